@@ -1,0 +1,86 @@
+"""Hydraulic cylinder: two chambers behind a valve, a rod that rubs.
+
+    f_p   = A_a p_a − A_b p_b                                                        (79)
+    V_a   = V_a0 + A_a x,   V_b = V_b0 + A_b (s − x)
+    ṗ_a   = β_a(p_a)/V_a (Q_a − A_a ẋ − q_i − q_ea)                                  (80) with dead volume and leakage
+    ṗ_b   = β_b(p_b)/V_b (Q_b + A_b ẋ + q_i − q_eb)                                  (81)
+    q_i   = c_i (p_a − p_b),  q_ea = c_e p_a,  q_eb = c_e p_b
+
+and in the form the control law inverts, with g_i = A_i β_i(p_i)/(β V_i):
+
+    ḟ_p   = β (u_f − h ẋ − ℓ),  u_f = g_a Q_a − g_b Q_b,  h = g_a A_a + g_b A_b,  ℓ = g_a (q_i + q_ea) + g_b (q_i − q_eb)
+
+Source: [Petrovic22] eqs (78)–(93); dead volume, leakage and cavitation beyond the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+from typing import Annotated, final
+
+from plants.components.chamber import Oil
+from plants.components.friction import CoulombViscous, Friction
+from plants.components.valve import Valve
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
+
+
+@final
+@dataclass(frozen=True)
+class Cylinder:
+    """One differential cylinder with its valve and friction; equations in the module's docstring."""
+
+    bore: Annotated[float, Unit("m"), "piston diameter", positive]
+    rod: Annotated[float, Unit("m"), "rod diameter", nonnegative]
+    stroke: Annotated[float, Unit("m"), "piston travel s", positive]
+    V_a0: Annotated[float, Unit("m^3"), "dead volume, piston side", nonnegative] = 0.0
+    V_b0: Annotated[float, Unit("m^3"), "dead volume, rod side", nonnegative] = 0.0
+    c_i: Annotated[float, Unit("m^3/(s Pa)"), "internal leakage", nonnegative] = 0.0
+    c_e: Annotated[float, Unit("m^3/(s Pa)"), "external leakage of each chamber", nonnegative] = 0.0
+    valve: Valve = Valve()
+    friction: Friction = CoulombViscous()
+
+    def __post_init__(self):
+        check_bounds(self)
+        if self.rod >= self.bore:
+            raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+
+    @property
+    def A_a(self):
+        """Piston area, m²."""
+        return pi / 4 * self.bore**2
+
+    @property
+    def A_b(self):
+        """Annulus area, m²."""
+        return pi / 4 * (self.bore**2 - self.rod**2)
+
+    def force(self, p_a, p_b):
+        """f_p (79), N, positive when it pushes the rod out."""
+        return self.A_a * p_a - self.A_b * p_b
+
+    def volumes(self, x):
+        """V_a, V_b at piston position x."""
+        return self.V_a0 + self.A_a * x, self.V_b0 + self.A_b * (self.stroke - x)
+
+    def leakage(self, p_a, p_b):
+        """q_i (from a to b), q_ea, q_eb, m³/s."""
+        return self.c_i * (p_a - p_b), self.c_e * p_a, self.c_e * p_b
+
+    def pressure_rates(self, oil: Oil, x, xdot, p_a, p_b, Q_a, Q_b):
+        """ṗ_a, ṗ_b (80), (81)."""
+        V_a, V_b = self.volumes(x)
+        q_i, q_ea, q_eb = self.leakage(p_a, p_b)
+        return (oil.stiffness(p_a) / V_a * (Q_a - self.A_a * xdot - q_i - q_ea),
+                oil.stiffness(p_b) / V_b * (Q_b + self.A_b * xdot + q_i - q_eb))
+
+    def gains(self, oil: Oil, x, p_a, p_b):
+        """g_a, g_b: what a flow into each chamber does to f_p/β."""
+        V_a, V_b = self.volumes(x)
+        return (self.A_a * oil.stiffness(p_a) / (oil.β * V_a), self.A_b * oil.stiffness(p_b) / (oil.β * V_b))
+
+    def drift(self, oil: Oil, x, xdot, p_a, p_b):
+        """h ẋ + ℓ: the part of −ḟ_p/β that needs no valve."""
+        g_a, g_b = self.gains(oil, x, p_a, p_b)
+        q_i, q_ea, q_eb = self.leakage(p_a, p_b)
+        return (g_a * self.A_a + g_b * self.A_b) * xdot + g_a * (q_i + q_ea) + g_b * (q_i - q_eb)

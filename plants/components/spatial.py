@@ -1,0 +1,207 @@
+"""6-D (linear/angular) vectors as pairs of 3-vectors of scalars: rigid frames, rigid bodies, Newton–Euler.
+
+Vectors are plain lists of three scalars (floats or expressions), rotations lists of nine (row-major), so that exact zeros
+(a fixed base, a plane, a missing offset) drop out of traced graphs.
+
+Source: Zhu's 6-D notation as used in [Petrovic22], eqs (1)–(8); C_A in Zhu's skew form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, final
+
+import numpy as np
+
+from workbench.parameters import Bound, Unit, check_bounds, nonnegative
+
+ZERO3 = (0.0, 0.0, 0.0)
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def add(a, b):
+    return [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+
+
+def sub(a, b):
+    return [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+
+
+def scale(k, a):
+    return [k * a[0], k * a[1], k * a[2]]
+
+
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def turn(R, a):
+    """R a."""
+    return [R[0] * a[0] + R[1] * a[1] + R[2] * a[2],
+            R[3] * a[0] + R[4] * a[1] + R[5] * a[2],
+            R[6] * a[0] + R[7] * a[1] + R[8] * a[2]]
+
+
+def unturn(R, a):
+    """Rᵀ a."""
+    return [R[0] * a[0] + R[3] * a[1] + R[6] * a[2],
+            R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
+            R[2] * a[0] + R[5] * a[1] + R[8] * a[2]]
+
+
+def compose(R, S):
+    """R S."""
+    return [sum(R[3 * i + k] * S[3 * k + j] for k in range(3)) for i in range(3) for j in range(3)]
+
+
+def about_z(c, s):
+    """Rotation about z by the angle with cosine c and sine s."""
+    return [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0]
+
+
+def inertia_times(J, a):
+    """J a for a symmetric tensor J = (xx, yy, zz, xy, xz, yz)."""
+    return [J[0] * a[0] + J[3] * a[1] + J[4] * a[2],
+            J[3] * a[0] + J[1] * a[1] + J[5] * a[2],
+            J[4] * a[0] + J[5] * a[1] + J[2] * a[2]]
+
+
+@final
+@dataclass(frozen=True)
+class Frame:
+    """Pose of a frame {B} in its parent {A}: origin `r` and rotation `R` (columns are B's axes in A, row-major)."""
+
+    r: Annotated[tuple[float, ...], Unit("m"), "origin in the parent frame"] = ZERO3
+    R: Annotated[tuple[float, ...], Unit("1"), "rotation matrix, row by row"] = IDENTITY
+
+    def __post_init__(self):
+        check_bounds(self)
+        if len(self.r) != 3 or len(self.R) != 9:
+            raise ValueError("frame: expected an origin r of 3 and a rotation R of 9 numbers, row by row")
+        R = np.array(self.R).reshape(3, 3)
+        if abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+            raise ValueError(f"R: not a rotation matrix (R Rᵀ is off the identity by {abs(R @ R.T - np.eye(3)).max():.2g},"
+                             f" det R = {np.linalg.det(R):.6g})")
+
+    def velocity(self, V):
+        """ᴮV = ᴬU_Bᵀ ᴬV (3)."""
+        v, ω = V
+        return unturn(self.R, add(v, cross(ω, self.r))), unturn(self.R, ω)
+
+    def force(self, F):
+        """ᴬF = ᴬU_B ᴮF (4)."""
+        f, m = turn(self.R, F[0]), turn(self.R, F[1])
+        return f, add(m, cross(self.r, f))
+
+    def then(self, other):
+        """Pose of other's frame in this frame's parent."""
+        return pose(add(self.r, turn(self.R, other.r)), compose(self.R, other.R))
+
+
+def pose(r, R) -> Frame:
+    """A Frame of any scalars (not checked, for frames that move)."""
+    new = object.__new__(Frame)
+    object.__setattr__(new, "r", tuple(r))
+    object.__setattr__(new, "R", tuple(R))
+    return new
+
+
+@final
+@dataclass(frozen=True)
+class Body:
+    """Rigid body in its frame {A}.
+
+        F* = M_A V̇ + C_A(ω) V + G_A                                    (7)
+
+    mass; com: centre of mass in {A}; inertia: tensor about the centre of mass, axes of {A}, (xx, yy, zz, xy, xz, yz),
+    off-diagonal entries with the sign they have in the tensor.
+    """
+
+    mass: Annotated[float, Unit("kg"), "mass", nonnegative] = 0.0
+    com: Annotated[tuple[float, ...], Unit("m"), "centre of mass in the body's frame"] = ZERO3
+    inertia: Annotated[tuple[float, ...], Unit("kg m^2"), "tensor about the centre of mass: xx, yy, zz, xy, xz, yz",
+                       Bound(words="")] = (0.0,) * 6
+
+    def __post_init__(self):
+        check_bounds(self)
+        if len(self.com) != 3 or len(self.inertia) != 6:
+            raise ValueError("body: expected com of 3 numbers and inertia of 6 (xx, yy, zz, xy, xz, yz)")
+        # Principal moments of the mass distribution must be non-negative: Jmax ≤ J1 + J2 (triangle inequality).
+        J = np.linalg.eigvalsh(self.tensor())
+        if J[0] < -1e-9 * max(J[-1], 1e-12) or J[2] > (J[0] + J[1]) * (1 + 2e-3) + 1e-12:
+            raise ValueError(f"inertia: principal moments {J[0]:.6g}, {J[1]:.6g}, {J[2]:.6g} kg m² belong to no body; "
+                             "each must be non-negative and none larger than the sum of the other two")
+        if self.mass == 0 and J[-1] > 0:
+            raise ValueError("mass: a body with inertia but no mass")
+
+    def tensor(self) -> np.ndarray:
+        """Inertia about the centre of mass as a 3×3 array."""
+        xx, yy, zz, xy, xz, yz = self.inertia
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=float)
+
+    def matrix(self) -> np.ndarray:
+        """M_A (6×6) in {A}, linear part first."""
+        r = self.com
+        rx = np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
+        m = self.mass
+        return np.block([[m * np.eye(3), -m * rx], [m * rx, self.tensor() - m * rx @ rx]])
+
+    def momentum(self, V):
+        """M_A V for V = (v, ω)."""
+        v, ω = V
+        p = scale(self.mass, add(v, cross(ω, self.com)))
+        return p, add(inertia_times(self.inertia, ω), cross(self.com, p))
+
+    def net(self, A, V, ω):
+        """M_A A + C_A(ω) V: net force/moment of a body with 6-D acceleration A (weight included: add −g to its linear part).
+
+        V is the velocity the Coriolis terms act on (required or true), ω the true angular velocity (8).
+        """
+        (a, α), (v, w) = A, V
+        f = scale(self.mass, add(add(a, cross(α, self.com)), cross(ω, add(v, cross(w, self.com)))))
+        gyro = add(cross(ω, inertia_times(self.inertia, w)), inertia_times(self.inertia, cross(ω, w)))
+        m = add(add(inertia_times(self.inertia, α), gyro), cross(self.com, f))
+        return f, m
+
+    def moved(self, frame: Frame) -> Body:
+        """The same body expressed in the parent of `frame` (its own frame at pose `frame` there)."""
+        R = np.array(frame.R).reshape(3, 3)
+        J = R @ self.tensor() @ R.T
+        com = np.array(frame.r) + R @ np.array(self.com)
+        return Body(self.mass, tuple(map(float, com)), _six(J))
+
+    def joined(self, other: Body) -> Body:
+        """Both bodies (in the same frame) as one."""
+        m = self.mass + other.mass
+        if m == 0:
+            return self
+        com = (self.mass * np.array(self.com) + other.mass * np.array(other.com)) / m
+        J = sum(b.tensor() + b.mass * _steiner(np.array(b.com) - com) for b in (self, other))
+        return Body(m, tuple(map(float, com)), _six(J))
+
+
+def _steiner(d):
+    return d @ d * np.eye(3) - np.outer(d, d)
+
+
+def _six(J):
+    return tuple(float(J[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+
+
+def plus(F, G):
+    """Sum of two 6-D vectors."""
+    return add(F[0], G[0]), add(F[1], G[1])
+
+
+def minus(F, G):
+    """Difference of two 6-D vectors."""
+    return sub(F[0], G[0]), sub(F[1], G[1])
+
+
+def power(V, F):
+    """Vᵀ F."""
+    return dot(V[0], F[0]) + dot(V[1], F[1])

@@ -1,0 +1,26 @@
+"""The one error users see: what is wrong, where, what was expected and how to mend it."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Input that cannot be used.
+
+    file, line, key   where (any may be missing)
+    message           what is wrong and what was expected
+    mend              what to do about it
+    """
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None, key: str | None = None,
+                 mend: str = ""):
+        self.message, self.file, self.line, self.key, self.mend = message, file, line, key, mend
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = ", ".join(p for p in (self.file, f"line {self.line}" if self.line else None, self.key) if p)
+        return (f"{place}: " if place else "") + self.message + (f"\n  mend: {self.mend}" if self.mend else "")
+
+    def at(self, *, file: str | None = None, line: int | None = None, key: str | None = None) -> InputError:
+        """The same error with its place filled in where it was missing."""
+        return InputError(self.message, file=self.file or file, line=self.line or line, key=self.key or key,
+                          mend=self.mend)

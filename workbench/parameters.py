@@ -1,0 +1,175 @@
+"""Parameters as data: the unit, meaning and bound of every number a system holds.
+
+A parameter is a field of a frozen dataclass annotated with its unit::
+
+    m: Annotated[float, Unit("kg"), "moved mass", positive] = 120.0
+
+Fields may nest: dataclasses in dataclasses, tuples of dataclasses (each with a `name`), tuples of floats (vectors,
+tensors). `leaves` walks them in a fixed order, `bind` rebuilds the object with some numbers exchanged (for symbols when
+it is traced, for draws and sliders otherwise). Everything that is not an annotated number is structure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+
+
+@dataclass(frozen=True)
+class Unit:
+    """SI unit in which a field is stored, as pint spells it ("kg", "m^2", "Pa", "1")."""
+
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Closed or open range a value must lie in; `words` completes 'must be …'."""
+
+    low: float = -float("inf")
+    high: float = float("inf")
+    strict: bool = False
+    words: str = ""
+
+    def admits(self, value: float) -> bool:
+        """True when `value` lies in the range (NaN never does)."""
+        return self.low < value < self.high if self.strict else self.low <= value <= self.high
+
+
+positive = Bound(low=0.0, strict=True, words="greater than zero")
+nonnegative = Bound(low=0.0, words="zero or greater")
+fraction = Bound(low=0.0, high=1.0, words="between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a field's annotation says: unit, meaning, bound."""
+
+    unit: str
+    meaning: str = ""
+    bound: Bound = Bound()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One number of a system: dotted path, value, annotation, and whether it stays structure when traced."""
+
+    path: str
+    value: float
+    info: Info
+    structural: bool = False
+
+
+@cache
+def annotations(cls: type) -> dict[str, Info | None]:
+    """Field name → Info for annotated numbers, None for everything else."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    found = {}
+    for field in fields(cls):
+        metadata = getattr(hints[field.name], "__metadata__", ())
+        unit = next((m.symbol for m in metadata if isinstance(m, Unit)), None)
+        if unit is None:
+            found[field.name] = None
+            continue
+        meaning = next((m for m in metadata if isinstance(m, str)), "")
+        bound = next((m for m in metadata if isinstance(m, Bound)), Bound())
+        found[field.name] = Info(unit, meaning, bound)
+    return found
+
+
+def label(item: object, index: int) -> str:
+    """Path element of a tuple's member: its `name` where it has one, else its place."""
+    name = getattr(item, "name", None)
+    return name if isinstance(name, str) and name else str(index)
+
+
+def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
+    """Every annotated number below `obj`, depth first in field order."""
+    if is_dataclass(obj):
+        infos = annotations(type(obj))
+        for field in fields(obj):
+            yield from _below(getattr(obj, field.name), prefix + field.name, infos[field.name])
+    elif isinstance(obj, tuple):
+        for i, item in enumerate(obj):
+            yield from leaves(item, f"{prefix.removesuffix('.')}.{label(item, i)}." if prefix else f"{label(item, i)}.")
+
+
+def _below(value: object, path: str, info: Info | None) -> Iterator[Leaf]:
+    if info is None:
+        if is_dataclass(value) or isinstance(value, tuple):
+            yield from leaves(value, path + ".")
+    elif isinstance(value, tuple):
+        # Exact zeros and ones of vectors and tensors are structure: an axis, a plane, a missing product of inertia.
+        for i, entry in enumerate(value):
+            yield Leaf(f"{path}.{i}", entry, info, structural=entry in (0.0, 1.0) if _is_number(entry) else False)
+    elif value is not None:
+        yield Leaf(path, value, info)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
+
+
+def bind(obj, values: Mapping[str, object], prefix: str = ""):
+    """Copy of `obj` with the numbers named in `values` exchanged; no validation runs (symbols pass through)."""
+    if is_dataclass(obj):
+        new = object.__new__(type(obj))
+        infos = annotations(type(obj))
+        for field in fields(obj):
+            value, path = getattr(obj, field.name), prefix + field.name
+            object.__setattr__(new, field.name, _bound(value, path, infos[field.name], values))
+        return new
+    if isinstance(obj, tuple):
+        stem = prefix.removesuffix(".")
+        return tuple(bind(item, values, f"{stem}.{label(item, i)}." if stem else f"{label(item, i)}.")
+                     if is_dataclass(item) or isinstance(item, tuple) else item for i, item in enumerate(obj))
+    return obj
+
+
+def _bound(value, path, info, values):
+    if info is None:
+        return bind(value, values, path + ".") if is_dataclass(value) or isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return tuple(values.get(f"{path}.{i}", entry) for i, entry in enumerate(value))
+    return values.get(path, value)
+
+
+def structure(obj: object, traced: bool = True) -> str:
+    """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols)."""
+    if is_dataclass(obj):
+        infos = annotations(type(obj))
+        inner = ",".join(f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced)}" for f in fields(obj))
+        return f"{type(obj).__module__}.{type(obj).__qualname__}({inner})"
+    if isinstance(obj, tuple):
+        return "(" + ",".join(structure(item, traced) for item in obj) + ")"
+    return repr(obj)
+
+
+def _shape(value, info, traced):
+    if info is None or value is None or not traced:
+        return structure(value, traced)
+    if isinstance(value, tuple):
+        return "[" + ",".join(repr(e) if e in (0.0, 1.0) else "#" for e in value) + "]"
+    return "#"
+
+
+def digest(obj: object) -> str:
+    """Hash of structure and numbers together: two systems with the same digest are the same system."""
+    return hashlib.sha256(structure(obj, traced=False).encode()).hexdigest()[:16]
+
+
+def check_bounds(obj: object) -> None:
+    """Raise ValueError naming the first number below `obj` that is not finite or out of its annotated range."""
+    infos = annotations(type(obj))
+    for field in fields(obj):
+        info, value = infos[field.name], getattr(obj, field.name)
+        if info is None or value is None:
+            continue
+        for entry in value if isinstance(value, tuple) else (value,):
+            if not _is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
+                raise ValueError(f"{field.name}: expected a finite number in {info.unit}, got {entry!r}")
+            if not info.bound.admits(entry):
+                raise ValueError(f"{field.name}: {entry!r} {info.unit}; it must be {info.bound.words}")

@@ -1,0 +1,345 @@
+"""Signal, System, Controller, ClosedLoop: the contract everything else is written against.
+
+System
+  1. A system is a frozen dataclass; its annotated numbers are parameters, the rest is structure (`workbench.parameters`).
+  2. `states`, `inputs`, `outputs`, `monitors` are tuples of Signal; every vector below has their length and order.
+  3. `rhs(t, x, u)` is the flow ẋ. `out(t, x)` is measured and does not depend on inputs; `monitor(t, x, u)` may.
+  4. `period` is None (no samples) or the sample time; then `update(t, x, u)` is the jump x⁺ at t = k·period, before the
+     flow goes on, and `release(t, x, u)` a second jump at k·period + lag, `lag` in [0, period).
+  5. `powers(t, x, u)` names power flows in W, integrated along the run; `stored(t, x, u)` is the energy they change.
+  6. All of these are plain NumPy on scalars: sequences in, lists out, no `if` on a value (np.where), no state on `self`.
+     The same text runs on floats and on CasADi expressions.
+
+Controller (its memory z is state of the loop, its number `references` come from the scenario)
+  7. Continuous law: `command(t, z, y, r)` → u, `rhs(t, z, y, r)` → ż.
+  8. Sampled law: `step(t, z, y, r)` → (z⁺, u), or `step_at(T_s, t, z, y, r)` where the recursion needs the sample time.
+  9. `references` are Signals whose kind says who provides them: "reference" or "noise".
+
+ClosedLoop is again a System. A user's own controller (an object with `step` or `command`, or a function u = f(t, y, r)) is
+`Plain`: it may do anything Python can, so it is called from Python around the compiled plant.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from workbench.errors import InputError
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A named scalar in time: name, SI unit, meaning; kind is "" or "reference", "noise", "disturbance"."""
+
+    name: str
+    unit: str = "1"
+    meaning: str = ""
+    kind: str = ""
+
+
+def names(signals: Sequence[Signal]) -> list[str]:
+    """Names of signals, in order."""
+    return [s.name for s in signals]
+
+
+class System(ABC):
+    """A hybrid dynamic system; see the numbered contract above."""
+
+    outputs: tuple[Signal, ...] = ()
+    monitors: tuple[Signal, ...] = ()
+    power_names: tuple[str, ...] = ()
+    period: float | None = None
+    lag: float = 0.0
+    no_derivative: str = ""  # why `linearize` must refuse, in words; empty when it need not
+
+    @property
+    @abstractmethod
+    def states(self) -> tuple[Signal, ...]: ...
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Signal, ...]: ...
+
+    @abstractmethod
+    def initial(self) -> Sequence[float]:
+        """A sensible start: states in order."""
+
+    @abstractmethod
+    def rhs(self, t, x, u) -> list: ...
+
+    def out(self, t, x) -> list:
+        return []
+
+    def monitor(self, t, x, u) -> list:
+        return []
+
+    def powers(self, t, x, u) -> list:
+        return []
+
+    def stored(self, t, x, u):
+        return 0.0
+
+    def update(self, t, x, u) -> list:
+        return list(x)
+
+    def release(self, t, x, u) -> list:
+        return list(x)
+
+    def defaults(self) -> Mapping[str, float]:
+        """Values of inputs nobody provides (0 where not named)."""
+        return {}
+
+
+class Controller(ABC):
+    """A control law; see the numbered contract above. Give `command` (continuous) or `step` (sampled), or both."""
+
+    states: tuple[Signal, ...] = ()
+    monitors: tuple[Signal, ...] = ()
+    period: float | None = None
+    lag: float = 0.0
+    no_derivative: str = ""
+
+    @property
+    @abstractmethod
+    def measured(self) -> tuple[Signal, ...]:
+        """Plant outputs it reads, by name."""
+
+    @property
+    @abstractmethod
+    def commands(self) -> tuple[Signal, ...]:
+        """Plant inputs it drives, by name."""
+
+    @property
+    def references(self) -> tuple[Signal, ...]:
+        return ()
+
+    def initial(self) -> Sequence[float]:
+        return [0.0] * len(self.states)
+
+    def command(self, t, z, y, r) -> list:
+        raise InputError(f"{type(self).__name__} is a sampled law without a continuous form",
+                         mend=f"wrap it: Sampled({type(self).__name__}(…), T_s=…)")
+
+    def rhs(self, t, z, y, r) -> list:
+        return [0.0] * len(self.states)
+
+    def step(self, t, z, y, r) -> tuple[list, list]:
+        if self.states:
+            raise InputError(f"{type(self).__name__} has memory but no sampled form",
+                             mend="give it `step` or `step_at`")
+        return [], self.command(t, z, y, r)
+
+    def step_at(self, T_s, t, z, y, r) -> tuple[list, list]:
+        return self.step(t, z, y, r)
+
+    def start(self, t, z, y, r) -> list:
+        """Memory consistent with the first measurement (filters settled); the default keeps z."""
+        return list(z)
+
+    def update(self, t, z, y, r) -> list:
+        return list(z)
+
+    def release(self, t, z, y, r) -> list:
+        return list(z)
+
+    def monitor(self, t, z, y, r) -> list:
+        return []
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """A user's own controller: called from Python at every sample, free to be anything.
+
+    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`.
+    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does.
+    """
+
+    law: Any
+    measured: tuple[Signal, ...] = ()
+    commands: tuple[Signal, ...] = ()
+    references: tuple[Signal, ...] = ()
+
+    def first(self):
+        """Its memory at the start: `law.initial()` where it has one, else None."""
+        return self.law.initial() if hasattr(self.law, "initial") else None
+
+    def step(self, t, z, y, r):
+        if hasattr(self.law, "step"):
+            return self.law.step(t, z, y, r)
+        if hasattr(self.law, "command"):
+            return z, self.law.command(t, z, y, r)
+        return z, self.law(t, y, r)
+
+
+def plain(law, plant: System, references: Sequence[Signal] = ()) -> Plain:
+    """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
+    def pick(attribute, available):
+        wanted = getattr(law, attribute, None)
+        if wanted is None:
+            return tuple(available)
+        wanted = [w.name if isinstance(w, Signal) else w for w in wanted]
+        return tuple(find(available, name, f"{attribute} of {type(law).__name__}") for name in wanted)
+
+    if not (hasattr(law, "step") or hasattr(law, "command") or isinstance(law, Callable)):
+        raise InputError(f"{type(law).__name__} is no controller",
+                         mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u")
+    own = tuple(s if isinstance(s, Signal) else Signal(s, kind="reference") for s in getattr(law, "references", references))
+    return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
+
+
+def controls(plant: System) -> tuple[Signal, ...]:
+    """Inputs of `plant` that a controller drives (everything that is not a disturbance)."""
+    return tuple(s for s in plant.inputs if s.kind == "")
+
+
+def find(signals: Sequence[Signal], name: str, where: str) -> Signal:
+    """The signal called `name`, or an InputError that lists the nearest ones."""
+    for s in signals:
+        if s.name == name:
+            return s
+    import difflib
+
+    near = difflib.get_close_matches(name, names(signals), 3)
+    raise InputError(f"{where}: there is no signal {name!r}",
+                     mend=f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names(signals)) or 'none'}")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ClosedLoop(System):
+    """Plant and controller joined by signal names; again a System.
+
+    states = plant's, then the controller's memory. inputs = the plant's disturbances, then the controller's references.
+    A `Plain` controller's memory stays in Python; its held command then appears as the last states.
+    """
+
+    plant: System
+    controller: Any
+    _reads: tuple[int, ...] = field(init=False, repr=False)
+    _drives: tuple[int, ...] = field(init=False, repr=False)
+    _free: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self):
+        if not isinstance(self.controller, (Controller, Plain)):
+            object.__setattr__(self, "controller", plain(self.controller, self.plant))
+        who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
+        outs, ins = names(self.plant.outputs), names(self.plant.inputs)
+        reads = tuple(outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
+                      for s in self.controller.measured)
+        drives = tuple(ins.index(find(self.plant.inputs, s.name, f"{who}, command").name)
+                       for s in self.controller.commands)
+        undriven = [s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)]
+        if undriven:
+            raise InputError(f"{who}: nothing drives the plant's {', '.join(undriven)}",
+                             mend="let the controller command them, or build the plant without them")
+        object.__setattr__(self, "_reads", reads)
+        object.__setattr__(self, "_drives", drives)
+        object.__setattr__(self, "_free", tuple(i for i in range(len(ins)) if i not in drives))
+
+    @property
+    def hosted(self) -> bool:
+        """True when the controller must be called from Python."""
+        inner = self.controller
+        while inner is not None:
+            if isinstance(inner, Plain):
+                return True
+            inner = getattr(inner, "inner", None)
+        return False
+
+    @property
+    def states(self):
+        return (*self.plant.states, *self.controller.states)
+
+    @property
+    def inputs(self):
+        free = tuple(self.plant.inputs[i] for i in self._free)
+        return (*free, *self.controller.references)
+
+    @property
+    def outputs(self):
+        return self.plant.outputs
+
+    @property
+    def monitors(self):
+        return (*self.plant.monitors, *self.controller.monitors, *self.controller.commands)
+
+    @property
+    def power_names(self):
+        return self.plant.power_names
+
+    @property
+    def period(self):
+        return self.controller.period
+
+    @property
+    def lag(self):
+        return self.controller.lag
+
+    @property
+    def no_derivative(self):
+        return self.plant.no_derivative or self.controller.no_derivative
+
+    def defaults(self):
+        return self.plant.defaults()
+
+    def initial(self):
+        return [*self.plant.initial(), *self.controller.initial()]
+
+    def parts(self, t, x, w):
+        """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
+        n, m = len(self.plant.states), len(self._free)
+        xp, z, r = x[:n], x[n:], w[m:]
+        y_all = self.plant.out(t, xp)
+        y = [y_all[i] for i in self._reads]
+        u = [0.0] * len(self.plant.inputs)
+        for i, value in zip(self._free, w[:m]):
+            u[i] = value
+        for i, value in zip(self._drives, self.controller.command(t, z, y, r)):
+            u[i] = value
+        return xp, z, y, r, u
+
+    def start(self, t, x, w) -> list:
+        """Initial state with the controller's memory made consistent with the first measurement."""
+        n, m = len(self.plant.states), len(self._free)
+        y_all = self.plant.out(t, x[:n])
+        return [*x[:n], *self.controller.start(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
+
+    def rhs(self, t, x, w):
+        xp, z, y, r, u = self.parts(t, x, w)
+        return [*self.plant.rhs(t, xp, u), *self.controller.rhs(t, z, y, r)]
+
+    def out(self, t, x):
+        return self.plant.out(t, x[: len(self.plant.states)])
+
+    def monitor(self, t, x, w):
+        xp, z, y, r, u = self.parts(t, x, w)
+        return [*self.plant.monitor(t, xp, u), *self.controller.monitor(t, z, y, r), *(u[i] for i in self._drives)]
+
+    def powers(self, t, x, w):
+        xp, _, _, _, u = self.parts(t, x, w)
+        return self.plant.powers(t, xp, u)
+
+    def stored(self, t, x, w):
+        xp, _, _, _, u = self.parts(t, x, w)
+        return self.plant.stored(t, xp, u)
+
+    def _jump(self, which, t, x, w):
+        n, m = len(self.plant.states), len(self._free)
+        y_all = self.plant.out(t, x[:n])
+        return [*x[:n], *getattr(self.controller, which)(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
+
+    def update(self, t, x, w):
+        return self._jump("update", t, x, w)
+
+    def release(self, t, x, w):
+        return self._jump("release", t, x, w)
+
+
+def reference_inputs(signals: Sequence[Signal]) -> np.ndarray:
+    """Mask of the inputs that a reference provides."""
+    return np.array([s.kind == "reference" for s in signals], dtype=bool)

@@ -1,0 +1,86 @@
+"""A Verdict: a claim about a loop, whether it holds, how strongly that is known, and where it is worst.
+
+Nothing is rounded up: `holds` is None when the evidence decides neither way, and `strength` is that of the weakest
+ingredient. Order of strength: proof > numerical > sampled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+Strength = Literal["proof", "numerical", "sampled"]
+STRENGTHS: tuple[Strength, ...] = ("proof", "numerical", "sampled")
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One hypothesis a claim rests on: `holds` True, False or None (not known), its margin and where it is worst."""
+
+    text: str
+    holds: bool | None
+    margin: float | None = None
+    unit: str = ""
+    worst: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one claim.
+
+    key          short identifier, e.g. "practical-stability"
+    claim        the sentence that is true or false
+    holds        True (holds), False (violated) or None (undecided)
+    strength     "proof" | "numerical" | "sampled"; None only when undecided
+    margin       distance to the edge in `unit`, positive on the safe side; None when there is no such number
+    limit        the number the margin is measured against, where there is one (same unit)
+    worst        where it is worst, or why it is undecided
+    assumptions  hypotheses with their own status
+    source       equation, theorem or method
+    counted      whether it counts for the exit code
+    data         numbers behind the verdict (JSON-able), for reports
+    """
+
+    key: str
+    claim: str
+    holds: bool | None
+    strength: Strength | None = None
+    margin: float | None = None
+    unit: str = ""
+    limit: float | None = None
+    worst: str = ""
+    assumptions: tuple[Assumption, ...] = ()
+    source: str = ""
+    counted: bool = True
+    data: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self):
+        if self.holds is not None and self.strength not in STRENGTHS:
+            raise ValueError(f"{self.key}: a decided verdict states its strength, one of {', '.join(STRENGTHS)}")
+        if self.margin is not None and math.isnan(self.margin):
+            raise ValueError(f"{self.key}: a margin that is not a number; leave it None or make the claim undecided")
+        if self.holds and any(a.holds is False for a in self.assumptions):
+            raise ValueError(f"{self.key}: holds although an assumption does not")
+
+    @property
+    def word(self) -> str:
+        """'holds', 'violated' or 'undecided'."""
+        return {True: "holds", False: "violated", None: "undecided"}[self.holds]
+
+    def as_dict(self) -> dict:
+        """Plain data for JSON."""
+        return {**asdict(self), "data": dict(self.data), "verdict": self.word}
+
+
+def weakest(*strengths: Strength) -> Strength:
+    """Strength of a conclusion drawn from all of these."""
+    return max(strengths, key=STRENGTHS.index)
+
+
+def exit_code(verdicts: Iterable[Verdict]) -> int:
+    """0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated."""
+    answers = [v.holds for v in verdicts if v.counted]
+    return 1 if False in answers else 2 if None in answers or not answers else 0
