@@ -1,0 +1,148 @@
+"""Four-way servo valve: orifices (82)–(85), overlap, saturation, spool, and the inverse (89), (91).
+
+With the opening o(u) (spool position u [V], saturated at ±u_max, less the overlap ±u_d) and v of (85):
+
+    Q_a =  c_p1 v(p_s − p_a) max(o, 0) + c_n1 v(p_a − p_r) min(o, 0)                  (82)
+    Q_b = −c_n2 v(p_b − p_r) max(o, 0) − c_p2 v(p_s − p_b) min(o, 0)                  (83)
+    u_f = g_a Q_a − g_b Q_b = D₊ max(o, 0) + D₋ min(o, 0)
+    D₊  = g_a c_p1 v(p_s − p_a) + g_b c_n2 v(p_b − p_r)                               denominators of (89)
+    D₋  = g_b c_p2 v(p_s − p_b) + g_a c_n1 v(p_a − p_r)
+    o   = max(u_f, 0)/D₊ + min(u_f, 0)/D₋,   u = o + u_d sign(o)                      (89), (91)
+
+Indices: p1 supply to a, n1 a to return, p2 supply to b, n2 b to return.
+
+Spool s (field `lag`) with ω = 2π frequency and the command saturated at ±u_max:
+
+    ideal    s = u
+    first    ṡ = sat(ω(u − s))                              sat to ±slew
+    second   ṡ = sat(w),  ẇ = ω²(u − s) − 2ζω w
+
+Source: [Petrovic22] eqs (82)–(86), (89), (91) with a static valve; overlap, saturation and spool go beyond the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi, sqrt
+from typing import Annotated, Literal, final
+
+import numpy as np
+
+from plants.components.orifice import root
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.system import Signal
+
+D_MIN = 1e-12  # m²/(V s), floor of the denominators of (89); a working crane has about 1e-4
+_C = Unit("m^3/(s V Pa^0.5)")
+
+
+def nominal(Q_N: float, dp_N: float, u_max: float = 10.0) -> float:
+    """Flow coefficient c = Q_N/(√Δp_N u_max), m³/(s V √Pa).
+
+    Q_N: flow [m³/s] of one notch at the drop dp_N [Pa] across it and the opening u_max [V]. A drop given for both
+    notches together is twice dp_N. A valve with overlap opens only by u_max − dead_band: give that as u_max.
+    Raises InputError unless all three are positive.
+    """
+    if not (Q_N > 0 and dp_N > 0 and u_max > 0):
+        raise InputError(f"nominal flow {Q_N!r} m³/s, drop {dp_N!r} Pa, opening {u_max!r} V: all must be positive",
+                         mend="give the rated flow of one notch at its rated drop, e.g. 40 l/min at 35 bar")
+    return Q_N / (sqrt(dp_N) * u_max)
+
+
+@final
+@dataclass(frozen=True)
+class Valve:
+    """One four-way valve; equations in the module's docstring. The default is 40 l/min at 35 bar per notch, ±10 V."""
+
+    c_p1: Annotated[float, _C, "flow coefficient, supply to chamber a", positive] = nominal(40 / 60e3, 35e5)
+    c_n1: Annotated[float, _C, "flow coefficient, chamber a to return", positive] = nominal(40 / 60e3, 35e5)
+    c_p2: Annotated[float, _C, "flow coefficient, supply to chamber b", positive] = nominal(40 / 60e3, 35e5)
+    c_n2: Annotated[float, _C, "flow coefficient, chamber b to return", positive] = nominal(40 / 60e3, 35e5)
+    u_max: Annotated[float, Unit("V"), "largest command and spool position, both ways", positive] = 10.0
+    dead_band: Annotated[float, Unit("V"), "overlap: spool travel that opens nothing, both ways", nonnegative] = 0.0
+    lag: Literal["ideal", "first", "second"] = "ideal"
+    frequency: Annotated[float, Unit("Hz"), "natural frequency of the spool", positive] = 30.0
+    damping: Annotated[float, Unit("1"), "damping ratio of the spool", positive] = 0.707
+    slew: Annotated[float, Unit("V/s"), "largest speed of the spool", positive] = 1e9
+    width: Annotated[float, Unit("Pa"), "pressure drop over which the root is regularised", nonnegative] = 1e3
+
+    def __post_init__(self):
+        check_bounds(self)
+        if self.dead_band >= self.u_max:
+            raise ValueError(f"dead_band: {self.dead_band} V never opens; it must be below u_max = {self.u_max} V")
+        if self.lag not in ("ideal", "first", "second"):
+            raise ValueError(f"lag: {self.lag!r} is no spool model; choose from ideal, first, second")
+
+    @classmethod
+    def from_nominal(cls, Q_N: float, dp_N: float, u_max: float = 10.0, ratios=(1.0, 1.0, 1.0, 1.0), **rest) -> Valve:
+        """Valve with c_p1, c_n1, c_p2, c_n2 = ratios × `nominal(Q_N, dp_N, u_max)`; `rest` are the other fields."""
+        c_p1, c_n1, c_p2, c_n2 = (r * nominal(Q_N, dp_N, u_max) for r in ratios)
+        return cls(c_p1, c_n1, c_p2, c_n2, u_max, **rest)
+
+    def opening(self, u):
+        """Opening o [V] at spool position u [V]: saturated at ±u_max, less the overlap on either side."""
+        u = self._saturated(u)
+        return u - np.clip(u, -self.dead_band, self.dead_band)
+
+    def _notches(self, u, p_a, p_b, p_s, p_r):
+        """Flows supply→a, a→return, supply→b, b→return, m³/s, each with the sign of its pressure drop."""
+        o = self.opening(u)
+        out, back = np.maximum(o, 0.0), -np.minimum(o, 0.0)
+        return (self.c_p1 * root(p_s - p_a, self.width) * out, self.c_n1 * root(p_a - p_r, self.width) * back,
+                self.c_p2 * root(p_s - p_b, self.width) * back, self.c_n2 * root(p_b - p_r, self.width) * out)
+
+    def flows(self, u, p_a, p_b, p_s, p_r):
+        """Q_a, Q_b (82), (83): flows into the chambers, m³/s, at spool position u [V] and pressures in Pa."""
+        s_a, a_r, s_b, b_r = self._notches(u, p_a, p_b, p_s, p_r)
+        return s_a - a_r, s_b - b_r
+
+    def supply_flow(self, u, p_a, p_b, p_s, p_r):
+        """Flow drawn from the supply, m³/s (negative only where a chamber is above p_s)."""
+        s_a, _, s_b, _ = self._notches(u, p_a, p_b, p_s, p_r)
+        return s_a + s_b
+
+    def tank_flow(self, u, p_a, p_b, p_s, p_r):
+        """Flow into the return line, m³/s; supply_flow − tank_flow = Q_a + Q_b."""
+        _, a_r, _, b_r = self._notches(u, p_a, p_b, p_s, p_r)
+        return a_r + b_r
+
+    def denominators(self, g_a, g_b, p_a, p_b, p_s, p_r):
+        """D₊, D₋ of (89), m²/(V s), for g_a, g_b [1/m]: u_f per volt of opening, to either side.
+
+        Both are positive under Assumption 5 (p_r < p_a, p_b < p_s), which is sufficient, not necessary: the sums decide.
+        """
+        return (g_a * self.c_p1 * root(p_s - p_a, self.width) + g_b * self.c_n2 * root(p_b - p_r, self.width),
+                g_b * self.c_p2 * root(p_s - p_b, self.width) + g_a * self.c_n1 * root(p_a - p_r, self.width))
+
+    def invert(self, u_f, D_plus, D_minus):
+        """Voltage u whose opening gives u_f [m²/s] (89), (91), overlap added back; 0 for u_f = 0.
+
+        Not saturated, so that what is lacking can be seen; the valve saturates. Denominators below D_MIN, where (89) has
+        no solution, count as D_MIN: the voltage is then far beyond u_max and the valve opens fully to the side of u_f.
+        """
+        o = np.maximum(u_f, 0.0) / np.maximum(D_plus, D_MIN) + np.minimum(u_f, 0.0) / np.maximum(D_minus, D_MIN)
+        return o + self.dead_band * np.sign(u_f)
+
+    def spool_states(self, name: str) -> tuple[Signal, ...]:
+        """Spool position and, for "second", its unsaturated speed; none for "ideal"."""
+        position = Signal(f"u_s_{name}", "V", f"spool position, {name}")
+        speed = Signal(f"du_s_{name}", "V/s", f"spool speed, {name}")
+        return {"ideal": (), "first": (position,), "second": (position, speed)}[self.lag]
+
+    def spool_rhs(self, states, u) -> list:
+        """Rates of the spool's states at command u [V]."""
+        if self.lag == "ideal":
+            return []
+        ω = 2 * pi * self.frequency
+        error = self._saturated(u) - states[0]
+        if self.lag == "first":
+            return [np.clip(ω * error, -self.slew, self.slew)]
+        return [np.clip(states[1], -self.slew, self.slew), ω * ω * error - 2 * self.damping * ω * states[1]]
+
+    def spool(self, states, u):
+        """Spool position [V]: the first state, or the saturated command of an ideal spool."""
+        return self._saturated(u) if self.lag == "ideal" else states[0]
+
+    def _saturated(self, u):
+        return np.clip(u, -self.u_max, self.u_max)
