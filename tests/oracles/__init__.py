@@ -1,0 +1,1 @@
+"""Independent oracles: the same machines in other people's mechanics libraries, sharing no equation with the plants."""
