@@ -110,7 +110,7 @@ class Valve:
     def denominators(self, g_a, g_b, p_a, p_b, p_s, p_r):
         """D₊, D₋ of (89), m²/(V s), for g_a, g_b [1/m]: u_f per volt of opening, to either side.
 
-        Both are positive under Assumption 5 (p_r < p_a, p_b < p_s), which is sufficient, not necessary: the sums decide.
+        Both are positive under Assumption 5 (p_r < p_a, p_b < p_s), sufficient, not necessary: the sums decide.
         """
         return (g_a * self.c_p1 * root(p_s - p_a, self.width) + g_b * self.c_n2 * root(p_b - p_r, self.width),
                 g_b * self.c_p2 * root(p_s - p_b, self.width) + g_a * self.c_n1 * root(p_a - p_r, self.width))
@@ -118,8 +118,8 @@ class Valve:
     def invert(self, u_f, D_plus, D_minus):
         """Voltage u whose opening gives u_f [m²/s] (89), (91), overlap added back; 0 for u_f = 0.
 
-        Not saturated, so that what is lacking can be seen; the valve saturates. Denominators below D_MIN, where (89) has
-        no solution, count as D_MIN: the voltage is then far beyond u_max and the valve opens fully to the side of u_f.
+        Not saturated, so that what is lacking can be seen; the valve saturates. Denominators below D_MIN, where (89)
+        has no solution, count as D_MIN: the voltage is then far beyond u_max, the valve opens fully to the side of u_f.
         """
         o = np.maximum(u_f, 0.0) / np.maximum(D_plus, D_MIN) + np.minimum(u_f, 0.0) / np.maximum(D_minus, D_MIN)
         return o + self.dead_band * np.sign(u_f)

@@ -1,0 +1,409 @@
+"""Hydraulic manipulator of parallel–serial structures with chamber pressures, valves and friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, NamedTuple, final
+
+import numpy as np
+
+from plants import chain
+from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
+from plants.components.chamber import Oil
+from plants.components.linkage import angle_at, close
+from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.system import Signal, System
+
+__all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil"]
+
+_AXES = ("x", "y", "z")
+
+
+class Parts(NamedTuple):
+    """The manipulator's state by meaning, one entry per joint."""
+
+    q: list
+    qd: list
+    p: list  # (p_a, p_b)
+    spool: list  # spool states of each valve
+    rub: list  # friction states of each cylinder
+
+
+@final
+@dataclass(frozen=True)
+class Manipulator(System):
+    """n structures in series, each a revolute closed chain, optionally followed by a prismatic segment.
+
+        f_c(q, q̇, q̈) = f_p − f_f,   f_p = A_a p_a − A_b p_b                      (68), (78), (79)
+        ṗ_a, ṗ_b: `Cylinder`;   Q_a, Q_b and the spool: `Valve`;   f_f: `Friction`
+
+    States: joint positions q_j (rad) and x_tj (m) in order of the chain, their rates, p_a, p_b per cylinder (Pa), then spool
+    and friction states. Inputs: one voltage u per valve; disturbances: motion and weight direction of the base frame
+    {B_c1} in its own axes, and the wrench the end-effector exerts on its surroundings, in the last end frame.
+    The payload is a rigid body in that frame. Gravity g acts along −y of W.
+
+    Source: [Petrovic22] eqs (14)–(34), (49)–(69), (78)–(91).
+    """
+
+    name: str
+    structures: tuple[Structure, ...]
+    base: Frame = Frame()
+    oil: Oil = Oil()
+    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 185e5
+    p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = 10e5
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = 100e-3 / 60
+    g: Annotated[float, Unit("m/s^2"), "gravity, along −y of the world frame", nonnegative] = 9.8066
+    payload: Body = Body()
+    pose: Annotated[tuple[float, ...] | None, Unit("1"), "initial joint positions, rad or m"] = None
+    pressures: tuple[tuple[float, float], ...] | None = None
+
+    def __post_init__(self):
+        check_bounds(self)
+        if not self.structures:
+            raise ValueError("structures: a manipulator needs at least one")
+        if self.p_r >= self.p_s:
+            raise ValueError(f"p_r: the return pressure, {self.p_r / 1e5:g} bar, must be below the supply pressure, "
+                             f"{self.p_s / 1e5:g} bar")
+        if self.pose is not None:
+            if len(self.pose) != self.n:
+                raise ValueError(f"pose: expected {self.n} joint positions ({', '.join(self.joint_names)}), "
+                                 f"got {len(self.pose)}")
+            self.check_pose(self.pose)
+        for label, pair in zip(self.labels, self.pressures or ()):
+            for side, p in zip("ab", pair):
+                if not 0 <= p <= self.p_s:
+                    raise ValueError(f"pressures: p_{side}{label} = {p / 1e5:g} bar is outside 0 … {self.p_s / 1e5:g} bar, "
+                                     "what the supply can give")
+        if self.pressures is not None and len(self.pressures) != self.n:
+            raise ValueError(f"pressures: expected {self.n} pairs (p_a, p_b), got {len(self.pressures)}")
+
+    # ---- who is who -------------------------------------------------------------------------------------------------
+    @property
+    def segments(self) -> tuple:
+        """Revolute and prismatic segments in joint order."""
+        return tuple(s for structure in self.structures for s in structure.segments)
+
+    @property
+    def cylinders(self) -> tuple:
+        return tuple(s.cylinder for s in self.segments)
+
+    @property
+    def n(self) -> int:
+        return len(self.segments)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The paper's subscripts: "1", "2", "t2" …"""
+        found = []
+        for j, structure in enumerate(self.structures, 1):
+            found += [f"{j}"] if structure.prismatic is None else [f"{j}", f"t{j}"]
+        return tuple(found)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(f"x_{label}" if label.startswith("t") else f"q_{label}" for label in self.labels)
+
+    @property
+    def states(self):
+        joints = [Signal(name, "m" if name.startswith("x") else "rad", f"{s.name} joint position")
+                  for name, s in zip(self.joint_names, self.segments)]
+        rates = [Signal("d" + s.name, s.unit + "/s", s.meaning.replace("position", "rate")) for s in joints]
+        p = [Signal(f"p_{side}{label}", "Pa", f"{s.name} chamber {side} pressure")
+             for label, s in zip(self.labels, self.segments) for side in "ab"]
+        spools = [s for label, c in zip(self.labels, self.cylinders) for s in c.valve.spool_states(label)]
+        rubs = [s for label, c in zip(self.labels, self.cylinders) for s in c.friction.states(label)]
+        return (*joints, *rates, *p, *spools, *rubs)
+
+    @property
+    def inputs(self):
+        u = [Signal(f"u_{label}", "V", f"{s.name} valve voltage") for label, s in zip(self.labels, self.segments)]
+        other = [(f"g_{a}", "m/s^2", "weight direction in the base frame") for a in _AXES]
+        other += [(f"V_b{a}", "m/s", "base velocity") for a in _AXES] + [(f"ω_b{a}", "rad/s", "base rate") for a in _AXES]
+        other += [(f"A_b{a}", "m/s^2", "base acceleration") for a in _AXES]
+        other += [(f"α_b{a}", "rad/s^2", "base angular acceleration") for a in _AXES]
+        other += [(f"f_D{a}", "N", "tip force on the surroundings") for a in _AXES]
+        other += [(f"m_D{a}", "N m", "tip moment on the surroundings") for a in _AXES]
+        return (*u, *(Signal(*entry, kind="disturbance") for entry in other))
+
+    @property
+    def outputs(self):
+        x = [Signal(f"x_{k}", "m", f"{s.name} piston position") for k, s in self._revolute_cylinders]
+        dx = [Signal("d" + s.name, "m/s", s.meaning.replace("position", "velocity")) for s in x]
+        return (*self.states[: 4 * self.n], *x, *dx)
+
+    @property
+    def _revolute_cylinders(self):
+        return [(label, s) for label, s in zip(self.labels, self.segments) if not label.startswith("t")]
+
+    @property
+    def monitors(self):
+        found = [s for s in self.outputs[4 * self.n:]]
+        for label, s in zip(self.labels, self.segments):
+            found += [Signal(f"f_p{label}", "N", f"{s.name} piston force"),
+                      Signal(f"f_f{label}", "N", f"{s.name} friction"),
+                      Signal(f"Q_s{label}", "m^3/s", f"{s.name} flow from the pump")]
+        return (*found, *(Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in _AXES))
+
+    power_names = ("supply", "tank", "throttling", "leakage", "compression", "friction", "tip", "base")
+
+    def defaults(self):
+        up = unturn(self.base.R, (0.0, self.g, 0.0))
+        return {f"g_{a}": value for a, value in zip(_AXES, up)}
+
+    # ---- the equations ----------------------------------------------------------------------------------------------
+    def split(self, x) -> Parts:
+        """State vector by meaning."""
+        n = self.n
+        p = [(x[2 * n + 2 * i], x[2 * n + 2 * i + 1]) for i in range(n)]
+        at, spool, rub = 4 * n, [], []
+        for group, count in ((spool, lambda c: len(c.valve.spool_states(""))), (rub, lambda c: len(c.friction.states("")))):
+            for c in self.cylinders:
+                group.append(list(x[at: at + count(c)]))
+                at += count(c)
+        return Parts(list(x[:n]), list(x[n: 2 * n]), p, spool, rub)
+
+    def surroundings(self, u) -> tuple[list, Base, tuple]:
+        """(voltages, base motion, tip wrench) from the input vector."""
+        n = self.n
+        g, Vb, ωb, Ab, αb, f, m = (list(u[n + 3 * i: n + 3 * i + 3]) for i in range(7))
+        return list(u[:n]), Base((Vb, ωb), (Ab, αb), g), (f, m)
+
+    def geometry(self, q):
+        return chain.geometry(self.structures, q)
+
+    def cylinder_motion(self, q, qd, shape=None):
+        """Piston positions x and velocities ẋ, and the lever arms dx/dq (1 for prismatic joints), in joint order."""
+        x, xd, lever, i = [], [], [], 0
+        for structure, (k, _) in zip(self.structures, shape or self.geometry(q)):
+            x.append(k.d - structure.revolute.x0)
+            lever.append(k.lever)
+            if structure.prismatic is not None:
+                x.append(q[i + 1])
+                lever.append(1.0)
+            i += len(structure.segments)
+        return x, [a * b for a, b in zip(lever, qd)], lever
+
+    def _forces(self, shape, base, qd, qdd, tip):
+        motion = chain.sweep(self.structures, shape, base, qd, accelerations=qdd)
+        nets = chain.net_forces(self.structures, motion, motion, self.payload)
+        return chain.forces(self.structures, shape, nets, tip)
+
+    def _base(self, base):
+        if base is None:
+            return chain.still(unturn(self.base.R, (0.0, self.g, 0.0)))
+        if isinstance(base, Base):
+            return base
+        R, V, A = base
+        return Base(V, A, unturn(R, (0.0, self.g, 0.0)))
+
+    def inverse_dynamics(self, q, qd, qdd, base=None, tip=ZERO6):
+        """Cylinder forces f_c (68), (55) in joint order and the reaction ᴮᶜ¹F (69).
+
+        base: None (at rest in `self.base`), `Base`, or (R, V, A): rotation of {B_c1} in W, its 6-D velocity and the derivative
+        of that, in its own axes. tip: wrench on the surroundings.
+        """
+        f_c, cuts = self._forces(self.geometry(q), self._base(base), qd, qdd, tip or ZERO6)
+        return f_c, cuts[0]["Bc"]
+
+    def inertia(self, shape, lever):
+        """H(q), n×n rows: kinetic energy is ½ q̇ᵀH q̇."""
+        n, rest, zero = self.n, chain.still((0.0, 0.0, 0.0)), [0.0] * self.n
+        columns = [self._forces(shape, rest, zero, [1.0 if k == i else 0.0 for k in range(n)], ZERO6)[0] for i in range(n)]
+        return [[lever[j] * columns[i][j] for i in range(n)] for j in range(n)]
+
+    def forward_dynamics(self, q, qd, f_c, base=None, tip=ZERO6, shape=None):
+        """q̈ from cylinder forces: H(q) q̈ = diag(dx/dq)(f_c − f_c(q, q̇, 0))."""
+        shape = shape or self.geometry(q)
+        _, _, lever = self.cylinder_motion(q, qd, shape)
+        bias, _ = self._forces(shape, self._base(base), qd, [0.0] * self.n, tip or ZERO6)
+        return chain.solve_spd(self.inertia(shape, lever), [a * (f - b) for a, f, b in zip(lever, f_c, bias)])
+
+    def hydraulics(self, parts: Parts, voltages, x, xd):
+        """Per cylinder: (ṗ_a, ṗ_b, Q_a, Q_b, Q_supply, Q_tank, spool position)."""
+        rows = []
+        for c, u, (p_a, p_b), s, xi, vi in zip(self.cylinders, voltages, parts.p, parts.spool, x, xd):
+            at = c.valve.spool(s, u)
+            Q_a, Q_b = c.valve.flows(at, p_a, p_b, self.p_s, self.p_r)
+            rates = c.pressure_rates(self.oil, xi, vi, p_a, p_b, Q_a, Q_b)
+            rows.append((*rates, Q_a, Q_b, c.valve.supply_flow(at, p_a, p_b, self.p_s, self.p_r),
+                         c.valve.tank_flow(at, p_a, p_b, self.p_s, self.p_r), at))
+        return rows
+
+    def friction(self, parts: Parts, xd):
+        """f_f per cylinder."""
+        return [c.friction.force(v, z) for c, v, z in zip(self.cylinders, xd, parts.rub)]
+
+    def rhs(self, t, x, u):
+        parts = self.split(x)
+        voltages, base, tip = self.surroundings(u)
+        shape = self.geometry(parts.q)
+        pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
+        f_c = [c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))]
+        qdd = self.forward_dynamics(parts.q, parts.qd, f_c, base, tip, shape)
+        flows = self.hydraulics(parts, voltages, pos, xd)
+        spools = [r for c, s, v in zip(self.cylinders, parts.spool, voltages) for r in c.valve.spool_rhs(s, v)]
+        rubs = [r for c, v, z in zip(self.cylinders, xd, parts.rub) for r in c.friction.rate(v, z)]
+        return [*parts.qd, *qdd, *(rate for row in flows for rate in row[:2]), *spools, *rubs]
+
+    def out(self, t, x):
+        parts = self.split(x)
+        pos, xd, _ = self.cylinder_motion(parts.q, parts.qd)
+        keep = [i for i, label in enumerate(self.labels) if not label.startswith("t")]
+        return [*x[: 4 * self.n], *(pos[i] for i in keep), *(xd[i] for i in keep)]
+
+    def monitor(self, t, x, u):
+        parts = self.split(x)
+        shape = self.geometry(parts.q)
+        pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
+        found = self.out(t, x)[4 * self.n:]
+        flows = self.hydraulics(parts, self.surroundings(u)[0], pos, xd)
+        for c, p, f, row in zip(self.cylinders, parts.p, self.friction(parts, xd), flows):
+            found += [c.force(*p), f, row[4]]
+        return [*found, *self.tool(parts.q)]
+
+    def powers(self, t, x, u):
+        """Power into kinetic + potential energy, by cause (W); their sum is d(stored)/dt."""
+        parts = self.split(x)
+        voltages, base, tip = self.surroundings(u)
+        shape = self.geometry(parts.q)
+        pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
+        supply = tank = ports = leak = squeeze = 0.0
+        for c, (p_a, p_b), at, (da, db, Q_a, Q_b, Q_s, Q_t, _) in zip(
+                self.cylinders, parts.p, pos, self.hydraulics(parts, voltages, pos, xd)):
+            q_i, q_ea, q_eb = c.leakage(p_a, p_b)
+            V_a, V_b = c.volumes(at)
+            supply, tank, ports = supply + self.p_s * Q_s, tank + self.p_r * Q_t, ports + p_a * Q_a + p_b * Q_b
+            leak = leak + p_a * (q_i + q_ea) + p_b * (q_eb - q_i)
+            squeeze = squeeze + p_a * da * V_a / self.oil.stiffness(p_a) + p_b * db * V_b / self.oil.stiffness(p_b)
+        rub = sum(f * v for f, v in zip(self.friction(parts, xd), xd))
+        end = end_frame(self.structures[-1])
+        V_end = chain.sweep(self.structures, shape, base, parts.qd).V[-1][end]
+        return [supply, -tank, ports - supply + tank, -leak, -squeeze, -rub, -power(V_end, tip),
+                self._base_power(shape, base, parts, voltages, tip, xd)]
+
+    def _base_power(self, shape, base, parts, voltages, tip, xd):
+        if all(isinstance(v, float) and v == 0.0 for v in (*base.V[0], *base.V[1])):
+            return 0.0
+        f_c = [c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))]
+        qdd = self.forward_dynamics(parts.q, parts.qd, f_c, base, tip, shape)
+        reaction = self._forces(shape, base, parts.qd, qdd, tip)[1][0]["Bc"]
+        mass = self.payload.mass + sum(b.mass for s in self.segments for _, b in s.bodies)
+        # The weight direction turns with the base, which accounts for Σ m g·(ω×r): only the base point's own lift is left.
+        return power(base.V, reaction) - mass * dot(base.g, base.V[0])
+
+    def stored(self, t, x, u):
+        """Kinetic energy plus potential energy relative to the base frame's origin, J."""
+        parts = self.split(x)
+        _, base, _ = self.surroundings(u)
+        shape = self.geometry(parts.q)
+        V = chain.sweep(self.structures, shape, base, parts.qd).V
+        kinetic = power(V[-1][end_frame(self.structures[-1])], self.payload.momentum(V[-1][end_frame(self.structures[-1])]))
+        for j, structure in enumerate(self.structures):
+            for segment in structure.segments:
+                for name, body in segment.bodies:
+                    kinetic = kinetic + power(V[j][name], body.momentum(V[j][name]))
+        poses = chain.reach(self.structures, shape, IDENTITY, ZERO3)
+        return kinetic / 2 + chain.weight(self.structures, poses, self.payload, base.g)
+
+    # ---- geometry for references and users --------------------------------------------------------------------------
+    def tool(self, q):
+        """Tool centre point in W (base at rest), m."""
+        poses = chain.reach(self.structures, self.geometry(q), self.base.R, self.base.r)
+        return list(poses[-1][end_frame(self.structures[-1])].r)
+
+    spaces = ("joint", "piston", "cartesian")
+
+    def task(self, space: str, q) -> list:
+        """Coordinates of a reference space: joint positions; piston positions; or tool x, y in W and the extensions x_t."""
+        if space == "joint":
+            return list(q)
+        if space == "piston":
+            return self.cylinder_motion(q, [0.0] * self.n)[0]
+        if space != "cartesian":
+            raise InputError(f"there is no reference space {space!r}", mend=f"choose from {', '.join(self.spaces)}")
+        slides = [q[i] for i, label in enumerate(self.labels) if label.startswith("t")]
+        if self.n != 2 + len(slides):
+            raise InputError(f"a Cartesian reference needs two revolute segments, {self.name} has {self.n - len(slides)}",
+                             mend="give the reference in joint or piston space")
+        return [*self.tool(q)[:2], *slides]
+
+    def task_names(self, space: str) -> list[str]:
+        if space == "joint":
+            return list(self.joint_names)
+        if space == "piston":
+            return [f"x_{label}" for label in self.labels]
+        return ["tcp_x", "tcp_y", *(name for name in self.joint_names if name.startswith("x"))]
+
+    def joint_range(self) -> list[tuple[float, float]]:
+        """Joint positions between retracted and extended cylinders, on the branch q_j in (−π, 0)."""
+        found = []
+        for s in self.segments:
+            if isinstance(s, Revolute):
+                ends = [float(angle_at(s.L, s.L1, s.x0 + x)) for x in (0.0, s.cylinder.stroke)]
+                found.append((min(ends), max(ends)))
+            else:
+                found.append((0.0, s.cylinder.stroke))
+        return found
+
+    def check_pose(self, q, where: str = "pose") -> None:
+        """ValueError naming the first joint at which a piston would leave its stroke."""
+        for s, name, value, (low, high) in zip(self.segments, self.joint_names, q, self.joint_range()):
+            x = float(close(s.L, s.L1, value).d) - s.x0 if isinstance(s, Revolute) else value
+            if not 0 < x < s.cylinder.stroke:
+                raise ValueError(f"{where}: {name} = {value:.6g} puts the {s.name} piston at {1e3 * x:.4g} mm, outside its stroke "
+                                 f"0 … {1e3 * s.cylinder.stroke:.4g} mm ({name} must lie in {low:.5g} … {high:.5g})")
+
+    # ---- a sensible start -------------------------------------------------------------------------------------------
+    def rest(self, q, pressures=None) -> list[float]:
+        """State at rest at joint positions q: given pressures, or those that carry the weight (middle of what the supply allows)."""
+        f_c, _ = self.inverse_dynamics(q, [0.0] * self.n, [0.0] * self.n)
+        if pressures is None:
+            pressures = [self.balanced(c, f) for c, f in zip(self.cylinders, f_c)]
+        extra = len(self.states) - 4 * self.n
+        return [*map(float, q), *[0.0] * self.n, *(float(p) for pair in pressures for p in pair), *[0.0] * extra]
+
+    def balanced(self, c, f) -> tuple[float, float]:
+        """p_a, p_b with A_a p_a − A_b p_b = f, in the middle of the range that return and supply pressure allow."""
+        low = max(self.p_r, (c.A_a * self.p_r - f) / c.A_b)
+        high = min(self.p_s, (c.A_a * self.p_s - f) / c.A_b)
+        if low > high:
+            raise InputError(f"a cylinder cannot carry the weight: it needs {f / 1e3:.4g} kN and has "
+                             f"{(c.A_a * self.p_r - c.A_b * self.p_s) / 1e3:.4g} … {(c.A_a * self.p_s - c.A_b * self.p_r) / 1e3:.4g} kN "
+                             f"between {self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar",
+                             mend="raise the supply pressure, lower the payload or start elsewhere")
+        p_b = (low + high) / 2
+        return (f + c.A_b * p_b) / c.A_a, p_b
+
+    def initial(self):
+        q = self.pose or tuple((low + high) / 2 for low, high in self.joint_range())
+        return self.rest(q, self.pressures)
+
+    # ---- variants ---------------------------------------------------------------------------------------------------
+    def locked(self, **at: float) -> Manipulator:
+        """The machine with prismatic segments, named with their extension, frozen into rigid links."""
+        known = [s.name for s in self.segments if isinstance(s, Prismatic)]
+        unknown = set(at) - set(known)
+        if unknown:
+            raise InputError(f"lock: no prismatic segment is called {', '.join(sorted(unknown))}",
+                             mend=f"choose from {', '.join(known) or 'none (this machine has no prismatic segment)'}")
+        keep = [i for i, s in enumerate(self.segments) if not (isinstance(s, Prismatic) and s.name in at)]
+        pick = lambda values: None if values is None else tuple(values[i] for i in keep)
+        structures = tuple(_frozen(s, at.get(s.prismatic.name)) if s.prismatic is not None else s for s in self.structures)
+        return replace(self, structures=structures, pose=pick(self.pose), pressures=pick(self.pressures))
+
+
+def _frozen(structure: Structure, extension: float | None) -> Structure:
+    if extension is None:
+        return structure
+    r, s = structure.revolute, structure.prismatic
+    if not 0 <= extension <= s.cylinder.stroke:
+        raise InputError(f"lock: {s.name} = {extension:g} m is outside its stroke, 0 … {s.cylinder.stroke:g} m")
+    at_tube = Frame((r.L1, 0.0, 0.0)).then(r.end)
+    slid = Frame(tuple(map(float, add(s.start.r, turn(s.start.R, (extension, 0.0, 0.0))))), s.start.R)
+    at_rod = at_tube.then(slid)
+    at_object = at_rod.then(s.rod_end)
+    arm = r.arm.joined(s.tube.moved(at_tube)).joined(s.rod.moved(at_rod)).joined(s.object.moved(at_object))
+    end = r.end.then(slid).then(s.rod_end).then(s.end)
+    return Structure(structure.name, replace(r, arm=arm, end=Frame(tuple(end.r), tuple(end.R))))

@@ -1,0 +1,318 @@
+"""Derivatives of plain NumPy text: trace, jacobian, directional derivative, linearisation, equilibrium.
+
+With `workbench.native` the only module that knows CasADi. NumPy functions act on CasADi expressions in NumPy mode −1,
+which is set here, once; it is the library's one global.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import casadi as ca
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.parameters import bind, leaves, structure
+from workbench.system import System, names
+
+ca.GlobalOptions.setNumpyMode(-1)
+
+
+def symbolic(values: Sequence) -> bool:
+    """True when any entry is an expression."""
+    return any(isinstance(v, ca.SX) for v in values)
+
+
+def column(values: Sequence) -> ca.SX:
+    """Expressions and numbers as one column."""
+    return ca.vertcat(*[v if isinstance(v, ca.SX) else ca.SX(float(v)) for v in values]) if len(values) else ca.SX(0, 1)
+
+
+def symbols(name: str, n: int) -> tuple[ca.SX, list]:
+    """A column of n symbols and its entries."""
+    s = ca.SX.sym(name, n)
+    return s, [s[i] for i in range(n)]
+
+
+def directional(f: Callable, x: Sequence, xdot: Sequence) -> list:
+    """d/dt f(x) along ẋ, exact: Σ_i ∂f/∂x_i ẋ_i, for f from a list to a list; floats or expressions.
+
+    Can be called inside a control law or a plant: on expressions it adds the derivative to the graph.
+    """
+    return _derivative(f, x, [xdot])[0]
+
+
+def jacobian_columns(f: Callable, x: Sequence) -> list[list]:
+    """Columns ∂f/∂x_i of f (list to list), floats or expressions."""
+    n = len(x)
+    return _derivative(f, x, [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)])
+
+
+def _derivative(f, x, directions):
+    s, entries = symbols("s", len(x))
+    d, _ = symbols("d", len(x))
+    value = column(f(entries))
+    along = ca.Function("along", [s, d], [ca.jtimes(value, s, d)])
+    # Captured expressions (parameters, time) must pass through: substitute instead of calling when there are any.
+    free = [v for v in ca.symvar(value) if not any(v.is_regular() and ca.is_equal(v, e) for e in entries)]
+    results = []
+    for direction in directions:
+        if symbolic([*x, *direction]) or free:
+            y = ca.substitute([ca.jtimes(value, s, column(direction))], [s], [column(x)])[0]
+            results.append([y[i] for i in range(y.numel())])
+        else:
+            results.append([float(v) for v in np.array(along(column(x), column(direction))).ravel()])
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A system's functions as expression graphs over (t, x, w, c), with c = prelude(p) what depends on parameters alone.
+
+    live      names of the inputs w that vary; all others are folded in at their default
+    paths     parameters p, by path
+    flow      ẋ followed by the power flows;  jump, release, start: x⁺;  log: monitors and the stored energy;  out: y
+    """
+
+    live: tuple[str, ...]
+    paths: tuple[str, ...]
+    n_states: int
+    n_powers: int
+    prelude: ca.Function
+    flow: ca.Function
+    jump: ca.Function
+    release: ca.Function
+    start: ca.Function
+    log: ca.Function
+    out: ca.Function
+
+    @cached_property
+    def flow_is_driven(self) -> bool:
+        """Whether the flow itself depends on w (then w is needed between samples too)."""
+        return bool(self.flow.jac_sparsity(0, 2).nnz())
+
+    @cached_property
+    def flow_is_timed(self) -> bool:
+        """Whether the flow depends on t explicitly."""
+        return bool(self.flow.jac_sparsity(0, 0).nnz())
+
+    def numbers(self, system: System) -> np.ndarray:
+        """Parameter values p of `system` (same structure), in order of `paths`."""
+        at = {leaf.path: leaf.value for leaf in leaves(system)}
+        return np.array([at[path] for path in self.paths], dtype=float)
+
+    def constants(self, system: System) -> np.ndarray:
+        """c = prelude(p)."""
+        return np.array(self.prelude(self.numbers(system))).ravel()
+
+
+_traces: dict = {}
+
+
+def trace(system: System, live: Sequence[str]) -> Traced:
+    """Trace every function of `system` once; equal structures share one trace (numbers are symbols)."""
+    key = (structure(system), tuple(live), tuple(sorted(system.defaults())))
+    if key not in _traces:
+        _traces[key] = _trace(system, tuple(live))
+    return _traces[key]
+
+
+def _trace(system: System, live: tuple[str, ...]) -> Traced:
+    free = [leaf for leaf in leaves(system) if not leaf.structural]
+    p, entries = symbols("p", len(free))
+    bound = bind(system, {leaf.path: e for leaf, e in zip(free, entries)})
+    t = ca.SX.sym("t")
+    x, xs = symbols("x", len(system.states))
+    w, ws = symbols("w", len(live))
+    # Unprovided inputs keep their default; where that follows from parameters it is an expression of p.
+    defaults = bound.defaults()
+    at = dict(zip(live, ws))
+    u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in system.inputs]
+    parts = {
+        "flow": [*bound.rhs(t, xs, u), *bound.powers(t, xs, u)],
+        "jump": bound.update(t, xs, u),
+        "release": bound.release(t, xs, u),
+        "start": bound.start(t, xs, u) if hasattr(bound, "start") else list(xs),
+        "log": [*bound.monitor(t, xs, u), bound.stored(t, xs, u)],
+        "out": bound.out(t, xs),
+    }
+    expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
+    made = {}
+    for name, e in zip(parts, expressions):
+        made[name] = ca.Function(name, [t, x, w, c], [e], ["t", "x", "w", "c"], ["y"])
+        check_constants(made[name], f"{type(system).__name__}.{name}")
+    return Traced(live, tuple(leaf.path for leaf in free), len(system.states), len(system.power_names),
+                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made)
+
+
+def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:
+    """Pull what depends on p alone out of the expressions: (expressions over c, symbols c, c as function of p)."""
+    sizes = [e.numel() for e in expressions]
+    whole = ca.cse(ca.vertcat(*[ca.densify(e) for e in expressions]))
+    whole, found, values = ca.extract_parametric(whole, p)
+    extra = [e for e in ca.symvar(whole) if any(ca.is_equal(e, q) for q in ca.vertsplit(p))] if p.numel() else []
+    found, values = list(found) + extra, list(values) + extra
+    c = ca.SX.sym("c", len(found))
+    whole = ca.substitute([whole], [ca.vertcat(*found)], [c])[0] if found else whole
+    cut, at = [], 0
+    for n in sizes:
+        cut.append(whole[at: at + n])
+        at += n
+    return cut, c, ca.vertcat(*values) if found else ca.SX(0, 1)
+
+
+def check_constants(f: ca.Function, where: str) -> None:
+    """A NaN constant in a trace is an error: it would spread silently."""
+    for k in range(f.n_instructions()):
+        if f.instruction_id(k) == ca.OP_CONST and math.isnan(f.instruction_constant(k)):
+            raise InputError(f"{where}: a constant of the traced expressions is not a number",
+                             mend="write vectors of expressions as lists (np.zeros cannot hold them) and check the parameters")
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), with the names of all three."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    residual: float  # max |ẋ| at the point (0 at an equilibrium)
+
+
+def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = None, t: float = 0.0,
+              inputs: Sequence[str] | None = None) -> Linearisation:
+    """Exact Jacobians of the flow and the measured outputs at (x, u).
+
+    inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
+    (quantiser, noise, sampling) and where a switch is undecided at the point (both sides of a comparison equal), since the
+    derivative there depends on the side: move the point off the switch.
+    """
+    if system.no_derivative:
+        raise InputError(f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it")
+    if system.period is not None:
+        raise InputError("cannot linearise the flow of a sampled loop: its flow holds the command constant",
+                         mend="linearise the plant and let the sampled-data analysis discretise it exactly")
+    live = tuple(names(system.inputs) if inputs is None else inputs)
+    traced = trace(system, live)
+    c = traced.constants(system)
+    at = dict(zip(names(system.inputs), u if u is not None else [system.defaults().get(s.name, 0.0) for s in system.inputs]))
+    w = [at[name] for name in live]
+    refuse_undecided(traced.flow, [t, x, w, c])
+    n = traced.n_states
+    jac, jac_out = _jacobians(traced)
+    A, B = (np.array(J) for J in jac(t, x, w, c))
+    C, D = (np.array(J) for J in jac_out(t, x, w, c))
+    residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
+    return Linearisation(A[:n], B[:n], C, D, np.asarray(x, float), np.asarray(w, float), tuple(names(system.states)), live,
+                         tuple(names(system.outputs)), residual)
+
+
+_jacs: dict = {}
+
+
+def _jacobians(traced: Traced):
+    if id(traced) not in _jacs:
+        made = []
+        for f in (traced.flow, traced.out):
+            t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
+            y = f(t, x, w, c)
+            made.append(ca.Function("jac", [t, x, w, c], [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))]))
+        _jacs[id(traced)] = (traced, *made)
+    return _jacs[id(traced)][1:]
+
+
+_COMPARE = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
+
+
+def refuse_undecided(f: ca.Function, arguments: Sequence) -> None:
+    """InputError when some comparison in f has equal sides at the arguments (a switch that is neither on nor off)."""
+    for gap, scale in switches(f, arguments):
+        if abs(gap) <= 1e-12 * max(scale, 1e-300) or gap == 0.0:
+            raise InputError("cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
+                             "so the derivative depends on the side", mend="move the operating point off the edge")
+
+
+def switches(f: ca.Function, arguments: Sequence) -> list[tuple[float, float]]:
+    """(difference of the two sides, their magnitude) for every comparison in f, evaluated at the arguments."""
+    flat = [np.atleast_1d(np.asarray(a, dtype=float)).ravel() for a in arguments]
+    memory: dict[int, float] = {}
+    found = []
+    for k in range(f.n_instructions()):
+        op, o, i = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
+        if op == ca.OP_INPUT:
+            memory[o[0]] = float(flat[i[0]][i[1]])
+        elif op == ca.OP_CONST:
+            memory[o[0]] = f.instruction_constant(k)
+        elif op != ca.OP_OUTPUT:
+            a = memory[i[0]]
+            b = memory[i[1]] if len(i) > 1 else None
+            if op in _COMPARE:
+                found.append((a - b, max(abs(a), abs(b))))
+            memory[o[0]] = _apply(op, a, b)
+    return found
+
+
+def _apply(op: int, a: float, b: float | None) -> float:
+    return float(_operation(op)(a) if b is None else _operation(op)(a, b))
+
+
+@lru_cache(maxsize=None)
+def _operation(op: int):
+    binary = op in _BINARY
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    expression = _BINARY[op](x, y) if binary else _UNARY[op](x)
+    return ca.Function("op", [x, y] if binary else [x], [expression])
+
+
+_BINARY = {
+    ca.OP_ADD: lambda a, b: a + b, ca.OP_SUB: lambda a, b: a - b, ca.OP_MUL: lambda a, b: a * b, ca.OP_DIV: lambda a, b: a / b,
+    ca.OP_POW: lambda a, b: a**b, ca.OP_CONSTPOW: lambda a, b: a**b, ca.OP_LT: lambda a, b: a < b, ca.OP_LE: lambda a, b: a <= b,
+    ca.OP_EQ: lambda a, b: a == b, ca.OP_NE: lambda a, b: a != b, ca.OP_AND: ca.logic_and, ca.OP_OR: ca.logic_or,
+    ca.OP_FMIN: ca.fmin, ca.OP_FMAX: ca.fmax, ca.OP_ATAN2: ca.atan2, ca.OP_COPYSIGN: ca.copysign, ca.OP_HYPOT: ca.hypot,
+    ca.OP_IF_ELSE_ZERO: lambda a, b: ca.if_else(a, b, 0), ca.OP_FMOD: ca.fmod,
+}
+_UNARY = {
+    ca.OP_NEG: lambda a: -a, ca.OP_SQ: lambda a: a**2, ca.OP_TWICE: lambda a: 2 * a, ca.OP_INV: lambda a: 1 / a,
+    ca.OP_SQRT: ca.sqrt, ca.OP_SIN: ca.sin, ca.OP_COS: ca.cos, ca.OP_TAN: ca.tan, ca.OP_ASIN: ca.asin, ca.OP_ACOS: ca.acos,
+    ca.OP_ATAN: ca.atan, ca.OP_EXP: ca.exp, ca.OP_LOG: ca.log, ca.OP_FABS: ca.fabs, ca.OP_SIGN: ca.sign, ca.OP_FLOOR: ca.floor,
+    ca.OP_CEIL: ca.ceil, ca.OP_TANH: ca.tanh, ca.OP_SINH: ca.sinh, ca.OP_COSH: ca.cosh, ca.OP_NOT: ca.logic_not,
+    ca.OP_ASSIGN: lambda a: a,
+}
+
+
+def equilibrium(system: System, x: Sequence[float], u: Sequence[float] | None = None, hold: Sequence[str] = (),
+                tol: float = 1e-10) -> tuple[np.ndarray, np.ndarray, float]:
+    """(x, u, residual) near the guess with ẋ = 0, by damped least squares on states and controls not named in `hold`.
+
+    Scaled by the Jacobian's columns, so pressures and angles weigh alike. residual: max |ẋ| left; it is for the caller to judge.
+    """
+    controls_ = [s.name for s in system.inputs if s.kind == ""]
+    traced = trace(system, tuple(controls_))
+    jac, _ = _jacobians(traced)
+    c, n = traced.constants(system), traced.n_states
+    x = np.array(x, float)
+    w = np.zeros(len(controls_)) if u is None else np.array(u, float)[: len(controls_)]
+    free = [i for i, name in enumerate([*names(system.states), *controls_]) if name not in hold]
+    for _ in range(60):
+        f = np.array(traced.flow(0.0, x, w, c)).ravel()[:n]
+        A, B = (np.array(J)[:n] for J in jac(0.0, x, w, c))
+        J = np.hstack([A, B])[:, free]
+        rows = np.maximum(np.abs(J).max(axis=1), 1e-300)
+        J, g = J / rows[:, None], f / rows
+        columns = np.maximum(np.abs(J).max(axis=0), 1e-300)
+        step = np.linalg.lstsq(J / columns, -g, rcond=1e-12)[0] / columns
+        z = np.concatenate([x, w])
+        z[free] += step
+        x, w = z[:n], z[n:]
+        if np.abs(step * columns).max(initial=0.0) < tol:
+            break
+    return x, w, float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n]).max(initial=0.0))

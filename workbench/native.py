@@ -1,0 +1,235 @@
+"""Expression graphs as compiled code: C by CasADi's code generation, the system's compiler, a cache on disk.
+
+Without a compiler the same graphs run in CasADi's virtual machine, slower; that is said once. Both give the same numbers
+(floating-point contraction is off).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from workbench.calculus import Traced
+
+FLAGS = ("-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
+MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
+
+
+@cache
+def compiler() -> str | None:
+    """Path of the C compiler: $CC, cc, gcc or clang; None when there is none or FLUIDPROOF_COMPILER=none."""
+    if os.environ.get("FLUIDPROOF_COMPILER", "") == "none":
+        return None
+    for name in (os.environ.get("FLUIDPROOF_COMPILER"), os.environ.get("CC"), "cc", "gcc", "clang"):
+        path = shutil.which(name) if name else None
+        if path:
+            return path
+    return None
+
+
+def cache_folder() -> Path:
+    """$FLUIDPROOF_CACHE, or fluidproof in the user's cache folder."""
+    given = os.environ.get("FLUIDPROOF_CACHE")
+    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "fluidproof"
+    return base
+
+
+def generated(functions: list[ca.Function], defines: dict[str, int], tail: str = "") -> str:
+    """C source of the functions, named as given, preceded by #defines and followed by `tail`."""
+    generator = ca.CodeGenerator("fluidproof_part", {"with_header": False, "casadi_int": "long long int"})
+    for f in functions:
+        generator.add(f)
+    text = generator.dump()
+    head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
+    return head + text + "\n" + tail
+
+
+def library(source: str) -> ctypes.CDLL | None:
+    """The source compiled and loaded, from the disk cache where it is there; None when there is no working compiler."""
+    cc = compiler()
+    if cc is None:
+        _say_once("no C compiler was found: running in CasADi's virtual machine, about 15 times slower "
+                  "(install gcc or clang, or set FLUIDPROOF_COMPILER)")
+        return None
+    key = hashlib.sha256("\0".join((source, cc, *FLAGS, sys.platform)).encode()).hexdigest()[:32]
+    try:
+        folder = cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"{key}.so"
+        if not target.exists():
+            _compile(cc, source, target)
+        return ctypes.CDLL(str(target))
+    except (OSError, subprocess.SubprocessError) as reason:
+        detail = getattr(reason, "stderr", "") or str(reason)
+        _say_once(f"compiling failed ({str(detail).strip().splitlines()[-1] if str(detail).strip() else reason}): running in "
+                  "CasADi's virtual machine, about 15 times slower")
+        return None
+
+
+def _compile(cc: str, source: str, target: Path) -> None:
+    # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
+    with tempfile.TemporaryDirectory(prefix="build-", dir=target.parent) as folder:
+        c, so = Path(folder) / "part.c", Path(folder) / "part.so"
+        c.write_text(source)
+        subprocess.run([cc, *FLAGS, "-o", str(so), str(c), "-lm"], check=True, capture_output=True, text=True)
+        os.replace(so, target)
+
+
+@cache
+def _say_once(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+def address(array: np.ndarray | None) -> int:
+    """Address of a C-contiguous float64 array (0 for None)."""
+    return 0 if array is None else array.ctypes.data
+
+
+class Loop:
+    """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible."""
+
+    def __init__(self, traced: Traced, compiled: bool | None = None):
+        self.traced = traced
+        self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
+        self.n_m = traced.log.size1_out(0)
+        self.lib = None if compiled is False else self._build()
+        self._maps: dict = {}
+
+    @property
+    def row(self) -> int:
+        """Numbers per logged sample: states, power integrals, monitors with the stored energy last."""
+        return self.n_x + self.n_q + self.n_m
+
+    def _build(self):
+        t = self.traced
+        parts = {"flow": t.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
+        if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:
+            return None
+        named = [renamed(f, name) for name, f in parts.items()]
+        sizes = {"NX": self.n_x, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m}
+        lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
+        if lib is not None:
+            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
+            lib.run.restype = l
+            lib.measure.argtypes = [d, p, p, p, p, p]
+            lib.begin.argtypes = [d, p, p, p, p, p]
+            self.work = max(f.sz_w() for f in named) + 1
+        return lib
+
+    def begin(self, t0, x, w, c) -> np.ndarray:
+        """Initial state with the controller's memory made consistent with the first measurement."""
+        return np.array(self.traced.start(t0, x, w, c)).ravel()
+
+    def run(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
+        """See driver.c; arrays are C-contiguous float64, `state` and `rows` are written."""
+        if self.lib is None:
+            return self._run_vm(first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
+        work = np.empty(self.work)
+        return self.lib.run(first, n, every, int(jumping), T, n1, h1, n2, h2, address(state), address(W), address(F),
+                            address(c), address(rows), address(work))
+
+    # ---- the same loop in CasADi's virtual machine ------------------------------------------------------------------
+    def _sample(self, jumping, n1, n2, driven):
+        key = (jumping, n1, n2, driven)
+        if key in self._maps:
+            return self._maps[key]
+        f, nx, nq, nw, stages = self.traced, self.n_x, self.n_q, self.n_w, 2 * (n1 + n2) + 1
+        s, t, T = ca.MX.sym("s", nx + nq), ca.MX.sym("t"), ca.MX.sym("h", 2)
+        W, c = ca.MX.sym("W", nw * (stages + 1 if driven else 1)), ca.MX.sym("c", f.flow.size1_in(3))
+        x, e, w = s[:nx], s[nx:], W[:nw]
+        if jumping:
+            x = f.jump(t, x, w, c)
+        row = ca.vertcat(x, e, f.log(t, x, w, c))
+        for k in range(n1 + n2):
+            h = T[0] if k < n1 else T[1]
+            at = t + k * T[0] if k < n1 else t + n1 * T[0] + (k - n1) * T[1]
+            if n1 and k == n1:
+                x = f.release(at, x, w, c)
+            wa, wm, wb = (W[nw * (1 + 2 * k + i): nw * (2 + 2 * k + i)] if driven else w for i in range(3))
+            k1 = f.flow(at, x, wa, c)
+            k2 = f.flow(at + h / 2, x + h / 2 * k1[:nx], wm, c)
+            k3 = f.flow(at + h / 2, x + h / 2 * k2[:nx], wm, c)
+            k4 = f.flow(at + h, x + h * k3[:nx], wb, c)
+            both = ca.vertcat(x, e) + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            x, e = both[:nx], both[nx:]
+        step = ca.Function("sample", [s, t, W, T, c], [ca.vertcat(x, e), row])
+        self._maps[key] = step
+        return step
+
+    def _run_vm(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
+        step = self._sample(bool(jumping), n1, n2, F is not None)
+        t = (first + np.arange(n)) * T
+        inputs = W if F is None else np.hstack([W, F.reshape(n, -1)])
+        many = self._maps.setdefault((step, n), step.mapaccum("many", n)) if n > 1 else step
+        end, out = many(state, t[None, :], inputs.T, np.tile([[h1], [h2]], (1, n)), np.tile(np.asarray(c)[:, None], (1, n)))
+        out = np.array(out).T
+        bad = np.flatnonzero(~np.isfinite(out[:, : self.n_x]).all(axis=1))
+        done = int(bad[0]) if len(bad) else n
+        if rows is not None:
+            kept = out[:done][((first + np.arange(done)) % every) == 0]
+            rows.reshape(-1, self.row)[: len(kept)] = kept
+        state[:] = np.array(end)[:, -1] if done == n else out[done, : len(state)]
+        return done
+
+
+def renamed(f: ca.Function, name: str) -> ca.Function:
+    """The same function under another name."""
+    arguments = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
+    return ca.Function(name, arguments, f.call(arguments), f.name_in(), f.name_out())
+
+
+class Mapped:
+    """A function of several column arguments evaluated over many rows at once, compiled where possible.
+
+    f: ca.Function with vector inputs and one vector output. Call with arrays (N, n_i); an argument of shape (n_i,) is shared.
+    """
+
+    TAIL = """
+long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
+  const double *arg[N_IN + 1]; double *res[1];
+  for (long k = 0; k < n; ++k) {
+    for (int i = 0; i < N_IN; ++i) arg[i] = in[i] + k * stride[i];
+    res[0] = out + k * n_out;
+    each(arg, res, 0, work, 0);
+  }
+  return n;
+}
+"""
+
+    def __init__(self, f: ca.Function, compiled: bool | None = None):
+        self.f = renamed(f, "each")
+        self.n_out = f.size1_out(0)
+        self.lib = None
+        if compiled is not False and f.n_instructions() <= MOST_OPERATIONS:
+            self.lib = library(generated([self.f], {"N_IN": f.n_in()}, self.TAIL))
+        if self.lib is not None:
+            self.lib.many.argtypes = [ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long,
+                                      ctypes.c_void_p]
+            self.lib.many.restype = ctypes.c_long
+
+    def __call__(self, *arrays) -> np.ndarray:
+        arrays = [np.ascontiguousarray(a, dtype=float) for a in arrays]
+        n = max((a.shape[0] for a in arrays if a.ndim == 2), default=1)
+        if self.lib is None:
+            values = self.f.map(n)(*[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in arrays])
+            return np.ascontiguousarray(np.array(values).T)
+        out = np.empty((n, self.n_out))
+        pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+        strides = (ctypes.c_long * len(arrays))(*[a.shape[1] if a.ndim == 2 else 0 for a in arrays])
+        work = np.empty(self.f.sz_w() + 1)
+        self.lib.many(n, ctypes.addressof(pointers), ctypes.addressof(strides), address(out), self.n_out, address(work))
+        return out
+
+
