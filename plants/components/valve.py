@@ -24,13 +24,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi, sqrt
-from typing import Annotated, Literal, final
+from typing import Annotated, ClassVar, Literal, final
 
 import numpy as np
 
 from plants.components.orifice import root
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.shorthand import Shorthand
 from workbench.system import Signal
 
 D_MIN = 1e-12  # m²/(V s), floor of the denominators of (89); a working crane has about 1e-4
@@ -52,6 +53,26 @@ def nominal(Q_N: float, dp_N: float, u_max: float = 10.0) -> float:
 
 @final
 @dataclass(frozen=True)
+class Nominal:
+    """A data sheet's rating instead of four flow coefficients: each is its ratio × nominal(flow, drop, u_max − dead_band)."""
+
+    flow: Annotated[float, Unit("m^3/s"), "rated flow of one notch, fully open", positive]
+    drop: Annotated[float, Unit("Pa"), "pressure drop over that notch", positive]
+    ratios: Annotated[tuple[float, ...], Unit("1"), "c_p1, c_n1, c_p2, c_n2 against that", positive] = (1.0,) * 4
+
+    def __post_init__(self):
+        check_bounds(self)
+        if len(self.ratios) != 4:
+            raise ValueError(f"ratios: expected four, for c_p1, c_n1, c_p2, c_n2, got {len(self.ratios)}")
+
+    def coefficients(self, others) -> dict:
+        """c_p1, c_n1, c_p2, c_n2 of a valve whose other fields are `others`."""
+        c = nominal(self.flow, self.drop, others["u_max"] - others["dead_band"])
+        return dict(zip(("c_p1", "c_n1", "c_p2", "c_n2"), (ratio * c for ratio in self.ratios)))
+
+
+@final
+@dataclass(frozen=True)
 class Valve:
     """One four-way valve; equations in the module's docstring. The default is 40 l/min at 35 bar per notch, ±10 V."""
 
@@ -66,6 +87,9 @@ class Valve:
     damping: Annotated[float, Unit("1"), "damping ratio of the spool", positive] = 0.707
     slew: Annotated[float, Unit("V/s"), "largest speed of the spool", positive] = 1e9
     width: Annotated[float, Unit("Pa"), "pressure drop over which the root is regularised", nonnegative] = 1e3
+
+    shorthand: ClassVar[tuple[Shorthand, ...]] = (
+        Shorthand("nominal", Nominal, ("c_p1", "c_n1", "c_p2", "c_n2"), Nominal.coefficients),)
 
     def __post_init__(self):
         check_bounds(self)
