@@ -9,11 +9,12 @@ Source: Zhu's 6-D notation as used in [Petrovic22], eqs (1)–(8); C_A in Zhu's 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 
 from workbench.parameters import Bound, Unit, check_bounds, nonnegative
+from workbench.shorthand import Shorthand
 
 ZERO3 = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -70,6 +71,10 @@ def inertia_times(J, a):
             J[4] * a[0] + J[5] * a[1] + J[2] * a[2]]
 
 
+def _turned(angle, others):
+    return {"R": tuple(about_z(float(np.cos(angle)), float(np.sin(angle))))}
+
+
 @final
 @dataclass(frozen=True)
 class Frame:
@@ -77,6 +82,9 @@ class Frame:
 
     r: Annotated[tuple[float, ...], Unit("m"), "origin in the parent frame"] = ZERO3
     R: Annotated[tuple[float, ...], Unit("1"), "rotation matrix, row by row"] = IDENTITY
+
+    shorthand: ClassVar[tuple[Shorthand, ...]] = (
+        Shorthand("about_z", Annotated[float, Unit("rad"), "rotation about z, instead of R"], ("R",), _turned),)
 
     def __post_init__(self):
         check_bounds(self)
