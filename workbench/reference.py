@@ -7,7 +7,8 @@ Every reference has
     jerk_jumps()        times (K,) s at which the third derivative jumps, and by how much (K, n)
     names(n)            names of its n components as reference signals
     resolve(start)      the same reference with "start" replaced by a point (n,)
-Kinds: Hold, Waypoints, Sine here, Spline (samples, CSV) in `workbench.spline`. All are C² on the whole real line. Where a derivative jumps, `sample` gives its value just after the jump.
+All are C² on the whole real line; where a derivative jumps, `sample` gives its value just after the jump.
+Kinds: Hold, Waypoints and Sine here, Spline (given samples, CSV) in `workbench.spline`.
 """
 
 from __future__ import annotations
