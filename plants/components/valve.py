@@ -54,7 +54,7 @@ def nominal(Q_N: float, dp_N: float, u_max: float = 10.0) -> float:
 @final
 @dataclass(frozen=True)
 class Nominal:
-    """A data sheet's rating instead of four coefficients: each is its ratio × nominal(flow, drop, u_max − dead_band)."""
+    """A data sheet's rating for the four coefficients: each is its ratio × nominal(flow, drop, u_max − dead_band)."""
 
     flow: Annotated[float, Unit("m^3/s"), "rated flow of one notch, fully open", positive]
     drop: Annotated[float, Unit("Pa"), "pressure drop over that notch", positive]
