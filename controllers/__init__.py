@@ -1,0 +1,15 @@
+"""Controllers: one law a file."""
+
+from __future__ import annotations
+
+_HOME = {"VDC": "vdc", "PID": "pid"}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        import importlib
+
+        return getattr(importlib.import_module(f"controllers.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'controllers' has no attribute {name!r}")

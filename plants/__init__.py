@@ -1,0 +1,19 @@
+"""Plants: one file each, components below."""
+
+from __future__ import annotations
+
+_HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")} | {
+    "Cylinder": "components.cylinder", "Valve": "components.valve", "CoulombViscous": "components.friction",
+    "Stribeck": "components.friction", "LuGre": "components.friction", "Frictionless": "components.friction",
+    "machine": "machines", "machines": "machines",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        import importlib
+
+        return getattr(importlib.import_module(f"plants.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'plants' has no attribute {name!r}")

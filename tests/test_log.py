@@ -116,20 +116,22 @@ def test_two_samples_at_one_time_are_a_jump(tmp_path):
 def test_files_that_are_not_logs(tmp_path):
     import xarray
 
-    good = tmp_path / "good.nc"
-    a_log(n=20_000).save(good)
-    whole = good.read_bytes()
-    damaged = bytearray(whole)
-    for i in range(len(whole) // 2, len(whole) // 2 + 64):  # in the middle of some signal's chunk
-        damaged[i] ^= 0xFF
+    # Bits without pattern (NaN payloads among them) cannot be packed; a changed one must be found all the same.
+    bits = np.random.default_rng(6).integers(0, 2**63, (20_000, 4)).view(np.float64)
+    files = {}
+    for name, log in (("noise", a_log(n=20_000, values=bits)), ("good", a_log(n=20_000))):
+        log.save(tmp_path / f"{name}.nc")
+        assert identical(Log.load(tmp_path / f"{name}.nc"), log)
+        files[name] = whole = (tmp_path / f"{name}.nc").read_bytes()
+        middle = len(whole) // 2  # within some signal's values
+        (tmp_path / f"{name} damaged.nc").write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1:])
     (tmp_path / "text.nc").write_text("time, p_a1\n0, 1\n")
     (tmp_path / "empty.nc").write_bytes(b"")
-    (tmp_path / "short.nc").write_bytes(whole[: len(whole) * 2 // 3])
-    (tmp_path / "damaged.nc").write_bytes(bytes(damaged))
+    (tmp_path / "short.nc").write_bytes(files["good"][: len(files["good"]) * 2 // 3])
     xarray.Dataset({"a": ("t", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     for name, words in (("text.nc", "not a NetCDF-4"), ("empty.nc", "not a NetCDF-4"), ("short.nc", "cut short"),
-                        ("damaged.nc", "damaged"), ("other.nc", "not a log"), ("none.nc", "no such file"),
-                        (".", "folder")):
+                        ("good damaged.nc", "damaged"), ("noise damaged.nc", "damaged"), ("other.nc", "not a log"),
+                        ("none.nc", "no such file"), (".", "folder")):
         with pytest.raises(InputError, match=words) as caught:
             Log.load(tmp_path / name)
         assert caught.value.file == str(tmp_path / name) and caught.value.mend
@@ -143,26 +145,37 @@ def test_a_later_format_is_refused_by_number(tmp_path, monkeypatch):
         Log.load(tmp_path / "run.nc")
 
 
-def test_failed_save_keeps_the_earlier_file(tmp_path, monkeypatch):
+def test_a_full_disk_keeps_the_earlier_file(tmp_path):
+    """A limit on file size stands in for the full disk; own process, for the limit and because libraries crash there."""
     path = tmp_path / "run.nc"
     a_log().save(path)
     before = path.read_bytes()
-
-    half_written, described = [], Log._described
-
-    def fails(*_, **__):
-        half_written.extend(set(os.listdir(tmp_path)) - {"run.nc"})
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Log, "_described", lambda log, name: fails() if name == "λ" else described(log, name))
-    with pytest.raises(InputError, match="No space left"):
-        a_log(seed=5).save(path)
-    assert len(half_written) == 1  # it failed with the new file begun, next to the old one
-    monkeypatch.undo()
-    monkeypatch.setattr(np, "savetxt", fails)
-    with pytest.raises(InputError, match="No space left"):
-        a_log(seed=5).to_csv(path)
+    code = """
+import resource, signal, sys
+import numpy as np
+from workbench.errors import InputError
+from workbench.log import Log, Signal, Status
+log = Log(np.arange(30_000.0), np.random.default_rng(1).normal(size=(30_000, 2)), (Signal("x"), Signal("y")), {},
+          Status(True, "", 1.0))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+for write in (log.save, log.to_csv):
+    try:
+        write(sys.argv[1])
+    except InputError as error:
+        print("refused")
+"""
+    pytest.importorskip("resource")  # not on Windows
+    run = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "refused\nrefused\n", "")
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["run.nc"]
+
+
+def test_text_that_no_file_can_hold_is_refused(tmp_path):
+    log = Log([0.0], [[1.0]], (Signal("x", meaning="\ud800"),), {}, Status(True, "", 0.0))
+    with pytest.raises(InputError, match="cannot be written"):
+        log.save(tmp_path / "run.nc")
+    assert os.listdir(tmp_path) == []
 
 
 def test_unwritable_places(tmp_path):

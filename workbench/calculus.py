@@ -55,16 +55,18 @@ def _derivative(f, x, directions):
     s, entries = symbols("s", len(x))
     d, _ = symbols("d", len(x))
     value = column(f(entries))
-    along = ca.Function("along", [s, d], [ca.jtimes(value, s, d)])
-    # Captured expressions (parameters, time) must pass through: substitute instead of calling when there are any.
-    free = [v for v in ca.symvar(value) if not any(v.is_regular() and ca.is_equal(v, e) for e in entries)]
+    slope = ca.jtimes(value, s, d)
+    own = {e.element_hash() for e in [*entries, *(d[i] for i in range(len(x)))]}
+    # Captured expressions (parameters, time) must pass through the graph, so then even numbers are substituted.
+    captured = any(v.element_hash() not in own for v in ca.symvar(value))
+    numeric = None if captured or symbolic(x) else ca.Function("along", [s, d], [slope])
     results = []
     for direction in directions:
-        if symbolic([*x, *direction]) or free:
-            y = ca.substitute([ca.jtimes(value, s, column(direction))], [s], [column(x)])[0]
+        if numeric is None or symbolic(direction):
+            y = ca.substitute([slope], [s, d], [column(x), column(direction)])[0]
             results.append([y[i] for i in range(y.numel())])
         else:
-            results.append([float(v) for v in np.array(along(column(x), column(direction))).ravel()])
+            results.append([float(v) for v in np.array(numeric(column(x), column(direction))).ravel()])
     return results
 
 
@@ -153,7 +155,8 @@ def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX
     sizes = [e.numel() for e in expressions]
     whole = ca.cse(ca.vertcat(*[ca.densify(e) for e in expressions]))
     whole, found, values = ca.extract_parametric(whole, p)
-    extra = [e for e in ca.symvar(whole) if any(ca.is_equal(e, q) for q in ca.vertsplit(p))] if p.numel() else []
+    mine = {p[i].element_hash() for i in range(p.numel())}
+    extra = [e for e in ca.symvar(whole) if e.element_hash() in mine]
     found, values = list(found) + extra, list(values) + extra
     c = ca.SX.sym("c", len(found))
     whole = ca.substitute([whole], [ca.vertcat(*found)], [c])[0] if found else whole
@@ -316,3 +319,12 @@ def equilibrium(system: System, x: Sequence[float], u: Sequence[float] | None = 
         if np.abs(step * columns).max(initial=0.0) < tol:
             break
     return x, w, float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n]).max(initial=0.0))
+
+
+def solve(columns: Sequence[Sequence], b: Sequence) -> list:
+    """x with Σ columns_i x_i = b, for a small square system of floats or expressions."""
+    n = len(b)
+    if symbolic([e for c in columns for e in c] + list(b)):
+        x = ca.inv_minor(ca.horzcat(*[column(c) for c in columns])) @ column(b) if n > 1 else column(b) / columns[0][0]
+        return [x[i] for i in range(n)]
+    return [float(v) for v in np.linalg.solve(np.array(columns, float).T, np.array(b, float))]

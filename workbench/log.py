@@ -6,11 +6,9 @@ NetCDF-4 (one variable a signal, so any NetCDF reader opens it) and comes back b
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, final
 
@@ -143,23 +141,39 @@ class Log:
 
     def to_csv(self, path: str | os.PathLike) -> None:
         """Comma-separated text: header "name [unit]", time first, numbers that read back exactly (%.17g)."""
+        import csv
+        import io
+
+        from workbench.atomic import replacing
+
         header = io.StringIO()
-        csv.writer(header, lineterminator="").writerow(
-            ["time [s]", *(f"{s.name} [{s.unit}]" for s in self.signals)])
+        csv.writer(header, lineterminator="").writerow(["time [s]", *(f"{s.name} [{s.unit}]" for s in self.signals)])
         table = np.column_stack([self.time, self.values])
-        _write(path, lambda to: np.savetxt(to, table, "%.17g", ",", header=header.getvalue(), comments="",
-                                           encoding="utf-8"))
+        with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+            np.savetxt(file, table, "%.17g", ",", header=header.getvalue(), comments="")
 
     def save(self, path: str | os.PathLike) -> None:
         """Write NetCDF-4. On any failure InputError, and a file that was there before stays as it was."""
-        _write(path, self._to_netcdf)
+        import io
 
-    def _to_netcdf(self, path: str) -> None:
-        # Lossless: shuffle and the fastest deflate, which every NetCDF reader knows; a checksum finds damage on load.
-        packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "fletcher32": True,
-                   "chunks": (min(len(self), 1 << 15),)}
+        from workbench.atomic import check_writable, write_atomic
+
+        check_writable(path)
+        packed = io.BytesIO()  # in memory first: the HDF5 library itself crashes when a disk fills up under it
+        try:
+            self._to_netcdf(packed)
+        except (ValueError, TypeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"cannot be written ({error})", file=os.fspath(path),
+                             mend="look at the names, units and meanings of the signals") from error
+        write_atomic(path, lambda stream: stream.write(packed.getbuffer()))
+
+    def _to_netcdf(self, target) -> None:
+        # Lossless: shuffle and the fastest deflate, which every NetCDF reader knows and whose checksum finds damage.
+        packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "chunks": (min(len(self), 1 << 15),)}
         stored = ["time", *(_variable(s.name, i) for i, s in enumerate(self.signals))]
-        with _h5netcdf().File(path, "w") as file:
+        with _h5netcdf().File(target, "w") as file:
             file.dimensions = {"time": len(self)}
             for variable, name in zip(stored, ["time", *self.names]):
                 column = np.ascontiguousarray(self.array(name))
@@ -252,22 +266,3 @@ def _h5netcdf():
     except ImportError as error:
         raise InputError(f"saving and loading logs needs {error.name}", mend="pip install h5netcdf h5py") from error
     return h5netcdf
-
-
-def _write(path: str | os.PathLike, write: Callable[[str], None]) -> None:
-    """Write a temporary file next to `path`, then rename: the earlier file stays until the new one is complete."""
-    target = os.path.realpath(os.fspath(path))
-    temporary = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.tmp")
-    if os.path.isdir(target):
-        raise InputError("is a folder, not a file", file=os.fspath(path), mend="give the name of a file")
-    try:
-        write(temporary)
-        os.replace(temporary, target)
-    except InputError:
-        raise
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
-        raise InputError(f"cannot be written ({error})", file=os.fspath(path),
-                         mend="check that the folder exists, is writable and has room") from error
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)

@@ -2,7 +2,8 @@
 
     ẋ = A x + B u,  y = C x + D u   (T is None)         x⁺ = A x + B u,  y = C x + D u   (samples every T seconds)
 
-`sampled_data` discretises, `stability` decides from eigenvalues and a Lyapunov matrix, `margins` asks how far from the edge.
+`sampled_data` discretises, `stability` decides from eigenvalues and a Lyapunov matrix, `norms` and `margins` ask how
+far from the edge.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ EPS = float(np.finfo(float).eps)
 @final
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """State space; A (n×n), B (n×m), C (p×n), D (p×m), scalars and lists accepted; T sample time in s, None = continuous.
+    """State space: A n×n, B n×m, C p×n, D p×m (lists and scalars accepted); T sample time in s, None = continuous.
 
     Raises InputError when shapes disagree, an entry is not finite, or T is not positive.
     """
@@ -135,8 +136,8 @@ def break_loop(A, B, C, i: int = 0, T: float | None = None) -> LinearSystem:
     """Open-loop SISO L at actuator i, all other loops closed, from a closed loop with an insertion point there.
 
     A is the closed loop's matrix, column i of B where a signal added to the actuator's command enters, row i of C that
-    command itself: u_i = C_i x. With the command cut, ẋ = (A − B_i C_i) x + B_i v, and L = −C_i (λI − A + B_i C_i)⁻¹ B_i is
-    the return ratio: unity negative feedback around L gives A back.
+    command itself: u_i = C_i x. With the command cut, ẋ = (A − B_i C_i) x + B_i v, and the return ratio is
+    L = −C_i (λI − A + B_i C_i)⁻¹ B_i: unity negative feedback around L gives A back.
     """
     A, B, C = (np.atleast_2d(np.asarray(M, dtype=float)) for M in (A, B, C))
     if not (0 <= i < B.shape[1] and i < C.shape[0]):

@@ -36,10 +36,10 @@ def whole_and_rest(τ: float, T: float) -> tuple[int, float]:
 
 
 def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> LinearSystem:
-    """The plant seen from one sample to the next: input held over T and delayed by `delay` (s; one number, or one an input).
+    """The plant from one sample to the next, input held over T and delayed by `delay` (s; one number, or one an input).
 
-    States are x, then for every input its past samples u_{k−1}, u_{k−2}, … as far as the delay needs them. The output is
-    taken at the sample instant, after the new u_k is out: with τ = 0 it contains D u_k, with τ' > 0 it contains D u_{k−d−1}.
+    States are x, then for every input its past samples u_{k−1}, u_{k−2}, … as far as the delay needs them. The output
+    is taken at the sample instant, after the new u_k is out: with τ = 0 it contains D u_k, with τ' > 0 D u_{k−d−1}.
     A delay within 1e-9 T of a multiple of T counts as that multiple.
     Raises InputError for a delay that is negative or not finite, or T ≤ 0.
     """
@@ -77,11 +77,11 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
 
 def stable_up_to(loop: Callable[[float], LinearSystem], values: Sequence[float],
                  tol: float = 1e-6) -> tuple[float | None, float | None]:
-    """(largest value found stable, smallest value found not stable) along increasing `values`, e.g. delays or sample times.
+    """(largest value found stable, smallest found not stable) along increasing `values`, e.g. delays or sample times.
 
     `loop(value)` gives the closed loop. Values are tried in order, because stability need not be monotone: what is
-    stable beyond the first failure does not count. The bracket of that failure is then halved to a relative width of `tol`.
-    None: no value was stable / all were. An interval of instability between two neighbouring values goes unseen.
+    stable beyond the first failure does not count. The bracket of that failure is then halved to a relative width of
+    `tol`. None: no value was stable / all were. Instability only between two neighbouring values goes unseen.
     """
     good, bad = None, None
     for v in values:

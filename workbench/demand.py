@@ -1,0 +1,259 @@
+"""What the scenario demands of the loop: reference, disturbances and noise as arrays over time.
+
+A reference signal is named after what it refers to: "q_1_d", "dx_2_d", "dddtcp_x_d" (leading d's count derivatives, the
+trailing _d says desired). Whatever space the reference is given in (joint, piston, cartesian), a controller may ask for
+signals of any other: the plant's `task(space, q)` is inverted (Newton, exact derivatives) and pushed forward.
+References out of reach are refused here, before anything runs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from workbench.calculus import column, directional, jacobian_columns, symbols
+from workbench.errors import InputError
+from workbench.native import Mapped
+from workbench.parameters import bind, leaves, structure
+from workbench.reference import Hold
+from workbench.scenario import Scenario
+from workbench.system import System, names
+
+ORDER = 3  # derivatives carried through changes of space
+
+
+class Demand:
+    """Arrays of a loop's inputs for one scenario; `at(t)` gives (N, n_live) for the live inputs.
+
+    live: input names that vary or differ from their default.
+    """
+
+    def __init__(self, loop: System, scenario: Scenario, x0: np.ndarray):
+        self.loop, self.scenario = loop, scenario
+        inputs = {s.name: s for s in loop.inputs}
+        for name in scenario.disturbances:
+            if name not in inputs or inputs[name].kind != "disturbance":
+                known = ", ".join(n for n, s in inputs.items() if s.kind == "disturbance")
+                raise InputError(f"disturbances: there is no disturbance {name!r}", mend=f"choose from {known or 'none'}")
+        self.wanted = [parse(s.name) for s in loop.inputs if s.kind == "reference"]
+        self.live = tuple(n for n, s in inputs.items() if s.kind != "disturbance" or n in scenario.disturbances)
+        self.kinds = {n: s.kind for n, s in inputs.items()}
+        self.plant = getattr(loop, "plant", loop)
+        n = getattr(self.plant, "n", 0)
+        self.q0 = np.asarray(x0[:n], float)
+        self.reference = self._resolved()
+        self.times = None
+
+    def _resolved(self):
+        if not self.wanted:
+            return None
+        space = {**self._space_of()}.get(self.wanted[0][0], "output")
+        reference = self.scenario.reference or Hold(space, "start")
+        if reference.space == "output":
+            return reference
+        start = tuple(float(v) for v in task_values(self.plant, reference.space, self.q0))
+        full = len(start)
+        points = getattr(reference, "points", None) or [getattr(reference, "point", getattr(reference, "centre", "start"))]
+        given = {len(p) for p in points if not isinstance(p, str)}
+        if given and given != {full}:
+            short = max(given)
+            if reference.space != "cartesian" or short > full or short < 2:
+                raise InputError(f"reference: {short} components in {reference.space} space, the plant has {full} "
+                                 f"({', '.join(self.plant.task_names(reference.space))})")
+            # A planar path: what is redundant is held where it starts.
+            reference = padded(reference, start[short:])
+        return reference.resolve(start)
+
+    def _space_of(self) -> dict[str, str]:
+        if not hasattr(self.plant, "task_names"):
+            return {}
+        return {name: space for space in ("cartesian", "piston", "joint") for name in _task_names(self.plant, space)}
+
+    def at(self, t: np.ndarray, noise: bool = True) -> np.ndarray:
+        """Live inputs at times t, (N, n_live)."""
+        t = np.asarray(t, float)
+        columns = dict(self._references(t)) if self.wanted else {}
+        for name, value in self.scenario.disturbances.items():
+            columns[name] = value.sample(t, 0)[0, :, 0] if hasattr(value, "sample") else np.full(t.size, float(value))
+        draws = [n for n in self.live if self.kinds[n] == "noise"]
+        if draws:
+            values = np.random.default_rng(self.scenario.seed).standard_normal((t.size, len(draws)))
+            columns |= {n: values[:, i] * noise for i, n in enumerate(draws)}
+        return np.ascontiguousarray(np.column_stack([columns[n] for n in self.live])) if self.live else np.zeros((t.size, 0))
+
+    def _references(self, t):
+        own = self.reference.space
+        given = self.reference.sample(t, ORDER)
+        if own == "output":
+            outs = [n for n in names(self.plant.outputs)]
+            for name, order in self.wanted:
+                yield target_name(name, order), given[order][:, outs.index(name) if given.shape[2] > 1 else 0]
+            return
+        space_of = self._space_of()
+        cache = {own: given}
+        for name, order in self.wanted:
+            if name not in space_of:
+                raise InputError(f"reference signal {target_name(name, order)!r} refers to nothing the plant has",
+                                 mend=f"choose from {', '.join(space_of)} (with d's for rates)")
+            space = own if name in _task_names(self.plant, own) else space_of[name]
+            if space not in cache:
+                if "joint" not in cache:
+                    cache["joint"] = to_joints(self.plant, own, given, self.q0, t)
+                cache[space] = cache["joint"] if space == "joint" else pushed(self.plant, space, cache["joint"])
+            yield target_name(name, order), cache[space][order][:, _task_names(self.plant, space).index(name)]
+
+    def check(self, t: np.ndarray) -> None:
+        """Refuse a reference that leaves the plant's reach, saying when and which piston."""
+        if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
+            return
+        given = self.reference.sample(t, ORDER)
+        joints = given if self.reference.space == "joint" else to_joints(self.plant, self.reference.space, given, self.q0, t)
+        x = pushed(self.plant, "piston", joints)[0]
+        stroke = np.array([c.stroke for c in self.plant.cylinders])
+        room = np.minimum(x, stroke - x)
+        k, i = np.unravel_index(np.argmin(room), room.shape)
+        if room[k, i] <= 0:
+            try:
+                self.plant.check_pose(joints[0][k], f"reference: out of reach at t = {t[k]:.3f} s")
+            except ValueError as reason:
+                raise InputError(str(reason), mend="move the path or the start point, or use a longer stroke") from None
+
+
+def parse(name: str) -> tuple[str, int]:
+    """("q_1", 2) from "ddq_1_d"."""
+    found = re.fullmatch(r"(d*)(.+)_d", name)
+    if not found:
+        raise InputError(f"reference signal {name!r}: expected a name such as q_1_d or dx_2_d")
+    return found[2], len(found[1])
+
+
+def target_name(name: str, order: int) -> str:
+    """"ddq_1_d" from ("q_1", 2)."""
+    return "d" * order + name + "_d"
+
+
+def _task_names(plant, space):
+    try:
+        plant.task(space, [0.0] * plant.n)
+    except InputError:
+        return []
+    return plant.task_names(space)
+
+
+def padded(reference, rest):
+    """The reference with the components `rest` appended to every point (amplitude 0 for sines)."""
+    rest = tuple(rest)
+    if hasattr(reference, "points"):
+        return replace(reference, points=tuple(p if isinstance(p, str) else (*p, *rest) for p in reference.points))
+    if hasattr(reference, "centre"):
+        def wide(value, fill):
+            return value if isinstance(value, (str, float, int)) else (*value, *fill)
+
+        zeros = (0.0,) * len(rest)
+        amplitude = reference.amplitude if isinstance(reference.amplitude, tuple) else (reference.amplitude,) * 2
+        return replace(reference, centre=wide(reference.centre, rest), amplitude=wide(amplitude, zeros),
+                       phase=wide(reference.phase, zeros))
+    return replace(reference, point=(*reference.point, *rest))
+
+
+# ---- change of space ----------------------------------------------------------------------------------------------------
+def task_values(plant, space, q) -> np.ndarray:
+    """Coordinates of one joint position in `space`."""
+    return np.array([float(v) for v in plant.task(space, [float(e) for e in q])])
+
+
+_maps: dict = {}
+
+
+def _map(plant, space, kind) -> tuple[Mapped, np.ndarray]:
+    """Compiled change-of-space function and the parameters it takes."""
+    free = [leaf for leaf in leaves(plant) if not leaf.structural]
+    key = (structure(plant), space, kind)
+    if key not in _maps:
+        p, entries = symbols("p", len(free))
+        bound = bind(plant, {leaf.path: e for leaf, e in zip(free, entries)})
+        task = lambda q: bound.task(space, q)
+        _maps[key] = Mapped(_BUILD[kind](task, plant.n, p))
+    return _maps[key], np.array([leaf.value for leaf in free], float)
+
+
+def _newton(task, n, p):
+    q, qs = symbols("q", n)
+    target, _ = symbols("target", n)
+    J = ca.horzcat(*[column(c) for c in jacobian_columns(task, qs)])
+    miss = target - column(task(qs))
+    return ca.Function("newton", [q, target, p], [ca.vertcat(q + ca.inv(J) @ miss, miss)])
+
+
+def _rates(task, n, p):
+    """(q, τ̇, τ̈, τ⃛) → (q̇, q̈, q⃛)."""
+    q, qs = symbols("q", n)
+    given = [ca.SX.sym(f"τ{i}", n) for i in (1, 2, 3)]
+    inverse = ca.inv(ca.horzcat(*[column(c) for c in jacobian_columns(task, qs)]))
+    flat = lambda e: [e[i] for i in range(n)]
+    first = lambda a, b: directional(task, a, b)
+    second = lambda z: directional(lambda s: first(s[:n], s[n:]), z[: 2 * n], z[n:])
+    qd = inverse @ given[0]
+    zero = [0.0] * n
+    qdd = inverse @ (given[1] - column(second([*qs, *flat(qd), *zero])))
+    third = directional(second, [*qs, *flat(qd), *flat(qdd)], [*flat(qd), *flat(qdd), *zero])
+    return ca.Function("rates", [q, *given, p], [ca.vertcat(qd, qdd, inverse @ (given[2] - column(third)))])
+
+
+def _push(task, n, p):
+    """(q, q̇, q̈, q⃛) → (τ, τ̇, τ̈, τ⃛)."""
+    z = [ca.SX.sym(f"q{i}", n) for i in range(4)]
+    flat = [e[i] for e in z for i in range(n)]
+    one = lambda s: directional(task, s[:n], s[n: 2 * n])
+    two = lambda s: directional(one, s[: 2 * n], s[n: 3 * n])
+    three = lambda s: directional(two, s[: 3 * n], s[n: 4 * n])
+    return ca.Function("push", [*z, p], [column([*task(flat[:n]), *one(flat), *two(flat), *three(flat)])])
+
+
+_BUILD = {"newton": _newton, "rates": _rates, "push": _push}
+
+
+def to_joints(plant, space, given, q0, t) -> np.ndarray:
+    """Joint positions and three derivatives (4, N, n) of a reference given in another space."""
+    newton, p = _map(plant, space, "newton")
+    n, N = plant.n, given.shape[1]
+    coarse = np.unique(np.concatenate([np.arange(0, N, max(1, N // 600)), [N - 1]]))
+    guess, q = [], np.asarray(q0, float)
+    for k in coarse:
+        for _ in range(50):
+            step = newton(q, given[0, k], p)[0]
+            moved = np.clip(step[:n] - q, -0.3, 0.3)
+            q = q + moved
+            if np.abs(moved).max() < 1e-12:
+                break
+        else:
+            _out_of_reach(plant, space, given[0, k], t[k])
+        if not np.isfinite(q).all():
+            _out_of_reach(plant, space, given[0, k], t[k])
+        guess.append(q)
+    q = np.column_stack([np.interp(np.arange(N), coarse, column_) for column_ in np.array(guess).T])
+    for _ in range(4):
+        step = newton(q, given[0], p)
+        q = step[:, :n]
+    miss = np.abs(newton(q, given[0], p)[:, n:]).max(axis=1)
+    worst = int(np.argmax(np.where(np.isfinite(miss), miss, np.inf)))
+    if not miss[worst] < 1e-9:
+        _out_of_reach(plant, space, given[0, worst], t[worst])
+    rates, p = _map(plant, space, "rates")
+    z = rates(q, *given[1:4], p).reshape(N, 3, n)
+    return np.stack([q, z[:, 0], z[:, 1], z[:, 2]])
+
+
+def _out_of_reach(plant, space, point, t):
+    text = ", ".join(f"{name} = {v:.4g}" for name, v in zip(plant.task_names(space), point))
+    raise InputError(f"reference: no pose of {plant.name} reaches {text} (at t = {t:.3f} s)",
+                     mend="move the path inside the workspace or start from another pose")
+
+
+def pushed(plant, space, joints) -> np.ndarray:
+    """Coordinates in `space` and three derivatives (4, N, n) of joint trajectories (4, N, n)."""
+    push, p = _map(plant, space, "push")
+    return np.moveaxis(push(*joints[:4], p).reshape(joints.shape[1], 4, -1), 1, 0)

@@ -1,0 +1,204 @@
+"""(system, scenario) → Log. Integrators, sampling and events live here and in driver.c only.
+
+A loop whose controller is an expression runs fused: plant, controller, hold and integrator are one compiled loop. A `Plain`
+controller is called from Python at every sample, around the compiled plant. Both give the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, is_dataclass
+
+import numpy as np
+
+from workbench import native
+from workbench.calculus import trace
+from workbench.demand import Demand
+from workbench.errors import InputError
+from workbench.log import Log, Status
+from workbench.parameters import digest, leaves
+from workbench.scenario import Scenario
+from workbench.system import Signal, System, names
+
+CHUNK = 4000  # samples between looks at the keyboard and the progress bar
+ENERGY = Signal("E_stored", "J", "kinetic and potential energy")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Times of a run: n samples T apart, each integrated in n1 steps of h1 up to the lag and n2 of h2 after it."""
+
+    T: float
+    n: int
+    n1: int
+    h1: float
+    n2: int
+    h2: float
+    every: int
+
+    def stages(self, first: int, count: int) -> np.ndarray:
+        """All times (count, 2 (n1 + n2) + 1) at which the flow's inputs are needed."""
+        lag = self.n1 * self.h1
+        one = np.concatenate([np.arange(2 * self.n1) * self.h1 / 2, lag + np.arange(2 * self.n2 + 1) * self.h2 / 2])
+        return (first + np.arange(count))[:, None] * self.T + one[None, :]
+
+
+def grid(system: System, scenario: Scenario) -> Grid:
+    """Samples and steps for a run of `system`."""
+    sampled = system.period is not None
+    T = float(system.period) if sampled else (scenario.log_period or scenario.max_step)
+    n = int(round(scenario.length() / T)) + 1
+    if n > 50_000_000:
+        raise InputError(f"scenario: {n} samples are more than a run can hold", mend="shorten the run or lengthen the sample time")
+    lag = float(system.lag) if sampled else 0.0
+    steps = lambda span: max(1, math.ceil(span / scenario.max_step - 1e-9))
+    n1 = steps(lag) if lag > 0 else 0
+    n2 = steps(T - lag)
+    every = max(1, round(scenario.log_period / T)) if scenario.log_period and sampled else 1
+    return Grid(T, n, n1, lag / n1 if n1 else 0.0, n2, (T - lag) / n2, every)
+
+
+def start_state(loop: System, scenario: Scenario) -> np.ndarray:
+    """Initial state of the scenario: the plant's start (or `start`, at rest) plus the offsets."""
+    x0 = list(loop.initial())
+    plant = getattr(loop, "plant", loop)
+    if scenario.start is not None:
+        if hasattr(plant, "rest"):
+            plant.check_pose(scenario.start, "scenario.start")
+            x0[: len(plant.states)] = plant.rest(scenario.start)
+        else:
+            x0[: len(scenario.start)] = scenario.start
+    known = names(loop.states)
+    for name, amount in scenario.offset.items():
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, known, 3)
+            raise InputError(f"offset: there is no state {name!r}", mend=f"did you mean {' or '.join(near)}?" if near else
+                             f"choose from {', '.join(known)}")
+        x0[known.index(name)] += amount
+    return np.array(x0, dtype=float)
+
+
+_loops: dict = {}
+
+
+def compiled_loop(traced, compiled: bool | None) -> native.Loop:
+    """The native.Loop of a trace, built once."""
+    key = (id(traced), compiled)
+    if key not in _loops:
+        _loops[key] = (traced, native.Loop(traced, compiled))
+    return _loops[key][1]
+
+
+def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
+             compiled: bool | None = None) -> Log:
+    """Run `loop` through `scenario`.
+
+    progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
+    Returns the Log: states, power integrals ("E_…"), monitors at every logged sample, after the jump of that instant. A run
+    that diverges ends there and says so in `log.status`. Raises InputError for references out of reach and signals that do
+    not exist.
+    """
+    scenario = scenario or Scenario()
+    if getattr(loop, "hosted", False):
+        from workbench.hosted import simulate_hosted
+
+        return simulate_hosted(loop, scenario, progress, compiled)
+    x0 = start_state(loop, scenario)
+    demand = Demand(loop, scenario, x0)
+    g = grid(loop, scenario)
+    demand.check(np.arange(g.n) * g.T)
+    traced = trace(loop, demand.live)
+    machine = compiled_loop(traced, compiled)
+    c = traced.constants(loop)
+    w0 = demand.at(np.zeros(1))[0]
+    state = np.concatenate([machine.begin(0.0, x0, w0, c), np.zeros(traced.n_powers)])
+    rows = np.empty(((g.n - 1) // g.every + 1, machine.row))
+    inputs = demand.at(np.arange(g.n) * g.T)
+    done = kept = 0
+    while done < g.n:
+        count = min(CHUNK, g.n - done)
+        F = None
+        if traced.flow_is_driven:
+            stages = g.stages(done, count)
+            F = demand.at(stages.ravel(), noise=False).reshape(*stages.shape, len(demand.live))
+            held = [i for i, name in enumerate(demand.live) if demand.kinds[name] == "noise"]
+            F[:, :, held] = inputs[done: done + count, None, held]
+            F = np.ascontiguousarray(F)
+        made = machine.run(done, count, g.every, loop.period is not None, g.T, g.n1, g.h1, g.n2, g.h2, state,
+                           np.ascontiguousarray(inputs[done: done + count]), F, c, rows[kept:])
+        done += made
+        kept = (done - 1) // g.every + 1 if done else 0
+        if made < count:
+            break
+        if progress:
+            progress(done / g.n)
+    return _finish(loop, scenario, g, rows[:kept], state, done, demand)
+
+
+def signals_of(loop: System) -> tuple[Signal, ...]:
+    """What a row of the log holds."""
+    powers = tuple(Signal(f"E_{n}", "J", f"energy by {n}, integrated") for n in loop.power_names)
+    return (*loop.states, *powers, *loop.monitors, ENERGY)
+
+
+def _finish(loop, scenario, g, rows, state, done, demand) -> Log:
+    time = np.arange(len(rows)) * (g.T * g.every)
+    signals = signals_of(loop)
+    # A monitor that is a state as well (a held command) is logged once.
+    first = {}
+    for i, s in enumerate(signals):
+        first.setdefault(s.name, i)
+    keep = list(first.values())
+    wanted = demand.at(time)
+    extra = tuple(Signal(n, _unit(loop, n), "reference") for n in demand.live if demand.kinds[n] != "noise")
+    extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise"]
+    values = np.hstack([rows[:, keep], wanted[:, extra_columns]])
+    if done == g.n:
+        status = Status(True, "completed", float((g.n - 1) * g.T))
+    else:
+        bad = np.flatnonzero(~np.isfinite(state[: len(loop.states)]))
+        name = loop.states[int(bad[0])].name if len(bad) else ""
+        t = done * g.T
+        status = Status(False, f"diverged: {name} is not finite at t = {t:.6g} s", float(t), name)
+    if not len(rows):
+        raise InputError(f"simulate: {status.state} is not finite at the start", mend="check the initial state")
+    return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g), status)
+
+
+def _unit(loop, name):
+    return next(s.unit for s in loop.inputs if s.name == name)
+
+
+def provenance(loop: System, scenario: Scenario, g: Grid | None = None) -> dict:
+    """What is needed to run this again: scenario, parameters and their hash, versions, seed."""
+    import platform
+
+    import casadi
+
+    import workbench
+
+    return {
+        "scenario": described(scenario),
+        "parameters": {leaf.path: float(leaf.value) for leaf in leaves(loop)},
+        "parameter_hash": digest(loop),
+        "seed": scenario.seed,
+        "grid": asdict(g) if g else {},
+        "versions": {"fluidproof": workbench.__version__, "numpy": np.__version__, "casadi": casadi.__version__,
+                     "python": platform.python_version()},
+    }
+
+
+def described(value):
+    """Plain data for any frozen value (dataclass, mapping, tuple, number, text)."""
+    if is_dataclass(value):
+        return {"type": type(value).__name__} | {k: described(v) for k, v in vars(value).items() if not k.startswith("_")}
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {k: described(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [described(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value if isinstance(value, (int, float, str, bool, type(None))) else repr(value)
