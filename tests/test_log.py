@@ -146,7 +146,7 @@ def test_a_later_format_is_refused_by_number(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_keeps_the_earlier_file(tmp_path):
-    """A limit on file size stands in for the full disk; own process, for the limit and because libraries crash there."""
+    """A limit on file size stands in for the full disk; in a process of its own, where HDF5 alone would crash."""
     path = tmp_path / "run.nc"
     a_log().save(path)
     before = path.read_bytes()

@@ -198,8 +198,7 @@ class Log:
                 if version is not None and version == FORMAT:
                     return cls(*_read(file))
         except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
-            reason = "damaged or cut short" if _is_hdf5(where) else "not a NetCDF-4 file"
-            raise InputError(f"this is no readable log: {reason} ({error})", file=where,
+            raise InputError(f"this is no readable log: {_trouble(where)} ({error})", file=where,
                              mend="run the scenario again and save it, or restore a copy") from error
         if version is None:
             raise InputError("a NetCDF file, but not a log", file=where, mend="give a file written by Log.save")
@@ -254,9 +253,13 @@ def _read(file) -> tuple:
             Status(**json.loads(file.attrs["status"])))
 
 
-def _is_hdf5(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(8) == b"\x89HDF\r\n\x1a\n"
+def _trouble(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8)
+    except OSError:
+        return "it cannot be opened"
+    return "damaged or cut short" if head == b"\x89HDF\r\n\x1a\n" else "not a NetCDF-4 file"
 
 
 def _h5netcdf():
