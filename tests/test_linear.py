@@ -412,7 +412,8 @@ def test_disk_margin_closed_forms():
     d = disk_margin(system(3.7 / s))
     assert d.α == pytest.approx(2.0, rel=1e-9)
     assert d.gain_min == pytest.approx(0.0, abs=1e-9) and d.phase == pytest.approx(np.pi / 2, rel=1e-9)
-    assert disk_margin(LinearSystem([[-1.0]], [[0.0]], [[0.0]], [[0.25]])).α == pytest.approx(2 * 1.25 / 0.75, rel=1e-12)
+    constant = LinearSystem([[-1.0]], [[0.0]], [[0.0]], [[0.25]])
+    assert disk_margin(constant).α == pytest.approx(2 * 1.25 / 0.75, rel=1e-12)
     assert disk_range(0.8)[:2] == pytest.approx((0.6 / 1.4, 1.4 / 0.6))
     assert disk_range(0.8)[2] == pytest.approx(2 * np.arctan(0.4))
     assert disk_range(3.0)[2] == pytest.approx(2 * np.arctan(1.5))
@@ -446,8 +447,8 @@ def test_disk_margin_is_sharp(seed):
         f = (1 + δ / 2) / (1 - δ / 2)
         λ = np.linalg.eigvals(L.A - L.B @ L.C * f / (1 + f * L.D[0, 0]))
         assert λ.real.max() < 0 if L.T is None else abs(λ).max() < 1
-    f = -1 / L.at(d.ω)[0, 0]  # the factor that reaches −1 there
-    assert abs(2 * (f - 1) / (f + 1)) == pytest.approx(d.α, rel=1e-6)
+    l = L.at(d.ω)[0, 0]  # the factor f = −1/l reaches −1 there; its δ = 2(f − 1)/(f + 1)
+    assert abs(2 * (1 + l) / (1 - l)) == pytest.approx(d.α, rel=1e-6)
 
 
 def test_margins_of_both_loops_miss_what_a_simultaneous_change_does():
