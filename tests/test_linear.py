@@ -175,6 +175,15 @@ def test_neutral_modes_are_named_and_undecided():
     assert stability(np.zeros((0, 0))).holds is True
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_an_integrator_in_random_coordinates_is_undecided(seed):
+    """Its computed eigenvalue is ±1e-15 or so: neither sign of it may be believed."""
+    V = np.random.default_rng(seed).normal(size=(4, 4))
+    A = V @ np.diag([0.0, -1.3, -20.0, -7.0]) @ np.linalg.inv(V)
+    assert stability(A).holds is None
+    assert stability(np.eye(4) + A / 100, 0.01).holds is None
+
+
 def test_defective_but_clearly_stable_is_decided():
     assert stability([[-1, 1, 0], [0, -1, 1], [0, 0, -1]]).holds is True
     chain = np.diag(np.ones(30), -1)
@@ -304,7 +313,7 @@ def test_a_touching_gain_crossover_is_seen():
     found = gain_crossovers(L)  # one, or two that rounding has split
     assert 1 <= len(found) <= 2
     np.testing.assert_allclose(found, ω * np.sqrt(1 - 2 * ζ**2), rtol=1e-6)
-    assert gain_crossovers(LinearSystem(L.A, L.B, 0.9999 * L.C, L.D)) == []
+    assert gain_crossovers(LinearSystem(L.A, L.B, 0.999999 * L.C, L.D)) == []
 
 
 def test_delay_margin_is_the_delay_that_destabilises():
@@ -321,6 +330,23 @@ def test_delay_margin_is_the_delay_that_destabilises():
     assert stability(feedback(loop(1.01 * m.delay_margin)).A, T).holds is False
     low, _ = stable_up_to(lambda τ: feedback(loop(τ)), np.arange(0, 0.4, 0.02))
     assert low == pytest.approx(m.delay_margin, rel=1e-3)
+
+
+def test_delay_margins_of_a_loop_that_leads_and_lags():
+    """k s/(s² + 2ζω_n s + ω_n²) has |L| = 1 where s-phase is ahead and where it is behind; any gain is stable."""
+    k, ζ, ω = 9.0, 0.11, 13.0
+    m = loop_margins(system(k * s / (s**2 + 2 * ζ * ω * s + ω**2)))
+    b = np.sqrt(k**2 - (2 * ζ * ω) ** 2)  # |ω² − w²| = b w
+    low, high = (-b + np.sqrt(b**2 + 4 * ω**2)) / 2, (b + np.sqrt(b**2 + 4 * ω**2)) / 2
+    lead = np.arccos(2 * ζ * ω / k)
+    np.testing.assert_allclose(m.phase, [(low, lead - np.pi), (high, np.pi - lead)], rtol=1e-9)
+    np.testing.assert_allclose(m.delay, [(low, (np.pi + lead) / low), (high, (np.pi - lead) / high)], rtol=1e-9)
+    assert m.gain_up == np.inf and m.gain_down == 0.0
+
+
+def test_a_jump_of_phase_at_an_undamped_pole_is_no_crossover():
+    assert loop_margins(system(5 * s / ((s**2 + 9) * (0.1 * s + 1)))).gain == ()
+    assert loop_margins(system(5 * s / ((s**2 + 9) * (0.1 * s + 1)))).stability.holds is True
 
 
 def test_feedthrough_of_one_or_more_leaves_no_delay_margin():
