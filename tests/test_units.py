@@ -70,7 +70,8 @@ def test_cycles_are_not_radians(unit):
 
 @pytest.mark.parametrize("value", [
     "abc", "", "nan", "nan m", "inf m", "1e999 m", "1.2.3 m", "1,5 mm", "0x1F", "5 zorkmid", "5 m/0", "5 10^9^9",
-    "5 m^9^9^9", "5 ((((((m", "5 m**9999999", "5 __import__('os')", "5 " + "m " * 4000, "9" * 5000, "5 m^99999", True, None, [], {},
+    "5 m^9^9^9", "5 ((((((m", "5 m**9999999", "5 __import__('os')", "5 " + "m " * 4000, "9" * 5000, "5 m^99999",
+    True, None, [], {},
     float("nan"), float("inf"), "5 m\x00", "5 degC/mm", "5 dBm", "٣ m"])
 def test_what_is_no_length(value):
     with pytest.raises(InputError) as caught:
@@ -85,8 +86,8 @@ def test_a_decimal_comma_gets_its_mend():
 
 @pytest.mark.parametrize("value, unit, text", [
     (1.85e7, "Pa", "185 bar"), (0.0005, "m", "0.5 mm"), (0.00055, "J", "0.55 mJ"), (8e8, "Pa", "800 MPa"),
-    (2e11, "Pa", "200 GPa"), (0.08, "m", "80 mm"), (2.5, "m", "2.5 m"), (40e-3 / 60, "m^3/s", "40 l/min"), (0.001, "s", "1 ms"),
-    (math.pi / 4, "rad", "45 deg"),
+    (2e11, "Pa", "200 GPa"), (0.08, "m", "80 mm"), (2.5, "m", "2.5 m"), (0.001, "s", "1 ms"),
+    (40e-3 / 60, "m^3/s", "40 l/min"), (math.pi / 4, "rad", "45 deg"),
     (12345.678, "N", "12.35 kN"), (999.99999, "N", "1 kN"), (0.09999999, "m", "0.1 m"),
     (6.123456, "kg m^2", "6.123 kg m²"),
     (-1.5e5, "Pa", "-1.5 bar"), (101325, "Pa", "1.013 bar"), (0, "Pa", "0 Pa"), (5.02655e-3, "m^2", "50.27 cm²"),

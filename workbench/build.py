@@ -132,7 +132,8 @@ class _Builder:
     def member(self, declared: Any, name: str, child: Node, path: str) -> Any:
         """One entry of a mapping name → member."""
         if not isinstance(child.value, dict | None):
-            raise child.error(f"expected a mapping, got {child.words}", key=_join(path, name))
+            raise child.error(f"expected a mapping, got {child.words}", key=_join(path, name),
+                              mend=f"write '{_short(name)}:' and its keys below it, indented")
         inside = child.value or {}
         if "name" in inside and inside["name"].value != name:
             raise inside["name"].error(f"this entry is called {name!r} already", key=_join(path, f"{name}.name"),

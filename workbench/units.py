@@ -75,10 +75,16 @@ def quantity(value: object, unit: str) -> float:
         raise InputError(f"{expected(unit)}; got {_shown(value)}", mend=_example(unit))
     if written:
         size = _QUICK.get(unit, {}).get(written)
-        number = _convert(number, written, unit, value) if size is None else number * size
+        number = _convert(number, written, unit, value) if size is None else _scaled(number, size)
     if not math.isfinite(number):
         raise InputError(f"{expected(unit)}; {_shown(value)} is not finite", mend=_example(unit))
     return number
+
+
+def _scaled(number: float, size: float) -> float:
+    """number × size, rounded once: 70 cm is 0.7, not 0.7000000000000001."""
+    inverse = round(1 / size)
+    return number / inverse if inverse > 1 and abs(inverse * size - 1) < 1e-12 else number * size
 
 
 def expected(unit: str) -> str:

@@ -1,0 +1,94 @@
+"""The schema and `build` agree: what builds is valid, and nearly everything that is refused is invalid."""
+
+import copy
+import json
+import random
+
+import jsonschema
+from rig import FULL, HIAB, Rig
+
+from plants.manipulator import Manipulator
+from workbench.build import build
+from workbench.errors import InputError
+from workbench.schema import json_schema
+from workbench.yaml_input import Node, parse, read
+
+WORDS = [None, True, 0, -1, 2.5, 1e300, "", "x", "3 bar", "80 mm", "Idle", "Pump", [], {}, [1], {"value": 1},
+         {"value": {"value": 2}, "tag": "V"}, {"type": "Pump"}, {"name": "m", "length": 1}, {"main": {"length": 3}},
+         [[1, 2]]]
+KEYS = ["p", "pipes", "supply", "mode", "name", "length", "Q", "ω", "omega", "depth", "value", "tag", "type", "law",
+        "zz", "ends"]
+
+
+def mutated(tree, rng):
+    """A copy of plain data with one value, entry or key changed somewhere."""
+    tree = copy.deepcopy(tree)
+    places = []
+
+    def walk(item):
+        for k in (list(item) if isinstance(item, dict) else range(len(item)) if isinstance(item, list) else ()):
+            places.append((item, k))
+            walk(item[k])
+    walk(tree)
+    for _ in range(rng.randrange(1, 3)):
+        item, k = rng.choice(places)
+        action = rng.randrange(4)
+        if action == 0 and isinstance(item, dict):
+            item.pop(k, None)
+        elif action == 1 and isinstance(item, dict):
+            item[rng.choice(KEYS)] = copy.deepcopy(rng.choice(WORDS))
+        elif isinstance(item, dict) or k < len(item):
+            item[k] = copy.deepcopy(rng.choice(WORDS))
+    return tree
+
+
+def as_node(value):
+    if isinstance(value, dict):
+        return Node({k: as_node(v) for k, v in value.items()}, 1)
+    return Node([as_node(v) for v in value] if isinstance(value, list) else value, 1)
+
+
+def test_mutations_raise_input_errors_only_and_the_schema_agrees():
+    """What builds is valid by the schema; most of what does not is not (units and cross-checks are the program's)."""
+    schema = json_schema(Rig, "rig")
+    jsonschema.Draft202012Validator.check_schema(schema)
+    valid = jsonschema.Draft202012Validator(schema).is_valid
+    rng, seeds = random.Random(11), [parse(FULL).plain(), {"depth": 2, "supply": {"V": 1}}, {"p": 1, "supply": "Idle"}]
+    counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+    for _ in range(1500):
+        tree = mutated(rng.choice(seeds), rng)
+        try:
+            build(Rig, as_node(tree), "rig")
+            built = True
+        except InputError as error:
+            assert error.mend and error.message
+            built = False
+        counts[built, valid(tree)] += 1
+    assert counts[True, False] == 0
+    assert counts[True, True] > 200 and counts[False, False] > 500 and counts[False, True] < counts[False, False] / 5
+
+
+def test_schema_of_the_shipped_crane():
+    schema = json_schema(Manipulator)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    valid = jsonschema.Draft202012Validator(schema).is_valid
+    plant = read(HIAB).value["plant"].plain()
+    assert valid(plant) and json.loads(json.dumps(schema)) == schema and "$id" not in schema
+    for change in ({"p_s": -1}, {"p_s": "lots"}, {"ps": 1}, {"oil": {"beta": 1e9, "β": 1e9}},
+                   {"base": {"about_z": 1, "R": []}}, {"structures": [{"name": "lift"}]}, {"type": "Crane"}):
+        assert not valid(plant | change), change
+    assert valid(plant | {"oil": {"beta": "1.2 GPa"}, "type": "Manipulator"})
+
+
+def test_schema_helps_while_typing():
+    defs = json_schema(Manipulator)["$defs"]
+    bore = defs["Cylinder"]["properties"]["bore"]
+    assert bore["description"] == "piston diameter, in m, greater than zero"
+    assert {"type": "number", "exclusiveMinimum": 0.0} in bore["anyOf"]
+    assert {"$ref": "#/$defs/quantity"} in bore["anyOf"]
+    assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"
+    assert {"enum": ["ideal", "first", "second"]} in defs["Valve"]["properties"]["lag"]["anyOf"]
+    assert defs["Cylinder"]["properties"]["friction"]["properties"]["type"]["enum"] == [
+        "CoulombViscous", "Stribeck", "LuGre", "Frictionless"]
+    assert defs["Frame"]["additionalProperties"] is False
+    assert "instead of R" in defs["Frame"]["properties"]["about_z"]["description"]
