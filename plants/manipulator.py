@@ -146,6 +146,12 @@ class Manipulator(System):
                       Signal(f"Q_s{label}", "m^3/s", f"{s.name} flow from the pump")]
         return (*found, *(Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in _AXES))
 
+    @property
+    def stiff(self):
+        """Joint rates (and bristles): smooth Coulomb friction makes them fast near rest."""
+        bristles = [s.name for label, c in zip(self.labels, self.cylinders) for s in c.friction.states(label)]
+        return (*("d" + name for name in self.joint_names), *bristles)
+
     power_names = ("supply", "tank", "throttling", "leakage", "compression", "friction", "tip", "base")
 
     def defaults(self):

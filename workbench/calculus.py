@@ -90,6 +90,8 @@ class Traced:
     start: ca.Function
     log: ca.Function
     out: ca.Function
+    stiff: ca.Function  # block of ∂ẋ/∂x of the states the system names stiff, column-major
+    stiff_at: tuple[int, ...]
 
     @cached_property
     def flow_is_driven(self) -> bool:
@@ -141,13 +143,16 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         "log": [*bound.monitor(t, xs, u), bound.stored(t, xs, u)],
         "out": bound.out(t, xs),
     }
+    at = [names(system.states).index(name) for name in system.stiff]
+    block = ca.jacobian(column(parts["flow"])[at], x)[:, at] if at else ca.SX(0, 0)
+    parts["stiff"] = [block[i, j] for j in range(len(at)) for i in range(len(at))]
     expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
     made = {}
     for name, e in zip(parts, expressions):
         made[name] = ca.Function(name, [t, x, w, c], [e], ["t", "x", "w", "c"], ["y"])
         check_constants(made[name], f"{type(system).__name__}.{name}")
     return Traced(live, tuple(leaf.path for leaf in free), len(system.states), len(system.power_names),
-                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made)
+                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, stiff_at=tuple(at))
 
 
 def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:

@@ -45,7 +45,7 @@ class Demand:
         n = getattr(self.plant, "n", 0)
         self.q0 = np.asarray(x0[:n], float)
         self.reference = self._resolved()
-        self.times = None
+        self._kept = None
 
     def _resolved(self):
         if not self.wanted:
@@ -101,16 +101,23 @@ class Demand:
             space = own if name in _task_names(self.plant, own) else space_of[name]
             if space not in cache:
                 if "joint" not in cache:
-                    cache["joint"] = to_joints(self.plant, own, given, self.q0, t)
+                    cache["joint"] = self._joints(t, given)
                 cache[space] = cache["joint"] if space == "joint" else pushed(self.plant, space, cache["joint"])
             yield target_name(name, order), cache[space][order][:, _task_names(self.plant, space).index(name)]
+
+    def _joints(self, t, given):
+        """Joint trajectories at t, kept for the next call with the same times."""
+        if self.reference.space == "joint":
+            return given
+        if self._kept is None or not np.array_equal(self._kept[0], t):
+            self._kept = (t, to_joints(self.plant, self.reference.space, given, self.q0, t))
+        return self._kept[1]
 
     def check(self, t: np.ndarray) -> None:
         """Refuse a reference that leaves the plant's reach, saying when and which piston."""
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
             return
-        given = self.reference.sample(t, ORDER)
-        joints = given if self.reference.space == "joint" else to_joints(self.plant, self.reference.space, given, self.q0, t)
+        joints = self._joints(t, self.reference.sample(t, ORDER))
         x = pushed(self.plant, "piston", joints)[0]
         stroke = np.array([c.stroke for c in self.plant.cylinders])
         room = np.minimum(x, stroke - x)
@@ -217,34 +224,46 @@ _BUILD = {"newton": _newton, "rates": _rates, "push": _push}
 
 
 def to_joints(plant, space, given, q0, t) -> np.ndarray:
-    """Joint positions and three derivatives (4, N, n) of a reference given in another space."""
+    """Joint positions and three derivatives (4, N, n) of a reference given in another space.
+
+    Newton from point to point along a coarse path, then on all times at once; a finer path where that does not close.
+    """
     newton, p = _map(plant, space, "newton")
     n, N = plant.n, given.shape[1]
-    coarse = np.unique(np.concatenate([np.arange(0, N, max(1, N // 600)), [N - 1]]))
-    guess, q = [], np.asarray(q0, float)
-    for k in coarse:
-        for _ in range(50):
-            step = newton(q, given[0, k], p)[0]
-            moved = np.clip(step[:n] - q, -0.3, 0.3)
-            q = q + moved
-            if np.abs(moved).max() < 1e-12:
+    for points in (60, 1200):
+        coarse = np.unique(np.linspace(0, N - 1, min(points, N)).astype(int))
+        guess = _follow(plant, space, newton, p, given[0, coarse], q0, t[coarse])
+        q = np.column_stack([np.interp(np.arange(N), coarse, column_) for column_ in guess.T])
+        for _ in range(6):
+            step = newton(q, given[0], p)
+            q = step[:, :n]
+            if np.abs(step[:, n:]).max() < 1e-10:
                 break
-        else:
-            _out_of_reach(plant, space, given[0, k], t[k])
-        if not np.isfinite(q).all():
-            _out_of_reach(plant, space, given[0, k], t[k])
-        guess.append(q)
-    q = np.column_stack([np.interp(np.arange(N), coarse, column_) for column_ in np.array(guess).T])
-    for _ in range(4):
-        step = newton(q, given[0], p)
-        q = step[:, :n]
-    miss = np.abs(newton(q, given[0], p)[:, n:]).max(axis=1)
-    worst = int(np.argmax(np.where(np.isfinite(miss), miss, np.inf)))
-    if not miss[worst] < 1e-9:
+        miss = np.abs(newton(q, given[0], p)[:, n:]).max(axis=1)
+        worst = int(np.argmax(np.where(np.isfinite(miss), miss, np.inf)))
+        if miss[worst] < 1e-9:
+            break
+    else:
         _out_of_reach(plant, space, given[0, worst], t[worst])
     rates, p = _map(plant, space, "rates")
     z = rates(q, *given[1:4], p).reshape(N, 3, n)
     return np.stack([q, z[:, 0], z[:, 1], z[:, 2]])
+
+
+def _follow(plant, space, newton, p, targets, q0, t) -> np.ndarray:
+    n, q, found = plant.n, np.asarray(q0, float), []
+    for target, when in zip(targets, t):
+        for _ in range(60):
+            moved = np.clip(newton(q, target, p)[0][:n] - q, -0.3, 0.3)
+            q = q + moved
+            if not np.isfinite(q).all():
+                _out_of_reach(plant, space, target, when)
+            if np.abs(moved).max() < 1e-12:
+                break
+        else:
+            _out_of_reach(plant, space, target, when)
+        found.append(q)
+    return np.array(found)
 
 
 def _out_of_reach(plant, space, point, t):

@@ -25,6 +25,15 @@ from workbench.calculus import Traced
 FLAGS = ("-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
+RK4_OFFSETS = (0.0, 0.5, 1.0)
+# ROS34PW2 (Rang, Angermann 2005), as in driver.c
+ROSW_GAMMA = 0.43586652150845900
+ROSW_A = ((), (0.87173304301691801,), (0.84457060015369423, -0.11299064236484185), (0.0, 0.0, 1.0))
+ROSW_G = ((), (-0.87173304301691801,), (-0.90338057013044082, 0.054180672388095326),
+          (0.24212380706095346, -1.2232505839045147, 0.54526025533510214))
+ROSW_B = (0.24212380706095346, -1.2232505839045147, 1.5452602553351020, 0.43586652150845900)
+ROSW_OFFSETS = tuple(sum(row) for row in ROSW_A)
+
 
 @cache
 def compiler() -> str | None:
@@ -45,7 +54,7 @@ def cache_folder() -> Path:
     return base
 
 
-def generated(functions: list[ca.Function], defines: dict[str, int], tail: str = "") -> str:
+def generated(functions: list[ca.Function], defines: dict[str, object], tail: str = "") -> str:
     """C source of the functions, named as given, preceded by #defines and followed by `tail`."""
     generator = ca.CodeGenerator("fluidproof_part", {"with_header": False, "casadi_int": "long long int"})
     for f in functions:
@@ -99,8 +108,9 @@ def address(array: np.ndarray | None) -> int:
 class Loop:
     """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible."""
 
-    def __init__(self, traced: Traced, compiled: bool | None = None):
-        self.traced = traced
+    def __init__(self, traced: Traced, compiled: bool | None = None, stiff: bool = False):
+        self.traced, self.stiff = traced, stiff
+        self.offsets = ROSW_OFFSETS if stiff else RK4_OFFSETS
         self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
         self.n_m = traced.log.size1_out(0)
         self.lib = None if compiled is False else self._build()
@@ -114,10 +124,14 @@ class Loop:
     def _build(self):
         t = self.traced
         parts = {"flow": t.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
+        if self.stiff:
+            parts["stiff"] = t.stiff
         if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:
             return None
         named = [renamed(f, name) for name, f in parts.items()]
-        sizes = {"NX": self.n_x, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m}
+        at = "{" + ", ".join(map(str, t.stiff_at)) + "}"
+        sizes = {"NX": self.n_x, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "STAGES": len(self.offsets),
+                 "WSTRIDE": self.n_w if t.flow_is_driven else 0, "NS": len(t.stiff_at) if self.stiff else 0, "STIFF_AT": at}
         lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
         if lib is not None:
             p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
@@ -145,9 +159,9 @@ class Loop:
         key = (jumping, n1, n2, driven)
         if key in self._maps:
             return self._maps[key]
-        f, nx, nq, nw, stages = self.traced, self.n_x, self.n_q, self.n_w, 2 * (n1 + n2) + 1
+        f, nx, nq, nw, S = self.traced, self.n_x, self.n_q, self.n_w, len(self.offsets)
         s, t, T = ca.MX.sym("s", nx + nq), ca.MX.sym("t"), ca.MX.sym("h", 2)
-        W, c = ca.MX.sym("W", nw * (stages + 1 if driven else 1)), ca.MX.sym("c", f.flow.size1_in(3))
+        W, c = ca.MX.sym("W", nw * (1 + S * (n1 + n2) if driven else 1)), ca.MX.sym("c", f.flow.size1_in(3))
         x, e, w = s[:nx], s[nx:], W[:nw]
         if jumping:
             x = f.jump(t, x, w, c)
@@ -157,16 +171,34 @@ class Loop:
             at = t + k * T[0] if k < n1 else t + n1 * T[0] + (k - n1) * T[1]
             if n1 and k == n1:
                 x = f.release(at, x, w, c)
-            wa, wm, wb = (W[nw * (1 + 2 * k + i): nw * (2 + 2 * k + i)] if driven else w for i in range(3))
-            k1 = f.flow(at, x, wa, c)
-            k2 = f.flow(at + h / 2, x + h / 2 * k1[:nx], wm, c)
-            k3 = f.flow(at + h / 2, x + h / 2 * k2[:nx], wm, c)
-            k4 = f.flow(at + h, x + h * k3[:nx], wb, c)
-            both = ca.vertcat(x, e) + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            ws = [W[nw * (1 + S * k + i): nw * (2 + S * k + i)] if driven else w for i in range(S)]
+            both = ca.vertcat(x, e) + h * (self._rosw if self.stiff else self._rk4)(at, h, x, ws, c)
             x, e = both[:nx], both[nx:]
         step = ca.Function("sample", [s, t, W, T, c], [ca.vertcat(x, e), row])
         self._maps[key] = step
         return step
+
+    def _rk4(self, t, h, x, w, c):
+        f, n = self.traced.flow, self.n_x
+        k1 = f(t, x, w[0], c)
+        k2 = f(t + h / 2, x + h / 2 * k1[:n], w[1], c)
+        k3 = f(t + h / 2, x + h / 2 * k2[:n], w[1], c)
+        k4 = f(t + h, x + h * k3[:n], w[2], c)
+        return (k1 + 2 * k2 + 2 * k3 + k4) / 6
+
+    def _rosw(self, t, h, x, w, c):
+        f, at = self.traced, list(self.traced.stiff_at)
+        J = ca.reshape(f.stiff(t, x, w[0], c), len(at), len(at))
+        k = []
+        for s in range(4):
+            y = x + h * sum(ROSW_A[s][q] * k[q][: self.n_x] for q in range(s)) if s else x
+            slope = f.flow(t + h * self.offsets[s], y, w[s], c)
+            r = slope[at] + (h * J @ sum(ROSW_G[s][q] * k[q][at] for q in range(s)) if s else 0)
+            fast = ca.solve(ca.MX.eye(len(at)) - h * ROSW_GAMMA * J, r)
+            for i, place in enumerate(at):
+                slope[place] = fast[i]
+            k.append(slope)
+        return sum(b * slope for b, slope in zip(ROSW_B, k))
 
     def _run_vm(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
         step = self._sample(bool(jumping), n1, n2, F is not None)

@@ -37,10 +37,11 @@ class Grid:
     h2: float
     every: int
 
-    def stages(self, first: int, count: int) -> np.ndarray:
-        """All times (count, 2 (n1 + n2) + 1) at which the flow's inputs are needed."""
-        lag = self.n1 * self.h1
-        one = np.concatenate([np.arange(2 * self.n1) * self.h1 / 2, lag + np.arange(2 * self.n2 + 1) * self.h2 / 2])
+    def stages(self, first: int, count: int, offsets: tuple[float, ...]) -> np.ndarray:
+        """All times (count, steps × stages) at which the flow's inputs are needed."""
+        begins = np.concatenate([np.arange(self.n1) * self.h1, self.n1 * self.h1 + np.arange(self.n2) * self.h2])
+        lengths = np.repeat([self.h1, self.h2], [self.n1, self.n2])
+        one = (begins[:, None] + lengths[:, None] * np.array(offsets)).ravel()
         return (first + np.arange(count))[:, None] * self.T + one[None, :]
 
 
@@ -84,12 +85,27 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
 _loops: dict = {}
 
 
-def compiled_loop(traced, compiled: bool | None) -> native.Loop:
+def compiled_loop(traced, compiled: bool | None, stiff: bool = False) -> native.Loop:
     """The native.Loop of a trace, built once."""
-    key = (id(traced), compiled)
+    key = (id(traced), compiled, stiff)
     if key not in _loops:
-        _loops[key] = (traced, native.Loop(traced, compiled))
+        _loops[key] = (traced, native.Loop(traced, compiled, stiff))
     return _loops[key][1]
+
+
+STIFF = 1.5  # h |eigenvalue| above which RK4 gives way to the L-stable W-method
+
+
+def is_stiff(traced, c, states, w, h: float) -> bool:
+    """Whether the stiff block, at rest at any of `states`, is too fast for RK4 with steps h."""
+    m = len(traced.stiff_at)
+    for x in states if m else ():
+        x = np.array(x, float)
+        x[list(traced.stiff_at)] = 0.0  # friction is steepest at rest
+        block = np.array(traced.stiff(0.0, x, w, c)).reshape(m, m, order="F")
+        if not np.isfinite(block).all() or np.abs(np.linalg.eigvals(block)).max() * h > STIFF:
+            return True
+    return False
 
 
 def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
@@ -109,20 +125,21 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     x0 = start_state(loop, scenario)
     demand = Demand(loop, scenario, x0)
     g = grid(loop, scenario)
-    demand.check(np.arange(g.n) * g.T)
+    times = np.arange(g.n) * g.T
+    demand.check(times)
     traced = trace(loop, demand.live)
-    machine = compiled_loop(traced, compiled)
     c = traced.constants(loop)
-    w0 = demand.at(np.zeros(1))[0]
+    inputs = demand.at(times)
+    w0 = inputs[0]
+    machine = compiled_loop(traced, compiled, is_stiff(traced, c, [x0], w0, max(g.h1, g.h2)))
     state = np.concatenate([machine.begin(0.0, x0, w0, c), np.zeros(traced.n_powers)])
     rows = np.empty(((g.n - 1) // g.every + 1, machine.row))
-    inputs = demand.at(np.arange(g.n) * g.T)
     done = kept = 0
     while done < g.n:
         count = min(CHUNK, g.n - done)
         F = None
         if traced.flow_is_driven:
-            stages = g.stages(done, count)
+            stages = g.stages(done, count, machine.offsets)
             F = demand.at(stages.ravel(), noise=False).reshape(*stages.shape, len(demand.live))
             held = [i for i, name in enumerate(demand.live) if demand.kinds[name] == "noise"]
             F[:, :, held] = inputs[done: done + count, None, held]
@@ -135,7 +152,7 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
             break
         if progress:
             progress(done / g.n)
-    return _finish(loop, scenario, g, rows[:kept], state, done, demand)
+    return _finish(loop, scenario, g, rows[:kept], state, done, demand, inputs)
 
 
 def signals_of(loop: System) -> tuple[Signal, ...]:
@@ -144,7 +161,7 @@ def signals_of(loop: System) -> tuple[Signal, ...]:
     return (*loop.states, *powers, *loop.monitors, ENERGY)
 
 
-def _finish(loop, scenario, g, rows, state, done, demand) -> Log:
+def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
     time = np.arange(len(rows)) * (g.T * g.every)
     signals = signals_of(loop)
     # A monitor that is a state as well (a held command) is logged once.
@@ -152,7 +169,7 @@ def _finish(loop, scenario, g, rows, state, done, demand) -> Log:
     for i, s in enumerate(signals):
         first.setdefault(s.name, i)
     keep = list(first.values())
-    wanted = demand.at(time)
+    wanted = inputs[:: g.every][: len(rows)]
     extra = tuple(Signal(n, _unit(loop, n), "reference") for n in demand.live if demand.kinds[n] != "noise")
     extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise"]
     values = np.hstack([rows[:, keep], wanted[:, extra_columns]])

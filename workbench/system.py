@@ -54,6 +54,7 @@ class System(ABC):
     power_names: tuple[str, ...] = ()
     period: float | None = None
     lag: float = 0.0
+    stiff: tuple[str, ...] = ()  # states whose own block of the Jacobian may be fast and dissipative (rates under friction)
     no_derivative: str = ""  # why `linearize` must refuse, in words; empty when it need not
 
     @property
@@ -279,6 +280,10 @@ class ClosedLoop(System):
     @property
     def lag(self):
         return self.controller.lag
+
+    @property
+    def stiff(self):
+        return self.plant.stiff
 
     @property
     def no_derivative(self):
