@@ -147,7 +147,7 @@ def test_a_valve_by_its_rating():
     Q_a, Q_b = valve.flows(8.0, 100e5, 35e5, 135e5, 0.0)
     assert Q_a == pytest.approx(40e-3 / 60) and Q_b == pytest.approx(-40e-3 / 60)
     assert (valve.c_n1, valve.c_p2) == pytest.approx((valve.c_p1 / 2, valve.c_p1 * 2))
-    refused("nominal: {flow: 1, drop: 1}\nu_max: 1 V\ndead_band: 2 V", "must be positive", line=1, key="rig",
+    refused("nominal: {flow: 1, drop: 1}\nu_max: 1 V\ndead_band: 2 V", "must be positive", line=1, key="rig.nominal",
             declared=Valve)
     refused("nominal: {flow: 1}", "drop is missing", line=1, key="rig.nominal", declared=Valve)
     refused("nominal: {flow: 1, drop: 1, ratios: [1]}", "expected four", line=1, key="rig.nominal.ratios",

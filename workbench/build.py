@@ -17,9 +17,10 @@ Greek keys may be spelled out (beta for β). `Shorthand`s of a class are expande
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import re
-import unicodedata
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,7 +50,9 @@ def build(declared: Any, node: Node, key: str = "", provenance: dict[str, Proven
 
     Raises InputError with file, line and key.
     """
-    return _Builder({} if provenance is None else provenance).value(declared, node, key)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # overflow in a class's own checks; the check itself speaks
+        return _Builder({} if provenance is None else provenance).value(declared, node, key)
 
 
 def unknown(node: Node, key: str, known: Iterable[str], path: str = "", what: str = "key") -> InputError:
@@ -209,7 +212,7 @@ class _Builder:
                 raise unknown(name, str(name.plain()), by_name, _join(path, selectors[0]), "class")
             rest = {k: v for k, v in inside.items() if k != selectors[0]}
             return by_name[name.value], Node(rest, node.line, node.column, node.file)
-        fitting = classes if len(classes) == 1 else [c for c in classes if _fits(c, inside)]
+        fitting = classes if len(classes) == 1 else [c for c in classes if shape.fits(c, inside)]
         if len(fitting) != 1:
             raise node.error(f"this can be {', '.join(by_name)}; the file does not say which", key=path,
                              mend=f"add a line 'type: {next(iter(by_name))}'")
@@ -219,7 +222,7 @@ class _Builder:
         """An instance of the dataclass `cls` from a mapping."""
         keys, given = shape.entries(cls), {}
         for written, child in node.value.items():
-            key = _canonical(cls, written)
+            key = shape.canonical(cls, written)
             if key is None:
                 raise unknown(child, written, keys, path)
             if key in given:
@@ -228,7 +231,7 @@ class _Builder:
             given[key] = child
         short = {k: keys[k].shorthand for k in given if keys[k].shorthand}
         taken = {name: k for k, s in short.items() for name in s.gives}
-        for key in given.keys() & taken.keys():
+        for key in (k for k in given if k in taken):
             raise given[key].error(f"{key} is given by {taken[key]} already", key=_join(path, key),
                                    mend="keep one of them")
         for key, entry in keys.items():
@@ -238,16 +241,19 @@ class _Builder:
                                  mend=f"add '{key}: …', {shape.expectation(wanted)}")
         values = {k: self.value(keys[k].declared, child, _join(path, k)) for k, child in given.items()}
         try:
-            return cls(**self.expanded(cls, values, short, path))
-        except (ValueError, TypeError, ArithmeticError, LookupError) as why:
+            return cls(**self.expanded(cls, values, short, given, path))
+        except _REFUSALS as why:
             raise _located(why, cls, node, given, path) from None
 
-    def expanded(self, cls: type, values: dict, short: Mapping, path: str) -> dict:
+    def expanded(self, cls: type, values: dict, short: Mapping, given: Mapping[str, Node], path: str) -> dict:
         """Field values with the shorthands worked out."""
         plain = {k: v for k, v in values.items() if k not in short}
         others = {k: e.default for k, e in shape.entries(cls).items() if not e.required and not e.shorthand} | plain
         for key, shorthand in short.items():
-            plain |= shorthand.expand(values[key], others)
+            try:
+                plain |= shorthand.expand(values[key], others)
+            except _REFUSALS as why:
+                raise _located(why, type(values[key]), given[key], given[key].value, _join(path, key)) from None
             origins = [p for at, p in self.provenance.items() if (at + ".").startswith(_join(path, key) + ".")]
             if origins:  # derived by arithmetic at best, else as weak as its weakest ingredient
                 tag = max((p.tag or "D" for p in origins), key="VDIA".index)
@@ -255,17 +261,6 @@ class _Builder:
                 derived = Provenance("D" if tag == "V" else tag, source, f"from {key}", origins[0].line)
                 self.provenance.update({_join(path, name): derived for name in shorthand.gives})
         return plain
-
-
-def _canonical(cls: type, written: str) -> str | None:
-    return shape.spellings(cls).get(unicodedata.normalize("NFKC", written))
-
-
-def _fits(cls: type, inside: Mapping[str, Node]) -> bool:
-    """True when a mapping has only keys of `cls` and all it needs."""
-    needed = [key for key, entry in shape.entries(cls).items() if entry.required]
-    return all(_canonical(cls, k) for k in inside) and all(
-        any(way in inside for way in shape.given_by(cls, key)) for key in needed)
 
 
 def _named(declared: Any) -> bool:
@@ -278,16 +273,21 @@ def _label(child: Node, index: int) -> str:
     return name.value if name is not None and isinstance(name.value, str) and name.value else str(index)
 
 
-def _located(why: Exception, cls: type, node: Node, given: Mapping[str, Node], path: str) -> InputError:
+_REFUSALS = (ValueError, TypeError, ArithmeticError, LookupError)  # what a class's own check may raise on odd numbers
+
+
+def _located(why: Exception, cls: type, node: Node, given: Any, path: str) -> InputError:
     """A class's own refusal, "field: message" or "field.inner: message", at the line of that field."""
     message, mend = (why.message, why.mend) if isinstance(why, InputError) else (str(why), "")
     match = re.match(r"([\w.]+): +(.*)", message, re.DOTALL)
     first, *inner = match[1].split(".") if match else ("",)
-    if first in shape.entries(cls):
+    if dataclasses.is_dataclass(cls) and first in shape.entries(cls):
         message, path = match[2], _join(path, match[1])
         node = given.get(first, node)
         for key in inner:
             node = node.value[key] if isinstance(node.value, dict) and key in node.value else node
     place = {"file": node.file or None, "line": node.line, "key": path or None}
     mend = mend or "change this value or the one it is compared with"
-    return why.at(**place) if isinstance(why, InputError) and why.key else InputError(message, mend=mend, **place)
+    if isinstance(why, InputError) and (why.key or why.line):
+        return why.at(**place)
+    return InputError(message, mend=mend, **place)

@@ -7,6 +7,7 @@ import dataclasses
 import types
 import typing
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import Any
@@ -124,6 +125,17 @@ def spelled(key: str) -> str:
         text += word.lower() if "SMALL" in name else word.capitalize()
         text += "_" if key[i + 1: i + 2].isalnum() else ""
     return text
+
+
+def canonical(cls: type, written: str) -> str | None:
+    """The key meant by a spelling in a file (as Python, which folds µ and μ), None when there is none."""
+    return spellings(cls).get(unicodedata.normalize("NFKC", written))
+
+
+def fits(cls: type, written: Iterable[str]) -> bool:
+    """True when these spellings are keys of `cls` and all it needs."""
+    needed = [key for key, entry in entries(cls).items() if entry.required]
+    return all(canonical(cls, w) for w in written) and all(set(given_by(cls, key)) & set(written) for key in needed)
 
 
 def given_by(cls: type, key: str) -> list[str]:
