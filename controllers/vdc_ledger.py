@@ -1,0 +1,241 @@
+"""The dissipation ledger of virtual decomposition control: accompanying functions (94)–(98), completed (C.12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from controllers.vdc import VDC, Required
+from plants import chain
+from plants.components.spatial import IDENTITY, minus, pose, power
+from plants.manipulator import Manipulator
+from workbench.system import ClosedLoop
+from workbench.verification.ledger import Entry
+from workbench.wrappers import unwrap
+
+EXTERNAL_BASE, EXTERNAL_TIP = "base B_c1", "tip D"
+
+
+def certificate(loop: ClosedLoop, t, x, w, rates) -> tuple[list[Entry], dict]:
+    """Ledger entries of a VDC loop at one state, and the quantities its hypotheses need."""
+    xp, z, y, r, u = loop.parts(t, x, w)
+    return VDCLedger(unwrap(loop.controller), loop.plant).entries(loop, t, xp, z, y, r, u, rates)
+
+
+def magnitude(V, F):
+    """|V|ᵀ|F|."""
+    return sum(np.abs(a) * np.abs(b) for a, b in zip([*V[0], *V[1]], [*F[0], *F[1]]))
+
+
+def either(F, G):
+    """|F| + |G|, entry by entry."""
+    return tuple([np.abs(a) + np.abs(b) for a, b in zip(f, g)] for f, g in zip(F, G))
+
+
+@final
+@dataclass(frozen=True)
+class VDCLedger:
+    """Entries for every body A ∈ S_j and every actuator, at true states.
+
+        v_A = ½ ΔVᵀ M_A ΔV (96) with the true M_A,    v_p = Δf²/(2β k_x) (97), (98) plus the friction's own storage
+        v̇_A = −ΔVᵀ K_A ΔV + (flows through its cuts)                                            (C.1)–(C.7)
+        v̇_p = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d                                            (C.10), (C.11), completed
+
+    Perturbations d of an actuator: "friction" −Δẋ(f_fr − f_f) (+ its storage's rate); "model" Δẋ(f_cr^true − f_cr^model);
+    and Δf/k_x times the parts of u_fr − u_f, telescoped from the law at true states to the flow that really goes through
+    the valve: "valve inverse", "parameters", "derivative" (ḟ_pr), "measurement", "hold", "saturation", "valve".
+    """
+
+    law: VDC
+    plant: Manipulator
+
+    def entries(self, loop, t, xp, z, y, r, u, rates):
+        law, plant, n = self.law, self.plant, self.plant.n
+        parts = plant.split(xp)
+        _, base, tip = plant.surroundings(u)
+        q, qd, qdd = parts.q, parts.qd, list(rates[n: 2 * n])
+        _, _, _, τ = law.parts([*q, *qd, *[0.0] * (2 * n)], r)
+        ẑ = list(self._memory(loop, z)[: law._observers])
+        ẑ_flow = list(self._memory(loop, list(rates[len(plant.states):]))[: law._observers])
+        need = law.required(q, qd, *law.required_motion(q, qd, *τ[:3]), plant=plant, base=base)
+        shape = plant.geometry(q)
+        true = chain.sweep(plant.structures, shape, base, qd, accelerations=qdd)
+        nets = chain.net_forces(plant.structures, true, true, plant.payload)
+        f_c, cuts = chain.forces(plant.structures, shape, nets, tip)
+        rows = self._bodies(shape, need, true, nets, f_c, cuts, tip)
+        more, quantities = self._actuators(loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow)
+        return [*rows, *more], quantities
+
+    def _memory(self, loop, z):
+        """The law's own memory inside the controller's (wrappers append theirs)."""
+        return z[: len(self.law.states)]
+
+    # ---- bodies -----------------------------------------------------------------------------------------------------
+    def _bodies(self, shape, need: Required, true, nets, f_c, cuts, tip):
+        law, plant, rows, i = self.law, self.plant, [], 0
+        fed = law.fed_back(need.motion, true)
+        for j, (structure, (k, frames)) in enumerate(zip(plant.structures, shape)):
+            ΔV = {name: minus(need.motion.V[j][name], true.V[j][name]) for name in need.motion.V[j]}
+            last = j == len(plant.structures) - 1
+            revolute = structure.revolute
+            F_E = (need.cuts[j]["E1"], cuts[j]["E1"])
+            inner = [chain.loop_forces(revolute, k, frames, row[j], F, f[i])
+                     for row, F, f in ((need.nets, F_E[0], need.f_c), (nets, F_E[1], f_c))]
+            flow = lambda V, F_r, F: (power(V, minus(F_r, F)), magnitude(V, either(F_r, F)))
+            at = lambda name: (inner[0][name], inner[1][name])
+            pin = pose((revolute.l_c, 0.0, 0.0), IDENTITY)
+            pin_arm = pose((revolute.L1, 0.0, 0.0), (k.c2, k.s2, 0.0, -k.s2, k.c2, 0.0, 0.0, 0.0, 1.0))
+            Δx = need.xd_r[i] - need.xd[i]
+            rod = (Δx * (need.f_c[i] - f_c[i]), np.abs(Δx) * (np.abs(need.f_c[i]) + np.abs(f_c[i])))
+            out = f"{structure.name} E_1" if not last or structure.prismatic is not None else self._end_cut(structure)
+            S = structure.name
+            # Each side of a cut takes the velocity of its own body, carried to the cut's frame.
+            cut = {
+                "B0": {self._driven(j): sum2(flow(ΔV["B0"], *at("B0")), flow(ΔV["B0"], *at("B2"))),
+                       f"{S} B_1": neg(flow(frames["B1"].velocity(ΔV["B0"]), *at("B1"))),
+                       f"{S} B_3": neg(flow(frames["B3"].velocity(ΔV["B0"]), *at("B3")))},
+                "B1": {f"{S} B_1": flow(ΔV["B1"], *at("B1")),
+                       f"{S} P_1": flow(pin_arm.velocity(ΔV["B1"]), *at("P1")),
+                       out: neg(flow(ΔV["E1"], *F_E))},
+                "B3": {f"{S} B_3": flow(ΔV["B3"], *at("B3")),
+                       f"{S} rod": rod,
+                       f"{S} B_4": neg(flow(ΔV["B4"], *at("B4")))},
+                "B4": {f"{S} B_4": flow(ΔV["B4"], *at("B4")), f"{S} P_1": neg(flow(pin.velocity(ΔV["B4"]), *at("P1")))},
+            }
+            if structure.prismatic is not None:
+                Δx = need.xd_r[i + 1] - need.xd[i + 1]
+                rod = (Δx * (need.f_c[i + 1] - f_c[i + 1]), np.abs(Δx) * (np.abs(need.f_c[i + 1]) + np.abs(f_c[i + 1])))
+                both = lambda name: (need.cuts[j][name], cuts[j][name])
+                slid = frames["B5"].velocity(ΔV["P2"])
+                out = f"{structure.name} E_2" if not last else self._end_cut(structure)
+                cut |= {"P2": {f"{S} E_1": flow(ΔV["P2"], *both("P2")), f"{S} B_5": neg(flow(slid, *both("B5")))},
+                        "B5": {f"{S} B_5": flow(slid, *both("B5")), f"{S} slide": rod,
+                               f"{S} P_3": neg(flow(frames["P3"].velocity(ΔV["B5"]), *both("P3")))},
+                        "P3": {f"{S} P_3": flow(ΔV["P3"], *both("P3")),
+                               out: neg(flow(ΔV["E2"], *both("E2")))}}
+            bodies = {name: body for segment in structure.segments for name, body in segment.bodies}
+            if last:
+                end = chain.end_frame(structure)
+                bodies["payload"], ΔV["payload"] = plant.payload, ΔV[end]
+                F_D = (chain.ZERO6, tip)
+                cut["payload"] = {self._end_cut(structure): flow(ΔV[end], need.cuts[j][end], cuts[j][end]),
+                                  EXTERNAL_TIP: neg(flow(ΔV[end], *F_D))}
+            for name, flows in cut.items():
+                e, net = ΔV[name], (need.nets[j][name], nets[j][name])
+                D = power(e, fed[j][name])
+                scale = magnitude(e, either(*net)) + np.abs(D) + sum(m for _, m in flows.values())
+                rows.append(Entry(S, name, power(e, bodies[name].momentum(e)) / 2, D, {c: p for c, (p, _) in flows.items()},
+                                  {}, scale))
+            i += len(structure.segments)
+        return rows
+
+    def _driven(self, j):
+        if j == 0:
+            return EXTERNAL_BASE
+        before = self.plant.structures[j - 1]
+        return f"{before.name} E_{1 if before.prismatic is None else 2}"
+
+    def _end_cut(self, structure):
+        return f"{structure.name} E_{1 if structure.prismatic is None else 2}"
+
+    # ---- actuators --------------------------------------------------------------------------------------------------
+    def _actuators(self, loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow):
+        law, plant, n = self.law, self.plant, self.plant.n
+        oil, β = plant.oil, plant.oil.β
+        q, qd = parts.q, parts.qd
+        x, xd, lever = plant.cylinder_motion(q, qd)
+        f_fr, ẑ_law = law.rubbing(need.xd, need.xd_r, ẑ)
+        own = law.required(q, qd, *law.required_motion(q, qd, *τ[:3]))  # with the model's bodies
+        f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
+        f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
+        exact = [*q, *qd, *(p for pair in parts.p for p in pair)]
+        inner_z = self._memory(loop, z)
+        steps = self._commands(loop, t, z, inner_z, y, exact, r, f_pr_rate, u)
+        flows_true = plant.hydraulics(parts, plant.surroundings(u)[0], x, xd)
+        f_f = plant.friction(parts, xd)
+        rows, quantities, at, at_law = [], {}, 0, 0
+        k_x, βk_f = law._each(law.k_x), law._each(law.βk_f)
+        for i, (c, label) in enumerate(zip(plant.cylinders, plant.labels)):
+            k_f = βk_f[i] / law.model.oil.β
+            pair, segment = parts.p[i], self._segment(i)
+            f_p = c.force(*pair)
+            Δf, Δx = f_pr[i] - f_p, need.xd_r[i] - xd[i]
+            g = c.gains(oil, x[i], *pair)
+            D_plus, D_minus = c.valve.denominators(*g, *pair, plant.p_s, plant.p_r)
+            u_fr = f_pr_rate[i] / β + c.drift(oil, x[i], xd[i], *pair) + k_x[i] * Δx + k_f * Δf
+            u_f = g[0] * flows_true[i][2] - g[1] * flows_true[i][3]
+            opened = lambda volt, c=c, a=D_plus, b=D_minus: _unsaturated(c.valve, volt, a, b)
+            ladder = [u_fr, opened(c.valve.invert(u_fr, D_plus, D_minus)), *(opened(s[i]) for s in steps),
+                      opened(np.clip(steps[-1][i], -c.valve.u_max, c.valve.u_max)), u_f]
+            titles = ("valve inverse", "parameters", "derivative", "measurement", "hold", "saturation", "valve")
+            d = {name: Δf / k_x[i] * (a - b) for name, a, b in zip(titles, ladder[:-1], ladder[1:])}
+            n_z, n_ẑ = len(c.friction.states("")), len(law.model.cylinders[i].friction.states(""))
+            store = 0.0
+            d["friction"] = -Δx * (f_fr[i] - f_f[i])
+            if n_z and n_ẑ:  # the bristle's own storage, where plant and model both have bristles
+                zi, ẑi = parts.rub[i], ẑ[at_law: at_law + n_ẑ]
+                store = c.friction.storage(ẑi, zi)
+                drift = c.friction.σ_0 * (ẑi[0] - zi[0])
+                d["friction"] = d["friction"] + drift * (ẑ_law[at_law] - c.friction.rate(xd[i], zi)[0])
+                d["hold"] = d["hold"] + drift * (ẑ_flow[at_law] - ẑ_law[at_law])
+            at, at_law = at + n_z, at_law + n_ẑ
+            d["model"] = Δx * (need.f_c[i] - own.f_c[i])
+            rod = -Δx * (need.f_c[i] - f_c[i])
+            D = k_f / k_x[i] * Δf**2
+            big = np.abs(f_pr[i]) + np.abs(f_p) + np.abs(need.f_c[i]) + np.abs(f_c[i]) + np.abs(f_fr[i]) + np.abs(f_f[i])
+            scale = (np.abs(Δx) * big + np.abs(Δf) / k_x[i] * (
+                sum(np.abs(step) for step in ladder) + np.abs(f_pr_rate[i]) / β + (g[0] * c.A_a + g[1] * c.A_b) * np.abs(xd[i]))
+                + D + store)
+            rows.append(Entry(segment, f"actuator {label}", Δf**2 / (2 * β * k_x[i]) + store, D,
+                              {f"{self._structure(i)} {'slide' if label.startswith('t') else 'rod'}": rod}, d, scale))
+            quantities |= {f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr, f"D₊ {label}": D_plus,
+                           f"D₋ {label}": D_minus, f"lever {label}": lever[i], f"room {label}": c.stroke - x[i],
+                           f"x {label}": x[i], f"ẋ {label}": xd[i], f"command {label}": steps[-1][i],
+                           f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus)}
+        quantities["pump flow"] = sum(row[4] for row in flows_true)
+        return rows, quantities
+
+    def _structure(self, i):
+        at = 0
+        for structure in self.plant.structures:
+            at += len(structure.segments)
+            if i < at:
+                return structure.name
+        raise IndexError(i)
+
+    _segment = _structure
+
+    def _commands(self, loop, t, z, inner_z, y, exact, r, f_pr_rate, u):
+        """Voltages on the way from the law at true states to the valve's input: (parameters, derivative, measurement, hold)."""
+        law, m = self.law, len(self.law.references)
+        ideal = law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0]
+        formed = law.law(inner_z, exact, r[:m])[0]
+        now = _instant(loop.controller)
+        size = len(now.states)
+        seen = now.command(t, list(z[:size]), y, r)
+        return ideal, formed, seen, list(u[: self.plant.n])
+
+
+def _instant(controller):
+    """The controller without hold and delay."""
+    while getattr(controller, "period", None) is not None:
+        controller = controller.inner
+    return controller
+
+
+def _unsaturated(valve, volt, D_plus, D_minus):
+    """u_f a valve without end stops would give at voltage `volt`."""
+    o = volt - np.clip(volt, -valve.dead_band, valve.dead_band)
+    return np.maximum(o, 0.0) * D_plus + np.minimum(o, 0.0) * D_minus
+
+
+def neg(pair):
+    """The same flow leaving."""
+    return -pair[0], pair[1]
+
+
+def sum2(a, b):
+    """Flows added, magnitudes too."""
+    return a[0] + b[0], a[1] + b[1]

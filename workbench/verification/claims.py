@@ -1,0 +1,150 @@
+"""The claims a user can ask for: frozen data, one class a claim, with defaults that make sense for a hydraulic crane.
+
+`counted` says whether a claim counts for the exit code; the theorem's hypotheses are information by default, so that a
+sound real machine exits 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, final
+
+from workbench.parameters import Unit, check_bounds, fraction, positive
+
+
+class _Checked:
+    def __post_init__(self):
+        check_bounds(self)
+
+
+@final
+@dataclass(frozen=True)
+class Identity(_Checked):
+    """The completed identity (C.12), entry by entry, and (99) where its hypotheses hold."""
+
+    tolerance: Annotated[float, Unit("1"), "largest residual, relative to the terms before subtraction", positive] = 1e-12
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class PowerFlows(_Checked):
+    """Virtual power flows cancel at every inner cut (Theorem 2)."""
+
+    tolerance: Annotated[float, Unit("1"), "largest sum at a cut, relative to the terms before subtraction", positive] = 1e-12
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Hypotheses(_Checked):
+    """The theorem's hypotheses, one by one, each with its margin."""
+
+    lever: Annotated[float, Unit("m"), "smallest acceptable lever arm |dx/dq|", positive] = 0.03
+    counted: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Inequality(_Checked):
+    """(99): v̇ ≤ −Σ ΔVᵀK_AΔV − Σ (k_f/k_x)Δf² + p_Bc1 at every logged state."""
+
+    counted: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class PracticalStability(_Checked):
+    """v stays below a stated bound, from other starts and over twice the duration.
+
+    bound: stated beforehand; left out, it is set on the nominal run (twice its largest settled v) and then tested on the others.
+    """
+
+    bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
+    runs: int = 6
+    spread: Annotated[float, Unit("rad"), "starts: joint angles off by up to this (extensions by as many m)", positive] = 0.02
+    settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Tracking(_Checked):
+    """Tool error after settling."""
+
+    error: Annotated[float, Unit("m"), "largest tool error", positive] = 5e-3
+    settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Pressures(_Checked):
+    """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
+
+    low: Annotated[float, Unit("Pa"), "cavitation limit", positive] = 1e5
+    high: Annotated[float | None, Unit("Pa"), "pressure limit; the supply pressure by default", positive] = None
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Saturation(_Checked):
+    """Valves stay off their limits for all but a fraction of the time."""
+
+    share: Annotated[float, Unit("1"), "largest acceptable share of time at the limit", fraction] = 0.01
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class EnergyBalance(_Checked):
+    """Power in = stored + work + losses over the run; every sampled verdict depends on it."""
+
+    share: Annotated[float, Unit("1"), "largest gap as a share of the energy through the pump", fraction] = 1e-3
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class SampleTimeLimit(_Checked):
+    """Largest sample time at which the practical claim still holds (scan, then bracket)."""
+
+    at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive] = None
+    up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
+    error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class DelayLimit(_Checked):
+    """Largest delay between sample and valve at which the practical claim still holds (scan, then bracket)."""
+
+    at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive] = None
+    up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
+    error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Linear(_Checked):
+    """Eigenvalues and margins of the loop linearised at the start's equilibrium, sampled exactly."""
+
+    gain: Annotated[float, Unit("1"), "gain margin asked for (factor)", positive] = 1.5
+    phase: Annotated[float, Unit("rad"), "phase margin asked for", positive] = 0.5
+    counted: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Settled(_Checked):
+    """No limit cycle in the settled part of the run (joint errors and commands)."""
+
+    floor: Annotated[float, Unit("rad"), "oscillation below this is of no interest", positive] = 1e-4
+    counted: bool = True
+
+
+Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
+         | EnergyBalance | SampleTimeLimit | DelayLimit | Linear | Settled)

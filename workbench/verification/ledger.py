@@ -1,0 +1,203 @@
+"""The dissipation ledger: what every component of a loop stores, dissipates, exchanges and is perturbed by.
+
+    v̇_k = −D_k + Σ (power flows through its cuts) + Σ (named perturbations)          for every entry k
+    Σ over both sides of a cut = 0                                                   for every inner cut
+    v = Σ v_k  is the accompanying function, and the sum of the ledger its balance
+
+v̇_k is never taken from the ledger: it is the exact directional derivative of v_k along the loop's right-hand side, so the
+balance is a check, entry by entry. A law states its entries (`law.certificate(plant).entries(…)`); this file adds them up.
+Source: [Petrovic22] Definitions 3 and 4, (94)–(99), (C.1)–(C.12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from workbench.calculus import column, hoist, symbols
+from workbench.demand import Demand, parse, target_name
+from workbench.log import Log
+from workbench.native import Mapped
+from workbench.parameters import bind, leaves, structure
+from workbench.simulate import start_state
+from workbench.system import System, names
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One component at one state; all values are scalars.
+
+    storage      v_k ≥ 0
+    dissipation  D_k ≥ 0
+    flows        cut → virtual power entering this component there (an inner cut stands in two entries)
+    perturbations name → d
+    scale        sum of the magnitudes of all terms before any subtraction: what rounding is measured against
+    """
+
+    subsystem: str
+    name: str
+    storage: object
+    dissipation: object
+    flows: Mapping[str, object] = field(default_factory=dict)
+    perturbations: Mapping[str, object] = field(default_factory=dict)
+    scale: object = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """A ledger evaluated along a run: arrays over (N,) instants; two a sample, just after it and just before the next."""
+
+    t: np.ndarray
+    entries: tuple[tuple[str, str], ...]  # (subsystem, component)
+    v: np.ndarray  # (N, K)
+    vdot: np.ndarray  # (N, K), exact
+    dissipation: np.ndarray  # (N, K)
+    scale: np.ndarray  # (N, K)
+    flows: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, cut) → (N,)
+    perturbations: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, name) → (N,)
+    quantities: dict[str, np.ndarray]  # named by the certificate: margins of hypotheses and the like
+
+    @property
+    def total(self) -> np.ndarray:
+        """v (N,)."""
+        return self.v.sum(axis=1)
+
+    @property
+    def total_rate(self) -> np.ndarray:
+        """v̇ (N,)."""
+        return self.vdot.sum(axis=1)
+
+    def residual(self) -> np.ndarray:
+        """v̇_k minus the ledger's row, relative to its scale (N, K); rounding only, or a bug."""
+        rhs = -self.dissipation.copy()
+        for group in (self.flows, self.perturbations):
+            for (s, c, _), values in group.items():
+                rhs[:, self.entries.index((s, c))] += values
+        return (self.vdot - rhs) / np.maximum(self.scale, np.finfo(float).tiny)
+
+    def cuts(self) -> dict[str, np.ndarray]:
+        """Sum of both sides at every cut (N,); zero at inner cuts, what enters from outside at outer ones."""
+        found: dict[str, np.ndarray] = {}
+        for (_, _, cut), values in self.flows.items():
+            found[cut] = found.get(cut, 0.0) + values
+        return found
+
+    def cut_scale(self) -> dict[str, np.ndarray]:
+        """Magnitude of the flows through every cut (N,)."""
+        found: dict[str, np.ndarray] = {}
+        for (_, _, cut), values in self.flows.items():
+            found[cut] = found.get(cut, 0.0) + np.abs(values)
+        return found
+
+    def sides(self) -> dict[str, list[tuple[str, str]]]:
+        """Cut → components that meet there."""
+        found: dict[str, list] = {}
+        for s, c, cut in self.flows:
+            found.setdefault(cut, []).append((s, c))
+        return found
+
+    def perturbation(self) -> dict[str, np.ndarray]:
+        """d by cause, summed over components; power entering through outer cuts is a cause too."""
+        found: dict[str, np.ndarray] = {}
+        for (_, _, name), values in self.perturbations.items():
+            found[name] = found.get(name, 0.0) + values
+        for cut, sides in self.sides().items():
+            if len(sides) == 1:
+                found[cut] = self.cuts()[cut]
+        return found
+
+
+class LedgerFunction:
+    """The ledger of one loop as a compiled function of (t, x, w)."""
+
+    def __init__(self, loop: System, certificate, live: tuple[str, ...]):
+        free = [leaf for leaf in leaves(loop) if not leaf.structural]
+        p, entries = symbols("p", len(free))
+        values = {leaf.path: e for leaf, e in zip(free, entries)}
+        bound = bind(loop, values)
+        t = ca.SX.sym("t")
+        x, xs = symbols("x", len(loop.states))
+        w, ws = symbols("w", len(live))
+        at, defaults = dict(zip(live, ws)), bound.defaults()
+        u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in loop.inputs]
+        rates = bound.rhs(t, xs, u)
+        rows, quantities = certificate(bound, t, xs, u, rates)
+        stored = column([e.storage for e in rows])
+        wdot = column([at.get(rate_of(name), 0.0) if rate_of(name) else 0.0 for name in live])
+        vdot = ca.jtimes(stored, x, column(rates)) + (ca.jtimes(stored, w, wdot) if live else 0)
+        self.keys = [(e.subsystem, e.name) for e in rows]
+        self.flow_keys = [(e.subsystem, e.name, cut) for e in rows for cut in e.flows]
+        self.d_keys = [(e.subsystem, e.name, name) for e in rows for name in e.perturbations]
+        self.names = list(quantities)
+        parts = [stored, vdot, column([e.dissipation for e in rows]), column([e.scale for e in rows]),
+                 column([f for e in rows for f in e.flows.values()]),
+                 column([d for e in rows for d in e.perturbations.values()]), column(list(quantities.values()))]
+        self.sizes = [e.numel() for e in parts]
+        (whole,), c, prelude = hoist([ca.vertcat(*parts)], p)
+        self.paths = [leaf.path for leaf in free]
+        self.prelude = ca.Function("prelude", [p], [prelude])
+        self.f = Mapped(ca.Function("ledger", [t, x, w, c], [whole]))
+
+    def __call__(self, loop: System, t, x, w) -> Balance:
+        numbers = {leaf.path: leaf.value for leaf in leaves(loop)}
+        c = np.array(self.prelude([numbers[path] for path in self.paths])).ravel()
+        t = np.asarray(t, float)
+        found = self.f(t[:, None], x, w, c)
+        cut = np.split(found, np.cumsum(self.sizes)[:-1], axis=1)
+        v, vdot, D, scale, flows, d, q = cut
+        return Balance(t, tuple(self.keys), v, vdot, D, scale, dict(zip(self.flow_keys, flows.T)),
+                       dict(zip(self.d_keys, d.T)), dict(zip(self.names, q.T)))
+
+
+def rate_of(name: str) -> str | None:
+    """Name of the input that is the time derivative of input `name`, None when nobody knows it."""
+    if name.startswith(("V_b", "ω_b")):
+        return name.replace("V_b", "A_b").replace("ω_b", "α_b")
+    if name.endswith("_d"):
+        signal, order = parse(name)
+        return target_name(signal, order + 1)
+    return None
+
+
+_functions: dict = {}
+
+
+def ledger_function(loop: System, certificate: Callable, live: tuple[str, ...]) -> LedgerFunction:
+    """One compiled ledger per structure of the loop."""
+    key = (structure(loop), live)
+    if key not in _functions:
+        _functions[key] = LedgerFunction(loop, certificate, live)
+    return _functions[key]
+
+
+def both_ends(loop: System, log: Log, demand: Demand) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(t, x, w) at two instants a sample: just after its jump, and just before the next one.
+
+    Just after a sample the hold's error is zero; looking there only would hide it.
+    """
+    t = np.asarray(log.time)
+    x = np.column_stack([log.array(n) for n in names(loop.states)])
+    w = demand.at(t)
+    if loop.period is None or len(t) < 2:
+        return t, x, w
+    m = len(getattr(loop, "plant", loop).states)
+    before = np.hstack([x[1:, :m], x[:-1, m:]])
+    held = np.array([demand.kinds[n] == "noise" for n in demand.live], bool)
+    w_before = np.where(held, w[:-1], w[1:])
+    order = np.argsort(np.concatenate([np.arange(len(t)) * 2, np.arange(1, len(t)) * 2 - 1]), kind="stable")
+    return (np.concatenate([t, t[1:]])[order], np.ascontiguousarray(np.vstack([x, before])[order]),
+            np.ascontiguousarray(np.vstack([w, w_before])[order]))
+
+
+def balance(loop: System, scenario, log: Log, certificate: Callable, every: int = 1) -> Balance:
+    """The ledger along a run; `every`: only each so many-th sample (a pair of instants each)."""
+    demand = Demand(loop, scenario, start_state(loop, scenario))
+    f = ledger_function(loop, certificate, demand.live)
+    t, x, w = both_ends(loop, log, demand)
+    if every > 1:
+        pick = np.flatnonzero((np.arange(len(t)) // 2) % every == 0)
+        t, x, w = t[pick], np.ascontiguousarray(x[pick]), np.ascontiguousarray(w[pick])
+    return f(loop, t, x, w)
