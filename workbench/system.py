@@ -16,14 +16,14 @@ Controller (its memory z is state of the loop, its number `references` come from
   9. `references` are Signals whose kind says who provides them: "reference" or "noise".
 
 ClosedLoop is again a System. A user's own controller (an object with `step` or `command`, or a function u = f(t, y, r)) is
-`Plain`: it may do anything Python can, so it is called from Python around the compiled plant.
+`Plain`: it may do anything Python can, so it is called from Python around the compiled plant (`workbench.hosted`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -156,41 +156,98 @@ class Controller(ABC):
 class Plain:
     """A user's own controller: called from Python at every sample, free to be anything.
 
-    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`.
-    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does.
+    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`; its
+    memory z is any Python value. It may also have `initial() → z`, `start(t, z, y, r) → z` (memory that fits the first
+    measurement), `T_s`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
+    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does; names or
+    Signals, here or as attributes of the law, and likewise `references`. y, r and u are lists of floats in that order.
     """
 
     law: Any
-    measured: tuple[Signal, ...] = ()
-    commands: tuple[Signal, ...] = ()
-    references: tuple[Signal, ...] = ()
+    measured: tuple[Signal | str, ...] = ()
+    commands: tuple[Signal | str, ...] = ()
+    references: tuple[Signal | str, ...] = ()
 
-    def first(self):
-        """Its memory at the start: `law.initial()` where it has one, else None."""
-        return self.law.initial() if hasattr(self.law, "initial") else None
+    # Its memory is Python's (`workbench.hosted` keeps it, new at every run), so the loop sees none.
+    states = ()
+    period = None
+    lag = 0.0
+    no_derivative = "a controller called from Python has no derivative"
 
-    def step(self, t, z, y, r):
-        if hasattr(self.law, "step"):
-            return self.law.step(t, z, y, r)
-        if hasattr(self.law, "command"):
-            return z, self.law.command(t, z, y, r)
-        return z, self.law(t, y, r)
+    @property
+    def name(self) -> str:
+        return getattr(self.law, "__name__", type(self.law).__name__)
+
+    @property
+    def monitors(self) -> tuple[Signal, ...]:
+        return tuple(getattr(self.law, "monitors", ()))
+
+    def initial(self):
+        return []
+
+    def _refuse(self, *_):
+        raise InputError(f"{self.name} is called from Python and has no expression", mend="run it with simulate(loop, scenario)")
+
+    command = rhs = step_at = start = monitor = _refuse
 
 
-def plain(law, plant: System, references: Sequence[Signal] = ()) -> Plain:
+def plain(law, plant: System) -> Plain:
     """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
-    def pick(attribute, available):
-        wanted = getattr(law, attribute, None)
-        if wanted is None:
-            return tuple(available)
-        wanted = [w.name if isinstance(w, Signal) else w for w in wanted]
-        return tuple(find(available, name, f"{attribute} of {type(law).__name__}") for name in wanted)
-
+    given = law if isinstance(law, Plain) else Plain(law)
+    law = given.law
     if not (hasattr(law, "step") or hasattr(law, "command") or isinstance(law, Callable)):
-        raise InputError(f"{type(law).__name__} is no controller",
+        raise InputError(f"{given.name} is no controller",
                          mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u")
-    own = tuple(s if isinstance(s, Signal) else Signal(s, kind="reference") for s in getattr(law, "references", references))
+
+    def wanted(attribute):
+        return getattr(given, attribute) or getattr(law, attribute, None)
+
+    def pick(attribute, available):
+        chosen = wanted(attribute)
+        if chosen is None:
+            return tuple(available)
+        return tuple(find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen)
+
+    own = tuple(s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ())
     return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
+
+
+def _reference(name: str, plant: System) -> Signal:
+    """Reference signal such as "dx_1_d", its unit taken from the plant's signal of that name where there is one."""
+    base = name.removesuffix("_d")
+    order = len(base) - len(base.lstrip("d"))
+    unit = next((s.unit for s in (*plant.outputs, *plant.monitors) if s.name == base[order:]), "1")
+    rate = "" if order == 0 else "/s" if order == 1 else f"/s^{order}"
+    return Signal(name, unit + rate, kind="reference")
+
+
+def innermost(controller):
+    """The law inside all wrappers, whatever it is."""
+    while isinstance(controller, Controller) and hasattr(controller, "inner"):
+        controller = controller.inner
+    return controller
+
+
+def rewrapped(controller, law):
+    """The same wrappers around another law."""
+    if isinstance(controller, Controller) and hasattr(controller, "inner"):
+        return replace(controller, inner=rewrapped(controller.inner, law))
+    return law
+
+
+def joined(controller, plant: System):
+    """`controller` ready for `plant`: a user's own law inside any wrappers becomes Plain, and is sampled.
+
+    Where no wrapper samples it, it runs at its own `T_s`, or every 1 ms.
+    """
+    from workbench.wrappers import Sampled
+
+    law = innermost(controller)
+    if isinstance(law, Controller):
+        return controller
+    law = plain(law, plant)
+    controller = rewrapped(controller, law)
+    return controller if controller.period is not None else Sampled(controller, getattr(law.law, "T_s", 1e-3))
 
 
 def controls(plant: System) -> tuple[Signal, ...]:
@@ -226,8 +283,7 @@ class ClosedLoop(System):
     _free: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self):
-        if not isinstance(self.controller, (Controller, Plain)):
-            object.__setattr__(self, "controller", plain(self.controller, self.plant))
+        object.__setattr__(self, "controller", joined(self.controller, self.plant))
         who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
         outs, ins = names(self.plant.outputs), names(self.plant.inputs)
         reads = tuple(outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
@@ -245,12 +301,7 @@ class ClosedLoop(System):
     @property
     def hosted(self) -> bool:
         """True when the controller must be called from Python."""
-        inner = self.controller
-        while inner is not None:
-            if isinstance(inner, Plain):
-                return True
-            inner = getattr(inner, "inner", None)
-        return False
+        return isinstance(innermost(self.controller), Plain)
 
     @property
     def states(self):
