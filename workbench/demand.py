@@ -105,6 +105,13 @@ class Demand:
                 cache[space] = cache["joint"] if space == "joint" else pushed(self.plant, space, cache["joint"])
             yield target_name(name, order), cache[space][order][:, _task_names(self.plant, space).index(name)]
 
+    def desired_tool(self, t) -> np.ndarray | None:
+        """Where the tool shall be, (N, 3) in the world; None for a plant without a tool or a reference that is no motion."""
+        if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "tool"):
+            return None
+        position, p = _map(self.plant, "tool", "position")
+        return position(self._joints(t, self.reference.sample(t, ORDER))[0], p)
+
     def _joints(self, t, given):
         """Joint trajectories at t, kept for the next call with the same times."""
         if self.reference.space == "joint":
@@ -182,7 +189,7 @@ def _map(plant, space, kind) -> tuple[Mapped, np.ndarray]:
     if key not in _maps:
         p, entries = symbols("p", len(free))
         bound = bind(plant, {leaf.path: e for leaf, e in zip(free, entries)})
-        task = lambda q: bound.task(space, q)
+        task = bound.tool if space == "tool" else lambda q: bound.task(space, q)
         _maps[key] = Mapped(_BUILD[kind](task, plant.n, p))
     return _maps[key], np.array([leaf.value for leaf in free], float)
 
@@ -210,6 +217,12 @@ def _rates(task, n, p):
     return ca.Function("rates", [q, *given, p], [ca.vertcat(qd, qdd, inverse @ (given[2] - column(third)))])
 
 
+def _position(task, n, p):
+    """q → τ."""
+    q, qs = symbols("q", n)
+    return ca.Function("position", [q, p], [column(task(qs))])
+
+
 def _push(task, n, p):
     """(q, q̇, q̈, q⃛) → (τ, τ̇, τ̈, τ⃛)."""
     z = [ca.SX.sym(f"q{i}", n) for i in range(4)]
@@ -220,7 +233,7 @@ def _push(task, n, p):
     return ca.Function("push", [*z, p], [column([*task(flat[:n]), *one(flat), *two(flat), *three(flat)])])
 
 
-_BUILD = {"newton": _newton, "rates": _rates, "push": _push}
+_BUILD = {"position": _position, "newton": _newton, "rates": _rates, "push": _push}
 
 
 def to_joints(plant, space, given, q0, t) -> np.ndarray:

@@ -11,7 +11,7 @@ Source: [Petrovic22] Definitions 3 and 4, (94)–(99), (C.1)–(C.12).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -24,6 +24,7 @@ from workbench.native import Mapped
 from workbench.parameters import bind, leaves, structure
 from workbench.simulate import start_state
 from workbench.system import System, names
+from workbench.wrappers import unwrap
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,8 @@ class Entry:
 
     storage      v_k ≥ 0
     dissipation  D_k ≥ 0
-    flows        cut → virtual power entering this component there (an inner cut stands in two entries)
+    flows        cut → (virtual power entering this component there, magnitude of its terms before subtraction); an inner
+                 cut stands in two entries
     perturbations name → d
     scale        sum of the magnitudes of all terms before any subtraction: what rounding is measured against
     """
@@ -57,6 +59,7 @@ class Balance:
     dissipation: np.ndarray  # (N, K)
     scale: np.ndarray  # (N, K)
     flows: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, cut) → (N,)
+    flow_scale: dict[tuple[str, str, str], np.ndarray]
     perturbations: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, name) → (N,)
     quantities: dict[str, np.ndarray]  # named by the certificate: margins of hypotheses and the like
 
@@ -86,10 +89,10 @@ class Balance:
         return found
 
     def cut_scale(self) -> dict[str, np.ndarray]:
-        """Magnitude of the flows through every cut (N,)."""
+        """Magnitude, before subtraction, of the flows through every cut (N,)."""
         found: dict[str, np.ndarray] = {}
-        for (_, _, cut), values in self.flows.items():
-            found[cut] = found.get(cut, 0.0) + np.abs(values)
+        for (_, _, cut), values in self.flow_scale.items():
+            found[cut] = found.get(cut, 0.0) + values
         return found
 
     def sides(self) -> dict[str, list[tuple[str, str]]]:
@@ -110,10 +113,20 @@ class Balance:
         return found
 
 
+def entries_of(loop, t, x, w, rates) -> tuple[list[Entry], dict]:
+    """The entries the loop's own law states, and the quantities its hypotheses need."""
+    return unwrap(loop.controller).certificate(loop.plant).entries(loop, t, x, w, rates)
+
+
+def has_ledger(loop: System) -> bool:
+    """Whether the loop's law states a ledger."""
+    return hasattr(unwrap(getattr(loop, "controller", None)), "certificate")
+
+
 class LedgerFunction:
     """The ledger of one loop as a compiled function of (t, x, w)."""
 
-    def __init__(self, loop: System, certificate, live: tuple[str, ...]):
+    def __init__(self, loop: System, live: tuple[str, ...]):
         free = [leaf for leaf in leaves(loop) if not leaf.structural]
         p, entries = symbols("p", len(free))
         values = {leaf.path: e for leaf, e in zip(free, entries)}
@@ -124,7 +137,7 @@ class LedgerFunction:
         at, defaults = dict(zip(live, ws)), bound.defaults()
         u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in loop.inputs]
         rates = bound.rhs(t, xs, u)
-        rows, quantities = certificate(bound, t, xs, u, rates)
+        rows, quantities = entries_of(bound, t, xs, u, rates)
         stored = column([e.storage for e in rows])
         wdot = column([at.get(rate_of(name), 0.0) if rate_of(name) else 0.0 for name in live])
         vdot = ca.jtimes(stored, x, column(rates)) + (ca.jtimes(stored, w, wdot) if live else 0)
@@ -133,7 +146,7 @@ class LedgerFunction:
         self.d_keys = [(e.subsystem, e.name, name) for e in rows for name in e.perturbations]
         self.names = list(quantities)
         parts = [stored, vdot, column([e.dissipation for e in rows]), column([e.scale for e in rows]),
-                 column([f for e in rows for f in e.flows.values()]),
+                 column([f for e in rows for f, _ in e.flows.values()]), column([m for e in rows for _, m in e.flows.values()]),
                  column([d for e in rows for d in e.perturbations.values()]), column(list(quantities.values()))]
         self.sizes = [e.numel() for e in parts]
         (whole,), c, prelude = hoist([ca.vertcat(*parts)], p)
@@ -147,9 +160,9 @@ class LedgerFunction:
         t = np.asarray(t, float)
         found = self.f(t[:, None], x, w, c)
         cut = np.split(found, np.cumsum(self.sizes)[:-1], axis=1)
-        v, vdot, D, scale, flows, d, q = cut
+        v, vdot, D, scale, flows, sizes, d, q = cut
         return Balance(t, tuple(self.keys), v, vdot, D, scale, dict(zip(self.flow_keys, flows.T)),
-                       dict(zip(self.d_keys, d.T)), dict(zip(self.names, q.T)))
+                       dict(zip(self.flow_keys, sizes.T)), dict(zip(self.d_keys, d.T)), dict(zip(self.names, q.T)))
 
 
 def rate_of(name: str) -> str | None:
@@ -165,11 +178,11 @@ def rate_of(name: str) -> str | None:
 _functions: dict = {}
 
 
-def ledger_function(loop: System, certificate: Callable, live: tuple[str, ...]) -> LedgerFunction:
+def ledger_function(loop: System, live: tuple[str, ...]) -> LedgerFunction:
     """One compiled ledger per structure of the loop."""
     key = (structure(loop), live)
     if key not in _functions:
-        _functions[key] = LedgerFunction(loop, certificate, live)
+        _functions[key] = LedgerFunction(loop, live)
     return _functions[key]
 
 
@@ -192,10 +205,10 @@ def both_ends(loop: System, log: Log, demand: Demand) -> tuple[np.ndarray, np.nd
             np.ascontiguousarray(np.vstack([w, w_before])[order]))
 
 
-def balance(loop: System, scenario, log: Log, certificate: Callable, every: int = 1) -> Balance:
+def balance(loop: System, scenario, log: Log, every: int = 1) -> Balance:
     """The ledger along a run; `every`: only each so many-th sample (a pair of instants each)."""
     demand = Demand(loop, scenario, start_state(loop, scenario))
-    f = ledger_function(loop, certificate, demand.live)
+    f = ledger_function(loop, demand.live)
     t, x, w = both_ends(loop, log, demand)
     if every > 1:
         pick = np.flatnonzero((np.arange(len(t)) // 2) % every == 0)

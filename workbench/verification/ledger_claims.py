@@ -1,0 +1,116 @@
+"""Claims read off the dissipation ledger: identity, power flows, inequality (99), rate, diagnosis v̂."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.demand import Demand
+from workbench.verdict import Verdict
+from workbench.verification.ledger import Balance, ledger_function
+from workbench.verification.run import Run
+
+SOURCE = "[Petrovic22] (94)–(99), (C.1)–(C.12), completed"
+RANDOM_STATES = 400
+
+
+def check_identity(claim, run: Run) -> Verdict:
+    """The completed identity at logged and at random states, entry by entry."""
+    worst, where, n = 0.0, "", 0
+    for title, b in (("logged", run.balance), ("random", random_balance(run))):
+        r = np.abs(b.residual())
+        r[~np.isfinite(b.residual())] = np.inf
+        k, i = np.unravel_index(np.argmax(r), r.shape)
+        n += len(b.t)
+        if r[k, i] >= worst:
+            worst = float(r[k, i])
+            at = f"t = {b.t[k]:.3f} s" if title == "logged" else f"random state {k}"
+            where = f"{'.'.join(b.entries[i])}, {at}"
+    return Verdict("identity", f"the completed identity holds at {n} states", worst <= claim.tolerance, "numerical",
+                   claim.tolerance - worst, "1", claim.tolerance, f"residual {worst:.1e} of its terms, {where}", source=SOURCE,
+                   counted=claim.counted, data={"residual": worst, "states": n})
+
+
+def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
+    """The ledger at random states, inputs and references around the run's (the identity holds for any)."""
+    demand: Demand = run.demand
+    rng = np.random.default_rng(seed)
+    f = ledger_function(run.loop, demand.live)
+    x = np.column_stack([run.log.array(s.name) for s in run.loop.states])
+    w = demand.at(run.log.time)
+    pick = rng.integers(0, len(x), n)
+    x, w = x[pick].copy(), w[pick].copy()
+    plant = run.loop.plant
+    spread = {"q_": 0.1, "x_": 0.02, "dq_": 0.3, "dx_": 0.1, "p_": 1e6, "u_": 2.0, "z_": 1e-5, "du_": 30.0}
+    for i, s in enumerate(run.loop.states):
+        size = next((v for k, v in sorted(spread.items(), key=lambda e: -len(e[0])) if s.name.startswith(k)), 0.0)
+        x[:, i] += size * rng.uniform(-1, 1, n)
+    w *= 1 + 0.3 * rng.uniform(-1, 1, w.shape)
+    low, high = np.array(plant.joint_range()).T
+    x[:, : plant.n] = np.clip(x[:, : plant.n], low + 0.02 * (high - low), high - 0.02 * (high - low))
+    return f(run.loop, np.zeros(n), x, w)
+
+
+def check_power_flows(claim, run: Run) -> Verdict:
+    """Both sides of every inner cut cancel; a cut that does not names the two components that disagree."""
+    b = run.balance
+    sums, sizes, sides = b.cuts(), b.cut_scale(), b.sides()
+    worst, name = 0.0, ""
+    for cut, values in sums.items():
+        if len(sides[cut]) < 2:
+            continue
+        share = float(np.nanmax(np.abs(values) / np.maximum(sizes[cut], 1e-12 * max(float(sizes[cut].max()), 1e-300))))
+        if not share <= worst:
+            worst, name = share, cut
+    top = max((float(v.max()) for v in sizes.values()), default=0.0)
+    who = " and ".join(".".join(s) for s in sides.get(name, ()))
+    return Verdict("power-flows", "virtual power flows cancel at every inner cut", worst <= claim.tolerance, "numerical",
+                   claim.tolerance - worst, "1", claim.tolerance,
+                   f"{worst:.0e} of up to {top:.3g} W, cut {name} ({who})" if name else "no inner cut", source="[Petrovic22] Theorem 2",
+                   counted=claim.counted, data={"share": worst, "cut": name, "largest": top})
+
+
+def check_inequality(claim, run: Run) -> Verdict:
+    """(99) at every logged state, per structure: the named perturbations must not be positive in sum."""
+    b = run.balance
+    excess, top = per_structure_excess(b), float(np.abs(b.total_rate).max())
+    floor = 1e-12 * b.scale.sum(axis=1)
+    total = np.column_stack(list(excess.values()))
+    bad = (total > floor[:, None]).any(axis=1)
+    k, j = np.unravel_index(np.argmax(total), total.shape)
+    cause = worst_cause(b, list(excess)[j], k)
+    share = float(bad.mean())
+    return Verdict("inequality-99", f"(99) holds at {len(bad)} logged instants", not bad.any(), "sampled",
+                   -float(total[k, j]) if bad.any() else 0.0, "W", 0.0,
+                   f"violated at {100 * share:.3g} % of instants, most by {total[k, j]:.3g} W (largest |v̇| {top:.3g} W) at "
+                   f"t = {b.t[k]:.3f} s, structure {list(excess)[j]}, {cause}" if bad.any() else "nowhere positive",
+                   source="[Petrovic22] (99)", counted=claim.counted, data={"share": share, "excess": float(total[k, j]),
+                                                                            "largest_rate": top})
+
+
+def per_structure_excess(b: Balance) -> dict[str, np.ndarray]:
+    """Sum of the named perturbations per structure (N,), W: what (99) leaves out."""
+    found: dict[str, np.ndarray] = {}
+    for (s, _, _), values in b.perturbations.items():
+        found[s] = found.get(s, 0.0) + values
+    return found
+
+
+def worst_cause(b: Balance, structure: str, k: int) -> str:
+    """Name of the largest perturbation of a structure at instant k."""
+    own = {(c, name): v[k] for (s, c, name), v in b.perturbations.items() if s == structure}
+    c, name = max(own, key=lambda key: own[key])
+    return f"{name} term of {c}"
+
+
+def predicted(b: Balance, rate: float) -> np.ndarray:
+    """v̂ with v̂' = −c v̂ + d, v̂(0) = v(0) on the ledger's instants: which part of v comes from which cause, no evidence of its own."""
+    d = sum(b.perturbation().values())
+    v = np.empty(len(b.t))
+    v[0] = b.total[0]
+    step = np.diff(b.t)
+    decay = np.exp(-rate * step)
+    gain = np.where(rate * step > 1e-12, (1 - decay) / max(rate, 1e-300), step) if rate > 0 else step
+    drive = gain * (d[1:] + d[:-1]) / 2
+    for k in range(len(step)):
+        v[k + 1] = decay[k] * v[k] + drive[k]
+    return v

@@ -1,0 +1,98 @@
+"""A simulated run with what the claims read off it: ledger, tool error, energy gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from workbench.demand import Demand
+from workbench.log import Log
+from workbench.scenario import Scenario
+from workbench.simulate import simulate, start_state
+from workbench.system import System
+from workbench.verification.ledger import Balance, balance, has_ledger
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A loop, the scenario it ran and its log."""
+
+    loop: System
+    scenario: Scenario
+    log: Log
+
+    @cached_property
+    def demand(self) -> Demand:
+        return Demand(self.loop, self.scenario, start_state(self.loop, self.scenario))
+
+    @cached_property
+    def balance(self) -> Balance | None:
+        """The dissipation ledger along the run; None for a law without one."""
+        return balance(self.loop, self.scenario, self.log) if has_ledger(self.loop) else None
+
+    @cached_property
+    def tool_error(self) -> np.ndarray | None:
+        """Distance of the tool from where it should be, (N,) m."""
+        wanted = self.demand.desired_tool(self.log.time)
+        if wanted is None or "tcp_x" not in self.log:
+            return None
+        at = np.column_stack([self.log.array(f"tcp_{a}") for a in "xyz"])
+        return np.linalg.norm(at - wanted, axis=1)
+
+    @cached_property
+    def energy_gap(self) -> tuple[float, float]:
+        """(largest gap between stored energy and the integral of all power flows, throughput), J."""
+        powers = [self.log.array(f"E_{n}") for n in self.loop.power_names]
+        if not powers:
+            return 0.0, 0.0
+        stored = self.log.array("E_stored")
+        gap = stored - stored[0] - sum(powers)
+        return float(np.abs(gap).max()), float(sum(np.abs(np.diff(p)).sum() for p in powers) / 2)
+
+    def settled(self, after: float) -> slice:
+        """Logged samples from `after` seconds on (the last tenth of a run shorter than that)."""
+        first = int(np.searchsorted(self.log.time, after))
+        return slice(min(first, int(0.9 * len(self.log.time))), None)
+
+
+def run(loop: System, scenario: Scenario, **options) -> Run:
+    """Simulate and keep everything together."""
+    return Run(loop, scenario, simulate(loop, scenario, **options))
+
+
+def run_many(jobs: Sequence[tuple[System, Scenario]], measure: Callable[[Run], object], tick: Callable[[], None] | None = None):
+    """`measure(run)` for every (loop, scenario), on two threads (the compiled loop runs outside Python's lock)."""
+    def one(job):
+        result = measure(run(*job))
+        if tick:
+            tick()
+        return result
+
+    if len(jobs) < 2:
+        return [one(job) for job in jobs]
+    first = one(jobs[0])  # compiles once, before the threads start
+    with ThreadPoolExecutor(2) as pool:
+        return [first, *pool.map(one, jobs[1:])]
+
+
+def variant(loop, scenario, *, T_s: float | None = None, delay: float | None = None, capacity: int | None = None):
+    """The loop with another sample time or delay; everything else as it is."""
+    from workbench.system import ClosedLoop
+    from workbench.wrappers import Delayed, Sampled
+
+    controller = loop.controller
+    inner_delay = 0.0
+    if isinstance(controller, Delayed):
+        inner_delay, controller = controller.delay, controller.inner
+    if not isinstance(controller, Sampled):
+        controller = Sampled(controller, T_s=T_s or 1e-3)
+    if T_s is not None:
+        controller = replace(controller, T_s=T_s)
+    wanted = inner_delay if delay is None else delay
+    if wanted > 0 or capacity is not None:
+        controller = Delayed(controller, delay=wanted, **({} if capacity is None else {"capacity": capacity}))
+    return ClosedLoop(loop.plant, controller), scenario
