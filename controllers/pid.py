@@ -1,0 +1,200 @@
+"""PID control of every actuator's position: the industrial baseline, with velocity feed-forward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, final
+
+import numpy as np
+
+from workbench.demand import target_name
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.system import Controller, Signal, controls, find
+
+
+@final
+@dataclass(frozen=True)
+class PID(Controller):
+    """One PID loop per actuator, on the error of its position, with feed-forward of the wanted velocity.
+
+        e = x_d − x,   ė_f = (e − e_f)/τ,   v = K_p e + I + K_d (e − e_f)/τ + u_v − u_p
+        u = sat(v + o_d(v))                        limits ±u_max;  o_d: overlap compensation
+        İ = K_i e + (u − v − o_d)/T_t              "back": back-calculation; "clamp": K_i e unless it drives u further past the
+                                                   limit; "none": K_i e
+        u_v = K_v ẋ_d                              feed "gain"
+        u_v = o(ẋ_d, p̄_a, p̄_b)                     feed "flow": opening at which the valve passes the steady flow of ẋ_d at the
+                                                   filtered pressures, (89) with u_f = h ẋ_d + ℓ and ḟ_p = 0
+        u_p = K_f (A_a (p_a − p̄_a) − A_b (p_b − p̄_b))     damping "pressure": dynamic pressure feedback
+        τ_p d/dt p̄ = p − p̄
+        o_d(v) = δ u_d clip(v/w, −1, 1)            δ: share of the valve's overlap u_d
+
+    Sampled: backward Euler for e_f and p̄ (stable at every T_s), forward Euler for I. A position loop without pressure feedback
+    can be no faster than the hydraulic resonance is damped; feed-forward at unfiltered pressures takes damping away.
+
+    model      the plant as the controller knows it. Of a manipulator it takes the pistons (x_1, x_t2, …), overlap and flows; of
+               any other plant the first outputs, one per command, or those named in `signals`
+    states     I and e_f per actuator, p̄_a and p̄_b where they are used. References: positions and velocities, "x_1_d", "dx_1_d"
+    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's (here V and m).
+
+    Source: [Astrom06] PID with filtered derivative and back-calculation; [Petrovic22] (89), (92) for the flow.
+    """
+
+    model: Any
+    K_p: Annotated[tuple[float, ...], Unit("V/m"), "proportional gains", nonnegative] = (70.0,)
+    K_i: Annotated[tuple[float, ...], Unit("V/(m s)"), "integral gains", nonnegative] = (120.0,)
+    K_d: Annotated[tuple[float, ...], Unit("V s/m"), "derivative gains", nonnegative] = (0.0,)
+    τ: Annotated[float, Unit("s"), "time constant of the derivative's filter", positive] = 0.02
+    feed: Literal["none", "gain", "flow"] = "flow"
+    K_v: Annotated[tuple[float, ...], Unit("V s/m"), "feed-forward gains, feed 'gain'", nonnegative] = (40.0,)
+    damping: Literal["none", "pressure"] = "pressure"
+    K_f: Annotated[tuple[float, ...], Unit("V/N"), "dynamic pressure feedback, per force", nonnegative] = (1.2e-5,)
+    τ_p: Annotated[float, Unit("s"), "time constant of the pressure filters", positive] = 0.33
+    u_max: Annotated[float, Unit("V"), "limit of every command, both ways", positive] = 10.0
+    anti_windup: Literal["back", "clamp", "none"] = "back"
+    T_t: Annotated[float, Unit("s"), "tracking time of the back-calculation", positive] = 0.2
+    δ: Annotated[float, Unit("1"), "share of the valves' overlap that is compensated", nonnegative] = 0.0
+    w: Annotated[float, Unit("V"), "command over which that compensation builds up", positive] = 0.2
+    signals: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        check_bounds(self)
+        for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
+            if len(getattr(self, field)) not in (1, self.n):
+                raise ValueError(f"{field}: expected 1 or {self.n} numbers, one per actuator, got {len(getattr(self, field))}")
+        if len(self._positions) != self.n:
+            raise ValueError(f"signals: expected {self.n} measured positions, one per command "
+                             f"({', '.join(s.name for s in self.commands)}), got {len(self._positions)}")
+        for field, known in (("feed", ("none", "gain", "flow")), ("anti_windup", ("back", "clamp", "none")),
+                             ("damping", ("none", "pressure"))):
+            if getattr(self, field) not in known:
+                raise ValueError(f"{field}: {getattr(self, field)!r} is unknown; choose from {', '.join(known)}")
+        if (self._pressures or self.δ > 0) and not self._hydraulic:
+            raise InputError(f"PID: {type(self.model).__name__} has no valves and cylinders to take pressures and overlap from",
+                             mend="choose feed='gain' or 'none', damping='none' and δ=0")
+
+    # ---- signals ----------------------------------------------------------------------------------------------------
+    @property
+    def _hydraulic(self):
+        return hasattr(self.model, "cylinders") and hasattr(self.model, "labels")
+
+    @property
+    def commands(self):
+        return controls(self.model)
+
+    @property
+    def n(self) -> int:
+        """Number of actuators."""
+        return len(self.commands)
+
+    @property
+    def _positions(self):
+        names = self.signals
+        if not names and hasattr(self.model, "task_names"):
+            names = self.model.task_names("piston")
+        return tuple(find(self.model.outputs, name, "PID, measurement") for name in names) or self.model.outputs[: self.n]
+
+    @property
+    def _pressures(self):
+        return self.feed == "flow" or self.damping == "pressure"
+
+    @property
+    def measured(self):
+        if not self._pressures:
+            return self._positions
+        return (*self._positions, *(find(self.model.outputs, f"p_{side}{label}", "PID, measurement")
+                                    for label in self.model.labels for side in "ab"))
+
+    @property
+    def references(self):
+        return tuple(Signal(target_name(s.name, order), s.unit + ("/s" if order else ""), f"desired {s.meaning or s.name}"
+                            + (", rate" if order else ""), "reference") for order in (0, 1) for s in self._positions)
+
+    @property
+    def states(self):
+        unit = [(s.name, s.unit, u.unit) for s, u in zip(self._positions, self.commands)]
+        return (*(Signal(f"I_{name}", u, f"integral action of {name}") for name, _, u in unit),
+                *(Signal(f"e_{name}_slow", x, f"error of {name} behind its derivative") for name, x, _ in unit),
+                *(Signal(f"{s.name}_slow", s.unit, f"filtered {s.meaning}") for s in self.measured[self.n:]))
+
+    @property
+    def monitors(self):
+        return tuple(Signal(f"e_{s.name}", s.unit, f"tracking error of {s.name}") for s in self._positions)
+
+    def _each(self, values):
+        return list(values) * self.n if len(values) == 1 else list(values)
+
+    def errors(self, y, r) -> list:
+        """e = x_d − x."""
+        return [r[i] - y[i] for i in range(self.n)]
+
+    # ---- what the plant's pressures are good for ---------------------------------------------------------------------
+    def feed_forward(self, y, r, slow) -> list:
+        """u_v per actuator: what the wanted velocity needs, without overlap; slow: p̄."""
+        wanted = r[self.n: 2 * self.n]
+        if self.feed == "flow":
+            return [self._opening(c, x, v, *p) for c, x, v, p in zip(self.model.cylinders, y, wanted, _pairs(slow))]
+        return [K * v for K, v in zip(self._each(self.K_v), wanted)] if self.feed == "gain" else [0.0] * self.n
+
+    def _opening(self, c, x, v, p_a, p_b):
+        m = self.model
+        u_f = c.drift(m.oil, x, v, p_a, p_b)
+        D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, m.p_s, m.p_r)
+        return c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
+
+    def pressure_feedback(self, y, slow) -> list:
+        """u_p per actuator."""
+        if self.damping == "none":
+            return [0.0] * self.n
+        return [K * (c.force(*p) - c.force(*s)) for K, c, p, s in zip(
+            self._each(self.K_f), self.model.cylinders, _pairs(y[self.n:]), _pairs(slow))]
+
+    def _overlap(self, v) -> list:
+        if not self._hydraulic:
+            return [0.0] * self.n
+        return [self.δ * c.valve.dead_band * np.clip(vi / self.w, -1.0, 1.0) for c, vi in zip(self.model.cylinders, v)]
+
+    # ---- the law ----------------------------------------------------------------------------------------------------
+    def _law(self, e, z, y, r):
+        """(u, u before the limits, ė_f) with memory z."""
+        n, slow = self.n, z[2 * self.n:]
+        slope = [(ei - s) / self.τ for ei, s in zip(e, z[n: 2 * n])]
+        v = [K_p * ei + I + K_d * s + f - p for K_p, K_d, ei, I, s, f, p in zip(
+            self._each(self.K_p), self._each(self.K_d), e, z, slope, self.feed_forward(y, r, slow), self.pressure_feedback(y, slow))]
+        raw = [vi + o for vi, o in zip(v, self._overlap(v))]
+        return [np.clip(a, -self.u_max, self.u_max) for a in raw], raw, slope
+
+    def _wound(self, e, u, raw, shortest=0.0):
+        """İ; `shortest` bounds T_t from below (a sample time, for the recursion to stay stable)."""
+        grow = [K * ei for K, ei in zip(self._each(self.K_i), e)]
+        if self.anti_windup == "back":
+            return [g + (a - b) / np.maximum(self.T_t, shortest) for g, a, b in zip(grow, u, raw)]
+        if self.anti_windup == "clamp":
+            return [np.where((b - a) * g > 0, 0.0, g) for g, a, b in zip(grow, u, raw)]
+        return grow
+
+    def command(self, t, z, y, r):
+        return self._law(self.errors(y, r), z, y, r)[0]
+
+    def rhs(self, t, z, y, r):
+        e = self.errors(y, r)
+        u, raw, slope = self._law(e, z, y, r)
+        return [*self._wound(e, u, raw), *slope, *((p - s) / self.τ_p for p, s in zip(y[self.n:], z[2 * self.n:]))]
+
+    def step_at(self, T_s, t, z, y, r):
+        n, e = self.n, self.errors(y, r)
+        slow = [(τ * s + T_s * now) / (τ + T_s) for τ, s, now in
+                zip([self.τ] * n + [self.τ_p] * 2 * n, z[n:], [*e, *y[n:]])]
+        u, raw, _ = self._law(e, [*z[:n], *slow], y, r)
+        return [*(I + T_s * g for I, g in zip(z, self._wound(e, u, raw, T_s))), *slow], u
+
+    def start(self, t, z, y, r):
+        return [*z[: self.n], *self.errors(y, r), *y[self.n:]]
+
+    def monitor(self, t, z, y, r):
+        return self.errors(y, r)
+
+
+def _pairs(p):
+    """(p_a, p_b) per cylinder."""
+    return list(zip(p[::2], p[1::2]))
