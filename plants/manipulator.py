@@ -15,6 +15,7 @@ from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, po
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal, System
+from workbench.units import quantity
 
 __all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil"]
 
@@ -56,13 +57,15 @@ class Manipulator(System):
     Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = 100e-3 / 60
     g: Annotated[float, Unit("m/s^2"), "gravity, along −y of the world frame", nonnegative] = 9.8066
     payload: Body = Body()
-    pose: Annotated[tuple[float, ...] | None, Unit("1"), "initial joint positions, rad or m"] = None
-    pressures: tuple[tuple[float, float], ...] | None = None
+    pose: Annotated[tuple[str | float, ...] | None, Unit("1"), "initial joint positions, rad or m (or 45 deg, 300 mm)"] = None
+    pressures: Annotated[tuple[Annotated[tuple[float, float], Unit("Pa")], ...] | None, "initial (p_a, p_b) per cylinder"] = None
 
     def __post_init__(self):
-        check_bounds(self)
         if not self.structures:
             raise ValueError("structures: a manipulator needs at least one")
+        if self.pose is not None:
+            object.__setattr__(self, "pose", tuple(map(self._joint_position, self.joint_names, self.pose)) + self.pose[self.n:])
+        check_bounds(self)
         if self.p_r >= self.p_s:
             raise ValueError(f"p_r: the return pressure, {self.p_r / 1e5:g} bar, must be below the supply pressure, "
                              f"{self.p_s / 1e5:g} bar")
@@ -78,6 +81,14 @@ class Manipulator(System):
                                      "what the supply can give")
         if self.pressures is not None and len(self.pressures) != self.n:
             raise ValueError(f"pressures: expected {self.n} pairs (p_a, p_b), got {len(self.pressures)}")
+
+    def _joint_position(self, name, value):
+        if not isinstance(value, str):
+            return value
+        try:
+            return quantity(value, "m" if name.startswith("x") else "rad")
+        except InputError as why:
+            raise InputError(f"pose: {name}: {why.message}", mend=why.mend) from None
 
     # ---- who is who -------------------------------------------------------------------------------------------------
     @property

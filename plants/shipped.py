@@ -1,0 +1,73 @@
+"""The shipped machines: one YAML file each in plants/parameters, every number with its source."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from plants.manipulator import Manipulator
+from workbench.build import Provenance, build
+from workbench.errors import InputError
+from workbench.yaml_input import Node, read
+
+FOLDER = Path(__file__).parent / "parameters"
+PLANTS = Manipulator  # a union once there are more: Manipulator | IEHA
+
+
+class Machine(NamedTuple):
+    """A plant, where its numbers come from (path as in `parameters.leaves` → Provenance), and the sources' full names."""
+
+    plant: Any
+    provenance: MappingProxyType[str, Provenance]
+    sources: MappingProxyType[str, str]
+
+
+def machines() -> tuple[str, ...]:
+    """Names of the shipped machines."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+@cache
+def machine(name: str) -> Machine:
+    """The shipped machine called `name`; InputError with the nearest names when there is none."""
+    if name not in machines():
+        near = difflib.get_close_matches(name, machines(), 2)
+        raise InputError(f"no machine called {name[:60]!r} is shipped",
+                         mend=f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(machines())}")
+    return read_machine(FOLDER / f"{name}.yaml")
+
+
+def read_machine(path: str | os.PathLike) -> Machine:
+    """The machine in a file with a `plant:` section and, if it likes, `sources:`."""
+    root = read(path)
+    if not isinstance(root.value, dict) or "plant" not in root.value:
+        raise root.error("a machine's file needs a plant: section", key="plant", mend="write 'plant:' above its keys, indented")
+    for key, child in root.value.items():
+        if key not in ("plant", "sources"):
+            raise child.error("a machine's file has plant: and sources: only", key=key,
+                              mend="put it in the file that names this machine")
+    plant, provenance = build_plant(root.value["plant"])
+    return Machine(plant, MappingProxyType(provenance), MappingProxyType(read_sources(root.value.get("sources"))))
+
+
+def build_plant(node: Node) -> tuple[Any, dict[str, Provenance]]:
+    """Plant written out in full, and its provenance."""
+    found: dict[str, Provenance] = {}
+    plant = build(PLANTS, node, "plant", found)
+    return plant, {path.removeprefix("plant."): origin for path, origin in found.items()}
+
+
+def read_sources(node: Node | None) -> dict[str, str]:
+    """Short name → full name of a source."""
+    if node is None or node.value is None:
+        return {}
+    if not isinstance(node.value, dict):
+        raise node.error(f"expected a mapping name → source, got {node.words}", key="sources", mend="write 'Name: full title'")
+    for key, child in node.value.items():
+        if not isinstance(child.value, str):
+            raise child.error(f"expected text, got {child.words}", key=f"sources.{key}", mend="put it in quotes")
+    return {key: child.value for key, child in node.value.items()}
