@@ -1,0 +1,192 @@
+"""The report: everything about one verification on paper, as PDF. Nothing is computed here.
+
+Text of users (names, files, claims) reaches the templates as data, never as source, so no character has a meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from workbench.errors import InputError
+from workbench.log import Log
+from workbench.verdict import Verdict, exit_code
+
+from . import tables
+from .style import clean, drawing, svg
+
+TEMPLATES = Path(__file__).parent / "templates"
+THEORY = {"VDC": "vdc"}  # controller → page with its argument
+LONGEST_FILE = 40_000  # characters of the case file that are printed
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a report shows.
+
+    title        of the case, "HIAB XS 031, VDC at 1 kHz"
+    question     what was asked, one sentence
+    verdicts     the answers
+    log          the run, or None
+    case_text    the case file as it was read
+    plant, controller   for the drawing and the parameter tables
+    provenance   parameter path → (tag, source, note), as in the plant's file; paths as `workbench.parameters.leaves`
+                 gives them, below "plant." and "controller." or without
+    analysis     arrays computed elsewhere, all optional (N samples, K cases):
+                 "ledger"      t, v, v_bound, vdot, vdot_bound (N,); per_subsystem: name → {v, vdot, bound};
+                               perturbations: name → (N,) W; power_flows: cut → (N,) W; cancellation (N,) W
+                 "assumptions" name → {t, margin}, margin normalised to 1, negative where not met
+                 "sample_time" T_s (K,) s, v_max (K,) J, error_max (K,) m, stable (K,) bool, limit s, bound J
+                 "delay"       the same, its times under "delay"
+                 "eigenvalues" (K,) complex 1/s, or {"values": (K,), "sampled": True}
+                 "margins"     list of {actuator, gain dB, phase °, delay s, disk}
+                 "loops"       actuator → (ω rad/s, L(jω))
+                 "statistics"  name → (value, unit)
+    date         as it shall be printed; nothing here looks at a clock
+    command      the command line that makes this report again
+    """
+
+    title: str
+    question: str
+    verdicts: tuple[Verdict, ...] = ()
+    log: Log | None = None
+    case_text: str = ""
+    plant: object = None
+    controller: object = None
+    provenance: Mapping[str, tuple] = field(default_factory=dict)
+    analysis: Mapping[str, object] = field(default_factory=dict)
+    date: str = ""
+    command: str = ""
+
+    def __post_init__(self):
+        known = {"ledger", "assumptions", "sample_time", "delay", "eigenvalues", "margins", "loops", "statistics"}
+        if odd := sorted(set(self.analysis) - known):
+            raise InputError(f"report: there is no analysis called {odd[0]!r}",
+                             mend=f"choose from {', '.join(sorted(known))}")
+
+
+def write_report(path: str | os.PathLike, content: Content, progress: Callable[[float], None] | None = None) -> None:
+    """Write the report as PDF, whole or not at all.
+
+    progress: called with the fraction done. Raises InputError when `path` cannot be written; then a file that was there
+    stays.
+    """
+    from workbench.atomic import check_writable, write_atomic
+
+    check_writable(path)
+    pdf = rendered(content, progress=progress)
+    write_atomic(path, lambda stream: stream.write(pdf))
+
+
+def rendered(content: Content, format: str = "pdf", ppi: float = 100.0,
+             progress: Callable[[float], None] | None = None):
+    """The report as bytes (format "pdf"), or one picture a page (format "png"). Same content, same bytes."""
+    import typst
+
+    drawn = figures(content, (lambda done: progress(0.8 * done)) if progress else None)
+    files = {path.name: path.read_bytes() for path in sorted(TEMPLATES.glob("*.typ"))}
+    files["main"] = files.pop("report.typ")
+    files |= {f"{name}.svg": data for name, data in drawn.items()}
+    files["data.json"] = json.dumps(data(content, list(drawn)), ensure_ascii=False).encode("utf-8", "replace")
+    options = {"ppi": ppi} if format == "png" else {}
+    made = typst.compile(files, format=format, ignore_system_fonts=True, timestamp=0, **options)
+    if progress:
+        progress(1.0)
+    return made
+
+
+def figures(content: Content, progress: Callable[[float], None] | None = None) -> dict[str, bytes]:
+    """Every figure this content has data for, name → SVG."""
+    with drawing():
+        plan = _plan(content)
+        found = {}
+        for i, (name, draw) in enumerate(plan.items()):
+            made = draw()
+            if made is not None:
+                found[name] = svg(made)
+            if progress:
+                progress((i + 1) / len(plan))
+    return found
+
+
+def _plan(content: Content) -> dict:
+    from . import figures as run
+    from . import figures_linear as linear
+    from . import figures_proof as proof
+    from . import sketch
+
+    log, plant, analysis = content.log, content.plant, content.analysis
+    plan = {}
+    if plant is not None:
+        plan["picture"] = lambda: sketch.machine(plant, log, height=2.1, width=2.7, ghosts=0, bare=True)
+        plan["machine"] = lambda: sketch.machine(plant, log)
+    if log is not None:
+        plan |= {"path": lambda: run.path(log), "tracking": lambda: run.tracking(log)}
+        if not {"tcp_x", "tcp_x_d"} <= set(log.names):
+            plan["followed"] = lambda: run.followed(log)
+        plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant),
+                 "voltages": lambda: run.voltages(log, plant)}
+    if ledger := analysis.get("ledger"):
+        plan |= {"ledger": lambda: proof.ledger(ledger), "subsystems": lambda: proof.subsystems(ledger),
+                 "perturbations": lambda: proof.perturbations(ledger), "flows": lambda: proof.flows(ledger)}
+    plan["assumptions"] = lambda: proof.assumptions(analysis.get("assumptions") or {})
+    plan["sample_time"] = lambda: proof.study(analysis.get("sample_time") or {}, "sample time")
+    plan["delay"] = lambda: proof.study(analysis.get("delay") or {}, "delay")
+    if analysis.get("eigenvalues") is not None:
+        plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"])
+    plan["bode"] = lambda: linear.bode(analysis.get("loops") or {})
+    plan["nyquist"] = lambda: linear.nyquist(analysis.get("loops") or {})
+    return plan
+
+
+def data(content: Content, drawn: list[str]) -> dict:
+    """What the templates print: text, already with units, and the names of the figures there are."""
+    plant, controller = content.plant, content.controller
+    model = getattr(controller, "model", None)
+    shipped = content.case_text[:LONGEST_FILE]
+    return {
+        "title": clean(content.title, 160), "question": clean(content.question), "date": clean(content.date, 60),
+        "answer": tables.answer(content.verdicts), "exit": exit_code(content.verdicts),
+        "verdicts": tables.verdict_rows(content.verdicts), "assumptions": tables.assumption_rows(content.verdicts),
+        "run": _run(content.log), "figures": drawn,
+        "plant": tables.parameter_groups(plant, content.provenance, "plant.") if plant is not None else [],
+        "controller": tables.parameter_groups(controller, content.provenance, "controller.", "model.")
+        if controller is not None else [],
+        "mismatch": tables.differing(model, plant, "") if model is not None and plant is not None else None,
+        "law": type(controller).__name__ if controller is not None else "",
+        "theory": THEORY.get(type(controller).__name__, ""),
+        "actuators": tables.actuator_rows(plant),
+        "meanings": tables.meanings(plant, controller), "tags": [[tag, words] for tag, words in tables.TAGS.items()],
+        "statistics": tables.statistics_rows(content.analysis.get("statistics") or {}),
+        "margins": tables.margin_rows(content.analysis.get("margins") or ()),
+        "reproduction": _reproduction(content),
+        "case": clean(shipped) + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
+    }
+
+
+def _run(log: Log | None) -> dict | None:
+    if log is None:
+        return None
+    return {"completed": log.status.completed, "message": clean(log.status.message), "samples": str(len(log)),
+            "duration": tables.quantity(log.status.t_end, "s", 5)}
+
+
+def _reproduction(content: Content) -> list[list[str]]:
+    """(what, value) that pin the run down."""
+    rows = [["command", clean(content.command)]] if content.command else []
+    if content.log is None:
+        return rows
+    known = content.log.provenance
+    rows += [[n.replace("_", " "), tables.wrapped(known[n])] for n in ("parameter_hash", "seed") if n in known]
+    if versions := known.get("versions"):
+        rows.append(["versions", ", ".join(f"{clean(k)} {clean(v)}" for k, v in versions.items())])
+    if grid := known.get("grid"):
+        rows.append(["grid", ", ".join(f"{clean(k)} = {clean(v)}" for k, v in grid.items())])
+    if scenario := known.get("scenario"):
+        rows.append(["scenario", tables.wrapped(json.dumps(scenario, ensure_ascii=False))])
+    return rows

@@ -1,0 +1,152 @@
+"""Figures of a run: path, errors, piston forces, pressures, voltages (Figs 13 to 16 of [Petrovic22])."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.log import Log
+
+from . import signals
+from .style import BLUE, LIMIT, OBTAINED, ORANGE, RED, WANTED, WIDTH, figure, legend, line, panels, reach, symbol
+
+
+def path(log: Log):
+    """Desired and obtained path of the tool centre point in the plane x, y; None when it is not logged."""
+    if not {"tcp_x", "tcp_y", "tcp_x_d", "tcp_y_d"} <= set(log.names):
+        return None
+    fig = figure(2.85, WIDTH * 0.47)
+    ax = fig.add_axes((0.15, 0.42 / 2.85, 0.82, 1 - 0.66 / 2.85))
+    for x, y, color, width, label in (("tcp_x_d", "tcp_y_d", WANTED, 2.6, "desired"),
+                                      ("tcp_x", "tcp_y", OBTAINED, 0.8, "obtained")):
+        x, y = log.array(x), log.array(y)
+        step = max(1, len(x) // 2000)
+        keep = (np.abs(x) < 1e3) & (np.abs(y) < 1e3)
+        x, y = np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step]
+        ax.plot(x, y, color=color, lw=width, label=label)
+    ax.plot(*(log.array(n)[:1] for n in ("tcp_x", "tcp_y")), "o", color=OBTAINED, ms=3.5)
+    ax.set(xlabel="x, m", ylabel="y, m")
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.locator_params(nbins=5)
+    legend(ax)
+    return fig
+
+
+def tracking(log: Log):
+    """Tracking errors over time, one panel each, as high as `path` and half as wide where both are drawn."""
+    names = signals.errors(log)
+    if not names:
+        return None
+    beside, n = "tcp_x_d" in log, len(names)
+    height = (2.85 - 0.64 - 0.3 * (n - 1)) / n if n < 5 else 0.45
+    fig, axes = panels(n, 1, height, width=WIDTH * (0.5 if beside else 1.0))
+    for ax, name in zip(axes[:, 0], names):
+        (e,), unit = signals.scaled(log, name)
+        ax.axhline(0, color=LIMIT, lw=0.5)
+        line(ax, log.time, e, BLUE)
+        ax.set_ylabel(unit)
+        ax.set_title(symbol(name.removeprefix("e_")))
+        _finish(ax, log, e, bins=3)
+    return _time(fig, axes, 5 if beside else 9)
+
+
+def followed(log: Log):
+    """Desired and obtained coordinates over time; None when there are none."""
+    names = signals.followed(log)[:6]
+    if not names:
+        return None
+    fig, axes = panels(len(names), 1, 0.85 if len(names) < 4 else 0.7)
+    for ax, name in zip(axes[:, 0], names):
+        (want, got), unit = signals.scaled(log, f"{name}_d", name)
+        line(ax, log.time, want, WANTED, lw=2.4, label="desired")
+        line(ax, log.time, got, OBTAINED, lw=0.8, label="obtained")
+        ax.set_ylabel(unit)
+        ax.set_title(symbol(name))
+        _finish(ax, log, got, bins=3)
+        low, high = ax.get_ylim()
+        if high - low < 1e-2 * abs(high):  # a coordinate that is held: no axis of rounding errors
+            ax.set_ylim(low - 5e-3 * abs(high), high + 5e-3 * abs(high))
+    legend(axes[0, 0])
+    return _time(fig, axes)
+
+
+def forces(log: Log, plant=None):
+    """Required and achieved piston forces, one panel an actuator."""
+    groups = signals.forces(log)
+    if not groups:
+        return None
+    fig, axes = panels(len(groups), 1, 0.95)
+    for ax, (label, need, got) in zip(axes[:, 0], groups):
+        (want, have), unit = signals.scaled(log, need, got)
+        line(ax, log.time, want, WANTED, lw=2.4, label="required $f_{pr}$")
+        line(ax, log.time, have, OBTAINED, lw=0.8, label="achieved $f_{p}$")
+        ax.set_ylabel(unit)
+        ax.set_title(signals.title_of(plant, label))
+        _finish(ax, log, want, have)
+    legend(axes[0, 0])
+    return _time(fig, axes)
+
+
+def pressures(log: Log, plant=None):
+    """Chamber pressures with the supply and return pressure, one panel an actuator."""
+    groups = signals.pressures(log)
+    if not groups:
+        return None
+    fig, axes = panels(len(groups), 1, 0.95)
+    for ax, (label, names) in zip(axes[:, 0], groups):
+        values = [log.array(n) / 1e5 for n in names]
+        for value, name, color in zip(values, names, (BLUE, RED, ORANGE, "#009E73", "#56B4E9", "#CC79A7")):
+            line(ax, log.time, value, color, label=symbol(name[:3]) if label else symbol(name))
+        for level, name in ((getattr(plant, "p_s", None), "supply"), (getattr(plant, "p_r", None), "return")):
+            if isinstance(level, float):
+                _level(ax, level / 1e5, name)
+        ax.set_ylabel("bar")
+        if label:
+            ax.set_title(signals.title_of(plant, label))
+        _finish(ax, log, *values)
+    legend(axes[0, 0])
+    return _time(fig, axes)
+
+
+def voltages(log: Log, plant=None):
+    """What the controller commands, with the largest voltage either way."""
+    groups = signals.commands(log, plant)
+    if not groups:
+        return None
+    limits = dict(zip(getattr(plant, "labels", ()), (c.valve.u_max for c in getattr(plant, "cylinders", ()))))
+    fig, axes = panels(len(groups), 1, 0.95)
+    for ax, (label, name) in zip(axes[:, 0], groups):
+        unit, u = log.signal(name).unit, log.array(name)
+        line(ax, log.time, u, BLUE, lw=0.8)
+        most = limits.get(label)
+        if most and np.nanmax(np.abs(u)) > 0.15 * most:
+            for sign in (1, -1):
+                _level(ax, sign * most, "limit" if sign > 0 else "")
+        elif most:
+            ax.annotate(f"limit ± {most:g} V, beyond this axis", (1.0, 1.0), (0, 2), "axes fraction",
+                        textcoords="offset points", ha="right", va="bottom", fontsize=7, color="#666666")
+        ax.set_ylabel(unit)
+        ax.set_title(signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name))
+        _finish(ax, log, u)
+    return _time(fig, axes)
+
+
+def _level(ax, value, name):
+    ax.axhline(value, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
+    if name:
+        ax.annotate(name, (1.0, value), (0, 2), ("axes fraction", "data"), textcoords="offset points", ha="right",
+                    va="bottom", fontsize=7, color="#666666", annotation_clip=False)
+
+
+def _finish(ax, log, *values, bins=4):
+    """Few ticks; for a run that blew up, limits that still show what went before."""
+    ax.locator_params(axis="y", nbins=bins)
+    if not log.status.completed and (limits := reach(*values)):
+        ax.set_ylim(*limits)
+
+
+def _time(fig, axes, bins=9):
+    bottom = axes[-1, 0]
+    bottom.set_xlabel("time, s")
+    bottom.margins(x=0.01)
+    bottom.locator_params(axis="x", nbins=bins)
+    return fig

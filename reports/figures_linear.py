@@ -1,0 +1,84 @@
+"""Figures of a linearised loop: eigenvalues, Bode and Nyquist plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .figures_proof import _decades, _plain
+from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, clean, figure, legend, panels
+
+
+def eigenvalues(data):
+    """Eigenvalues in the complex plane. data: (K,) in 1/s, or {"values": (K,), "sampled": True} for the unit circle."""
+    sampled = isinstance(data, Mapping) and bool(data.get("sampled"))
+    values = np.asarray(data["values"] if isinstance(data, Mapping) else data, complex).ravel()
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return None
+    fig = figure(2.5, WIDTH * 0.48)
+    ax = fig.add_axes((0.17, 0.18, 0.79, 0.72))
+    if sampled:
+        angle = np.linspace(0, 2 * np.pi, 200)
+        ax.plot(np.cos(angle), np.sin(angle), color=LIMIT, lw=0.7)
+        bad = np.abs(values) >= 1
+        ax.set_aspect("equal", adjustable="datalim")
+    else:
+        ax.axvline(0, color=LIMIT, lw=0.7)
+        bad = values.real >= 0
+        for set_scale, part in ((ax.set_xscale, values.real), (ax.set_yscale, values.imag)):
+            size = np.abs(part)
+            if size.max() > 100 * max(np.median(size[size > 0]) if (size > 0).any() else 1.0, 1e-9):
+                set_scale("symlog", linthresh=max(float(np.median(size[size > 0])), 1e-9))
+    ax.plot(values.real[~bad], values.imag[~bad], "x", color=BLUE, ms=4.5, mew=0.9)
+    ax.plot(values.real[bad], values.imag[bad], "s", mfc="none", color=RED, ms=4.5, mew=0.9)
+    ax.set(xlabel="real part" + ("" if sampled else ", 1/s"), ylabel="imaginary part" + ("" if sampled else ", 1/s"))
+    for axis, scale in (("x", ax.get_xscale()), ("y", ax.get_yscale())):
+        if scale == "linear":
+            ax.locator_params(axis=axis, nbins=5)
+    return fig
+
+
+def bode(loops: Mapping):
+    """Gain and phase of each broken loop over frequency."""
+    if not loops:
+        return None
+    fig, axes = panels(2, 1, 1.15)
+    for (name, (ω, L)), color in zip(loops.items(), CYCLE):
+        ω, L = np.asarray(ω, float), np.asarray(L, complex)
+        keep = (ω > 0) & (np.abs(L) > 0)
+        f = ω[keep] / (2 * np.pi)
+        axes[0, 0].plot(f, np.abs(L[keep]), color=color, label=clean(name, 24))
+        axes[1, 0].plot(f, np.degrees(np.unwrap(np.angle(L[keep]))), color=color)
+    gain, phase = axes[:, 0]
+    gain.set(xscale="log", yscale="log", ylabel="|L|")
+    gain.axhline(1, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
+    phase.axhline(-180, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
+    phase.set(ylabel="arg L, °", xlabel="frequency, Hz")
+    _plain(phase.xaxis)
+    _decades(gain, 4)
+    legend(gain)
+    return fig
+
+
+def nyquist(loops: Mapping):
+    """L(jω) near −1, with the circle |L| = 1."""
+    if not loops:
+        return None
+    fig = figure(2.5, WIDTH * 0.48)
+    ax = fig.add_axes((0.15, 0.18, 0.81, 0.72))
+    angle = np.linspace(0, 2 * np.pi, 200)
+    ax.plot(np.cos(angle), np.sin(angle), color=LIMIT, lw=0.6, ls=(0, (4, 2)))
+    for (name, (_, L)), color in zip(loops.items(), CYCLE):
+        L = np.asarray(L, complex)
+        near = np.abs(L) < 12
+        ax.plot(np.where(near, L.real, np.nan), np.where(near, L.imag, np.nan), color=color, label=clean(name, 24))
+    ax.plot(-1, 0, "+", color=RED, ms=7, mew=1.2)
+    ax.axhline(0, color=GREY, lw=0.4)
+    ax.axvline(0, color=GREY, lw=0.4)
+    ax.set(xlim=(-2.6, 1.6), ylim=(-1.7, 1.7), xlabel="Re L", ylabel="Im L")
+    ax.set_aspect("equal")
+    ax.locator_params(nbins=5)
+    legend(ax)
+    return fig

@@ -1,0 +1,78 @@
+"""Which signals of a log belong together, by the names plants and controllers give them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.log import Log
+from workbench.units import display, pretty
+
+from .style import clean
+
+
+def names_of(plant) -> dict[str, str]:
+    """Actuator label → name of its segment ("t2" → "extension"); empty for plants without labels."""
+    labels, segments = getattr(plant, "labels", ()), getattr(plant, "segments", ())
+    return {label: clean(s.name, 28) for label, s in zip(labels, segments)}
+
+
+def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
+    """Actuator labels l for which prefix + l + suffix is logged, in the log's order."""
+    found = (n[len(prefix): len(n) - len(suffix)] for n in log.names if n.startswith(prefix) and n.endswith(suffix))
+    return [label for label in found if label and label.lstrip("t").isdigit()]
+
+
+def title_of(plant, label: str) -> str:
+    """'lift, cylinder 1'."""
+    name = names_of(plant).get(label)
+    return f"{name}, cylinder {label}" if name else f"actuator {label}"
+
+
+def followed(log: Log) -> list[str]:
+    """Signals that are logged together with what they should be, "x" with "x_d"; their rates are left out."""
+    both = [n for n in log.names if f"{n}_d" in log]
+    return [n for n in both if not (n.startswith("d") and n[1:] in log)]
+
+
+def errors(log: Log) -> list[str]:
+    """Tracking errors "e_…"; at most six."""
+    return [n for n in log.names if n.startswith("e_")][:6]
+
+
+def forces(log: Log) -> list[tuple[str, str, str]]:
+    """(label, required, achieved) piston forces."""
+    return [(k, f"f_pr{k}", f"f_p{k}") for k in labels_of(log, "f_pr") if f"f_p{k}" in log]
+
+
+def pressures(log: Log) -> list[tuple[str, list[str]]]:
+    """(label, pressures of its chambers); a plant without chamber pairs gives one group "" of all its pressures."""
+    pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
+    if pairs:
+        return pairs
+    rest = [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")][:6]
+    return [("", rest)] if rest else []
+
+
+def commands(log: Log, plant) -> list[tuple[str, str]]:
+    """(label, signal) of what the controller commands."""
+    inputs = {s.name for s in getattr(plant, "inputs", ()) if not s.kind} if plant is not None else set()
+    volts = [s.name for s in log.signals if s.unit == "V" and s.name.startswith("u_")]
+    known = ([n for n in log.names if n in inputs]
+             or [n for n in volts if not n.startswith("u_s_") and not n.endswith("_held")])
+    return [(n.removeprefix("u_"), n) for n in known[:8]]
+
+
+def scaled(log: Log, *signals: str) -> tuple[list[np.ndarray], str]:
+    """Values in the unit in which the largest reads well, and that unit as text."""
+    unit = log.signal(signals[0]).unit
+    values = [log.array(n) for n in signals]
+    name, size = unit_for(unit, *values)
+    return [v / size for v in values], name
+
+
+def unit_for(unit: str, *values) -> tuple[str, float]:
+    """Unit in which these values read well, as text, and its size in SI."""
+    bulk = np.concatenate([np.abs(np.asarray(v, float)).ravel() for v in values] or [np.zeros(1)])
+    bulk = bulk[np.isfinite(bulk)]
+    name, size = display(unit, float(np.quantile(bulk, 0.98)) if bulk.size else 0.0)
+    return pretty(name), size

@@ -1,0 +1,231 @@
+"""Tables as plain lists of text for the templates. Every number leaves here with its unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from itertools import groupby
+
+import numpy as np
+
+from workbench.parameters import Leaf, annotations, label, leaves
+from workbench.units import display, format_quantity, pretty
+from workbench.verdict import STRENGTHS, Verdict
+
+from .style import clean
+
+TAGS = {"V": "verbatim from the source", "D": "derived by arithmetic", "I": "inferred", "A": "our assumption"}
+
+
+def typeset(number: str) -> str:
+    """'-1.2e-05' as people write it: '−1.2·10⁻⁵'."""
+    number = re.sub(r"e([+-]?)0*(\d+)", lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(_RAISED), number)
+    return re.sub(r"(?<![\w⁰-⁹])-(?=[\d.∞i])", "−", number)
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:
+    """'185 bar'; '–' when there is no number."""
+    return typeset(format_quantity(None if value is None else float(value), unit or "1", digits))
+
+
+def wrapped(text: object, most: int = 2000) -> str:
+    """Text for a table cell: words too long for a line may be broken after separators or every 18 letters."""
+    text = clean(text, most)
+    return re.sub(r"\S{25,}", lambda m: re.sub(r"([._/\-]|\S{18})", "\\1\u200b", m[0]), text)
+
+
+def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict]:
+    """Counted claims first, in their order."""
+    rows = [{"claim": wrapped(v.claim), "word": v.word, "strength": v.strength or "–", "counted": v.counted,
+             "margin": quantity(v.margin, v.unit), "limit": "" if v.limit is None else quantity(v.limit, v.unit),
+             "worst": wrapped(v.worst), "source": wrapped(v.source)} for v in verdicts]
+    return [r for r in rows if r["counted"]] + [r for r in rows if not r["counted"]]
+
+
+def answer(verdicts: Iterable[Verdict]) -> dict:
+    """The answer in a sentence: which counted claims hold, are violated, are undecided."""
+    counted = [v for v in verdicts if v.counted]
+    if not counted:
+        return {"word": "undecided", "lead": "No answer.", "text": "No claim counts, so nothing was decided."}
+    by = {word: [v for v in counted if v.word == word] for word in ("holds", "violated", "undecided")}
+    n = len(counted)
+    if by["violated"]:
+        text = f"{_count(by['violated'], n)} violated: {_listed(by['violated'])}"
+        text += f"; {_few(by['undecided'])} undecided: {_listed(by['undecided'])}." if by["undecided"] else "."
+        text += f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}." if by["holds"] else ""
+        return {"word": "violated", "lead": "No.", "text": clean(text)}
+    if by["undecided"]:
+        text = f"{_count(by['undecided'], n)} undecided: {_listed(by['undecided'])}."
+        text += f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}." if by["holds"] else ""
+        return {"word": "undecided", "lead": "Not decided.", "text": clean(text)}
+    weakest = max((v.strength for v in counted), key=STRENGTHS.index)
+    kind = {"proof": "all are proven", "numerical": "the weakest rests on floating-point algebra",
+            "sampled": "the weakest rests on sampled runs"}[weakest]
+    text = f"All {n} counted claims hold; {kind}." if n > 1 else f"The one counted claim holds; {_alone[weakest]}."
+    return {"word": "holds", "lead": "Yes.", "text": text}
+
+
+_alone = {"proof": "it is proven", "numerical": "it rests on floating-point algebra",
+          "sampled": "it rests on sampled runs"}
+
+
+def _count(some, n):
+    return f"{len(some)} of {n} counted claims {'is' if len(some) == 1 else 'are'}"
+
+
+def _few(some):
+    return f"{len(some)} {'is' if len(some) == 1 else 'are'}"
+
+
+def _listed(verdicts):
+    shown = [v.claim for v in verdicts[:3]]
+    return ", ".join(shown) + (f" and {len(verdicts) - 3} more" if len(verdicts) > 3 else "")
+
+
+def assumption_rows(verdicts: Iterable[Verdict]) -> list[dict]:
+    """Every hypothesis once; those not met first."""
+    found: dict = {}
+    for v in verdicts:
+        for a in v.assumptions:
+            status = {True: "met", False: "not met", None: "not known"}[a.holds]
+            found.setdefault((a.text, a.holds, a.margin), {
+                "text": wrapped(a.text), "status": status, "margin": quantity(a.margin, a.unit),
+                "worst": wrapped(a.worst), "source": wrapped(a.source)})
+    return sorted(found.values(), key=lambda r: ("not met", "not known", "met").index(r["status"]))
+
+
+def statistics_rows(statistics: Mapping) -> list[list[str]]:
+    """name → (value, unit)."""
+    return [[wrapped(name), quantity(value, unit)] for name, (value, unit) in statistics.items()]
+
+
+def margin_rows(margins: Iterable[Mapping]) -> list[list[str]]:
+    """Per actuator: gain margin (dB), phase margin (°), delay margin, disk margin."""
+    def cell(row, key, unit, digits=3):
+        value = row.get(key)
+        if value is None:
+            return "–"
+        if np.isinf(value):
+            return "∞"
+        if unit in ("s", "1"):
+            return quantity(value, unit, digits)
+        return quantity(value, "1", digits) + (unit if unit == "°" else f" {unit}")
+
+    return [[wrapped(row.get("actuator", row.get("name", ""))), cell(row, "gain", "dB"), cell(row, "phase", "°"),
+             cell(row, "delay", "s"), cell(row, "disk", "1")] for row in margins]
+
+
+# ---- parameters ----
+
+def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: str = "") -> list[dict]:
+    """Parameters by component, vectors as one row: [name, value with unit, tag, source, note].
+
+    provenance: path → (tag, source, note); a path above the parameter's own serves as well. skip: leave out paths
+    that begin so.
+    """
+    groups: dict[str, list] = {"": []}
+    for path, parts in _vectors(obj):
+        if not _empty(parts) and not (skip and path.startswith(skip)):
+            rows = groups.setdefault(path.rpartition(".")[0], [])
+            whole, first = path, parts[0].path
+            rows.append(_row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first)))
+    for parent, rows in groups.items():
+        for name, value in _choices(obj, parent):
+            path = f"{parent}.{name}" if parent else name
+            rows.append([clean(name), clean(value), *map(clean, _origin(provenance, prefix + path, path))])
+    return [{"name": wrapped(parent.removeprefix("structures.").replace(".", " · ")), "rows": rows}
+            for parent, rows in groups.items() if rows]
+
+
+def meanings(*objects: object) -> list[list[str]]:
+    """Every parameter name once, with what it means."""
+    found: dict = {}
+    for obj in objects:
+        for leaf in leaves(obj) if obj is not None else ():
+            parts = [p for p in leaf.path.split(".") if not p.isdigit()]
+            if leaf.info.meaning and leaf.info.meaning != parts[-1]:
+                found.setdefault((parts[-1], leaf.info.meaning))
+    return [[clean(name), wrapped(words)] for name, words in sorted(found, key=lambda pair: pair[0].lower())]
+
+
+def actuator_rows(plant) -> list[list[str]]:
+    """Per cylinder of a machine that has them: bore, rod, stroke, spool, largest command, friction."""
+    rows = []
+    for segment in getattr(plant, "segments", ()):
+        c = segment.cylinder
+        spool = "ideal" if c.valve.lag == "ideal" else f"{c.valve.lag} order, {quantity(c.valve.frequency, 'Hz')}"
+        rows.append([clean(segment.name, 30), *(quantity(v, "m") for v in (c.bore, c.rod, c.stroke)), spool,
+                     "± " + quantity(c.valve.u_max, "V"), _words(type(c.friction).__name__)])
+    return rows
+
+
+def _words(name: str) -> str:
+    """'CoulombViscous' as 'Coulomb viscous'."""
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda m: " " + m[0].lower(), clean(name, 40))
+
+
+def differing(model: object, plant: object, prefix: str) -> list[dict]:
+    """Parameters in which the controller's model and the plant disagree: path, model's value, plant's value."""
+    truth = {leaf.path: leaf for leaf in leaves(plant)}
+    rows = []
+    for leaf in leaves(model):
+        other = truth.get(leaf.path)
+        if other is None or other.value != leaf.value:
+            rows.append([wrapped(f"{prefix}{leaf.path}"), quantity(leaf.value, leaf.info.unit),
+                         "–" if other is None else quantity(other.value, leaf.info.unit)])
+    return rows
+
+
+def _vectors(obj) -> list[tuple[str, list[Leaf]]]:
+    """Leaves in order, entries of one vector together."""
+    def whole(leaf):
+        stem, _, last = leaf.path.rpartition(".")
+        return stem if last.isdigit() and stem else leaf.path
+
+    return [(path, list(parts)) for path, parts in groupby(leaves(obj), key=whole)]
+
+
+def _empty(parts) -> bool:
+    """An identity rotation or a zero vector says nothing."""
+    values = [p.value for p in parts]
+    return len(values) > 1 and (not any(values) or values == [1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0])
+
+
+def _row(path, parts, origin) -> list[str]:
+    name, info = path.rpartition(".")[2], parts[0].info
+    unit, size = display(info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0))
+    if info.unit in ("rad", "1/s", "1"):
+        unit, size = info.unit, 1.0
+    values = [typeset(f"{p.value / size:.5g}") for p in parts]
+    if len(values) > 12:
+        values = [f"{len(values)} numbers"]
+    value = values[0] if len(values) == 1 else f"({', '.join(values)})"
+    return [clean(name), value + ("" if unit == "1" else f" {pretty(unit)}"), *map(wrapped, origin)]
+
+
+def _origin(provenance: Mapping, *paths: str) -> tuple[str, str, str]:
+    """(tag, source, note) of the first of these paths, or of what it lies below, that has any."""
+    for at in paths:
+        while at:
+            if at in provenance:
+                return tuple("" if part is None else str(part) for part in (*provenance[at], "", "")[:3])
+            at = at.rpartition(".")[0]
+    return "", "", ""
+
+
+def _choices(obj, parent: str) -> list[tuple[str, str]]:
+    """What the component at `parent` is besides numbers: type of law, options in words."""
+    at = obj
+    for step in parent.split(".") if parent else []:
+        if isinstance(at, tuple):
+            at = next((item for i, item in enumerate(at) if label(item, i) == step), None)
+        else:
+            at = getattr(at, step, None)
+    if not is_dataclass(at):
+        return []
+    found = [(f.name, getattr(at, f.name)) for f in fields(at) if annotations(type(at))[f.name] is None]
+    return [(n, str(v)) for n, v in found if isinstance(v, (str, bool)) and n != "name"]
