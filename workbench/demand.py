@@ -105,6 +105,10 @@ class Demand:
                 cache[space] = cache["joint"] if space == "joint" else pushed(self.plant, space, cache["joint"])
             yield target_name(name, order), cache[space][order][:, _task_names(self.plant, space).index(name)]
 
+    def joints(self, t) -> np.ndarray:
+        """Desired joint positions, (N, n)."""
+        return self._joints(t, self.reference.sample(t, ORDER))[0]
+
     def desired_tool(self, t) -> np.ndarray | None:
         """Where the tool shall be, (N, 3) in the world; None for a plant without a tool or a reference that is no motion."""
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "tool"):

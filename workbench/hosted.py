@@ -2,8 +2,8 @@
 
     y_k = out(t_k, x_k),  z⁺, u = law(t_k, z, y_k, r_k),  x_{k+1} = plant over [t_k, t_{k+1}] with u held
 
-The wrappers around the law (Sampled, Delayed, Filtered, …) run their own text on floats; a release between samples splits
-the sample in two. Instants, signals and numbers are those of a fused loop (`workbench.simulate`).
+The wrappers around the law (Sampled, Delayed, Filtered, …) run their own text on floats; a release between samples
+splits the sample in two. Instants, signals and numbers are those of a fused loop (`workbench.simulate`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
                     compiled: bool | None = None) -> Log:
     """Run a loop whose innermost law is `Plain` through `scenario`; the same Log as `simulate` gives.
 
-    Every run works on a deep copy of the law (on the law itself where it cannot be copied) and on new memory, so nothing
-    hidden in the law leaks from run to run. Raises InputError when the law fails or returns what is no command, with the
-    time and, for an exception, file and line.
+    Every run works on a deep copy of the law (the law itself where it cannot be copied) and on new memory, so nothing
+    hidden in it leaks from run to run (what a function closes over is not copied). Raises InputError when the law fails
+    or returns what is no command, with the time and, for an exception, file and line.
     """
     x0 = start_state(loop, scenario)
     demand = Demand(loop, scenario, x0)
@@ -66,7 +66,7 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
 
 
 def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
-    """Samples first … first + len(wanted): (how many were done, memory, what the controller adds to the logged rows)."""
+    """Samples from `first` on: (how many were done, memory, what the controller adds to the logged rows)."""
     rows, lag, watched = [], g.n1 * g.h1, bool(law.monitors)
     for k, r in enumerate(wanted, first):
         t = k * g.T
@@ -93,15 +93,16 @@ def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
 
 
 def _arranged(loop, rows, own) -> np.ndarray:
-    """Logged rows in the order of a fused loop: states, powers, monitors, stored energy; the controller's among them."""
-    n, q, m = len(loop.plant.states), len(loop.power_names), len(loop.controller.states)
+    """Logged rows in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
+    n, m = len(loop.plant.states), len(loop.controller.states)
     return np.hstack([rows[:, :n], own[:, :m], rows[:, n: -1], own[:, m:], rows[:, -1:]])
 
 
 class _Plant:
     """The compiled plant, advanced by parts of a sample; all buffers and addresses are made once."""
 
-    def __init__(self, loop: ClosedLoop, demand: Demand, g: Grid, inputs: np.ndarray, x0: np.ndarray, compiled: bool | None):
+    def __init__(self, loop: ClosedLoop, demand: Demand, g: Grid, inputs: np.ndarray, x0: np.ndarray,
+                 compiled: bool | None):
         plant, commands = loop.plant, names(loop.controller.commands)
         pushes = [name for name in demand.live if demand.kinds[name] == "disturbance"]
         traced = trace(plant, (*commands, *pushes))
@@ -116,11 +117,12 @@ class _Plant:
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
         self.rows = np.empty(((g.n - 1) // g.every + 1, self.machine.row))
-        self.kept, self.chunk, self.block = 0, -1, None
+        self.kept, self.chunk, self.block, self.at = 0, -1, None, None
         self.reads = None if list(loop._reads) == list(range(len(plant.outputs))) else loop._reads
         if self.machine.lib is not None:
             self.y, self.work = np.zeros(max(len(plant.outputs), 1)), np.empty(self.machine.work)
-            self.at = {name: address(getattr(self, name)) for name in ("state", "w", "c", "y", "work", "early", "late", "rows")}
+            buffers = ("state", "w", "c", "y", "work", "early", "late", "rows")
+            self.at = {name: address(getattr(self, name)) for name in buffers}
             self.seen = tuple(self.at[name] for name in ("state", "w", "c", "y", "work"))
 
     def finite(self) -> bool:
@@ -130,7 +132,7 @@ class _Plant:
 
     def measure(self, t: float) -> list[float]:
         """What the law reads."""
-        if self.machine.lib is None:
+        if self.at is None:
             y = np.array(self.machine.traced.out(t, self.x, self.w[0], self.c)).ravel().tolist()
         else:
             self.machine.lib.measure(t, *self.seen)
@@ -145,14 +147,16 @@ class _Plant:
         self.F[:, :m] = u
         if self.varying:
             self._push(k)
-        # One sample that begins at 1·t: the driver's clock is sample number times period.
-        if self.machine.lib is None:
-            self.machine.run(1, 1, 1, False, t, 0, 0.0, n, h, self.state, self.w, self.early if early else self.late, self.c,
-                             self.rows[self.kept] if logged else None)
-        else:
-            at = self.at
-            self.machine.lib.run(1, 1, 1, 0, t, 0, 0.0, n, h, at["state"], at["w"], at["early" if early else "late"], at["c"],
-                                 at["rows"] + 8 * self.machine.row * self.kept if logged else 0, at["work"])
+        at = self.at
+        if at is None:
+            state, w, F, c, row = (self.state, self.w, self.early if early else self.late, self.c,
+                                   self.rows[self.kept] if logged else None)
+            self.machine.run(1, 1, 1, False, t, 0, 0.0, n, h, state, w, F, c, row)
+        else:  # as Loop.run, with the addresses at hand
+            row = at["rows"] + 8 * self.machine.row * self.kept if logged else 0
+            F = at["early" if early else "late"]
+            # One sample that begins at 1·t: the driver's clock is sample number times period.
+            self.machine.lib.run(1, 1, 1, 0, t, 0, 0.0, n, h, at["state"], at["w"], F, at["c"], row, at["work"])
         self.kept += logged
 
     def _push(self, k: int) -> None:
@@ -220,7 +224,8 @@ class _Running:
         except (TypeError, ValueError):
             raise self._refusal(t, given, "expected numbers") from None
         if len(u) != self.n:
-            raise self._refusal(t, given, f"expected {self.n} numbers ({', '.join(names(self.commands))}), got {len(u)}")
+            wanted = ", ".join(names(self.commands))
+            raise self._refusal(t, given, f"expected {self.n} numbers ({wanted}), got {len(u)}")
         for v in u:
             if v - v != 0.0:
                 raise self._refusal(t, given, "expected finite numbers")
@@ -239,7 +244,7 @@ class _Running:
     def _failure(self, t, reason) -> InputError:
         last = traceback.extract_tb(reason.__traceback__)[-1]
         return InputError(f"{self.name} failed at t = {t:.6g} s: {type(reason).__name__}: {reason}",
-                          file=last.filename, line=last.lineno, mend="the law must cope with every measurement of the run")
+                          file=last.filename, line=last.lineno, mend="see the law there; it must cope with every measurement")
 
 
 # ---- what the log keeps of a law that is code -----------------------------------------------------------------------

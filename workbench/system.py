@@ -15,8 +15,8 @@ Controller (its memory z is state of the loop, its number `references` come from
   8. Sampled law: `step(t, z, y, r)` → (z⁺, u), or `step_at(T_s, t, z, y, r)` where the recursion needs the sample time.
   9. `references` are Signals whose kind says who provides them: "reference" or "noise".
 
-ClosedLoop is again a System. A user's own controller (an object with `step` or `command`, or a function u = f(t, y, r)) is
-`Plain`: it may do anything Python can, so it is called from Python around the compiled plant (`workbench.hosted`).
+ClosedLoop is again a System. A user's own controller (an object with `step` or `command`, or a function f(t, y, r) → u)
+is `Plain`: it may do anything Python can, so it is called from Python around the compiled plant (`workbench.hosted`).
 """
 
 from __future__ import annotations
@@ -156,11 +156,11 @@ class Controller(ABC):
 class Plain:
     """A user's own controller: called from Python at every sample, free to be anything.
 
-    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`; its
-    memory z is any Python value. It may also have `initial() → z`, `start(t, z, y, r) → z` (memory that fits the first
-    measurement), `T_s`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
-    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does; names or
-    Signals, here or as attributes of the law, and likewise `references`. y, r and u are lists of floats in that order.
+    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`;
+    its memory z is any Python value. It may also have `initial() → z`, `start(t, z, y, r) → z` (memory that fits the
+    first measurement), `T_s`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
+    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does; names
+    or Signals, here or as attributes of the law, and likewise `references`. y, r, u are lists of floats in that order.
     """
 
     law: Any
@@ -186,7 +186,8 @@ class Plain:
         return []
 
     def _refuse(self, *_):
-        raise InputError(f"{self.name} is called from Python and has no expression", mend="run it with simulate(loop, scenario)")
+        raise InputError(f"{self.name} is called from Python and has no expression",
+                         mend="run it with simulate(loop, scenario)")
 
     command = rhs = step_at = start = monitor = _refuse
 

@@ -1,0 +1,155 @@
+"""The theorem's hypotheses, one by one, each with its margin and where it is worst."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.parameters import digest
+from workbench.verdict import Assumption, Verdict
+from workbench.verification.rates import body_rates, reduced_rate
+from workbench.verification.run import Run
+from workbench.wrappers import Noisy, Quantised, unwrap
+
+
+def check_hypotheses(claim, run: Run) -> Verdict:
+    """Every hypothesis of Theorem 5 and of what completes it, on this run."""
+    law, plant = unwrap(run.loop.controller), run.loop.plant
+    found = [*gains(law, plant), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
+             *reference(run), *knowledge(run, law), *signal_path(run)]
+    met = sum(a.holds is True for a in found)
+    missing = "; ".join(f"{a.text} ({a.worst})" if a.worst else a.text for a in found if a.holds is not True)
+    holds = met == len(found)
+    return Verdict("hypotheses", f"theorem's hypotheses: {met} of {len(found)} met", holds if holds else False, "sampled",
+                   worst=f"not met: {missing}" if missing else "all met on this run", source="[Petrovic22] Theorem 5, Assumptions 1–5",
+                   assumptions=tuple(found) if holds else (), counted=claim.counted,
+                   data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]})
+
+
+def gains(law, plant):
+    """Positive gains: K_A ≻ 0 for every body, k_x, k_f > 0; with the rate they give."""
+    rates = body_rates(law, plant)
+    low = min(rates, key=lambda k: rates[k][0])
+    c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
+    c, exact = rates[low]
+    c_body = min(c, c_f)
+    yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and min(law.k_x) > 0, c_body, "1/s",
+                     f"{low}: rate c = {c_body:.3g} 1/s" + ("" if exact else ", not confirmed exactly"),
+                     "rational LDLᵀ of K_A + K_Aᵀ − c M_A")
+
+
+def friction(run):
+    """Each cylinder's friction increasing (interval slope ≥ 0) over the speeds of the run; LuGre by its own storage."""
+    plant = run.loop.plant
+    for label, c in zip(plant.labels, plant.cylinders):
+        name = f"x_{label}" if label.startswith("t") else f"dx_{label}"
+        v = run.log.array(f"dx_{label}") if f"dx_{label}" in run.log else run.log.array("d" + name)
+        top = float(np.abs(v).max())
+        kind = type(c.friction).__name__
+        if c.friction.states(""):
+            limit = c.friction.power_limit()
+            yield Assumption(f"friction of cylinder {label} ({kind}) passive with its own storage", top <= limit, limit - top, "m/s",
+                             f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s", "storage ½σ_0(ẑ − z)²")
+        else:
+            slope = float(c.friction.slope(max(top, 1e-9))[0])
+            yield Assumption(f"friction of cylinder {label} ({kind}) increasing", slope >= 0, slope, "N s/m",
+                             f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law")
+
+
+def geometry(run, least):
+    """Lever arms away from zero, pistons inside their strokes."""
+    q = run.balance.quantities
+    for label in run.loop.plant.labels:
+        if not label.startswith("t"):
+            lever = np.abs(q[f"lever {label}"])
+            k = int(np.argmin(lever))
+            yield Assumption(f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m", bool(lever[k] >= least), float(lever[k] - least), "m",
+                             f"{lever[k]:.3g} m at t = {run.balance.t[k]:.2f} s", "sin q_j2 = 0 is a pole of (68)")
+        room = np.minimum(q[f"x {label}"], q[f"room {label}"])
+        k = int(np.argmin(room))
+        yield Assumption(f"piston {label} inside its stroke", bool(room[k] > 0), float(room[k]), "m",
+                         f"{1e3 * room[k]:.3g} mm left at t = {run.balance.t[k]:.2f} s", "[Petrovic22] Assumption 4")
+
+
+def valves(run):
+    """Valves invertible: both denominators of (89) positive and |u| ≤ u_max; this replaces Assumption 5 (sufficient only)."""
+    q = run.balance.quantities
+    for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders):
+        low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
+        share = low / max(float(np.median(low)), 1e-300)
+        u = np.abs(q[f"inverse {label}"])
+        k, m = int(np.argmin(low)), int(np.argmax(u))
+        ok = bool(low[k] > 0 and u[m] <= c.valve.u_max)
+        yield Assumption(f"valve {label} invertible within ±{c.valve.u_max:g} V", ok, float(c.valve.u_max - u[m]), "V",
+                         f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), denominators ≥ {100 * share[k]:.3g} % of their median",
+                         "[Petrovic22] (89), in place of Assumption 5")
+
+
+def supply(run):
+    """The pump delivers what all valves take."""
+    Q = run.balance.quantities["pump flow"]
+    k, most = int(np.argmax(Q)), run.loop.plant.Q_max
+    yield Assumption("pump flow ≥ Σ Q", bool(Q[k] <= most), float(most - Q[k]), "m^3/s",
+                     f"{6e4 * Q[k]:.3g} of {6e4 * most:.3g} l/min at t = {run.balance.t[k]:.2f} s", "constant supply pressure (82), (83)")
+
+
+def reference(run):
+    """q_d ∈ C² with bounded jerk; where the jerk jumps, ḟ_pr does too."""
+    own = run.demand.reference
+    if own is None:
+        return
+    times, jumps = own.jerk_jumps()
+    n = len(times)
+    yield Assumption("reference in C² with bounded jerk", True, None, "",
+                     f"jerk jumps at {n} instants, where ḟ_pr is discontinuous" if n else "no jerk jumps", "(90)")
+
+
+def knowledge(run, law):
+    """Controller's model = plant."""
+    from dataclasses import replace
+
+    blank = lambda p: digest(replace(p, pose=None, pressures=None, name="")) if p.__class__ is run.loop.plant.__class__ else ""
+    same = blank(law.model) == blank(run.loop.plant)
+    d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
+                   np.zeros(1)))
+    yield Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
+                     "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters")
+    lag = [label for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders) if c.valve.lag != "ideal"]
+    c = run.loop.plant.cylinders[0].valve
+    yield Assumption("valves without lag", not lag, None, "",
+                     f"spool of order {'1' if c.lag == 'first' else '2'} at {c.frequency:g} Hz" if lag else "", "(82), (83) are static")
+    moving = any(n.startswith(("V_b", "ω_b", "A_b", "α_b", "g_")) for n in run.scenario.disturbances)
+    yield Assumption("base at rest, or its motion known", not moving, None, "", "the law takes the base to be at rest" if moving else "",
+                     "V_r = V at B_c1")
+    tip = any(n.startswith(("f_D", "m_D")) for n in run.scenario.disturbances)
+    yield Assumption("no unmodelled tip wrench", not tip, None, "", "its power enters as −p_D" if tip else "", "Definition 4")
+
+
+def signal_path(run):
+    """No hold, delay, filter, noise or quantiser between plant and law."""
+    controller, found = run.loop.controller, []
+    T, lag = controller.period, 0.0
+    noise = quantum = False
+    filters = []
+    while controller is not None and hasattr(controller, "inner"):
+        lag += float(getattr(controller, "delay", 0.0))
+        noise |= isinstance(controller, Noisy) and controller.σ > 0
+        quantum |= isinstance(controller, Quantised)
+        if type(controller).__name__ == "Filtered":
+            filters.append(f"{controller.frequency:g} Hz")
+        controller = controller.inner
+    found.append(Assumption("continuous law, no hold", T is None, None, "", f"hold {1e3 * T:g} ms" if T else "", "Theorem 5"))
+    found.append(Assumption("no delay", lag == 0, None, "", f"delay {1e3 * lag:g} ms" if lag else "", "Theorem 5"))
+    found.append(Assumption("true states measured", not (noise or quantum or filters), None, "",
+                            ", ".join([*(["noise"] if noise else []), *(["quantised"] if quantum else []),
+                                       *(f"filter {f}" for f in filters)]), "Theorem 5"))
+    return found
+
+
+def path_rate(run, points: int = 12) -> tuple[float, float]:
+    """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s."""
+    law, plant = unwrap(run.loop.controller), run.loop.plant
+    c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
+    own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
+    q = np.column_stack([run.log.array(n) for n in plant.joint_names])
+    picks = q[np.linspace(0, len(q) - 1, points).astype(int)]
+    return own, min([c_f, *(reduced_rate(law, plant, row) for row in picks)])

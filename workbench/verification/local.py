@@ -1,0 +1,214 @@
+"""Local analysis: the loop linearised where it stands still, exactly sampled; eigenvalues and margins per actuator.
+
+At rest a valve is exactly between its two sides, where nothing has a derivative. Each combination of sides is linearised
+apart (the reference is moved by an amount that opens every valve by a hair to the chosen side), and the worst counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from workbench.calculus import Traced, trace
+from workbench.system import names
+from workbench.verdict import Assumption, Verdict
+from workbench.verification.linear import LinearSystem, break_loop
+from workbench.verification.margins import disk_margin, loop_margins
+from workbench.verification.run import Run
+from workbench.verification.stability import stability
+
+HAIR = 1e-7  # V: how far a valve is opened to choose its side
+SCALE = {"p_": 1e6, "u_": 1.0, "du_": 100.0, "z_": 1e-5}  # typical sizes, so that rounding is judged on comparable numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """One linearisation: x_{k+1} = A x_k (or ẋ = A x), with a signal entering at each actuator's command (B) and the command (C)."""
+
+    sides: tuple[int, ...]
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    T: float | None
+    states: tuple[str, ...]
+    residual: float
+    deflated: int  # neutral directions taken out
+    leak: float  # how far those are from exactly invariant
+
+
+def jacobians(traced: Traced) -> dict[str, ca.Function]:
+    """∂/∂x and ∂/∂w of flow, jump, release and the logged quantities."""
+    made = {}
+    for name in ("flow", "jump", "release", "log"):
+        f = getattr(traced, name)
+        a = [ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc")]
+        y = f(*a)
+        made[name] = ca.Function(name, a, [ca.densify(ca.jacobian(y, a[1])), ca.densify(ca.jacobian(y, a[2]))])
+    return made
+
+
+_jacobians: dict = {}
+
+
+def linearised(run: Run) -> list[Local]:
+    """The loop at its start, at rest, for every combination of valve sides."""
+    loop, plant = run.loop, run.loop.plant
+    from workbench.simulate import start_state
+
+    demand = run.demand
+    traced = trace(loop, demand.live)
+    if id(traced) not in _jacobians:
+        _jacobians[id(traced)] = (traced, jacobians(traced))
+    jac = _jacobians[id(traced)][1]
+    c = traced.constants(loop)
+    x0 = start_state(loop, type(run.scenario)(duration=1.0, start=run.scenario.start))
+    w0 = demand.at(np.zeros(1))[0]
+    moving = [i for i, n in enumerate(demand.live) if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"]
+    w0[moving] = 0.0
+    w0[[i for i, n in enumerate(demand.live) if demand.kinds[n] != "reference"]] = 0.0
+    x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
+    steer = [i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving][: plant.n]
+    return [_one(run, traced, jac, c, x0.copy(), w0.copy(), steer, sides)
+            for sides in itertools.product((1, -1), repeat=min(plant.n, 3))]
+
+
+def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
+    loop, plant = run.loop, run.loop.plant
+    sides = (*sides, *[1] * (plant.n - len(sides)))
+    state, shown = names(loop.states), names(loop.monitors)
+    commands = [f"u_{label}" for label in plant.labels]
+    sampled = loop.period is not None
+    held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
+    wanted = HAIR * np.array(sides)
+    for i, label in enumerate(plant.labels):
+        if f"u_s_{label}" in state:
+            x[state.index(f"u_s_{label}")] = wanted[i]
+    rows = [shown.index(u) for u in commands]
+    formed = (lambda: np.array(traced.jump(0.0, x, w, c)).ravel()[held]) if sampled else (
+        lambda: np.array(traced.log(0.0, x, w, c)).ravel()[rows])
+    part, pick = ("jump", held) if sampled else ("log", rows)
+    for _ in range(8):
+        slope = np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
+        step = np.linalg.lstsq(slope, wanted - formed(), rcond=None)[0]
+        if not np.isfinite(step).all():
+            break
+        w[steer] += step
+    if sampled:
+        x[held] = wanted
+        for i, u in enumerate(commands):
+            if f"{u}_applied" in state:
+                x[state.index(f"{u}_applied")] = wanted[i]
+    n = len(state)
+    A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
+    residual = float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(state)).max())
+    M, B, C = _monodromy(loop, traced, jac, c, x, w, A, held, state, commands) if sampled else \
+        _continuous(loop, plant, jac, c, x, w, A, rows)
+    return _deflate(Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0), plant, state)
+
+
+def _sizes(state):
+    return np.array([next((v for k, v in sorted(SCALE.items(), key=lambda e: -len(e[0])) if s.startswith(k)), 1.0) for s in state])
+
+
+def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
+    from scipy.linalg import expm
+
+    T, lag = float(loop.period), float(loop.lag)
+    J = np.array(jac["jump"](0.0, x, w, c)[0])
+    after = expm(A * (T - lag))
+    if lag > 0:
+        after = after @ np.array(jac["release"](0.0, x, w, c)[0]) @ expm(A * lag)
+    enter = np.zeros((len(state), len(held)))
+    delay = float(getattr(loop.controller, "delay", 0.0))
+    for k, (i, u) in enumerate(zip(held, commands)):
+        enter[i, k] = 1.0
+        if f"{u}_applied" in state and delay == 0:
+            enter[state.index(f"{u}_applied"), k] = 1.0
+    return after @ J, after @ enter, J[held]
+
+
+def _continuous(loop, plant, jac, c, x, w, A, rows):
+    live = tuple(names(plant.inputs)[: plant.n])
+    own = trace(plant, live)
+    m = own.n_states
+    u = np.array(jac["log"](0.0, x, w, c)[0])[rows]
+    a = [ca.SX.sym(n, own.flow.size1_in(i)) for i, n in enumerate("txwc")]
+    drive = ca.Function("drive", a, [ca.densify(ca.jacobian(own.flow(*a), a[2]))])
+    B = np.zeros((len(A), plant.n))
+    B[:m] = np.array(drive(0.0, x[:m], HAIR * np.ones(plant.n), own.constants(plant)))[:m]
+    return A, B, u
+
+
+def _deflate(local: Local, plant, state) -> Local:
+    """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v."""
+    S = _sizes(state)
+    A, B, C = local.A / S[:, None] * S[None, :], local.B / S[:, None], local.C * S[None, :]
+    D = []
+    for label, c in zip(plant.labels, plant.cylinders):
+        d = np.zeros(len(state))
+        d[state.index(f"p_a{label}")], d[state.index(f"p_b{label}")] = c.A_b, c.A_a
+        D.append(d / np.linalg.norm(d))
+    D = np.array(D).T
+    Q = np.linalg.svd(D, full_matrices=True)[0][:, D.shape[1]:]
+    leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
+    if leak > 1e-4:
+        return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
+    return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, (), local.residual, D.shape[1], leak)
+
+
+def check_linear(claim, run: Run) -> Verdict:
+    """Local stability at the start's equilibrium, and margins per actuator, for the worst combination of valve sides."""
+    text = (f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°")
+    source = "exact sampled linearisation; margins at every crossover"
+    if run.loop.no_derivative:
+        return Verdict("linear", text, None, worst=f"cannot linearise: {run.loop.no_derivative}", source=source, counted=claim.counted)
+    found = linearised(run)
+    judged = [(loc, stability(loc.A, loc.T)) for loc in found]
+    worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
+    eigenvalues = worst.spectrum.eigenvalues
+    rate = worst.spectrum.margin if worst_loc.T is None else -np.log(max(1e-300, 1 - worst.spectrum.margin)) / worst_loc.T \
+        if worst.spectrum.margin < 1 else np.inf
+    data = {"eigenvalues": eigenvalues, "rate": float(rate), "residual": worst_loc.residual, "deflated": worst_loc.deflated,
+            "leak": worst_loc.leak}
+    note = (Assumption("valve sides taken one combination at a time", None, None, "", f"{len(found)} combinations", "kink at u = 0"),)
+    if worst.holds is not True:
+        return Verdict("linear", text, worst.holds, "numerical" if worst.holds is False else None, worst=worst.why, source=source,
+                       assumptions=note, counted=claim.counted, data=data)
+    rows, loops = margins_of(run, [loc for loc, _ in judged if len(set(loc.sides)) == 1])
+    data |= {"margins": rows, "loops": loops}
+    least = min(rows, key=lambda r: min(r["gain_up"] / claim.gain, r["phase"] / claim.phase))
+    holds = least["gain_up"] >= claim.gain and least["phase"] >= claim.phase
+    return Verdict("linear", text, holds, "numerical", float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None, "rad",
+                   claim.phase, f"actuator {least['actuator']}: gain {least['gain_up']:.3g}, phase {np.degrees(least['phase']):.3g}°, delay "
+                   f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s", source=source,
+                   assumptions=note, counted=claim.counted, data=data)
+
+
+def margins_of(run, locals_) -> tuple[list[dict], dict]:
+    """Margins of each actuator's loop (others closed), worst over the given linearisations, and one frequency response each."""
+    rows, loops = [], {}
+    for i, label in enumerate(run.loop.plant.labels):
+        each = []
+        for loc in locals_:
+            L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
+            m, disk = loop_margins(L), disk_margin(L)
+            each.append({"actuator": label, "gain_up": _or_zero(m.gain_up), "gain_down": m.gain_down, "phase": _or_zero(m.phase_margin),
+                         "delay": _or_zero(m.delay_margin), "disk": _or_zero(disk.α)})
+            if label not in loops:
+                loops[label] = response(L)
+        rows.append({"actuator": label} | {k: min(e[k] for e in each) for k in ("gain_up", "phase", "delay", "disk")})
+    return rows, loops
+
+
+def _or_zero(value):
+    return 0.0 if value is None else float(value)
+
+
+def response(L: LinearSystem, points: int = 300):
+    """(ω, L) for drawing."""
+    top = np.pi / L.T if L.T else 1e3
+    ω = np.geomspace(1e-1, top, points)
+    return ω, np.array([L.at(w)[0, 0] for w in ω])

@@ -1,0 +1,131 @@
+"""Claims on the signals of a run: tool error, pressures, saturation, settled, energy balance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.metrics import limit_cycle
+from workbench.verdict import Assumption, Verdict
+from workbench.verification.run import Run
+
+
+def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
+    """A violated verdict for a run that did not reach its end, else None."""
+    if run.log.status.completed:
+        return None
+    return Verdict(key, claim_text, False, "sampled", worst=run.log.status.message, source=source, counted=counted,
+                   data={"t_end": run.log.status.t_end, "state": run.log.status.state})
+
+
+def check_tracking(claim, run: Run) -> Verdict:
+    """Largest tool error after settling."""
+    text, source = f"tool error ≤ {1e3 * claim.error:g} mm", "requirement on the run"
+    gone = diverged("tracking", text, run, claim.counted, source)
+    if gone:
+        return gone
+    e = run.tool_error
+    if e is None:
+        return Verdict("tracking", text, None, worst="the plant has no tool or the reference is no motion", source=source,
+                       counted=claim.counted)
+    part = run.settled(claim.settle)
+    k = int(np.argmax(e[part])) + part.start
+    return Verdict("tracking", text, bool(e[k] <= claim.error), "sampled", float(claim.error - e[k]), "m", claim.error,
+                   f"{1e3 * e[k]:.3g} mm at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
+                   data={"largest": float(e[k]), "rms": float(np.sqrt(np.mean(e[part] ** 2)))})
+
+
+def check_pressures(claim, run: Run) -> Verdict:
+    """All chamber pressures inside their limits; v does not bound their common mode."""
+    plant = run.loop.plant
+    high = claim.high if claim.high is not None else plant.p_s
+    text = f"chamber pressures within {claim.low / 1e5:g} … {high / 1e5:g} bar"
+    source = "Assumption 5 is not delivered by the theorem: checked on the run"
+    gone = diverged("pressures", text, run, claim.counted, source)
+    if gone:
+        return gone
+    margins = {}
+    for label in plant.labels:
+        for side in "ab":
+            p = run.log.array(f"p_{side}{label}")
+            margins[f"p_{side}{label}"] = (min(float(p.min()) - claim.low, high - float(p.max())), p)
+    name = min(margins, key=lambda n: margins[n][0])
+    margin, p = margins[name]
+    k = int(np.argmin(np.minimum(p - claim.low, high - p)))
+    return Verdict("pressures", text, margin >= 0, "sampled", margin, "Pa", high, f"{name} = {p[k] / 1e5:.4g} bar at "
+                   f"t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
+                   data={n: m for n, (m, _) in margins.items()})
+
+
+def check_saturation(claim, run: Run) -> Verdict:
+    """Share of time any valve command is at its limit."""
+    plant = run.loop.plant
+    text, source = f"valves at their limit for at most {100 * claim.share:g} % of the time", "requirement on the run"
+    gone = diverged("saturation", text, run, claim.counted, source)
+    if gone:
+        return gone
+    shares = {label: float(np.mean(np.abs(run.log.array(f"u_{label}")) >= c.valve.u_max * (1 - 1e-9)))
+              for label, c in zip(plant.labels, plant.cylinders)}
+    worst = max(shares, key=shares.get)
+    top = float(np.abs(run.log.array(f"u_{worst}")).max())
+    return Verdict("saturation", text, shares[worst] <= claim.share, "sampled", claim.share - shares[worst], "1", claim.share,
+                   f"valve {worst}: {100 * shares[worst]:.3g} % of the time, |u| up to {top:.3g} V", source=source,
+                   counted=claim.counted, data=shares)
+
+
+def check_settled(claim, run: Run) -> Verdict:
+    """No sustained or growing oscillation of the joint errors in the settled part of the run."""
+    text, source = "no limit cycle", "settled half of the run's joint errors"
+    gone = diverged("settled", text, run, claim.counted, source)
+    if gone:
+        return gone
+    found = {name: cycle for name, e in joint_errors(run).items()
+             if (cycle := limit_cycle(run.log.time, e, floor=claim.floor)).detected}
+    if not found:
+        return Verdict("settled", text, True, "sampled", worst="no sustained oscillation above "
+                       f"{1e3 * claim.floor:g} mrad or mm", source=source, counted=claim.counted)
+    name = max(found, key=lambda n: found[n].amplitude if np.isfinite(found[n].amplitude) else np.inf)
+    c = found[name]
+    return Verdict("settled", text, False, "sampled", worst=f"{name}: {c.trend}, {c.frequency:.3g} Hz, amplitude {c.amplitude:.3g}",
+                   source=source, counted=claim.counted, data={"signal": name, "frequency": _plain(c.frequency),
+                                                               "amplitude": _plain(c.amplitude), "trend": c.trend})
+
+
+def joint_errors(run: Run) -> dict[str, np.ndarray]:
+    """q_d − q per joint along the run (joint positions themselves where nothing says what they should be)."""
+    demand, plant = run.demand, run.loop.plant
+    q = {n: run.log.array(n) for n in getattr(plant, "joint_names", ())}
+    if demand.reference is None or demand.reference.space == "output":
+        return q
+    wanted = demand.joints(run.log.time)
+    return {n: wanted[:, i] - q[n] for i, n in enumerate(q)}
+
+
+def _plain(value):
+    return float(value) if np.isfinite(value) else None
+
+
+def check_energy(claim, run: Run) -> Verdict:
+    """Stored energy against the integral of all named power flows."""
+    text = f"energy balance of the run within {100 * claim.share:g} % of throughput"
+    source = "kinetic and potential energy against the integrated power flows"
+    gone = diverged("energy-balance", text, run, claim.counted, source)
+    if gone:
+        return gone
+    gap, through = run.energy_gap
+    if through == 0:
+        return Verdict("energy-balance", text, None, worst="nothing moved: no energy to balance", source=source, counted=claim.counted)
+    share = gap / through
+    return Verdict("energy-balance", text, share <= claim.share, "numerical", claim.share - share, "1", claim.share,
+                   f"{100 * share:.2g} % of {through / 1e3:.3g} kJ", source=source, counted=claim.counted,
+                   data={"gap": gap, "throughput": through})
+
+
+def resting_on(verdict: Verdict, energy: Verdict) -> Verdict:
+    """A sampled verdict of a run whose energy balance fails says nothing: undecided."""
+    from dataclasses import replace
+
+    if verdict.strength != "sampled" or energy.holds is not False or verdict.key == "energy-balance":
+        return verdict
+    note = Assumption("energy balance of the run", False, energy.margin, energy.unit, energy.worst)
+    return replace(verdict, holds=None, worst=f"the run's energy balance fails ({energy.worst}); was: {verdict.worst}",
+                   assumptions=(*verdict.assumptions, note))

@@ -1,0 +1,212 @@
+"""verify and study: a loop and a scenario against claims → verdicts, with the log and what the report draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.log import Log
+from workbench.scenario import Scenario
+from workbench.system import System
+from workbench.verdict import Verdict
+from workbench.verification import claims as C
+from workbench.verification.ledger import has_ledger
+from workbench.verification.ledger_claims import (
+    check_identity,
+    check_inequality,
+    check_power_flows,
+    per_structure_excess,
+    predicted,
+)
+from workbench.verification.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Verdicts with the run they rest on and the arrays a report draws."""
+
+    verdicts: list[Verdict]
+    log: Log
+    analysis: dict
+
+
+def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
+    """The claims that make sense for this loop."""
+    signals = (C.Tracking(), C.Pressures(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.Linear())
+    if loop.period is None:
+        limits = ()
+    else:
+        limits = (C.SampleTimeLimit(), C.DelayLimit())
+    if getattr(loop, "hosted", False):
+        limits, signals = (), signals[:-1]
+    if not hasattr(loop.plant, "cylinders"):
+        return (C.EnergyBalance(),)
+    if has_ledger(loop):
+        return (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits[:2], *signals)
+    return (*limits, *signals)
+
+
+def verify(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
+           progress: Callable[[float, str], None] | None = None) -> list[Verdict]:
+    """Verdicts on `claims` (those that suit the loop by default); see `study` for the log and the report's arrays."""
+    return study(loop, scenario, claims, progress).verdicts
+
+
+class _Progress:
+    def __init__(self, tell, total):
+        self.tell, self.total, self.done = tell, max(total, 1), 0
+
+    def tick(self, what="", by=1):
+        self.done = min(self.done + by, self.total)
+        if self.tell:
+            self.tell(self.done / self.total, what)
+
+
+_WORK = {C.PracticalStability: 8, C.SampleTimeLimit: 12, C.DelayLimit: 12, C.Linear: 2}
+
+
+def study(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
+          progress: Callable[[float, str], None] | None = None) -> Study:
+    """Run the scenario, check the claims.
+
+    progress(fraction, what) is called along the way. Raises InputError for claims the loop cannot be asked.
+    """
+    from workbench.simulate import simulate
+
+    scenario = scenario or Scenario()
+    claims = tuple(default_claims(loop, scenario) if claims is None else claims)
+    bar = _Progress(progress, 4 + sum(_WORK.get(type(c), 1) for c in claims))
+    bar.tick("simulating", 0)
+    run = Run(loop, scenario, simulate(loop, scenario))
+    bar.tick("simulating", 4)
+    verdicts: dict[int, Verdict] = {}
+    bound = None
+    # Limits rest on the bound of the practical claim, so that one is decided first.
+    for i, claim in sorted(enumerate(claims), key=lambda e: not isinstance(e[1], C.PracticalStability)):
+        if isinstance(claim, C.PracticalStability) and claim.bound is not None:
+            bound = claim.bound
+        verdicts[i] = _check(claim, run, bound, bar)
+    ordered = [verdicts[i] for i in range(len(claims))]
+    return Study(_with_energy(run, ordered), run.log, analysis(run, ordered))
+
+
+def _with_energy(run, verdicts):
+    from workbench.verification.requirements import check_energy, resting_on
+
+    energy = next((v for v in verdicts if v.key == "energy-balance"), None) or check_energy(C.EnergyBalance(), run)
+    return [resting_on(v, energy) for v in verdicts]
+
+
+LEDGER = {C.Identity: check_identity, C.PowerFlows: check_power_flows, C.Inequality: check_inequality}
+
+
+def _check(claim, run: Run, bound, bar) -> Verdict:
+    from workbench.verification import local, practical, requirements
+    from workbench.verification.hypotheses import check_hypotheses
+
+    what = type(claim).__name__
+    needs_ledger = (*LEDGER, C.Hypotheses, C.PracticalStability)
+    if isinstance(claim, needs_ledger) and not has_ledger(run.loop):
+        raise InputError(f"claim {what}: this controller states no accompanying function",
+                         mend="ask it of a VDC loop, or leave the claim out")
+    tick = lambda: bar.tick(what)
+    if isinstance(claim, needs_ledger) and len(run.log.time) < 2:
+        return Verdict(what, what, None, worst=run.log.status.message, counted=claim.counted)
+    if type(claim) in LEDGER:
+        verdict = LEDGER[type(claim)](claim, run)
+    elif isinstance(claim, C.Hypotheses):
+        verdict = check_hypotheses(claim, run)
+    elif isinstance(claim, C.PracticalStability):
+        verdict = practical.check_practical(claim, run, tick)
+    elif isinstance(claim, C.SampleTimeLimit):
+        verdict = practical.check_sample_time(claim, run, bound, tick)
+    elif isinstance(claim, C.DelayLimit):
+        verdict = practical.check_delay(claim, run, bound, tick)
+    elif isinstance(claim, C.Linear):
+        verdict = local.check_linear(claim, run)
+    else:
+        verdict = {C.Tracking: requirements.check_tracking, C.Pressures: requirements.check_pressures,
+                   C.Saturation: requirements.check_saturation, C.Settled: requirements.check_settled,
+                   C.EnergyBalance: requirements.check_energy}[type(claim)](claim, run)
+    bar.tick(what, 0 if type(claim) in _WORK else 1)
+    return verdict
+
+
+# ---- what the report draws ----------------------------------------------------------------------------------------------
+def analysis(run: Run, verdicts: list[Verdict]) -> dict:
+    """Arrays for figures; nothing here decides anything."""
+    found: dict = {"statistics": statistics(run)}
+    by_key = {v.key: v for v in verdicts}
+    if has_ledger(run.loop) and run.log.status.completed:
+        found |= ledger_arrays(run, by_key)
+    for key, name in (("sample-time-limit", "sample_time"), ("delay-limit", "delay")):
+        data = by_key[key].data if key in by_key else {}
+        if data.get("values"):
+            found[name] = {"T_s": np.array(data["values"]), "v_max": np.array(data["v"], float),
+                           "error_max": np.array(data["error"], float), "stable": np.array(data["ok"], bool),
+                           "limit": data["good"], "bound": by_key[key].limit}
+    if "linear" in by_key:
+        found |= {k: v for k, v in by_key["linear"].data.items() if k in ("eigenvalues", "margins", "loops")}
+        # Arrays stay out of the verdict itself, which is plain data.
+        i = verdicts.index(by_key["linear"])
+        verdicts[i] = replace(by_key["linear"], data={k: v for k, v in by_key["linear"].data.items()
+                                                      if k not in ("eigenvalues", "loops")})
+    return found
+
+
+def ledger_arrays(run: Run, by_key) -> dict:
+    """v, v̂, v̇ and its bound per structure, perturbations, power flows, monitors of the hypotheses."""
+    from workbench.verification.hypotheses import path_rate
+
+    b = run.balance
+    own, reduced = path_rate(run)
+    structures = list(dict.fromkeys(s for s, _ in b.entries))
+    per = {}
+    for s in structures:
+        pick = [i for i, (name, _) in enumerate(b.entries) if name == s]
+        flows = sum(v for (name, _, _), v in b.flows.items() if name == s)
+        per[s] = {"v": b.v[:, pick].sum(axis=1), "vdot": b.vdot[:, pick].sum(axis=1),
+                  "bound": flows - b.dissipation[:, pick].sum(axis=1)}
+    sides, sums = b.sides(), b.cuts()
+    inner = [c for c in sums if len(sides[c]) > 1]
+    outgoing = {}
+    for (_, _, cut), values in b.flows.items():
+        outgoing.setdefault(cut, values)
+    q = b.quantities
+    monitors = {}
+    for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders):
+        monitors[f"piston {label} inside stroke"] = {"t": b.t, "margin": np.minimum(q[f"x {label}"], q[f"room {label}"]) / (c.stroke / 2)}
+        monitors[f"valve {label} within ±{c.valve.u_max:g} V"] = {"t": b.t, "margin": 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max}
+        if not label.startswith("t"):
+            monitors[f"lever arm {label}"] = {"t": b.t, "margin": np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()}
+    monitors["pump flow"] = {"t": b.t, "margin": 1 - q["pump flow"] / run.loop.plant.Q_max}
+    monitors["(99) at this instant"] = {"t": b.t, "margin": -sum(per_structure_excess(b).values()) / max(np.abs(b.total_rate).max(), 1e-300)}
+    return {"ledger": {"t": b.t, "v": b.total, "v_bound": predicted(b, reduced), "vdot": b.total_rate,
+                       "vdot_bound": sum(p["bound"] for p in per.values()), "per_subsystem": per, "perturbations": b.perturbation(),
+                       "power_flows": {c: outgoing[c] for c in inner}, "cancellation": sum(np.abs(sums[c]) for c in inner),
+                       "rate": own, "reduced_rate": reduced},
+            "assumptions": monitors}
+
+
+def statistics(run: Run) -> dict:
+    """Tracking statistics: name → (value, unit)."""
+    from workbench import metrics
+    from workbench.verification.requirements import joint_errors
+
+    found, t = {}, run.log.time
+    e = run.tool_error
+    if e is not None:
+        speed = np.linalg.norm(np.gradient(np.column_stack([run.log.array(f"tcp_{a}") for a in "xyz"]), t, axis=0), axis=1)
+        found |= {"tool error, largest": (metrics.max_abs(e), "m"), "tool error, rms": (metrics.rms(t, e), "m"),
+                  "tool error, L2 norm": (metrics.l2_norm(t, e), "m s^0.5"),
+                  "ρ = max|e|/max|v|": (float(e.max() / max(speed.max(), 1e-12)), "s")}
+    for name, err in joint_errors(run).items():
+        unit = run.log.signal(name).unit
+        found[f"error of {name}, largest"] = (metrics.linf_norm(err), unit)
+        found[f"error of {name}, L2 norm"] = (metrics.l2_norm(t, err), unit + " s^0.5")
+    gap, through = run.energy_gap
+    found["energy through the pump and out"] = (through, "J")
+    return found
