@@ -20,22 +20,25 @@ class PID(Controller):
 
         e = x_d − x,   ė_f = (e − e_f)/τ,   v = K_p e + I + K_d (e − e_f)/τ + u_v − u_p
         u = sat(v + o_d(v))                        limits ±u_max;  o_d: overlap compensation
-        İ = K_i e + (u − v − o_d)/T_t              "back": back-calculation; "clamp": K_i e unless it drives u further past the
-                                                   limit; "none": K_i e
+        İ = K_i e + (u − v − o_d)/T_t              anti_windup "back"; "clamp": K_i e unless it drives u further past
+                                                   the limit; "none": K_i e
         u_v = K_v ẋ_d                              feed "gain"
-        u_v = o(ẋ_d, p̄_a, p̄_b)                     feed "flow": opening at which the valve passes the steady flow of ẋ_d at the
-                                                   filtered pressures, (89) with u_f = h ẋ_d + ℓ and ḟ_p = 0
+        u_v = o(ẋ_d, p̄_a, p̄_b)                     feed "flow": opening at which the valve passes the steady flow of ẋ_d
+                                                   at the filtered pressures, (89) with u_f = h ẋ_d + ℓ and ḟ_p = 0
         u_p = K_f (A_a (p_a − p̄_a) − A_b (p_b − p̄_b))     damping "pressure": dynamic pressure feedback
         τ_p d/dt p̄ = p − p̄
         o_d(v) = δ u_d clip(v/w, −1, 1)            δ: share of the valve's overlap u_d
 
-    Sampled: backward Euler for e_f and p̄ (stable at every T_s), forward Euler for I. A position loop without pressure feedback
-    can be no faster than the hydraulic resonance is damped; feed-forward at unfiltered pressures takes damping away.
+    Sampled: backward Euler for e_f and p̄ (stable at every T_s), forward Euler for I. A position loop without pressure
+    feedback can be no faster than the hydraulic resonance is damped; feed-forward at unfiltered pressures takes damping
+    away. The default gains suit the HIAB XS 031.
 
-    model      the plant as the controller knows it. Of a manipulator it takes the pistons (x_1, x_t2, …), overlap and flows; of
-               any other plant the first outputs, one per command, or those named in `signals`
-    states     I and e_f per actuator, p̄_a and p̄_b where they are used. References: positions and velocities, "x_1_d", "dx_1_d"
-    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's (here V and m).
+    model      the plant as the controller knows it. Of a manipulator it takes the pistons (x_1, x_t2, …), overlap and
+               flows; of any other plant the first outputs, one per command, or those named in `signals`
+    states     I and e_f per actuator, p̄_a and p̄_b where they are used
+    references positions and velocities, "x_1_d", "dx_1_d"
+    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's
+    (here V and m). Raises ValueError for counts, bounds and words that do not fit, InputError for unknown signals.
 
     Source: [Astrom06] PID with filtered derivative and back-calculation; [Petrovic22] (89), (92) for the flow.
     """
@@ -60,8 +63,9 @@ class PID(Controller):
     def __post_init__(self):
         check_bounds(self)
         for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
-            if len(getattr(self, field)) not in (1, self.n):
-                raise ValueError(f"{field}: expected 1 or {self.n} numbers, one per actuator, got {len(getattr(self, field))}")
+            count = len(getattr(self, field))
+            if count not in (1, self.n):
+                raise ValueError(f"{field}: expected 1 or {self.n} numbers, one per actuator, got {count}")
         if len(self._positions) != self.n:
             raise ValueError(f"signals: expected {self.n} measured positions, one per command "
                              f"({', '.join(s.name for s in self.commands)}), got {len(self._positions)}")
@@ -70,7 +74,7 @@ class PID(Controller):
             if getattr(self, field) not in known:
                 raise ValueError(f"{field}: {getattr(self, field)!r} is unknown; choose from {', '.join(known)}")
         if (self._pressures or self.δ > 0) and not self._hydraulic:
-            raise InputError(f"PID: {type(self.model).__name__} has no valves and cylinders to take pressures and overlap from",
+            raise InputError(f"PID: {type(self.model).__name__} has no valves and cylinders (pressures, overlap)",
                              mend="choose feed='gain' or 'none', damping='none' and δ=0")
 
     # ---- signals ----------------------------------------------------------------------------------------------------
@@ -92,7 +96,8 @@ class PID(Controller):
         names = self.signals
         if not names and hasattr(self.model, "task_names"):
             names = self.model.task_names("piston")
-        return tuple(find(self.model.outputs, name, "PID, measurement") for name in names) or self.model.outputs[: self.n]
+        named = tuple(find(self.model.outputs, name, "PID, measurement") for name in names)
+        return named or self.model.outputs[: self.n]
 
     @property
     def _pressures(self):
@@ -107,8 +112,8 @@ class PID(Controller):
 
     @property
     def references(self):
-        return tuple(Signal(target_name(s.name, order), s.unit + ("/s" if order else ""), f"desired {s.meaning or s.name}"
-                            + (", rate" if order else ""), "reference") for order in (0, 1) for s in self._positions)
+        return tuple(Signal(target_name(s.name, k), s.unit + rate, f"desired {s.meaning or s.name}, derivative {k}",
+                            "reference") for k, rate in ((0, ""), (1, "/s")) for s in self._positions)
 
     @property
     def states(self):
@@ -159,8 +164,9 @@ class PID(Controller):
         """(u, u before the limits, ė_f) with memory z."""
         n, slow = self.n, z[2 * self.n:]
         slope = [(ei - s) / self.τ for ei, s in zip(e, z[n: 2 * n])]
-        v = [K_p * ei + I + K_d * s + f - p for K_p, K_d, ei, I, s, f, p in zip(
-            self._each(self.K_p), self._each(self.K_d), e, z, slope, self.feed_forward(y, r, slow), self.pressure_feedback(y, slow))]
+        fed = [f - p for f, p in zip(self.feed_forward(y, r, slow), self.pressure_feedback(y, slow))]
+        v = [K_p * ei + I + K_d * s + f for K_p, K_d, ei, I, s, f in zip(
+            self._each(self.K_p), self._each(self.K_d), e, z, slope, fed)]
         raw = [vi + o for vi, o in zip(v, self._overlap(v))]
         return [np.clip(a, -self.u_max, self.u_max) for a in raw], raw, slope
 

@@ -244,7 +244,7 @@ class _Running:
     def _failure(self, t, reason) -> InputError:
         last = traceback.extract_tb(reason.__traceback__)[-1]
         return InputError(f"{self.name} failed at t = {t:.6g} s: {type(reason).__name__}: {reason}",
-                          file=last.filename, line=last.lineno, mend="see the law there; it must cope with every measurement")
+                          file=last.filename, line=last.lineno, mend="the law must cope with every measurement")
 
 
 # ---- what the log keeps of a law that is code -----------------------------------------------------------------------

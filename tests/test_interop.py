@@ -1,0 +1,181 @@
+"""python-control both ways: names, round trips, the same simulations."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import control
+import numpy as np
+import pytest
+from rig import HIAB
+
+from plants.manipulator import Manipulator
+from workbench import (
+    ClosedLoop,
+    Hold,
+    InputError,
+    Sampled,
+    Scenario,
+    Signal,
+    System,
+    from_control,
+    linearize,
+    simulate,
+    to_control,
+)
+from workbench.build import build
+from workbench.interop import FromControl, LinearPlant
+from workbench.parameters import Unit
+from workbench.yaml_input import read
+
+
+@dataclass(frozen=True)
+class Pendulum(System):
+    """m l² θ̈ = −m g l sin θ − d θ̇ + u + w, measured θ."""
+
+    m: Annotated[float, Unit("kg")] = 2.3
+    l: Annotated[float, Unit("m")] = 0.7
+    d: Annotated[float, Unit("N m s")] = 0.9
+    name = "pendulum"
+    states = (Signal("θ", "rad"), Signal("ω", "rad/s"))
+    inputs = (Signal("u", "N m"), Signal("w", "N m", kind="disturbance"))
+    outputs = monitors = (Signal("θ", "rad"),)
+
+    def initial(self):
+        return [0.4, -0.3]
+
+    def defaults(self):
+        return {"w": 1.3}
+
+    def rhs(self, t, x, u):
+        J = self.m * self.l**2
+        return [x[1], (-self.m * 9.81 * self.l * np.sin(x[0]) - self.d * x[1] + u[0] + u[1]) / J]
+
+    def out(self, t, x):
+        return [x[0]]
+
+    def monitor(self, t, x, u):
+        return [x[0]]
+
+
+def labels(sys):
+    return sys.state_labels, sys.input_labels, sys.output_labels
+
+
+def test_nonlinear_out_simulates_the_same():
+    plant = Pendulum()
+    sys = to_control(plant)
+    assert labels(sys) == (["θ", "ω"], ["u"], ["θ"]) and sys.isctime() and sys.name == "pendulum"
+    u = 2.1
+    mine = simulate(ClosedLoop(plant, lambda t, y, r: [u]), Scenario(3.0, max_step=1e-3))
+    theirs = control.input_output_response(sys, mine.time, np.full((1, len(mine)), u), plant.initial(),
+                                           solve_ivp_kwargs={"rtol": 1e-10, "atol": 1e-12})
+    np.testing.assert_allclose(mine.array("θ"), theirs.outputs, atol=1e-8)
+    np.testing.assert_allclose(mine.array("ω"), theirs.states[1], atol=1e-8)
+    assert np.ptp(mine.array("θ")) > 0.3
+
+
+def test_disturbances_are_inputs_when_named():
+    plant = Pendulum()
+    sys = to_control(plant, inputs=("w", "u"))
+    assert sys.input_labels == ["w", "u"]
+    x, J = [0.3, 0.8], 2.3 * 0.7**2
+    np.testing.assert_allclose(sys.dynamics(0.0, x, [0.6, 0.5]), plant.rhs(0.0, x, [0.5, 0.6]), rtol=1e-14)
+    assert to_control(plant).dynamics(0.0, [0.0, 0.0], [0.0])[1] == pytest.approx(1.3 / J)
+    with pytest.raises(InputError, match="'v'"):
+        to_control(plant, inputs=("v",))
+
+
+def test_linear_out():
+    plant = Pendulum()
+    x, u = [0.35, -0.2], [0.7]
+    sys = to_control(plant, x, u, linear=True)
+    assert isinstance(sys, control.StateSpace) and labels(sys) == (["θ", "ω"], ["u"], ["θ"])
+    by_differences = control.linearize(to_control(plant), x, u)
+    for entry in "ABCD":
+        np.testing.assert_allclose(getattr(sys, entry), getattr(by_differences, entry), atol=1e-4)
+    J = 2.3 * 0.7**2
+    np.testing.assert_allclose(sys.A, [[0, 1], [-9.81 / 0.7 * np.cos(0.35), -0.9 / J]], rtol=1e-13)
+    with pytest.raises(InputError, match="2 inputs u"):
+        to_control(plant, x, [0.7, 0.1], linear=True)
+
+
+def test_the_crane_out():
+    crane = build(Manipulator, read(HIAB).value["plant"], "plant").locked(extension=0.5)
+    sys = to_control(crane)
+    assert sys.input_labels == ["u_1", "u_2"] and sys.nstates == len(crane.states)
+    x, u = np.array(crane.initial()), [0.4, -0.3]
+    full = [*u, *(crane.defaults().get(s.name, 0.0) for s in crane.inputs[2:])]
+    np.testing.assert_allclose(sys.dynamics(0.0, x, u), crane.rhs(0.0, list(x), full), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(sys.output(0.0, x, u), crane.out(0.0, list(x)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_linear_there_and_back(seed):
+    rng = np.random.default_rng(seed)
+    n, m, p = rng.integers(1, 6, 3)
+    sys = control.ss(rng.normal(size=(n, n)), rng.normal(size=(n, m)), rng.normal(size=(p, n)), 0, name="random",
+                     inputs=[f"in{i}" for i in range(m)], outputs=[f"out{i}" for i in range(p)],
+                     states=[f"state{i}" for i in range(n)])
+    plant = from_control(sys)
+    assert isinstance(plant, LinearPlant) and plant.name == "random"
+    back = to_control(plant, linear=True)
+    assert labels(back) == labels(sys) and back.name == "random"
+    for entry in "ABCD":
+        np.testing.assert_allclose(getattr(back, entry), getattr(sys, entry), atol=1e-15)
+    x, u = rng.normal(size=n), rng.normal(size=m)
+    np.testing.assert_allclose(to_control(plant).dynamics(0.0, x, u), sys.A @ x + sys.B @ u, atol=1e-13)
+
+
+def test_transfer_function_in_runs_in_a_loop():
+    s = control.tf("s")
+    G = 3.1 / ((0.2 * s + 1) * (0.7 * s + 1))
+    plant = from_control(G)
+    K, to = 1.9, 0.8
+    name = plant.outputs[0].name
+
+    def proportional(t, y, r):
+        return [K * (r[0] - y[0])]
+
+    proportional.references = (f"{name}_d",)
+    log = simulate(ClosedLoop(plant, Sampled(proportional, 2e-4)), Scenario(2.0, Hold("output", (to,))))
+    _, y = control.step_response(control.feedback(control.sample_system(control.ss(K * G), 2e-4, "zoh")), log.time)
+    np.testing.assert_allclose(log.array(name), to * y.ravel(), atol=1e-9)
+
+
+def test_nonlinear_there_and_back():
+    plant = Pendulum()
+    theirs = to_control(plant)
+    mine = from_control(theirs)
+    assert isinstance(mine, FromControl)
+    x, u = [0.2, 0.5], [1.1]
+    np.testing.assert_allclose(mine.rhs(0.0, x, u), plant.rhs(0.0, x, [1.1, 1.3]), rtol=1e-13)
+    assert mine.out(0.0, x) == [0.2] and [q.name for q in mine.states] == ["θ", "ω"]
+    t = np.linspace(0, 2, 41)
+    again, first = (control.input_output_response(sys, t, np.sin(t)[None], x) for sys in (to_control(mine), theirs))
+    np.testing.assert_array_equal(again.outputs, first.outputs)
+    with pytest.raises(InputError, match="floats only.*\n.*control.linearize"):
+        simulate(mine, Scenario(1.0))
+    with pytest.raises(InputError, match="no exact derivative"):
+        linearize(mine, x)
+
+
+@pytest.mark.parametrize("sys, words", [
+    (control.ss([[-1.0]], [[1.0]], [[1.0]], [[0.5]]), "directly on inputs"),
+    (control.ss([[0.5]], [[1.0]], [[1.0]], [[0.0]], 0.1), "is sampled"),
+    (control.NonlinearIOSystem(lambda t, x, u, p: -x, lambda t, x, u, p: x + u, inputs=1, outputs=1, states=1),
+     "directly on inputs"),
+    (control.frd([1.0, 2.0], [0.1, 1.0]), "no python-control system with a state"),
+])
+def test_refused_in(sys, words):
+    with pytest.raises(InputError, match=words):
+        from_control(sys)
+
+
+def test_a_sampled_loop_is_refused_out():
+    with pytest.raises(InputError, match="sampled every 0.01 s"):
+        to_control(ClosedLoop(Pendulum(), Sampled(lambda t, y, r: [0.0], 0.01)))
+
+
+def test_an_output_must_not_borrow_the_name_of_another_state():
+    with pytest.raises(ValueError, match="another quantity"):
+        LinearPlant((-1.0, 0.0, 0.3, -2.0), (1.0, 0.5), (0.0, 1.0), ("a", "b"), ("u",), ("a",))
