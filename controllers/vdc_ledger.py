@@ -11,17 +11,9 @@ from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
-from workbench.system import ClosedLoop
 from workbench.verification.ledger import Entry
-from workbench.wrappers import unwrap
 
 EXTERNAL_BASE, EXTERNAL_TIP = "base B_c1", "tip D"
-
-
-def certificate(loop: ClosedLoop, t, x, w, rates) -> tuple[list[Entry], dict]:
-    """Ledger entries of a VDC loop at one state, and the quantities its hypotheses need."""
-    xp, z, y, r, u = loop.parts(t, x, w)
-    return VDCLedger(unwrap(loop.controller), loop.plant).entries(loop, t, xp, z, y, r, u, rates)
 
 
 def magnitude(V, F):
@@ -51,8 +43,10 @@ class VDCLedger:
     law: VDC
     plant: Manipulator
 
-    def entries(self, loop, t, xp, z, y, r, u, rates):
+    def entries(self, loop, t, x, w, rates) -> tuple[list[Entry], dict]:
+        """Entries at one state of the loop, and the quantities its hypotheses need; rates: the loop's ẋ there."""
         law, plant, n = self.law, self.plant, self.plant.n
+        xp, z, y, r, u = loop.parts(t, x, w)
         parts = plant.split(xp)
         _, base, tip = plant.surroundings(u)
         q, qd, qdd = parts.q, parts.qd, list(rates[n: 2 * n])
@@ -126,8 +120,7 @@ class VDCLedger:
                 e, net = ΔV[name], (need.nets[j][name], nets[j][name])
                 D = power(e, fed[j][name])
                 scale = magnitude(e, either(*net)) + np.abs(D) + sum(m for _, m in flows.values())
-                rows.append(Entry(S, name, power(e, bodies[name].momentum(e)) / 2, D, {c: p for c, (p, _) in flows.items()},
-                                  {}, scale))
+                rows.append(Entry(S, name, power(e, bodies[name].momentum(e)) / 2, D, {c: p for c, (p, _) in flows.items()}, {}, scale))
             i += len(structure.segments)
         return rows
 

@@ -57,7 +57,8 @@ class Inequality(_Checked):
 class PracticalStability(_Checked):
     """v stays below a stated bound, from other starts and over twice the duration.
 
-    bound: stated beforehand; left out, it is set on the nominal run (twice its largest settled v) and then tested on the others.
+    bound: stated beforehand; left out, it is set on the nominal run (ten times its largest settled v) and then tested on the
+    others. runs: how many other starts, fixed beforehand.
     """
 
     bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
@@ -83,7 +84,7 @@ class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
 
     low: Annotated[float, Unit("Pa"), "cavitation limit", positive] = 1e5
-    high: Annotated[float | None, Unit("Pa"), "pressure limit; the supply pressure by default", positive] = None
+    high: Annotated[float | None, Unit("Pa"), "pressure limit; 1.25 times the supply pressure by default", positive] = None
     counted: bool = True
 
 
@@ -140,9 +141,10 @@ class Linear(_Checked):
 @final
 @dataclass(frozen=True)
 class Settled(_Checked):
-    """No limit cycle in the settled part of the run (joint errors and commands)."""
+    """No limit cycle of the joint errors and no chatter of the commands in the settled half of the run."""
 
     floor: Annotated[float, Unit("rad"), "oscillation below this is of no interest", positive] = 1e-4
+    chatter: Annotated[float, Unit("V"), "rms of a command about its running mean that counts as chatter", positive] = 0.5
     counted: bool = True
 
 

@@ -33,8 +33,7 @@ class Entry:
 
     storage      v_k ≥ 0
     dissipation  D_k ≥ 0
-    flows        cut → (virtual power entering this component there, magnitude of its terms before subtraction); an inner
-                 cut stands in two entries
+    flows        cut → virtual power entering this component there; an inner cut stands in two entries
     perturbations name → d
     scale        sum of the magnitudes of all terms before any subtraction: what rounding is measured against
     """
@@ -59,7 +58,6 @@ class Balance:
     dissipation: np.ndarray  # (N, K)
     scale: np.ndarray  # (N, K)
     flows: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, cut) → (N,)
-    flow_scale: dict[tuple[str, str, str], np.ndarray]
     perturbations: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, name) → (N,)
     quantities: dict[str, np.ndarray]  # named by the certificate: margins of hypotheses and the like
 
@@ -89,11 +87,8 @@ class Balance:
         return found
 
     def cut_scale(self) -> dict[str, np.ndarray]:
-        """Magnitude, before subtraction, of the flows through every cut (N,)."""
-        found: dict[str, np.ndarray] = {}
-        for (_, _, cut), values in self.flow_scale.items():
-            found[cut] = found.get(cut, 0.0) + values
-        return found
+        """What rounding at every cut is measured against (N,): the terms, before subtraction, of the entries that meet there."""
+        return {cut: sum(self.scale[:, self.entries.index(side)] for side in sides) for cut, sides in self.sides().items()}
 
     def sides(self) -> dict[str, list[tuple[str, str]]]:
         """Cut → components that meet there."""
@@ -146,7 +141,7 @@ class LedgerFunction:
         self.d_keys = [(e.subsystem, e.name, name) for e in rows for name in e.perturbations]
         self.names = list(quantities)
         parts = [stored, vdot, column([e.dissipation for e in rows]), column([e.scale for e in rows]),
-                 column([f for e in rows for f, _ in e.flows.values()]), column([m for e in rows for _, m in e.flows.values()]),
+                 column([f for e in rows for f in e.flows.values()]),
                  column([d for e in rows for d in e.perturbations.values()]), column(list(quantities.values()))]
         self.sizes = [e.numel() for e in parts]
         (whole,), c, prelude = hoist([ca.vertcat(*parts)], p)
@@ -160,9 +155,9 @@ class LedgerFunction:
         t = np.asarray(t, float)
         found = self.f(t[:, None], x, w, c)
         cut = np.split(found, np.cumsum(self.sizes)[:-1], axis=1)
-        v, vdot, D, scale, flows, sizes, d, q = cut
+        v, vdot, D, scale, flows, d, q = cut
         return Balance(t, tuple(self.keys), v, vdot, D, scale, dict(zip(self.flow_keys, flows.T)),
-                       dict(zip(self.flow_keys, sizes.T)), dict(zip(self.d_keys, d.T)), dict(zip(self.names, q.T)))
+                       dict(zip(self.d_keys, d.T)), dict(zip(self.names, q.T)))
 
 
 def rate_of(name: str) -> str | None:

@@ -61,7 +61,7 @@ def check_power_flows(claim, run: Run) -> Verdict:
         share = float(np.nanmax(np.abs(values) / np.maximum(sizes[cut], 1e-12 * max(float(sizes[cut].max()), 1e-300))))
         if not share <= worst:
             worst, name = share, cut
-    top = max((float(v.max()) for v in sizes.values()), default=0.0)
+    top = max((float(np.abs(v).max()) for v in b.flows.values()), default=0.0)
     who = " and ".join(".".join(s) for s in sides.get(name, ()))
     return Verdict("power-flows", "virtual power flows cancel at every inner cut", worst <= claim.tolerance, "numerical",
                    claim.tolerance - worst, "1", claim.tolerance,

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.metrics import limit_cycle
 from workbench.verdict import Verdict
-from workbench.verification.requirements import diverged, joint_errors
+from workbench.verification.requirements import diverged, oscillation
 from workbench.verification.run import Run, run_many, variant
 
-FLOOR = 1e-3  # rad or m: a limit cycle smaller than this does not end a scan
+HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
+FLOOR, CHATTER = 1e-3, 0.5  # rad or m, V rms: oscillation smaller than this does not end a scan
 SOURCE = "runs from other starts over twice the duration"
 
 
@@ -43,7 +43,7 @@ def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
 def check_practical(claim, run: Run, tick: Callable[[], None] | None = None) -> Verdict:
     """v ≤ bound after settling on every run; the bound stated beforehand, or set on the nominal run."""
     v0, t0, why0 = settled_storage(run, claim.settle)
-    bound, stated = (claim.bound, True) if claim.bound is not None else (2 * v0, False)
+    bound, stated = (claim.bound, True) if claim.bound is not None else (HEADROOM * v0, False)
     text = f"practically stable, v ≤ {1e3 * bound:.3g} mJ" if math.isfinite(bound) else "practically stable"
     gone = diverged("practical-stability", text, run, claim.counted, SOURCE)
     if gone:
@@ -116,7 +116,7 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
         if bound is not None:
             v = settled_storage(run, 3.0)[0]
             if v > bound:
-                return False, v, error, f"v = {1e3 * v:.3g} mJ"
+                return False, v, error, _oscillation(run) or f"v = {1e3 * v:.3g} mJ"
         if e is not None and error > claim.error:
             return False, v, error, _oscillation(run) or f"tool error {1e3 * error:.3g} mm"
         cycle = _oscillation(run)
@@ -126,11 +126,8 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
 
 
 def _oscillation(run: Run) -> str:
-    for name, e in joint_errors(run).items():
-        c = limit_cycle(run.log.time, e, floor=FLOOR)
-        if c.detected and c.trend != "decaying":
-            return f"limit cycle of {name}, {c.frequency:.3g} Hz" if np.isfinite(c.frequency) else f"{name} grows"
-    return ""
+    found = oscillation(run, FLOOR, CHATTER)
+    return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
 
 
 def scan(make: Callable[[float], tuple], values, judge, tick=None, bisections: int = 4) -> Reach:

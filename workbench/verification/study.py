@@ -86,9 +86,9 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
     bound = None
     # Limits rest on the bound of the practical claim, so that one is decided first.
     for i, claim in sorted(enumerate(claims), key=lambda e: not isinstance(e[1], C.PracticalStability)):
-        if isinstance(claim, C.PracticalStability) and claim.bound is not None:
-            bound = claim.bound
         verdicts[i] = _check(claim, run, bound, bar)
+        if isinstance(claim, C.PracticalStability):
+            bound = verdicts[i].data.get("bound")
     ordered = [verdicts[i] for i in range(len(claims))]
     return Study(_with_energy(run, ordered), run.log, analysis(run, ordered))
 

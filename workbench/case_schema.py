@@ -1,0 +1,38 @@
+"""JSON schema of a whole case file, put together from the classes that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from workbench import case_form as form
+from workbench.schema import json_schema
+
+
+def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
+    """Schema of a case file with these plants (a hint), control laws and claims (a union)."""
+    defs: dict = {}
+
+    def part(declared) -> dict:
+        body = json_schema(declared)
+        defs.update(body.pop("$defs"))
+        body.pop("$schema")
+        return body
+
+    own = {cls: form.law_form(cls) for cls in laws.values()}
+    names = {name: {"anyOf": [{"type": "boolean"}, part(cls)]} for name, cls in form.claim_names(claims).items()}
+    sections = {
+        "title": {"type": "string"},
+        "sources": {"type": "object", "additionalProperties": {"type": "string"}},
+        "plant": {"anyOf": [{"type": "string"}, part(form.Shipped), part(plants)]},
+        "controller": {"anyOf": [{"enum": list(laws)}, part(reduce(or_, own.values()))]},
+        "loop": part(form.Loop),
+        "scenario": part(form.Run),
+        "claims": {"type": "object", "properties": names, "additionalProperties": False},
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Fluidproof case", "type": "object",
+            "required": ["plant"], "additionalProperties": False,
+            "properties": {key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()},
+            "$defs": defs}

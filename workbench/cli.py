@@ -1,0 +1,306 @@
+"""The commands: `verify-stability FILE` and `workbench init | simulate | report | schema`.
+
+Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
+3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and the
+progress bar to stderr. Libraries are imported by the commands that need them, so that --help is immediate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from workbench.errors import InputError
+
+BAD, FAULT, INTERRUPTED = 3, 70, 130
+CODES = """\
+exit codes:
+  0    every counted claim holds
+  1    some counted claim is violated
+  2    some counted claim is undecided, none is violated
+  3    bad input or wrong usage; nothing is written
+  130  interrupted (Ctrl-C)"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is exit code 3 (2 means undecided), with the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        import difflib
+
+        known = [option for action in self._actions for option in action.option_strings]
+        words = [near for word in message.split() if word.startswith("-") and word not in known
+                 for near in difflib.get_close_matches(word.split("=")[0], known, 1)]
+        hint = f"did you mean {' or '.join(words)}?" if words else f"see {self.prog} --help"
+        self.exit(BAD, f"{self.prog}: {message}\n  mend: {hint}\n")
+
+
+def _parser(prog: str, description: str, epilog: str = "") -> _Parser:
+    return _Parser(prog=prog, description=description, epilog=epilog, allow_abbrev=False,
+                   formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+# ---- entry points -------------------------------------------------------------------------------------------------
+def verify_stability(arguments: Sequence[str] | None = None) -> int:
+    """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge? → exit code."""
+    parser = _parser("verify-stability", "Verify the stability of the control loop described in a file.", CODES)
+    _case_argument(parser)
+    parser.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
+    parser.add_argument("--json", metavar="FILE", help="write the verdicts as JSON")
+    parser.add_argument("--log", metavar="NC", help="write the run as NetCDF")
+    parser.add_argument("--quiet", action="store_true", help="print nothing; the exit code is the answer")
+    return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`workbench VERB …` → exit code."""
+    from workbench import __version__
+
+    parser = _parser("workbench", "Controller design and stability verification for hydraulic robots.",
+                     "To verify a file: verify-stability FILE")
+    parser.add_argument("--version", action="version", version=f"fluidproof {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+
+    def verb(name, act, what):
+        p = verbs.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False)
+        p.set_defaults(act=act)
+        return p
+
+    p = verb("init", _init, "write a commented case file for a shipped machine here")
+    p.add_argument("machine", nargs="?", help="name of the machine; left out: list them")
+    p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: MACHINE.yaml)")
+    p = verb("simulate", _simulate, "run the scenario of a case file")
+    _case_argument(p)
+    p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
+    p.add_argument("--csv", metavar="CSV", help="write the run as comma-separated text")
+    p.add_argument("--quiet", action="store_true", help="print nothing")
+    p = verb("report", _report, "verify a case file and write the report; exit 0 when it is written, whatever it says")
+    _case_argument(p)
+    p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
+    p = verb("schema", _schema, "print the JSON schema of case files, for editors")
+    return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
+
+
+def _act(options, arguments) -> int:
+    return options.act(options, arguments)
+
+
+def _case_argument(parser) -> None:
+    parser.add_argument("file", help="case file (YAML), or the name of a shipped machine")
+
+
+def _guarded(action: Callable[[], int]) -> int:
+    """Run a command; every way it can fail becomes a message and an exit code."""
+    import warnings
+
+    from workbench.terminal import complain
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show β still shows the rest
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a diverging run overflows; the verdict says so
+            return action()
+    except InputError as why:
+        complain(str(why))
+        return BAD
+    except KeyboardInterrupt:
+        complain("interrupted; files not listed above were not written")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader has gone (`| head`); Python must not complain when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD
+    except MemoryError:
+        complain("there is not enough memory for this\n  mend: shorten the run, or log less often (log_period)")
+        return BAD
+    except Exception as why:
+        if os.environ.get("FLUIDPROOF_DEBUG"):
+            raise
+        complain(f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
+                 "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints")
+        return FAULT
+
+
+# ---- verify and report --------------------------------------------------------------------------------------------
+def _verify(options, arguments, judged: bool = True) -> int:
+    from workbench import terminal
+    from workbench.verdict import exit_code
+
+    outputs = {"log": options.log, "json": options.json, "report": options.report}
+    case = _case(options.file)
+    _check_outputs(outputs, options.file)
+    room = terminal.columns()
+    with terminal.progress(not options.quiet) as tell:
+        tell(0.0, "reading")
+        study = _study(case, lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what))
+        code = exit_code(study.verdicts) if judged else 0
+        made = {"log": lambda path: study.log.save(path),
+                "json": lambda path: _write_json(path, case, study, code),
+                "report": lambda path: _write_report(path, case, study, arguments, tell)}
+        if not options.quiet and not options.report:
+            tell(1.0)
+    if not options.quiet:  # the answer first: whatever happens to the files, it is not lost
+        terminal.say(terminal.headline(terminal.title(case), case.path, room))
+        terminal.say(terminal.table(study.verdicts, room, terminal.coloured()))
+    written = []
+    for name, path in outputs.items():
+        if path:
+            try:
+                made[name](path)
+            except BaseException:
+                if written:
+                    terminal.complain("written: " + ", ".join(written))
+                raise
+            written.append(path)
+    if not options.quiet:
+        terminal.say(terminal.tally(study.verdicts, written, code))
+    return code
+
+
+def _study(case, progress):
+    from workbench.verification import study
+
+    with case.located():
+        return study(case.loop, case.scenario, case.claims, progress)
+
+
+def _report(options, arguments) -> int:
+    given = argparse.Namespace(file=options.file, report=options.output, json=None, log=None, quiet=False)
+    return _verify(given, arguments, judged=False)
+
+
+def _write_report(path, case, study, arguments, tell) -> None:
+    import shlex
+
+    from reports.document import Content, write_report
+    from workbench.system import innermost
+    from workbench.terminal import title
+
+    command = shlex.join([os.path.basename(sys.argv[0]) or "verify-stability", *(sys.argv[1:] if arguments is None else arguments)])
+    content = Content(
+        title(case), f"Is the loop in {os.path.basename(case.path)} stable, how far from the edge, and what would break first?",
+        tuple(study.verdicts), study.log, case.text, case.plant, innermost(case.controller),
+        {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()},
+        study.analysis, _today(), command)
+    write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
+
+
+def _today() -> str:
+    """Today, or the day in SOURCE_DATE_EPOCH (seconds), for reports that come out the same again."""
+    import datetime
+
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if given.isdigit():
+        return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date().isoformat()
+    return datetime.date.today().isoformat()
+
+
+def _write_json(path, case, study, code) -> None:
+    import json
+
+    from workbench.atomic import write_atomic
+    from workbench.verdict_json import document
+
+    text = json.dumps(document(case, study, code), ensure_ascii=False, indent=2, allow_nan=False)
+    write_atomic(path, lambda stream: stream.write(text.encode("utf-8", "replace") + b"\n"))
+
+
+# ---- the other verbs ----------------------------------------------------------------------------------------------
+def _simulate(options, arguments) -> int:
+    from workbench import terminal
+    from workbench.simulate import simulate
+
+    outputs = {"log": options.log, "csv": options.csv}
+    case = _case(options.file)
+    _check_outputs(outputs, options.file)
+    with terminal.progress(not options.quiet) as tell, case.located():
+        tell(0.0, "simulating")
+        log = simulate(case.loop, case.scenario, progress=tell)
+    if options.log:
+        log.save(options.log)
+    if options.csv:
+        log.to_csv(options.csv)
+    if not options.quiet:
+        written = [path for path in outputs.values() if path]
+        terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
+        words = [log.status.message, f"{len(log)} instants of {len(log.signals)} signals", *map(terminal.clean, written)]
+        terminal.say(" · ".join(words))
+    return 0 if log.status.completed else 1
+
+
+def _init(options, arguments) -> int:
+    from plants.shipped import machine, machines
+    from workbench import terminal
+    from workbench.atomic import write_atomic
+    from workbench.file import laws, loads
+    from workbench.starter import starter
+    from workbench.system import innermost
+
+    if options.machine is None:
+        terminal.say("shipped machines: " + ", ".join(machines()) + "\nwrite a case file for one with: workbench init NAME")
+        return 0
+    plant = machine(options.machine).plant
+    path = options.output or f"{options.machine}.yaml"
+    if os.path.lexists(path):
+        raise InputError("there is such a file already", file=path, mend="give another name with --output, or remove it first")
+    case = loads(f"plant: {options.machine}\n", options.machine)
+    law = laws()[type(innermost(case.controller)).__name__]
+    text = starter(options.machine, plant, law, case.claims, os.path.basename(path))
+    write_atomic(path, lambda stream: stream.write(text.encode()))
+    terminal.say(f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}")
+    return 0
+
+
+def _schema(options, arguments) -> int:
+    import json
+
+    from plants.shipped import PLANTS
+    from workbench import terminal
+    from workbench.case_schema import case_schema
+    from workbench.file import laws
+    from workbench.verification.claims import Claim
+
+    terminal.say(json.dumps(case_schema(PLANTS, laws(), Claim), ensure_ascii=False, indent=1))
+    return 0
+
+
+# ---- files --------------------------------------------------------------------------------------------------------
+def _case(given: str):
+    """The case in a file, or of a shipped machine called so."""
+    from workbench.file import load, loads
+
+    if not os.path.lexists(given) and "." not in given and os.sep not in given:
+        from plants.shipped import machines
+
+        if given in machines():
+            return loads(f"plant: {given}\n", given)
+    return load(given)
+
+
+def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
+    """Refuse, before long work, outputs that cannot be written or would overwrite the input or each other."""
+    from importlib.util import find_spec
+
+    from workbench.atomic import check_writable
+
+    taken = {os.path.realpath(source): "the case file"}
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        check_writable(path)
+        other = taken.setdefault(os.path.realpath(path), f"--{name}")
+        if other != f"--{name}":
+            raise InputError(f"--{name} would overwrite {other}", file=path, mend="give it a name of its own")
+    needed = {"report": ("typst", "matplotlib"), "log": ("h5netcdf", "h5py")}
+    for name, modules in needed.items():
+        missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
+        if missing:
+            raise InputError(f"--{name} needs {' and '.join(missing)}", mend=f"pip install {' '.join(missing)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+"""A case file (YAML) → a Case: plant, controller, loop, scenario, claims.
+
+    plant: hiab-xs031                        # a shipped machine; or {machine: …, change: …, friction: …, lock: …}; or in full
+    controller: {law: VDC, λ: 8 1/s, model: {change: {payload.mass: 175 kg}}}
+    loop: {sample_time: 1 ms, delay: 0 ms, filter: …, noise: …, quantise: …, limit: 10 V}
+    scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, offset: {q_1: 1 deg}}
+    claims: {tracking: {error: 5 mm}, delay-limit: false}
+
+Only `plant` is needed; what is left out is the plant's default. `claims` edits the default set: false takes one out,
+options replace its options, true or options add one. Files hold data, never code. Everything unusable is an InputError with
+file, line, key and how to mend it, also what only shows when the parts meet (a path out of reach, a signal nobody measures).
+
+The wrappers stand around the law in this order, from the law outwards: filter, quantise, noise, limit, sampling, delay. So
+the noise is on the physical signal, the converter rounds it, and the law sees it filtered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, final
+
+from workbench import case_form as form
+from workbench.build import Provenance, build, unknown
+from workbench.case_scenario import default_scenario, read_scenario
+from workbench.edit import edited, located
+from workbench.errors import InputError
+from workbench.parameters import leaves
+from workbench.scenario import Scenario
+from workbench.system import ClosedLoop
+from workbench.units import quantity
+from workbench.yaml_input import Node, parse, read
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a file says, ready to run.
+
+    controller   wrapped: the law is innermost
+    claims       what to verify
+    provenance   path as in `parameters.leaves(loop)`, or of a whole vector → Provenance
+    text         the file as it was read;  path  its name
+    """
+
+    name: str
+    plant: Any
+    controller: Any
+    loop: ClosedLoop
+    scenario: Scenario
+    claims: tuple
+    provenance: Mapping[str, Provenance] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    path: str = ""
+    root: Node | None = field(default=None, repr=False)
+
+    def located(self):
+        """Context in which refusals that have no place get this file's name and the scenario's line."""
+        node = self.root.value.get("scenario", self.root.value["plant"]) if self.root else Node({}, 0, 0, self.path)
+        return located(node, "scenario")
+
+
+def load(path: str | os.PathLike) -> Case:
+    """The case in a file. Raises InputError, see the module."""
+    root = read(path)
+    return _case(root, Path(path).read_text("utf-8-sig"), os.fspath(path))
+
+
+def loads(text: str, path: str = "") -> Case:
+    """The case in a text; `path` is its name in messages, other files are looked for beside it."""
+    return _case(parse(text, path), text, path)
+
+
+def _case(root: Node, text: str, path: str) -> Case:
+    if not isinstance(root.value, dict):
+        raise root.error(f"expected sections such as plant: and controller:, got {root.words}",
+                         mend="write 'plant: hiab-xs031' to begin with")
+    sections = root.value
+    for key, child in sections.items():
+        if key not in form.SECTIONS:
+            raise unknown(child, key, form.SECTIONS)
+    if "plant" not in sections:
+        raise root.error("there is no plant: section", key="plant", mend="add 'plant: hiab-xs031', or your own machine")
+    folder = Path(path).parent
+    plant, provenance, sources = read_plant(sections["plant"], folder)
+    provenance = {f"plant.{where}": origin for where, origin in provenance.items()}
+    controller = read_controller(sections.get("controller"), plant, provenance)
+    with located(sections.get("controller", sections["plant"]), "controller"):
+        ClosedLoop(plant, controller)
+    controller = wrapped(controller, sections.get("loop"), provenance)
+    loop = ClosedLoop(plant, controller)
+    if _given(sections.get("scenario")):
+        scenario = read_scenario(sections["scenario"], loop, folder, provenance)
+    else:
+        scenario = default_scenario(loop)
+    claims = read_claims(sections.get("claims"), loop, scenario, provenance)
+    name = build(str, sections["title"], "title") if "title" in sections else getattr(plant, "name", type(plant).__name__)
+    return Case(name, plant, controller, loop, scenario, claims, provenance,
+                {**sources, **_sources(sections.get("sources"))}, text, path, root)
+
+
+def _given(node: Node | None) -> bool:
+    return node is not None and node.value is not None
+
+
+def _sources(node: Node | None) -> dict[str, str]:
+    from plants.shipped import read_sources
+
+    return read_sources(node)
+
+
+# ---- plant --------------------------------------------------------------------------------------------------------------
+def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], dict[str, str]]:
+    """(plant, provenance, sources) of the plant section."""
+    from plants.shipped import build_plant, machine, machines, read_machine
+
+    if isinstance(node.value, dict) and "machine" not in node.value and "type" in node.value:
+        return *build_plant(node), {}
+    if isinstance(node.value, str):
+        node = Node({"machine": node}, node.line, node.column, node.file)
+    if not isinstance(node.value, dict) or "machine" not in node.value:
+        raise node.error("expected the name of a shipped machine, or a machine written out in full", key="plant",
+                         mend=f"write 'plant: {machines()[0]}', or 'type: Manipulator' and its keys below")
+    spec, name = build(form.Shipped, node, "plant"), node.value["machine"]
+    with located(name, "plant.machine"):
+        base = read_machine(folder / spec.machine) if spec.machine.endswith((".yaml", ".yml")) else machine(spec.machine)
+    plant, origins = changed(base.plant, node, "plant")
+    provenance = {**base.provenance, **origins}
+    if spec.lock:
+        with located(node.value["lock"], "plant.lock"):
+            plant, provenance = locked(plant, spec.lock, provenance)
+    return plant, provenance, dict(base.sources)
+
+
+def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance]]:
+    """`plant` with the section's `change:` and `friction:`, and where the new numbers come from."""
+    given, rub = node.value.get("change"), node.value.get("friction")
+    changes, origins = given.value if _given(given) else {}, {}
+    if _given(rub):
+        one = not _by_name(rub)
+        laws = {"all.cylinder.friction": rub} if one else {f"{name}.cylinder.friction": law for name, law in rub.value.items()}
+        plant, origins = edited(plant, laws, lambda name: f"{key}.friction" + ("" if one else f".{name.split('.')[0]}"))
+    plant, more = edited(plant, changes, lambda name: f"{key}.change.{name}")
+    return plant, {**origins, **more}
+
+
+def _by_name(node: Node) -> bool:
+    """Whether a friction section names cylinders, instead of one law for all of them."""
+    return isinstance(node.value, dict) and not {"law", "type", "kind"} & node.value.keys()
+
+
+def locked(plant: Any, at: Mapping[str, float], provenance: Mapping[str, Provenance]):
+    """The plant with prismatic segments frozen, and the provenance of what is left of it."""
+    if not hasattr(plant, "locked"):
+        raise InputError(f"lock: a {type(plant).__name__} has nothing to lock", mend="remove lock:")
+    before = dict(_values(plant))
+    plant = plant.locked(**at)
+    note = "with " + ", ".join(f"{name} locked at {value:g} m" for name, value in at.items())
+    kept = {}
+    for path, value in _values(plant):
+        if before.get(path) != value:
+            kept[path] = Provenance("D", note=note)
+        elif path in provenance:
+            kept[path] = provenance[path]
+    return plant, kept
+
+
+def _values(plant):
+    """(path, value) of every number, vectors whole."""
+    whole: dict[str, tuple] = {}
+    for leaf in leaves(plant):
+        stem, _, last = leaf.path.rpartition(".")
+        path = stem if last.isdigit() else leaf.path
+        whole[path] = (*whole.get(path, ()), leaf.value)
+    return whole.items()
+
+
+# ---- controller ---------------------------------------------------------------------------------------------------------
+def laws() -> dict[str, type]:
+    """Name in a file → control law."""
+    from controllers import PID, VDC
+
+    return {"VDC": VDC, "PID": PID}
+
+
+def read_controller(node: Node | None, plant: Any, provenance: dict[str, Provenance]) -> Any:
+    """The law of the controller section around its own model; VDC with its default gains when there is none."""
+    known = laws()
+    default = known["VDC"] if hasattr(plant, "structures") else known["PID"]
+    if not _given(node):
+        return default(plant)
+    inside = node.value
+    if isinstance(inside, str):
+        inside = {"law": node}
+    if not isinstance(inside, dict):
+        raise node.error(f"expected a law and its gains, got {node.words}", key="controller", mend="write 'law: VDC'")
+    if not {"law", "type", "kind"} & inside.keys():
+        inside = {"law": Node(default.__name__, node.line, node.column, node.file), **inside}
+    forms = {form.law_form(cls): cls for cls in known.values()}
+    found: dict[str, Provenance] = {}
+    made = build(_union(forms), Node(inside, node.line, node.column, node.file), "controller", found)
+    provenance |= {f"controller.{path.removeprefix('controller.')}": origin for path, origin in found.items()}
+    values = {f.name: getattr(made, f.name) for f in fields(made)}
+    model = plant
+    if values.pop("model", None) is not None and _given(inside.get("model")):
+        model, origins = changed(plant, inside["model"], "controller.model")
+        provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
+    cls = forms[type(made)]
+    plain = {f.name for f in fields(cls) if isinstance(values.get(f.name), float) and isinstance(f.default, tuple)}
+    values |= {name: (values[name],) for name in plain}
+    with located(Node(inside, node.line, node.column, node.file), "controller"):
+        return cls(model=model, **values)
+
+
+def _union(classes):
+    from functools import reduce
+    from operator import or_
+
+    return reduce(or_, classes)
+
+
+def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> Any:
+    """The law inside what the loop section asks for; sampled at 1 ms when there is none."""
+    from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+
+    node = node if _given(node) else Node({}, 0)
+    if isinstance(node.value, dict) and "quantize" in node.value and "quantise" not in node.value:
+        node = replace(node, value={("quantise" if k == "quantize" else k): v for k, v in node.value.items()})
+    spec, inner = build(form.Loop, node, "loop", provenance), law
+    with located(node, "loop"):
+        for f in _several(spec.filter):
+            _measured(law, f.signals, "filter")
+            inner = Filtered(inner, f.frequency, f.damping, f.signals)
+        for f in _several(spec.quantise):
+            inner = Quantised(inner, _in_unit_of(law, f.signals, f.resolution, "quantise.resolution"), f.signals)
+        for f in _several(spec.noise):
+            inner = Noisy(inner, _in_unit_of(law, f.signals, f.σ, "noise.σ"), f.signals)
+        if spec.limit is not None:
+            inner = Saturated(inner, -spec.limit, spec.limit)
+        if spec.sample_time != "continuous":
+            inner = Sampled(inner, spec.sample_time)
+        elif spec.noise or spec.delay > 0:
+            raise InputError(f"{'noise' if spec.noise else 'delay'}: needs a sampled law, this one is continuous",
+                             mend="give a sample_time, like 1 ms")
+        return Delayed(inner, spec.delay) if spec.delay > 0 else inner
+
+
+def _several(spec) -> tuple:
+    return spec if isinstance(spec, tuple) else (spec,)
+
+
+def _measured(law, signals, what):
+    """Measured signals of these names ("p" is every p_…); InputError when there is none."""
+    for name in signals:
+        if not any(s.name == name or s.name.startswith(name + "_") for s in law.measured):
+            from workbench.system import find
+
+            find(law.measured, name, f"{what}.signals: measured signals")
+    return [s for s in law.measured if not signals or any(s.name == n or s.name.startswith(n + "_") for n in signals)]
+
+
+def _in_unit_of(law, signals, value, what) -> float:
+    """A number or quantity in the unit that the chosen signals share."""
+    chosen = {s.unit for s in _measured(law, signals, what.partition(".")[0])}
+    if not isinstance(value, str):
+        return value
+    if len(chosen) > 1:
+        raise InputError(f"{what}: these signals have different units ({', '.join(sorted(chosen))})",
+                         mend="name signals of one unit, and make a list of several such entries")
+    try:
+        return quantity(value, chosen.pop())
+    except InputError as why:
+        raise InputError(f"{what}: {why.message}", mend=why.mend) from None
+
+
+# ---- claims -------------------------------------------------------------------------------------------------------------
+def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provenance: dict[str, Provenance]) -> tuple:
+    """The default claims, edited by the claims section."""
+    from workbench.verification import default_claims
+    from workbench.verification.claims import Claim
+    from workbench.verification.ledger import has_ledger
+
+    chosen = {type(claim): claim for claim in default_claims(loop, scenario)}
+    if not _given(node):
+        return tuple(chosen.values())
+    names = form.claim_names(Claim)
+    if not isinstance(node.value, dict):
+        raise node.error(f"expected claims and their options, got {node.words}", key="claims",
+                         mend="write 'tracking: {error: 5 mm}' below it, indented")
+    needs_ledger = {names[n] for n in ("identity", "power-flows", "hypotheses", "inequality", "practical-stability")}
+    for written, child in node.value.items():
+        name = form.kebab(written).replace("_", "-")
+        if name not in names:
+            raise unknown(child, written, names, "claims", "claim")
+        cls, key = names[name], f"claims.{written}"
+        if child.value is False:
+            chosen.pop(cls, None)
+            continue
+        if cls in needs_ledger and not has_ledger(loop):
+            raise child.error("this controller states no accompanying function to ask that of", key=key,
+                              mend="ask it of a VDC loop, or remove this line")
+        plain = Node({}, child.line, child.column, child.file) if child.value in (True, None) else child
+        chosen[cls] = build(cls, plain, key, provenance)
+    if not chosen:
+        raise node.error("every claim is taken out; nothing is left to verify", key="claims", mend="keep at least one")
+    return tuple(chosen.values())

@@ -1,0 +1,114 @@
+"""The file `workbench init` writes: a machine with its default controller, loop, scenario and claims, to be edited.
+
+Every number is read off the classes' own defaults, so the file says what an empty one would mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from workbench import shape
+from workbench.case_form import kebab
+from workbench.case_scenario import DEMO
+from workbench.errors import InputError
+from workbench.units import format_quantity, quantity
+from workbench.wrappers import Sampled
+
+HEAD = """\
+# {name}: {law} on the demo path. Check it with:  verify-stability {file}
+#
+# Everything but `plant` may be left out; the values below are the defaults. Quantities carry a unit ("80 mm", "185 bar",
+# "5 deg") or are plain SI numbers. Greek keys may be spelled out: lambda for λ.
+
+plant:
+  machine: {machine}
+  # change:                                # any number or part of the machine, by its path in the machine's file
+  #   payload.mass: 50 kg
+  #   lift.valve.frequency: 60 Hz
+  #   all.valve.lag: ideal                 # "all.": every part of that name
+  # friction: {{law: LuGre}}                 # one law for all cylinders, or one a cylinder: {{lift: {{law: Stribeck}}}}
+  # lock: {{extension: 0.5 m}}               # a prismatic segment frozen
+
+controller:
+  law: {law}
+"""
+
+LOOP = """\
+  # model:                                 # what the controller believes, where that differs from the machine
+  #   change: {{payload.mass: 25 kg}}
+
+loop:
+  sample_time: {sample_time}
+  # delay: 0.5 ms                          # from sample to valve
+  # filter: {{frequency: 100 Hz, signals: [p]}}    # "p": every signal that begins with p_
+  # noise: {{sigma: 0.1 bar, signals: [p]}}
+  # quantise: {{resolution: 0.02 deg, signals: [q]}}
+  # limit: 10 V
+
+scenario:
+  reference:
+    type: Waypoints                        # or Sine, Hold, Spline
+    space: {space}                       # or joint, piston
+    points: {points}
+    leg: {leg}
+  # offset: {{q_1: 1 deg}}                   # start away from the reference
+  # disturbances: {{f_Dy: 500 N}}            # force of the tool on its surroundings
+  # duration: 10 s                         # shorter than the path
+
+claims:                                    # false takes one out; counted: it decides the exit code
+"""
+
+
+def starter(machine: str, plant: Any, law: type, claims: tuple, file: str) -> str:
+    """Text of a case file for a shipped machine."""
+    points = ", ".join(p if isinstance(p, str) else "[" + ", ".join(f"{v:g} m" for v in p) + "]" for p in DEMO.points)
+    words = {"machine": machine, "name": plant.name, "law": law.__name__, "file": file, "space": DEMO.space,
+             "points": f"[{points}]", "leg": format_quantity(DEMO.leg, "s"),
+             "sample_time": format_quantity(Sampled.T_s, "s")}
+    lines = [HEAD.format(**words).rstrip(), *_gains(law), LOOP.format(**words).rstrip(), *_claims(claims)]
+    return "\n".join(lines) + "\n"
+
+
+def _gains(law: type) -> Iterator[str]:
+    for key, hint, default in _numbers(law):
+        yield _line(f"  {key}: {written(default, hint.info.unit)}", hint.meaning)
+
+
+def _claims(claims: tuple) -> Iterator[str]:
+    for claim in claims:
+        name, options = kebab(type(claim).__name__), []
+        for key, hint, _ in _numbers(type(claim)):
+            value = getattr(claim, key)
+            if value is not None:
+                options.append(f"{key}: {written(value, hint.info.unit)}")
+        options.append(f"counted: {str(claim.counted).lower()}")
+        yield f"  {name}: {{{', '.join(options)}}}"
+
+
+def _numbers(cls: type) -> Iterator[tuple[str, shape.Hint, Any]]:
+    """Fields of `cls` that hold numbers with a unit: (name, hint, default)."""
+    hints = get_type_hints(cls, include_extras=True)
+    for f in fields(cls):
+        hint = shape.hint(hints[f.name])
+        if hint.info is not None:
+            yield f.name, hint, f.default
+
+
+def written(value: Any, unit: str) -> str:
+    """A number as one writes it in a file: 0.006 m is 6 mm, a list of one its entry."""
+    if isinstance(value, tuple):
+        return written(value[0], unit) if len(value) == 1 else "[" + ", ".join(written(v, unit) for v in value) + "]"
+    if value == 0:
+        return "0"
+    text = format_quantity(value, unit, 6)
+    try:
+        exact = quantity(text, unit) == value
+    except InputError:  # raised powers are for people
+        exact = False
+    return text if exact else f"{value:g}" if unit in ("", "1") else f"{value:g} {unit}"
+
+
+def _line(text: str, meaning: str) -> str:
+    return f"{text:<43}# {meaning}" if meaning else text
