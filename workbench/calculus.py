@@ -66,7 +66,7 @@ def _derivative(f, x, directions):
             y = ca.substitute([slope], [s, d], [column(x), column(direction)])[0]
             results.append([y[i] for i in range(y.numel())])
         else:
-            results.append([float(v) for v in np.array(numeric(column(x), column(direction))).ravel()])
+            results.append([float(v) for v in np.array(numeric([float(v) for v in x], [float(v) for v in direction])).ravel()])
     return results
 
 
@@ -233,7 +233,7 @@ def _jacobians(traced: Traced):
         for f in (traced.flow, traced.out):
             t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
             y = f(t, x, w, c)
-            made.append(ca.Function("jac", [t, x, w, c], [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))]))
+            made.append(ca.Function("jacobians", [t, x, w, c], [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))]))
         _jacs[id(traced)] = (traced, *made)
     return _jacs[id(traced)][1:]
 

@@ -6,7 +6,7 @@ Every number is read off the classes' own defaults, so the file says what an emp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 from workbench import shape
@@ -72,36 +72,35 @@ def starter(machine: str, plant: Any, law: type, claims: tuple, file: str) -> st
 
 
 def _gains(law: type) -> Iterator[str]:
-    for key, hint, default in _numbers(law):
-        yield _line(f"  {key}: {written(default, hint.info.unit)}", hint.meaning)
+    for key, hint in _simple(law):
+        default = getattr(law, key)
+        others = [c for c in shape.choices(hint.options[0]) or () if c != default]
+        yield _line(f"  {key}: {written(default, hint)}", f"or {', '.join(others)}" if others else hint.meaning)
 
 
 def _claims(claims: tuple) -> Iterator[str]:
     for claim in claims:
-        name, options = kebab(type(claim).__name__), []
-        for key, hint, _ in _numbers(type(claim)):
-            value = getattr(claim, key)
-            if value is not None:
-                options.append(f"{key}: {written(value, hint.info.unit)}")
-        options.append(f"counted: {str(claim.counted).lower()}")
-        yield f"  {name}: {{{', '.join(options)}}}"
+        given = [f"{key}: {written(getattr(claim, key), hint)}" for key, hint in _simple(type(claim))
+                 if getattr(claim, key) is not None]
+        yield f"  {kebab(type(claim).__name__)}: {{{', '.join(given)}}}"
 
 
-def _numbers(cls: type) -> Iterator[tuple[str, shape.Hint, Any]]:
-    """Fields of `cls` that hold numbers with a unit: (name, hint, default)."""
+def _simple(cls: type) -> Iterator[tuple[str, shape.Hint]]:
+    """Fields of `cls` with a default that one line can hold: numbers, choices, truth values."""
     hints = get_type_hints(cls, include_extras=True)
     for f in fields(cls):
         hint = shape.hint(hints[f.name])
-        if hint.info is not None:
-            yield f.name, hint, f.default
+        if f.default is not MISSING and (hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool}):
+            yield f.name, hint
 
 
-def written(value: Any, unit: str) -> str:
-    """A number as one writes it in a file: 0.006 m is 6 mm, a list of one its entry."""
+def written(value: Any, hint: shape.Hint) -> str:
+    """A value as one writes it in a file: 0.006 m is 6 mm, a list of one its entry."""
     if isinstance(value, tuple):
-        return written(value[0], unit) if len(value) == 1 else "[" + ", ".join(written(v, unit) for v in value) + "]"
-    if value == 0:
-        return "0"
+        return written(value[0], hint) if len(value) == 1 else "[" + ", ".join(written(v, hint) for v in value) + "]"
+    if isinstance(value, bool | int | str) or value == 0:
+        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    unit = hint.info.unit
     text = format_quantity(value, unit, 6)
     try:
         exact = quantity(text, unit) == value

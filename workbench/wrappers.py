@@ -365,10 +365,3 @@ class Noisy(_Around):
 
     def monitor(self, t, z, y, r):
         return self.inner.monitor(t, z, *self._seen(y, r))
-
-
-def unwrap(controller):
-    """The law inside all wrappers."""
-    while isinstance(controller, _Around):
-        controller = controller.inner
-    return controller

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.parameters import digest
+from workbench.system import innermost
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.rates import body_rates, reduced_rate
 from workbench.verification.run import Run
-from workbench.wrappers import Noisy, Quantised, unwrap
+from workbench.wrappers import Noisy, Quantised
 
 
 def check_hypotheses(claim, run: Run) -> Verdict:
     """Every hypothesis of Theorem 5 and of what completes it, on this run."""
-    law, plant = unwrap(run.loop.controller), run.loop.plant
+    law, plant = innermost(run.loop.controller), run.loop.plant
     found = [*gains(law, plant), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
              *reference(run), *knowledge(run, law), *signal_path(run)]
     met = sum(a.holds is True for a in found)
@@ -147,7 +148,7 @@ def signal_path(run):
 
 def path_rate(run, points: int = 12) -> tuple[float, float]:
     """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s."""
-    law, plant = unwrap(run.loop.controller), run.loop.plant
+    law, plant = innermost(run.loop.controller), run.loop.plant
     c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
     own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
     q = np.column_stack([run.log.array(n) for n in plant.joint_names])

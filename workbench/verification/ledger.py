@@ -23,8 +23,7 @@ from workbench.log import Log
 from workbench.native import Mapped
 from workbench.parameters import bind, leaves, structure
 from workbench.simulate import start_state
-from workbench.system import System, names
-from workbench.wrappers import unwrap
+from workbench.system import System, innermost, names
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +109,12 @@ class Balance:
 
 def entries_of(loop, t, x, w, rates) -> tuple[list[Entry], dict]:
     """The entries the loop's own law states, and the quantities its hypotheses need."""
-    return unwrap(loop.controller).certificate(loop.plant).entries(loop, t, x, w, rates)
+    return innermost(loop.controller).certificate(loop.plant).entries(loop, t, x, w, rates)
 
 
 def has_ledger(loop: System) -> bool:
     """Whether the loop's law states a ledger."""
-    return hasattr(unwrap(getattr(loop, "controller", None)), "certificate")
+    return hasattr(innermost(getattr(loop, "controller", None)), "certificate")
 
 
 class LedgerFunction:
