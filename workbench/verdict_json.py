@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from workbench.log import plain
 
@@ -17,7 +20,7 @@ def document(case, study, code: int) -> dict:
 
     JSON has no infinity and no NaN: such numbers are null, and `not_finite` says in words what they were, by path.
     """
-    verdicts = [plain(v.as_dict(), v.key) for v in study.verdicts]
+    verdicts = [plain(_listed(v.as_dict()), v.key) for v in study.verdicts]
     counts = {word: sum(v.counted and v.word == word for v in study.verdicts) for word in ("holds", "violated", "undecided")}
     status = study.log.status
     found = {
@@ -29,6 +32,17 @@ def document(case, study, code: int) -> dict:
     }
     odd: dict[str, str] = {}
     return {**_finite(found, "", odd), "not_finite": odd}
+
+
+def _listed(value: Any) -> Any:
+    """Arrays as lists, complex numbers as {real, imag}."""
+    if isinstance(value, Mapping):
+        return {str(k): _listed(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_listed(v) for v in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _listed(value.tolist())
+    return {"real": value.real, "imag": value.imag} if isinstance(value, complex) else value
 
 
 def _finite(value: Any, path: str, odd: dict[str, str]) -> Any:
