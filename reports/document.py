@@ -150,7 +150,8 @@ def data(content: Content, drawn: list[str]) -> dict:
     model = getattr(controller, "model", None)
     shipped = content.case_text[:LONGEST_FILE]
     return {
-        "title": clean(content.title, 160), "question": clean(content.question), "date": clean(content.date, 60),
+        "title": tables.wrapped(content.title, 160), "short": clean(content.title, 70), "date": clean(content.date, 40),
+        "question": tables.wrapped(content.question),
         "answer": tables.answer(content.verdicts), "exit": exit_code(content.verdicts),
         "verdicts": tables.verdict_rows(content.verdicts), "assumptions": tables.assumption_rows(content.verdicts),
         "run": _run(content.log), "figures": drawn,

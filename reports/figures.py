@@ -20,7 +20,7 @@ def path(log: Log):
                                       ("tcp_x", "tcp_y", OBTAINED, 0.8, "obtained")):
         x, y = log.array(x), log.array(y)
         step = max(1, len(x) // 2000)
-        keep = (np.abs(x) < 1e3) & (np.abs(y) < 1e3)
+        keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
         x, y = np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step]
         ax.plot(x, y, color=color, lw=width, label=label)
     ax.plot(*(log.array(n)[:1] for n in ("tcp_x", "tcp_y")), "o", color=OBTAINED, ms=3.5)
@@ -103,7 +103,7 @@ def pressures(log: Log, plant=None):
         if label:
             ax.set_title(signals.title_of(plant, label))
         _finish(ax, log, *values)
-    legend(axes[0, 0])
+    legend(axes[0, 0], 0.92)
     return _time(fig, axes)
 
 

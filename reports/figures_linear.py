@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .figures_proof import _decades, _plain
-from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, clean, figure, legend, panels
+from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, figure, legend, named, panels
 
 
 def eigenvalues(data):
@@ -49,7 +49,7 @@ def bode(loops: Mapping):
         ω, L = np.asarray(ω, float), np.asarray(L, complex)
         keep = (ω > 0) & (np.abs(L) > 0)
         f = ω[keep] / (2 * np.pi)
-        axes[0, 0].plot(f, np.abs(L[keep]), color=color, label=clean(name, 24))
+        axes[0, 0].plot(f, np.abs(L[keep]), color=color, label=named(name, 24))
         axes[1, 0].plot(f, np.degrees(np.unwrap(np.angle(L[keep]))), color=color)
     gain, phase = axes[:, 0]
     gain.set(xscale="log", yscale="log", ylabel="|L|")
@@ -73,7 +73,7 @@ def nyquist(loops: Mapping):
     for (name, (_, L)), color in zip(loops.items(), CYCLE):
         L = np.asarray(L, complex)
         near = np.abs(L) < 12
-        ax.plot(np.where(near, L.real, np.nan), np.where(near, L.imag, np.nan), color=color, label=clean(name, 24))
+        ax.plot(np.where(near, L.real, np.nan), np.where(near, L.imag, np.nan), color=color, label=named(name, 24))
     ax.plot(-1, 0, "+", color=RED, ms=7, mew=1.2)
     ax.axhline(0, color=GREY, lw=0.4)
     ax.axvline(0, color=GREY, lw=0.4)

@@ -1,4 +1,7 @@
-"""Figures of an analysis: the ledger, power flows at the cuts, assumptions over time, studies of sampling and delay."""
+"""Figures of an analysis: the ledger, power flows at the cuts, assumptions over time, studies of sampling and delay.
+
+Accompanying functions and virtual power flows are those of [Zhu10] and [Petrovic22] section 5.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ from .style import (
     ORANGE,
     RED,
     WIDTH,
-    clean,
     figure,
     legend,
     line,
+    named,
     panels,
     thinned,
     upper,
@@ -56,7 +59,7 @@ def subsystems(data: Mapping):
     for (left, right), name in zip(axes, names):
         part = parts[name]
         _log_line(left, data["t"], part["v"], BLUE)
-        left.set_title(clean(name, 44))
+        left.set_title(named(name, 44))
         left.set_ylabel("J")
         _decades(left, 3)
         _rates(right, data["t"], part["vdot"], part.get("bound"))
@@ -75,7 +78,7 @@ def perturbations(data: Mapping):
     fig, axes = panels(1, 1, 1.8, top=0.4)
     ax = axes[0, 0]
     for name, color in zip(names, CYCLE):
-        _log_line(ax, *upper(data["t"], np.abs(terms[name])), color, lw=0.9, label=clean(name, 30))
+        _log_line(ax, *upper(data["t"], np.abs(terms[name])), color, lw=0.9, label=named(name, 30))
     ax.set_ylabel("|$d_{k}$|, W")
     _decades(ax, 5)
     _columns(ax)
@@ -93,7 +96,7 @@ def flows(data: Mapping):
     ax = axes[0, 0]
     unit, size = unit_for("W", *cuts.values())
     for name, color in zip(names, CYCLE):
-        line(ax, data["t"], np.asarray(cuts[name], float) / size, color, lw=0.8, label=clean(name, 16))
+        line(ax, data["t"], np.asarray(cuts[name], float) / size, color, lw=0.8, label=named(name, 16))
     ax.set_ylabel(unit)
     _columns(ax)
     if rest is not None:
@@ -126,7 +129,7 @@ def assumptions(monitors: Mapping):
         worst = np.nanmin(raw) if np.isfinite(raw).any() else np.nan
         ax.annotate(f"{worst:.2g}".replace("-", "−"), (1.0, base), (7, 0), ("axes fraction", "data"), ha="left",
                     va="center", textcoords="offset points", color="#222222" if worst >= 0 else RED, fontsize=7.5)
-    ax.set_yticks(range(len(names)), [clean(n, 44) for n in names[::-1]])
+    ax.set_yticks(range(len(names)), [named(n, 44) for n in names[::-1]])
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
     ax.spines["left"].set_visible(False)
@@ -203,15 +206,17 @@ def _log_line(ax, t, y, color, **keywords):
 
 
 def _decades(ax, count: int = 4, low: bool = True):
-    """At most `count` ticks at powers of ten, written 10ⁿ, and no more than twelve decades below the top."""
+    """At most `count` ticks at powers of ten, written 10ⁿ, and at most twelve decades around most of the curve."""
     if ax.get_yscale() != "log":
         return
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     bottom, top = ax.get_ylim()
     if low and bottom < top * 1e-12:
-        ax.set_ylim(bottom=top * 1e-12)
-        bottom = top * 1e-12
+        shown = np.concatenate([curve.get_ydata() for curve in ax.get_lines()])
+        typical = float(np.median(shown[np.isfinite(shown) & (shown > 0)]))
+        bottom, top = max(bottom, typical * 1e-6), min(top, typical * 1e6)
+        ax.set_ylim(bottom, top)
     narrow = top / bottom < 50
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1))
     written = (lambda value, _: typeset(f"{value:g}")) if narrow else _power_of_ten

@@ -7,13 +7,13 @@ import numpy as np
 from workbench.log import Log
 from workbench.units import display, pretty
 
-from .style import clean
+from .style import named
 
 
 def names_of(plant) -> dict[str, str]:
     """Actuator label → name of its segment ("t2" → "extension"); empty for plants without labels."""
     labels, segments = getattr(plant, "labels", ()), getattr(plant, "segments", ())
-    return {label: clean(s.name, 28) for label, s in zip(labels, segments)}
+    return {label: named(s.name, 28) for label, s in zip(labels, segments)}
 
 
 def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
@@ -66,13 +66,14 @@ def scaled(log: Log, *signals: str) -> tuple[list[np.ndarray], str]:
     """Values in the unit in which the largest reads well, and that unit as text."""
     unit = log.signal(signals[0]).unit
     values = [log.array(n) for n in signals]
-    name, size = unit_for(unit, *values)
+    # Of a run that blew up the most part was still a run.
+    name, size = unit_for(unit, *values, share=0.98 if log.status.completed else 0.5)
     return [v / size for v in values], name
 
 
-def unit_for(unit: str, *values) -> tuple[str, float]:
+def unit_for(unit: str, *values, share: float = 0.98) -> tuple[str, float]:
     """Unit in which these values read well, as text, and its size in SI."""
     bulk = np.concatenate([np.abs(np.asarray(v, float)).ravel() for v in values] or [np.zeros(1)])
     bulk = bulk[np.isfinite(bulk)]
-    name, size = display(unit, float(np.quantile(bulk, 0.98)) if bulk.size else 0.0)
+    name, size = display(unit, float(np.quantile(bulk, share)) if bulk.size else 0.0)
     return pretty(name), size

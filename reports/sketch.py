@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.log import Log
 
-from .style import BLUE, FAINT, GREY, INK, ORANGE, WIDTH, clean, figure
+from .style import BLUE, FAINT, GREY, INK, ORANGE, WIDTH, figure, named
 
 STEEL, CASE = "#5A6472", "#0072B2"
 
@@ -24,9 +24,9 @@ def chosen(plant, log: Log | None, count: int) -> list[np.ndarray]:
     if log is None or any(n not in log for n in plant.joint_names):
         return [np.array(plant.initial()[: plant.n], float)]
     q = np.stack([log.array(n) for n in plant.joint_names], 1)
-    # A machine that blew up is drawn only as long as it still looks like one.
-    good = np.flatnonzero(np.isfinite(q).all(1) & (np.abs(q) < 10).all(1))
-    return [q[good[int(i)]] for i in np.linspace(0, len(good) - 1, count)] if len(good) else [q[0]]
+    if not log.status.completed:
+        count = 1  # what blew up no longer looks like a machine
+    return [q[int(i)] for i in np.linspace(0, len(q) - 1, count)]
 
 
 def machine(plant, log: Log | None = None, *, height: float = 2.75, width: float = WIDTH, ghosts: int = 5,
@@ -44,7 +44,7 @@ def machine(plant, log: Log | None = None, *, height: float = 2.75, width: float
         _draw(ax, plant, q, faint=True)
     if log is not None and {"tcp_x", "tcp_y"} <= set(log.names):
         x, y = log.array("tcp_x"), log.array("tcp_y")
-        keep = (np.abs(x) < 50) & (np.abs(y) < 50)
+        keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
         step = max(1, len(x) // 1500)
         ax.plot(np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step], color=ORANGE, lw=1.1, zorder=6)
     _draw(ax, plant, stops[0], names=not bare)
@@ -78,9 +78,9 @@ def _draw(ax, plant, q, faint: bool = False, names: bool = False):
         joints = np.array([p["B0"], p["B1"], pin])
         ax.plot(joints[:, 0], joints[:, 1], "o", ms=3.6, mfc="white", mec=INK, mew=0.8, zorder=z + 0.5)
         if names:
-            _name(ax, clean(r.name, 24), 0.5 * (p["B0"] + mouth), along, p["B1"])
+            _name(ax, named(r.name, 24), 0.5 * (p["B0"] + mouth), along, p["B1"])
             if structure.prismatic is not None:
-                _name(ax, clean(structure.prismatic.name, 24), 0.75 * p["E1"] + 0.25 * p["P3"], p["P3"] - p["E1"],
+                _name(ax, named(structure.prismatic.name, 24), 0.75 * p["E1"] + 0.25 * p["P3"], p["P3"] - p["E1"],
                       p["B0"])
     if not faint:
         _base(ax, plant)

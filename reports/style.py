@@ -85,7 +85,7 @@ def svg(fig) -> bytes:
     return _SUBSCRIPT.sub(_lowered, stream.getvalue()).encode()
 
 
-_SUBSCRIPT = re.compile(r"\$([^$_{}<>&]{1,12})(?:_\{([^${}<>&]{1,24})\})?\$")
+_SUBSCRIPT = re.compile("\\$([^$_{}<>&\u200b]{1,12})(?:_\\{([^${}<>&\u200b]{1,24})\\})?\\$")
 
 
 def _lowered(match) -> str:
@@ -116,6 +116,11 @@ def clean(text: object, most: int | None = None) -> str:
     return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
+def named(text: object, most: int) -> str:
+    """A user's name for a figure: shown as it is, dollars included."""
+    return clean(text, most).replace("$", "$\u200b")
+
+
 def thinned(t, y, buckets: int = 420):
     """(t, y) for drawing: the smallest and the largest value of each stretch of time, so that no peak is lost."""
     t, y = np.asarray(t, float), np.asarray(y, float)
@@ -141,16 +146,16 @@ def upper(t, y, buckets: int = 300):
     return t[: n * size].reshape(n, size).mean(1), np.where(np.isfinite(y), y, np.nan)
 
 
-def reach(*arrays, share: float = 0.98) -> tuple[float, float] | None:
-    """Limits that show the bulk of the values of a run that blew up; None when nothing runs away."""
+def reach(*arrays) -> tuple[float, float] | None:
+    """Limits that show what a run did before it blew up; None when nothing runs away."""
     found = np.concatenate([np.asarray(a, float).ravel() for a in arrays] or [np.zeros(0)])
     found = found[np.isfinite(found)]
     if not found.size:
         return 0.0, 1.0
-    low, high = np.quantile(found, [(1 - share) / 2, (1 + share) / 2])
+    low, high = np.quantile(found, [0.25, 0.75])
     span = high - low or max(abs(high), 1e-12)
-    ran_away = found.max() > high + 20 * span or found.min() < low - 20 * span
-    return (low - span / 4, high + span / 4) if ran_away else None
+    ran_away = found.max() > high + 30 * span or found.min() < low - 30 * span
+    return (float(low - 2 * span), float(high + 2 * span)) if ran_away else None
 
 
 def line(ax, t, y, color=None, **keywords):
@@ -161,8 +166,8 @@ def line(ax, t, y, color=None, **keywords):
     return ax.plot(t, y, color=color, **keywords)
 
 
-def legend(ax, **keywords):
-    """Legend above the panel, right-aligned, in one row."""
+def legend(ax, right: float = 1.0):
+    """Legend above the panel in one row that ends at `right` (share of the width)."""
     handles, labels = ax.get_legend_handles_labels()
     if handles:
-        ax.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(labels), **keywords)
+        ax.legend(handles, labels, loc="lower right", bbox_to_anchor=(right, 1.0), ncols=len(labels))

@@ -57,11 +57,11 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
         text = f"{_count(by['violated'], n)} violated: {_listed(by['violated'])}"
         text += f"; {_few(by['undecided'])} undecided: {_listed(by['undecided'])}." if by["undecided"] else "."
         text += f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}." if by["holds"] else ""
-        return {"word": "violated", "lead": "No.", "text": clean(text)}
+        return {"word": "violated", "lead": "No.", "text": wrapped(text)}
     if by["undecided"]:
         text = f"{_count(by['undecided'], n)} undecided: {_listed(by['undecided'])}."
         text += f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}." if by["holds"] else ""
-        return {"word": "undecided", "lead": "Not decided.", "text": clean(text)}
+        return {"word": "undecided", "lead": "Not decided.", "text": wrapped(text)}
     weakest = max((v.strength for v in counted), key=STRENGTHS.index)
     kind = {"proof": "all are proven", "numerical": "the weakest rests on floating-point algebra",
             "sampled": "the weakest rests on sampled runs"}[weakest]
@@ -136,7 +136,8 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
     for parent, rows in groups.items():
         for name, value in _choices(obj, parent):
             path = f"{parent}.{name}" if parent else name
-            rows.append([clean(name), clean(value), *map(clean, _origin(provenance, prefix + path, path))])
+            tag, source, note = _origin(provenance, prefix + path, path)
+            rows.append([clean(name), clean(value, 60), clean(tag, 4), wrapped(source, 60), wrapped(note)])
     return [{"name": wrapped(parent.removeprefix("structures.").replace(".", " · ")), "rows": rows}
             for parent, rows in groups.items() if rows]
 
@@ -204,7 +205,8 @@ def _row(path, parts, origin) -> list[str]:
     if len(values) > 12:
         values = [f"{len(values)} numbers"]
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
-    return [clean(name), value + ("" if unit == "1" else f" {pretty(unit)}"), *map(wrapped, origin)]
+    shown = "" if unit == "1" else " " + pretty(unit).replace("Pa^0.5", "√Pa")
+    return [clean(name), value + shown, clean(origin[0], 4), wrapped(origin[1], 60), wrapped(origin[2])]
 
 
 def _origin(provenance: Mapping, *paths: str) -> tuple[str, str, str]:
