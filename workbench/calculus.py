@@ -92,6 +92,8 @@ class Traced:
     out: ca.Function
     stiff: ca.Function  # block of ∂ẋ/∂x of the states the system names stiff, column-major
     stiff_at: tuple[int, ...]
+    motion: ca.Function  # the flow without the trailing states that only jump (held commands), for integrators
+    n_moving: int
 
     @cached_property
     def flow_is_driven(self) -> bool:
@@ -145,6 +147,8 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
     }
     at = [names(system.states).index(name) for name in system.stiff]
     block = ca.jacobian(column(parts["flow"])[at], x)[:, at] if at else ca.SX(0, 0)
+    moving = max((i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()), default=0)
+    parts["motion"] = [*parts["flow"][:moving], *parts["flow"][len(xs):]]
     parts["stiff"] = [block[i, j] for j in range(len(at)) for i in range(len(at))]
     expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
     made = {}
@@ -152,7 +156,7 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         made[name] = ca.Function(name, [t, x, w, c], [e], ["t", "x", "w", "c"], ["y"])
         check_constants(made[name], f"{type(system).__name__}.{name}")
     return Traced(live, tuple(leaf.path for leaf in free), len(system.states), len(system.power_names),
-                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, stiff_at=tuple(at))
+                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, stiff_at=tuple(at), n_moving=moving)
 
 
 def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:

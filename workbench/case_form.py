@@ -1,4 +1,4 @@
-"""What the sections of a case file may hold, as classes: `workbench.build` reads by them, `workbench.schema` describes them.
+"""What the sections of a case file may hold, as classes: `build` reads by them, `schema` describes them.
 
 Plants and controllers are described by their own classes; these are the rest.
 """
@@ -123,7 +123,8 @@ def law_form(cls: type) -> type:
             declared = Annotated[float | tuple[float, ...], *declared.__metadata__]
         made.append((f.name, declared, field() if default is MISSING else field(default=default)))
     made.sort(key=lambda entry: entry[2].default is not MISSING)
-    return make_dataclass(cls.__name__, made, frozen=True, namespace={"__doc__": cls.__doc__, "__module__": cls.__module__})
+    names = {"__doc__": cls.__doc__, "__module__": cls.__module__}
+    return make_dataclass(cls.__name__, made, frozen=True, namespace=names)
 
 
 @cache

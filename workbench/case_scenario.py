@@ -1,4 +1,4 @@
-"""The scenario section of a case file: points in the unit of their space, a path checked for reach before anything runs."""
+"""The scenario section of a case file: points in the unit of their space, a path checked before anything runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench import case_form as form
 from workbench.build import Provenance, build, unknown
 from workbench.edit import located
 from workbench.errors import InputError
-from workbench.reference import Hold, Sine, Waypoints
+from workbench.reference import Sine, Waypoints
 from workbench.scenario import Scenario
 from workbench.system import ClosedLoop, names
 from workbench.units import quantity
@@ -20,7 +20,7 @@ from workbench.yaml_input import Node
 
 # The paper's path, for the shipped crane: a square around (3, 1) m at 5 s a leg.
 DEMO = Waypoints("cartesian", ("start", (2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5), (2.5, 1.0), "start"), 5.0)
-POINTS = ("points", "point", "centre", "amplitude", "values")  # keys whose numbers are in the unit of the reference's space
+POINTS = ("points", "point", "centre", "amplitude", "values")  # keys with numbers in the unit of the space
 
 
 def default_scenario(loop: ClosedLoop) -> Scenario:
@@ -126,7 +126,7 @@ def _quantity(value, unit: str, where: str) -> float:
         raise InputError(f"{where}: {why.message}", mend=why.mend) from None
 
 
-# ---- units of points ----------------------------------------------------------------------------------------------------
+# ---- units of points ----------------------------------------------------------------------------------------
 def _units(plant, space: str) -> list[str]:
     """Units of the components of a space."""
     if hasattr(plant, "task_names") and space in getattr(plant, "spaces", ()):

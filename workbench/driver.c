@@ -14,18 +14,19 @@ static int finite_all(const real *x, int n) {
   return 1;
 }
 
-/* one RK4 step of [x, e]: e collects the power integrals */
+/* one RK4 step of [x, e]: e collects the power integrals; only the first NI states move between jumps */
 static void rk4(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work) {
-  real k1[NX + NQ + 1], k2[NX + NQ + 1], k3[NX + NQ + 1], k4[NX + NQ + 1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
+  real k1[NI + NQ + 1], k2[NI + NQ + 1], k3[NI + NQ + 1], k4[NI + NQ + 1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
+  for (int i = NI; i < NX; ++i) y[i] = x[i];
   CALL(flow, &t, x, w0, k1);
-  for (int i = 0; i < NX; ++i) y[i] = x[i] + 0.5 * h * k1[i];
+  for (int i = 0; i < NI; ++i) y[i] = x[i] + 0.5 * h * k1[i];
   CALL(flow, &tm, y, wm, k2);
-  for (int i = 0; i < NX; ++i) y[i] = x[i] + 0.5 * h * k2[i];
+  for (int i = 0; i < NI; ++i) y[i] = x[i] + 0.5 * h * k2[i];
   CALL(flow, &tm, y, wm, k3);
-  for (int i = 0; i < NX; ++i) y[i] = x[i] + h * k3[i];
+  for (int i = 0; i < NI; ++i) y[i] = x[i] + h * k3[i];
   CALL(flow, &te, y, w1, k4);
-  for (int i = 0; i < NX; ++i) x[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
-  for (int i = 0; i < NQ; ++i) e[i] += h / 6.0 * (k1[NX + i] + 2.0 * k2[NX + i] + 2.0 * k3[NX + i] + k4[NX + i]);
+  for (int i = 0; i < NI; ++i) x[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
+  for (int i = 0; i < NQ; ++i) e[i] += h / 6.0 * (k1[NI + i] + 2.0 * k2[NI + i] + 2.0 * k3[NI + i] + k4[NI + i]);
 }
 
 /* One step of the four-stage, third-order, L-stable W-method ROS34PW2 (Rang, Angermann 2005): the linear solves see only the
@@ -39,7 +40,7 @@ static const real GA[4][4] = {{0}, {-0.87173304301691801}, {-0.90338057013044082
 static const real B[4] = {0.24212380706095346, -1.2232505839045147, 1.5452602553351020, 0.43586652150845900};
 
 static void rosw(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
-  real J[NS * NS], LU[NS][NS], k[4][NX + NQ + 1], y[NX + 1];
+  real J[NS * NS], LU[NS][NS], k[4][NI + NQ + 1], y[NX + 1];
   int p[NS];
   CALL(stiff, &t, x, w, J);
   for (int i = 0; i < NS; ++i) {
@@ -58,9 +59,10 @@ static void rosw(real t, real h, real *x, real *e, const real *w, const real *c,
       for (int l = j + 1; l < NS; ++l) LU[i][l] -= LU[i][j] * LU[j][l];
     }
   }
+  for (int i = NI; i < NX; ++i) y[i] = x[i];
   for (int s = 0; s < 4; ++s) {
     real g[NS], r[NS], ts = t + h * (AL[s][0] + AL[s][1] + AL[s][2]);
-    for (int i = 0; i < NX; ++i) {
+    for (int i = 0; i < NI; ++i) {
       y[i] = x[i];
       for (int q = 0; q < s; ++q) y[i] += h * AL[s][q] * k[q][i];
     }
@@ -84,8 +86,8 @@ static void rosw(real t, real h, real *x, real *e, const real *w, const real *c,
     }
   }
   for (int s = 0; s < 4; ++s) {
-    for (int i = 0; i < NX; ++i) x[i] += h * B[s] * k[s][i];
-    for (int i = 0; i < NQ; ++i) e[i] += h * B[s] * k[s][NX + i];
+    for (int i = 0; i < NI; ++i) x[i] += h * B[s] * k[s][i];
+    for (int i = 0; i < NQ; ++i) e[i] += h * B[s] * k[s][NI + i];
   }
 }
 #endif

@@ -1,8 +1,8 @@
 """Some numbers and parts of a frozen object exchanged by name: {"lift.cylinder.stroke": 0.5, "all.valve.lag": "ideal"}.
 
-A name is a dotted path such as `structures.lift.revolute.cylinder.stroke`, of which all but the last element may be left
-out while it stays clear which is meant: `lift.stroke`. Parts may be called by their own name (`extension.stroke`), Greek
-letters spelled out, shorthands used (`lift.valve.nominal`). `all.` in front means every part that fits.
+A name is a dotted path such as `structures.lift.revolute.cylinder.stroke`, of which all but the last element may be
+left out while it stays clear which is meant: `lift.stroke`. Parts may be called by their own name (`extension.stroke`),
+Greek letters spelled out, shorthands used (`lift.valve.nominal`). `all.` in front means every part that fits.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def find(obj: Any, written: str, node: Node, key: str) -> list[Place]:
         if not near:
             ends = {p.path[-1].lower(): p.text for p in known}
             near = [ends[n] for n in difflib.get_close_matches(written.split(".")[-1].lower(), ends, 2)]
-        raise node.error(f"there is nothing called {written[:80]!r} to change", key=key,
-                         mend=f"did you mean {' or '.join(near)}?" if near else "write the path as in the machine's own file")
+        mend = f"did you mean {' or '.join(near)}?" if near else "write the path as in the machine's own file"
+        raise node.error(f"there is nothing called {written[:80]!r} to change", key=key, mend=mend)
     if len(found) > 1 and not everywhere:
         shown = ", ".join(p.text for p in found[:3]) + (" …" if len(found) > 3 else "")
         raise node.error(f"{written!r} can be {len(found)} things: {shown}", key=key,

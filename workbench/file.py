@@ -1,17 +1,18 @@
 """A case file (YAML) → a Case: plant, controller, loop, scenario, claims.
 
-    plant: hiab-xs031                        # a shipped machine; or {machine: …, change: …, friction: …, lock: …}; or in full
+    plant: hiab-xs031                  # a shipped machine; or {machine: …, change: …, friction: …, lock: …}; or in full
     controller: {law: VDC, λ: 8 1/s, model: {change: {payload.mass: 175 kg}}}
     loop: {sample_time: 1 ms, delay: 0 ms, filter: …, noise: …, quantise: …, limit: 10 V}
-    scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, offset: {q_1: 1 deg}}
+    scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, offset: {q_1: 1}}
     claims: {tracking: {error: 5 mm}, delay-limit: false}
 
 Only `plant` is needed; what is left out is the plant's default. `claims` edits the default set: false takes one out,
-options replace its options, true or options add one. Files hold data, never code. Everything unusable is an InputError with
-file, line, key and how to mend it, also what only shows when the parts meet (a path out of reach, a signal nobody measures).
+options replace its options, true or options add one. Files hold data, never code. Everything unusable is an InputError
+with file, line, key and how to mend it, also what only shows when the parts meet (a path out of reach, a signal nobody
+measures).
 
-The wrappers stand around the law in this order, from the law outwards: filter, quantise, noise, limit, sampling, delay. So
-the noise is on the physical signal, the converter rounds it, and the law sees it filtered.
+The wrappers stand around the law in this order, from the law outwards: filter, quantise, noise, limit, sampling, delay.
+So the noise is on the physical signal, the converter rounds it, and the law sees it filtered.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def _case(root: Node, text: str, path: str) -> Case:
     else:
         scenario = default_scenario(loop)
     claims = read_claims(sections.get("claims"), loop, scenario, provenance)
-    name = build(str, sections["title"], "title") if "title" in sections else getattr(plant, "name", type(plant).__name__)
+    title = sections.get("title")
+    name = build(str, title, "title") if _given(title) else getattr(plant, "name", type(plant).__name__)
     return Case(name, plant, controller, loop, scenario, claims, provenance,
                 {**sources, **_sources(sections.get("sources"))}, text, path, root)
 
@@ -112,7 +114,7 @@ def _sources(node: Node | None) -> dict[str, str]:
     return read_sources(node)
 
 
-# ---- plant --------------------------------------------------------------------------------------------------------------
+# ---- plant -------------------------------------------------------------------------------------------------
 def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], dict[str, str]]:
     """(plant, provenance, sources) of the plant section."""
     from plants.shipped import build_plant, machine, machines, read_machine
@@ -126,7 +128,8 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
                          mend=f"write 'plant: {machines()[0]}', or 'type: Manipulator' and its keys below")
     spec, name = build(form.Shipped, node, "plant"), node.value["machine"]
     with located(name, "plant.machine"):
-        base = read_machine(folder / spec.machine) if spec.machine.endswith((".yaml", ".yml")) else machine(spec.machine)
+        own = spec.machine.endswith((".yaml", ".yml"))
+        base = read_machine(folder / spec.machine) if own else machine(spec.machine)
     plant, origins = changed(base.plant, node, "plant")
     provenance = {**base.provenance, **origins}
     if spec.lock:
@@ -140,9 +143,8 @@ def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance
     given, rub = node.value.get("change"), node.value.get("friction")
     changes, origins = given.value if _given(given) else {}, {}
     if _given(rub):
-        one = not _by_name(rub)
-        laws = {"all.cylinder.friction": rub} if one else {f"{name}.cylinder.friction": law for name, law in rub.value.items()}
-        plant, origins = edited(plant, laws, lambda name: f"{key}.friction" + ("" if one else f".{name.split('.')[0]}"))
+        laws = {f"{name}.cylinder.friction": law for name, law in (rub.value if _by_name(rub) else {"all": rub}).items()}
+        plant, origins = edited(plant, laws, lambda name: f"{key}.friction.{name.split('.')[0]}".removesuffix(".all"))
     plant, more = edited(plant, changes, lambda name: f"{key}.change.{name}")
     return plant, {**origins, **more}
 
@@ -178,7 +180,7 @@ def _values(plant):
     return whole.items()
 
 
-# ---- controller ---------------------------------------------------------------------------------------------------------
+# ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
     from controllers import PID, VDC
@@ -227,8 +229,6 @@ def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> A
     from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 
     node = node if _given(node) else Node({}, 0)
-    if isinstance(node.value, dict) and "quantize" in node.value and "quantise" not in node.value:
-        node = replace(node, value={("quantise" if k == "quantize" else k): v for k, v in node.value.items()})
     spec, inner = build(form.Loop, node, "loop", provenance), law
     with located(node, "loop"):
         for f in _several(spec.filter):
@@ -276,7 +276,7 @@ def _in_unit_of(law, signals, value, what) -> float:
         raise InputError(f"{what}: {why.message}", mend=why.mend) from None
 
 
-# ---- claims -------------------------------------------------------------------------------------------------------------
+# ---- claims ------------------------------------------------------------------------------------------------
 def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provenance: dict[str, Provenance]) -> tuple:
     """The default claims, edited by the claims section."""
     from workbench.verification import default_claims

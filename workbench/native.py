@@ -123,14 +123,14 @@ class Loop:
 
     def _build(self):
         t = self.traced
-        parts = {"flow": t.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
+        parts = {"flow": t.motion, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
         if self.stiff:
             parts["stiff"] = t.stiff
         if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:
             return None
         named = [renamed(f, name) for name, f in parts.items()]
         at = "{" + ", ".join(map(str, t.stiff_at)) + "}"
-        sizes = {"NX": self.n_x, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "STAGES": len(self.offsets),
+        sizes = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "STAGES": len(self.offsets),
                  "WSTRIDE": self.n_w if t.flow_is_driven else 0, "NS": len(t.stiff_at) if self.stiff else 0, "STIFF_AT": at}
         lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
         if lib is not None:
@@ -172,27 +172,32 @@ class Loop:
             if n1 and k == n1:
                 x = f.release(at, x, w, c)
             ws = [W[nw * (1 + S * k + i): nw * (2 + S * k + i)] if driven else w for i in range(S)]
-            both = ca.vertcat(x, e) + h * (self._rosw if self.stiff else self._rk4)(at, h, x, ws, c)
-            x, e = both[:nx], both[nx:]
+            step = h * (self._rosw if self.stiff else self._rk4)(at, h, x, ws, c)
+            x, e = self._moved(x, step), e + step[f.n_moving:]
         step = ca.Function("sample", [s, t, W, T, c], [ca.vertcat(x, e), row])
         self._maps[key] = step
         return step
 
     def _rk4(self, t, h, x, w, c):
-        f, n = self.traced.flow, self.n_x
+        f, on = self.traced.motion, self._moved
         k1 = f(t, x, w[0], c)
-        k2 = f(t + h / 2, x + h / 2 * k1[:n], w[1], c)
-        k3 = f(t + h / 2, x + h / 2 * k2[:n], w[1], c)
-        k4 = f(t + h, x + h * k3[:n], w[2], c)
+        k2 = f(t + h / 2, on(x, h / 2 * k1), w[1], c)
+        k3 = f(t + h / 2, on(x, h / 2 * k2), w[1], c)
+        k4 = f(t + h, on(x, h * k3), w[2], c)
         return (k1 + 2 * k2 + 2 * k3 + k4) / 6
+
+    def _moved(self, x, step):
+        """x with its moving states advanced."""
+        m = self.traced.n_moving
+        return ca.vertcat(x[:m] + step[:m], x[m:])
 
     def _rosw(self, t, h, x, w, c):
         f, at = self.traced, list(self.traced.stiff_at)
         J = ca.reshape(f.stiff(t, x, w[0], c), len(at), len(at))
         k = []
         for s in range(4):
-            y = x + h * sum(ROSW_A[s][q] * k[q][: self.n_x] for q in range(s)) if s else x
-            slope = f.flow(t + h * self.offsets[s], y, w[s], c)
+            y = self._moved(x, h * sum(ROSW_A[s][q] * k[q] for q in range(s))) if s else x
+            slope = f.motion(t + h * self.offsets[s], y, w[s], c)
             r = slope[at] + (h * J @ sum(ROSW_G[s][q] * k[q][at] for q in range(s)) if s else 0)
             fast = ca.solve(ca.MX.eye(len(at)) - h * ROSW_GAMMA * J, r)
             for i, place in enumerate(at):

@@ -65,14 +65,16 @@ def margin(verdict: Verdict) -> str:
     if verdict.margin in (float("inf"), float("-inf")):
         return "unlimited" if verdict.margin > 0 else "none"
     text = format_quantity(abs(verdict.margin), verdict.unit or "1", 3)
-    return f"{text} left" if verdict.margin >= 0 else f"{text} over"
+    return text if verdict.margin == 0 else f"{text} left" if verdict.margin > 0 else f"{text} over"
 
 
 def row(verdict: Verdict) -> tuple[str, ...]:
     """The table's cells for one verdict; information claims in parentheses."""
     cells = (verdict.claim, verdict.word, verdict.strength or "–", margin(verdict), verdict.worst)
     claim, *rest, worst = map(clean, cells)
-    return (claim, *rest, worst) if verdict.counted else (f"({claim}", *rest, f"{worst}; information)" if worst else "information)")
+    if verdict.counted:
+        return claim, *rest, worst
+    return f"({claim}", *rest, f"{worst}; information)" if worst else "information)"
 
 
 def table(verdicts: Sequence[Verdict], room: int, colour: bool = False) -> str:
@@ -127,8 +129,9 @@ def headline(title: str, file: str, room: int) -> str:
 def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str:
     """'5 hold, 0 violated, 0 undecided · report.pdf · exit 0'."""
     n = {word: sum(v.counted and v.word == word for v in verdicts) for word in COLOURS}
-    parts = [f"{n['holds']} {'holds' if n['holds'] == 1 else 'hold'}, {n['violated']} violated, {n['undecided']} undecided"]
-    return " · ".join([*parts, *map(clean, written), f"exit {code}"])
+    hold = "holds" if n["holds"] == 1 else "hold"
+    counts = f"{n['holds']} {hold}, {n['violated']} violated, {n['undecided']} undecided"
+    return " · ".join([counts, *map(clean, written), f"exit {code}"])
 
 
 def title(case) -> str:

@@ -123,7 +123,7 @@ class DelayLimit(_Checked):
     """Largest delay between sample and valve at which the practical claim still holds (scan, then bracket)."""
 
     at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive] = None
-    up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
+    up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 20e-3
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
     counted: bool = True
 

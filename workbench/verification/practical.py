@@ -32,12 +32,12 @@ def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
     """(largest v after settling, its time, largest cause there); inf for a run that did not end."""
     if not run.log.status.completed:
         return math.inf, run.log.status.t_end, run.log.status.message
-    b = run.balance
-    first = int(np.searchsorted(b.t, min(settle, 0.9 * b.t[-1])))
-    k = first + int(np.argmax(b.total[first:]))
-    own = {(s, c, name): v[k] for (s, c, name), v in b.perturbations.items()}
+    t, v = run.storage
+    first = int(np.searchsorted(t, min(settle, 0.9 * t[-1])))
+    k = first + int(np.argmax(v[first:]))
+    own = {(s, c, name): d[0] for (s, c, name), d in run.at(k).perturbations.items()}
     s, c, name = max(own, key=lambda key: own[key])
-    return float(b.total[k]), float(b.t[k]), f"structure {s}, {name} term of {c}"
+    return float(v[k]), float(t[k]), f"structure {s}, {name} term of {c}"
 
 
 def check_practical(claim, run: Run, tick: Callable[[], None] | None = None) -> Verdict:

@@ -14,7 +14,7 @@ from workbench.log import Log
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
 from workbench.system import System
-from workbench.verification.ledger import Balance, balance, has_ledger
+from workbench.verification.ledger import Balance, both_ends, has_ledger, ledger_function
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,26 @@ class Run:
     @cached_property
     def balance(self) -> Balance | None:
         """The dissipation ledger along the run; None for a law without one."""
-        return balance(self.loop, self.scenario, self.log) if has_ledger(self.loop) else None
+        return self.ledger(self.loop, *self.instants) if has_ledger(self.loop) else None
+
+    @cached_property
+    def ledger(self):
+        return ledger_function(self.loop, self.demand.live)
+
+    @cached_property
+    def instants(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(t, x, w) two instants a sample, see `both_ends`."""
+        return both_ends(self.loop, self.log, self.demand)
+
+    @cached_property
+    def storage(self) -> tuple[np.ndarray, np.ndarray]:
+        """(t, v) along the run."""
+        return self.instants[0], self.ledger.storage(self.loop, *self.instants)
+
+    def at(self, k: int) -> Balance:
+        """The whole ledger at one of the instants."""
+        t, x, w = self.instants
+        return self.ledger(self.loop, t[k: k + 1], np.ascontiguousarray(x[k: k + 1]), np.ascontiguousarray(w[k: k + 1]))
 
     @cached_property
     def tool_error(self) -> np.ndarray | None:
