@@ -19,7 +19,7 @@ PLANTS = Manipulator  # a union once there are more: Manipulator | IEHA
 
 
 class Machine(NamedTuple):
-    """A plant, where its numbers come from (path as in `parameters.leaves` → Provenance), and the sources' full names."""
+    """A plant, where its numbers come from (path as in `parameters.leaves`), and the full names of the sources."""
 
     plant: Any
     provenance: MappingProxyType[str, Provenance]
@@ -45,7 +45,8 @@ def read_machine(path: str | os.PathLike) -> Machine:
     """The machine in a file with a `plant:` section and, if it likes, `sources:`."""
     root = read(path)
     if not isinstance(root.value, dict) or "plant" not in root.value:
-        raise root.error("a machine's file needs a plant: section", key="plant", mend="write 'plant:' above its keys, indented")
+        raise root.error("a machine's file needs a plant: section", key="plant",
+                         mend="write 'plant:' above its keys, indented")
     for key, child in root.value.items():
         if key not in ("plant", "sources"):
             raise child.error("a machine's file has plant: and sources: only", key=key,
@@ -66,7 +67,8 @@ def read_sources(node: Node | None) -> dict[str, str]:
     if node is None or node.value is None:
         return {}
     if not isinstance(node.value, dict):
-        raise node.error(f"expected a mapping name → source, got {node.words}", key="sources", mend="write 'Name: full title'")
+        raise node.error(f"expected a mapping name → source, got {node.words}", key="sources",
+                         mend="write 'Name: full title'")
     for key, child in node.value.items():
         if not isinstance(child.value, str):
             raise child.error(f"expected text, got {child.words}", key=f"sources.{key}", mend="put it in quotes")

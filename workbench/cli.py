@@ -1,8 +1,8 @@
 """The commands: `verify-stability FILE` and `workbench init | simulate | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
-3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and the
-progress bar to stderr. Libraries are imported by the commands that need them, so that --help is immediate.
+3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
+the progress bar to stderr. Libraries are imported by the commands that need them, so that --help is immediate.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _parser(prog: str, description: str, epilog: str = "") -> _Parser:
 
 # ---- entry points -------------------------------------------------------------------------------------------------
 def verify_stability(arguments: Sequence[str] | None = None) -> int:
-    """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge? → exit code."""
+    """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge?"""
     parser = _parser("verify-stability", "Verify the stability of the control loop described in a file.", CODES)
     _case_argument(parser)
     parser.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
@@ -180,9 +180,11 @@ def _write_report(path, case, study, arguments, tell) -> None:
     from workbench.system import innermost
     from workbench.terminal import title
 
-    command = shlex.join([os.path.basename(sys.argv[0]) or "verify-stability", *(sys.argv[1:] if arguments is None else arguments)])
+    given = sys.argv[1:] if arguments is None else arguments
+    command = shlex.join([os.path.basename(sys.argv[0]) or "verify-stability", *given])
+    name = os.path.basename(case.path)
     content = Content(
-        title(case), f"Is the loop in {os.path.basename(case.path)} stable, how far from the edge, and what would break first?",
+        title(case), f"Is the loop in {name} stable, how far from the edge, and what would break first?",
         tuple(study.verdicts), study.log, case.text, case.plant, innermost(case.controller),
         {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()},
         study.analysis, _today(), command)
@@ -227,8 +229,8 @@ def _simulate(options, arguments) -> int:
     if not options.quiet:
         written = [path for path in outputs.values() if path]
         terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
-        words = [log.status.message, f"{len(log)} instants of {len(log.signals)} signals", *map(terminal.clean, written)]
-        terminal.say(" · ".join(words))
+        size = f"{len(log)} instants of {len(log.signals)} signals"
+        terminal.say(" · ".join([log.status.message, size, *map(terminal.clean, written)]))
     return 0 if log.status.completed else 1
 
 
@@ -241,12 +243,14 @@ def _init(options, arguments) -> int:
     from workbench.system import innermost
 
     if options.machine is None:
-        terminal.say("shipped machines: " + ", ".join(machines()) + "\nwrite a case file for one with: workbench init NAME")
+        terminal.say("shipped machines: " + ", ".join(machines()))
+        terminal.say("write a case file for one with: workbench init NAME")
         return 0
     plant = machine(options.machine).plant
     path = options.output or f"{options.machine}.yaml"
     if os.path.lexists(path):
-        raise InputError("there is such a file already", file=path, mend="give another name with --output, or remove it first")
+        raise InputError("there is such a file already", file=path,
+                         mend="give another name with --output, or remove it first")
     case = loads(f"plant: {options.machine}\n", options.machine)
     law = laws()[type(innermost(case.controller)).__name__]
     text = starter(options.machine, plant, law, case.claims, os.path.basename(path))

@@ -3,7 +3,7 @@
     plant: hiab-xs031                  # a shipped machine; or {machine: …, change: …, friction: …, lock: …}; or in full
     controller: {law: VDC, λ: 8 1/s, model: {change: {payload.mass: 175 kg}}}
     loop: {sample_time: 1 ms, delay: 0 ms, filter: …, noise: …, quantise: …, limit: 10 V}
-    scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, offset: {q_1: 1}}
+    scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, seed: 7}
     claims: {tracking: {error: 5 mm}, delay-limit: false}
 
 Only `plant` is needed; what is left out is the plant's default. `claims` edits the default set: false takes one out,
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, final
 
@@ -143,7 +143,8 @@ def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance
     given, rub = node.value.get("change"), node.value.get("friction")
     changes, origins = given.value if _given(given) else {}, {}
     if _given(rub):
-        laws = {f"{name}.cylinder.friction": law for name, law in (rub.value if _by_name(rub) else {"all": rub}).items()}
+        named = rub.value if _by_name(rub) else {"all": rub}
+        laws = {f"{name}.cylinder.friction": law for name, law in named.items()}
         plant, origins = edited(plant, laws, lambda name: f"{key}.friction.{name.split('.')[0]}".removesuffix(".all"))
     plant, more = edited(plant, changes, lambda name: f"{key}.change.{name}")
     return plant, {**origins, **more}

@@ -19,8 +19,8 @@ from workbench.wrappers import Sampled
 HEAD = """\
 # {name}: {law} on the demo path. Check it with:  verify-stability {file}
 #
-# Everything but `plant` may be left out; the values below are the defaults. Quantities carry a unit ("80 mm", "185 bar",
-# "5 deg") or are plain SI numbers. Greek keys may be spelled out: lambda for λ.
+# Everything but `plant` may be left out; the values below are the defaults. Quantities carry a unit ("80 mm", "5 deg")
+# or are plain SI numbers. Greek keys may be spelled out: lambda for λ.
 
 plant:
   machine: {machine}
@@ -90,16 +90,20 @@ def _simple(cls: type) -> Iterator[tuple[str, shape.Hint]]:
     hints = get_type_hints(cls, include_extras=True)
     for f in fields(cls):
         hint = shape.hint(hints[f.name])
-        if f.default is not MISSING and (hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool}):
+        simple = hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool}
+        if simple and f.default is not MISSING:
             yield f.name, hint
 
 
 def written(value: Any, hint: shape.Hint) -> str:
     """A value as one writes it in a file: 0.006 m is 6 mm, a list of one its entry."""
     if isinstance(value, tuple):
-        return written(value[0], hint) if len(value) == 1 else "[" + ", ".join(written(v, hint) for v in value) + "]"
-    if isinstance(value, bool | int | str) or value == 0:
-        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+        each = [written(v, hint) for v in value]
+        return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | str) or value == 0:
+        return str(value) if value else "0"
     unit = hint.info.unit
     text = format_quantity(value, unit, 6)
     try:

@@ -1,4 +1,4 @@
-"""What the commands show: the table of verdicts, the progress bar, messages. Plain text, colour only where it is wanted.
+"""What the commands show: the table of verdicts, the progress bar, messages. Plain text, colour only where wanted.
 
 Nothing that comes from a file can send control codes to the terminal; nothing is cut off, long text is wrapped.
 """
@@ -151,7 +151,7 @@ def title(case) -> str:
 # ---- progress and messages ----------------------------------------------------------------------------------------
 @contextmanager
 def progress(shown: bool) -> Iterator[Callable[..., None]]:
-    """A callback (fraction, what) that draws a bar on stderr once the work has taken a second; no bar without a terminal."""
+    """A callback (fraction, what) that draws a bar on stderr after a second of work; none without a terminal."""
     if not (shown and sys.stderr.isatty() and os.environ.get("TERM", "") != "dumb"):
         yield lambda fraction, what="": None
         return

@@ -21,7 +21,8 @@ def document(case, study, code: int) -> dict:
     JSON has no infinity and no NaN: such numbers are null, and `not_finite` says in words what they were, by path.
     """
     verdicts = [plain(_listed(v.as_dict()), v.key) for v in study.verdicts]
-    counts = {word: sum(v.counted and v.word == word for v in study.verdicts) for word in ("holds", "violated", "undecided")}
+    counts = {word: sum(v.counted and v.word == word for v in study.verdicts)
+              for word in ("holds", "violated", "undecided")}
     status = study.log.status
     found = {
         "format": FORMAT, "version": VERSION, "file": case.path, "name": case.name, "exit_code": code, "counts": counts,
