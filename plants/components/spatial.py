@@ -20,43 +20,65 @@ ZERO3 = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
+def _mul(a, b):
+    # Exact structural zeros and ones cost nothing when tracing; on floats everything is computed, so that NaN stays NaN.
+    if type(a) is float and type(b) is not float:
+        return 0.0 if a == 0.0 else b if a == 1.0 else a * b
+    if type(b) is float and type(a) is not float:
+        return 0.0 if b == 0.0 else a if b == 1.0 else a * b
+    return a * b
+
+
+def _add(a, b):
+    if type(a) is float and a == 0.0:
+        return b
+    if type(b) is float and b == 0.0:
+        return a
+    return a + b
+
+
+def _sub(a, b):
+    if type(b) is float and b == 0.0:
+        return a
+    if type(a) is float and a == 0.0:
+        return -b
+    return a - b
+
+
 def add(a, b):
-    return [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+    return [_add(a[0], b[0]), _add(a[1], b[1]), _add(a[2], b[2])]
 
 
 def sub(a, b):
-    return [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+    return [_sub(a[0], b[0]), _sub(a[1], b[1]), _sub(a[2], b[2])]
 
 
 def scale(k, a):
-    return [k * a[0], k * a[1], k * a[2]]
+    return [_mul(k, a[0]), _mul(k, a[1]), _mul(k, a[2])]
 
 
 def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return _add(_add(_mul(a[0], b[0]), _mul(a[1], b[1])), _mul(a[2], b[2]))
 
 
 def cross(a, b):
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    return [_sub(_mul(a[1], b[2]), _mul(a[2], b[1])), _sub(_mul(a[2], b[0]), _mul(a[0], b[2])),
+            _sub(_mul(a[0], b[1]), _mul(a[1], b[0]))]
 
 
 def turn(R, a):
     """R a."""
-    return [R[0] * a[0] + R[1] * a[1] + R[2] * a[2],
-            R[3] * a[0] + R[4] * a[1] + R[5] * a[2],
-            R[6] * a[0] + R[7] * a[1] + R[8] * a[2]]
+    return [dot(R[0:3], a), dot(R[3:6], a), dot(R[6:9], a)]
 
 
 def unturn(R, a):
     """Rᵀ a."""
-    return [R[0] * a[0] + R[3] * a[1] + R[6] * a[2],
-            R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
-            R[2] * a[0] + R[5] * a[1] + R[8] * a[2]]
+    return [dot((R[0], R[3], R[6]), a), dot((R[1], R[4], R[7]), a), dot((R[2], R[5], R[8]), a)]
 
 
 def compose(R, S):
     """R S."""
-    return [sum(R[3 * i + k] * S[3 * k + j] for k in range(3)) for i in range(3) for j in range(3)]
+    return [dot(R[3 * i: 3 * i + 3], (S[j], S[3 + j], S[6 + j])) for i in range(3) for j in range(3)]
 
 
 def about_z(c, s):
@@ -66,9 +88,7 @@ def about_z(c, s):
 
 def inertia_times(J, a):
     """J a for a symmetric tensor J = (xx, yy, zz, xy, xz, yz)."""
-    return [J[0] * a[0] + J[3] * a[1] + J[4] * a[2],
-            J[3] * a[0] + J[1] * a[1] + J[5] * a[2],
-            J[4] * a[0] + J[5] * a[1] + J[2] * a[2]]
+    return [dot((J[0], J[3], J[4]), a), dot((J[3], J[1], J[5]), a), dot((J[4], J[5], J[2]), a)]
 
 
 def _turned(angle, others):
