@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.parameters import bind, leaves, structure
-from workbench.system import System, names
+from workbench.switches import refuse_undecided
+from workbench.system import System, find, names
 
 ca.GlobalOptions.setNumpyMode(-1)
 
@@ -205,8 +206,8 @@ def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = No
     """Exact Jacobians of the flow and the measured outputs at (x, u).
 
     inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
-    (quantiser, noise, sampling) and where a switch is undecided at the point (both sides of a comparison equal), since the
-    derivative there depends on the side: move the point off the switch.
+    (quantiser, noise, sampling) and where a switch on its edge leaves the flow or the outputs without a derivative (a valve
+    exactly between its sides, a saturation at its limit): move the point off the edge.
     """
     if system.no_derivative:
         raise InputError(f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it")
@@ -214,15 +215,27 @@ def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = No
         raise InputError("cannot linearise the flow of a sampled loop: its flow holds the command constant",
                          mend="linearise the plant and let the sampled-data analysis discretise it exactly")
     live = tuple(names(system.inputs) if inputs is None else inputs)
-    traced = trace(system, live)
+    for name in live:
+        find(system.inputs, name, "linearize, inputs")
+    defaults = [system.defaults().get(s.name, 0.0) for s in system.inputs]
+    u = defaults if u is None else list(u)
+    for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
+        if len(values) != len(signals):
+            raise InputError(f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
+                             mend=f"give them in order: {', '.join(names(signals))}")
+    # Inputs not asked for still act at their value; those at their default are folded into the graph.
+    extra = tuple(s.name for s, value, own in zip(system.inputs, u, defaults) if value != own and s.name not in live)
+    traced = trace(system, live + extra)
     c = traced.constants(system)
-    at = dict(zip(names(system.inputs), u if u is not None else [system.defaults().get(s.name, 0.0) for s in system.inputs]))
-    w = [at[name] for name in live]
-    refuse_undecided(traced.flow, [t, x, w, c])
-    n = traced.n_states
+    at = dict(zip(names(system.inputs), u))
+    w = [float(at[name]) for name in live + extra]
+    n, m = traced.n_states, len(live)
     jac, jac_out = _jacobians(traced)
     A, B = (np.array(J) for J in jac(t, x, w, c))
     C, D = (np.array(J) for J in jac_out(t, x, w, c))
+    refuse_undecided(traced.flow, [t, x, w, c], np.hstack([A, B])[:n], (1, 2))
+    refuse_undecided(traced.out, [t, x, w, c], np.hstack([C, D]), (1, 2))
+    B, D, w = B[:, :m], D[:, :m], w[:m]
     residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
     return Linearisation(A[:n], B[:n], C, D, np.asarray(x, float), np.asarray(w, float), tuple(names(system.states)), live,
                          tuple(names(system.outputs)), residual)
@@ -240,65 +253,6 @@ def _jacobians(traced: Traced):
             made.append(ca.Function("jacobians", [t, x, w, c], [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))]))
         _jacs[id(traced)] = (traced, *made)
     return _jacs[id(traced)][1:]
-
-
-_COMPARE = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
-
-
-def refuse_undecided(f: ca.Function, arguments: Sequence) -> None:
-    """InputError when some comparison in f has equal sides at the arguments (a switch that is neither on nor off)."""
-    for gap, scale in switches(f, arguments):
-        if abs(gap) <= 1e-12 * max(scale, 1e-300) or gap == 0.0:
-            raise InputError("cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
-                             "so the derivative depends on the side", mend="move the operating point off the edge")
-
-
-def switches(f: ca.Function, arguments: Sequence) -> list[tuple[float, float]]:
-    """(difference of the two sides, their magnitude) for every comparison in f, evaluated at the arguments."""
-    flat = [np.atleast_1d(np.asarray(a, dtype=float)).ravel() for a in arguments]
-    memory: dict[int, float] = {}
-    found = []
-    for k in range(f.n_instructions()):
-        op, o, i = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
-        if op == ca.OP_INPUT:
-            memory[o[0]] = float(flat[i[0]][i[1]])
-        elif op == ca.OP_CONST:
-            memory[o[0]] = f.instruction_constant(k)
-        elif op != ca.OP_OUTPUT:
-            a = memory[i[0]]
-            b = memory[i[1]] if len(i) > 1 else None
-            if op in _COMPARE:
-                found.append((a - b, max(abs(a), abs(b))))
-            memory[o[0]] = _apply(op, a, b)
-    return found
-
-
-def _apply(op: int, a: float, b: float | None) -> float:
-    return float(_operation(op)(a) if b is None else _operation(op)(a, b))
-
-
-@lru_cache(maxsize=None)
-def _operation(op: int):
-    binary = op in _BINARY
-    x, y = ca.SX.sym("x"), ca.SX.sym("y")
-    expression = _BINARY[op](x, y) if binary else _UNARY[op](x)
-    return ca.Function("op", [x, y] if binary else [x], [expression])
-
-
-_BINARY = {
-    ca.OP_ADD: lambda a, b: a + b, ca.OP_SUB: lambda a, b: a - b, ca.OP_MUL: lambda a, b: a * b, ca.OP_DIV: lambda a, b: a / b,
-    ca.OP_POW: lambda a, b: a**b, ca.OP_CONSTPOW: lambda a, b: a**b, ca.OP_LT: lambda a, b: a < b, ca.OP_LE: lambda a, b: a <= b,
-    ca.OP_EQ: lambda a, b: a == b, ca.OP_NE: lambda a, b: a != b, ca.OP_AND: ca.logic_and, ca.OP_OR: ca.logic_or,
-    ca.OP_FMIN: ca.fmin, ca.OP_FMAX: ca.fmax, ca.OP_ATAN2: ca.atan2, ca.OP_COPYSIGN: ca.copysign, ca.OP_HYPOT: ca.hypot,
-    ca.OP_IF_ELSE_ZERO: lambda a, b: ca.if_else(a, b, 0), ca.OP_FMOD: ca.fmod,
-}
-_UNARY = {
-    ca.OP_NEG: lambda a: -a, ca.OP_SQ: lambda a: a**2, ca.OP_TWICE: lambda a: 2 * a, ca.OP_INV: lambda a: 1 / a,
-    ca.OP_SQRT: ca.sqrt, ca.OP_SIN: ca.sin, ca.OP_COS: ca.cos, ca.OP_TAN: ca.tan, ca.OP_ASIN: ca.asin, ca.OP_ACOS: ca.acos,
-    ca.OP_ATAN: ca.atan, ca.OP_EXP: ca.exp, ca.OP_LOG: ca.log, ca.OP_FABS: ca.fabs, ca.OP_SIGN: ca.sign, ca.OP_FLOOR: ca.floor,
-    ca.OP_CEIL: ca.ceil, ca.OP_TANH: ca.tanh, ca.OP_SINH: ca.sinh, ca.OP_COSH: ca.cosh, ca.OP_NOT: ca.logic_not,
-    ca.OP_ASSIGN: lambda a: a,
-}
 
 
 def equilibrium(system: System, x: Sequence[float], u: Sequence[float] | None = None, hold: Sequence[str] = (),

@@ -20,7 +20,7 @@ from workbench.native import Mapped
 from workbench.parameters import bind, leaves, structure
 from workbench.reference import Hold
 from workbench.scenario import Scenario
-from workbench.system import System, names
+from workbench.system import System, find, names
 
 ORDER = 3  # derivatives carried through changes of space
 
@@ -44,28 +44,37 @@ class Demand:
         self.plant = getattr(loop, "plant", loop)
         n = getattr(self.plant, "n", 0)
         self.q0 = np.asarray(x0[:n], float)
+        self.x0 = np.asarray(x0[: len(self.plant.states)], float)
         self.reference = self._resolved()
         self._kept = None
 
     def _resolved(self):
         if not self.wanted:
             return None
-        space = {**self._space_of()}.get(self.wanted[0][0], "output")
+        space = self._space_of().get(self.wanted[0][0], "output")
         reference = self.scenario.reference or Hold(space, "start")
         if reference.space == "output":
-            return reference
+            return self._of_outputs(reference)
         start = tuple(float(v) for v in task_values(self.plant, reference.space, self.q0))
-        full = len(start)
-        points = getattr(reference, "points", None) or [getattr(reference, "point", getattr(reference, "centre", "start"))]
-        given = {len(p) for p in points if not isinstance(p, str)}
-        if given and given != {full}:
-            short = max(given)
-            if reference.space != "cartesian" or short > full or short < 2:
+        full, short = len(start), width(reference)
+        if short not in (None, full):
+            if reference.space != "cartesian" or not 2 <= short < full:
                 raise InputError(f"reference: {short} components in {reference.space} space, the plant has {full} "
                                  f"({', '.join(self.plant.task_names(reference.space))})")
             # A planar path: what is redundant is held where it starts.
             reference = padded(reference, start[short:])
         return reference.resolve(start)
+
+    def _of_outputs(self, reference):
+        """A reference for measured outputs: one component for each output of the plant, or one for all."""
+        outs, short = self.plant.outputs, width(reference)
+        for name, _ in self.wanted:
+            find(outs, name, "reference of the controller")
+        if short not in (None, 1, len(outs)):
+            raise InputError(f"reference: {short} components for {len(outs)} outputs ({', '.join(names(outs))})",
+                             mend="give one for each of them in order, or one for all")
+        y = [float(v) for v in self.plant.out(0.0, [float(v) for v in self.x0])]
+        return reference.resolve((y[names(outs).index(self.wanted[0][0])],) if short == 1 else tuple(y))
 
     def _space_of(self) -> dict[str, str]:
         if not hasattr(self.plant, "task_names"):
@@ -161,9 +170,18 @@ def _task_names(plant, space):
     return plant.task_names(space)
 
 
+def width(reference) -> int | None:
+    """Number of components the reference is written with; None when it says "start" only, or nothing."""
+    vectors = [*getattr(reference, "points", ()), *getattr(reference, "values", ())[:1],
+               *(getattr(reference, name, None) for name in ("point", "centre", "amplitude"))]
+    return max((len(v) for v in vectors if isinstance(v, tuple)), default=None)
+
+
 def padded(reference, rest):
     """The reference with the components `rest` appended to every point (amplitude 0 for sines)."""
     rest = tuple(rest)
+    if hasattr(reference, "values"):
+        return replace(reference, values=tuple((*v, *rest) for v in reference.values))
     if hasattr(reference, "points"):
         return replace(reference, points=tuple(p if isinstance(p, str) else (*p, *rest) for p in reference.points))
     if hasattr(reference, "centre"):
@@ -171,8 +189,7 @@ def padded(reference, rest):
             return value if isinstance(value, (str, float, int)) else (*value, *fill)
 
         zeros = (0.0,) * len(rest)
-        amplitude = reference.amplitude if isinstance(reference.amplitude, tuple) else (reference.amplitude,) * 2
-        return replace(reference, centre=wide(reference.centre, rest), amplitude=wide(amplitude, zeros),
+        return replace(reference, centre=wide(reference.centre, rest), amplitude=wide(reference.amplitude, zeros),
                        phase=wide(reference.phase, zeros))
     return replace(reference, point=(*reference.point, *rest))
 
@@ -273,10 +290,11 @@ _followed: dict = {}  # the last path followed per plant and space: the same poi
 def _follow(plant, space, newton, p, targets, q0, t) -> np.ndarray:
     key = (structure(plant), space)
     before = _followed.get(key)
-    if before is not None and before[0].shape == targets.shape and np.array_equal(before[1], p) and np.allclose(before[0], targets, 0, 1e-3):
+    if before is not None and before[0].shape == targets.shape and np.array_equal(before[1], p) and (
+            np.allclose(before[0], targets, 0, 1e-3) and np.allclose(before[3], q0, 0, 0.05)):  # else another branch
         return before[2]
     found = _search(plant, space, newton, p, targets, q0, t)
-    _followed[key] = (targets.copy(), p.copy(), found)
+    _followed[key] = (targets.copy(), p.copy(), found, np.array(q0))
     return found
 
 

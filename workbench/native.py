@@ -6,9 +6,11 @@ Without a compiler the same graphs run in CasADi's virtual machine, slower; that
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -68,22 +70,29 @@ def library(source: str) -> ctypes.CDLL | None:
     """The source compiled and loaded, from the disk cache where it is there; None when there is no working compiler."""
     cc = compiler()
     if cc is None:
-        _say_once("no C compiler was found: running in CasADi's virtual machine, about 15 times slower "
-                  "(install gcc or clang, or set FLUIDPROOF_COMPILER)")
+        _slow("no C compiler was found (install gcc or clang, or set FLUIDPROOF_COMPILER)")
         return None
-    key = hashlib.sha256("\0".join((source, cc, *FLAGS, sys.platform)).encode()).hexdigest()[:32]
+    key = hashlib.sha256("\0".join((source, cc, *FLAGS, sys.platform, platform.machine())).encode()).hexdigest()[:32]
     try:
-        folder = cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        target = folder / f"{key}.so"
-        if not target.exists():
-            _compile(cc, source, target)
-        return ctypes.CDLL(str(target))
+        try:
+            return _loaded(cc, source, cache_folder() / f"{key}.so")
+        except OSError:  # a cache nobody can write: keep the code for this process only
+            return _loaded(cc, source, _own_folder() / f"{key}.so")
     except (OSError, subprocess.SubprocessError) as reason:
-        detail = getattr(reason, "stderr", "") or str(reason)
-        _say_once(f"compiling failed ({str(detail).strip().splitlines()[-1] if str(detail).strip() else reason}): running in "
-                  "CasADi's virtual machine, about 15 times slower")
+        lines = (getattr(reason, "stderr", "") or str(reason)).strip().splitlines()
+        _slow(f"the C compiler {cc} failed ({lines[-1] if lines else type(reason).__name__})")
         return None
+
+
+def _loaded(cc: str, source: str, target: Path) -> ctypes.CDLL:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        try:
+            return ctypes.CDLL(str(target))
+        except OSError:  # damaged, or of another machine: made anew
+            pass
+    _compile(cc, source, target)
+    return ctypes.CDLL(str(target))
 
 
 def _compile(cc: str, source: str, target: Path) -> None:
@@ -96,8 +105,20 @@ def _compile(cc: str, source: str, target: Path) -> None:
 
 
 @cache
-def _say_once(text: str) -> None:
-    warnings.warn(text, RuntimeWarning, stacklevel=3)
+def _own_folder() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="fluidproof-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+_said: set[str] = set()
+
+
+def _slow(why: str) -> None:
+    """Say once a process that code runs uncompiled."""
+    if not _said:
+        _said.add(why)
+        warnings.warn(f"{why}: running in CasADi's virtual machine, about 15 times slower", RuntimeWarning, stacklevel=3)
 
 
 def address(array: np.ndarray | None) -> int:

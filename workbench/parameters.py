@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 
+from workbench.errors import InputError
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -93,6 +95,11 @@ def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
         for field in fields(obj):
             yield from _below(getattr(obj, field.name), prefix + field.name, infos[field.name])
     elif isinstance(obj, tuple):
+        taken = [label(item, i) for i, item in enumerate(obj)]
+        if len(set(taken)) < len(taken):
+            twice = next(name for i, name in enumerate(taken) if name in taken[:i])
+            raise InputError(f"{prefix.removesuffix('.') or 'parameters'}: two parts are called {twice!r}",
+                             mend="give each a name of its own: numbers are addressed by it")
         for i, item in enumerate(obj):
             yield from leaves(item, f"{prefix.removesuffix('.')}.{label(item, i)}." if prefix else f"{label(item, i)}.")
 

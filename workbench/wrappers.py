@@ -22,6 +22,14 @@ class _Around(Controller):
 
     inner: Any
 
+    def _check(self):
+        """Bounds, and that nothing sampled is inside."""
+        check_bounds(self)
+        if getattr(self.inner, "period", None) is not None:
+            own = type(self).__name__
+            raise InputError(f"{own} cannot go around {type(self.inner).__name__}, which is sampled already",
+                             mend=f"write it inside: Sampled({own}(law, …), T_s=…), and Delayed outermost")
+
     @property
     def states(self):
         return getattr(self.inner, "states", ())
@@ -78,7 +86,7 @@ class Sampled(_Around):
     T_s: Annotated[float, Unit("s"), "sample time", positive] = 1e-3
 
     def __post_init__(self):
-        check_bounds(self)
+        self._check()
 
     @property
     def states(self):
@@ -131,6 +139,8 @@ class Delayed(_Around):
         if getattr(self.inner, "period", None) is None:
             raise InputError("Delayed needs a sampled controller: a continuous delay has no finite state",
                              mend="write Delayed(Sampled(law, T_s=…), delay=…)")
+        if isinstance(self.inner, Delayed):
+            raise InputError("Delayed cannot go around Delayed", mend="add the two delays up")
         if self.delay > self.capacity * self.inner.period:
             object.__setattr__(self, "capacity", int(np.ceil(self.delay / self.inner.period)) + 1)
 
@@ -204,7 +214,7 @@ class Saturated(_Around):
     high: Annotated[float, Unit("1"), "highest command, in the command's unit"] = 10.0
 
     def __post_init__(self):
-        check_bounds(self)
+        self._check()
         if not self.low < self.high:
             raise ValueError(f"low: {self.low:g} must be below high, {self.high:g}")
 
@@ -238,7 +248,7 @@ class Filtered(_Around):
     signals: tuple[str, ...] = ()
 
     def __post_init__(self):
-        check_bounds(self)
+        self._check()
 
     @property
     def states(self):
@@ -301,7 +311,7 @@ class Quantised(_Around):
     no_derivative = "a quantiser has no derivative"
 
     def __post_init__(self):
-        check_bounds(self)
+        self._check()
 
     def _seen(self, y):
         chosen = _chosen(self.inner.measured, self.signals)
@@ -337,7 +347,7 @@ class Noisy(_Around):
     no_derivative = "noise has no derivative"
 
     def __post_init__(self):
-        check_bounds(self)
+        self._check()
 
     @property
     def references(self):
