@@ -354,11 +354,12 @@ class Manipulator(System):
         return ["tcp_x", "tcp_y", *(name for name in self.joint_names if name.startswith("x"))]
 
     def joint_range(self) -> list[tuple[float, float]]:
-        """Joint positions between retracted and extended cylinders, on the branch q_j in (−π, 0)."""
+        """Joint positions between retracted and extended cylinders, on the branch of `pose`, else q_j in (−π, 0)."""
         found = []
-        for s in self.segments:
+        for i, s in enumerate(self.segments):
             if isinstance(s, Revolute):
-                ends = [float(angle_at(s.L, s.L1, s.x0 + x)) for x in (0.0, s.cylinder.stroke)]
+                side = -1.0 if self.pose is not None and self.pose[i] > 0 else 1.0
+                ends = [side * float(angle_at(s.L, s.L1, s.x0 + x)) for x in (0.0, s.cylinder.stroke)]
                 found.append((min(ends), max(ends)))
             else:
                 found.append((0.0, s.cylinder.stroke))

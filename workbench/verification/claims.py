@@ -114,6 +114,7 @@ class SampleTimeLimit(_Checked):
     at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
+    bound: Annotated[float | None, Unit("J"), "largest v that still counts; the practical claim\'s by default", positive] = None
     counted: bool = True
 
 
@@ -125,6 +126,25 @@ class DelayLimit(_Checked):
     at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 20e-3
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
+    bound: Annotated[float | None, Unit("J"), "largest v that still counts; the practical claim\'s by default", positive] = None
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class ParameterLimit(_Checked):
+    """How far a number of the true plant may move (the controller's model stays) until the practical claim fails.
+
+    parameter: dotted path of a plant's number, or its end ("valve.frequency", "friction.F_c", "payload.mass"): then every number
+    whose path ends so moves together. to: where the scan ends, as a factor of the nominal value ("factor") or, for a nominal
+    value of zero, the value itself in SI units. at_least: factor (or value) asked for.
+    """
+
+    parameter: str
+    to: Annotated[float, Unit("1"), "end of the scan: factor, or SI value where the nominal one is zero", positive] = 2.0
+    at_least: Annotated[float | None, Unit("1"), "factor (or value) asked for", positive] = None
+    error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
+    bound: Annotated[float | None, Unit("J"), "largest v that still counts; the practical claim\'s by default", positive] = None
     counted: bool = True
 
 
@@ -149,4 +169,4 @@ class Settled(_Checked):
 
 
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
-         | EnergyBalance | SampleTimeLimit | DelayLimit | Linear | Settled)
+         | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled)

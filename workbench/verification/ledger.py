@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -146,8 +147,16 @@ class LedgerFunction:
         (whole, alone), c, prelude = hoist([ca.vertcat(*parts), ca.sum1(stored)], p)
         self.paths = [leaf.path for leaf in free]
         self.prelude = ca.Function("prelude", [p], [prelude])
-        self.f = Mapped(ca.Function("ledger", [t, x, w, c], [whole]))
-        self.v = Mapped(ca.Function("storage", [t, x, w, c], [alone]))
+        self._whole = ca.Function("ledger", [t, x, w, c], [whole])
+        self._alone = ca.Function("storage", [t, x, w, c], [alone])
+
+    @cached_property
+    def f(self) -> Mapped:
+        return Mapped(self._whole)
+
+    @cached_property
+    def v(self) -> Mapped:
+        return Mapped(self._alone)
 
     def constants(self, loop: System) -> np.ndarray:
         """What depends on the loop's parameters alone."""

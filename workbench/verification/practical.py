@@ -114,7 +114,8 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
         error = float(e[part].max()) if e is not None else math.nan
         v = math.nan
         if bound is not None:
-            v = settled_storage(run, 3.0)[0]
+            t, stored = run.storage
+            v = float(stored[np.searchsorted(t, min(3.0, 0.9 * t[-1])):].max())
             if v > bound:
                 return False, v, error, _oscillation(run) or f"v = {1e3 * v:.3g} mJ"
         if e is not None and error > claim.error:
@@ -130,20 +131,23 @@ def _oscillation(run: Run) -> str:
     return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
 
 
-def scan(make: Callable[[float], tuple], values, judge, tick=None, bisections: int = 4) -> Reach:
-    """Outcomes at rising values up to the second bad one in a row, then the edge bracketed between the last good value before
-    the first bad one and that one (stability need not be monotone: everything below the edge was tried)."""
+def scan(make: Callable[[float], tuple], values, judge, tick=None, bisections: int = 4, down: bool = False) -> Reach:
+    """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
+    before the first bad one and that one. Stability need not be monotone, so everything nearer than the edge was tried too.
+    """
     tried: dict[float, tuple] = {}
-    for pair in zip(*[iter([*values, None] if len(values) % 2 else values)] * 2):
-        batch = [v for v in pair if v is not None]
-        for v, found in zip(batch, run_many([make(v) for v in batch], judge, tick)):
-            tried[v] = found
+    nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
+    for i in range(0, len(values), 2):
+        batch = list(values[i: i + 2])
+        tried |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
         if not all(tried[v][0] for v in batch):
             break
-    bad = min((v for v in tried if not tried[v][0]), default=None)
-    good = max((v for v in tried if tried[v][0] and (bad is None or v < bad)), default=0.0)
-    for _ in range(bisections if bad is not None and good > 0 else 0):
-        middle = math.sqrt(good * bad)
+    failed = [v for v in tried if not tried[v][0]]
+    bad = None if not failed else max(failed) if down else min(failed)
+    passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
+    good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
+    for _ in range(bisections if bad is not None and passed else 0):
+        middle = math.sqrt(good * bad) if good > 0 and bad > 0 else (good + bad) / 2
         (tried[middle],) = run_many([make(middle)], judge, tick)
         good, bad = (middle, bad) if tried[middle][0] else (good, middle)
     order = sorted(tried)
@@ -167,7 +171,48 @@ def check_delay(claim, run: Run, bound: float | None, tick=None) -> Verdict:
     capacity = int(math.ceil(claim.up_to / T)) + 1
     quick = replace(run.scenario, log_period=max(T, 5e-3))
     make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)
-    return _limit("delay", "delay", claim, run, own or T / 2, least, make, None if bound is None else bound, tick)
+    return _limit("delay", "delay", claim, run, own or T / 2, least, make, bound, tick)
+
+
+def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
+    """How far a parameter of the true plant may move, the controller's model as it is."""
+    from workbench.parameters import bind, leaves
+    from workbench.system import ClosedLoop
+
+    found = {leaf.path: leaf for leaf in leaves(run.loop.plant)
+             if leaf.path == claim.parameter or leaf.path.endswith("." + claim.parameter)}
+    if not found:
+        import difflib
+
+        known = [leaf.path for leaf in leaves(run.loop.plant)]
+        near = difflib.get_close_matches(claim.parameter, [*known, *{".".join(k.split(".")[-2:]) for k in known}], 3)
+        raise InputError(f"claim parameter-limit: the plant has no number {claim.parameter!r}", key="parameter",
+                         mend=f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join(known[:3])}")
+    zero = all(leaf.value == 0 for leaf in found.values())
+    start = 0.0 if zero else 1.0
+    values = np.linspace(start, claim.to, 9) if zero or claim.to < 1 else np.geomspace(1.0, claim.to, 9)
+
+    def make(k):
+        plant = bind(run.loop.plant, {path: float(k) if zero else leaf.value * float(k) for path, leaf in found.items()})
+        return ClosedLoop(plant, run.loop.controller), run.scenario
+
+    text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {claim.at_least or claim.to:g}"
+    gone = diverged("parameter-limit", text, run, claim.counted, "scan, then bracket")
+    if gone:
+        return gone
+    wanted = claim.at_least or claim.to
+    down = claim.to < start
+    reach = scan(make, [float(v) for v in values], outcome(claim, claim.bound or bound), tick, down=down)
+    unit = next(iter(found.values())).info.unit if zero else "1"
+    good = reach.good if reach.bad is not None or reach.values else claim.to
+    k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
+    holds = reach.bad is None or (good <= wanted if down else good >= wanted)
+    sign = -1 if down else 1
+    data = {"values": reach.values, "ok": reach.ok, "v": reach.v, "error": reach.error, "why": reach.why, "good": good,
+            "bad": reach.bad, "paths": sorted(found)}
+    return Verdict("parameter-limit", text, holds, "sampled", sign * (good - wanted), unit, wanted,
+                   f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}" if reach.bad is not None else
+                   f"nothing failed up to {claim.to:g}, the end of the scan", source="scan, then bracket", counted=claim.counted, data=data)
 
 
 def _limit(key, what, claim, run, own, least, make, bound, tick):
@@ -176,8 +221,8 @@ def _limit(key, what, claim, run, own, least, make, bound, tick):
     if gone:
         return gone
     values = [float(v) for v in np.geomspace(own, claim.up_to, 9)]
-    found = scan(make, values, outcome(claim, bound), tick)
-    k = next((i for i, ok in enumerate(found.ok) if not ok), None)
+    found = scan(make, values, outcome(claim, claim.bound or bound), tick)
+    k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
     data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,
             "why": found.why}
     if found.bad is None:

@@ -65,7 +65,7 @@ class _Progress:
             self.tell(self.done / self.total, what)
 
 
-_WORK = {C.PracticalStability: 8, C.SampleTimeLimit: 12, C.DelayLimit: 12, C.Linear: 2}
+_WORK = {C.PracticalStability: 8, C.SampleTimeLimit: 12, C.DelayLimit: 12, C.ParameterLimit: 12, C.Linear: 2}
 
 
 def study(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
@@ -125,6 +125,8 @@ def _check(claim, run: Run, bound, bar) -> Verdict:
         verdict = practical.check_sample_time(claim, run, bound, tick)
     elif isinstance(claim, C.DelayLimit):
         verdict = practical.check_delay(claim, run, bound, tick)
+    elif isinstance(claim, C.ParameterLimit):
+        verdict = practical.check_parameter(claim, run, bound, tick)
     elif isinstance(claim, C.Linear):
         verdict = local.check_linear(claim, run)
     else:
