@@ -114,6 +114,11 @@ def knowledge(run, law):
                    np.zeros(1)))
     yield Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
                      "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters")
+    exact = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name == "derivative"), np.zeros(1)))
+    k, top = int(np.argmax(exact)), float(np.abs(run.balance.total_rate).max())
+    fine = bool(exact[k] <= 1e-9 * max(top, 1e-300) + 1e-12 * float(run.balance.scale.max()))
+    yield Assumption("ḟ_pr exact along the true motion", fine, None if fine else -float(exact[k]), "W",
+                     "" if fine else f"formed as {law.derivative!r}: off by up to {exact[k]:.3g} W", "(90)")
     lag = [label for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders) if c.valve.lag != "ideal"]
     c = run.loop.plant.cylinders[0].valve
     yield Assumption("valves without lag", not lag, None, "",
@@ -147,10 +152,12 @@ def signal_path(run):
 
 
 def path_rate(run, points: int = 12) -> tuple[float, float]:
-    """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s."""
+    """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s; the reduced one only for a base at rest."""
     law, plant = innermost(run.loop.controller), run.loop.plant
     c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
     own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
+    if any(n.startswith(("V_b", "ω_b")) for n in run.scenario.disturbances):
+        return own, own
     q = np.column_stack([run.log.array(n) for n in plant.joint_names])
     picks = q[np.linspace(0, len(q) - 1, points).astype(int)]
-    return own, min([c_f, *(reduced_rate(law, plant, row) for row in picks)])
+    return own, max(own, min([c_f, *(reduced_rate(law, plant, row) for row in picks)]))

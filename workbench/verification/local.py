@@ -146,17 +146,30 @@ def _deflate(local: Local, plant, state) -> Local:
     """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v."""
     S = _sizes(state)
     A, B, C = local.A / S[:, None] * S[None, :], local.B / S[:, None], local.C * S[None, :]
-    D = []
-    for label, c in zip(plant.labels, plant.cylinders):
-        d = np.zeros(len(state))
-        d[state.index(f"p_a{label}")], d[state.index(f"p_b{label}")] = c.A_b, c.A_a
-        D.append(d / np.linalg.norm(d))
-    D = np.array(D).T
-    Q = np.linalg.svd(D, full_matrices=True)[0][:, D.shape[1]:]
+    keep, gone, kept_names = [], [], []
+    paired = {f"p_a{label}": (f"p_b{label}", c) for label, c in zip(plant.labels, plant.cylinders)}
+    skip = {f"p_b{label}" for label in plant.labels}
+    for i, name in enumerate(state):
+        if name in skip:
+            continue
+        e = np.zeros(len(state))
+        if name not in paired:
+            e[i] = 1.0
+            kept_names.append(name)
+        else:  # (p_a, p_b) → along f_p (kept) and along the common mode (taken out)
+            other, c = paired[name]
+            k, size = state.index(other), np.hypot(c.A_a, c.A_b)
+            common = np.zeros(len(state))
+            common[i], common[k] = c.A_b / size, c.A_a / size
+            e[i], e[k] = c.A_a / size, -c.A_b / size
+            gone.append(common)
+            kept_names.append(f"f_p{name[3:]}")
+        keep.append(e)
+    D, Q = np.array(gone).T, np.array(keep).T
     leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
     if leak > 1e-4:
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
-    return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, (), local.residual, D.shape[1], leak)
+    return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, tuple(kept_names), local.residual, D.shape[1], leak)
 
 
 def check_linear(claim, run: Run) -> Verdict:
@@ -166,7 +179,7 @@ def check_linear(claim, run: Run) -> Verdict:
     if run.loop.no_derivative:
         return Verdict("linear", text, None, worst=f"cannot linearise: {run.loop.no_derivative}", source=source, counted=claim.counted)
     found = linearised(run)
-    judged = [(loc, stability(loc.A, loc.T)) for loc in found]
+    judged = [(loc, stability(loc.A, loc.T, loc.states)) for loc in found]
     worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
     eigenvalues = worst.spectrum.eigenvalues
     rate = worst.spectrum.margin if worst_loc.T is None else -np.log(max(1e-300, 1 - worst.spectrum.margin)) / worst_loc.T \

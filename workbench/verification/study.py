@@ -209,6 +209,16 @@ def statistics(run: Run) -> dict:
         unit = run.log.signal(name).unit
         found[f"error of {name}, largest"] = (metrics.linf_norm(err), unit)
         found[f"error of {name}, L2 norm"] = (metrics.l2_norm(t, err), unit + " s^0.5")
+    if has_ledger(run.loop) and run.log.status.completed:
+        from workbench.verification.hypotheses import path_rate
+
+        b = run.balance
+        late = b.t >= min(3.0, 0.9 * b.t[-1])
+        d, (_, rate) = sum(b.perturbation().values()), path_rate(run)
+        found["v, largest after settling"] = (float(b.total[late].max()), "J")
+        found["rate c of v"] = (rate, "1/s")
+        if rate > 0:
+            found["v bound from the ledger, max d / c"] = (max(0.0, float(d[late].max())) / rate, "J")
     gap, through = run.energy_gap
     found["energy through the pump and out"] = (through, "J")
     return found
