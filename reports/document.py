@@ -14,6 +14,7 @@ from typing import final
 
 from workbench.errors import InputError
 from workbench.log import Log
+from workbench.system import innermost
 from workbench.verdict import Verdict, exit_code
 
 from . import tables
@@ -34,17 +35,18 @@ class Content:
     verdicts     the answers
     log          the run, or None
     case_text    the case file as it was read
-    plant, controller   for the drawing and the parameter tables
+    plant, controller   for the drawing and the parameter tables; the controller with or without its wrappers
     provenance   parameter path → (tag, source, note), as in the plant's file; paths as `workbench.parameters.leaves`
                  gives them, below "plant." and "controller." or without
     analysis     arrays computed elsewhere, all optional (N samples, K cases):
                  "ledger"      t, v, v_bound, vdot, vdot_bound (N,); per_subsystem: name → {v, vdot, bound};
-                               perturbations: name → (N,) W; power_flows: cut → (N,) W; cancellation (N,) W
+                               perturbations: name → (N,) W; power_flows: cut → (N,) W; cancellation (N,) W;
+                               rate, reduced_rate 1/s
                  "assumptions" name → {t, margin}, margin normalised to 1, negative where not met
                  "sample_time" T_s (K,) s, v_max (K,) J, error_max (K,) m, stable (K,) bool, limit s, bound J
-                 "delay"       the same, its times under "delay"
-                 "eigenvalues" (K,) complex 1/s, or {"values": (K,), "sampled": True}
-                 "margins"     list of {actuator, gain dB, phase °, delay s, disk}
+                 "delay"       the same; its times may be called "delay"
+                 "eigenvalues" {"values": (K,), "sampled": bool}, or (K,) alone: sampled where the log says so
+                 "margins"     list of {actuator, gain (a factor; or gain_up), phase rad, delay s, disk}
                  "loops"       actuator → (ω rad/s, L(jω))
                  "statistics"  name → (value, unit)
     date         as it shall be printed; nothing here looks at a clock
@@ -118,7 +120,7 @@ def _plan(content: Content) -> dict:
     from . import figures as run
     from . import figures_linear as linear
     from . import figures_proof as proof
-    from . import sketch
+    from . import signals, sketch
 
     log, plant, analysis = content.log, content.plant, content.analysis
     plan = {}
@@ -126,9 +128,10 @@ def _plan(content: Content) -> dict:
         plan["picture"] = lambda: sketch.machine(plant, log, height=2.1, width=2.7, ghosts=0, bare=True)
         plan["machine"] = lambda: sketch.machine(plant, log)
     if log is not None:
-        plan |= {"path": lambda: run.path(log), "tracking": lambda: run.tracking(log)}
-        if not {"tcp_x", "tcp_x_d"} <= set(log.names):
-            plan["followed"] = lambda: run.followed(log)
+        beside = signals.wanted_path(log, plant) is not None
+        plan["path"] = lambda: run.path(log, plant)
+        plan["tracking"] = lambda: run.tracking(log, beside)
+        plan |= {} if beside else {"followed": lambda: run.followed(log)}
         plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant),
                  "voltages": lambda: run.voltages(log, plant)}
     if ledger := analysis.get("ledger"):
@@ -138,16 +141,18 @@ def _plan(content: Content) -> dict:
     plan["sample_time"] = lambda: proof.study(analysis.get("sample_time") or {}, "sample time")
     plan["delay"] = lambda: proof.study(analysis.get("delay") or {}, "delay")
     if analysis.get("eigenvalues") is not None:
-        plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"])
-    plan["bode"] = lambda: linear.bode(analysis.get("loops") or {})
-    plan["nyquist"] = lambda: linear.nyquist(analysis.get("loops") or {})
+        plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], _was_sampled(log))
+    loops = {signals.actuator(plant, name): loop for name, loop in (analysis.get("loops") or {}).items()}
+    plan |= {"bode": lambda: linear.bode(loops), "nyquist": lambda: linear.nyquist(loops)}
     return plan
 
 
 def data(content: Content, drawn: list[str]) -> dict:
     """What the templates print: text, already with units, and the names of the figures there are."""
-    plant, controller = content.plant, content.controller
+    plant, controller = content.plant, innermost(content.controller)
     model = getattr(controller, "model", None)
+    ledger = content.analysis.get("ledger") or {}
+    origin = {_unwrapped(path): source for path, source in content.provenance.items()}
     shipped = content.case_text[:LONGEST_FILE]
     return {
         "title": tables.wrapped(content.title, 160), "short": clean(content.title, 70), "date": clean(content.date, 40),
@@ -155,19 +160,32 @@ def data(content: Content, drawn: list[str]) -> dict:
         "answer": tables.answer(content.verdicts), "exit": exit_code(content.verdicts),
         "verdicts": tables.verdict_rows(content.verdicts), "assumptions": tables.assumption_rows(content.verdicts),
         "run": _run(content.log), "figures": drawn,
-        "plant": tables.parameter_groups(plant, content.provenance, "plant.") if plant is not None else [],
-        "controller": tables.parameter_groups(controller, content.provenance, "controller.", "model.")
-        if controller is not None else [],
+        "plant": tables.parameter_groups(plant, origin, "plant."),
+        "controller": tables.parameter_groups(controller, origin, "controller.", "model."),
+        "loop": tables.wrapper_groups(content.controller, origin),
         "mismatch": tables.differing(model, plant, "") if model is not None and plant is not None else None,
         "law": type(controller).__name__ if controller is not None else "",
         "theory": THEORY.get(type(controller).__name__, ""),
         "actuators": tables.actuator_rows(plant),
-        "meanings": tables.meanings(plant, controller), "tags": [[tag, words] for tag, words in tables.TAGS.items()],
+        "meanings": tables.meanings(plant, content.controller),
+        "tags": [[tag, words] for tag, words in tables.TAGS.items()],
+        "rates": [tables.quantity(ledger[k], "1/s") for k in ("rate", "reduced_rate") if k in ledger],
         "statistics": tables.statistics_rows(content.analysis.get("statistics") or {}),
-        "margins": tables.margin_rows(content.analysis.get("margins") or ()),
+        "margins": tables.margin_rows(content.analysis.get("margins") or (), plant),
         "reproduction": _reproduction(content),
         "case": clean(shipped) + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
     }
+
+
+def _was_sampled(log: Log | None) -> bool:
+    """Whether the log's loop had a sample time."""
+    known = log.provenance.get("parameters", {}) if log is not None else {}
+    return any(path.startswith("controller.") and path.endswith("T_s") for path in known)
+
+
+def _unwrapped(path: str) -> str:
+    """'controller.inner.inner.λ' as 'controller.λ': a law's own parameters, however it is wrapped."""
+    return path.replace("inner.", "") if path.startswith("controller.inner.") else path
 
 
 def _run(log: Log | None) -> dict | None:

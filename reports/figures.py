@@ -10,15 +10,15 @@ from . import signals
 from .style import BLUE, LIMIT, OBTAINED, ORANGE, RED, WANTED, WIDTH, figure, legend, line, panels, reach, symbol
 
 
-def path(log: Log):
-    """Desired and obtained path of the tool centre point in the plane x, y; None when it is not logged."""
-    if not {"tcp_x", "tcp_y", "tcp_x_d", "tcp_y_d"} <= set(log.names):
+def path(log: Log, plant=None):
+    """Desired and obtained path of the tool centre point in the plane x, y; None when it is not known."""
+    wanted = signals.wanted_path(log, plant)
+    if wanted is None:
         return None
-    fig = figure(2.85, WIDTH * 0.47)
-    ax = fig.add_axes((0.15, 0.42 / 2.85, 0.82, 1 - 0.66 / 2.85))
-    for x, y, color, width, label in (("tcp_x_d", "tcp_y_d", WANTED, 2.6, "desired"),
-                                      ("tcp_x", "tcp_y", OBTAINED, 0.8, "obtained")):
-        x, y = log.array(x), log.array(y)
+    fig = figure(2.6, WIDTH * 0.47)
+    ax = fig.add_axes((0.15, 0.42 / 2.6, 0.82, 1 - 0.66 / 2.6))
+    obtained = log.array("tcp_x"), log.array("tcp_y")
+    for (x, y), color, width, label in ((wanted, WANTED, 2.6, "desired"), (obtained, OBTAINED, 0.8, "obtained")):
         step = max(1, len(x) // 2000)
         keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
         x, y = np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step]
@@ -31,13 +31,13 @@ def path(log: Log):
     return fig
 
 
-def tracking(log: Log):
-    """Tracking errors over time, one panel each, as high as `path` and half as wide where both are drawn."""
+def tracking(log: Log, beside: bool = False):
+    """Tracking errors over time, one panel each; half as wide and as high as `path` when drawn beside it."""
     names = signals.errors(log)
     if not names:
         return None
-    beside, n = "tcp_x_d" in log, len(names)
-    height = (2.85 - 0.64 - 0.3 * (n - 1)) / n if n < 5 else 0.45
+    n = len(names)
+    height = (2.6 - 0.64 - 0.3 * (n - 1)) / n if n < 5 else 0.45
     fig, axes = panels(n, 1, height, width=WIDTH * (0.5 if beside else 1.0))
     for ax, name in zip(axes[:, 0], names):
         (e,), unit = signals.scaled(log, name)

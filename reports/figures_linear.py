@@ -10,9 +10,9 @@ from .figures_proof import _decades, _plain
 from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, figure, legend, named, panels
 
 
-def eigenvalues(data):
-    """Eigenvalues in the complex plane. data: (K,) in 1/s, or {"values": (K,), "sampled": True} for the unit circle."""
-    sampled = isinstance(data, Mapping) and bool(data.get("sampled"))
+def eigenvalues(data, sampled: bool = False):
+    """Eigenvalues in the complex plane: (K,), or {"values": …, "sampled": bool}; sampled: with the unit circle."""
+    sampled = bool(data.get("sampled", sampled)) if isinstance(data, Mapping) else sampled
     values = np.asarray(data["values"] if isinstance(data, Mapping) else data, complex).ravel()
     values = values[np.isfinite(values)]
     if not values.size:

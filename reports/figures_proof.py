@@ -72,9 +72,9 @@ def subsystems(data: Mapping):
 def perturbations(data: Mapping):
     """Size of each named perturbation term over time, largest first."""
     terms = data.get("perturbations") or {}
-    if not terms:
+    names = [n for n in _largest(terms) if np.any(np.asarray(terms[n]) != 0)]
+    if not names:
         return None
-    names = _largest(terms)
     fig, axes = panels(1, 1, 1.8, top=0.4)
     ax = axes[0, 0]
     for name, color in zip(names, CYCLE):
@@ -206,16 +206,16 @@ def _log_line(ax, t, y, color, **keywords):
 
 
 def _decades(ax, count: int = 4, low: bool = True):
-    """At most `count` ticks at powers of ten, written 10ⁿ, and at most twelve decades around most of the curve."""
+    """At most `count` ticks at powers of ten, written 10ⁿ; of more than eight decades only those around the median."""
     if ax.get_yscale() != "log":
         return
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     bottom, top = ax.get_ylim()
-    if low and bottom < top * 1e-12:
+    if low and bottom < top * 1e-8:
         shown = np.concatenate([curve.get_ydata() for curve in ax.get_lines()])
         typical = float(np.median(shown[np.isfinite(shown) & (shown > 0)]))
-        bottom, top = max(bottom, typical * 1e-6), min(top, typical * 1e6)
+        bottom, top = max(bottom, typical * 1e-4), min(top, typical * 1e6)
         ax.set_ylim(bottom, top)
     narrow = top / bottom < 50
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1))

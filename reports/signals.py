@@ -16,6 +16,12 @@ def names_of(plant) -> dict[str, str]:
     return {label: named(s.name, 28) for label, s in zip(labels, segments)}
 
 
+def actuator(plant, label: str) -> str:
+    """'t2' as 'extension (t2)' where the plant has such an actuator; any other name as it is."""
+    name = names_of(plant).get(label)
+    return f"{name} ({label})" if name else label
+
+
 def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
     """Actuator labels l for which prefix + l + suffix is logged, in the log's order."""
     found = (n[len(prefix): len(n) - len(suffix)] for n in log.names if n.startswith(prefix) and n.endswith(suffix))
@@ -32,6 +38,20 @@ def followed(log: Log) -> list[str]:
     """Signals that are logged together with what they should be, "x" with "x_d"; their rates are left out."""
     both = [n for n in log.names if f"{n}_d" in log]
     return [n for n in both if not (n.startswith("d") and n[1:] in log)]
+
+
+def wanted_path(log: Log, plant) -> tuple[np.ndarray, np.ndarray] | None:
+    """Desired x, y (m) of the tool: logged, or where the desired joint positions put it; None when neither is there."""
+    if not {"tcp_x", "tcp_y"} <= set(log.names):
+        return None
+    if {"tcp_x_d", "tcp_y_d"} <= set(log.names):
+        return log.array("tcp_x_d"), log.array("tcp_y_d")
+    wanted = [f"{n}_d" for n in getattr(plant, "joint_names", ())]
+    if not wanted or not set(wanted) <= set(log.names):
+        return None
+    q = np.stack([log.array(n) for n in wanted], 1)[:: max(1, len(log) // 400)]
+    x, y, _ = np.array([plant.tool(row) for row in q.tolist()], float).T
+    return x, y
 
 
 def errors(log: Log) -> list[str]:

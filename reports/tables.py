@@ -11,8 +11,9 @@ import numpy as np
 
 from workbench.parameters import Leaf, annotations, label, leaves
 from workbench.units import display, format_quantity, pretty
-from workbench.verdict import STRENGTHS, Verdict
+from workbench.verdict import STRENGTHS, Assumption, Verdict
 
+from .signals import actuator
 from .style import clean
 
 TAGS = {"V": "verbatim from the source", "D": "derived by arithmetic", "I": "inferred", "A": "our assumption"}
@@ -29,12 +30,13 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:
     """'185 bar'; '–' when there is no number."""
-    return typeset(format_quantity(None if value is None else float(value), unit or "1", digits))
+    shown = format_quantity(None if value is None else float(value), unit or "1", digits)
+    return typeset(shown).replace("s^0.5", "√s")
 
 
 def wrapped(text: object, most: int = 2000) -> str:
-    """Text for a table cell: words too long for a line may be broken after separators or every 18 letters."""
-    text = clean(text, most)
+    """Text that sets well: number and unit stay together, words too long for a line may be broken."""
+    text = re.sub(r"(?<=\d) (?=[a-zA-Zµ%°]{1,3}(?![\w]))", "\u00a0", clean(text, most))
     return re.sub(r"\S{25,}", lambda m: re.sub(r"([._/\-]|\S{18})", "\\1\u200b", m[0]), text)
 
 
@@ -87,10 +89,10 @@ def _listed(verdicts):
 
 
 def assumption_rows(verdicts: Iterable[Verdict]) -> list[dict]:
-    """Every hypothesis once; those not met first."""
+    """Every hypothesis once, those not met first; also those a violated claim lists in its data."""
     found: dict = {}
     for v in verdicts:
-        for a in v.assumptions:
+        for a in (*v.assumptions, *(Assumption(**listed) for listed in v.data.get("assumptions", ()))):
             status = {True: "met", False: "not met", None: "not known"}[a.holds]
             found.setdefault((a.text, a.holds, a.margin), {
                 "text": wrapped(a.text), "status": status, "margin": quantity(a.margin, a.unit),
@@ -103,20 +105,19 @@ def statistics_rows(statistics: Mapping) -> list[list[str]]:
     return [[wrapped(name), quantity(value, unit)] for name, (value, unit) in statistics.items()]
 
 
-def margin_rows(margins: Iterable[Mapping]) -> list[list[str]]:
-    """Per actuator: gain margin (dB), phase margin (°), delay margin, disk margin."""
-    def cell(row, key, unit, digits=3):
+def margin_rows(margins: Iterable[Mapping], plant: object = None) -> list[list[str]]:
+    """Per actuator: gain margin (a factor; shown in dB too), phase margin (rad; shown in °), delay and disk margin."""
+    def cell(row, key, show):
         value = row.get(key)
-        if value is None:
-            return "–"
-        if np.isinf(value):
-            return "∞"
-        if unit in ("s", "1"):
-            return quantity(value, unit, digits)
-        return quantity(value, "1", digits) + (unit if unit == "°" else f" {unit}")
+        return "–" if value is None else "∞" if np.isinf(value) else show(value)
 
-    return [[wrapped(row.get("actuator", row.get("name", ""))), cell(row, "gain", "dB"), cell(row, "phase", "°"),
-             cell(row, "delay", "s"), cell(row, "disk", "1")] for row in margins]
+    def gain(k):
+        return f"× {quantity(k, '1', 3)} ({quantity(20 * np.log10(k), '1', 3)} dB)"
+
+    return [[wrapped(actuator(plant, row.get("actuator", ""))), cell({"gain": row.get("gain_up"), **row}, "gain", gain),
+             cell(row, "phase", lambda φ: quantity(np.degrees(φ), "1", 3) + "°"),
+             cell(row, "delay", lambda T: quantity(T, "s", 3)), cell(row, "disk", lambda α: quantity(α, "1", 3))]
+            for row in margins]
 
 
 # ---- parameters ----
@@ -128,7 +129,7 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
     that begin so.
     """
     groups: dict[str, list] = {"": []}
-    for path, parts in _vectors(obj):
+    for path, parts in _vectors(obj) if obj is not None else ():
         if not _empty(parts) and not (skip and path.startswith(skip)):
             rows = groups.setdefault(path.rpartition(".")[0], [])
             whole, first = path, parts[0].path
@@ -140,6 +141,16 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
             rows.append([clean(name), clean(value, 60), clean(tag, 4), wrapped(source, 60), wrapped(note)])
     return [{"name": wrapped(parent.removeprefix("structures.").replace(".", " · ")), "rows": rows}
             for parent, rows in groups.items() if rows]
+
+
+def wrapper_groups(controller: object, provenance: Mapping) -> list[dict]:
+    """What stands around a law, from the outside inwards: sampling, delay, filters …, one group each."""
+    groups = []
+    while hasattr(controller, "inner"):
+        own = [g for g in parameter_groups(controller, provenance, "controller.", "inner.") if g["name"] == ""]
+        groups += [{"name": clean(type(controller).__name__), "rows": g["rows"]} for g in own]
+        controller = controller.inner
+    return groups
 
 
 def meanings(*objects: object) -> list[list[str]]:
@@ -205,7 +216,7 @@ def _row(path, parts, origin) -> list[str]:
     if len(values) > 12:
         values = [f"{len(values)} numbers"]
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
-    shown = "" if unit == "1" else " " + pretty(unit).replace("Pa^0.5", "√Pa")
+    shown = "" if unit == "1" else "\u00a0" + pretty(unit).replace("Pa^0.5", "√Pa").replace(" ", "\u00a0")
     return [clean(name), value + shown, clean(origin[0], 4), wrapped(origin[1], 60), wrapped(origin[2])]
 
 

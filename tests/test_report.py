@@ -12,7 +12,7 @@ from plants.chain import Prismatic, Revolute, Structure
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import Body, Frame
 from plants.manipulator import Manipulator
-from reports import Content, document, rendered, signals, style, tables, write_report
+from reports import Content, document, figures_linear, rendered, signals, style, tables, write_report
 from workbench.errors import InputError
 from workbench.log import Log, Status
 from workbench.system import Signal
@@ -73,7 +73,7 @@ def an_analysis(t):
                         "no hold": {"t": t, "margin": -0.2 + 0 * t}},
         "sample_time": {"T_s": T, **study}, "delay": {"delay": T, **study},
         "eigenvalues": np.array([-3 + 4j, -3 - 4j, -60, 0.1]),
-        "margins": [{"actuator": "lift", "gain": 12.3, "phase": 61.0, "delay": 0.021, "disk": 0.62}],
+        "margins": [{"actuator": "lift", "gain": 4.1, "phase": 1.06, "delay": 0.021, "disk": 0.62}],
         "loops": {"lift": (ω, L)}, "statistics": {"largest tip error": (8.1e-5, "m")}}
 
 
@@ -108,7 +108,8 @@ def test_full_report_says_everything():
         assert words in first, words
     for words in ("The argument", "lift, cylinder 1", "boom, cylinder t1", "largest tip error", "81 µm", "not met",
                   "not known",
-                  "0f3c9a", "verify x.yaml", "plant: {}", "185 bar", "no pump is published", "12.3 dB", "21 ms",
+                  "0f3c9a", "verify x.yaml", "plant: {}", "185 bar", "no pump is published", "12.3 dB", "60.7°",
+                  "21 ms",
                   "Figure 3"):
         assert words in everything, words
     assert f"1 / {len(found)}" in first
@@ -235,6 +236,46 @@ def test_limits_look_away_only_from_what_runs_away():
     assert low < -1 and 1 < high < 20
 
 
+def test_hypotheses_of_a_violated_claim_are_listed():
+    listed = [vars(Assumption("no hold", False)), vars(Assumption("gains positive", True, 20.0, "1/s"))]
+    rows = tables.assumption_rows((HOLDS, replace(ASIDE, assumptions=(), data={"assumptions": listed})))
+    assert [(r["text"], r["status"]) for r in rows] == [("no hold", "not met"), ("pistons inside their strokes", "met"),
+                                                        ("gains positive", "met")]
+
+
+def test_a_sampled_loop_is_drawn_with_its_circle():
+    inside = np.array([0.9, 0.5 + 0.4j, 0.5 - 0.4j])
+    count = lambda fig: [len(line.get_xdata()) for line in fig.axes[0].lines]
+    with style.drawing():
+        assert count(figures_linear.eigenvalues(inside, True))[1:] == [3, 0]  # stable, not stable
+        assert count(figures_linear.eigenvalues(inside, False))[1:] == [0, 3]
+        assert count(figures_linear.eigenvalues({"values": 1.1 * inside / 0.9, "sampled": True}))[1:] == [2, 1]
+    assert not document._was_sampled(a_log(9))
+    known = {"parameters": {"controller.T_s": 1e-3}}
+    assert document._was_sampled(replace(a_log(9), provenance=known))
+
+
+def test_the_desired_path_follows_from_desired_joints():
+    t = np.linspace(0, 1, 30)
+    q = np.stack([-1.3 + 0.1 * t, 0.4 + 0.05 * t], 1)
+    names = ("q_1_d", "x_t1_d", "tcp_x", "tcp_y")
+    log = Log(t, np.hstack([q, 0 * q]), tuple(Signal(n, "m") for n in names), {}, Status(True, "completed", 1.0))
+    x, y = signals.wanted_path(log, PLANT)
+    assert np.allclose(np.stack([x, y], 1), [PLANT.tool(list(row))[:2] for row in q], rtol=1e-12)
+    assert signals.wanted_path(log, None) is None
+
+
+def test_logs_of_any_loop_are_drawn():
+    t = np.linspace(0, 1, 2)
+    for signals_, values in (((Signal("x", "m"),), [[0.0], [1.0]]),
+                             ((Signal("p_L", "Pa"), Signal("u", "V"), Signal("x", "m"), Signal("x_d", "m")),
+                              np.ones((2, 4))),
+                             ((Signal("p_a1", "Pa"), Signal("p_b1", "Pa"), Signal("e_x", "m")), np.full((2, 3),
+                                                                                                        np.nan))):
+        log = Log(t, values, signals_, {}, Status(True, "completed", 1.0))
+        assert rendered(Content("T", "Q", (HOLDS,), log)).startswith(b"%PDF")
+
+
 def test_numbers_leave_with_units_and_true_minus():
     assert tables.quantity(1.85e7, "Pa") == "185 bar"
     assert tables.quantity(-2.4e-3, "m") == "−2.4 mm"
@@ -246,10 +287,9 @@ def test_numbers_leave_with_units_and_true_minus():
 def test_parameters_carry_value_unit_tag_and_source():
     provenance = {"structures.lift.revolute.cylinder": ("V", "P1", ""), "plant.p_s": ("D", "P2", "by hand"),
                   "pose": ("A", "", "guess")}
-    groups = {g["name"].replace("\u200b",
-                                ""): {r[0]: r[1:] for r in g["rows"]} for g in tables.parameter_groups(PLANT,
-                                                                                                       provenance,
-                                                                                                       "plant.")}
+    plain = lambda row: [text.replace("\u00a0", " ") for text in row]
+    groups = {g["name"].replace("\u200b", ""): {r[0]: plain(r[1:]) for r in g["rows"]}
+              for g in tables.parameter_groups(PLANT, provenance, "plant.")}
     assert groups["lift · revolute · cylinder"]["bore"] == ["80 mm", "V", "P1", ""]
     assert groups[""]["p_s"] == ["185 bar", "D", "P2", "by hand"]
     assert groups[""]["pose"] == ["(−1.3, 0.4)", "A", "", "guess"]
