@@ -1,0 +1,127 @@
+"""What every plant must keep: the contract of `workbench.system`, and one text for floats and expressions.
+
+A new plant is tested by adding it to PLANTS.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import casadi as ca
+import numpy as np
+import pytest
+from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
+
+from plants import machine, machines
+from workbench import InputError, Scenario, Signal, System, simulate
+from workbench.calculus import trace
+from workbench.parameters import Unit, leaves
+from workbench.system import names
+from workbench.units import quantity
+
+PLANTS = {name: machine(name).plant for name in machines()} | {
+    "crane, locked": machine("hiab-xs031").plant.locked(extension=0.37),
+    "random, one structure": varied_machine(1, (False,)),
+    "random, slide": varied_machine(2, (True,)),
+    "random, two structures": varied_machine(3, (False, True)),
+    "random, three structures": varied_machine(5, (True, False, True)),
+}
+FUNCTIONS = {
+    "rhs": lambda s, t, x, u: s.rhs(t[0], x, u),
+    "out": lambda s, t, x, u: s.out(t[0], x),
+    "monitor": lambda s, t, x, u: s.monitor(t[0], x, u),
+    "powers": lambda s, t, x, u: s.powers(t[0], x, u),
+    "stored": lambda s, t, x, u: [s.stored(t[0], x, u)],
+    "update": lambda s, t, x, u: s.update(t[0], x, u),
+}
+every_plant = pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
+
+
+@every_plant
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_same_text_on_floats_and_expressions(plant, function):
+    rng = np.random.default_rng(7)
+    for _ in range(2):
+        x, u = plant_state(rng, plant), plant_inputs(rng, plant)
+        assert apart(plant, FUNCTIONS[function], [0.3], x, u) < 1e-12
+
+
+@every_plant
+def test_contract(plant):
+    lengths = {"rhs": len(plant.states), "out": len(plant.outputs), "monitor": len(plant.monitors),
+               "powers": len(plant.power_names), "stored": 1, "update": len(plant.states)}
+    rng = np.random.default_rng(8)
+    x, u = plant_state(rng, plant), plant_inputs(rng, plant)
+    assert {name: len(on_floats(plant, f, [0.0], x, u)) for name, f in FUNCTIONS.items()} == lengths
+    assert len(plant.initial()) == len(plant.states) and np.isfinite(plant.initial()).all()
+    signals = [*plant.states, *plant.inputs, *plant.outputs, *plant.monitors]
+    for group in (plant.states, plant.inputs, plant.outputs, plant.monitors):
+        assert len(set(names(group))) == len(group)
+    assert {s.kind for s in signals} <= {"", "disturbance"} and all(s.meaning for s in signals)
+    for s in signals:
+        quantity(f"1 {s.unit}" if s.unit != "1" else 1.0, s.unit)  # a unit pint knows
+    assert set(plant.defaults()) <= set(names(plant.inputs)) and set(plant.stiff) <= set(names(plant.states))
+    assert len({leaf.path for leaf in leaves(plant)}) == len(list(leaves(plant)))
+
+
+@every_plant
+def test_outputs_and_signals_agree(plant):
+    """A measured or logged signal called as a state is that state."""
+    rng = np.random.default_rng(9)
+    x, u = plant_state(rng, plant), plant_inputs(rng, plant)
+    state, shown = dict(zip(names(plant.states), x)), {}
+    for group, values in ((plant.outputs, plant.out(0.0, x)), (plant.monitors, plant.monitor(0.0, x, u))):
+        for s, v in zip(group, values):
+            assert shown.setdefault(s.name, v) == v and state.get(s.name, v) == v, s.name
+
+
+@every_plant
+def test_out_needs_no_inputs_and_zeros_are_structure(plant):
+    traced = trace(plant, names(plant.inputs))
+    assert traced.out.jac_sparsity(0, 2).nnz() == 0
+    fixed = trace(plant, names(plant.inputs[: plant.n]))
+    moving = trace(plant, (*names(plant.inputs[: plant.n]), *(s.name for s in plant.inputs if s.name.startswith("V_b"))))
+    assert fixed.flow.n_instructions() < moving.flow.n_instructions()  # a base at rest costs nothing
+
+
+@dataclass(frozen=True)
+class Odd(System):
+    """ẋ = −k x, with a fault of choice."""
+
+    k: Annotated[float, Unit("1/s")] = 2.3
+    fault: str = ""
+    states = (Signal("x", "m", "position"),)
+    inputs = ()
+
+    def initial(self):
+        return [0.7]
+
+    def rhs(self, t, x, u):
+        if self.fault == "other numbers":
+            return [-self.k * x[0] * (1 + 1e-11 * isinstance(x[0], ca.SX))]
+        if self.fault == "not a number":
+            return [-self.k * x[0] + (float("nan") if isinstance(x[0], ca.SX) else 0.0)]
+        if self.fault == "array":
+            held = np.zeros(1)
+            held[0] = -self.k * x[0]
+            return list(held)
+        if self.fault == "branch":
+            return [-self.k * x[0] if x[0] > 0 else 0.0]
+        return [-self.k * x[0]]
+
+
+def test_planted_faults_are_seen():
+    same = FUNCTIONS["rhs"]
+    assert apart(Odd(), same, [0.1], [0.4], []) < 1e-15
+    assert apart(Odd(fault="other numbers"), same, [0.1], [0.4], []) > 1e-12
+    with pytest.raises(InputError, match="not a number"):
+        simulate(Odd(fault="not a number"), Scenario(0.1))
+    for fault in ("array", "branch"):
+        with pytest.raises(Exception):  # noqa: B017 — whatever CasADi says, it is no number
+            simulate(Odd(fault=fault), Scenario(0.1))
+
+
+def test_unlike_names_of_parts_are_refused_where_numbers_would_be_mixed_up():
+    plant = PLANTS["random, two structures"]
+    twins = replace(plant, structures=tuple(replace(s, name="same") for s in plant.structures))
+    with pytest.raises(InputError, match="two parts are called 'same'"):
+        trace(twins, ())
