@@ -96,10 +96,11 @@ CONTENT = {
     "NaN": (P + "controller:\n  law: VDC\n  κ: .nan\n", ("finite number",), 4, "controller.κ"),
     "infinity": (P + "loop: {sample_time: .inf}\n", ("finite number",), 2, "loop.sample_time"),
     "too large for a number": (P + "loop: {sample_time: 1e999}\n", ("too large",), 2, "loop.sample_time"),
-    "out of reach": (P + "scenario:\n  reference:\n    space: cartesian\n    points: [start, [7 m, 1 m]]\n    leg: 5 s\n",
-                     ("no pose of HIAB XS 031 reaches",), 3, "scenario.reference"),
+    "out of reach": (
+        P + "scenario:\n  reference:\n    space: cartesian\n    points: [start, [7 m, 1 m]]\n    leg: 5 s\n",
+        ("no pose of HIAB XS 031 reaches",), 3, "scenario.reference"),
     "beyond the stroke on the way": (
-        P + "scenario:\n  reference:\n    space: joint\n    points: [start, [-10 deg, -115 deg, 0.5 m]]\n    leg: 5 s\n",
+        P + "scenario:\n  reference:\n    space: joint\n    leg: 5 s\n    points: [start, [-10 deg, -115 deg, 0.5]]\n",
         ("outside its stroke", "lift"), 3, "scenario.reference"),
     "empty": ("", ("empty",), None, None),
     "only comments": ("# nothing\n", ("no data",), None, None),
@@ -169,7 +170,8 @@ def test_stroke_beyond_the_linkage(capsys, folder, never):
 
 
 def test_pressure_above_the_supply(capsys, folder, never):
-    text = SHIPPED.replace("  pose:\n", "  pressures: [[130 bar, 31 bar], [90 bar, 186 bar], [95 bar, 95 bar]]\n  pose:\n", 1)
+    given = "  pressures: [[130 bar, 31 bar], [90 bar, 186 bar], [95 bar, 95 bar]]\n"
+    text = SHIPPED.replace("  pose:\n", given + "  pose:\n", 1)
     line = next(i for i, row in enumerate(text.splitlines(), 1) if "pressures:" in row)
     refused(capsys, folder, text, "186 bar", "185 bar", line=line, key="plant.pressures")
 
@@ -284,8 +286,8 @@ sys.exit(verify_stability(["good.yaml", "--report", "out.pdf", "--json", "out.js
 def test_ctrl_c_in_the_middle(folder):
     (folder / "good.yaml").write_text(P)
     root = Path(plants.__file__).parents[1]
-    run = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                           env={**os.environ, "PYTHONPATH": str(root)})
+    run = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                           text=True, env={**os.environ, "PYTHONPATH": str(root)})
     assert run.stderr.readline() == "begun\n"
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=60)

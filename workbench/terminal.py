@@ -6,6 +6,7 @@ Nothing that comes from a file can send control codes to the terminal; nothing i
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -19,7 +20,7 @@ from workbench.verdict import Verdict
 
 HEAD = ("claim", "verdict", "strength", "margin", "worst at / why")
 GAP = "  "
-NARROW = 90  # columns; below this every claim gets its own paragraph
+NARROW = 76  # columns; below this every claim gets its own paragraph
 UNLIMITED = 160  # columns where there is no terminal
 COLOURS = {"holds": "32", "violated": "1;31", "undecided": "33"}
 PATIENCE = 1.0  # s before a progress bar appears
@@ -50,11 +51,14 @@ def coloured(stream=None) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
 
 
+_QUANTITY = re.compile(r"(?<=\d) (?=(?:[mµkM]?(?:m|s|J|W|N|V|Hz|rad|Pa)|bar|deg|°|l/min|kg|%)(?![^\W_]))")
+
+
 def wrap(text: str, room: int) -> list[str]:
-    """Lines of at most `room` columns; a word (a number) longer than that stays whole."""
-    lines = [line for part in text.split("\n")
-             for line in textwrap.wrap(part, max(room, 1), break_long_words=False, break_on_hyphens=False) or [""]]
-    return lines or [""]
+    """Lines of at most `room` columns; a word longer than that stays whole, a number stays with its unit."""
+    joined = _QUANTITY.sub("\xa0", text)
+    return [line.replace("\xa0", " ") for part in joined.split("\n")
+            for line in textwrap.wrap(part, max(room, 1), break_long_words=False, break_on_hyphens=False) or [""]]
 
 
 # ---- the table ----------------------------------------------------------------------------------------------------
@@ -80,7 +84,7 @@ def row(verdict: Verdict) -> tuple[str, ...]:
 def table(verdicts: Sequence[Verdict], room: int, colour: bool = False) -> str:
     """All verdicts: a table, or paragraphs where the terminal is narrow."""
     rows = [row(v) for v in verdicts]
-    words = [v.word for v in verdicts]
+    words = [v.word if v.counted else "" for v in verdicts]
     return _paragraphs(rows, words, room, colour) if room < NARROW else _table(rows, words, room, colour)
 
 
@@ -104,8 +108,8 @@ def _table(rows, words, room, colour) -> str:
 
 def _paragraphs(rows, words, room, colour) -> str:
     found = []
-    for (claim, _, strength, left, worst), word in zip(rows, words):
-        found += [_painted(word, word, colour)] + [f"  {line}" for line in wrap(claim, room - 2)]
+    for (claim, said, strength, left, worst), word in zip(rows, words):
+        found += [_painted(said, word, colour)] + [f"  {line}" for line in wrap(claim, room - 2)]
         for text in (f"{strength}, {left}", worst):
             found += [f"    {line}" for line in wrap(text, room - 4)] if text else []
     return "\n".join(found)
@@ -116,7 +120,7 @@ def _padded(text: str, room: int) -> str:
 
 
 def _painted(text: str, word: str, colour: bool) -> str:
-    return f"\033[{COLOURS[word]}m{text}\033[0m" if colour else text
+    return f"\033[{COLOURS[word]}m{text}\033[0m" if colour and word in COLOURS else text
 
 
 def headline(title: str, file: str, room: int) -> str:
@@ -165,7 +169,8 @@ def progress(shown: bool) -> Iterator[Callable[..., None]]:
     def tell(fraction: float, what: str = "") -> None:
         if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
             bar.start()
-        bar.update(task, completed=fraction, **({"description": clean(what)} if what else {}))
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", clean(what)).lower()  # SampleTimeLimit is sample time limit
+        bar.update(task, completed=fraction, **({"description": words} if words else {}))
 
     try:
         yield tell
