@@ -49,6 +49,10 @@ class Revolute:
             raise ValueError(f"cylinder.stroke: {self.cylinder.stroke:g} m is beyond the linkage: pin to pin it allows at most "
                              f"{far:.4f} m, so the stroke must be below {far - self.x0:.4f} m")
 
+    def lever(self, q):
+        """dx_j/dq_j (21), m/rad."""
+        return close(self.L, self.L1, q).lever
+
     @property
     def bodies(self):
         """(frame name, body) in the order of the outward sweep."""

@@ -56,9 +56,21 @@ def friction(run):
                              f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law")
 
 
+def proven_lever(segment, low: float, high: float) -> float:
+    """A lower bound of |dx/dq| proven for every pose between the two joint angles (intervals through the same text)."""
+    from workbench.intervals import lower_bound
+
+    return lower_bound(lambda q: np.abs(segment.lever(q)), low, high)
+
+
 def geometry(run, least):
     """Lever arms away from zero, pistons inside their strokes."""
-    q = run.balance.quantities
+    q, plant = run.balance.quantities, run.loop.plant
+    for label, segment, (low, high) in zip(plant.labels, plant.segments, plant.joint_range()):
+        if hasattr(segment, "lever"):
+            bound = proven_lever(segment, low, high)
+            yield Assumption(f"lever arm of cylinder {label} not zero anywhere in its stroke", True if bound > 0 else None, bound, "m",
+                             f"at least {bound:.3g} m, proven for the whole stroke", "sin q_j2 = 0 is a pole of (68)")
     for label in run.loop.plant.labels:
         if not label.startswith("t"):
             lever = np.abs(q[f"lever {label}"])

@@ -71,6 +71,16 @@ class Balance:
         """v̇ (N,)."""
         return self.vdot.sum(axis=1)
 
+    def finite(self) -> Balance:
+        """Only the instants at which everything is finite (of a run that blows up, what came before)."""
+        rows = np.isfinite(np.hstack([self.v, self.vdot, self.dissipation])).all(axis=1)
+        for group in (self.flows, self.perturbations, self.quantities):
+            for values in group.values():
+                rows &= np.isfinite(values)
+        pick = lambda group: {k: v[rows] for k, v in group.items()}
+        return Balance(self.t[rows], self.entries, self.v[rows], self.vdot[rows], self.dissipation[rows], self.scale[rows],
+                       pick(self.flows), pick(self.perturbations), pick(self.quantities))
+
     def residual(self) -> np.ndarray:
         """v̇_k minus the ledger's row, relative to its scale (N, K); rounding only, or a bug."""
         rhs = -self.dissipation.copy()

@@ -142,16 +142,19 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     """Arrays for figures; nothing here decides anything."""
     found: dict = {"statistics": statistics(run)}
     by_key = {v.key: v for v in verdicts}
-    if has_ledger(run.loop) and run.log.status.completed:
-        found |= ledger_arrays(run, by_key)
+    if has_ledger(run.loop) and len(run.log.time) > 2:
+        found |= ledger_arrays(run)
     for key, name in (("sample-time-limit", "sample_time"), ("delay-limit", "delay")):
         data = by_key[key].data if key in by_key else {}
         if data.get("values"):
-            found[name] = {"T_s": np.array(data["values"]), "v_max": np.array(data["v"], float),
+            found[name] = {"T_s" if name == "sample_time" else "delay": np.array(data["values"]), "v_max": np.array(data["v"], float),
                            "error_max": np.array(data["error"], float), "stable": np.array(data["ok"], bool),
                            "limit": data["good"], "bound": by_key[key].limit}
     if "linear" in by_key:
-        found |= {k: v for k, v in by_key["linear"].data.items() if k in ("eigenvalues", "margins", "loops")}
+        data = by_key["linear"].data
+        found |= {k: data[k] for k in ("margins", "loops") if k in data}
+        if "eigenvalues" in data:
+            found["eigenvalues"] = {"values": data["eigenvalues"], "sampled": run.loop.period is not None}
         # Arrays stay out of the verdict itself, which is plain data.
         i = verdicts.index(by_key["linear"])
         verdicts[i] = replace(by_key["linear"], data={k: v for k, v in by_key["linear"].data.items()
@@ -159,11 +162,13 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     return found
 
 
-def ledger_arrays(run: Run, by_key) -> dict:
+def ledger_arrays(run: Run) -> dict:
     """v, v̂, v̇ and its bound per structure, perturbations, power flows, monitors of the hypotheses."""
     from workbench.verification.hypotheses import path_rate
 
-    b = run.balance
+    b = run.balance.finite()
+    if len(b.t) < 2:
+        return {}
     own, reduced = path_rate(run)
     structures = list(dict.fromkeys(s for s, _ in b.entries))
     per = {}
