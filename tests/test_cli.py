@@ -68,7 +68,8 @@ def test_the_table_has_the_agreed_form():
 
 
 def test_a_number_stays_with_its_unit():
-    assert terminal.wrap("nothing failed up to 40 ms, at 12.5 bar", 23) == ["nothing failed up to", "40 ms, at 12.5 bar"]
+    lines = terminal.wrap("nothing failed up to 40 ms, at 12.5 bar", 23)
+    assert lines == ["nothing failed up to", "40 ms, at 12.5 bar"]
     assert terminal.wrap("runs 3 more", 7) == ["runs 3", "more"]
 
 
