@@ -174,7 +174,7 @@ def test_the_report_gets_everything(folder, monkeypatch, capsys):
     (path, content), = told
     assert path == "a b.pdf" and content.verdicts == tuple(MANY) and content.case_text == "plant: hiab-xs031\n"
     assert content.date == "2023-11-14" and content.command == "verify-stability crane.yaml --report 'a b.pdf'"
-    assert content.provenance["plant.p_s"][:2] == ("V", "Petrovic22") and type(content.controller).__name__ == "VDC"
+    assert content.provenance["plant.p_s"][:2] == ("V", "Petrovic22") and type(content.controller).__name__ == "Sampled"
     assert main(["report", "crane.yaml", "-o", "r.pdf"]) == 0, "a report is made, whatever it says"
 
 
