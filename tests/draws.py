@@ -18,23 +18,25 @@ LAGS = ("second", "ideal", "first")
 
 
 def varied_machine(seed, layout=(False, True)):
-    """A random machine whose cylinders differ in valve, spool, overlap, friction, leakage and dead volume; oil with air."""
+    """A random machine whose cylinders differ in valve, overlap, friction, leakage and dead volume; oil with air."""
     rng = np.random.default_rng(seed)
     machine = random_machine(rng, len(layout), layout)
     k = [seed]
+    between = lambda low, high: float(rng.uniform(low, high))
 
     def varied(segment):
         if segment is None:
             return None
         k[0] += 1
         c = rng.uniform(2e-8, 6e-8, 4)
-        valve = Valve(*map(float, c), u_max=9.0, dead_band=0.3 * (k[0] % 2), lag=LAGS[k[0] % 3], frequency=41.0, damping=0.63,
-                      slew=700.0)
+        valve = Valve(*map(float, c), u_max=9.0, dead_band=0.3 * (k[0] % 2), lag=LAGS[k[0] % 3], frequency=41.0,
+                      damping=0.63, slew=700.0)
         return replace(segment, cylinder=replace(
-            segment.cylinder, valve=valve, friction=FRICTIONS[k[0] % 4], c_i=float(rng.uniform(1e-13, 1e-12)),
-            c_e=float(rng.uniform(1e-14, 1e-13)), V_a0=float(rng.uniform(1e-4, 9e-4)), V_b0=float(rng.uniform(1e-4, 9e-4))))
+            segment.cylinder, valve=valve, friction=FRICTIONS[k[0] % 4], c_i=between(1e-13, 1e-12),
+            c_e=between(1e-14, 1e-13), V_a0=between(1e-4, 9e-4), V_b0=between(1e-4, 9e-4)))
 
-    structures = tuple(replace(s, revolute=varied(s.revolute), prismatic=varied(s.prismatic)) for s in machine.structures)
+    structures = tuple(replace(s, revolute=varied(s.revolute), prismatic=varied(s.prismatic))
+                       for s in machine.structures)
     return replace(machine, structures=structures, oil=Oil(β=1.1e9, air=0.003))
 
 
@@ -43,12 +45,13 @@ def plant_state(rng, machine):
     q, qd, _ = random_state(rng, machine)
     p = rng.uniform(machine.p_r + 5e5, machine.p_s - 5e5, 2 * machine.n)
     sizes = {"u_s": 3.0, "du_": 200.0, "z": 1e-4}
-    rest = [rng.normal() * next(v for k, v in sizes.items() if s.name.startswith(k)) for s in machine.states[4 * machine.n:]]
+    rest = [rng.normal() * next(v for k, v in sizes.items() if s.name.startswith(k))
+            for s in machine.states[4 * machine.n:]]
     return [float(v) for v in (*q, *qd, *p, *rest)]
 
 
 def plant_inputs(rng, machine, moving=True):
-    """Inputs of a manipulator: voltages, weight in any direction, a base that moves in all six degrees, a tip wrench."""
+    """Inputs of a manipulator: voltages, weight in any direction, a base moving in all six degrees, a tip wrench."""
     R, V, A = random_base(rng)
     if not moving:
         V = A = ((0.0,) * 3, (0.0,) * 3)
@@ -75,7 +78,7 @@ def on_symbols(obj, call, *vectors):
 
 
 def apart(obj, call, *vectors):
-    """Largest difference between the text on floats and on symbols, relative to the entry; the largest entry sets the floor."""
+    """Largest difference between the text on floats and on symbols, relative to the entry (1e-3 of the largest at least)."""
     a, b = on_floats(obj, call, *vectors), on_symbols(obj, call, *vectors)
     assert a.shape == b.shape
     if not a.size:
