@@ -183,7 +183,7 @@ class VDCLedger:
                 + D + store)
             rows.append(Entry(segment, f"actuator {label}", Δf**2 / (2 * β * k_x[i]) + store, D,
                               {f"{self._structure(i)} {'slide' if label.startswith('t') else 'rod'}": rod}, d, scale))
-            quantities |= {f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr, f"D₊ {label}": D_plus,
+            quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr, f"D₊ {label}": D_plus,
                            f"D₋ {label}": D_minus, f"lever {label}": lever[i], f"room {label}": c.stroke - x[i],
                            f"x {label}": x[i], f"ẋ {label}": xd[i], f"command {label}": steps[-1][i],
                            f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus)}

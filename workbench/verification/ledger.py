@@ -81,13 +81,18 @@ class Balance:
         return Balance(self.t[rows], self.entries, self.v[rows], self.vdot[rows], self.dissipation[rows], self.scale[rows],
                        pick(self.flows), pick(self.perturbations), pick(self.quantities))
 
+    @property
+    def weight(self) -> np.ndarray:
+        """`scale`, no smaller than a hundredth of its median (N, K): where ΔV passes zero, what is rounded is V."""
+        return np.maximum(self.scale, np.maximum(1e-2 * np.median(self.scale, axis=0), np.finfo(float).tiny))
+
     def residual(self) -> np.ndarray:
-        """v̇_k minus the ledger's row, relative to its scale (N, K); rounding only, or a bug."""
+        """v̇_k minus the ledger's row, relative to its weight (N, K); rounding only, or a bug."""
         rhs = -self.dissipation.copy()
         for group in (self.flows, self.perturbations):
             for (s, c, _), values in group.items():
                 rhs[:, self.entries.index((s, c))] += values
-        return (self.vdot - rhs) / np.maximum(self.scale, np.finfo(float).tiny)
+        return (self.vdot - rhs) / self.weight
 
     def cuts(self) -> dict[str, np.ndarray]:
         """Sum of both sides at every cut (N,); zero at inner cuts, what enters from outside at outer ones."""
@@ -98,7 +103,8 @@ class Balance:
 
     def cut_scale(self) -> dict[str, np.ndarray]:
         """What rounding at every cut is measured against (N,): the terms, before subtraction, of the entries that meet there."""
-        return {cut: sum(self.scale[:, self.entries.index(side)] for side in sides) for cut, sides in self.sides().items()}
+        weight = self.weight
+        return {cut: sum(weight[:, self.entries.index(side)] for side in sides) for cut, sides in self.sides().items()}
 
     def sides(self) -> dict[str, list[tuple[str, str]]]:
         """Cut → components that meet there."""
@@ -116,6 +122,11 @@ class Balance:
             if len(sides) == 1:
                 found[cut] = self.cuts()[cut]
         return found
+
+    def drive(self, rate: float) -> np.ndarray:
+        """d (N,) in v̇ ≤ −c v + d: all perturbations, and c times the storages that nothing damps at that rate (bristles)."""
+        undamped = sum((q for name, q in self.quantities.items() if name.startswith("undamped ")), np.zeros(len(self.t)))
+        return sum(self.perturbation().values()) + rate * undamped
 
 
 def entries_of(loop, t, x, w, rates) -> tuple[list[Entry], dict]:
@@ -207,18 +218,27 @@ def ledger_function(loop: System, live: tuple[str, ...]) -> LedgerFunction:
     return _functions[key]
 
 
+def coarse(loop: System, log: Log) -> bool:
+    """Whether the log skips samples."""
+    return loop.period is not None and len(log.time) > 1 and log.time[1] - log.time[0] > 1.5 * loop.period
+
+
 def both_ends(loop: System, log: Log, demand: Demand) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(t, x, w) at two instants a sample: just after its jump, and just before the next one.
 
-    Just after a sample the hold's error is zero; looking there only would hide it.
+    Just after a sample the hold's error is zero; looking there only would hide it. A log coarser than the samples has only
+    the first of the two: the controller's memory just before is not in it.
     """
     t = np.asarray(log.time)
     x = np.column_stack([log.array(n) for n in names(loop.states)])
     w = demand.at(t)
-    if loop.period is None or len(t) < 2:
+    if loop.period is None or len(t) < 2 or coarse(loop, log):
         return t, x, w
     m = len(getattr(loop, "plant", loop).states)
-    before = np.hstack([x[1:, :m], x[:-1, m:]])
+    z = x[:-1, m:]
+    if loop.lag > 0:  # a fraction of a sample later another command was applied
+        z = np.column_stack(loop.controller.release(None, list(z.T), None, None))
+    before = np.hstack([x[1:, :m], z])
     held = np.array([demand.kinds[n] == "noise" for n in demand.live], bool)
     w_before = np.where(held, w[:-1], w[1:])
     order = np.argsort(np.concatenate([np.arange(len(t)) * 2, np.arange(1, len(t)) * 2 - 1]), kind="stable")

@@ -219,7 +219,8 @@ def statistics(run: Run) -> dict:
 
         b = run.balance
         late = b.t >= min(3.0, 0.9 * b.t[-1])
-        d, (_, rate) = sum(b.perturbation().values()), path_rate(run)
+        _, rate = path_rate(run)
+        d = b.drive(rate)
         found["v, largest after settling"] = (float(b.total[late].max()), "J")
         found["rate c of v"] = (rate, "1/s")
         if rate > 0:
