@@ -16,7 +16,7 @@ from workbench.cli import main, verify_stability
 from workbench.log import Log, Status
 from workbench.system import Signal
 from workbench.verdict import Verdict
-from workbench.verification.study import Study
+from workbench.verification.judge import Study
 
 SHIPPED = (Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml").read_text("utf-8")
 P = "plant: hiab-xs031\n"
@@ -36,7 +36,7 @@ def never(monkeypatch):
     def study(*_):
         pytest.fail("verification was started on bad input")
 
-    monkeypatch.setattr(importlib.import_module("workbench.verification.study"), "study", study)
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", study)
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_a_directory_without_the_right_to_write(capsys, folder, never):
 
 @pytest.mark.parametrize("option, name", [("--json", "out.json"), ("--log", "out.nc"), ("--report", "out.pdf")])
 def test_a_full_disk_keeps_the_earlier_file_and_the_answer(option, name, capsys, folder, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("workbench.verification.study"), "study", lambda *_: made_up_study())
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", lambda *_: made_up_study())
     monkeypatch.setattr("reports.document.rendered", lambda *_, **__: b"%PDF" * 4000)
     (folder / "good.yaml").write_text(P)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -271,7 +271,7 @@ def test_wrong_usage_is_3_not_2(arguments, words, capsys):
 
 INTERRUPTED = """
 import sys, importlib
-module = importlib.import_module("workbench.verification.study")
+module = importlib.import_module("workbench.verification.judge")
 from workbench.simulate import simulate
 def study(loop, scenario, *_):
     print("begun", file=sys.stderr, flush=True)
@@ -299,7 +299,7 @@ def test_a_fault_of_ours_is_no_verdict(capsys, folder, monkeypatch):
     def study(*_):
         raise TypeError("slip")
 
-    monkeypatch.setattr(importlib.import_module("workbench.verification.study"), "study", study)
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", study)
     (folder / "good.yaml").write_text(P)
     assert verify_stability(["good.yaml", *OUTPUTS]) == 70
     shown = capsys.readouterr().err
@@ -313,7 +313,7 @@ def test_refusals_while_running_name_the_file_and_the_scenario(capsys, folder, m
     def study(*_):
         raise InputError("out of reach at t = 3 s", mend="move it")
 
-    monkeypatch.setattr(importlib.import_module("workbench.verification.study"), "study", study)
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", study)
     (folder / "good.yaml").write_text(P + "scenario:\n  duration: 2 s\n")
     assert verify_stability(["good.yaml", *OUTPUTS]) == 3
     assert capsys.readouterr().err.startswith("good.yaml, line 2, scenario: out of reach")

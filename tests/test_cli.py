@@ -17,7 +17,7 @@ from workbench.cli import main, verify_stability
 from workbench.log import Status
 from workbench.system import Signal
 from workbench.verdict import Assumption, Verdict, exit_code
-from workbench.verification.study import Study
+from workbench.verification.judge import Study
 
 ROOT = Path(plants.__file__).parents[1]
 HOLDS = Verdict("tracking", "tip error ≤ 5 mm", True, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s")
@@ -32,7 +32,7 @@ MANY = [ASIDE, HOLDS, BROKEN, OPEN, POWER]
 def stub(monkeypatch, verdicts):
     log = Log(np.arange(3.0), np.array([[0.0], [np.nan], [1.0]]), (Signal("q_1", "rad"),),
               {"seed": 3, "parameter_hash": "ab12", "versions": {"numpy": "2"}}, Status(True, "completed", 2.0))
-    module = importlib.import_module("workbench.verification.study")
+    module = importlib.import_module("workbench.verification.judge")
     monkeypatch.setattr(module, "study", lambda *_: Study(list(verdicts), log, {}))
 
 

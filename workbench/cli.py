@@ -162,7 +162,7 @@ def _verify(options, arguments, judged: bool = True) -> int:
 
 
 def _study(case, progress):
-    from workbench.verification.study import study
+    from workbench.verification.judge import study
 
     with case.located():
         return study(case.loop, case.scenario, case.claims, progress)

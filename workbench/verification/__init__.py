@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-_HOME = {"verify": "study", "study": "study", "Study": "study", "default_claims": "study"}
+_JUDGE = ("verify", "study", "Study", "default_claims")
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-        import sys
+    if name in _JUDGE:
+        from workbench.verification import judge
 
-        value = getattr(importlib.import_module(f"workbench.verification.{_HOME[name]}"), name)
-        setattr(sys.modules[__name__], name, value)
-        return value
+        return getattr(judge, name)
     raise AttributeError(f"module 'workbench.verification' has no attribute {name!r}")

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.units import format_quantity as say
 from workbench.verdict import Verdict
-from workbench.verification.requirements import diverged, oscillation
+from workbench.verification.requirements import diverged, oscillation, too_short
 from workbench.verification.run import Run, run_many, variant
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
+WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
 FLOOR, CHATTER = 1e-3, 0.5  # rad or m, V rms: oscillation smaller than this does not end a scan
+SETTLE = 3.0  # s allowed for settling in the runs of a scan
 SOURCE = "runs from other starts over twice the duration"
 
 
@@ -29,42 +32,67 @@ def longer(scenario):
 
 
 def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
-    """(largest v after settling, its time, largest cause there); inf for a run that did not end."""
+    """(largest v after settling, its time, largest cause there); inf for a run that diverged or left a stroke."""
     if not run.log.status.completed:
         return math.inf, run.log.status.t_end, run.log.status.message
+    if run.left[1]:
+        return math.inf, *run.left
     t, v = run.storage
     first = int(np.searchsorted(t, min(settle, 0.9 * t[-1])))
-    k = first + int(np.argmax(v[first:]))
+    k = first + int(np.argmax(np.where(np.isfinite(v[first:]), v[first:], math.inf)))
+    if not math.isfinite(v[k]):
+        return math.inf, float(t[k]), f"v is not finite at t = {t[k]:.3f} s"
     own = {(s, c, name): d[0] for (s, c, name), d in run.at(k).perturbations.items()}
     s, c, name = max(own, key=lambda key: own[key])
     return float(v[k]), float(t[k]), f"structure {s}, {name} term of {c}"
 
 
 def check_practical(claim, run: Run, tick: Callable[[], None] | None = None) -> Verdict:
-    """v ≤ bound after settling on every run; the bound stated beforehand, or set on the nominal run."""
+    """v ≤ bound after settling on every run; the bound stated beforehand, or set on the nominal run.
+
+    A bound nobody stated must be set on a run that settles: ten times a limit cycle would bound a limit cycle.
+    """
     v0, t0, why0 = settled_storage(run, claim.settle)
     bound, stated = (claim.bound, True) if claim.bound is not None else (HEADROOM * v0, False)
-    text = f"practically stable, v ≤ {1e3 * bound:.3g} mJ" if math.isfinite(bound) else "practically stable"
+    text = f"practically stable, v ≤ {say(bound, 'J', 3)}" if math.isfinite(bound) else "practically stable"
     gone = diverged("practical-stability", text, run, claim.counted, SOURCE)
-    if gone:
-        return gone
+    short = too_short("practical-stability", text, run, claim.settle, claim.counted, SOURCE)
+    if gone or short:
+        return gone or short
+    if not math.isfinite(v0):
+        return Verdict("practical-stability", text, False, "sampled", worst=why0, source=SOURCE, counted=claim.counted)
+    unsound = "" if stated else _unsound(run)
+    if unsound:
+        return Verdict("practical-stability", text, None, worst=f"a bound set on a run that is itself not sound proves nothing ({unsound}); "
+                       "state one", source=SOURCE, counted=claim.counted, data={"nominal": v0})
     if claim.runs < 1:
         return Verdict("practical-stability", text, None, worst="no other starts were asked for (runs: 0)", source=SOURCE,
                        counted=claim.counted)
     jobs = other_starts(run, claim)
-    found = run_many(jobs, lambda r: settled_storage(r, claim.settle), tick)
+    found = run_many(jobs, lambda r: (*settled_storage(r, claim.settle), "" if stated else _oscillation(r)), tick)
     worst = max(range(len(found)), key=lambda i: found[i][0])
-    v, t, why = found[worst] if found[worst][0] > v0 else (v0, t0, why0)
+    restless = next((f[3] for f in [(0, 0, 0, "" if stated else _oscillation(run)), *found] if f[3]), "")
+    v, t, why = found[worst][:3] if found[worst][0] > v0 else (v0, t0, why0)
     n = len(found)
     data = {"bound": bound, "stated": stated, "nominal": v0, "largest": v if math.isfinite(v) else None, "runs": n,
-            "violation_probability_at_95": 1 - 0.05 ** (1 / n), "duration": jobs[0][1].length()}
+            "violation_probability_at_95": 1 - 0.05 ** (1 / n) if v <= bound and not restless else None, "duration": jobs[0][1].length()}
     if not math.isfinite(v):
         return Verdict("practical-stability", text, False, "sampled", worst=f"start {worst + 1} of {n}: {why}", source=SOURCE,
                        counted=claim.counted, data=data)
+    if restless:
+        return Verdict("practical-stability", text, False, "sampled", worst=f"does not settle: {restless}; no bound was stated that "
+                       "could allow it", source=SOURCE, counted=claim.counted, data=data)
     set_on = "bound stated" if stated else "bound set on the nominal run"
     return Verdict("practical-stability", text, v <= bound, "sampled", bound - v, "J", bound,
-                   f"{1e3 * v:.3g} mJ at t = {t:.2f} s, {why}; {n} other starts, {set_on}", source=SOURCE, counted=claim.counted,
+                   f"{say(v, 'J', 3)} at t = {t:.2f} s, {why}; {n} other starts, {set_on}", source=SOURCE, counted=claim.counted,
                    data=data)
+
+
+def _unsound(run: Run) -> str:
+    """Why no bound may be set on this run: it oscillates, or its tool is far off; empty when neither."""
+    e = run.tool_error
+    far = e is not None and float(e[run.settled(SETTLE)].max()) > WORST_ERROR
+    return _oscillation(run) or (f"tool error {say(float(e[run.settled(SETTLE)].max()), 'm', 3)}" if far else "")
 
 
 def other_starts(run: Run, claim) -> list[tuple]:
@@ -107,19 +135,19 @@ class Reach:
 def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, float, str]]:
     """(still holds, largest settled v, largest settled tool error, why not) of a run."""
     def judge(run: Run):
-        if not run.log.status.completed:
-            return False, math.inf, math.inf, run.log.status.message
-        part = run.settled(3.0)
+        if not run.log.status.completed or run.left[1]:
+            return False, math.inf, math.inf, run.log.status.message if not run.log.status.completed else run.left[1]
+        part = run.settled(SETTLE)
         e = run.tool_error
         error = float(e[part].max()) if e is not None else math.nan
         v = math.nan
         if bound is not None:
             t, stored = run.storage
-            v = float(stored[np.searchsorted(t, min(3.0, 0.9 * t[-1])):].max())
+            v = float(stored[np.searchsorted(t, min(SETTLE, 0.9 * t[-1])):].max())
             if v > bound:
-                return False, v, error, _oscillation(run) or f"v = {1e3 * v:.3g} mJ"
+                return False, v, error, _oscillation(run) or f"v = {say(v, 'J', 3)}"
         if e is not None and error > claim.error:
-            return False, v, error, _oscillation(run) or f"tool error {1e3 * error:.3g} mm"
+            return False, v, error, _oscillation(run) or f"tool error {say(error, 'm', 3)}"
         cycle = _oscillation(run)
         return not cycle, v, error, cycle
 
@@ -216,20 +244,25 @@ def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
 
 
 def _limit(key, what, claim, run, own, least, make, bound, tick):
-    text = f"stays so up to {what} {1e3 * least:.3g} ms"
+    text = f"stays so up to {what} {say(least, 's', 3)}"
     gone = diverged(f"{key}-limit", text, run, claim.counted, "scan, then bracket")
     if gone:
         return gone
-    values = [float(v) for v in np.geomspace(own, claim.up_to, 9)]
+    short = too_short(f"{key}-limit", text, run, SETTLE, claim.counted, "scan, then bracket")
+    if short:
+        return short
+    # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
+    values = sorted({float(v) for v in np.geomspace(own, max(claim.up_to, own), 9)} | ({least} if least > 0 else set()))
     found = scan(make, values, outcome(claim, claim.bound or bound), tick)
     k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
     data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,
             "why": found.why}
     if found.bad is None:
         return Verdict(f"{key}-limit", text, True, "sampled", found.good - least, "s", least,
-                       f"nothing failed up to {1e3 * found.good:.3g} ms, the end of the scan", source="scan, then bracket",
+                       f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan", source="scan, then bracket",
                        counted=claim.counted, data=data)
-    holds = found.good >= least * (1 - 1e-9) and (least > 0 or found.good > 0)
+    holds = found.bad > least and any(found.ok)
     return Verdict(f"{key}-limit", text, holds, "sampled", found.good - least, "s", least,
-                   f"{1e3 * found.good:.3g} ms; at {1e3 * found.bad:.3g} ms: {found.why[k]}", source="scan, then bracket",
+                   (f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,")
+                   + f" {say(found.bad, 's', 3)}: {found.why[k]}", source="scan, then bracket",
                    counted=claim.counted, data=data)

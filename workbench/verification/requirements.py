@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.metrics import limit_cycle
+from workbench.units import format_quantity as say
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.run import Run
 
@@ -17,12 +18,24 @@ def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) ->
                    data={"t_end": run.log.status.t_end, "state": run.log.status.state})
 
 
+def too_short(key: str, claim_text: str, run: Run, settle: float, counted: bool, source: str) -> Verdict | None:
+    """An undecided verdict for a run that ends before anything need have settled, else None."""
+    end = float(run.log.time[-1])
+    if end > settle:
+        return None
+    return Verdict(key, claim_text, None, worst=f"the run ends at {end:.3g} s, within the {settle:g} s allowed for settling: run "
+                   "it longer, or allow less", source=source, counted=counted)
+
+
 def check_tracking(claim, run: Run) -> Verdict:
     """Largest tool error after settling."""
-    text, source = f"tool error ≤ {1e3 * claim.error:g} mm", "requirement on the run"
+    text, source = f"tool error ≤ {say(claim.error, 'm')}", "requirement on the run"
     gone = diverged("tracking", text, run, claim.counted, source)
     if gone:
         return gone
+    short = too_short("tracking", text, run, claim.settle, claim.counted, source)
+    if short:
+        return short
     e = run.tool_error
     if e is None:
         return Verdict("tracking", text, None, worst="the plant has no tool or the reference is no motion", source=source,
@@ -30,7 +43,7 @@ def check_tracking(claim, run: Run) -> Verdict:
     part = run.settled(claim.settle)
     k = int(np.argmax(e[part])) + part.start
     return Verdict("tracking", text, bool(e[k] <= claim.error), "sampled", float(claim.error - e[k]), "m", claim.error,
-                   f"{1e3 * e[k]:.3g} mm at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
+                   f"{say(e[k], 'm', 3)} at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
                    data={"largest": float(e[k]), "rms": float(np.sqrt(np.mean(e[part] ** 2)))})
 
 
@@ -153,15 +166,22 @@ def check_energy(claim, run: Run) -> Verdict:
         return Verdict("energy-balance", text, None, worst="nothing moved: no energy to balance", source=source, counted=claim.counted)
     share = gap / through
     return Verdict("energy-balance", text, share <= claim.share, "numerical", claim.share - share, "1", claim.share,
-                   f"{100 * share:.2g} % of {through / 1e3:.3g} kJ", source=source, counted=claim.counted,
+                   f"{100 * share:.2g} % of {say(through, 'J', 3)}", source=source, counted=claim.counted,
                    data={"gap": gap, "throughput": through})
 
 
-def resting_on(verdict: Verdict, energy: Verdict) -> Verdict:
-    """A sampled verdict of a run whose energy balance fails says nothing: undecided."""
+def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
+    """A sampled verdict of a run whose energy balance fails says nothing: undecided. So does one that holds on a run in which
+    a piston leaves its stroke. A run that diverges is a failure, not a matter of energy.
+    """
     from dataclasses import replace
 
-    if verdict.strength != "sampled" or energy.holds is not False or verdict.key == "energy-balance":
+    if verdict.strength != "sampled" or verdict.key == "energy-balance" or not run.log.status.completed:
+        return verdict
+    if verdict.holds and run.left[1]:
+        note = Assumption("pistons inside their strokes", False, None, "", run.left[1])
+        return replace(verdict, holds=None, worst=f"{run.left[1]}; was: {verdict.worst}", assumptions=(*verdict.assumptions, note))
+    if energy.holds is not False:
         return verdict
     note = Assumption("energy balance of the run", False, energy.margin, energy.unit, energy.worst)
     return replace(verdict, holds=None, worst=f"the run's energy balance fails ({energy.worst}); was: {verdict.worst}",

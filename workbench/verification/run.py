@@ -63,6 +63,18 @@ class Run:
         return np.linalg.norm(at - wanted, axis=1)
 
     @cached_property
+    def left(self) -> tuple[float, str]:
+        """(time, words) of the first piston beyond its stroke, where the model says nothing any more; (inf, "") if none."""
+        first = (np.inf, "")
+        for label, c in zip(getattr(self.loop.plant, "labels", ()), getattr(self.loop.plant, "cylinders", ())):
+            x = self.log.array(f"x_{label}")
+            beyond = np.flatnonzero(~((x > 0) & (x < c.stroke)))
+            if len(beyond) and self.log.time[beyond[0]] < first[0]:
+                t = float(self.log.time[beyond[0]])
+                first = (t, f"piston {label} leaves its stroke at t = {t:.3f} s")
+        return first
+
+    @cached_property
     def energy_gap(self) -> tuple[float, float]:
         """(largest gap between stored energy and the integral of all power flows, throughput), J."""
         powers = [self.log.array(f"E_{n}") for n in self.loop.power_names]

@@ -90,14 +90,15 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
         if isinstance(claim, C.PracticalStability):
             bound = verdicts[i].data.get("bound")
     ordered = [verdicts[i] for i in range(len(claims))]
-    return Study(_with_energy(run, ordered), run.log, analysis(run, ordered))
+    drawn = analysis(run, ordered)  # takes arrays out of the verdicts' data
+    return Study(_with_energy(run, ordered), run.log, drawn)
 
 
 def _with_energy(run, verdicts):
     from workbench.verification.requirements import check_energy, resting_on
 
     energy = next((v for v in verdicts if v.key == "energy-balance"), None) or check_energy(C.EnergyBalance(), run)
-    return [resting_on(v, energy) for v in verdicts]
+    return [resting_on(v, energy, run) for v in verdicts]
 
 
 LEDGER = {C.Identity: check_identity, C.PowerFlows: check_power_flows, C.Inequality: check_inequality}
