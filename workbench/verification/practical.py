@@ -188,7 +188,7 @@ def check_sample_time(claim, run: Run, bound: float | None, tick=None) -> Verdic
     least = claim.at_least or own
     quick = replace(run.scenario, log_period=None)
     make = lambda T: variant(run.loop, quick, T_s=T)
-    return _limit("sample-time", "sample time", claim, run, own, least, make, bound, tick)
+    return _limit("sample-time", "sample time", claim, run, own, own, least, make, bound, tick)
 
 
 def check_delay(claim, run: Run, bound: float | None, tick=None) -> Verdict:
@@ -196,10 +196,10 @@ def check_delay(claim, run: Run, bound: float | None, tick=None) -> Verdict:
     T = float(run.loop.period or 1e-3)
     own = float(getattr(run.loop.controller, "delay", 0.0))
     least = claim.at_least or own
-    capacity = int(math.ceil(claim.up_to / T)) + 1
+    capacity = int(math.ceil(max(claim.up_to, least) / T)) + 1
     quick = replace(run.scenario, log_period=max(T, 5e-3))
     make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)
-    return _limit("delay", "delay", claim, run, own or T / 2, least, make, bound, tick)
+    return _limit("delay", "delay", claim, run, own, T / 2, least, make, bound, tick)
 
 
 def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
@@ -230,20 +230,24 @@ def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
         return gone
     wanted = claim.at_least or claim.to
     down = claim.to < start
-    reach = scan(make, [float(v) for v in values], outcome(claim, claim.bound or bound), tick, down=down)
+    short = too_short("parameter-limit", text, run, SETTLE, claim.counted, "scan, then bracket")
+    if short:
+        return short
+    values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
+    reach = scan(make, values, outcome(claim, claim.bound or bound), tick, down=down)
     unit = next(iter(found.values())).info.unit if zero else "1"
     good = reach.good if reach.bad is not None or reach.values else claim.to
     k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
-    holds = reach.bad is None or (good <= wanted if down else good >= wanted)
+    holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     sign = -1 if down else 1
     data = {"values": reach.values, "ok": reach.ok, "v": reach.v, "error": reach.error, "why": reach.why, "good": good,
             "bad": reach.bad, "paths": sorted(found)}
     return Verdict("parameter-limit", text, holds, "sampled", sign * (good - wanted), unit, wanted,
                    f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}" if reach.bad is not None else
-                   f"nothing failed up to {claim.to:g}, the end of the scan", source="scan, then bracket", counted=claim.counted, data=data)
+                   f"nothing failed up to {good:g}, the end of the scan", source="scan, then bracket", counted=claim.counted, data=data)
 
 
-def _limit(key, what, claim, run, own, least, make, bound, tick):
+def _limit(key, what, claim, run, own, first, least, make, bound, tick):
     text = f"stays so up to {what} {say(least, 's', 3)}"
     gone = diverged(f"{key}-limit", text, run, claim.counted, "scan, then bracket")
     if gone:
@@ -252,7 +256,7 @@ def _limit(key, what, claim, run, own, least, make, bound, tick):
     if short:
         return short
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
-    values = sorted({float(v) for v in np.geomspace(own, max(claim.up_to, own), 9)} | ({least} if least > 0 else set()))
+    values = sorted({float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least})
     found = scan(make, values, outcome(claim, claim.bound or bound), tick)
     k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
     data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,

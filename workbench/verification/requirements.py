@@ -101,13 +101,13 @@ def check_settled(claim, run: Run) -> Verdict:
                                                                "amplitude": _plain(amplitude)})
 
 
-SLOW = 0.4  # s: what a command does more slowly than this is its work, what it does faster is chatter
+SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
 
 
 def oscillation(run: Run, floor: float, chatter: float):
     """(signal, kind, frequency Hz, amplitude, unit) of the worst oscillation in the settled half of a run, or None.
 
-    Chatter: rms of a command about its own running mean. Its frequency is the largest line of that; it need not be one line.
+    Chatter: rms of a command about its own smooth part. Its frequency is the largest line of that; it need not be one line.
     """
     t = run.log.time
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
@@ -116,7 +116,7 @@ def oscillation(run: Run, floor: float, chatter: float):
         limit = next((c.valve.u_max for label, c in zip(getattr(run.loop.plant, "labels", ()), getattr(run.loop.plant, "cylinders", ()))
                       if s.name == f"u_{label}"), np.inf)
         u = np.clip(run.log.array(s.name)[len(t) // 2:], -limit, limit)
-        fast = u - running_mean(u, max(3, round(SLOW / step)))
+        fast = u - smoothed(u, step)
         rms = float(np.sqrt(np.mean(fast**2)))
         if rms > chatter and (worst is None or rms > worst[0]):
             line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
@@ -132,12 +132,12 @@ def oscillation(run: Run, floor: float, chatter: float):
     return name, kind, c.frequency, c.amplitude, run.log.signal(name).unit
 
 
-def running_mean(u: np.ndarray, n: int) -> np.ndarray:
-    """Mean over n samples around each one (fewer at the ends)."""
-    total = np.concatenate([[0.0], np.cumsum(u)])
-    low = np.maximum(np.arange(len(u)) - n // 2, 0)
-    high = np.minimum(np.arange(len(u)) + n // 2 + 1, len(u))
-    return (total[high] - total[low]) / (high - low)
+def smoothed(u: np.ndarray, step: float) -> np.ndarray:
+    """u by a cubic fitted over SLOW around every sample (Savitzky–Golay): motion passes, what is faster than about 5 Hz does not."""
+    from scipy.signal import savgol_filter
+
+    n = max(5, 2 * round(SLOW / step / 2) + 1)
+    return savgol_filter(u, n, 3) if len(u) >= n else u
 
 
 def joint_errors(run: Run) -> dict[str, np.ndarray]:
