@@ -136,6 +136,7 @@ class Loop:
         self.n_m = traced.log.size1_out(0)
         self.lib = None if compiled is False else self._build()
         self._maps: dict = {}
+        self._held: tuple = (None, None)
 
     @property
     def row(self) -> int:
@@ -226,12 +227,21 @@ class Loop:
             k.append(slope)
         return sum(b * slope for b, slope in zip(ROSW_B, k))
 
+    def _many(self, step, n, *held):
+        """`step` over n samples, and its arguments that stay the same, once a sample: both are slow to make, so they are kept."""
+        if (step, n) not in self._maps:
+            self._maps[step, n] = step.mapaccum("many", n) if n > 1 else step
+        given = (n, *(v.tobytes() for v in held))
+        if self._held[0] != given:
+            self._held = given, [ca.DM(np.tile(v[:, None], (1, n))) for v in held]
+        return self._maps[step, n], self._held[1]
+
     def _run_vm(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
         step = self._sample(bool(jumping), n1, n2, F is not None)
         t = (first + np.arange(n)) * T
         inputs = W if F is None else np.hstack([W, F.reshape(n, -1)])
-        many = self._maps.setdefault((step, n), step.mapaccum("many", n)) if n > 1 else step
-        end, out = many(state, t[None, :], inputs.T, np.tile([[h1], [h2]], (1, n)), np.tile(np.asarray(c)[:, None], (1, n)))
+        many, held = self._many(step, n, np.array([h1, h2]), np.asarray(c))
+        end, out = many(state, t[None, :], inputs.T, *held)
         out = np.array(out).T
         bad = np.flatnonzero(~np.isfinite(out[:, : self.n_x]).all(axis=1))
         done = int(bad[0]) if len(bad) else n
