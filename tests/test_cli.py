@@ -182,7 +182,7 @@ OUT = ("identity", "power-flows", "hypotheses", "inequality", "practical-stabili
        "linear", "settled")
 SHORT = f"""
 plant: hiab-xs031
-scenario: {{duration: 1 s}}
+scenario: {{duration: 4 s}}
 claims: {{{", ".join(f"{name}: false" for name in OUT)}}}
 """
 
@@ -196,7 +196,7 @@ def test_from_file_to_report(folder, capsys):
     assert len(json.loads((folder / "v.json").read_text())["verdicts"]) == 4
     assert main(["simulate", "short.yaml", "--log", "again.nc", "--csv", "run.csv"]) == 0
     first, again = Log.load("run.nc"), Log.load("again.nc")
-    assert first.names == again.names and np.array_equal(first.values, again.values) and len(again) == 1001
+    assert first.names == again.names and np.array_equal(first.values, again.values) and len(again) == 4001
     assert (folder / "run.csv").read_text().startswith("time [s],q_1 [rad],")
 
 
