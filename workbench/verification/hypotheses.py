@@ -33,7 +33,7 @@ def gains(law, plant):
     c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
     c, exact = rates[low]
     c_body = min(c, c_f)
-    yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and min(law.k_x) > 0, c_body, "1/s",
+    yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and exact and min(law.k_x) > 0, c_body, "1/s",
                      f"{low}: rate c = {c_body:.3g} 1/s" + ("" if exact else ", not confirmed exactly"),
                      "rational LDLᵀ of K_A + K_Aᵀ − c M_A")
 
@@ -42,8 +42,7 @@ def friction(run):
     """Each cylinder's friction increasing (interval slope ≥ 0) over the speeds of the run; LuGre by its own storage."""
     plant = run.loop.plant
     for label, c in zip(plant.labels, plant.cylinders):
-        name = f"x_{label}" if label.startswith("t") else f"dx_{label}"
-        v = run.log.array(f"dx_{label}") if f"dx_{label}" in run.log else run.log.array("d" + name)
+        v = run.balance.quantities[f"ẋ {label}"]
         top = float(np.abs(v).max())
         kind = type(c.friction).__name__
         if c.friction.states(""):
@@ -51,6 +50,8 @@ def friction(run):
             yield Assumption(f"friction of cylinder {label} ({kind}) passive with its own storage", top <= limit, limit - top, "m/s",
                              f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s", "storage ½σ_0(ẑ − z)²")
         else:
+            # The part −Δẋ(f_fr − f_f) looks at the law between true and required speed.
+            top = max(top, float(np.abs(v + run.balance.quantities[f"Δẋ {label}"]).max()))
             slope = float(c.friction.slope(max(top, 1e-9))[0])
             yield Assumption(f"friction of cylinder {label} ({kind}) increasing", slope >= 0, slope, "N s/m",
                              f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law")

@@ -7,12 +7,13 @@ apart (the reference is moved by an amount that opens every valve by a hair to t
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
 from workbench.calculus import Traced, trace
+from workbench.demand import Demand
 from workbench.system import names
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.linear import LinearSystem, break_loop
@@ -21,6 +22,7 @@ from workbench.verification.run import Run
 from workbench.verification.stability import stability
 
 HAIR = 1e-7  # V: how far a valve is opened to choose its side
+STILL = 1e-2  # scaled rates below this count as an equilibrium
 SCALE = {"p_": 1e6, "u_": 1.0, "du_": 100.0, "z_": 1e-5}  # typical sizes, so that rounding is judged on comparable numbers
 
 
@@ -58,17 +60,21 @@ def linearised(run: Run) -> list[Local]:
     loop, plant = run.loop, run.loop.plant
     from workbench.simulate import start_state
 
-    demand = run.demand
+    # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
+    still = replace(run.scenario, reference=None, offset={})
+    x0 = start_state(loop, still)
+    demand = Demand(loop, still, x0)
     traced = trace(loop, demand.live)
     if id(traced) not in _jacobians:
         _jacobians[id(traced)] = (traced, jacobians(traced))
     jac = _jacobians[id(traced)][1]
     c = traced.constants(loop)
-    x0 = start_state(loop, type(run.scenario)(duration=1.0, start=run.scenario.start))
     w0 = demand.at(np.zeros(1))[0]
     moving = [i for i, n in enumerate(demand.live) if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"]
     w0[moving] = 0.0
-    w0[[i for i, n in enumerate(demand.live) if demand.kinds[n] != "reference"]] = 0.0
+    for i, n in enumerate(demand.live):
+        if demand.kinds[n] != "reference":
+            w0[i] = loop.defaults().get(n, 0.0)
     x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
     steer = [i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving][: plant.n]
     return [_one(run, traced, jac, c, x0.copy(), w0.copy(), steer, sides)
@@ -82,7 +88,8 @@ def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
     commands = [f"u_{label}" for label in plant.labels]
     sampled = loop.period is not None
     held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
-    wanted = HAIR * np.array(sides)
+    # With overlap, a hair beyond it: inside nothing moves, whatever the law does.
+    wanted = np.array(sides) * [HAIR + c.valve.dead_band for c in plant.cylinders]
     for i, label in enumerate(plant.labels):
         if f"u_s_{label}" in state:
             x[state.index(f"u_s_{label}")] = wanted[i]
@@ -104,8 +111,9 @@ def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
     n = len(state)
     A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
     residual = float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(state)).max())
+    residual = max(residual, float(np.abs(formed() - wanted).max()))  # a command the law does not give is no equilibrium either
     M, B, C = _monodromy(loop, traced, jac, c, x, w, A, held, state, commands) if sampled else \
-        _continuous(loop, plant, jac, c, x, w, A, rows)
+        _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
     return _deflate(Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0), plant, state)
 
 
@@ -130,7 +138,7 @@ def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
     return after @ J, after @ enter, J[held]
 
 
-def _continuous(loop, plant, jac, c, x, w, A, rows):
+def _continuous(loop, plant, jac, c, x, w, A, rows, wanted):
     live = tuple(names(plant.inputs)[: plant.n])
     own = trace(plant, live)
     m = own.n_states
@@ -138,7 +146,7 @@ def _continuous(loop, plant, jac, c, x, w, A, rows):
     a = [ca.SX.sym(n, own.flow.size1_in(i)) for i, n in enumerate("txwc")]
     drive = ca.Function("drive", a, [ca.densify(ca.jacobian(own.flow(*a), a[2]))])
     B = np.zeros((len(A), plant.n))
-    B[:m] = np.array(drive(0.0, x[:m], HAIR * np.ones(plant.n), own.constants(plant)))[:m]
+    B[:m] = np.array(drive(0.0, x[:m], wanted, own.constants(plant)))[:m]
     return A, B, u
 
 
@@ -167,7 +175,8 @@ def _deflate(local: Local, plant, state) -> Local:
         keep.append(e)
     D, Q = np.array(gone).T, np.array(keep).T
     leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
-    if leak > 1e-4:
+    own = np.abs(D.T @ A @ D - (0.0 if local.T is None else np.eye(D.shape[1]))).max()  # how far from neutral they are
+    if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
     return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, tuple(kept_names), local.residual, D.shape[1], leak)
 
@@ -179,6 +188,11 @@ def check_linear(claim, run: Run) -> Verdict:
     if run.loop.no_derivative:
         return Verdict("linear", text, None, worst=f"cannot linearise: {run.loop.no_derivative}", source=source, counted=claim.counted)
     found = linearised(run)
+    off = max(found, key=lambda loc: loc.residual)
+    if not off.residual <= STILL:
+        return Verdict("linear", text, None, worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "
+                       "1 rad/s², 10 bar/s, 1 V): nothing to linearise about", source=source, counted=claim.counted,
+                       data={"residual": off.residual})
     judged = [(loc, stability(loc.A, loc.T, loc.states)) for loc in found]
     worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
     eigenvalues = worst.spectrum.eigenvalues
@@ -186,16 +200,17 @@ def check_linear(claim, run: Run) -> Verdict:
         if worst.spectrum.margin < 1 else np.inf
     data = {"eigenvalues": eigenvalues, "rate": float(rate), "residual": worst_loc.residual, "deflated": worst_loc.deflated,
             "leak": worst_loc.leak}
-    note = (Assumption("valve sides taken one combination at a time", None, None, "", f"{len(found)} combinations", "kink at u = 0"),)
+    note = (Assumption("valve sides taken one combination at a time", None, None, "", f"{len(found)} of {2 ** run.loop.plant.n} combinations", "kink at u = 0"),)
     if worst.holds is not True:
         return Verdict("linear", text, worst.holds, "numerical" if worst.holds is False else None, worst=worst.why, source=source,
                        assumptions=note, counted=claim.counted, data=data)
-    rows, loops = margins_of(run, [loc for loc, _ in judged if len(set(loc.sides)) == 1])
+    rows, loops = margins_of(run, found)
     data |= {"margins": rows, "loops": loops}
-    least = min(rows, key=lambda r: min(r["gain_up"] / claim.gain, r["phase"] / claim.phase))
-    holds = least["gain_up"] >= claim.gain and least["phase"] >= claim.phase
+    share = lambda r: min(r["gain_up"] / claim.gain, 1 / (max(r["gain_down"], 1e-9) * claim.gain), r["phase"] / claim.phase)
+    least = min(rows, key=share)
+    holds = share(least) >= 1
     return Verdict("linear", text, holds, "numerical", float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None, "rad",
-                   claim.phase, f"actuator {least['actuator']}: gain {least['gain_up']:.3g}, phase {np.degrees(least['phase']):.3g}°, delay "
+                   claim.phase, f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, phase {np.degrees(least['phase']):.3g}°, delay "
                    f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s", source=source,
                    assumptions=note, counted=claim.counted, data=data)
 
@@ -208,11 +223,12 @@ def margins_of(run, locals_) -> tuple[list[dict], dict]:
         for loc in locals_:
             L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
             m, disk = loop_margins(L), disk_margin(L)
-            each.append({"actuator": label, "gain_up": _or_zero(m.gain_up), "gain_down": m.gain_down, "phase": _or_zero(m.phase_margin),
+            each.append({"actuator": label, "gain_up": _or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None else float(m.gain_down), "phase": _or_zero(m.phase_margin),
                          "delay": _or_zero(m.delay_margin), "disk": _or_zero(disk.α)})
             if label not in loops:
                 loops[label] = response(L)
-        rows.append({"actuator": label} | {k: min(e[k] for e in each) for k in ("gain_up", "phase", "delay", "disk")})
+        rows.append({"actuator": label, "gain_down": max(e["gain_down"] for e in each)}
+                    | {k: min(e[k] for e in each) for k in ("gain_up", "phase", "delay", "disk")})
     return rows, loops
 
 
