@@ -78,7 +78,7 @@ def on_symbols(obj, call, *vectors):
 
 
 def apart(obj, call, *vectors):
-    """Largest difference between the text on floats and on symbols, relative to the entry (1e-3 of the largest at least)."""
+    """Largest difference of the text on floats and on symbols, relative to the entry (at least 1e-3 of the largest)."""
     a, b = on_floats(obj, call, *vectors), on_symbols(obj, call, *vectors)
     assert a.shape == b.shape
     if not a.size:

@@ -35,11 +35,11 @@ class Demand:
         self.loop, self.scenario = loop, scenario
         inputs = {s.name: s for s in loop.inputs}
         for name in scenario.disturbances:
-            if name not in inputs or inputs[name].kind != "disturbance":
-                known = ", ".join(n for n, s in inputs.items() if s.kind == "disturbance")
+            if name not in inputs or inputs[name].kind not in ("", "disturbance"):
+                known = ", ".join(n for n, s in inputs.items() if s.kind in ("", "disturbance"))
                 raise InputError(f"disturbances: there is no disturbance {name!r}", mend=f"choose from {known or 'none'}")
         self.wanted = [parse(s.name) for s in loop.inputs if s.kind == "reference"]
-        self.live = tuple(n for n, s in inputs.items() if s.kind != "disturbance" or n in scenario.disturbances)
+        self.live = tuple(n for n, s in inputs.items() if s.kind in ("reference", "noise") or n in scenario.disturbances)
         self.kinds = {n: s.kind for n, s in inputs.items()}
         self.plant = getattr(loop, "plant", loop)
         n = getattr(self.plant, "n", 0)

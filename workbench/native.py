@@ -184,7 +184,7 @@ class Loop:
         f, nx, nq, nw, S = self.traced, self.n_x, self.n_q, self.n_w, len(self.offsets)
         s, t, T = ca.MX.sym("s", nx + nq), ca.MX.sym("t"), ca.MX.sym("h", 2)
         W, c = ca.MX.sym("W", nw * (1 + S * (n1 + n2) if driven else 1)), ca.MX.sym("c", f.flow.size1_in(3))
-        x, e, w = s[:nx], s[nx:], W[:nw]
+        x, e, w = s[:nx, 0], s[nx:, 0], W[:nw, 0]  # columns even when empty
         if jumping:
             x = f.jump(t, x, w, c)
         row = ca.vertcat(x, e, f.log(t, x, w, c))
@@ -193,9 +193,9 @@ class Loop:
             at = t + k * T[0] if k < n1 else t + n1 * T[0] + (k - n1) * T[1]
             if n1 and k == n1:
                 x = f.release(at, x, w, c)
-            ws = [W[nw * (1 + S * k + i): nw * (2 + S * k + i)] if driven else w for i in range(S)]
+            ws = [W[nw * (1 + S * k + i): nw * (2 + S * k + i), 0] if driven else w for i in range(S)]
             step = h * (self._rosw if self.stiff else self._rk4)(at, h, x, ws, c)
-            x, e = self._moved(x, step), e + step[f.n_moving:]
+            x, e = self._moved(x, step), e + step[f.n_moving:, 0]
         step = ca.Function("sample", [s, t, W, T, c], [ca.vertcat(x, e), row])
         self._maps[key] = step
         return step
@@ -211,7 +211,7 @@ class Loop:
     def _moved(self, x, step):
         """x with its moving states advanced."""
         m = self.traced.n_moving
-        return ca.vertcat(x[:m] + step[:m], x[m:])
+        return ca.vertcat(x[:m, 0] + step[:m, 0], x[m:, 0])
 
     def _rosw(self, t, h, x, w, c):
         f, at = self.traced, list(self.traced.stiff_at)

@@ -17,7 +17,8 @@ class Scenario:
 
     duration      length of the run; the reference's own duration by default
     reference     a Reference (see `workbench.reference`); None: hold where the run starts
-    disturbances  input name → number, or Reference with one component, e.g. {"f_Dy": 500.0}
+    disturbances  input name → number, or Reference with one component, e.g. {"f_Dy": 500.0}; for a plant run without a
+                  controller also its controls, e.g. {"u_1": 0.5}
     start         joint positions (or, for other plants, the leading states) to start from at rest; None: the plant's own start
     offset        state name → amount added to the start, e.g. {"q_1": 0.02}
     seed          of all noise

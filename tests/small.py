@@ -1,0 +1,112 @@
+"""Small systems and laws with known solutions."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from workbench import Controller, Signal, System
+from workbench.parameters import Unit
+
+
+@dataclass(frozen=True)
+class Linear(System):
+    """ẋ = A x + B u + E w, y = C x; matrices as tuples of rows; u driven, w disturbances."""
+
+    A: tuple
+    B: tuple
+    C: tuple
+    E: tuple = ()
+    x0: tuple = ()
+
+    @property
+    def states(self):
+        return tuple(Signal(f"x{i}", "1", f"state {i}") for i in range(len(self.A)))
+
+    @property
+    def inputs(self):
+        u = tuple(Signal(f"u{i}", "1", f"input {i}") for i in range(len(self.B[0])))
+        return u + tuple(Signal(f"w{i}", "1", f"disturbance {i}", "disturbance") for i in range(len(self.E[0]) if self.E else 0))
+
+    @property
+    def outputs(self):
+        return tuple(Signal(f"y{i}", "1", f"output {i}") for i in range(len(self.C)))
+
+    def initial(self):
+        return list(self.x0) or [0.3 + 0.2 * i for i in range(len(self.A))]
+
+    def rhs(self, t, x, u):
+        both = [row + (self.E[i] if self.E else ()) for i, row in enumerate(self.B)]
+        return [sum(a * b for a, b in zip(self.A[i], x)) + sum(a * b for a, b in zip(both[i], u))
+                for i in range(len(self.A))]
+
+    def out(self, t, x):
+        return [sum(a * b for a, b in zip(row, x)) for row in self.C]
+
+
+@dataclass(frozen=True)
+class Feedback(Controller):
+    """u = −K y + F r, one row of K and F a command."""
+
+    plant: Linear
+    K: tuple
+    F: tuple = ()
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return self.plant.inputs[: len(self.K)]
+
+    @property
+    def references(self):
+        return tuple(Signal(f"{s.name}_d", "1", f"wanted {s.name}", "reference") for s in self.plant.outputs if self.F)
+
+    def command(self, t, z, y, r):
+        return [sum(-a * b for a, b in zip(row, y)) + sum(a * b for a, b in zip(self.F[i] if self.F else (), r))
+                for i, row in enumerate(self.K)]
+
+
+@dataclass(frozen=True)
+class Curved(System):
+    """Nonlinear, timed and driven: ẋ₀ = x₁, ẋ₁ = −k sin x₀ − d x₁³ + w cos 3t, ẋ₂ = x₀ x₁ − x₂²."""
+
+    k: Annotated[float, Unit("1/s^2")] = 4.1
+    d: Annotated[float, Unit("1/s")] = 0.6
+    stiff: tuple = ()
+    states = tuple(Signal(f"x{i}", "1", f"state {i}") for i in range(3))
+    inputs = (Signal("w", "1", "push", "disturbance"),)
+
+    def initial(self):
+        return [0.9, -0.4, 0.5]
+
+    def rhs(self, t, x, u):
+        return [x[1], -self.k * np.sin(x[0]) - self.d * x[1] ** 3 + u[0] * np.cos(3 * t), x[0] * x[1] - x[2] ** 2]
+
+
+@dataclass(frozen=True)
+class Fast(System):
+    """ẋ₀ = −λ (x₀ − cos x₁), ẋ₁ = 1: stiff where λ h is large."""
+
+    λ: Annotated[float, Unit("1/s")] = 1e6
+    stiff: tuple = ("x0",)
+    states = (Signal("x0"), Signal("x1"))
+    inputs = ()
+
+    def initial(self):
+        return [3.0, 0.0]
+
+    def rhs(self, t, x, u):
+        return [-self.λ * (x[0] - np.cos(x[1])), 1.0 + 0.0 * x[0]]
+
+
+@dataclass(frozen=True)
+class Push:
+    """A disturbance given as a function of time (anything with `sample` serves)."""
+
+    f: object
+
+    def sample(self, t, order):
+        return np.asarray(self.f(np.asarray(t)), float)[None, :, None]

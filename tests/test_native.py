@@ -1,0 +1,187 @@
+"""Compiled code against the virtual machine, and the cache of compiled code: shared, healed, done without."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from small import Curved, Fast, Feedback, Linear, Push
+
+from controllers.pid import PID
+from controllers.vdc import VDC
+from workbench import ClosedLoop, Delayed, Filtered, Noisy, Sampled, Saturated, Scenario, Sine, simulate
+from workbench.native import Mapped
+
+RUNS = importlib.import_module("workbench.simulate")
+PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,)))
+LAW = Feedback(PLANT, ((5.0, 1.1),), ((5.0, 0.3),))
+PUSH = Push(lambda t: np.sin(9 * t) + (t > 0.043))
+WAVE = Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1)
+
+
+def crane_loops(two_joint):
+    return {
+        "held": ClosedLoop(two_joint, Sampled(VDC(two_joint, derivative="dirty"), 2e-3)),
+        "delayed by fractions, noisy": ClosedLoop(two_joint, Delayed(Sampled(Saturated(
+            Filtered(Noisy(PID(two_joint), 1e-5, ("x",)), 60.0, signals=("p",)), -5.0, 5.0), 2e-3), 2.9e-3)),
+        "continuous": ClosedLoop(two_joint, VDC(two_joint, derivative="zero")),
+    }
+
+
+def apart(a, b):
+    """Largest difference of two logs, relative to each signal's size."""
+    assert a.names == b.names and np.array_equal(a.time, b.time)
+    size = np.maximum(np.abs(b.values).max(axis=0), 1e-9 * np.abs(b.values).max())
+    return float((np.abs(a.values - b.values) / np.where(size > 0, size, 1.0)).max())
+
+
+@pytest.mark.parametrize("stiff", (False, True), ids=("RK4", "W-method"))
+@pytest.mark.parametrize("which", ("held", "delayed by fractions, noisy", "continuous"))
+def test_compiled_is_the_virtual_machine(two_joint, monkeypatch, which, stiff):
+    monkeypatch.setattr(RUNS, "STIFF", -1.0 if stiff else np.inf)
+    loop = crane_loops(two_joint)[which]
+    path = Sine("joint", "start", (0.05, 0.08), 0.9, ramp=0.2)
+    scenario = Scenario(0.1, path, {"f_Dy": Sine("output", 50.0, 30.0, 9.0), "m_Dz": 12.0}, offset={"q_1": 0.01}, seed=4)
+    compiled = simulate(loop, scenario)
+    assert apart(compiled, simulate(loop, scenario, compiled=False)) < 1e-9
+    monkeypatch.setattr(RUNS, "STIFF", np.inf if stiff else -1.0)
+    assert apart(compiled, simulate(loop, scenario)) > 1e-13  # the other method rounds differently: two methods were run
+
+
+@pytest.mark.parametrize("stiff", ((), ("x0",), ("x1", "x2"), ("x0", "x1", "x2")))
+def test_blocks_of_the_w_method(monkeypatch, stiff):
+    monkeypatch.setattr(RUNS, "STIFF", -1.0)
+    scenario = Scenario(0.5, disturbances={"w": PUSH}, max_step=0.01)
+    runs = [simulate(Curved(stiff=stiff), scenario, compiled=c) for c in (None, False)]
+    assert apart(*runs) < 1e-12
+    assert apart(runs[0], simulate(Curved(), scenario)) > 1e-9 or not stiff
+
+
+@pytest.mark.parametrize("wrap", (
+    lambda law: law, lambda law: Sampled(law, 0.02), lambda law: Delayed(Sampled(law, 0.02), 0.05),
+    lambda law: Delayed(Sampled(Noisy(law, 0.1), 0.02), 0.033)), ids=("continuous", "sampled", "whole", "fraction"))
+def test_driven_flow_and_sparse_logs(wrap):
+    """Disturbances that are functions of time enter at the stages; logs keep every third sample."""
+    loop = ClosedLoop(PLANT, wrap(LAW))
+    scenario = Scenario(0.6, WAVE, {"w0": PUSH}, log_period=0.06, max_step=7e-3, seed=2)
+    a, b = simulate(loop, scenario), simulate(loop, scenario, compiled=False)
+    assert len(a) == 11 and apart(a, b) < 1e-12
+
+
+def test_divergence_is_the_same(monkeypatch):
+    monkeypatch.setattr(RUNS, "CHUNK", 7)
+    plant = Linear(((40.0,),), ((1.0,),), ((1.0,),), x0=(1e290,))
+    loop = ClosedLoop(plant, Sampled(Feedback(plant, ((0.0,),)), 0.05))
+    logs = [simulate(loop, Scenario(3.0, max_step=0.01), compiled=c) for c in (None, False)]
+    assert not logs[0].status.completed and logs[0].status == logs[1].status and len(logs[0]) == len(logs[1]) > 7
+    assert logs[0].status.t_end == pytest.approx(0.05 * len(logs[0])) and logs[0].status.state == "x0"
+
+
+def test_mapped():
+    x, y, s = ca.SX.sym("x", 3), ca.SX.sym("y", 2), ca.SX.sym("s", 2)
+    f = ca.Function("f", [x, y, s], [ca.vertcat(ca.sin(x[0]) * s[1] + y[1], x[1] ** 2 - s[0], ca.fmax(x[2], y[0]))])
+    rng = np.random.default_rng(3)
+    X, Y, shared = rng.normal(size=(50, 3)), rng.normal(size=(50, 2)), np.array([0.7, 1.9])
+    exact = np.column_stack([np.sin(X[:, 0]) * 1.9 + Y[:, 1], X[:, 1] ** 2 - 0.7, np.maximum(X[:, 2], Y[:, 0])])
+    for compiled in (None, False):
+        g = Mapped(f, compiled)
+        assert (g.lib is None) == (compiled is False)
+        assert g(X, Y, shared) == pytest.approx(exact, rel=1e-14)
+        assert g(X[::-1].T.copy().T, Y, shared) == pytest.approx(g(X[::-1].copy(), Y, shared))  # any memory layout
+        assert g(X[0], Y[0], shared) == pytest.approx(exact[:1])
+
+
+# ---- the cache -------------------------------------------------------------------------------------------------------
+SCRIPT = """
+import sys, warnings
+sys.path[:0] = [{root!r}, {tests!r}]
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from small import Curved, Fast
+    from workbench import Scenario, simulate
+    for system in (Curved(), Curved(k=5.0), Fast()):
+        log = simulate(system, Scenario(0.05))
+    print(repr(log.array("x0")[-1]))
+for w in said:
+    print("WARNING", w.message)
+"""
+HERE = Path(__file__).parent
+
+
+def start(**environment):
+    script = SCRIPT.format(root=str(HERE.parent), tests=str(HERE))
+    return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=os.environ | {k: str(v) for k, v in environment.items()})
+
+
+def finish(process):
+    """(last number, warnings) of a run."""
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    number, *said = out.splitlines()
+    return float(number.removeprefix("np.float64(").removesuffix(")")), said
+
+
+@pytest.fixture
+def counting(tmp_path):
+    """(compiler that counts its calls, number of calls so far)."""
+    real, script, calls = importlib.import_module("workbench.native").compiler(), tmp_path / "ccc", tmp_path / "calls"
+    if real is None:
+        pytest.skip("no C compiler")
+    script.write_text(f'#!/bin/sh\necho called >> "{calls}"\nexec "{real}" "$@"\n')
+    script.chmod(0o755)
+    return script, lambda: len(calls.read_text().splitlines()) if calls.exists() else 0
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return float(simulate(Fast(), Scenario(0.05), compiled=False).array("x0")[-1])
+
+
+def test_a_second_process_does_not_compile(tmp_path, counting, expected):
+    compiler, calls = counting
+    where = {"FLUIDPROOF_COMPILER": compiler, "FLUIDPROOF_CACHE": tmp_path / "cache"}
+    number, said = finish(start(**where))
+    assert number == pytest.approx(expected, rel=1e-12) and not said
+    assert calls() == 2  # another number in the same structure needs no compiler
+    assert finish(start(**where)) == (number, []) and calls() == 2
+    # Damaged files (a full disk, another machine's) are made anew.
+    for file in (tmp_path / "cache").glob("*.so"):
+        file.write_bytes(b"nothing that loads")
+    assert finish(start(**where)) == (number, []) and calls() == 4
+    assert {p.suffix for p in (tmp_path / "cache").iterdir()} == {".so"}  # nothing half-written is left
+
+
+def test_two_processes_at_once(tmp_path, counting, expected):
+    compiler, calls = counting
+    where = {"FLUIDPROOF_COMPILER": compiler, "FLUIDPROOF_CACHE": tmp_path / "cache"}
+    both = [start(**where), start(**where)]
+    for process in both:
+        assert finish(process) == (pytest.approx(expected, rel=1e-12), [])
+    assert 2 <= calls() <= 4 and len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_a_broken_compiler_is_said_once(tmp_path, expected):
+    broken = tmp_path / "broken"
+    broken.write_text('#!/bin/sh\necho "$5: it is Monday" >&2\nexit 1\n')
+    broken.chmod(0o755)
+    number, said = finish(start(FLUIDPROOF_COMPILER=broken, FLUIDPROOF_CACHE=tmp_path / "cache"))
+    assert number == pytest.approx(expected, rel=1e-12)
+    assert len(said) == 1 and "it is Monday" in said[0] and "slower" in said[0]
+
+
+def test_without_a_compiler(tmp_path, expected):
+    number, said = finish(start(FLUIDPROOF_COMPILER="none", FLUIDPROOF_CACHE=tmp_path / "cache"))
+    assert number == pytest.approx(expected, rel=1e-12)
+    assert len(said) == 1 and "no C compiler" in said[0] and not (tmp_path / "cache").exists()
+
+
+def test_a_cache_that_cannot_be_written(tmp_path, counting, expected):
+    compiler, calls = counting
+    (tmp_path / "file").write_text("in the way")
+    number, said = finish(start(FLUIDPROOF_COMPILER=compiler, FLUIDPROOF_CACHE=tmp_path / "file" / "cache"))
+    assert number == pytest.approx(expected, rel=1e-12) and not said and calls() == 2
