@@ -54,12 +54,12 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
 
 
 def check_power_flows(claim, run: Run) -> Verdict:
-    """Both sides of every inner cut cancel; a cut that does not names the two components that disagree."""
+    """Both sides of every inner cut cancel; a cut that does not (or has one side only) names the components that meet there."""
     b = run.balance
     sums, sizes, sides = b.cuts(), b.cut_scale(), b.sides()
     worst, name = 0.0, ""
     for cut, values in sums.items():
-        if len(sides[cut]) < 2:
+        if len(sides[cut]) < 2 and outer(cut):
             continue
         shares = np.abs(values) / np.maximum(sizes[cut], 1e-300)
         share = float(np.where(np.isfinite(shares), shares, np.inf).max())
@@ -95,6 +95,11 @@ def check_inequality(claim, run: Run) -> Verdict:
                                                                             "largest_rate": top})
 
 
+def outer(cut: str) -> bool:
+    """Whether a cut is towards the outside: the base or the tip. Any other has two sides, or one was forgotten."""
+    return cut.startswith(("base ", "tip "))
+
+
 def per_structure_excess(b: Balance) -> dict[str, np.ndarray]:
     """Sum of the named perturbations and of the tip's power per structure (N,), W: what (99) leaves out."""
     found: dict[str, np.ndarray] = {}
@@ -106,7 +111,7 @@ def per_structure_excess(b: Balance) -> dict[str, np.ndarray]:
 def outside(b: Balance) -> dict[tuple[str, str, str], np.ndarray]:
     """Everything (99) does not name: perturbations, and power through outer cuts other than the base's."""
     sides = b.sides()
-    return b.perturbations | {key: v for key, v in b.flows.items() if len(sides[key[2]]) == 1 and not key[2].startswith("base")}
+    return b.perturbations | {key: v for key, v in b.flows.items() if len(sides[key[2]]) == 1 and not key[2].startswith("base ")}
 
 
 def worst_cause(b: Balance, structure: str, k: int) -> str:
