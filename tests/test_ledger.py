@@ -4,9 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ledger_cases import BASE, CASES, CRANE, LOADED, PATH, REAL, RUBBED, continuous, every, sampled, valves
+from ledger_cases import (
+    BASE,
+    CASES,
+    CRANE,
+    LOADED,
+    PATH,
+    REAL,
+    RUBBED,
+    continuous,
+    every,
+    random_states,
+    sampled,
+    valves,
+)
 from ledger_cases import ledger_at_random as at_random
-from ledger_cases import random_states
 
 from controllers import vdc_ledger
 from controllers.vdc import VDC
