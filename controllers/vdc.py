@@ -285,7 +285,11 @@ class VDC(Controller):
             return self.force_rate(q, qd, self.acceleration(q, qd, p, τ, ẑ), τ, ẑ, ẑ_rate)
         if self.derivative == "dirty":
             return [(f - s) / self.τ for f, s in zip(f_pr, z[k: k + n])]
-        return list(z[k + n: k + 2 * n]) if self.derivative == "difference" else [0.0] * n
+        if self.derivative == "difference":
+            # Sampled, s is f_pr of this very sample and d the filtered difference; in continuous time d stays 0.
+            ω = 2 * pi * self.cutoff
+            return [d + ω * (f - s) for d, f, s in zip(z[k + n: k + 2 * n], f_pr, z[k: k + n])]
+        return [0.0] * n
 
     # ---- the contract -----------------------------------------------------------------------------------------------
     def command(self, t, z, y, r):

@@ -1,5 +1,7 @@
 """Fixtures shared by the tests of the core: the shipped crane, its two-joint variant, a short path."""
 
+from dataclasses import replace
+
 import pytest
 
 from plants import machine
@@ -19,7 +21,14 @@ def two_joint(crane):
 
 
 @pytest.fixture(scope="session")
-def short():
-    """A path of 0.6 s in joint space, from the start and back."""
-    here, there = (-1.288106894530745, -1.9823730034160705), (-1.21, -1.9)
-    return Scenario(reference=Waypoints("joint", (here, there, here), 0.3))
+def ideal(two_joint):
+    """The two-joint crane with valves that follow their command."""
+    def follows(segment):
+        return replace(segment, cylinder=replace(segment.cylinder, valve=replace(segment.cylinder.valve, lag="ideal")))
+    return replace(two_joint, structures=tuple(replace(s, revolute=follows(s.revolute)) for s in two_joint.structures))
+
+
+@pytest.fixture(scope="session")
+def short(two_joint):
+    """A path of 0.8 s in joint space, from the start and back."""
+    return Scenario(reference=Waypoints("joint", (two_joint.pose, (-1.26, -1.95), two_joint.pose), 0.4))
