@@ -184,7 +184,7 @@ def test_before_a_sample_a_fraction_of_a_delay_has_passed(interpreted):
 
 
 def test_a_log_that_skips_samples_shows_states_that_were_there(interpreted):
-    """With bristles v depends on the observer's memory: memory of ten samples ago would make v a hundred times larger."""
+    """With bristles v depends on the observer's memory: stale memory makes v a hundred times larger."""
     scenario = Scenario(reference=PATH, duration=0.6)
     fine, rough = (run(sampled(RUBBED), replace(scenario, log_period=p), compiled=False) for p in (None, 10e-3))
     v = dict(zip(np.round(fine.log.time, 9), fine.storage[1][::2]))

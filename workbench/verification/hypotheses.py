@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.parameters import digest
-from workbench.system import innermost
+from workbench.system import Controller, innermost
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.rates import body_rates, reduced_rate
 from workbench.verification.run import Run
-from workbench.wrappers import Noisy, Quantised
+from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 
 
 def check_hypotheses(claim, run: Run) -> Verdict:
@@ -84,6 +84,15 @@ def geometry(run, least):
                          f"{1e3 * room[k]:.3g} mm left at t = {run.balance.t[k]:.2f} s", "[Petrovic22] Assumption 4")
 
 
+def wrappers(controller) -> list:
+    """Everything around the law, from the outside in."""
+    found = []
+    while isinstance(controller, Controller) and hasattr(controller, "inner"):
+        found.append(controller)
+        controller = controller.inner
+    return found
+
+
 def valves(run):
     """Valves invertible: both denominators of (89) positive and |u| ≤ u_max; this replaces Assumption 5 (sufficient only)."""
     q = run.balance.quantities
@@ -91,9 +100,10 @@ def valves(run):
         low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
         share = low / max(float(np.median(low)), 1e-300)
         u = np.abs(q[f"inverse {label}"])
+        most = min([c.valve.u_max, *(min(-w.low, w.high) for w in wrappers(run.loop.controller) if isinstance(w, Saturated))])
         k, m = int(np.argmin(low)), int(np.argmax(u))
-        ok = bool(low[k] > 0 and u[m] <= c.valve.u_max)
-        yield Assumption(f"valve {label} invertible within ±{c.valve.u_max:g} V", ok, float(c.valve.u_max - u[m]), "V",
+        ok = bool(low[k] > 0 and u[m] <= most)
+        yield Assumption(f"valve {label} invertible within ±{most:g} V", ok, float(most - u[m]), "V",
                          f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), denominators ≥ {100 * share[k]:.3g} % of their median",
                          "[Petrovic22] (89), in place of Assumption 5")
 
@@ -145,23 +155,16 @@ def knowledge(run, law):
 
 def signal_path(run):
     """No hold, delay, filter, noise or quantiser between plant and law."""
-    controller, found = run.loop.controller, []
-    T, lag = controller.period, 0.0
-    noise = quantum = False
-    filters = []
-    while controller is not None and hasattr(controller, "inner"):
-        lag += float(getattr(controller, "delay", 0.0))
-        noise |= isinstance(controller, Noisy) and controller.σ > 0
-        quantum |= isinstance(controller, Quantised)
-        if type(controller).__name__ == "Filtered":
-            filters.append(f"{controller.frequency:g} Hz")
-        controller = controller.inner
-    found.append(Assumption("continuous law, no hold", T is None, None, "", f"hold {1e3 * T:g} ms" if T else "", "Theorem 5"))
-    found.append(Assumption("no delay", lag == 0, None, "", f"delay {1e3 * lag:g} ms" if lag else "", "Theorem 5"))
-    found.append(Assumption("true states measured", not (noise or quantum or filters), None, "",
-                            ", ".join([*(["noise"] if noise else []), *(["quantised"] if quantum else []),
-                                       *(f"filter {f}" for f in filters)]), "Theorem 5"))
-    return found
+    around, T = wrappers(run.loop.controller), run.loop.controller.period
+    lag = sum(w.delay for w in around if isinstance(w, Delayed))
+    wrong = [*("noise" for w in around if isinstance(w, Noisy) and w.σ > 0), *("quantised" for w in around if isinstance(w, Quantised)),
+             *(f"filter {w.frequency:g} Hz" for w in around if isinstance(w, Filtered))]
+    other = [type(w).__name__ for w in around if not isinstance(w, (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated))]
+    yield Assumption("continuous law, no hold", T is None, None, "", f"hold {1e3 * T:g} ms" if T else "", "Theorem 5")
+    yield Assumption("no delay", lag == 0, None, "", f"delay {1e3 * lag:g} ms" if lag else "", "Theorem 5")
+    yield Assumption("true states measured", not wrong, None, "", ", ".join(wrong), "Theorem 5")
+    if other:
+        yield Assumption("nothing unknown between plant and law", None, None, "", ", ".join(other), "Theorem 5")
 
 
 def path_rate(run, points: int = 12) -> tuple[float, float]:
