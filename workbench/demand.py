@@ -3,7 +3,8 @@
 A reference signal is named after what it refers to: "q_1_d", "dx_2_d", "dddtcp_x_d" (leading d's count derivatives, the
 trailing _d says desired). Whatever space the reference is given in (joint, piston, cartesian), a controller may ask for
 signals of any other: the plant's `task(space, q)` is inverted (Newton, exact derivatives) and pushed forward.
-References out of reach are refused here, before anything runs.
+References out of reach are refused here, before anything runs. A sampled controller may ask ahead: "q_1_d@5" is the
+value five samples later, "F_ext@3" that of a disturbance known beforehand.
 """
 
 from __future__ import annotations
@@ -38,7 +39,14 @@ class Demand:
             if name not in inputs or inputs[name].kind not in ("", "disturbance"):
                 known = ", ".join(n for n, s in inputs.items() if s.kind in ("", "disturbance"))
                 raise InputError(f"disturbances: there is no disturbance {name!r}", mend=f"choose from {known or 'none'}")
-        self.wanted = [parse(s.name) for s in loop.inputs if s.kind == "reference"]
+        wanted = [s.name for s in loop.inputs if s.kind == "reference"]
+        self.previews = {name: ahead(name) for name in wanted if "@" in name}
+        pushes = [n for n, s in inputs.items() if s.kind == "disturbance"]
+        self.known = [base for base, _ in self.previews.values() if base in pushes]
+        self.wanted = [parse(base) for base in dict.fromkeys(n.split("@")[0] for n in wanted) if base not in self.known]
+        if self.previews and loop.period is None:
+            raise InputError(f"{next(iter(self.previews))}: a preview counts samples, and this loop has none",
+                             mend="sample the controller: Sampled(law, T_s=…)")
         self.live = tuple(n for n, s in inputs.items() if s.kind in ("reference", "noise") or n in scenario.disturbances)
         self.kinds = {n: s.kind for n, s in inputs.items()}
         self.plant = getattr(loop, "plant", loop)
@@ -82,16 +90,36 @@ class Demand:
         return {name: space for space in ("cartesian", "piston", "joint") for name in _task_names(self.plant, space)}
 
     def at(self, t: np.ndarray, noise: bool = True) -> np.ndarray:
-        """Live inputs at times t, (N, n_live)."""
+        """Live inputs at times t, (N, n_live).
+
+        noise=False: at times between samples, where noise and previews are not read (both are 0 there).
+        """
         t = np.asarray(t, float)
-        columns = dict(self._references(t)) if self.wanted else {}
-        for name, value in self.scenario.disturbances.items():
-            columns[name] = value.sample(t, 0)[0, :, 0] if hasattr(value, "sample") else np.full(t.size, float(value))
+        grid, stride = self._continued(t) if self.previews and noise else (t, 0)
+        columns = dict(self._references(grid)) if self.wanted else {}
+        for name in dict.fromkeys((*self.scenario.disturbances, *self.known)):
+            value = self.scenario.disturbances.get(name, self.loop.defaults().get(name, 0.0))
+            varies = hasattr(value, "sample")
+            columns[name] = value.sample(grid, 0)[0, :, 0] if varies else np.full(grid.size, float(value))
+        whole, columns = columns, {name: value[: t.size] for name, value in columns.items()}
+        for name, (base, k) in self.previews.items():
+            columns[name] = whole[base][k * stride: k * stride + t.size] if noise else np.zeros(t.size)
         draws = [n for n in self.live if self.kinds[n] == "noise"]
         if draws:
             values = np.random.default_rng(self.scenario.seed).standard_normal((t.size, len(draws)))
             columns |= {n: values[:, i] * noise for i, n in enumerate(draws)}
         return np.ascontiguousarray(np.column_stack([columns[n] for n in self.live])) if self.live else np.zeros((t.size, 0))
+
+    def _continued(self, t) -> tuple[np.ndarray, int]:
+        """(times that reach as far as the longest preview, stride): k samples after entry i is entry i + k·stride.
+
+        Where t repeats every sample it is only continued; else every sample ahead is written out.
+        """
+        T, far = self.loop.period, max(k for _, k in self.previews.values())
+        stride = min(max(int(np.searchsorted(t, t[0] + (1 - 1e-6) * T)), 1), t.size)
+        if np.allclose(t[stride:], t[:-stride] + T, rtol=0.0, atol=1e-6 * T):
+            return np.concatenate([t, *(t[-stride:] + j * T for j in range(1, far + 1))]), stride
+        return np.concatenate([t + j * T for j in range(far + 1)]), t.size
 
     def _references(self, t):
         own = self.reference.space
@@ -147,6 +175,14 @@ class Demand:
                 self.plant.check_pose(joints[0][k], f"reference: out of reach at t = {t[k]:.3f} s")
             except ValueError as reason:
                 raise InputError(str(reason), mend="move the path or the start point, or use a longer stroke") from None
+
+
+def ahead(name: str) -> tuple[str, int]:
+    """("q_1_d", 5) from "q_1_d@5": a signal and how many samples ahead it is meant."""
+    found = re.fullmatch(r"([^@]+)@(\d+)", name)
+    if not found:
+        raise InputError(f"signal {name!r}: expected a whole number of samples after the @, such as q_1_d@5")
+    return found[1], int(found[2])
 
 
 def parse(name: str) -> tuple[str, int]:
