@@ -25,8 +25,9 @@ class Linear(System):
 
     @property
     def inputs(self):
-        u = tuple(Signal(f"u{i}", "1", f"input {i}") for i in range(len(self.B[0])))
-        return u + tuple(Signal(f"w{i}", "1", f"disturbance {i}", "disturbance") for i in range(len(self.E[0]) if self.E else 0))
+        pushes = range(len(self.E[0]) if self.E else 0)
+        return (*(Signal(f"u{i}", "1", f"input {i}") for i in range(len(self.B[0]))),
+                *(Signal(f"w{i}", "1", f"disturbance {i}", "disturbance") for i in pushes))
 
     @property
     def outputs(self):
@@ -100,6 +101,24 @@ class Fast(System):
 
     def rhs(self, t, x, u):
         return [-self.λ * (x[0] - np.cos(x[1])), 1.0 + 0.0 * x[0]]
+
+
+@dataclass(frozen=True)
+class Clock(System):
+    """ẋ = cos 5t + u, measured x."""
+
+    b: Annotated[float, Unit("1/s")] = 5.0
+    states = outputs = (Signal("x"),)
+    inputs = (Signal("u"),)
+
+    def initial(self):
+        return [0.3]
+
+    def rhs(self, t, x, u):
+        return [np.cos(self.b * t) + u[0]]
+
+    def out(self, t, x):
+        return list(x)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from workbench.system import names
 
 
 def curve(s):
-    return [np.sin(s[0]) * s[1] ** 2, np.exp(s[0] * s[2]) / s[1], np.arctan2(s[1], s[2]) + np.sqrt(s[0] ** 2 + s[2] ** 2)]
+    return [np.sin(s[0]) * s[1] ** 2, np.exp(s[0] * s[2]) / s[1],
+            np.arctan2(s[1], s[2]) + np.sqrt(s[0] ** 2 + s[2] ** 2)]
 
 
 def smooth(s):
@@ -64,7 +65,8 @@ def test_directional_and_columns_by_complex_step():
 def test_directional_on_expressions_and_with_captured_expressions():
     x, d = [0.7, 1.3, 0.9], [0.2, -0.5, 1.1]
     plain = directional(curve, x, d)
-    assert evaluated(lambda a, b: directional(curve, [a, 1.3, 0.9], [0.2, b, 1.1]), 0.7, -0.5) == pytest.approx(plain, rel=1e-14)
+    along = lambda a, b: directional(curve, [a, 1.3, 0.9], [0.2, b, 1.1])
+    assert evaluated(along, 0.7, -0.5) == pytest.approx(plain, rel=1e-14)
     # A gain from outside stays in the graph and can itself be differentiated by.
     gained = lambda k: directional(lambda s: [k * v for v in curve(s)], x, d)
     assert evaluated(gained, 2.7) == pytest.approx([2.7 * v for v in plain], rel=1e-14)
@@ -129,8 +131,9 @@ class Switching(System):
         e = x[0] - 1.0
         value = {
             "max": lambda: np.maximum(e, 0.0), "min": lambda: np.minimum(e, 0.2 * e), "abs": lambda: np.abs(e),
-            "sign": lambda: np.sign(e), "where": lambda: np.where(e > 0, 2 * e, e), "clip": lambda: np.clip(u[0], -0.5, 0.5),
-            "floor": lambda: np.floor(8 * u[0]), "square": lambda: np.abs(e) * e, "still": lambda: np.abs(e) * x[1] + 3 * e,
+            "sign": lambda: np.sign(e), "where": lambda: np.where(e > 0, 2 * e, e),
+            "clip": lambda: np.clip(u[0], -0.5, 0.5), "floor": lambda: np.floor(8 * u[0]), "square": lambda: np.abs(e) * e,
+            "still": lambda: np.abs(e) * x[1] + 3 * e,
             "constant": lambda: np.maximum(0.0 * e, 0.0) + e, "smooth": lambda: np.sin(e) + u[0] * u[1]}[self.kind]()
         return [x[1] + 0.0 * u[0], -self.k * value]
 
@@ -161,10 +164,11 @@ def test_a_switch_that_does_not_matter_is_no_obstacle(kind, slope):
 
 def test_one_sided_derivatives():
     s = ca.SX.sym("s", 2)
-    f = ca.Function("f", [s], [ca.vertcat(ca.fmax(s[0], s[1]), ca.fabs(s[0] - s[1]), s[0] * s[1])])
+    kinks = ca.vertcat(ca.fmax(s[0], s[1]), ca.fabs(s[0] - s[1]), s[0] * s[1], ca.fmin(s[0], s[1]))
+    f = ca.Function("f", [s], [kinks])
     d = np.array([[1.0, -1.0, 0.3], [0.0, 0.5, 0.3]])
     found = one_sided(f, [[2.0, 2.0]], d, [0])
-    assert found == pytest.approx(np.array([[1, 0.5, 0.3], [1, 1.5, 0], [2, -1, 1.2]]))
+    assert found == pytest.approx(np.array([[1, 0.5, 0.3], [1, 1.5, 0], [2, -1, 1.2], [0, -1, 0.3]]))
 
 
 def test_linearise_a_pendulum():
@@ -231,7 +235,8 @@ def test_saturation_exactly_at_its_limit_is_refused():
 
 def test_traces_of_equal_structure_are_one():
     assert trace(Curved(), ()) is trace(Curved(k=5.0), ()) is not trace(Curved(), ("w",))
-    assert trace(Curved(k=5.0), ()).constants(Curved(k=5.0)).tolist() != trace(Curved(), ()).constants(Curved()).tolist()
+    one = trace(Curved(), ())
+    assert one.constants(Curved(k=5.0)).tolist() != one.constants(Curved()).tolist()
 
 
 # ---- equilibrium -----------------------------------------------------------------------------------------------------

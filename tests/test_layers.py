@@ -14,9 +14,8 @@ ALLOWED = {
     # The sharpness of a rate needs the bodies' Jacobians, which only the chain can give.
     ("workbench/verification/rates.py", "plants"),
 }
-MAY = {"workbench": {"workbench"}, "plants": {"plants", "workbench"}, "controllers": {"controllers", "plants", "workbench"},
-       "reports": {"reports", "plants", "workbench"}}
-CASADI = {"calculus", "native", "switches", "intervals", "demand", "verification/ledger", "verification/local"}
+MAY = {"workbench": {"workbench"}, "plants": {"plants", "workbench"},
+       "controllers": {"controllers", "plants", "workbench"}, "reports": {"reports", "plants", "workbench"}}
 
 
 def imports(source: str) -> set[str]:
@@ -72,11 +71,11 @@ def test_tests_and_tools_are_imported_by_nobody():
             assert not imports((ROOT / name).read_text("utf-8")) & {"tests", "pytest", "benchmarks", "notebooks"}, name
 
 
-def test_few_know_casadi():
-    """The calculus, the compiler, and those that build or walk graphs of their own."""
-    know = {name.removeprefix("workbench/").removesuffix(".py") for package in PACKAGES for name in files(package)
-            if "casadi" in imports((ROOT / name).read_text("utf-8"))}
-    assert know - {"simulate"} <= CASADI  # simulate reads its version
+def test_equations_know_no_casadi():
+    """Plants, components and laws are plain NumPy text; graphs and derivatives come from `workbench.calculus`."""
+    for package in ("plants", "controllers", "reports"):
+        assert not [name for name in files(package) if "casadi" in imports((ROOT / name).read_text("utf-8"))]
+    assert "casadi" in imports((ROOT / "workbench/calculus.py").read_text("utf-8"))
 
 
 HEAVY = ("casadi", "scipy", "matplotlib", "xarray", "pint", "pydantic", "control", "cvxpy", "h5py", "pandas")

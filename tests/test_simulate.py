@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
-from small import Curved, Fast, Feedback, Linear, Push
+from small import Clock, Curved, Fast, Feedback, Linear, Push
 
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, InputError, Noisy, Sampled, Scenario, Sine, Waypoints, simulate
@@ -233,6 +233,25 @@ def test_steps_of_a_disturbance_act_between_samples(at):
 def test_controls_of_a_plant_alone_can_be_driven():
     log = simulate(INTEGRATOR, Scenario(0.5, disturbances={"u0": 0.7, "w0": Push(lambda t: np.cos(t))}))
     assert log.array("x0") == pytest.approx(0.8 + 0.7 * log.time + np.sin(log.time), abs=1e-12)
+
+
+def test_explicit_time_is_the_time_of_every_stage():
+    """ẋ = cos 5t under a delayed law that does nothing: several steps before and after the release in every sample."""
+    plant = Clock()
+    loop = ClosedLoop(plant, Delayed(Sampled(Feedback(plant, ((0.0,),)), 0.05), 0.023))
+    for compiled in (None, False):
+        log = simulate(loop, Scenario(1.0, max_step=5e-3), compiled=compiled)
+        assert log.array("x") == pytest.approx(0.3 + np.sin(5 * log.time) / 5, abs=1e-9)
+
+
+def test_noise_on_a_continuous_law_is_held_over_a_step():
+    """ẋ = −K (x + σ n_k) between draws: x_{k+1} = e^{−KT} x_k − (1 − e^{−KT}) σ n_k, u_k = −K (x_k + σ n_k)."""
+    K, T = 2.7, 0.02
+    loop = ClosedLoop(INTEGRATOR, Noisy(Feedback(INTEGRATOR, ((K,),)), 0.3))
+    log = simulate(loop, Scenario(2.0, log_period=T, max_step=T / 8))
+    x, pushed = log.array("x0"), -(log.array("x0") + log.array("u0") / K)  # σ n_k
+    assert np.std(pushed) == pytest.approx(0.3, rel=0.25)
+    assert x[1:] == pytest.approx(np.exp(-K * T) * x[:-1] - (1 - np.exp(-K * T)) * pushed[:-1], abs=1e-10)
 
 
 # ---- start -----------------------------------------------------------------------------------------------------------

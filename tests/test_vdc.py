@@ -53,7 +53,7 @@ def test_perfect_start_perfect_valve_perfect_tracking(ideal3, space):
 
 
 def test_ways_to_form_the_derivative_rank(ideal):
-    """Exact (model, desired) ≪ dirty with 1 < 5 < 20 ms < none; a continuous filtered difference is a dirty derivative."""
+    """Exact (model, desired) ≪ dirty with 1 < 5 < 20 ms < none; in continuous time a filtered difference is dirty."""
     error = {d: worst(ideal, VDC(ideal, derivative=d), path()) for d in ("model", "desired", "zero")}
     dirty = {τ: worst(ideal, VDC(ideal, derivative="dirty", τ=τ), path()) for τ in (1e-3, 5e-3, 20e-3)}
     assert max(error["model"], error["desired"]) < 1e-7

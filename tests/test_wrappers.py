@@ -86,7 +86,7 @@ def test_continuous_filter_has_its_transfer_function():
     t = np.linspace(0, 1, 2001)
     exact = signal.step(signal.TransferFunction([ω**2], [1, 2 * ζ * ω, ω**2]), T=t)[1]
     z, h, found = [0.0, 0.0], t[1], []
-    for k in range(len(t)):
+    for _ in t:
         found.append(law.command(0.0, z, [1.0], [])[0])
         half = [v + h / 2 * d for v, d in zip(z, law.rhs(0.0, z, [1.0], []))]
         z = [v + h * d for v, d in zip(z, law.rhs(0.0, half, [1.0], []))]
