@@ -34,7 +34,8 @@ class BodyGain:
             raise ValueError(f"K: expected 36 numbers, row by row, got {len(self.K)}")
         low = np.linalg.eigvalsh(symmetric(self.K))[0]
         if low <= 0:
-            raise ValueError(f"K: K_A of {self.name} is not positive definite (smallest eigenvalue of its symmetric part {low:.4g})")
+            raise ValueError(f"K: K_A of {self.name} is not positive definite (smallest eigenvalue of its symmetric part "
+                             f"{low:.4g})")
 
 
 def symmetric(K) -> np.ndarray:
@@ -93,7 +94,8 @@ class VDC(Controller):
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):
-                raise ValueError(f"{field}: expected 1 or {self.model.n} numbers, one per actuator, got {len(getattr(self, field))}")
+                raise ValueError(f"{field}: expected 1 or {self.model.n} numbers, one per actuator, "
+                                 f"got {len(getattr(self, field))}")
         known = [name for name, _ in self._bodies()]
         for gain in self.gains:
             if gain.name not in known:

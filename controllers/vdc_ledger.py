@@ -77,8 +77,7 @@ class VDCLedger:
             F_E = (need.cuts[j]["E1"], cuts[j]["E1"])
             inner = [chain.loop_forces(revolute, k, frames, row[j], F, f[i])
                      for row, F, f in ((need.nets, F_E[0], need.f_c), (nets, F_E[1], f_c))]
-            flow = lambda V, F_r, F: (power(V, minus(F_r, F)), magnitude(V, either(F_r, F)))
-            at = lambda name: (inner[0][name], inner[1][name])
+            at = lambda name, inner=inner: (inner[0][name], inner[1][name])
             pin = pose((revolute.l_c, 0.0, 0.0), IDENTITY)
             pin_arm = pose((revolute.L1, 0.0, 0.0), (k.c2, k.s2, 0.0, -k.s2, k.c2, 0.0, 0.0, 0.0, 1.0))
             Δx = need.xd_r[i] - need.xd[i]
@@ -101,7 +100,7 @@ class VDCLedger:
             if structure.prismatic is not None:
                 Δx = need.xd_r[i + 1] - need.xd[i + 1]
                 rod = (Δx * (need.f_c[i + 1] - f_c[i + 1]), np.abs(Δx) * (np.abs(need.f_c[i + 1]) + np.abs(f_c[i + 1])))
-                both = lambda name: (need.cuts[j][name], cuts[j][name])
+                both = lambda name, j=j: (need.cuts[j][name], cuts[j][name])
                 slid = frames["B5"].velocity(ΔV["P2"])
                 out = f"{structure.name} E_2" if not last else self._end_cut(structure)
                 cut |= {"P2": {f"{S} E_1": flow(ΔV["P2"], *both("P2")), f"{S} B_5": neg(flow(slid, *both("B5")))},
@@ -120,7 +119,8 @@ class VDCLedger:
                 e, net = ΔV[name], (need.nets[j][name], nets[j][name])
                 D = power(e, fed[j][name])
                 scale = magnitude(e, either(*net)) + np.abs(D) + sum(m for _, m in flows.values())
-                rows.append(Entry(S, name, power(e, bodies[name].momentum(e)) / 2, D, {c: p for c, (p, _) in flows.items()}, {}, scale))
+                rows.append(Entry(S, name, power(e, bodies[name].momentum(e)) / 2, D, {c: p for c, (p, _) in flows.items()}, {},
+                        scale))
             i += len(structure.segments)
         return rows
 
@@ -135,7 +135,7 @@ class VDCLedger:
 
     # ---- actuators --------------------------------------------------------------------------------------------------
     def _actuators(self, loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow):
-        law, plant, n = self.law, self.plant, self.plant.n
+        law, plant = self.law, self.plant
         oil, β = plant.oil, plant.oil.β
         q, qd = parts.q, parts.qd
         x, xd, lever = plant.cylinder_motion(q, qd)
@@ -183,7 +183,8 @@ class VDCLedger:
                 + D + store)
             rows.append(Entry(segment, f"actuator {label}", Δf**2 / (2 * β * k_x[i]) + store, D,
                               {f"{self._structure(i)} {'slide' if label.startswith('t') else 'rod'}": rod}, d, scale))
-            quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr, f"D₊ {label}": D_plus,
+            quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr,
+                    f"D₊ {label}": D_plus,
                            f"D₋ {label}": D_minus, f"lever {label}": lever[i], f"room {label}": c.stroke - x[i],
                            f"x {label}": x[i], f"ẋ {label}": xd[i], f"command {label}": steps[-1][i],
                            f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus)}
@@ -227,6 +228,11 @@ def _unsaturated(valve, volt, D_plus, D_minus):
 def neg(pair):
     """The same flow leaving."""
     return -pair[0], pair[1]
+
+
+def flow(V, F_r, F):
+    """Virtual power of a cut (10) and the magnitude of its terms before subtraction."""
+    return power(V, minus(F_r, F)), magnitude(V, either(F_r, F))
 
 
 def sum2(a, b):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, final
 
-import numpy as np
-
 from plants import chain
 from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
@@ -192,7 +190,7 @@ class Manipulator(System):
 
     def cylinder_motion(self, q, qd, shape=None):
         """Piston positions x and velocities ẋ, and the lever arms dx/dq (1 for prismatic joints), in joint order."""
-        x, xd, lever, i = [], [], [], 0
+        x, lever, i = [], [], 0
         for structure, (k, _) in zip(self.structures, shape or self.geometry(q)):
             x.append(k.d - structure.revolute.x0)
             lever.append(k.lever)
@@ -375,7 +373,8 @@ class Manipulator(System):
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q, pressures=None) -> list[float]:
-        """State at rest at joint positions q: given pressures, or those that carry the weight (middle of what the supply allows)."""
+        """State at rest at joint positions q: given pressures, or those that carry the weight (middle of what the supply
+        allows)."""
         f_c, _ = self.inverse_dynamics(q, [0.0] * self.n, [0.0] * self.n)
         if pressures is None:
             pressures = [self.balanced(c, f) for c, f in zip(self.cylinders, f_c)]
@@ -388,7 +387,7 @@ class Manipulator(System):
         high = min(self.p_s, (c.A_a * self.p_s - f) / c.A_b)
         if low > high:
             raise InputError(f"a cylinder cannot carry the weight: it needs {f / 1e3:.4g} kN and has "
-                             f"{(c.A_a * self.p_r - c.A_b * self.p_s) / 1e3:.4g} … {(c.A_a * self.p_s - c.A_b * self.p_r) / 1e3:.4g} kN "
+                             f"{c.force(self.p_r, self.p_s) / 1e3:.4g} … {c.force(self.p_s, self.p_r) / 1e3:.4g} kN "
                              f"between {self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar",
                              mend="raise the supply pressure, lower the payload or start elsewhere")
         p_b = (low + high) / 2

@@ -68,7 +68,8 @@ def enclose(f: ca.Function, arguments: Sequence[Sequence[Box]]) -> list[Box]:
 def _operate(op, args, origins, ids):
     if op == ca.OP_IF_ELSE_ZERO:
         condition, branch = args
-        return _chosen(condition, branch, Box(*(np.zeros_like(condition.low),) * 2, np.ones_like(branch.sure))), (ids[0], condition, branch)
+        return _chosen(condition, branch, Box(*(np.zeros_like(condition.low),) * 2, np.ones_like(branch.sure))), (ids[0],
+                condition, branch)
     if op == ca.OP_ADD and origins[0] and origins[1]:
         (ca_id, c, a), (cb_id, _, b) = origins
         if cb_id == ("not", ca_id):

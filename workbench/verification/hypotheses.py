@@ -21,7 +21,8 @@ def check_hypotheses(claim, run: Run) -> Verdict:
     missing = "; ".join(f"{a.text} ({a.worst})" if a.worst else a.text for a in found if a.holds is not True)
     holds = met == len(found)
     return Verdict("hypotheses", f"theorem's hypotheses: {met} of {len(found)} met", holds if holds else False, "sampled",
-                   worst=f"not met: {missing}" if missing else "all met on this run", source="[Petrovic22] Theorem 5, Assumptions 1–5",
+                   worst=f"not met: {missing}" if missing else "all met on this run",
+                   source="[Petrovic22] Theorem 5, Assumptions 1–5",
                    assumptions=tuple(found) if holds else (), counted=claim.counted,
                    data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]})
 
@@ -47,7 +48,8 @@ def friction(run):
         kind = type(c.friction).__name__
         if c.friction.states(""):
             limit = c.friction.power_limit()
-            yield Assumption(f"friction of cylinder {label} ({kind}) passive with its own storage", top <= limit, limit - top, "m/s",
+            yield Assumption(f"friction of cylinder {label} ({kind}) passive with its own storage", top <= limit, limit - top,
+                    "m/s",
                              f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s", "storage ½σ_0(ẑ − z)²")
         else:
             # The part −Δẋ(f_fr − f_f) looks at the law between true and required speed.
@@ -70,13 +72,15 @@ def geometry(run, least):
     for label, segment, (low, high) in zip(plant.labels, plant.segments, plant.joint_range()):
         if hasattr(segment, "lever"):
             bound = proven_lever(segment, low, high)
-            yield Assumption(f"lever arm of cylinder {label} not zero anywhere in its stroke", True if bound > 0 else None, bound, "m",
+            yield Assumption(f"lever arm of cylinder {label} not zero anywhere in its stroke", True if bound > 0 else None, bound,
+                    "m",
                              f"at least {bound:.3g} m, proven for the whole stroke", "sin q_j2 = 0 is a pole of (68)")
     for label in run.loop.plant.labels:
         if not label.startswith("t"):
             lever = np.abs(q[f"lever {label}"])
             k = int(np.argmin(lever))
-            yield Assumption(f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m", bool(lever[k] >= least), float(lever[k] - least), "m",
+            yield Assumption(f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m", bool(lever[k] >= least),
+                    float(lever[k] - least), "m",
                              f"{lever[k]:.3g} m at t = {run.balance.t[k]:.2f} s", "sin q_j2 = 0 is a pole of (68)")
         room = np.minimum(q[f"x {label}"], q[f"room {label}"])
         k = int(np.argmin(room))
@@ -104,7 +108,8 @@ def valves(run):
         k, m = int(np.argmin(low)), int(np.argmax(u))
         ok = bool(low[k] > 0 and u[m] <= most)
         yield Assumption(f"valve {label} invertible within ±{most:g} V", ok, float(most - u[m]), "V",
-                         f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), denominators ≥ {100 * share[k]:.3g} % of their median",
+                         f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), "
+                         f"denominators ≥ {100 * share[k]:.3g} % of their median",
                          "[Petrovic22] (89), in place of Assumption 5")
 
 
@@ -113,7 +118,8 @@ def supply(run):
     Q = run.balance.quantities["pump flow"]
     k, most = int(np.argmax(Q)), run.loop.plant.Q_max
     yield Assumption("pump flow ≥ Σ Q", bool(Q[k] <= most), float(most - Q[k]), "m^3/s",
-                     f"{6e4 * Q[k]:.3g} of {6e4 * most:.3g} l/min at t = {run.balance.t[k]:.2f} s", "constant supply pressure (82), (83)")
+                     f"{6e4 * Q[k]:.3g} of {6e4 * most:.3g} l/min at t = {run.balance.t[k]:.2f} s",
+                     "constant supply pressure (82), (83)")
 
 
 def reference(run):
@@ -145,9 +151,11 @@ def knowledge(run, law):
     lag = [label for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders) if c.valve.lag != "ideal"]
     c = run.loop.plant.cylinders[0].valve
     yield Assumption("valves without lag", not lag, None, "",
-                     f"spool of order {'1' if c.lag == 'first' else '2'} at {c.frequency:g} Hz" if lag else "", "(82), (83) are static")
+                     f"spool of order {'1' if c.lag == 'first' else '2'} at {c.frequency:g} Hz" if lag else "",
+                     "(82), (83) are static")
     moving = any(n.startswith(("V_b", "ω_b", "A_b", "α_b", "g_")) for n in run.scenario.disturbances)
-    yield Assumption("base at rest, or its motion known", not moving, None, "", "the law takes the base to be at rest" if moving else "",
+    yield Assumption("base at rest, or its motion known", not moving, None, "", "the law takes the base to be at rest" if moving
+            else "",
                      "V_r = V at B_c1")
     tip = any(n.startswith(("f_D", "m_D")) for n in run.scenario.disturbances)
     yield Assumption("no unmodelled tip wrench", not tip, None, "", "its power enters as −p_D" if tip else "", "Definition 4")
@@ -157,7 +165,8 @@ def signal_path(run):
     """No hold, delay, filter, noise or quantiser between plant and law."""
     around, T = wrappers(run.loop.controller), run.loop.controller.period
     lag = sum(w.delay for w in around if isinstance(w, Delayed))
-    wrong = [*("noise" for w in around if isinstance(w, Noisy) and w.σ > 0), *("quantised" for w in around if isinstance(w, Quantised)),
+    wrong = [*("noise" for w in around if isinstance(w, Noisy) and w.σ > 0), *("quantised" for w in around if isinstance(w,
+            Quantised)),
              *(f"filter {w.frequency:g} Hz" for w in around if isinstance(w, Filtered))]
     other = [type(w).__name__ for w in around if not isinstance(w, (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated))]
     yield Assumption("continuous law, no hold", T is None, None, "", f"hold {1e3 * T:g} ms" if T else "", "Theorem 5")
@@ -168,7 +177,8 @@ def signal_path(run):
 
 
 def path_rate(run, points: int = 12) -> tuple[float, float]:
-    """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s; the reduced one only for a base at rest."""
+    """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s; the reduced one only for a base at
+    rest."""
     law, plant = innermost(run.loop.controller), run.loop.plant
     c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
     own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])

@@ -148,7 +148,8 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     for key, name in (("sample-time-limit", "sample_time"), ("delay-limit", "delay")):
         data = by_key[key].data if key in by_key else {}
         if data.get("values"):
-            found[name] = {"T_s" if name == "sample_time" else "delay": np.array(data["values"]), "v_max": np.array(data["v"], float),
+            found[name] = {"T_s" if name == "sample_time" else "delay": np.array(data["values"]), "v_max": np.array(data["v"],
+                    float),
                            "error_max": np.array(data["error"], float), "stable": np.array(data["ok"], bool),
                            "limit": data["good"], "bound": by_key[key].limit}
     if "linear" in by_key:
@@ -186,12 +187,15 @@ def ledger_arrays(run: Run) -> dict:
     q = b.quantities
     monitors = {}
     for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders):
-        monitors[f"piston {label} inside stroke"] = {"t": b.t, "margin": np.minimum(q[f"x {label}"], q[f"room {label}"]) / (c.stroke / 2)}
-        monitors[f"valve {label} within ±{c.valve.u_max:g} V"] = {"t": b.t, "margin": 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max}
+        monitors[f"piston {label} inside stroke"] = {"t": b.t, "margin": np.minimum(q[f"x {label}"],
+                q[f"room {label}"]) / (c.stroke / 2)}
+        monitors[f"valve {label} within ±{c.valve.u_max:g} V"] = {"t": b.t,
+                "margin": 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max}
         if not label.startswith("t"):
             monitors[f"lever arm {label}"] = {"t": b.t, "margin": np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()}
     monitors["pump flow"] = {"t": b.t, "margin": 1 - q["pump flow"] / run.loop.plant.Q_max}
-    monitors["(99) at this instant"] = {"t": b.t, "margin": -sum(per_structure_excess(b).values()) / max(np.abs(b.total_rate).max(), 1e-300)}
+    monitors["(99) at this instant"] = {"t": b.t,
+            "margin": -sum(per_structure_excess(b).values()) / max(np.abs(b.total_rate).max(), 1e-300)}
     return {"ledger": {"t": b.t, "v": b.total, "v_bound": predicted(b, reduced), "vdot": b.total_rate,
                        "vdot_bound": sum(p["bound"] for p in per.values()), "per_subsystem": per, "perturbations": b.perturbation(),
                        "power_flows": {c: outgoing[c] for c in inner}, "cancellation": sum(np.abs(sums[c]) for c in inner),

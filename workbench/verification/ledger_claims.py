@@ -69,7 +69,8 @@ def check_power_flows(claim, run: Run) -> Verdict:
     who = " and ".join(".".join(s) for s in sides.get(name, ()))
     return Verdict("power-flows", "virtual power flows cancel at every inner cut", worst <= claim.tolerance, "numerical",
                    claim.tolerance - worst, "1", claim.tolerance,
-                   f"{worst:.0e} of up to {say(top, 'W', 3)}, cut {name} ({who})" if name else "no inner cut", source="[Petrovic22] Theorem 2",
+                   f"{worst:.0e} of up to {say(top, 'W', 3)}, cut {name} ({who})" if name else "no inner cut",
+                   source="[Petrovic22] Theorem 2",
                    counted=claim.counted, data={"share": worst, "cut": name, "largest": top})
 
 
@@ -89,7 +90,8 @@ def check_inequality(claim, run: Run) -> Verdict:
     share = float(bad.mean())
     return Verdict("inequality-99", f"(99) holds at {len(bad)} logged instants", not bad.any(), "sampled",
                    -float(total[k, j]) if bad.any() else 0.0, "W", 0.0,
-                   f"violated at {100 * share:.3g} % of instants, most by {say(total[k, j], 'W', 3)} (largest |v̇| {say(top, 'W', 3)}) at "
+                   f"violated at {100 * share:.3g} % of instants, most by {say(total[k, j], 'W', 3)} "
+                   f"(largest |v̇| {say(top, 'W', 3)}) at "
                    f"t = {b.t[k]:.3f} s, structure {list(excess)[j]}, {cause}" if bad.any() else "nowhere positive",
                    source="[Petrovic22] (99)", counted=claim.counted, data={"share": share, "excess": float(total[k, j]),
                                                                             "largest_rate": top})
@@ -122,7 +124,8 @@ def worst_cause(b: Balance, structure: str, k: int) -> str:
 
 
 def predicted(b: Balance, rate: float) -> np.ndarray:
-    """v̂ with v̂' = −c v̂ + d, v̂(0) = v(0) on the ledger's instants: which part of v comes from which cause, no evidence of its own.
+    """v̂ with v̂' = −c v̂ + d, v̂(0) = v(0) on the ledger's instants: which part of v comes from which cause, no evidence of its
+    own.
 
     Where the law's memory jumps (a sampled observer of bristles), v̂ jumps as v does.
     """

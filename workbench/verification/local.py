@@ -28,7 +28,8 @@ SCALE = {"p_": 1e6, "u_": 1.0, "du_": 100.0, "z_": 1e-5}  # typical sizes, so th
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """One linearisation: x_{k+1} = A x_k (or ẋ = A x), with a signal entering at each actuator's command (B) and the command (C)."""
+    """One linearisation: x_{k+1} = A x_k (or ẋ = A x), with a signal entering at each actuator's command (B) and the command
+    (C)."""
 
     sides: tuple[int, ...]
     A: np.ndarray
@@ -186,7 +187,8 @@ def check_linear(claim, run: Run) -> Verdict:
     text = (f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°")
     source = "exact sampled linearisation; margins at every crossover"
     if run.loop.no_derivative:
-        return Verdict("linear", text, None, worst=f"cannot linearise: {run.loop.no_derivative}", source=source, counted=claim.counted)
+        return Verdict("linear", text, None, worst=f"cannot linearise: {run.loop.no_derivative}", source=source,
+                counted=claim.counted)
     found = linearised(run)
     off = max(found, key=lambda loc: loc.residual)
     if not off.residual <= STILL:
@@ -200,7 +202,8 @@ def check_linear(claim, run: Run) -> Verdict:
         if worst.spectrum.margin < 1 else np.inf
     data = {"eigenvalues": eigenvalues, "rate": float(rate), "residual": worst_loc.residual, "deflated": worst_loc.deflated,
             "leak": worst_loc.leak}
-    note = (Assumption("valve sides taken one combination at a time", None, None, "", f"{len(found)} of {2 ** run.loop.plant.n} combinations", "kink at u = 0"),)
+    note = (Assumption("valve sides taken one combination at a time", None, None, "",
+            f"{len(found)} of {2 ** run.loop.plant.n} combinations", "kink at u = 0"),)
     if worst.holds is not True:
         return Verdict("linear", text, worst.holds, "numerical" if worst.holds is False else None, worst=worst.why, source=source,
                        assumptions=note, counted=claim.counted, data=data)
@@ -209,8 +212,10 @@ def check_linear(claim, run: Run) -> Verdict:
     share = lambda r: min(r["gain_up"] / claim.gain, 1 / (max(r["gain_down"], 1e-9) * claim.gain), r["phase"] / claim.phase)
     least = min(rows, key=share)
     holds = share(least) >= 1
-    return Verdict("linear", text, holds, "numerical", float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None, "rad",
-                   claim.phase, f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, phase {np.degrees(least['phase']):.3g}°, delay "
+    margin = float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None
+    return Verdict("linear", text, holds, "numerical", margin, "rad", claim.phase,
+                   f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
+                   f"phase {np.degrees(least['phase']):.3g}°, delay "
                    f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s", source=source,
                    assumptions=note, counted=claim.counted, data=data)
 
@@ -223,7 +228,8 @@ def margins_of(run, locals_) -> tuple[list[dict], dict]:
         for loc in locals_:
             L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
             m, disk = loop_margins(L), disk_margin(L)
-            each.append({"actuator": label, "gain_up": _or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None else float(m.gain_down), "phase": _or_zero(m.phase_margin),
+            each.append({"actuator": label, "gain_up": _or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None
+                    else float(m.gain_down), "phase": _or_zero(m.phase_margin),
                          "delay": _or_zero(m.delay_margin), "disk": _or_zero(disk.α)})
             if label not in loops:
                 loops[label] = response(L)

@@ -63,7 +63,8 @@ def check_practical(claim, run: Run, tick: Callable[[], None] | None = None) -> 
         return Verdict("practical-stability", text, False, "sampled", worst=why0, source=SOURCE, counted=claim.counted)
     unsound = "" if stated else _unsound(run)
     if unsound:
-        return Verdict("practical-stability", text, None, worst=f"a bound set on a run that is itself not sound proves nothing ({unsound}); "
+        return Verdict("practical-stability", text, None,
+                worst=f"a bound set on a run that is itself not sound proves nothing ({unsound}); "
                        "state one", source=SOURCE, counted=claim.counted, data={"nominal": v0})
     if claim.runs < 1:
         return Verdict("practical-stability", text, None, worst="no other starts were asked for (runs: 0)", source=SOURCE,
@@ -75,12 +76,14 @@ def check_practical(claim, run: Run, tick: Callable[[], None] | None = None) -> 
     v, t, why = found[worst][:3] if found[worst][0] > v0 else (v0, t0, why0)
     n = len(found)
     data = {"bound": bound, "stated": stated, "nominal": v0, "largest": v if math.isfinite(v) else None, "runs": n,
-            "violation_probability_at_95": 1 - 0.05 ** (1 / n) if v <= bound and not restless else None, "duration": jobs[0][1].length()}
+            "violation_probability_at_95": 1 - 0.05 ** (1 / n) if v <= bound and not restless else None,
+            "duration": jobs[0][1].length()}
     if not math.isfinite(v):
         return Verdict("practical-stability", text, False, "sampled", worst=f"start {worst + 1} of {n}: {why}", source=SOURCE,
                        counted=claim.counted, data=data)
     if restless:
-        return Verdict("practical-stability", text, False, "sampled", worst=f"does not settle: {restless}; no bound was stated that "
+        return Verdict("practical-stability", text, False, "sampled",
+                worst=f"does not settle: {restless}; no bound was stated that "
                        "could allow it", source=SOURCE, counted=claim.counted, data=data)
     set_on = "bound stated" if stated else "bound set on the nominal run"
     return Verdict("practical-stability", text, v <= bound, "sampled", bound - v, "J", bound,
@@ -244,7 +247,8 @@ def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
             "bad": reach.bad, "paths": sorted(found)}
     return Verdict("parameter-limit", text, holds, "sampled", sign * (good - wanted), unit, wanted,
                    f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}" if reach.bad is not None else
-                   f"nothing failed up to {good:g}, the end of the scan", source="scan, then bracket", counted=claim.counted, data=data)
+                   f"nothing failed up to {good:g}, the end of the scan", source="scan, then bracket", counted=claim.counted,
+                           data=data)
 
 
 def _limit(key, what, claim, run, own, first, least, make, bound, tick):

@@ -93,10 +93,12 @@ def check_settled(claim, run: Run) -> Verdict:
         return gone
     found = oscillation(run, claim.floor, claim.chatter)
     if found is None:
-        return Verdict("settled", text, True, "sampled", worst=f"no oscillation above {1e3 * claim.floor:g} mrad or mm, commands quiet "
+        return Verdict("settled", text, True, "sampled",
+                worst=f"no oscillation above {1e3 * claim.floor:g} mrad or mm, commands quiet "
                        f"to {claim.chatter:g} V rms", source=source, counted=claim.counted)
     name, kind, frequency, amplitude, unit = found
-    return Verdict("settled", text, False, "sampled", worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {amplitude:.3g} {unit}",
+    return Verdict("settled", text, False, "sampled",
+            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {amplitude:.3g} {unit}",
                    source=source, counted=claim.counted, data={"signal": name, "kind": kind, "frequency": _plain(frequency),
                                                                "amplitude": _plain(amplitude)})
 
@@ -113,7 +115,8 @@ def oscillation(run: Run, floor: float, chatter: float):
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
     worst = None
     for s in getattr(run.loop.controller, "commands", ()):
-        limit = next((c.valve.u_max for label, c in zip(getattr(run.loop.plant, "labels", ()), getattr(run.loop.plant, "cylinders", ()))
+        limit = next((c.valve.u_max for label, c in zip(getattr(run.loop.plant, "labels", ()), getattr(run.loop.plant, "cylinders",
+                ()))
                       if s.name == f"u_{label}"), np.inf)
         u = np.clip(run.log.array(s.name)[len(t) // 2:], -limit, limit)
         fast = u - smoothed(u, step)
@@ -133,7 +136,8 @@ def oscillation(run: Run, floor: float, chatter: float):
 
 
 def smoothed(u: np.ndarray, step: float) -> np.ndarray:
-    """u by a cubic fitted over SLOW around every sample (Savitzky–Golay): motion passes, what is faster than about 5 Hz does not."""
+    """u by a cubic fitted over SLOW around every sample (Savitzky–Golay): motion passes, what is faster than about 5 Hz does
+    not."""
     from scipy.signal import savgol_filter
 
     n = max(5, 2 * round(SLOW / step / 2) + 1)
@@ -163,7 +167,8 @@ def check_energy(claim, run: Run) -> Verdict:
         return gone
     gap, through = run.energy_gap
     if through == 0:
-        return Verdict("energy-balance", text, None, worst="nothing moved: no energy to balance", source=source, counted=claim.counted)
+        return Verdict("energy-balance", text, None, worst="nothing moved: no energy to balance", source=source,
+                counted=claim.counted)
     share = gap / through
     return Verdict("energy-balance", text, share <= claim.share, "numerical", claim.share - share, "1", claim.share,
                    f"{100 * share:.2g} % of {say(through, 'J', 3)}", source=source, counted=claim.counted,
