@@ -206,3 +206,12 @@ def test_a_sampled_law_without_a_continuous_form():
 
     with pytest.raises(InputError, match="memory but no sampled form"):
         simulate(ClosedLoop(PLANT, Sampled(Memory(PLANT, ((1.0, 0.2),)))), Scenario(0.1))
+
+
+def test_two_noises_on_one_signal_are_refused(two_joint):
+    from controllers import VDC
+    from workbench import ClosedLoop, InputError, Noisy, Sampled
+
+    with pytest.raises(InputError, match="enters twice"):
+        ClosedLoop(two_joint, Sampled(Noisy(Noisy(VDC(two_joint), 1e3, ("p",)), 2e3, ("p_a1",))))
+    ClosedLoop(two_joint, Sampled(Noisy(Noisy(VDC(two_joint), 1e3, ("p",)), 1e-4, ("q",))))

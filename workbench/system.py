@@ -295,6 +295,9 @@ class ClosedLoop(System):
         if undriven:
             raise InputError(f"{who}: nothing drives the plant's {', '.join(undriven)}",
                              mend="let the controller command them, or build the plant without them")
+        twice = {n for n in names(self.controller.references) if names(self.controller.references).count(n) > 1}
+        if twice:
+            raise InputError(f"{who}: {', '.join(sorted(twice))} enters twice", mend="give each signal one Noisy wrapper")
         object.__setattr__(self, "_reads", reads)
         object.__setattr__(self, "_drives", drives)
         object.__setattr__(self, "_free", tuple(i for i in range(len(ins)) if i not in drives))
