@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_HOME = {"VDC": "vdc", "PID": "pid"}
+_HOME = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "Limit": "mpc", "Observer": "observer", "LQR": "lqr"}
 
 __all__ = list(_HOME)
 

@@ -1,0 +1,236 @@
+"""Linear–quadratic regulators: the gain, with its Riccati solution re-checked, and the law that uses it.
+
+    x⁺ = A x + B u,   Σ xᵀQx + 2 xᵀS u + uᵀR u,   u = −K x,   K = (R + BᵀPB)⁻¹(BᵀPA + Sᵀ)
+    P = AᵀPA − (AᵀPB + S)K + Q
+
+Source: [AstromWittenmark97] chapter 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, final
+
+import numpy as np
+
+from workbench.demand import target_name
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, positive
+from workbench.system import Controller, Signal, controls, find, names
+from workbench.verification.linear import LinearSystem
+from workbench.verification.sampled_data import sampled
+
+RESIDUAL = 1e-9  # of a Riccati equation, relative to its largest term
+
+
+@dataclass(frozen=True, eq=False)
+class Riccati:
+    """A stabilising solution: gain K (m×n), cost P (n×n), spectral radius of A − BK, relative residual."""
+
+    K: np.ndarray
+    P: np.ndarray
+    radius: float
+    residual: float
+
+
+def riccati(A, B, Q, R, S=None) -> Riccati:
+    """Solution of the Riccati equation above, polished by Newton steps and checked again from scratch.
+
+    Raises InputError for weights that are no weights (Q ⪰ 0, R ≻ 0, jointly ⪰ 0 with S), for a pair (A, B) that cannot
+    be stabilised, a cost that does not see an unstable mode, and a solution whose residual or radius does not hold.
+    """
+    from scipy.linalg import solve_discrete_are, solve_discrete_lyapunov
+
+    A, B, Q, R = (np.atleast_2d(np.asarray(M, float)) for M in (A, B, Q, R))
+    S = np.zeros(B.shape) if S is None else np.asarray(S, float).reshape(B.shape)
+    _check_weights(Q, R, S)
+    try:
+        P = solve_discrete_are(A, B, Q, R, s=S)
+        for _ in range(2):  # Newton's method for this equation, quadratic near the solution
+            K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + S.T)
+            closed = A - B @ K
+            step = solve_discrete_lyapunov(closed.T, Q - S @ K - K.T @ S.T + K.T @ R @ K)
+            if not np.isfinite(step).all() or np.abs(np.linalg.eigvals(closed)).max() >= 1:
+                break
+            P = (step + step.T) / 2
+        K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + S.T)
+    except (np.linalg.LinAlgError, ValueError) as reason:
+        raise InputError(f"no linear–quadratic gain: {reason}",
+                         mend="every unstable or integrating mode must be moved by an input and seen by the cost") from None
+    terms = (A.T @ P @ A, (A.T @ P @ B + S) @ K, Q, P)
+    scale = np.sqrt(np.maximum(np.diag(P), 1e-300))
+    weigh = lambda M: np.abs(M / scale[:, None] / scale).max()
+    residual = weigh(terms[0] - terms[1] + terms[2] - terms[3]) / max(weigh(M) for M in terms)
+    radius = float(np.abs(np.linalg.eigvals(A - B @ K)).max(initial=0.0))
+    low = np.linalg.eigvalsh(P / scale[:, None] / scale)[0] if len(P) else 0.0
+    if not (residual <= RESIDUAL and radius < 1.0 and low >= -1e-9):
+        raise InputError(f"the linear–quadratic gain does not pass its check: residual {residual:.2g}, closed-loop "
+                         f"spectral radius {radius:.9g}, smallest eigenvalue of P {low:.2g} (scaled)",
+                         mend="scale the weights alike, and let the cost see every mode that is not stable by itself")
+    return Riccati(K, P, radius, float(residual))
+
+
+def _check_weights(Q, R, S):
+    for name, M in (("Q", Q), ("R", R)):
+        if M.shape[0] != M.shape[1] or not np.allclose(M, M.T, rtol=1e-9, atol=0.0) or not np.isfinite(M).all():
+            raise InputError(f"{name}: expected a symmetric finite matrix", mend="give (M + Mᵀ)/2")
+    d = np.sqrt(np.maximum(np.diag(R), 0.0))
+    if not (d > 0).all() or np.linalg.eigvalsh(R / d[:, None] / d)[0] <= 1e-13:
+        raise InputError("R: the weight of the inputs is not positive definite",
+                         mend="give every input, or its moves, a weight above 0")
+    rest = Q - S @ np.linalg.solve(R, S.T)
+    if np.linalg.eigvalsh(rest)[0] < -1e-9 * max(np.abs(Q).max(), 1e-300):
+        raise InputError("Q: the weight of the states is not positive semidefinite (with what S takes from it)",
+                         mend="give no state a negative weight")
+
+
+def target_map(A, B, C, right) -> tuple[np.ndarray, float]:
+    """Steady states as a linear map: (x_s; u_s) = M p with x_s = A x_s + B u_s + right_x p, C x_s = right_y p.
+
+    A, B, C n×n, n×m, q×n; right (n+q)×k. Smallest solution where there are several; second value: relative residual,
+    above about 1e-8 when an output cannot be brought to rest where it is wanted.
+    """
+    n, q = len(A), len(C)
+    K = np.block([[np.eye(n) - A, -B], [C, np.zeros((q, B.shape[1]))]])
+    rows = np.abs(K).max(axis=1)
+    K, right = K / rows[:, None], right / rows[:, None]
+    columns = np.abs(K).max(axis=0)
+    columns = np.where(columns > 0, columns, 1.0)
+    M = np.linalg.lstsq(K / columns, right, rcond=1e-11)[0]
+    residual = np.abs(K / columns @ M - right).max(axis=0) / np.maximum(np.abs(right).max(axis=0), 1e-300)
+    return M / columns[:, None], float(residual.max(initial=0.0))
+
+
+@final
+@dataclass(frozen=True)
+class LQR(Controller):
+    """State feedback on the measured states, sampled every T_s, with integral action on the tracked outputs.
+
+        u = u_0 + F (r − y_0) − K (x − x_0) − K_i ζ,   ζ⁺ = ζ + (y − r)   (ζ stands while its command is limited)
+
+    model   the plant as the controller knows it; every state must be measured by name (else use MPC with an Observer)
+    K, K_i, F   gains row by row, one row a command; design them with `LQR.design`
+    tracked names of the outputs that follow references "…_d"
+    x_0, y_0, u_0   the point the model was linearised at
+    Raises ValueError for gains of the wrong length, InputError for states that are not measured.
+    """
+
+    model: Any
+    K: Annotated[tuple[float, ...], Unit("1"), "state gains, row by row"]
+    F: Annotated[tuple[float, ...], Unit("1"), "gains from references, row by row"]
+    K_i: Annotated[tuple[float, ...], Unit("1"), "gains of the summed errors, row by row; none: no integral action"]
+    tracked: tuple[str, ...]
+    x_0: Annotated[tuple[float, ...], Unit("1"), "states at the operating point"]
+    y_0: Annotated[tuple[float, ...], Unit("1"), "tracked outputs there"]
+    u_0: Annotated[tuple[float, ...], Unit("1"), "commands there"]
+    u_max: Annotated[float | None, Unit("1"), "limit of every command about u_0, both ways", positive] = None
+    T_s: Annotated[float, Unit("s"), "sample time the gains are made for", positive] = 1e-3
+
+    def __post_init__(self):
+        check_bounds(self)
+        n, m, q = len(self.model.states), len(self.commands), len(self.tracked)
+        for field, count in (("K", (m * n,)), ("F", (m * q,)), ("K_i", (0, m * q)), ("x_0", (n,)), ("y_0", (q,)), ("u_0", (m,))):
+            if len(getattr(self, field)) not in count:
+                raise ValueError(f"{field}: expected {' or '.join(map(str, count))} numbers, got {len(getattr(self, field))}")
+        known = names(self.model.outputs)
+        missing = [s.name for s in self.model.states if s.name not in known]
+        if missing:
+            raise InputError(f"LQR: {', '.join(missing)} of {type(self.model).__name__} are not measured",
+                             mend="use MPC with an Observer, or measure every state")
+
+    @classmethod
+    def design(cls, model, Q, R, T_s=1e-3, tracked=(), integral=None, x=None, u=None, u_max=None) -> LQR:
+        """The gains for weights Q (of states; a number, a vector or a matrix), R (of commands), integral (of summed errors).
+
+        x, u: where to linearise (the initial state and zero by default). Raises InputError as `riccati` does, and when a
+        tracked output cannot be brought to rest.
+        """
+        from workbench.calculus import linearize
+
+        own = controls(model)
+        x = [float(v) for v in (model.initial() if x is None else x)]
+        given = {**model.defaults(), **dict(zip(names(own), np.zeros(len(own)) if u is None else u))}
+        w = [float(given.get(s.name, 0.0)) for s in model.inputs]
+        flat = linearize(model, x, w, inputs=names(own))
+        plant = sampled(flat.A, flat.B, flat.C, flat.D, T_s)
+        tracked = tuple(tracked) or tuple(names(model.outputs)[: len(own)])
+        rows = [names(model.outputs).index(find(model.outputs, name, "LQR, tracked").name) for name in tracked]
+        C, n = plant.C[rows], len(x)
+        law, K_i = gains(plant, C, _weight(Q, n), _weight(R, len(own)), integral)
+        M, miss = target_map(plant.A, plant.B, C, np.vstack([np.zeros((n, len(rows))), np.eye(len(rows))]))
+        if miss > 1e-8:
+            raise InputError(f"LQR: {', '.join(tracked)} cannot be brought to rest where a reference wants it",
+                             mend="track at most as many outputs as there are commands")
+        y = model.out(0.0, x)
+        flat_of = lambda a: tuple(float(v) for v in np.ravel(a))
+        return cls(model, flat_of(law), flat_of(M[n:] + law @ M[:n]), flat_of(K_i), tracked, flat_of(x),
+                   flat_of([y[i] for i in rows]), flat_of([given.get(s.name, 0.0) for s in own]), u_max, T_s)
+
+    @property
+    def commands(self):
+        return controls(self.model)
+
+    @property
+    def measured(self):
+        outside = [name for name in self.tracked if name not in names(self.model.states)]
+        return tuple(find(self.model.outputs, name, "LQR") for name in (*names(self.model.states), *outside))
+
+    @property
+    def references(self):
+        found = (find(self.model.outputs, name, "LQR, tracked") for name in self.tracked)
+        return tuple(Signal(target_name(s.name, 0), s.unit, f"desired {s.meaning or s.name}", "reference") for s in found)
+
+    @property
+    def states(self):
+        return tuple(Signal(f"ζ_{name}", "1", f"summed error of {name}") for name in self.tracked if self.K_i)
+
+    @property
+    def monitors(self):
+        return tuple(Signal(f"e_{s.name[:-2]}", s.unit, f"error of {s.name[:-2]}") for s in self.references)
+
+    def errors(self, y, r) -> list:
+        """r − y of the tracked outputs."""
+        at = dict(zip(names(self.measured), y))
+        return [ri - at[name] for ri, name in zip(r, self.tracked)]
+
+    def _raw(self, z, y, r):
+        ahead = [a - b for a, b in zip(r, self.y_0)]
+        away = [a - b for a, b in zip(y, self.x_0)]
+        sums = _times(self.K_i, z) if self.K_i else [0.0] * len(self.u_0)
+        return [u + f - k - i for u, f, k, i in zip(self.u_0, _times(self.F, ahead), _times(self.K, away), sums)]
+
+    def step(self, t, z, y, r):
+        raw = self._raw(z, y, r)
+        if self.u_max is None:
+            u, stands = raw, 0.0
+        else:
+            u = [np.clip(v, c - self.u_max, c + self.u_max) for v, c in zip(raw, self.u_0)]
+            stands = sum(np.where(a == b, 0.0, 1.0) for a, b in zip(u, raw))
+        grown = [ζ - np.where(stands > 0, 0.0, e) for ζ, e in zip(z, self.errors(y, r))]
+        return grown, u
+
+    def monitor(self, t, z, y, r):
+        return self.errors(y, r)
+
+
+def gains(plant: LinearSystem, C, Q, R, integral=None) -> tuple[np.ndarray, np.ndarray]:
+    """(K, K_i) of a sampled plant: states weighed by Q, commands by R, summed errors ζ⁺ = ζ + C x by `integral`."""
+    n, m = plant.B.shape
+    if integral is None:
+        return riccati(plant.A, plant.B, Q, R).K, np.zeros((0, 0))
+    q = len(C)
+    A = np.block([[plant.A, np.zeros((n, q))], [C, np.eye(q)]])
+    whole = np.zeros((n + q, n + q))
+    whole[:n, :n], whole[n:, n:] = Q, _weight(integral, q)
+    K = riccati(A, np.vstack([plant.B, np.zeros((q, m))]), whole, R).K
+    return K[:, :n], K[:, n:]
+
+
+def _weight(given, n) -> np.ndarray:
+    given = np.asarray(given, float)
+    return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (n,)))
+
+
+def _times(M, v) -> list:
+    k = len(v)
+    return [sum((M[i * k + j] * v[j] for j in range(k)), 0.0) for i in range(len(M) // k)]

@@ -1,0 +1,304 @@
+"""Linear predictive control without steady-state error, on any plant that can be linearised."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, final
+
+import numpy as np
+
+from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
+from controllers.mpc_prepare import Prepared, prepared
+from controllers.observer import Observer
+from controllers.terminal_set import Terminal
+from workbench.demand import target_name
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
+from workbench.system import Signal, controls, find, names
+
+
+@final
+@dataclass(frozen=True)
+class Limit:
+    """Limits on an output, from the next sample on; soft: exceeded where the cost ρ₁ s + ρ₂ s² of the excess s pays off."""
+
+    name: str
+    low: Annotated[float | None, Unit("1"), "lowest value, in the output's unit"] = None
+    high: Annotated[float | None, Unit("1"), "highest value"] = None
+    soft: bool = False
+    linear: Annotated[float, Unit("1"), "ρ₁", nonnegative] = 0.0
+    quadratic: Annotated[float, Unit("1"), "ρ₂", positive] = 1.0
+
+    def __post_init__(self):
+        check_bounds(self)
+        if self.low is None and self.high is None:
+            raise ValueError(f"limit of {self.name}: neither low nor high is given")
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            raise ValueError(f"limit of {self.name}: low, {self.low:g}, must be below high, {self.high:g}")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MPC:
+    """Predictive control: at every sample the commands over N samples that cost least, of which the first is applied.
+
+        min Σ_{k<N} |y_k − r_k|²_Q + |u_k − u_s|²_R + |u_k − u_{k−1}|²_S + |ξ_N − ξ_s|²_P + slack
+        u_min ≤ u ≤ u_max,  |u_k − u_{k−1}| ≤ slew T_s,  limits on outputs, hard or soft,  ξ_N − ξ_s in the terminal set
+
+    model       the plant as the controller knows it, linearised at (x_0, u_0) (the initial state and 0 by default) and
+                sampled exactly; with `relinearise` at the estimate of every sample
+    tracked     outputs that follow references (the first ones, one a command, by default); Q, R, S: diagonal weights,
+                one entry serves all, in 1/unit²
+    blocks      how many samples each move lasts, () for one each; the last one goes on to N
+    known       disturbance inputs that are measured, and known ahead as far as the preview
+    preview     samples known ahead: None all N, 0 none (the present value stands for the future)
+    delay       dead time of the commands: predicted through
+    observer    None: every state is measured by name, no disturbance is estimated. Else an Observer
+    terminal    "none"; "cost": P of the Riccati equation; "set": that, and the largest admissible set as a constraint,
+                for targets within `room` of the middle of every range
+    extra       function of the problem's symbols that adds convex constraints and cost terms (`controllers.mpc_cvxpy`);
+                solved by a general solver then, some milliseconds a sample
+    A solve that is not optimal falls back to the last plan, shifted, then to the terminal law within the limits, then to
+    the last command; the log has status, iterations, cost, slack, fallback and active limits of every sample.
+    Raises ValueError for counts and bounds, InputError for what contradicts itself or has no solution.
+
+    Source: [RawlingsMayneDiehl17] sections 1.5, 2.5; QP by [ArnstromBemporadAxehill22].
+    """
+
+    model: Any
+    Q: Annotated[tuple[float, ...], Unit("1"), "weights of errors, 1/unit²", nonnegative]
+    R: Annotated[tuple[float, ...], Unit("1"), "weights of commands, 1/unit²", nonnegative] = (0.0,)
+    S: Annotated[tuple[float, ...], Unit("1"), "weights of moves, 1/unit²", nonnegative] = (0.0,)
+    N: int = 20
+    T_s: Annotated[float, Unit("s"), "sample time", positive] = 1e-3
+    u_min: Annotated[tuple[float, ...], Unit("1"), "lowest commands; () none"] = ()
+    u_max: Annotated[tuple[float, ...], Unit("1"), "highest commands; () none"] = ()
+    slew: Annotated[tuple[float, ...], Unit("1"), "fastest changes, unit/s; () none", positive] = ()
+    limits: tuple[Limit, ...] = ()
+    tracked: tuple[str, ...] = ()
+    signals: tuple[str, ...] = ()  # measured outputs; () all
+    known: tuple[str, ...] = ()
+    preview: int | None = None
+    blocks: tuple[int, ...] = ()
+    delay: Annotated[float, Unit("s"), "dead time of the commands", nonnegative] = 0.0
+    observer: Observer | None = None
+    terminal: Literal["none", "cost", "set"] = "cost"
+    room: Annotated[float, Unit("1"), "share of every range kept for steady states", fraction] = 0.5
+    relinearise: bool = False
+    extra: Callable | None = None
+    x_0: Annotated[tuple[float, ...], Unit("1"), "states to linearise at"] = ()
+    u_0: Annotated[tuple[float, ...], Unit("1"), "commands to linearise at"] = ()
+
+    def __post_init__(self):
+        check_bounds(self)
+        if not (isinstance(self.N, int) and self.N >= 1):
+            raise InputError(f"MPC: horizon N = {self.N!r}; it must be a whole number of samples, 1 or more",
+                             mend="a horizon as long as the plant needs to settle")
+        if self.preview is not None and not (isinstance(self.preview, int) and 0 <= self.preview):
+            raise InputError(f"MPC: preview = {self.preview!r} samples; it must be a whole number, 0 or more, or None")
+        if any(not isinstance(b, int) or b < 1 for b in self.blocks) or sum(self.blocks) > self.N:
+            raise InputError(f"MPC: blocks {self.blocks}: expected whole numbers of samples, 1 or more, at most N = {self.N} together")
+        if self.terminal not in ("none", "cost", "set"):
+            raise ValueError(f"terminal: {self.terminal!r} is unknown; choose from none, cost, set")
+        for low, high in zip(self.each("u_min"), self.each("u_max")):
+            if not low < high:
+                raise InputError(f"MPC: u_min, {low:g}, must be below u_max, {high:g}", mend="swap or widen them")
+        if self.relinearise and (self.extra or self.terminal == "set"):
+            raise InputError("MPC: with relinearise=True the problem changes every sample",
+                             mend="without `extra`, and with terminal='cost' or 'none'")
+        if self.extra is not None and not isinstance(self.extra, Named):
+            object.__setattr__(self, "extra", Named(self.extra))
+        _ = self.prepared
+
+    # ---- signals and numbers -----------------------------------------------------------------------------------------
+    @property
+    def commands(self) -> tuple[Signal, ...]:
+        return controls(self.model)
+
+    @property
+    def measured(self) -> tuple[Signal, ...]:
+        wanted = self.signals or names(self.model.outputs)
+        return tuple(find(self.model.outputs, name, "MPC, measurement") for name in wanted)
+
+    @property
+    def follows(self) -> tuple[Signal, ...]:
+        """Outputs that follow references."""
+        wanted = self.tracked or names(self.measured)[: len(self.commands)]
+        return tuple(find(self.measured, name, "MPC, tracked") for name in wanted)
+
+    @property
+    def ahead(self) -> int:
+        """Samples of preview."""
+        return self.N if self.preview is None else min(self.preview, self.N)
+
+    @property
+    def references(self) -> tuple[Signal, ...]:
+        at = lambda name, k: f"{name}@{k}" if k else name
+        pushes = [find(self.model.inputs, name, "MPC, known") for name in self.known]
+        return (*(Signal(at(target_name(s.name, 0), k), s.unit, f"desired {s.meaning or s.name}, {k} samples ahead", "reference")
+                  for k in range(self.ahead + 1) for s in self.follows),
+                *(Signal(f"{s.name}@{k}", s.unit, f"{s.meaning or s.name}, {k} samples ahead", "reference")
+                  for k in range(self.ahead + 1) for s in pushes))
+
+    @property
+    def disturbances(self) -> tuple[str, ...]:
+        """Where estimated disturbances act."""
+        if self.observer is None:
+            return ()
+        return self.observer.disturbance or tuple(names(self.commands))
+
+    @property
+    def monitors(self) -> tuple[Signal, ...]:
+        known = {s.name: s.unit for s in (*self.model.inputs, *self.model.outputs)}
+        return (Signal("mpc_status", "1", "1 optimal, else what the solver said"), Signal("mpc_iterations", "1", "iterations"),
+                Signal("mpc_cost", "1", "lowest cost V"), Signal("mpc_slack", "1", "largest excess over a soft limit"),
+                Signal("mpc_fallback", "1", "0 none, 1 last plan, 2 terminal law, 3 last command"),
+                Signal("mpc_active", "1", "active limits"),
+                *(Signal(f"d_{name}_hat", known.get(name, "1"), f"estimated disturbance at {name}") for name in self.disturbances))
+
+    def each(self, field: str) -> np.ndarray:
+        """A field as one number for each command or tracked output; no limit is ±∞."""
+        value = getattr(self, field)
+        count = len(self.follows) if field == "Q" else len(self.commands)
+        if not value:
+            value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
+        if len(value) not in (1, count):
+            raise ValueError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
+        return np.broadcast_to(np.array(value, float), (count,)).copy()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Samples each move lasts, N together."""
+        rest = self.N - sum(self.blocks)
+        return (1,) * self.N if not self.blocks else (*self.blocks[:-1], self.blocks[-1] + rest)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The problem, its QP, filter and terminal set, at the operating point."""
+        x = self.x_0 or tuple(self.model.initial())
+        u = self.u_0 or (0.0,) * len(self.commands)
+        made = prepared(self, x, u)
+        if not self.relinearise:
+            θ = assembled(made, made.start_x, np.clip(u, self.each("u_min"), self.each("u_max")), made.rest(x))
+            feasible_somewhere(made.dense, θ)
+            if self.extra is not None:
+                from controllers.mpc_cvxpy import check
+
+                check(made.statement, θ)
+        return made
+
+    def solver(self, made: Prepared):
+        """A solver of its own for one run."""
+        return Fast(made.dense) if self.extra is None else Slow(made.statement, made.dense)
+
+    # ---- the law ------------------------------------------------------------------------------------------------------
+    def initial(self) -> Memory:
+        """Memory before the first sample: the model's start, nothing known of disturbances."""
+        made = self.prepared
+        return Memory(made.start_x, made.kalman_start, np.zeros(len(self.commands)), None, 0, self.solver(made), None)
+
+    def start(self, t, z: Memory, y, r) -> Memory:
+        """Memory that fits the first measurement: the nearest state (in units of what a stroke moves) that explains it."""
+        made = self.prepared
+        if self.observer is None:
+            return z
+        C, n = made.problem.model.C, made.problem.model.n
+        miss = np.asarray(y) - made.problem.model.h - C @ z.x[: C.shape[1]]
+        scaled = C[:, :n] * made.sizes
+        x = z.x.copy()
+        x[:n] += made.sizes * np.linalg.lstsq(scaled, miss, rcond=1e-10)[0]
+        return z._replace(x=x)
+
+    def step(self, t, z: Memory, y, r) -> tuple[Memory, list[float]]:
+        made = self.prepared
+        if self.relinearise:
+            made, z = self._here(z, y)
+        x = made.corrected(z.x, y)
+        θ = assembled(made, x, z.u, r)
+        u, plan, age, last = decided(made, θ, z)
+        ahead = x.copy()
+        q = made.problem
+        ahead[: len(q.model.A)] = made.next_θ @ θ + q.model.B @ u
+        return Memory(ahead, made.predicted_covariance(z.covariance), u, plan, age, z.solver, last), u.tolist()
+
+    def _here(self, z: Memory, y):
+        """The problem linearised at the estimate, with the filter of this sample."""
+        base = self.prepared
+        x = base.corrected(z.x, y) if z.covariance is None else base.corrected(z.x, y, base.filter(z.covariance))
+        made = prepared(self, tuple(x[: base.problem.model.n]), tuple(z.u), base, z.covariance)
+        return made, z._replace(solver=Fast(made.dense))
+
+    def monitor(self, t, z: Memory, y, r) -> list[float]:
+        made = self.prepared
+        return [*map(float, logged(made, z.last)), *z.x[len(made.problem.model.A):].tolist()]
+
+    # ---- what a verification needs --------------------------------------------------------------------------------------
+    @property
+    def terminal_data(self) -> Terminal | None:
+        """P, K, A_K and the set, on ξ = (x, u_{−1}) in deviations from the steady state; None without a terminal cost."""
+        return self.prepared.terminal
+
+    @property
+    def stage(self) -> dict[str, np.ndarray]:
+        """Weights of ℓ = |C_t x − r|²_Q + |u − u_s|²_R + |Δu|²_S, and C_t."""
+        q = self.prepared.problem
+        return {"Q": q.Q, "R": q.R, "S": q.S, "C": q.model.C[list(q.track)]}
+
+    def parameter(self, x, r, d=(), v=(), u=None) -> np.ndarray:
+        """θ for constant r, v, from model state x, disturbance d and last command u (0 where not given)."""
+        q = self.prepared.problem
+        part = lambda given, n: np.broadcast_to(np.asarray(given, float) if np.size(given) else 0.0, (n,))
+        n_d, n_v = q.model.B_d.shape[1], q.model.E0.shape[1]
+        θ = [part(x, len(q.model.A)), part(0.0 if u is None else u, len(self.commands)), part(d, n_d),
+             np.tile(part(r, len(q.track)), q.p + 1), np.tile(part(v, n_v), q.p + 1), [1.0]]
+        return np.concatenate(θ)
+
+    def value(self, x, r, d=(), v=(), u=None) -> float:
+        """Lowest cost V from there; ∞ where the limits cannot be kept."""
+        θ = self.parameter(x, r, d, v, u)
+        solution = self.solver(self.prepared).solve(θ)
+        if solution.status not in (1, 2):
+            return float("inf")
+        return self.prepared.dense.value(θ, solution.z)
+
+    def gain(self) -> dict[str, np.ndarray]:
+        """u_0 = Σ gain[part] · part of θ while no limit is active: parts x, u, d, r, v, one."""
+        G = self.prepared.dense.gain()
+        return {name: G[:, s] for name, s in self.prepared.problem.at.items()}
+
+    def hypotheses(self) -> dict[str, bool]:
+        """What the textbook's stability argument assumes, and whether this controller has it."""
+        return {
+            "terminal cost of the unconstrained law": self.prepared.terminal is not None,
+            "terminal set as a constraint": self.terminal == "set",
+            "every sample has its own move": not self.blocks or max(self.blocks) == 1 == self.lengths[-1],
+            "limits on outputs are hard": not any(limit.soft for limit in self.limits),
+            "full state measured": self.observer is None,
+            "no known disturbance": not self.known,
+            "one model": not self.relinearise,
+            "nothing added by the user": self.extra is None,
+        }
+
+
+class Named:
+    """A user's function, shown by its name and the hash of its source (its address would change from run to run)."""
+
+    def __init__(self, f):
+        self.f = f
+
+    def __call__(self, *arguments):
+        return self.f(*arguments)
+
+    def __repr__(self):
+        try:
+            source = hashlib.sha256(inspect.getsource(self.f).encode()).hexdigest()[:16]
+        except (OSError, TypeError):
+            source = "unknown"
+        return f"{getattr(self.f, '__module__', '?')}.{getattr(self.f, '__qualname__', type(self.f).__name__)}, source {source}"
+
+
+__all__ = ["MPC", "Last", "Limit", "Observer"]

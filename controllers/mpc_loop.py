@@ -1,0 +1,178 @@
+"""What the predictive controller does at a sample: estimate, solve, fall back, predict."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from controllers.mpc_problem import Dense
+from workbench.errors import InputError
+
+SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 2000}
+
+
+class Solution(NamedTuple):
+    """z, status (1 optimal; DAQP's exit flags, and 4 for "optimal_inaccurate"), iterations, multipliers (> 0 at upper bounds)."""
+
+    z: np.ndarray
+    status: int
+    iterations: int
+    λ: np.ndarray
+
+
+class Fast:
+    """The dense QP in DAQP, set up once; then only the linear term and the bounds change, and the active set is kept."""
+
+    def __init__(self, dense: Dense):
+        self.dense, q = dense, dense.problem
+        self.n, self.m = len(dense.H), q.model.B.shape[1]
+        self.rows = np.ascontiguousarray(np.vstack([dense.F, dense.G_θ]))
+        self.work = np.zeros(len(self.rows))
+        self.lower = np.concatenate([dense.z_low, dense.low])
+        self.upper = np.concatenate([dense.z_high, dense.high])
+        self.u_at, self.stroke, self.slew = q.at["u"], q.stroke, np.clip(q.slew / q.stroke, 0.0, 1e30)
+        self.model = None
+
+    def solve(self, θ: np.ndarray) -> Solution:
+        """Solution at θ."""
+        d, n, m = self.dense, self.n, self.m
+        np.dot(self.rows, θ, out=self.work)
+        f, shift = self.work[:n], self.work[n:]
+        f += d.c1
+        if len(shift):
+            np.subtract(d.low, shift, out=self.lower[n:])
+            np.subtract(d.high, shift, out=self.upper[n:])
+        before = θ[self.u_at] / self.stroke
+        np.maximum(d.z_low[:m], before - self.slew, out=self.lower[:m])
+        np.minimum(d.z_high[:m], before + self.slew, out=self.upper[:m])
+        if self.model is None:
+            flag = self._set_up(f)
+        else:
+            flag = self.model.update(f=f, bupper=self.upper, blower=self.lower)
+        if flag is not None and flag < 0:
+            return self._failed(flag)
+        z, _, flag, info = self.model.solve()
+        return Solution(z, flag, info["iterations"], info["lam"]) if flag > 0 else self._failed(flag)
+
+    def _set_up(self, f) -> int:
+        import daqp
+
+        d = self.dense
+        self.model = daqp.Model()
+        flag, _ = self.model.setup(d.H, f, d.G, self.upper, self.lower, np.zeros(len(self.upper), dtype=np.intc))
+        self.model.settings = SETTINGS
+        return flag
+
+    def _failed(self, flag) -> Solution:
+        self.model = None  # nothing of a failed solve is kept
+        return Solution(np.full(self.n, np.nan), int(flag), 0, np.zeros(len(self.upper)))
+
+
+class Slow:
+    """The statement in cvxpy, where the user has added something to it."""
+
+    def __init__(self, statement, dense: Dense):
+        self.statement, self.dense = statement, dense
+
+    def solve(self, θ) -> Solution:
+        """Solution at θ; multipliers of what is added are not among λ, so it is empty."""
+        u, status, iterations, _ = self.statement.solve(θ)
+        q = self.dense.problem
+        starts = np.cumsum([0, *q.blocks[:-1]])
+        z = (u[:, starts] / q.stroke[:, None]).T.ravel()
+        if q.soft:
+            s = self.statement.v.scaled_slack.value
+            z = np.concatenate([z, np.full(len(q.soft), np.nan) if s is None else s])
+        return Solution(z, status, iterations, np.zeros(0))
+
+
+class Last(NamedTuple):
+    """The last sample, for the log: θ, its solution, the command, and which fallback gave it (0 none, 1 plan, 2 law, 3 held)."""
+
+    θ: np.ndarray
+    solution: Solution
+    u: np.ndarray
+    fallback: int
+
+
+class Memory(NamedTuple):
+    """Estimate (x, d) predicted for the next sample, its covariance where it is carried along, last command, last plan.
+
+    plan: commands (N, m) of the last solution, age: how many samples ago; solver: keeps the active set from sample to sample
+    """
+
+    x: np.ndarray
+    covariance: Any
+    u: np.ndarray
+    plan: Any
+    age: int
+    solver: Any
+    last: Last | None
+
+
+def assembled(prepared, x: np.ndarray, u: np.ndarray, r) -> np.ndarray:
+    """θ from (x, d), u_{−1} and what the scenario provides, in order."""
+    at = prepared.problem.at
+    θ = np.empty(prepared.problem.n_θ)
+    n = at["x"].stop
+    θ[:n] = x[:n]
+    θ[at["u"]] = u
+    θ[at["d"]] = x[n:]
+    θ[at["r"].start: -1] = r
+    θ[-1] = 1.0
+    return θ
+
+
+def decided(prepared, θ: np.ndarray, memory: Memory):
+    """(command, plan, age, Last): the solution's first move, or what stands in for it."""
+    q = prepared.problem
+    solution = memory.solver.solve(θ)
+    m = len(memory.u)
+    if solution.status in (1, 2) and np.isfinite(solution.z[:m]).all():
+        u = solution.z[:m] * q.stroke
+        return u, solution.z, 0, Last(θ, solution, u, 0)
+    age = memory.age + 1
+    if memory.plan is not None and age < q.N:
+        u, fallback = prepared.move(memory.plan, age), 1
+    elif q.K is not None:
+        x_s, u_s = (M[:, : q.n_θ] @ θ for M in q.steady(q.N))
+        away = np.concatenate([θ[q.at["x"]] - x_s, memory.u - u_s])
+        u, fallback = u_s - q.K @ away, 2
+    else:
+        u, fallback = memory.u, 3
+    u = np.clip(np.clip(u, memory.u - q.slew, memory.u + q.slew), q.u_min, q.u_max)
+    return u, memory.plan, age, Last(θ, solution, u, fallback)
+
+
+def logged(prepared, last: Last) -> list[float]:
+    """status, iterations, cost V, largest slack, fallback, number of active limits."""
+    q, (θ, s, _, fallback) = prepared.problem, last
+    if not np.isfinite(s.z).all():
+        return [s.status, s.iterations, float("nan"), float("nan"), fallback, 0]
+    slack = s.z[len(s.z) - len(q.soft):] / np.sqrt(q.ρ2)
+    active = np.count_nonzero(np.abs(s.λ) > 1e-12 * max(np.abs(s.λ).max(initial=0.0), 1e-300))
+    return [s.status, s.iterations, prepared.dense.value(θ, s.z), float(slack.max(initial=0.0)), fallback, active]
+
+
+def feasible_somewhere(dense: Dense, θ: np.ndarray) -> None:
+    """Refuse limits that no state and no commands satisfy together: a linear programme over (x, z)."""
+    from scipy.optimize import linprog
+
+    q = dense.problem
+    if not len(dense.G):
+        return
+    fixed = θ.copy()
+    fixed[q.at["x"]] = 0.0
+    lower, upper = dense.bounds(fixed)
+    n_z, free = len(dense.H), dense.G_θ[:, q.at["x"]]
+    size = np.where(np.abs(free).max(axis=0) > 0, np.abs(free).max(axis=0), 1.0)
+    rows = np.hstack([free / size, dense.G])
+    high, low = upper[n_z:], lower[n_z:]
+    A = np.vstack([rows[high < 1e29], -rows[low > -1e29]])
+    b = np.concatenate([high[high < 1e29], -low[low > -1e29]])
+    bounds = [(None, None)] * free.shape[1] + [(a if a > -1e29 else None, c if c < 1e29 else None)
+                                               for a, c in zip(lower[:n_z], upper[:n_z])]
+    if linprog(np.zeros(rows.shape[1]), A_ub=A, b_ub=b, bounds=bounds, method="highs").status == 2:
+        raise InputError("MPC: the limits contradict each other: no state and no commands satisfy them all",
+                         mend="widen one of them, or make it soft")

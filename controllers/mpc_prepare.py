@@ -1,0 +1,236 @@
+"""From a plant and the controller's settings to everything a sample needs: model, QP, filter, terminal set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from controllers.lqr import riccati
+from controllers.mpc_problem import Dense, Model, Problem, condensed, sampled_model
+from controllers.observer import augmented, covariances, design
+from controllers.terminal_set import Terminal, admissible
+from workbench.calculus import linearize
+from workbench.errors import InputError
+from workbench.system import find, names
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One problem ready to be solved.
+
+    L, C_a: filter gain and measurement matrix of (x, d), or None and `reads`: rows of y that are the states
+    """
+
+    problem: Problem
+    dense: Dense
+    terminal: Terminal | None
+    L: np.ndarray | None
+    C_a: np.ndarray
+    W: np.ndarray | None
+    V: np.ndarray | None
+    reads: tuple[int, ...]
+    start_x: np.ndarray
+    kalman_start: Any
+    labels: dict[str, list[str]]
+    extra: Any
+
+    @cached_property
+    def next_θ(self) -> np.ndarray:
+        """x one sample on = next_θ θ + B u."""
+        q = self.problem
+        return np.ascontiguousarray(q.predicted[0][1][:, : q.n_θ])
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """How far a full stroke held over the horizon moves each state of the plant; 1 for those it does not."""
+        m, q = self.problem.model, self.problem
+        x, most = np.zeros(len(m.A)), np.zeros(len(m.A))
+        for _ in range(q.N):
+            x = m.A @ x + np.abs(m.B) @ q.stroke
+            most = np.maximum(most, np.abs(x))
+        return np.where(most > 0, most, 1.0)[: m.n]
+
+    @cached_property
+    def statement(self):
+        """The problem in cvxpy."""
+        from controllers.mpc_cvxpy import stated
+
+        return stated(self.problem, self.labels, self.extra, scale=self.dense.scale)
+
+    def corrected(self, x: np.ndarray, y, L=None) -> np.ndarray:
+        """(x, d) after measuring y."""
+        L = self.L if L is None else L
+        if L is None:
+            x = x.copy()
+            x[: len(self.reads)] = [y[i] for i in self.reads]
+            return x
+        return x + L @ (np.array(y) - self.problem.model.h - self.C_a @ x)
+
+    def filter(self, P) -> np.ndarray:
+        """Filter gain for a predicted covariance."""
+        return np.linalg.solve(self.C_a @ P @ self.C_a.T + self.V, self.C_a @ P).T
+
+    def predicted_covariance(self, P):
+        """Covariance one sample on; None where the filter is stationary."""
+        if P is None:
+            return None
+        A, _ = augmented(self.problem.model.A, self.problem.model.B_d, self.problem.model.C, self.problem.model.C_d)
+        P = P - self.filter(P) @ self.C_a @ P
+        P = A @ P @ A.T + self.W
+        return (P + P.T) / 2
+
+    def move(self, z, k: int) -> np.ndarray:
+        """Command planned for k samples on."""
+        q = self.problem
+        i = int(np.searchsorted(np.cumsum(q.blocks), k, side="right"))
+        m = q.model.B.shape[1]
+        return z[m * i: m * (i + 1)] * q.stroke
+
+    def rest(self, x) -> np.ndarray:
+        """References and known disturbances of a plant that rests at x."""
+        q = self.problem
+        y = (q.model.C[:, : q.model.n] @ np.asarray(x) + q.model.h)[list(q.track)]
+        return np.concatenate([np.tile(y, q.p + 1), np.zeros(q.model.E0.shape[1] * (q.p + 1))])
+
+
+def prepared(law, x, u, base: Prepared | None = None, covariance=None) -> Prepared:
+    """Everything for the problem of `law` linearised at (x, u); `base`: an earlier one whose filter is kept."""
+    model, names_d = model_at(law, x, u), law.disturbances
+    q, terminal = problem_of(law, model)
+    L, W, V, start = None, None, None, None
+    C_a = np.hstack([model.C, model.C_d])
+    reads: tuple[int, ...] = ()
+    if law.observer is None:
+        reads = _reads(law)
+    else:
+        W, V = covariances(len(model.A), model.B_d, len(model.C), law.observer)
+        if base is not None:
+            L = np.linalg.solve(C_a @ covariance @ C_a.T + V, C_a @ covariance).T
+        else:
+            found = design(model.A, model.B_d, model.C, model.C_d, law.observer, names_d)
+            L, start = found.L, found.P if law.relinearise else None
+    start_x = np.concatenate([x, np.zeros(len(model.A) - model.n + model.B_d.shape[1])])
+    labels = {"x": names(law.model.states), "y": names(law.measured), "u": names(law.commands), "d": list(names_d)}
+    return Prepared(q, condensed(q), terminal, L, C_a, W, V, reads, start_x, start, labels, law.extra)
+
+
+def _reads(law) -> tuple[int, ...]:
+    seen = names(law.measured)
+    missing = [name for name in names(law.model.states) if name not in seen]
+    if missing:
+        raise InputError(f"MPC: {', '.join(missing)} of {type(law.model).__name__} are not measured",
+                         mend="give observer=Observer(σ_y=…, σ_d=…)")
+    return tuple(seen.index(name) for name in names(law.model.states))
+
+
+def model_at(law, x, u) -> Model:
+    """The plant linearised at (x, u) and sampled; what it does there at rest is kept as a constant."""
+    plant, own, pushes = law.model, names(law.commands), list(law.known)
+    x = [float(v) for v in x]
+    given = {**plant.defaults(), **dict(zip(own, u))}
+    w = [float(given.get(s.name, 0.0)) for s in plant.inputs]
+    live = [*own, *pushes]
+    for name in law.disturbances:
+        if name in names(plant.inputs) and name not in live:
+            live.append(name)
+    flat = linearize(plant, x, w, inputs=live)
+    w_live = np.array([float(given.get(name, 0.0)) for name in live])
+    m, k = len(own), len(pushes)
+    rows = [names(plant.outputs).index(s.name) for s in law.measured]
+    c = np.array(plant.rhs(0.0, x, w), float) - flat.A @ x - flat.B[:, : m + k] @ w_live[: m + k]
+    y = np.array([float(plant.out(0.0, x)[i]) for i in rows])
+    D, C_d = [], []
+    for name in law.disturbances:
+        inside = name in live
+        if not inside:
+            find(law.measured, name, "observer, disturbance")
+        D.append(flat.B[:, live.index(name)] if inside else np.zeros(len(x)))
+        C_d.append(np.array([0.0 if inside else float(s.name == name) for s in law.measured]))
+    stack = lambda columns, n: np.array(columns).T if columns else np.zeros((n, 0))
+    C = flat.C[rows]
+    return sampled_model(flat.A, flat.B[:, :m], flat.B[:, m: m + k], stack(D, len(x)), c, C, stack(C_d, len(rows)), y - C @ x,
+                         law.T_s, law.delay)
+
+
+def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
+    """The problem's data with terminal cost and set."""
+    seen = names(law.measured)
+    track = tuple(seen.index(s.name) for s in law.follows)
+    edges = {s: (-np.inf, np.inf) for s in seen}
+    soft = []
+    for limit in law.limits:
+        find(law.measured, limit.name, "MPC, limit")
+        ends = (-np.inf if limit.low is None else limit.low, np.inf if limit.high is None else limit.high)
+        if limit.soft:
+            soft.append((seen.index(limit.name), *ends, limit.linear, limit.quadratic))
+        else:
+            low, high = edges[limit.name]
+            edges[limit.name] = max(low, ends[0]), min(high, ends[1])
+    for name, (low, high) in edges.items():
+        if not low < high:
+            raise InputError(f"MPC: the limits of {name} contradict each other: above {low:g} and below {high:g}",
+                             mend="widen one of them, or make it soft")
+    column = lambda i: np.array([row[i] for row in soft], float)
+    data = Problem(model, law.N, law.lengths, track, np.diag(law.each("Q")), np.diag(law.each("R")), np.diag(law.each("S")),
+                   law.each("u_min"), law.each("u_max"), law.each("slew") * law.T_s,
+                   np.array([edges[s][0] for s in seen]), np.array([edges[s][1] for s in seen]),
+                   tuple(row[0] for row in soft), column(1), column(2), column(3), column(4), law.ahead)
+    return _ended(law, data)
+
+
+def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
+    from dataclasses import replace
+
+    if (law.R != (0.0,) and any(law.R)) or law.terminal != "none":
+        if q.target[2] > 1e-7 and not law.relinearise:
+            raise InputError(f"MPC: {', '.join(names(law.follows))} cannot all be brought to rest where references want them",
+                             mend="track at most as many outputs as there are commands that move them; or R = 0 and terminal='none'")
+    try:
+        P, K, A_K = terminal_law(q)
+    except InputError:
+        if law.terminal != "none":
+            raise
+        return q, None
+    if law.terminal == "none":
+        return replace(q, K=K), None
+    M, b = _around(q, K, law.room)
+    H, h = admissible(A_K, M, b) if law.terminal == "set" else (np.zeros((0, len(P))), np.zeros(0))
+    terminal = Terminal(P, K, A_K, H, h, M, b, law.room)
+    more = {"H_t": H, "h_t": h} if law.terminal == "set" else {}
+    return replace(q, P=P, K=K, **more), terminal
+
+
+def terminal_law(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(P, K, A_K) of the unconstrained problem without end, on ξ = (x, u_{−1})."""
+    m = q.model
+    n, n_u = m.B.shape
+    C = m.C[list(q.track)]
+    A = np.block([[m.A, np.zeros((n, n_u))], [np.zeros((n_u, n + n_u))]])
+    B = np.vstack([m.B, np.eye(n_u)])
+    weight, cross = np.zeros((n + n_u, n + n_u)), np.zeros((n + n_u, n_u))
+    weight[:n, :n], weight[n:, n:], cross[n:] = C.T @ q.Q @ C, q.S, -q.S
+    found = riccati(A, B, weight, q.R + q.S, cross)
+    return found.P, found.K, A - B @ found.K
+
+
+def _around(q: Problem, K, room) -> tuple[np.ndarray, np.ndarray]:
+    """Limits |M δ| ≤ b around any steady state within `room` of the middle of its range."""
+    n, n_u = q.model.B.shape
+    own = np.hstack([np.zeros((n_u, n)), np.eye(n_u)])
+    M, b = [], []
+    for i in range(n_u):
+        for row, half in ((-K[i], (1 - room) * (q.u_max[i] - q.u_min[i]) / 2), (-K[i] - own[i], q.slew[i])):
+            if np.isfinite(half):
+                M.append(row)
+                b.append(half)
+    for i, (low, high) in enumerate(zip(q.y_min, q.y_max)):
+        if np.isfinite(high - low):
+            M.append(np.concatenate([q.model.C[i], np.zeros(n_u)]))
+            b.append((1 - room) * (high - low) / 2)
+        elif np.isfinite(low) or np.isfinite(high):
+            raise InputError("terminal set: an output with one limit has no middle that steady states could be near",
+                             mend="give both limits, or make it soft, or use terminal='cost'")
+    return np.array(M).reshape(-1, n + n_u), np.array(b)

@@ -1,0 +1,304 @@
+"""The predictive controller's problem as data, and the dense QP compiled from it.
+
+    x⁺ = A x + B u + E₀ v + E₁ v⁺ + B_d d + g,   y = C x + C_d d + h
+
+    V = Σ_{k<N} |y_k − r_k|²_Q + |u_k − u_{s,k}|²_R + |u_k − u_{k−1}|²_S + |ξ_N − ξ_s|²_P + Σ ρ₁ s + ρ₂ s²
+
+ξ = (x, u_{−1}); (x_s, u_s) the steady state at the reference; s the slack of soft output limits. All that is known when a
+sample is due is one vector θ = (x, u_{−1}, d, r_0 … r_p, v_0 … v_p, 1); what is decided is z = (moves/stroke, √ρ₂ s). Every
+prediction is a matrix over (θ, z), so the QP is read off: V = |E_θ θ + E_z z|² + cᵀz, rows G z ≤ b − G_θ θ.
+`mpc_cvxpy` states the same problem in words of states and inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from controllers.lqr import target_map
+from workbench.errors import InputError
+from workbench.verification.sampled_data import hold, sampled
+
+NONE = 1e30  # DAQP's infinity
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Affine model from sample to sample (see above); x is the plant's state, then commands still on their way."""
+
+    A: np.ndarray
+    B: np.ndarray
+    E0: np.ndarray
+    E1: np.ndarray
+    B_d: np.ndarray
+    g: np.ndarray
+    C: np.ndarray
+    C_d: np.ndarray
+    h: np.ndarray
+    T: float
+    n: int  # states of the plant itself
+
+
+def sampled_model(A, B, E, D_d, c, C, C_d, h, T: float, delay: float) -> Model:
+    """Sampled exactly: u held and delayed, v linear between samples, d and c constant; ẋ = A x + B u + E v + D_d d + c."""
+    n = len(A)
+    plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), T, delay)
+    more = len(plant.A) - n
+    wide = lambda M: np.vstack([M, np.zeros((more, M.shape[1]))])
+    steady = lambda M: wide(hold(A, M, T)[1]) if M.shape[1] else np.zeros((n + more, 0))
+    k = E.shape[1]
+    ramp = np.zeros((n + more, 0))
+    if k:  # the response to t/T on each v
+        both = np.block([[A, E], [np.zeros((k, n + k))]])
+        ramp = wide(hold(both, np.vstack([np.zeros((n, k)), np.eye(k) / T]), T)[1][:n])
+    return Model(plant.A, plant.B, steady(E) - ramp, ramp, steady(D_d), steady(np.reshape(c, (n, 1)))[:, 0],
+                 plant.C, C_d, h, T, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything the QP is made of, in SI units; limits may be infinite.
+
+    blocks: how many samples each move lasts; track: rows of y that follow references; p: samples of preview
+    soft: rows of y with soft limits y_low, y_high, weights ρ₁, ρ₂; hard limits on y in y_min, y_max
+    P, K: terminal cost and law on ξ, or None; H_t, h_t: terminal set H_t (ξ_N − ξ_s) ≤ h_t, or None
+    """
+
+    model: Model
+    N: int
+    blocks: tuple[int, ...]
+    track: tuple[int, ...]
+    Q: np.ndarray
+    R: np.ndarray
+    S: np.ndarray
+    u_min: np.ndarray
+    u_max: np.ndarray
+    slew: np.ndarray  # a sample
+    y_min: np.ndarray
+    y_max: np.ndarray
+    soft: tuple[int, ...]
+    y_low: np.ndarray
+    y_high: np.ndarray
+    ρ1: np.ndarray
+    ρ2: np.ndarray
+    p: int
+    P: np.ndarray | None = None
+    K: np.ndarray | None = None
+    H_t: np.ndarray | None = None
+    h_t: np.ndarray | None = None
+
+    # ---- sizes and places ---------------------------------------------------------------------------------------------
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Entries of θ: x, u, d, r, v, one."""
+        m = self.model
+        return {"x": len(m.A), "u": m.B.shape[1], "d": m.B_d.shape[1], "r": len(self.track) * (self.p + 1),
+                "v": m.E0.shape[1] * (self.p + 1), "one": 1}
+
+    @cached_property
+    def at(self) -> dict[str, slice]:
+        """Slices of θ."""
+        ends = np.cumsum([0, *self.sizes.values()])
+        return {name: slice(int(a), int(b)) for name, a, b in zip(self.sizes, ends[:-1], ends[1:])}
+
+    @property
+    def n_θ(self) -> int:
+        return sum(self.sizes.values())
+
+    @property
+    def n_z(self) -> int:
+        return self.model.B.shape[1] * len(self.blocks) + len(self.soft)
+
+    @property
+    def stroke(self) -> np.ndarray:
+        """What z counts commands in: half their range where it has two ends."""
+        half = (self.u_max - self.u_min) / 2
+        one = np.where(np.isfinite(self.u_max), np.abs(self.u_max), np.abs(self.u_min))
+        half = np.where(np.isfinite(half), half, np.where(np.isfinite(one) & (one > 0), one, 1.0))
+        return half
+
+    def pick(self, name: str, k: int = 0, width: int | None = None) -> np.ndarray:
+        """Rows that take entry `name` out of (θ, z): the k-th group of `width` entries."""
+        s = self.at[name]
+        width = s.stop - s.start if width is None else width
+        rows = np.zeros((width, self.n_θ + self.n_z))
+        rows[:, s.start + k * width: s.start + (k + 1) * width] = np.eye(width)
+        return rows
+
+    def reference(self, k: int) -> np.ndarray:
+        """r_k: beyond the preview the last one known."""
+        return self.pick("r", min(k, self.p), len(self.track))
+
+    def known(self, k: int) -> np.ndarray:
+        """v_k: beyond the preview the last one known."""
+        return self.pick("v", min(k, self.p), self.model.E0.shape[1])
+
+    @cached_property
+    def target(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """(x_s, u_s) as matrices over (r, v, d, 1), and the residual (see `target_map`)."""
+        m, rows = self.model, list(self.track)
+        q, k, n_d, n = len(rows), m.E0.shape[1], m.B_d.shape[1], len(m.A)
+        zeros = np.zeros
+        right = np.block([[zeros((n, q)), m.E0 + m.E1, m.B_d, m.g[:, None]],
+                          [np.eye(q), zeros((q, k)), -m.C_d[rows], -m.h[rows][:, None]]])
+        M, residual = target_map(m.A, m.B, m.C[rows], right)
+        return M[:n], M[n:], residual
+
+    def steady(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of x_s and u_s for r_k, v_k, d."""
+        given = np.vstack([self.reference(k), self.known(k), self.pick("d"), self.pick("one")])
+        return self.target[0] @ given, self.target[1] @ given
+
+    @cached_property
+    def predicted(self) -> tuple[list, list, list]:
+        """x_0 … x_N, u_{−1} … u_{N−1}, y_0 … y_N as rows over (θ, z)."""
+        m, n_u = self.model, self.model.B.shape[1]
+        x, u, y, constant = [self.pick("x")], [self.pick("u")], [], self.pick("one")
+        of = np.repeat(np.arange(len(self.blocks)), self.blocks)
+        for k in range(self.N):
+            move = np.zeros((n_u, self.n_θ + self.n_z))
+            first = self.n_θ + n_u * of[k]
+            move[:, first: first + n_u] = np.diag(self.stroke)
+            u.append(move)
+            x.append(m.A @ x[-1] + m.B @ move + m.E0 @ self.known(k) + m.E1 @ self.known(k + 1)
+                     + m.B_d @ self.pick("d") + m.g[:, None] @ constant)
+        for state in x:
+            y.append(m.C @ state + m.C_d @ self.pick("d") + m.h[:, None] @ constant)
+        return x, u, y
+
+    def terminal(self) -> np.ndarray:
+        """ξ_N − ξ_s over (θ, z)."""
+        x, u, _ = self.predicted
+        x_s, u_s = self.steady(self.N)
+        return np.vstack([x[-1] - x_s, u[-1] - u_s])
+
+    def slack(self, i: int) -> np.ndarray:
+        """Slack of the i-th soft output over (θ, z)."""
+        row = np.zeros((1, self.n_θ + self.n_z))
+        row[0, self.n_z + self.n_θ - len(self.soft) + i] = 1 / np.sqrt(self.ρ2[i])
+        return row
+
+
+def root(M: np.ndarray) -> np.ndarray:
+    """F with FᵀF = M ⪰ 0."""
+    d = np.sqrt(np.maximum(np.diag(M), 0.0))
+    d = np.where(d > 0, d, 1.0)
+    w, V = np.linalg.eigh((M + M.T) / 2 / d[:, None] / d)
+    return np.sqrt(np.maximum(w, 0.0))[:, None] * V.T * d
+
+
+def residuals(q: Problem) -> np.ndarray:
+    """Rows E over (θ, z) whose squares make up V (without ρ₁)."""
+    _, u, y = q.predicted
+    rows, weights = list(q.track), (root(q.Q), root(q.R), root(q.S))
+    found = []
+    for k in range(q.N + (q.P is None)):
+        found.append(weights[0] @ (y[k][rows] - q.reference(k)))
+        if k < q.N:
+            found.append(weights[2] @ (u[k + 1] - u[k]))
+            if q.R.any():
+                found.append(weights[1] @ (u[k + 1] - q.steady(k)[1]))
+    if q.P is not None:
+        found.append(root(q.P) @ q.terminal())
+    found += [np.sqrt(q.ρ2[i]) * q.slack(i) for i in range(len(q.soft))]
+    return np.vstack(found)
+
+
+def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """General rows: low ≤ M (θ, z) ≤ high, and what each is (bounds on z itself are apart)."""
+    _, u, y = q.predicted
+    M, low, high, labels = [], [], [], []
+
+    def add(rows, below, above, text):
+        for i in range(len(rows)):
+            if np.isfinite(below[i]) or np.isfinite(above[i]):
+                M.append(rows[i])
+                low.append(below[i])
+                high.append(above[i])
+                labels.append(f"{text} {i}")
+
+    starts = np.cumsum([0, *q.blocks[:-1]])
+    for k in starts[1:]:
+        add((u[k + 1] - u[k]) / q.stroke[:, None], -q.slew / q.stroke, q.slew / q.stroke, f"slew at {k}, command")
+    for k in range(1, q.N + 1):
+        add(y[k], q.y_min, q.y_max, f"limit at {k}, output")
+        for i, row in enumerate(q.soft):
+            for sign, edge in ((1.0, q.y_high[i]), (-1.0, -q.y_low[i])):
+                add(sign * y[k][[row]] - q.slack(i), [-np.inf], [edge], f"soft limit at {k}, output {row}")
+    if q.H_t is not None:
+        add(q.H_t @ q.terminal(), np.full(len(q.h_t), -np.inf), q.h_t, "terminal set")
+    width = q.n_θ + q.n_z
+    return np.array(M).reshape(-1, width), np.array(low, float), np.array(high, float), labels
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """½ zᵀHz + (F θ)ᵀz + c₁ᵀz, |z| bounds, low ≤ G z + G_θ θ ≤ high;  V = |E_θ θ + E_z z|² + c₁ᵀz·scale, H scaled by it."""
+
+    problem: Problem
+    H: np.ndarray
+    F: np.ndarray
+    c1: np.ndarray
+    scale: float  # V = scale · (QP's value) + |E_θ θ|²
+    E_θ: np.ndarray
+    z_low: np.ndarray
+    z_high: np.ndarray
+    G: np.ndarray
+    G_θ: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    labels: list[str]
+
+    def bounds(self, θ) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of (z, G z) at θ; the slew limit of the first move is one of them."""
+        q, m = self.problem, self.problem.model.B.shape[1]
+        shift = self.G_θ @ θ
+        lower, upper = np.concatenate([self.z_low, self.low - shift]), np.concatenate([self.z_high, self.high - shift])
+        before = θ[q.at["u"]]
+        lower[:m] = np.maximum(lower[:m], (before - q.slew) / q.stroke)
+        upper[:m] = np.minimum(upper[:m], (before + q.slew) / q.stroke)
+        return lower, upper
+
+    def value(self, θ, z) -> float:
+        """V at (θ, z)."""
+        free = self.E_θ @ θ
+        return float(self.scale * (z @ (self.H @ z) / 2 + (self.F @ θ + self.c1) @ z) + free @ free)
+
+    def gain(self) -> np.ndarray:
+        """u_0 = G θ where no limit is active."""
+        m = self.problem.model.B.shape[1]
+        return -self.problem.stroke[:, None] * np.linalg.solve(self.H, self.F)[:m]
+
+    def kkt(self, θ, z, λ) -> float:
+        """Largest violation of the optimality conditions, relative to the terms of each row; λ > 0 at upper bounds."""
+        lower, upper = self.bounds(θ)
+        A = np.vstack([np.eye(len(z)), self.G])
+        parts = (self.H * z, (self.F @ θ + self.c1)[:, None], A.T * λ)
+        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(np.abs(part).max(initial=0.0) for part in parts)
+        value = A @ z
+        size = 1.0 + np.abs(value)
+        out = np.maximum(np.maximum(value - upper, lower - value), 0.0) / size
+        slack = np.where(λ > 0, np.minimum(upper, NONE) - value, value - np.maximum(lower, -NONE))
+        together = np.minimum(np.abs(λ) / max(np.abs(λ).max(initial=0.0), 1.0), np.abs(slack) / size)
+        return float(max(off.max(), out.max(initial=0.0), together.max(initial=0.0)))
+
+
+def condensed(q: Problem) -> Dense:
+    """The dense QP of a problem. Raises InputError when its cost leaves some move free."""
+    E, split, m = residuals(q), q.n_θ, q.model.B.shape[1]
+    E_θ, E_z = E[:, :split], E[:, split:]
+    H = 2 * E_z.T @ E_z
+    scale = float(np.diag(H).mean())
+    spread = np.linalg.eigvalsh(H)
+    if not np.isfinite(spread).all() or spread[0] <= 1e-14 * spread[-1]:
+        raise InputError(f"MPC: the cost leaves some move free (condition number of its Hessian {spread[-1] / max(spread[0], 1e-300):.1e})",
+                         mend="give commands or their moves a weight (R or S), or fewer moves (blocks)")
+    moves, n_s = len(q.blocks), len(q.soft)
+    M, low, high, labels = limits(q)
+    wide = lambda v: np.clip(np.tile(v / q.stroke, moves), -NONE, NONE)
+    c1 = np.concatenate([np.zeros(m * moves), q.ρ1 / np.sqrt(q.ρ2)]) / scale
+    return Dense(q, H / scale, 2 * E_z.T @ E_θ / scale, c1, scale, E_θ, np.concatenate([wide(q.u_min), np.zeros(n_s)]),
+                 np.concatenate([wide(q.u_max), np.full(n_s, NONE)]), M[:, split:], M[:, :split],
+                 np.clip(low, -NONE, NONE), np.clip(high, -NONE, NONE), labels)
