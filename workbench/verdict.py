@@ -58,6 +58,8 @@ class Verdict:
     data: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
+        if self.holds is not None:  # plain, whatever comparison it came from
+            object.__setattr__(self, "holds", bool(self.holds))
         if self.holds is not None and self.strength not in STRENGTHS:
             raise ValueError(f"{self.key}: a decided verdict states its strength, one of {', '.join(STRENGTHS)}")
         if self.margin is not None and math.isnan(self.margin):
