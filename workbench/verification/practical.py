@@ -162,9 +162,10 @@ def _oscillation(run: Run) -> str:
     return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
 
 
-def scan(make: Callable[[float], tuple], values, judge, tick=None, bisections: int = 4, down: bool = False) -> Reach:
+def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 3, down: bool = False) -> Reach:
     """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
-    before the first bad one and that one. Stability need not be monotone, so everything nearer than the edge was tried too.
+    before the first bad one and that one, two inner values a round. Stability need not be monotone, so everything nearer than
+    the edge was tried too.
     """
     tried: dict[float, tuple] = {}
     nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
@@ -177,10 +178,14 @@ def scan(make: Callable[[float], tuple], values, judge, tick=None, bisections: i
     bad = None if not failed else max(failed) if down else min(failed)
     passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
     good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
-    for _ in range(bisections if bad is not None and passed else 0):
-        middle = math.sqrt(good * bad) if good > 0 and bad > 0 else (good + bad) / 2
-        (tried[middle],) = run_many([make(middle)], judge, tick)
-        good, bad = (middle, bad) if tried[middle][0] else (good, middle)
+    for _ in range(rounds if bad is not None and passed else 0):
+        inner = [good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good) for k in (1 / 3, 2 / 3)]
+        tried |= dict(zip(inner, run_many([make(v) for v in inner], judge, tick)))
+        failed = [v for v in inner if not tried[v][0]]
+        if failed:
+            bad = max(failed) if down else min(failed)
+        passed = [v for v in inner if tried[v][0] and nearer(v, bad)]
+        good = (min(passed) if down else max(passed)) if passed else good
     order = sorted(tried)
     return Reach(tuple(order), *(tuple(tried[v][i] for v in order) for i in range(4)), good, bad)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.demand import Demand
 from workbench.log import Log
+from workbench.parameters import structure
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
 from workbench.system import System
@@ -95,6 +96,18 @@ def run(loop: System, scenario: Scenario, **options) -> Run:
     return Run(loop, scenario, simulate(loop, scenario, **options))
 
 
+_prepared: set[str] = set()
+
+
+def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) -> None:
+    """Trace and compile what a run of `loop` and its measurement need, on a short run, once per structure."""
+    key = structure(loop)
+    if key not in _prepared and not getattr(loop, "hosted", False):
+        step = max(float(loop.period or scenario.max_step), scenario.log_period or 0.0)
+        measure(run(loop, replace(scenario, duration=50 * step)))
+        _prepared.add(key)
+
+
 def run_many(jobs: Sequence[tuple[System, Scenario]], measure: Callable[[Run], object], tick: Callable[[], None] | None = None):
     """`measure(run)` for every (loop, scenario), on two threads (the compiled loop runs outside Python's lock)."""
     def one(job):
@@ -103,11 +116,12 @@ def run_many(jobs: Sequence[tuple[System, Scenario]], measure: Callable[[Run], o
             tick()
         return result
 
-    if len(jobs) < 2:
+    if len(jobs) < 2 or getattr(jobs[0][0], "hosted", False):
         return [one(job) for job in jobs]
-    first = one(jobs[0])  # compiles once, before the threads start
+    for job in jobs:
+        prepare(*job, measure)
     with ThreadPoolExecutor(2) as pool:
-        return [first, *pool.map(one, jobs[1:])]
+        return list(pool.map(one, jobs))
 
 
 def variant(loop, scenario, *, T_s: float | None = None, delay: float | None = None, capacity: int | None = None):
