@@ -1,4 +1,4 @@
-"""The commands: `verify-stability FILE` and `workbench init | simulate | report | schema`.
+"""The commands: `verify-stability FILE` and `workbench init | simulate | identify | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -58,6 +58,7 @@ def verify_stability(arguments: Sequence[str] | None = None) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """`workbench VERB …` → exit code."""
     from workbench import __version__
+    from workbench.identification.options import identify_options
 
     parser = _parser("workbench", "Controller design and stability verification for hydraulic robots.",
                      "To verify a file: verify-stability FILE")
@@ -81,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _case_argument(p)
     p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
     p = verb("schema", _schema, "print the JSON schema of case files, for editors")
+    p = verb("identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)")
+    identify_options(p)
     return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
 
 
@@ -256,6 +259,12 @@ def _init(options, arguments) -> int:
     write_atomic(path, lambda stream: stream.write(text.encode()))
     terminal.say(f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}")
     return 0
+
+
+def _identify(options, arguments) -> int:
+    from workbench.identification.command import identify
+
+    return identify(options)
 
 
 def _schema(options, arguments) -> int:

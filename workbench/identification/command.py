@@ -1,0 +1,103 @@
+"""`workbench identify`: records in files → a linear model, its uncertainty, and what the data cannot tell."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+from workbench import terminal
+from workbench.atomic import check_writable, write_atomic
+from workbench.errors import InputError
+from workbench.identification.fit import fit
+from workbench.identification.model import Shape
+from workbench.identification.order import compare
+from workbench.identification.reading import read_record
+from workbench.identification.report import document, text
+from workbench.identification.residuals import examine, validate
+from workbench.units import quantity
+
+HIGHEST_TRIED = 5  # with --order auto
+
+
+def identify(options) -> int:
+    """Run the verb; 0, or InputError."""
+    inputs = _names(options.inputs)
+    if options.json:
+        _check_output(options.json, [*options.data, *options.validate])
+    structures = _structures(options, inputs)
+    records = [_record(path, options, inputs) for path in options.data]
+    fresh = [_record(path, options, inputs) for path in options.validate]
+    how = {"trend": options.trend, "weights": "equal" if options.equal_weights else "noise",
+           "causality": "ignore" if options.acausal else "refuse"}
+    with terminal.progress(not options.quiet) as tell:
+        tell(0.1, "identifying")
+        selection = compare(records, structures, options.output, **how) if len(structures) > 1 else None
+        found = selection.best.fit if selection else fit(records, structures[0], options.output, **how)
+        own, checked = examine(found), validate(found, fresh) if fresh else None
+        tell(1.0)
+    if not options.quiet:
+        hints = [f"{r.source}: {hint}" for r in (*records, *fresh) for hint in r.hints()]
+        terminal.say(terminal.clean(f"{options.output} from {', '.join(inputs)} · {', '.join(options.data)}"))
+        terminal.say(text(found, own, checked, selection, terminal.columns(), terminal.coloured(), hints))
+    if options.json:
+        packed = json.dumps(document(found, own, checked, selection), ensure_ascii=False, indent=2, allow_nan=False)
+        write_atomic(options.json, lambda stream: stream.write(packed.encode() + b"\n"))
+        if not options.quiet:
+            terminal.say(f"written: {terminal.clean(options.json)}")
+    return 0
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    return [name for word in given for name in word.split(",") if name]
+
+
+def _structures(options, inputs) -> list[list[Shape]]:
+    """What to fit: one structure, or several to choose from."""
+    ν, delay = int(options.integrator), None
+    if options.delay is not None:
+        delay = _time(options.delay, "--delay") if options.delay else True
+    words = _names(options.order)
+    if words == ["auto"]:
+        lowest = max(1, ν + 1 if ν else 1)
+        return [[Shape(n, order, min(options.zeros, order - 1), ν, delay) for n in inputs]
+                for order in range(lowest, HIGHEST_TRIED + 1)]
+    orders = []
+    for word in words:
+        if not word.isdigit():
+            raise InputError(f"--order: {word!r}", mend="give whole numbers like 4, one for all inputs or one each, or auto")
+        orders.append(int(word))
+    if len(orders) not in (1, len(inputs)):
+        raise InputError(f"--order: {len(orders)} orders for {len(inputs)} inputs", mend="give one, or one an input")
+    orders = orders * len(inputs) if len(orders) == 1 else orders
+    return [[Shape(n, order, options.zeros, ν, delay) for n, order in zip(inputs, orders)]]
+
+
+def _record(path: str, options, inputs):
+    units = {}
+    for word in options.unit:
+        name, found, unit = word.partition("=")
+        if not found or not unit:
+            raise InputError(f"--unit: {word!r}", mend="write NAME=UNIT, like X=mm")
+        units[name] = unit
+    made = read_record(path, inputs, [options.output], units=units, time=options.time,
+                       period=_time(options.period, "--period"), resample=_time(options.resample, "--resample"),
+                       hold=(options.hold,) * len(inputs) if options.hold else ())
+    if options.detrend:
+        made = made.detrended(_time(options.detrend, "--detrend"))
+    return made.decimated(options.decimate)
+
+
+def _time(given: str | None, option: str) -> float | None:
+    if given is None:
+        return None
+    try:
+        return quantity(float(given) if given.replace(".", "", 1).isdigit() else given, "s")
+    except InputError as why:
+        raise InputError(f"{option}: {why.message}", mend=why.mend) from None
+
+
+def _check_output(path: str, sources) -> None:
+    check_writable(path)
+    if os.path.realpath(path) in map(os.path.realpath, sources):
+        raise InputError("--json would overwrite a record", file=path, mend="give it a name of its own")

@@ -1,0 +1,217 @@
+"""Prediction-error identification of continuous-time transfer functions, output-error form.
+
+    θ̂ = argmin Σ_records w² Σ_t (y(t) − ŷ(t, θ) − offset)²
+
+ŷ is the exact response (`response`), its gradient exact, each record's offset (and trend, on request) projected out. The
+search starts from instrumental-variable guesses (`start`) and a scan over the delay; steps that leave the stable region
+are refused. For white noise this is the maximum-likelihood estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.identification.causality import refuse_acausal
+from workbench.identification.model import LinearModel, Shape
+from workbench.identification.records import Record, same_units
+from workbench.identification.search import Task, optimised, search
+from workbench.identification.start import simulation_error
+from workbench.identification.uncertainty import (
+    Combination,
+    Estimate,
+    Noise,
+    autoregression,
+    covariance,
+    estimates,
+    half_width,
+    lag_estimates,
+    open_combinations,
+)
+
+MORE = 3  # samples a parameter needs at least
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What was found.
+
+    model       LinearModel with the estimated numbers
+    estimates   parameters with 95 % intervals: K, b_j, a_j, τ of each channel
+    derived     Σλ, single lags or ω and ζ of pole pairs, by the delta method
+    covariance  (p, p) of the parameters, in their order
+    open        combinations of parameters that the data leave open
+    notes       what a reader must know, in words
+    residuals   one array a record (scored samples, in units of the output)
+    percent     fit of each record, 100 (1 − ‖e‖/‖y − ȳ‖)
+    rss         weighted sum of squared residuals; samples, freedom: N and N − p − offsets
+    noise       the residuals as an autoregression
+    converged   whether the search ended at a minimum, message its reason
+    """
+
+    model: LinearModel
+    shapes: tuple[Shape, ...]
+    records: tuple[Record, ...]
+    estimates: tuple[Estimate, ...]
+    derived: tuple[Estimate, ...]
+    covariance: np.ndarray
+    open: tuple[Combination, ...]
+    notes: tuple[str, ...]
+    residuals: tuple[np.ndarray, ...]
+    percent: tuple[float, ...]
+    rss: float
+    samples: int
+    freedom: int
+    noise: Noise
+    converged: bool
+    message: str
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Estimate by name ("K_X", "Σλ_X"); InputError with the known ones."""
+        for e in (*self.estimates, *self.derived):
+            if e.name == name:
+                return e
+        raise InputError(f"there is no estimate {name!r}",
+                         mend=f"choose from {', '.join(e.name for e in (*self.estimates, *self.derived))}")
+
+
+def fit(records: Record | Sequence[Record], shapes: Shape | Sequence[Shape], output: str = "", *, trend: bool = False,
+        noise: str = "coloured", weights: Sequence[float] | str = "equal", causality: str = "refuse",
+        longest_delay: float | None = None, start: LinearModel | None = None) -> Fit:
+    """Identify one output's transfer functions from one or more records.
+
+    shapes         one a channel; an input must move in at least one record
+    output         its name; may be left out when records have one
+    trend          also take a straight line out of each record (a constant input error ahead of an integrator)
+    noise          "coloured" (intervals allow for correlated residuals) or "white"
+    weights        "equal", "noise" (second pass, records weighted by 1/rms residual), or one number a record
+    causality      "refuse" or "ignore" outputs that lead their inputs
+    longest_delay  end of the scan, s (a tenth of the shortest record)
+    start          begin at this model instead of searching for guesses
+
+    Raises InputError for data that cannot answer the question: constant columns, too few samples, swapped columns.
+    """
+    records = [records] if isinstance(records, Record) else list(records)
+    shapes = (shapes,) if isinstance(shapes, Shape) else tuple(shapes)
+    output = output or (records[0].output_names[0] if records else "")
+    units = check(records, shapes, output, causality)
+    given = np.ones(len(records)) if isinstance(weights, str) else np.asarray(weights, float)
+    if isinstance(weights, str) and weights not in ("equal", "noise") or given.shape != (len(records),) \
+            or not (np.isfinite(given) & (given > 0)).all() or noise not in ("coloured", "white"):
+        raise InputError(f"weights {weights!r}, noise {noise!r}",
+                         mend="weights: 'equal', 'noise' or one positive number a record; noise: 'coloured' or 'white'")
+    task = Task(tuple(records), shapes, output, tuple(given), trend)
+    channels, result = search(task, start, longest_delay)
+    if isinstance(weights, str) and weights == "noise" and len(records) > 1:
+        rms = np.array([max(np.sqrt(np.mean(e**2)), 1e-9 * np.ptp(r.output(output)))
+                        for e, r in zip(task.residuals(channels), records)])
+        task = replace(task, weights=tuple(np.min(rms) / rms))
+        channels, result = optimised(task, channels)
+    return _summary(task, channels, result, units, noise)
+
+
+def check(records, shapes, output: str, causality: str = "refuse") -> dict[str, str]:
+    """Units of the signals, or InputError for data that cannot answer the question."""
+    if not records or not shapes:
+        raise InputError("nothing to identify", mend="give at least one record and one channel (Shape)")
+    if causality not in ("refuse", "ignore"):
+        raise InputError(f"causality: {causality!r}", mend="choose 'refuse' or 'ignore'")
+    units = same_units(records)
+    inputs = [s.input for s in shapes]
+    if len(set(inputs)) < len(inputs):
+        raise InputError(f"two channels for one input: {', '.join(inputs)}", mend="give each input one Shape")
+    for r in records:
+        if not np.ptp(r.output(output)[r.start:]):
+            raise InputError(f"{output} is constant: nothing to identify", file=r.source or None, key=output,
+                             mend="check the sensor and the column")
+    for name in inputs:
+        holding = [r for r in records if name in r.input_names]
+        if not holding:
+            records[0].input(name)  # raises, with the nearest names
+        if not any(np.ptp(r.input(name)) for r in holding):
+            raise InputError(f"{name} is constant: its effect cannot be seen", file=holding[0].source or None, key=name,
+                             mend="excite it (pulse, step, chirp), or leave the input out")
+    N, p = sum(len(r) - r.start for r in records), sum(s.size for s in shapes) + len(records)
+    if N < MORE * p:
+        raise InputError(f"{N} samples are too few for {p} parameters", file=records[0].source or None,
+                         mend=f"record at least {MORE * p}, or lower the order")
+    if causality == "refuse":
+        for r in records:
+            refuse_acausal(r, inputs, output)
+    return units
+
+
+# ---- the summary --------------------------------------------------------------------------------------------------
+def _summary(task: Task, channels, result, units, noise: str) -> Fit:
+    early = [i for i, (c, s) in enumerate(zip(channels, task.shapes)) if s.estimates_delay and c.delay < 0]
+    notes = []
+    if early:  # the model allows τ < 0, so that an interval around 0 is honest; a plant does not
+        names = ", ".join(task.shapes[i].input for i in early)
+        notes.append(f"delay of {names}: the data ask for none (the estimate is below zero); held at 0")
+        shapes = tuple(replace(s, delay=None) if i in early else s for i, s in enumerate(task.shapes))
+        task = replace(task, shapes=shapes)
+        channels, result = optimised(task, [replace(c, delay=0.0) if i in early else c for i, c in enumerate(channels)])
+    J, pieces = task.jacobian(channels), task.residuals(channels)
+    θ, names = task.parameters(channels), tuple(n for s in task.shapes for n in s.names())
+    lost = θ.size + (1 + task.trend) * len(task.records)
+    weighted = [w * e for w, e in zip(task.weights, pieces)]
+    model_of_noise = autoregression(weighted)
+    C = covariance(J, weighted, lost, model_of_noise if noise == "coloured" else None, task.sizes(channels))
+    N = sum(e.size for e in pieces)
+    freedom = N - lost if noise == "white" else max(model_of_noise.effective - lost, 1.0)
+    spelt = [u for s in task.shapes for u in s.units(units[s.input], units[task.output])]
+    found = estimates(names, θ, spelt, C, freedom)
+    derived, more = _derived(task.shapes, channels, C, freedom)
+    notes += [*more, *_warnings(task, channels, result, found)]
+    model = LinearModel(task.output, tuple(channels), units[task.output], tuple(units[s.input] for s in task.shapes))
+    percent = tuple(100 * (1 - np.linalg.norm(e) / np.linalg.norm(task.free(r.output(task.output), r)))
+                    for e, r in zip(pieces, task.records))
+    rss = float(sum(e @ e for e in weighted))
+    return Fit(model, task.shapes, task.records, found, derived, C, open_combinations(names, θ, C, freedom), tuple(notes),
+               tuple(pieces), percent, rss, N, N - lost, model_of_noise, result.status > 0, result.message)
+
+
+def _derived(shapes, channels, C, freedom):
+    """Σλ and single lags of each channel, and words about those that are not identifiable."""
+    found, notes, at = [], [], 0
+    for s, c in zip(shapes, channels):
+        first, n = at + s.zeros + 1, s.lags
+        at += s.size
+        if n == 0:
+            continue
+        own = C[first: first + n, first: first + n]
+        total = replace(estimates([f"Σλ_{s.input}"], [c.lag], ["s"], own[:1, :1], freedom)[0])
+        single = lag_estimates(s.input, np.array(c.a), own, freedom) if n > 1 else ()
+        found += [total, *single]
+        if any(not e.identified for e in single):
+            half = half_width(total.σ, freedom)
+            known = f"their sum is: Σλ = {total.value:.4g} ± {half:.2g} s" if total.identified else "nor is their sum"
+            lags = ", ".join(f"λ_{i}" for i in range(1, n + 1))
+            notes.append(f"{lags} of {s.input} cannot be told apart from these signals (not identifiable one by one); {known}")
+    return tuple(found), notes
+
+
+def _warnings(task: Task, channels, result, found) -> list[str]:
+    notes = []
+    if result.status <= 0:
+        notes.append("the search did not converge; take the numbers with care")
+    vague = [e.name for e in found if not e.identified]
+    if vague:
+        notes.append(f"not identified (interval wider than the value): {', '.join(vague)}")
+    for c in channels:
+        if not c.stable:
+            notes.append(f"the channel of {c.input} is unstable")
+        T = max(r.T for r in task.records if c.input in r.input_names)
+        if c.a and abs(c.lag) < 0.1 * T:
+            notes.append(f"the lag of {c.input} is far below the sample time; sample faster to see it")
+    return notes
+
+
+def error_of(model: LinearModel, records, output: str) -> float:
+    """Sum of squared simulation errors over records, offsets out."""
+    return simulation_error(model.channels, records, output, [1.0] * len(records))

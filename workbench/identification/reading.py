@@ -1,0 +1,233 @@
+"""Files → Table → Record: CSV, NetCDF (own logs and others), MAT. Units from headers ("X [mm]") or given; SI inside."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.identification.records import Record, of_columns
+from workbench.system import Signal
+from workbench.units import _QUICK, quantity
+
+CLOCK = ("t", "time", "zeit", "temps", "timestamp")
+_HEADER = re.compile(r"\s*(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))?\s*")
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """Columns of a file as written: names, units ("" where none is given), values (N,); `row` is the first sample's line."""
+
+    columns: Mapping[str, tuple[str, np.ndarray]]
+    source: str
+    row: int | None = None
+
+    def record(self, inputs: Sequence[str], outputs: Sequence[str], *, units: Mapping[str, str] | None = None,
+               time: str = "", period: float | None = None, resample: float | None = None,
+               hold: Sequence[str] = ()) -> Record:
+        """Record (SI) of these columns.
+
+        units    column → unit, for columns without one in the header
+        time     name of the time column (default: t, time …); period: step of time (s) of a file without one
+        """
+        units, notes = dict(units or {}), []
+        clock = time or next((n for n in self.columns if n.lower() in CLOCK), "")
+        t = self._time(clock, period, units)
+        for name in (*inputs, *outputs):
+            if name == clock:
+                raise InputError(f"{name} is the time", file=self.source, mend="name another column")
+        chosen = []
+        for name, (written, values) in self.columns.items():
+            if name == clock or name not in (*inputs, *outputs):
+                continue
+            unit, size, note = self._unit(name, written, units)
+            notes += [note] if note else []
+            chosen.append((Signal(name, unit), values * size))
+        missing = [n for n in (*inputs, *outputs) if n not in self.columns]
+        if missing:
+            import difflib
+
+            near = difflib.get_close_matches(missing[0], self.columns, 3)
+            raise InputError(f"there is no column {missing[0]!r}", file=self.source,
+                             mend=f"did you mean {' or '.join(near)}?" if near else
+                             f"choose from {', '.join(n for n in self.columns if n != clock) or 'none'}")
+        return of_columns(t, chosen, inputs, outputs, hold, resample, self.source, self.row, notes)
+
+    def _time(self, clock: str, period: float | None, units) -> np.ndarray:
+        if period is not None:
+            if not (math.isfinite(period) and period > 0):
+                raise InputError(f"period: {period!r}", mend="give a time greater than 0 s")
+            return np.arange(len(next(iter(self.columns.values()))[1])) * period
+        if clock not in self.columns:
+            raise InputError(f"there is no time column {clock!r}" if clock else "there is no time column",
+                             file=self.source, mend="call it 'time [s]', or name it (--time), or give the step (--period)")
+        written, values = self.columns[clock]
+        unit, size, _ = self._unit(clock, written or ("" if clock in units else "s"), units)
+        if unit != "s":
+            raise InputError(f"the time is in {written or units[clock]}", file=self.source, key=clock,
+                             mend="give a unit of time, like s or ms")
+        return values * size
+
+    def _unit(self, name: str, written: str, units) -> tuple[str, float, str]:
+        """SI unit, size and a note about a missing unit."""
+        given = units.get(name, "")
+        if given and written and si(given) != si(written):
+            raise InputError(f"the header says {written}, but {given} was given", file=self.source, key=name,
+                             mend="leave out one of them")
+        if not given and not written:
+            return "1", 1.0, f"{name} has no unit: its numbers are taken as they are"
+        found = si(given or written)
+        if found is None:
+            raise InputError(f"the unit {given or written!r} is not known", file=self.source, key=name,
+                             line=None if given or self.row is None else self.row - 1,
+                             mend="write one like mm, bar, l/min, or 1 for a plain number")
+        return *found, ""
+
+
+def si(unit: str) -> tuple[str, float] | None:
+    """SI unit and size of a written unit: "mm" → ("m", 1e-3); None when it is not known."""
+    unit = unit.strip()
+    if unit in _QUICK or unit in ("-", "–", "V/V"):
+        return (unit if unit in _QUICK else "1"), 1.0
+    for target, sizes in _QUICK.items():
+        if unit in sizes:
+            return target, sizes[unit]
+    for target in (*_QUICK, "rad/s^2", "N/m", "K"):
+        try:
+            return target, quantity(f"1 {unit}", target)
+        except InputError:
+            continue
+    return None
+
+
+def read_record(path: str | os.PathLike, inputs: Sequence[str], outputs: Sequence[str], **options) -> Record:
+    """Record from a .csv, .nc or .mat file; options as for `Table.record`."""
+    return read_table(path).record(inputs, outputs, **options)
+
+
+def read_table(path: str | os.PathLike) -> Table:
+    """All columns of a file. InputError with file, line and column for what cannot be read."""
+    where = os.fspath(path)
+    if not os.path.isfile(where):
+        raise InputError("is a folder, not a file" if os.path.isdir(where) else "there is no such file", file=where,
+                         mend="give the path of a CSV, NetCDF or MAT file")
+    kind = os.path.splitext(where)[1].lower()
+    if kind in (".nc", ".nc4", ".h5", ".hdf5", ".cdf"):
+        return _netcdf(where)
+    if kind == ".mat":
+        return _mat(where)
+    return _csv(where)
+
+
+# ---- CSV ----------------------------------------------------------------------------------------------------------
+def _csv(where: str) -> Table:
+    try:
+        with open(where, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except (UnicodeDecodeError, OSError) as why:
+        raise InputError(f"cannot be read as text: {why}", file=where, mend="save it as CSV in UTF-8") from why
+    lines = text.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), None)
+    if first is None:
+        raise InputError("the file is empty", file=where, mend="give a header line and numbers below it")
+    mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
+    header = next(csv.reader([lines[first]], delimiter=mark))
+    if all(_number(cell, mark) is not None for cell in header):
+        raise InputError("the first line holds numbers, not names", file=where, line=first + 1,
+                         mend="add a header line, like 'time [s],X [mm],Y [mm]'")
+    names, units = [], []
+    for cell in header:
+        match = _HEADER.fullmatch(cell.replace("\n", " "))
+        names.append(match[1])
+        units.append((match[2] or match[3] or "").strip())
+    if "" in names or len(set(names)) < len(names):
+        odd = next(n for n in names if n == "" or names.count(n) > 1)
+        raise InputError(f"{'a column without a name' if odd == '' else f'two columns are called {odd!r}'}", file=where,
+                         line=first + 1, mend="give every column a name of its own")
+    rows, row = [], None
+    for number, line in enumerate(lines[first + 1:], start=first + 2):
+        if not line.strip() or line.lstrip().startswith("#"):
+            if row is not None and any(rest.strip() for rest in lines[number:]):
+                raise InputError("an empty line between the samples", file=where, line=number, mend="remove it")
+            continue
+        row = row or number
+        rows.append(_cells(next(csv.reader([line], delimiter=mark)), names, mark, where, number))
+    if not rows:
+        raise InputError("there are no samples below the header", file=where, line=first + 1, mend="add some")
+    values = np.array(rows)
+    return Table({n: (u, values[:, i]) for i, (n, u) in enumerate(zip(names, units))}, where, row)
+
+
+def _cells(cells, names, mark, where, line) -> list[float]:
+    if len(cells) != len(names):
+        raise InputError(f"{len(cells)} cells, the header has {len(names)}", file=where, line=line,
+                         mend="repair the line; quote cells that contain the separator")
+    found = []
+    for name, cell in zip(names, cells):
+        value = _number(cell, mark)
+        if value is None or not math.isfinite(value):
+            said = "the cell is empty" if not cell.strip() else f"{cell.strip()[:30]!r} is not a number"
+            raise InputError(said, file=where, line=line, key=name, mend="remove or repair it")
+        found.append(value)
+    return found
+
+
+def _number(cell: str, mark: str) -> float | None:
+    try:
+        return float(cell.replace(",", ".") if mark != "," else cell)
+    except ValueError:
+        return None
+
+
+# ---- NetCDF and MAT -----------------------------------------------------------------------------------------------
+def _netcdf(where: str) -> Table:
+    try:
+        import h5netcdf
+
+        columns = {}
+        with h5netcdf.File(where, "r") as file:
+            for name, variable in file.variables.items():
+                if len(variable.shape) == 1 and np.issubdtype(variable.dtype, np.number):
+                    columns[name] = (_text(variable.attrs.get("units", "")), np.asarray(variable[...], float))
+    except ImportError as why:
+        raise InputError(f"reading NetCDF needs {why.name}", mend="pip install h5netcdf h5py") from why
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as why:
+        raise InputError(f"this is no readable NetCDF-4 file ({why})", file=where, mend="export it again") from why
+    return _of_equal_length(columns, where)
+
+
+def _mat(where: str) -> Table:
+    from scipy.io import loadmat
+
+    try:
+        content = loadmat(where, squeeze_me=True)
+    except NotImplementedError:  # version 7.3 is HDF5
+        import h5py
+
+        with h5py.File(where, "r") as file:
+            content = {n: np.squeeze(d[()]) for n, d in file.items() if isinstance(d, h5py.Dataset)}
+    except Exception as why:  # loadmat fails in many ways on what is no MAT file
+        raise InputError(f"this is no readable MAT file ({why})", file=where, mend="save it with save -v7") from why
+    columns = {n: ("", np.asarray(v, float)) for n, v in content.items()
+               if not n.startswith("__") and np.ndim(v) == 1 and np.asarray(v).dtype.kind in "iuf"}
+    return _of_equal_length(columns, where)
+
+
+def _of_equal_length(columns, where) -> Table:
+    lengths = [v.size for _, v in columns.values()]
+    if not lengths:
+        raise InputError("there are no vectors of numbers in it", file=where, mend="save time and signals as vectors")
+    clock = next((v.size for n, (_, v) in columns.items() if n.lower() in CLOCK), max(lengths, key=lengths.count))
+    return Table({n: c for n, c in columns.items() if c[1].size == clock}, where)
+
+
+def _text(value) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

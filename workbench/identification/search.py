@@ -1,0 +1,165 @@
+"""The search for the minimum: guesses, a scan over delays, Levenberg–Marquardt steps in a trust region.
+
+What is minimised is the sum of squared residuals with each record's offset (and trend) projected out, which is the same
+as estimating them along. Steps into unstable models are refused; the a_j of stable ones stay positive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from workbench.errors import InputError
+from workbench.identification.model import Channel, LinearModel, Shape, channel_of
+from workbench.identification.records import Record
+from workbench.identification.response import sensitivities
+from workbench.identification.start import guesses, mirrored
+
+EVALUATIONS = 200
+SHORTEST = 0.01  # of the sample time: lags below it are not searched
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Records, structure and weights: the function to be minimised."""
+
+    records: tuple[Record, ...]
+    shapes: tuple[Shape, ...]
+    output: str
+    weights: tuple[float, ...]
+    trend: bool = False
+
+    def channels(self, θ) -> list[Channel]:
+        """Channels of the parameter vector."""
+        ends = np.cumsum([s.size for s in self.shapes])
+        return [channel_of(s, θ[e - s.size: e]) for s, e in zip(self.shapes, ends)]
+
+    def parameters(self, channels) -> np.ndarray:
+        """Parameter vector of the channels."""
+        return np.concatenate([c.parameters(s) for c, s in zip(channels, self.shapes)])
+
+    def free(self, x: np.ndarray, r: Record) -> np.ndarray:
+        """Columns over the scored samples without mean (and trend)."""
+        x = x[r.start:] - x[r.start:].mean(0)
+        if self.trend:
+            line = np.linspace(-1.0, 1.0, len(x))
+            x = x - np.multiply.outer(line, line @ x / (line @ line))
+        return x
+
+    def residuals(self, channels) -> list[np.ndarray]:
+        """Unweighted residuals, one array a record."""
+        model = LinearModel(self.output, tuple(channels))
+        return [self.free(r.output(self.output) - model.response(r), r) for r in self.records]
+
+    def jacobian(self, channels) -> np.ndarray:
+        """(N, p) weighted ∂ŷ/∂θ, records one below the other."""
+        blocks = []
+        for r, w in zip(self.records, self.weights):
+            columns = []
+            for c, s in zip(channels, self.shapes):
+                if c.input in r.input_names and (np.ptp(r.input(c.input)) or r.input(c.input)[0]):
+                    columns.append(sensitivities(c.b, c.a, c.integrators, c.delay, r.input(c.input), r.T,
+                                                 r.hold_of(c.input), s.estimates_delay)[1])
+                else:
+                    columns.append(np.zeros((len(r), s.size)))
+            blocks.append(w * self.free(np.hstack(columns), r))
+        return np.concatenate(blocks)
+
+    def weighted(self, channels) -> np.ndarray:
+        """(N,) weighted residuals."""
+        return np.concatenate([w * e for w, e in zip(self.weights, self.residuals(channels))])
+
+    def sizes(self, channels) -> np.ndarray:
+        """(p,) natural size of each parameter, for scaling."""
+        found = []
+        for c, s in zip(channels, self.shapes):
+            unit = max((abs(v) ** (1 / j) for j, v in enumerate(c.a, 1) if v), default=self.records[0].T)
+            gain = max(abs(v) / unit**j for j, v in enumerate(c.b)) or 1.0
+            natural = [*(gain * unit**j for j in range(len(c.b))), *(unit**j for j in range(1, s.lags + 1))]
+            natural += [max(unit, self.records[0].T)] if s.estimates_delay else []
+            found.append(np.maximum(np.abs(c.parameters(s)), 1e-4 * np.array(natural)))
+        return np.concatenate(found)
+
+
+def search(task: Task, start: LinearModel | None, longest_delay: float | None):
+    """Channels at the best minimum found, and SciPy's result."""
+    if start is not None:
+        found = [start.channel(s.input) for s in task.shapes]
+        for c, s in zip(found, task.shapes):
+            if (len(c.b), len(c.a), c.integrators) != (s.zeros + 1, s.lags, s.integrators):
+                raise InputError(f"start: the channel of {s.input} has another structure", mend="give one of its Shape")
+        return optimised(task, found)
+    candidates = _scanned(task, longest_delay)
+    if not candidates:
+        raise InputError(f"no model of this order follows {task.output}", file=task.records[0].source or None,
+                         mend="check that the inputs move the output, try another order or an integrator")
+    best = candidates[0][0]
+    distinct, last = [], None
+    for error, channels in candidates:
+        if error < 30 * best + 1e-300 and (last is None or error > 1.02 * last):
+            distinct, last = [*distinct, channels], error
+    results = [optimised(task, channels) for channels in distinct[:3]]
+    return min(results, key=lambda pair: pair[1].cost)
+
+
+def _scanned(task: Task, longest: float | None):
+    """Guesses for delays on a coarse grid, one channel's delay at a time."""
+    delays = [0.0 if s.delay in (None, True, False) else float(s.delay) for s in task.shapes]
+    make = lambda **less: guesses(task.shapes, task.records, task.output, delays, task.weights, **less)
+    if not any(s.estimates_delay for s in task.shapes):
+        return make()
+    shortest, T = min(r.t[-1] - r.t[0] for r in task.records), max(r.T for r in task.records)
+    longest = longest or shortest / 10
+    grid = [0.0, *np.geomspace(2 * T, max(longest, 4 * T), 8)]
+    for i, s in enumerate(task.shapes):
+        if s.estimates_delay:
+            found = []
+            for delays[i] in grid:
+                found += make(cutoffs=3, passes=4)
+            delays[i] = min(found, key=lambda pair: pair[0])[1][i].delay if found else 0.0
+    return sorted([*found, *make()], key=lambda pair: pair[0])
+
+
+def optimised(task: Task, channels):
+    """Channels at the minimum next to these, and SciPy's result."""
+    channels = [mirrored(c) if s.stable else c for c, s in zip(channels, task.shapes)]
+    sizes = task.sizes(channels)
+    scale = np.sqrt(sum(w**2 * float(np.sum(task.free(r.output(task.output), r) ** 2))
+                        for r, w in zip(task.records, task.weights)))
+    n = sum(len(r) - r.start for r in task.records)
+    cache: dict[bytes, list] = {}
+
+    def at(z):
+        key = z.tobytes()
+        if key not in cache:
+            cache.clear()
+            cache[key] = task.channels(z * sizes)
+        return cache[key]
+
+    def residual(z):
+        here = at(z)
+        if any(s.stable and not c.stable or len(c.a) and c.a[-1] == 0 for c, s in zip(here, task.shapes)):
+            return np.full(n, np.inf)
+        try:
+            with np.errstate(all="ignore"):
+                return -task.weighted(here) / scale
+        except (ValueError, np.linalg.LinAlgError):  # numbers beyond floating point
+            return np.full(n, np.inf)
+
+    jacobian = lambda z: task.jacobian(at(z)) * (sizes / scale)
+    begin = task.parameters(channels) / sizes
+    low = np.concatenate([_lowest(s, SHORTEST * min(r.T for r in task.records)) for s in task.shapes]) / sizes
+    found = least_squares(residual, np.maximum(begin, np.where(np.isfinite(low), 2 * low, low)), jacobian, method="trf",
+                          bounds=(low, np.inf), x_scale="jac", ftol=1e-13, xtol=1e-13, gtol=1e-15,
+                          max_nfev=EVALUATIONS)
+    return task.channels(found.x * sizes), found
+
+
+def _lowest(shape: Shape, shortest: float) -> np.ndarray:
+    """Lower bounds: the a_j of a stable polynomial are positive, and too short a lag has no effect left."""
+    found = np.full(shape.size, -np.inf)
+    if shape.stable:
+        found[shape.zeros + 1: shape.zeros + 1 + shape.lags] = shortest ** np.arange(1, shape.lags + 1)
+    return found
