@@ -1,6 +1,7 @@
 """Loops on which the verifier is tested: cranes with every kind of valve, friction, oil, law and signal path."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 from oracles.random_machines import random_base, random_body, random_machine, random_pose
@@ -9,8 +10,10 @@ from controllers.vdc import VDC, BodyGain
 from plants import CoulombViscous, LuGre, Oil, Stribeck, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
 from workbench.demand import target_name
+from workbench.native import Mapped
 from workbench.system import innermost
 from workbench.verification.ledger import LedgerFunction
+from workbench.wrappers import _Around
 
 FULL = machine("hiab-xs031").plant
 REAL = FULL.locked(extension=0.5)  # two joints, spools of second order
@@ -56,6 +59,21 @@ def noisy(law):
     """Filters, noise and an encoder around a law, sampled."""
     seen = Filtered(Noisy(law, σ=2e4, signals=("p",)), 90.0, signals=("p",))
     return Sampled(Quantised(seen, 3e-4, signals=("q",)), 2e-3)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reversed(_Around):
+    """Ports of all valves swapped."""
+
+    inner: Any
+
+    def command(self, t, z, y, r):
+        return [-u for u in self.inner.command(t, z, y, r)]
+
+    def step_at(self, T_s, t, z, y, r):
+        memory, u = self.inner.step_at(T_s, t, z, y, r)
+        return memory, [-v for v in u]
 
 
 def random_loop(seed, n, **how):
@@ -172,6 +190,8 @@ def _wanted(rng, loop, q):
 
 
 def ledger_at_random(loop, disturbances=(), n=60, seed=17):
-    """The ledger of a loop at random states."""
+    """The ledger of a loop at random states; not compiled, they are few."""
     t, x, w, live = random_states(loop, disturbances, n, seed)
-    return LedgerFunction(loop, live)(loop, t, x, w)
+    f = LedgerFunction(loop, live)
+    f.__dict__["f"] = Mapped(f._whole, compiled=False)
+    return f(loop, t, x, w)

@@ -14,6 +14,7 @@ from ledger_cases import (
     REAL,
     START,
     STRIBECK,
+    Reversed,
     continuous,
     every,
     heavier,
@@ -39,7 +40,6 @@ from workbench.verification.requirements import (
     resting_on,
 )
 from workbench.verification.run import Run, run
-from workbench.wrappers import _Around
 
 SHORT = Scenario(reference=PATH, duration=0.6)
 KNOWN = VDC(model=CRANE)
@@ -63,21 +63,6 @@ def missed(loop, scenario=SHORT, **claim):
     assert verdict.data["met"] + len(texts) == verdict.data["of"] and verdict.holds is (not texts)
     assert all(text in verdict.worst for text in texts)
     return texts
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Reversed(_Around):
-    """Ports of all valves swapped."""
-
-    inner: Any
-
-    def command(self, t, z, y, r):
-        return [-u for u in self.inner.command(t, z, y, r)]
-
-    def step_at(self, T_s, t, z, y, r):
-        memory, u = self.inner.step_at(T_s, t, z, y, r)
-        return memory, [-v for v in u]
 
 
 @final

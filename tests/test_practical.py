@@ -5,8 +5,7 @@ from typing import final
 
 import numpy as np
 import pytest
-from ledger_cases import CRANE, LOADED, PATH, REAL, START, sampled
-from test_claims import Reversed
+from ledger_cases import CRANE, LOADED, PATH, REAL, START, Reversed, sampled
 
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
