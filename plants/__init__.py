@@ -5,6 +5,7 @@ from __future__ import annotations
 _HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")} | {
     "Cylinder": "components.cylinder", "Valve": "components.valve", "CoulombViscous": "components.friction",
     "Stribeck": "components.friction", "LuGre": "components.friction", "Frictionless": "components.friction",
+    "IEHA": "ieha", "LinearActuator": "linear_actuator", "InputOutput": "ieha_inverse", "feedforward": "ieha_inverse",
     "machine": "shipped", "machines": "shipped",
 }
 

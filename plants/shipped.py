@@ -9,13 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from plants.ieha import IEHA
+from plants.linear_actuator import LinearActuator
 from plants.manipulator import Manipulator
 from workbench.build import Provenance, build
 from workbench.errors import InputError
 from workbench.yaml_input import Node, read
 
 FOLDER = Path(__file__).parent / "parameters"
-PLANTS = Manipulator  # a union once there are more: Manipulator | IEHA
+PLANTS = Manipulator | IEHA | LinearActuator
 
 
 class Machine(NamedTuple):

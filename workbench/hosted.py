@@ -27,7 +27,7 @@ from workbench.log import Log
 from workbench.native import address
 from workbench.parameters import leaves
 from workbench.scenario import Scenario
-from workbench.simulate import CHUNK, Grid, _finish, compiled_loop, grid, is_stiff, start_state
+from workbench.simulate import CHUNK, Grid, _finish, grid, integrator, start_state
 from workbench.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 
 
@@ -112,8 +112,7 @@ class _Plant:
         self.w = np.concatenate([np.zeros(self.m), inputs[0, self.pushes]])[None, :]
         self.state = np.concatenate([x0, np.zeros(traced.n_powers)])
         self.x = self.state[: len(x0)]
-        self.c = np.ascontiguousarray(traced.constants(plant))
-        self.machine = compiled_loop(traced, compiled, is_stiff(traced, self.c, [x0], self.w[0], max(g.h1, g.h2)))
+        self.machine, self.c = integrator(plant, traced, compiled, x0, self.w[0], max(g.h1, g.h2))
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
         self.rows = np.empty(((g.n - 1) // g.every + 1, self.machine.row))
@@ -133,7 +132,8 @@ class _Plant:
     def measure(self, t: float) -> list[float]:
         """What the law reads."""
         if self.at is None:
-            y = np.array(self.machine.traced.out(t, self.x, self.w[0], self.c)).ravel().tolist()
+            out = self.machine.traced.out
+            y = np.array(out(t, self.x, self.w[0], self.c[: out.size1_in(3)])).ravel().tolist()
         else:
             self.machine.lib.measure(t, *self.seen)
             y = self.y.tolist()

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, is_dataclass
 
 import numpy as np
 
-from workbench import native
+from workbench import native, stiff
+from workbench.adaptive import adaptive
 from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.errors import InputError
@@ -108,6 +109,17 @@ def is_stiff(traced, c, states, w, h: float) -> bool:
     return False
 
 
+def integrator(system: System, traced, compiled: bool | None, x, w, h: float):
+    """The compiled integrator of `system` for steps up to h, and its constants.
+
+    Adaptive where the plant asks for it; else RK4, or the W-method where that is unstable at (x, w).
+    """
+    if adaptive(system) is not None:
+        return stiff.stiff_loop(system, traced, compiled)
+    c = np.ascontiguousarray(traced.constants(system))
+    return compiled_loop(traced, compiled, is_stiff(traced, c, [x], w, h)), c
+
+
 def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
              compiled: bool | None = None) -> Log:
     """Run `loop` through `scenario`.
@@ -128,10 +140,9 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     times = np.arange(g.n) * g.T
     demand.check(times)
     traced = trace(loop, demand.live)
-    c = traced.constants(loop)
     inputs = demand.at(times)
     w0 = inputs[0]
-    machine = compiled_loop(traced, compiled, is_stiff(traced, c, [x0], w0, max(g.h1, g.h2)))
+    machine, c = integrator(loop, traced, compiled, x0, w0, max(g.h1, g.h2))
     state = np.concatenate([machine.begin(0.0, x0, w0, c), np.zeros(traced.n_powers)])
     rows = np.empty(((g.n - 1) // g.every + 1, machine.row))
     done = kept = 0

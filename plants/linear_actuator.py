@@ -1,0 +1,57 @@
+"""Linear actuator: an integrator behind three lags, and a compliance to the load behind a fourth.
+
+    Y(s) = G_1(s) X + G_2(s) F_ext                                                        (26)
+    G_1  = K/(s (1 + λ_1 s)(1 + λ_2 s)(1 + λ_3 s))                                        (27)
+    G_2  = K'/(s (1 + λ'_1 s)),  K' < 0: F_ext opposes +Y                                 (28)
+
+realised with one integrator for both paths:
+
+    λ_1 v̇_1 = K X − v_1,  λ_2 v̇_2 = v_1 − v_2,  λ_3 v̇_3 = v_2 − v_3,  λ'_1 v̇_F = K' F_ext − v_F,  Ẏ = v_3 + v_F
+
+Source: [Alfayad16] eqs (26)–(28).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, final
+
+from workbench.parameters import Unit, check_bounds, positive
+from workbench.system import Signal, System
+
+
+@final
+@dataclass(frozen=True)
+class LinearActuator(System):
+    """The identified model of `plants.IEHA`; equations in the module's docstring. Inputs X [m], F_ext [N]."""
+
+    K: Annotated[float, Unit("1/s"), "velocity gain", positive] = 115.4
+    λ_1: Annotated[float, Unit("s"), "first lag", positive] = 1.14e-3
+    λ_2: Annotated[float, Unit("s"), "second lag", positive] = 1.14e-3
+    λ_3: Annotated[float, Unit("s"), "third lag", positive] = 1.11e-3
+    K_F: Annotated[float, Unit("m/(s N)"), "K', velocity by the external force"] = -6.3e-6
+    λ_F: Annotated[float, Unit("s"), "λ'_1, lag of that", positive] = 0.43e-6
+    name: str = "linear actuator"
+
+    states = (Signal("v_1", "m/s", "behind the first lag"), Signal("v_2", "m/s", "behind the second lag"),
+              Signal("v_3", "m/s", "behind the third lag"), Signal("v_F", "m/s", "velocity by the external force"),
+              Signal("Y", "m", "position of the load"))
+    inputs = (Signal("X", "m", "position of the micro-valve"),
+              Signal("F_ext", "N", "external force, opposing +Y", "disturbance"))
+    outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
+    stiff = ("v_F",)  # λ'_1 is far below any sample time
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    def initial(self):
+        return [0.0] * 5
+
+    def rhs(self, t, x, u):
+        v_1, v_2, v_3, v_F, _ = x
+        X, F_ext = u
+        return [(self.K * X - v_1) / self.λ_1, (v_1 - v_2) / self.λ_2, (v_2 - v_3) / self.λ_3,
+                (self.K_F * F_ext - v_F) / self.λ_F, v_3 + v_F]
+
+    def out(self, t, x):
+        return [x[4], x[2] + x[3]]

@@ -1,0 +1,175 @@
+/* Adaptive integration of stiff flows around the generated functions; signature and bookkeeping of `run` as in driver.c.
+ *
+ * RODAS (table TABLE_…), six stages, order 4, L-stable and stiffly accurate, on z = [x, e] with e the power integrals. The
+ * systems (1/(h γ) − J) k = r are solved by generated code: `lu` eliminates in an order found beforehand, without
+ * exchanges, `solve` substitutes. Steps end on samples, on multiples of the period at which the flow has edges, and close
+ * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE).
+ * workbench/stiff.py has the same text for the virtual machine.
+ */
+#include <math.h>
+typedef double real;
+#define N (NI + NQ)
+#define CALL(f, t_, x_, w_, y_) do { const real *arg[4] = {(t_), (x_), (w_), c}; real *res[1] = {(y_)}; f(arg, res, 0, work, 0); } while (0)
+
+static const real A[6][5] = TABLE_A, C[6][5] = TABLE_C, AT[6] = TABLE_AT, D[6] = TABLE_D;
+
+static int finite_all(const real *x, int n) {
+  for (int i = 0; i < n; ++i) if (!(x[i] - x[i] == 0.0)) return 0;
+  return 1;
+}
+
+/* inputs from t0 on: one row that holds, or the polynomial through NODES equidistant rows over the span */
+typedef struct { const real *rows; real t0, span; } Inputs;
+
+static const real *inputs_at(const Inputs *in, real t, real *w, real *dw) {
+#if WSTRIDE > 0
+  real s = (t - in->t0) / in->span * (NODES - 1);
+  for (int i = 0; i < NW; ++i) w[i] = dw[i] = 0.0;
+  for (int j = 0; j < NODES; ++j) {
+    real value = 1.0, slope = 0.0;
+    for (int l = 0; l < NODES; ++l) {
+      if (l == j) continue;
+      slope = (slope * (s - l) + value) / (j - l);
+      value *= (s - l) / (real)(j - l);
+    }
+    for (int i = 0; i < NW; ++i) {
+      w[i] += value * in->rows[j * NW + i];
+      dw[i] += slope * in->rows[j * NW + i] * (NODES - 1) / in->span;
+    }
+  }
+  return w;
+#else
+  (void)t; (void)w;
+  for (int i = 0; i < NW; ++i) dw[i] = 0.0;
+  return in->rows;
+#endif
+}
+
+/* one step of h from z at t to `to`; J and f_t are those of t. Returns the error against what is allowed. */
+static real rodas(real t, real h, const real *z, real *to, const Inputs *in, const real *J, const real *ft, const real *c,
+                  real *work) {
+  real U[6][N], y[NX + 1], w[NW + 1], dw[NW + 1], f[N + 1], r[N], L[NLU + 1], g = 1.0 / (h * GAMMA), worst = 0.0;
+  { const real *arg[2] = {J, &g}; real *res[1] = {L}; lu(arg, res, 0, work, 0); }
+  for (int i = NI; i < NX; ++i) y[i] = z[i];
+  for (int s = 0; s < 6; ++s) {
+    real at = t + AT[s] * h;
+    for (int i = 0; i < NI; ++i) {
+      y[i] = z[i];
+      for (int q = 0; q < s; ++q) y[i] += A[s][q] * U[q][i];
+    }
+    CALL(flow, &at, y, inputs_at(in, at, w, dw), f);
+    for (int i = 0; i < N; ++i) {
+      real sum = 0.0;
+      for (int q = 0; q < s; ++q) sum += C[s][q] * U[q][i];
+      r[i] = f[i] + sum / h + D[s] * h * ft[i];
+    }
+    const real *arg[2] = {L, r}; real *res[1] = {U[s]};
+    solve(arg, res, 0, work, 0);
+  }
+  for (int i = 0; i < NX + NQ; ++i) to[i] = z[i];
+  for (int i = 0; i < NI; ++i) to[i] = y[i] + U[5][i];
+  for (int i = 0; i < NQ; ++i) {
+    to[NX + i] += U[5][NI + i];
+    for (int q = 0; q < 5; ++q) to[NX + i] += A[5][q] * U[q][NI + i];
+  }
+  for (int i = 0; i < NI; ++i) {
+    if (!(to[i] - to[i] == 0.0)) return HUGE_VAL;
+    worst = fmax(worst, fabs(U[5][i]) / c[NC + i]);
+  }
+  return worst;
+}
+
+/* part of the step after which the watched state is on the first edge it has crossed; 1 when none was */
+static real crossed(real from, real to, const real *edges) {
+  real first = 1.0;
+  for (int i = 0; i < NE; ++i)
+    if ((from - edges[i]) * (to - edges[i]) < 0.0) first = fmin(first, (edges[i] - from) / (to - from));
+  return first;
+}
+
+static long tried, accepted;
+
+/* z from t to t1; *h is the step to try, and then the one to go on with. Returns 0 when no step is small enough. */
+static int advance(real t, real t1, real *z, const Inputs *in, const real *c, real *work, real *h) {
+  const real period = c[NC + NI], *edges = c + NC + NI + 1;
+  real J[NJ + 1], ft[N + 1], w[NW + 1], dw[NW + 1], to[NX + NQ + 1], last = 0.0, before = 1.0;
+  int fresh = 0, looked = 0, failed = 0;
+  while (t < t1) {
+    real room = t1 - t, stop = t1, most = HUGE_VAL;
+    int edge = 0;
+    if (period > 0.0) {
+      real next = (floor(t / period + 1e-7) + 1.0) * period;
+      most = fmax(0.5 * (next - t), NEAR);
+      if (next <= t1 + 1e-7 * period) { stop = fmin(next, t1); room = stop - t; edge = 1; } /* samples round */
+    }
+    if (!fresh) {
+      const real *arg[5] = {&t, z, inputs_at(in, t, w, dw), dw, c}; real *res[2] = {J, ft};
+      slope(arg, res, 0, work, 0);
+      fresh = 1;
+    }
+    real step = fmin(*h, most);
+    step = step < 0.5 * room ? step : step < room ? 0.5 * room : room;
+    real error = rodas(t, step, z, to, in, J, ft, c, work), grow = 0.9 * pow(fmax(error, 1e-12), -0.25);
+    ++tried;
+    if (!(error <= 1.0)) {
+      /* where a smaller step did not help, the error is a fast state's: go down to its time scale */
+      *h = step * (failed ? 0.25 : fmax(0.2, fmin(grow, 0.9)));
+      failed = 1;
+      if (*h < 1e-15 + 1e-14 * fabs(t)) return 0;
+      continue;
+    }
+    real part = NE > 0 ? crossed(z[WATCHED], to[WATCHED], edges) : 1.0;
+    if (part < 0.98 && looked < 2) { *h = step * fmax(part * 1.01, 1e-3); ++looked; continue; }
+    ++accepted;
+    if (last > 0.0) grow = fmin(grow, 0.9 * step / last * pow(before / fmax(error * error, 1e-12), 0.25));
+    grow = fmax(0.2, fmin(grow, failed ? 1.0 : 6.0));
+    last = step;
+    before = fmax(error, 1e-2);
+    t = step == room ? stop : t + step;
+    for (int i = 0; i < NX + NQ; ++i) z[i] = to[i];
+    /* behind an edge small steps; a step cut short to land says little about the next */
+    *h = part < 1.0 || (edge && step == room) ? FIRST : fmax(step * grow, step < *h ? *h : 0.0);
+    fresh = looked = failed = 0;
+  }
+  return 1;
+}
+
+long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,
+         const real *W, const real *F, const real *c, real *rows, real *work) {
+  real *x = state, y[NX + 1], h = FIRST;
+  for (long k = first; k < first + n; ++k) {
+    real t = k * T;
+    const real *w = W + (k - first) * NW, *f = F ? F + (k - first) * (n1 + n2) * NODES * NW : 0;
+    if (jumping) {
+      CALL(jump, &t, x, w, y);
+      for (int i = 0; i < NX; ++i) x[i] = y[i];
+      h = FIRST;
+    }
+    if (!finite_all(x, NX)) return k - first;
+    if (rows && k % every == 0) {
+      for (int i = 0; i < NX + NQ; ++i) rows[i] = state[i];
+      CALL(logged, &t, x, w, rows + NX + NQ);
+      rows += NX + NQ + NM;
+    }
+    /* inputs that vary are given piece by piece, else up to the release and on from there */
+    for (long s = 0, end; s < n1 + n2; s = end) {
+      end = WSTRIDE > 0 ? s + 1 : s < n1 ? n1 : n1 + n2;
+      real from = s < n1 ? t + s * h1 : t + n1 * h1 + (s - n1) * h2;
+      real till = end <= n1 ? t + end * h1 : t + n1 * h1 + (end - n1) * h2;
+      if (n1 && s == n1) {
+        CALL(release, &from, x, w, y);
+        for (int i = 0; i < NX; ++i) x[i] = y[i];
+        h = FIRST;
+      }
+      Inputs in = {WSTRIDE > 0 ? f + s * NODES * NW : w, from, till - from};
+      if (!advance(from, till, state, &in, c, work, &h)) { x[0] = NAN; return k + 1 - first; }
+    }
+  }
+  return n;
+}
+
+/* steps tried and accepted since the library was loaded */
+void steps(long *out) { out[0] = tried; out[1] = accepted; }
+
+void measure(real t, const real *x, const real *w, const real *c, real *y, real *work) { CALL(measured, &t, x, w, y); }
+void begin(real t, const real *x, const real *w, const real *c, real *y, real *work) { CALL(start, &t, x, w, y); }
