@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
+
+from workbench.verification.exact import definite_exactly
 
 
 def largest_rate(K: np.ndarray, M: np.ndarray) -> float:
@@ -19,24 +19,6 @@ def largest_rate(K: np.ndarray, M: np.ndarray) -> float:
     keep = w > 1e-14 * w[-1]
     B = V[:, keep] / np.sqrt(w[keep])
     return max(0.0, float(eigh(B.T @ S @ B, eigvals_only=True)[0]))
-
-
-def definite_exactly(S: np.ndarray) -> bool:
-    """S ⪰ 0 for the stored symmetric matrix, in rational arithmetic (LDLᵀ with exact pivots)."""
-    n = len(S)
-    A = [[Fraction(float(v)) for v in row] for row in (S + S.T) / 2]
-    for k in range(n):
-        if A[k][k] < 0:
-            return False
-        if A[k][k] == 0:
-            if any(A[i][k] != 0 for i in range(k + 1, n)):
-                return False
-            continue
-        for i in range(k + 1, n):
-            f = A[i][k] / A[k][k]
-            for j in range(k, n):
-                A[i][j] -= f * A[k][j]
-    return True
 
 
 def certified_rate(K: np.ndarray, M: np.ndarray) -> tuple[float, bool]:
