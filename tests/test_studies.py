@@ -12,7 +12,7 @@ from workbench.parameters import bind
 
 @pytest.fixture(scope="module")
 def found():
-    return petrovic22.results()
+    return petrovic22.results(legs=3, holds=(1.0, 2.0, 4.0))
 
 
 def test_petrovic22(found):

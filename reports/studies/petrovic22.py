@@ -35,7 +35,7 @@ plant:
 controller: {{law: VDC, λ: 8 1/s, κ: 10 1/s, k_x: 6 mm, βk_f: 120 1/s}}
 loop: {{sample_time: {sample_time}{more}}}
 scenario:
-  reference: {{type: Waypoints, space: cartesian, points: [start, {points}], leg: {leg} s}}
+  reference: {{type: Waypoints, space: cartesian, points: [start, {points}], leg: 2 s}}
   offset: {{{offset}}}
 """
 A, B, C, D = "[2.5 m, 1 m]", "[3 m, 1.5 m]", "[3.5 m, 1 m]", "[3 m, 0.5 m]"
@@ -44,11 +44,11 @@ NOISE = ", noise: {sigma: 0.02 bar, signals: [p]}, filter: {frequency: 200 Hz, s
 
 
 def case(change: str = IDEAL, friction: str = "", sample_time: str = "continuous", offset: str = "", more: str = "",
-         leg: float = 2.0, loops: int = 2):
+         legs: int = 9):
     """The crane on its path, with what is different written as in a case file."""
-    points = ", ".join([A, *[B, C, D, A] * loops])
+    points = ", ".join([A, *[B, C, D, A] * 2][:legs])
     return loads(CASE.format(change=change, friction=f"  friction: {friction}" if friction else "", points=points,
-                             leg=leg, sample_time=sample_time, offset=offset, more=more), "petrovic22.yaml")
+                             sample_time=sample_time, offset=offset, more=more), "petrovic22.yaml")
 
 
 # ---- specification --------------------------------------------------------------------------------------------------
@@ -130,16 +130,16 @@ def judged(r: Run) -> Row:
                float(r.tool_error[r.settled(4.0)].max()))
 
 
-def results(leg: float = 2.0, loops: int = 2) -> Results:
-    """All numbers; `leg` and `loops` shorten the path."""
-    go = lambda **what: (lambda c: run(c.loop, c.scenario))(case(leg=leg, loops=loops, **what))
-    held = [go(sample_time=f"{T} ms") for T in HOLDS]
+def results(legs: int = 9, holds: tuple[float, ...] = HOLDS) -> Results:
+    """All numbers; fewer `legs` of the path and `holds` (ms) take less time."""
+    go = lambda **what: (lambda c: run(c.loop, c.scenario))(case(legs=legs, **what))
+    held = [go(sample_time=f"{T} ms") for T in holds]
     real = go(change="", sample_time="1 ms", more=NOISE)
     speed = np.gradient(np.column_stack([real.log.array("tcp_x"), real.log.array("tcp_y")]), real.log.time, axis=0)
     return Results(
         compare_forces(real.loop.plant),
         {name: judged(go(**what)) for name, what in CASES.items()},
-        (np.array(HOLDS) * 1e-3, *np.array([(r.storage[1].max(), r.tool_error.max()) for r in held]).T),
+        (np.array(holds) * 1e-3, *np.array([(r.storage[1].max(), r.tool_error.max()) for r in held]).T),
         oscillation(go(sample_time=f"{TOO_SLOW} ms"), 1e-3, 0.5), real,
         performance_index(real.tool_error, np.linalg.norm(speed, axis=1)))
 
@@ -160,7 +160,7 @@ def check(found: Results) -> None:
     stribeck, lugre, valve, limited, hold = others
     assert stribeck.excess < 1e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top  # friction costs little,
     assert valve.excess > valve.top and valve.share > 0.5  # a lagging valve is no small perturbation,
-    assert limited.share > 0.1 and limited.error > 0.05  # and a limited one does not follow
+    assert limited.share > 0.1 and limited.error > 1e4 * sound.error  # and a limited one does not follow
     assert 0.4 < hold.share < 0.7
 
     T, v, e = found.holds
