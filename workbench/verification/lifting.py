@@ -19,6 +19,7 @@ from workbench.intervals import Box, box, enclose
 from workbench.switches import _BINARY, _UNARY
 
 _STEPS = {ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
+_KINKED = {ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX}
 _PARTIAL = {ca.OP_SQRT, ca.OP_DIV, ca.OP_INV, ca.OP_LOG, ca.OP_POW, ca.OP_CONSTPOW}
 
 
@@ -28,6 +29,7 @@ class Lifted:
     """`expression` over the symbols `x`, and over `κ`, whose values are `constants`.
 
     steps    results of comparisons and steps: where the enclosure of one is not a single value, the expression may jump
+    kinks    one value where an absolute value, minimum or maximum is decided; elsewhere a derivative may jump
     domains  roots, quotients, logarithms and powers: where one is not surely defined, neither is the expression
     """
 
@@ -36,6 +38,7 @@ class Lifted:
     κ: ca.SX
     constants: tuple[float, ...]
     steps: tuple[ca.SX, ...]
+    kinks: tuple[ca.SX, ...]
     domains: tuple[ca.SX, ...]
 
     def function(self, *expressions: ca.SX) -> ca.Function:
@@ -57,7 +60,7 @@ def lift(x: ca.SX, expression: ca.SX) -> Lifted:
     f = ca.Function("f", [x], [ca.densify(ca.cse(expression))])
     slots: dict[int, ca.SX] = {}
     exponents: dict[int, float] = {}
-    symbols, values, steps, domains = [], [], [], []
+    symbols, values, steps, kinks, domains = [], [], [], [], []
     out = [ca.SX(0)] * f.numel_out(0)
     for k in range(f.n_instructions()):
         op, o, i = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
@@ -69,13 +72,16 @@ def lift(x: ca.SX, expression: ca.SX) -> Lifted:
             exponents[o[0]] = f.instruction_constant(k)
             slots[o[0]] = _constant(exponents[o[0]], symbols, values)
         else:
-            slots[o[0]] = made = _applied(op, [slots[j] for j in i], exponents.get(i[-1]))
+            a = [slots[j] for j in i]
+            slots[o[0]] = made = _applied(op, a, exponents.get(i[-1]))
+            if op in _KINKED:
+                kinks.append(np.sign(a[0]) if op == ca.OP_FABS else a[0] < a[1])
             if op in _STEPS or op in _PARTIAL:
                 (steps if op in _STEPS else domains).append(made)
         if op not in (ca.OP_CONST, ca.OP_OUTPUT):
             exponents.pop(o[0], None)  # the slot now holds something else
     κ = ca.vertcat(*symbols) if symbols else ca.SX(0, 1)
-    return Lifted(x, ca.vertcat(*out), κ, tuple(values), tuple(steps), tuple(domains))
+    return Lifted(x, ca.vertcat(*out), κ, tuple(values), tuple(steps), tuple(kinks), tuple(domains))
 
 
 def _constant(value: float, symbols: list, values: list) -> ca.SX:

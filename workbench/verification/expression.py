@@ -1,0 +1,104 @@
+"""A user's formula over named signals: a whitelist of arithmetic, read as a syntax tree, never executed as code.
+
+    + − * /   ** with a whole number   sqrt sin cos tanh exp abs   numbers   the names given
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from workbench.errors import InputError
+
+FUNCTIONS: Mapping[str, Callable] = {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "exp": np.exp,
+                                     "abs": np.abs}
+_BINARY = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
+           ast.Div: lambda a, b: a / b}
+_LONGEST, _DEEPEST, _POWER = 4000, 100, 16
+
+
+def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], object]:
+    """The formula as a function of the values of `names`, in order: floats or expressions.
+
+    Raises InputError, with the place, for anything outside the whitelist.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InputError("expected a formula such as 'x**2 + 0.5*v**2'", key=str(text)[:40], mend="write it as text")
+    if len(text) > _LONGEST:
+        raise InputError(f"formula of {len(text)} characters, at most {_LONGEST}", mend="shorten it")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        _check(tree, text, set(names), 0)
+    except SyntaxError as e:
+        raise InputError(f"cannot read the formula {text!r}, near column {e.offset}", mend="check its brackets") from e
+    except (RecursionError, MemoryError, ValueError) as e:
+        if isinstance(e, InputError):
+            raise
+        raise InputError(f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter") from e
+    return lambda values: _value(tree, dict(zip(names, values, strict=True)))
+
+
+def used(text: str, names: Sequence[str]) -> set[str]:
+    """Names that occur in the formula."""
+    formula(text, names)
+    return {n.id for n in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(n, ast.Name)} & set(names)
+
+
+def _check(node, text: str, names: set[str], depth: int) -> None:
+    """Everything allowed, or InputError; sums and products lean to the left, so only the right side counts as deeper."""
+    while isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        _check(node.right, text, names, depth + 1)
+        node = node.left
+    if depth > _DEEPEST:
+        raise InputError(f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter")
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float) and abs(node.value) < 1e300:
+        return
+    if isinstance(node, ast.Name):
+        if node.id in names:
+            return
+        _refuse(node, text, f"unknown signal {node.id!r}", f"choose from {', '.join(sorted(names)) or 'none'}")
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        return _check(node.operand, text, names, depth + 1)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        if not (isinstance(node.right, ast.Constant) and type(node.right.value) is int
+                and 0 <= node.right.value <= _POWER):
+            _refuse(node, text, "a power that is not a whole number",
+                    f"x**2, up to x**{_POWER}; sqrt(x) for roots, 1/x for inverses")
+        return _check(node.left, text, names, depth + 1)
+    if isinstance(node, ast.Call):
+        known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
+        if not known or len(node.args) != 1 or node.keywords:
+            _refuse(node, text, "a call that is not allowed", f"functions of one value: {', '.join(FUNCTIONS)}")
+        return _check(node.args[0], text, names, depth + 1)
+    _refuse(node, text, "something a formula cannot have", "use + − * / **, numbers, signals and "
+            + ", ".join(FUNCTIONS) + ("; powers are written **" if "^" in text else ""))
+
+
+def _refuse(node, text, what, mend):
+    piece = ast.get_source_segment(text.strip(), node) or ""
+    raise InputError(f"formula {text.strip()!r}: {what}: {piece!r} (column {getattr(node, 'col_offset', 0) + 1})",
+                     mend=mend)
+
+
+def _value(node, at: Mapping):
+    if isinstance(node, ast.Constant):
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        return at[node.id]
+    if isinstance(node, ast.UnaryOp):
+        value = _value(node.operand, at)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.Call):
+        return FUNCTIONS[node.func.id](_value(node.args[0], at))
+    if isinstance(node.op, ast.Pow):
+        return _value(node.left, at) ** node.right.value
+    chain = []  # left-leaning sums and products, without recursion
+    while isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        chain.append(node)
+        node = node.left
+    value = _value(node, at)
+    for step in reversed(chain):
+        value = _BINARY[type(step.op)](value, _value(step.right, at))
+    return value

@@ -1,0 +1,231 @@
+"""A user's own certificate: V over named signals, judged on a box minus a ball by interval branch and bound.
+
+Proven are V > 0 and V̇ < 0 (sampled loop: ΔV < 0) on the box minus the ball, or, with a level γ given, on the part of it
+with V ≤ γ. Then, with m = max V on the ball < γ < min V on the box's boundary (both bounded rigorously):
+
+    every start in the box with V ≤ γ stays there and goes to {V ≤ m}
+
+A sampled loop can step across: its path over each sample is kept inside the box as well, and m counts where a step from
+inside the ball can lead. Inside the ball nothing is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.system import System
+from workbench.verdict import Assumption, Verdict
+from workbench.verification.expression import formula
+from workbench.verification.motion import Motion
+from workbench.verification.paving import ball_size, faces, halved, least
+
+BATCH = 2048
+SOURCE = "interval branch and bound, outward rounding"
+
+
+def check_supplied(V: str, system: System, box: Mapping[str, Sequence[float]], ball: float | Mapping[str, float],
+                   level: float | None = None, centre: Mapping[str, float] | None = None,
+                   inputs: Mapping[str, object] | None = None, parameters: Mapping[str, Sequence[float]] | None = None,
+                   budget: int = 100_000, progress: Callable[[float, str], None] | None = None) -> Verdict:
+    """Does V prove that every start in its region comes to rest near `centre`?
+
+    V        formula over the box's states, such as "x**2 + 0.5*v**2" (`expression.formula`)
+    box      state → (low, high); every state the motion depends on
+    ball     radius of {Σ((x_i − centre_i)/r_i)² ≤ 1}, one for all or one a state
+    level    γ; None: the largest the box's boundary allows
+    inputs   a number, or (low, high) for any course between, held over samples; parameters: path → (low, high), any course
+    budget   sub-boxes looked at
+
+    `proof` (holds, or violated with a counter-example in data["at"]), or undecided with the sub-boxes left.
+    Raises InputError for a formula outside the whitelist, signals that do not exist, a ball that is not inside the box.
+    """
+    names = list(box)
+    limits = [(float(a), float(b)) for a, b in box.values()]
+    c = np.array([float((centre or {}).get(n, 0.0)) for n in names])
+    r = np.array([float(ball[n] if isinstance(ball, Mapping) and n in ball else np.nan if isinstance(ball, Mapping)
+                        else ball) for n in names])
+    _sensible(names, limits, c, r, level, centre)
+    judge = _Judge(Motion(system, formula(V, names), names, inputs, parameters), names, limits, c, r, budget, progress)
+    text = ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, (a, b) in zip(names, limits))
+    return judge.verdict(f"V = {V.strip()}", text, level)
+
+
+def _sensible(names, limits, c, r, level, centre):
+    if not names:
+        raise InputError("an empty box", key="box", mend="give every state a range (low, high)")
+    for n, (a, b), ci, ri in zip(names, limits, c, r):
+        if not (np.isfinite([a, b]).all() and a < b):
+            raise InputError(f"box: {n} from {a} to {b}, expected numbers with low < high", key=n, mend="widen the range")
+        if not (np.isfinite(ri) and ri > 0 and a < ci - ri and ci + ri < b):
+            raise InputError(f"ball: {n} = {ci} ± {ri} is not inside the box [{a}, {b}]", key=n,
+                             mend="a positive radius for every state, and room for it in the box")
+    for n in centre or {}:
+        if n not in names:
+            raise InputError(f"centre: {n!r} is not in the box", key=n, mend=f"choose from {', '.join(names)}")
+    if level is not None and not np.isfinite(level):
+        raise InputError(f"level {level}, expected a number", key="level", mend="leave it out to use the largest")
+
+
+class _Judge:
+    """One question: the motion, the box, the ball, and the numbers of the search."""
+
+    def __init__(self, motion: Motion, names, limits, c, r, budget, progress):
+        self.motion, self.names, self.c, self.r, self.budget, self.progress = motion, names, c, r, budget, progress
+        self.n = len(names)
+        self.low, self.high = np.array([*limits, *motion.ranges], float).T
+        self.labels = [*names, *motion.varying]
+
+    def verdict(self, what: str, text: str, level: float | None) -> Verdict:
+        sampled = self.motion.period is not None
+        region = f"{text} minus the ball" + ("" if level is None else f", where V ≤ {level:.6g}")
+        claim = f"{what} > 0 and {'ΔV' if sampled else 'V̇'} < 0 on {region}; its region is attracted to the ball's level"
+        notes = tuple(Assumption(f"{n} stays in [{a:.6g}, {b:.6g}]", None) for n, a, b in
+                      zip(self.motion.varying, self.low[self.n:], self.high[self.n:]))
+        say = lambda holds, worst, **data: Verdict(
+            "supplied-certificate", claim, holds, None if holds is None else "proof", worst=worst, assumptions=notes,
+            source=SOURCE, data=data)
+        a, b, _ = self.motion.V.plain(*(np.array([[*self.c, *e[self.n:]]]) for e in (self.low, self.high)))
+        if a[0] > 0 or b[0] < 0:
+            return say(False, f"V at the centre is not 0: between {a[0]:.6g} and {b[0]:.6g}", at=self._point(self.c))
+        if level is None:
+            edge = least(self.motion.V, *faces(self.low, self.high, self.n), budget=self.budget // 4)
+            γ = edge - 1e-9 * abs(edge)
+        else:
+            γ = float(level)
+            reached, x = self._reached(γ)
+            if reached is not False:
+                return say(False if reached else None, f"{{V ≤ {γ:.6g}}} {'reaches' if reached else 'may reach'} the boundary of "
+                           f"the box at {self._words(x)}", at=self._point(x), level=γ)
+        if not γ > 0:
+            found, x = self._reached(0.0)
+            return say(False if found else None, f"V {'≤ 0' if found else 'is not shown positive'} on the boundary of the box"
+                       + (f" at {self._words(x)}" if found else ""), at=self._point(x) if found else {}, level=γ)
+        m = self._ball_level()
+        if not m < γ:
+            return say(None, f"V reaches up to {m:.6g} from the ball, not below the level {γ:.6g}: smaller ball, larger box",
+                       ball=m, level=γ)
+        state, used, found = self._search(γ if level is not None else np.inf, γ)
+        data = {"level": γ, "ball": m, "boxes": used}
+        if state == "proved":
+            return say(True, f"starts with V ≤ {γ:.6g} go to V ≤ {m:.6g}; {used} sub-boxes", **data)
+        if state == "false":
+            return say(False, f"{found[1]} at {self._words(found[0])}", at=self._point(found[0]), **data)
+        lows, highs = found
+        left = [{n: [float(a), float(b)] for n, a, b in zip(self.labels, lo, hi)} for lo, hi in zip(lows[:8], highs[:8])]
+        return say(None, f"{len(lows)} sub-boxes left of {used}, one around {self._words((lows[0] + highs[0]) / 2)}",
+                   left=left, **data)
+
+    def _words(self, x) -> str:
+        return ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.labels, x))
+
+    def _point(self, x) -> dict:
+        return {n: float(v) for n, v in zip(self.labels, x)}
+
+    def _near(self, low, high):
+        return ball_size(low, high, self.c, self.r)[0] <= 1
+
+    def _reached(self, γ):
+        """(True, point) where V ≤ γ on the boundary; (False, None) when V > γ is proven on all of it; (None, a box left)."""
+        low, high = faces(self.low, self.high, self.n)
+        used = 0
+        while used < self.budget // 4:
+            used += len(low)
+            m = low + (high - low) / 2
+            b = self.motion.V.plain(m, m)[1]
+            if b.min() <= γ:
+                return True, m[b.argmin()]
+            a, _, weights = self.motion.V.over(low, high)
+            open_ = ~(a > γ)
+            if not open_.any():
+                return False, None
+            low, high = halved(low[open_], high[open_], weights[open_], np.maximum(self.high - self.low, 1e-300))
+        return None, low[0]
+
+    def _ball_level(self) -> float:
+        """A proven upper bound of V on the ball and, sampled, of V after a step from inside it."""
+        around = np.array([[*(self.c - self.r), *self.low[self.n:]]]), np.array([[*(self.c + self.r), *self.high[self.n:]]])
+        m = -least(self.motion.V, *around, keep=self._near, budget=self.budget // 8, sign=-1.0)
+        if self.motion.period is None:
+            return m
+        low, high = around
+        scale = self.high - self.low
+        for _ in range(8):  # V⁺ = V + ΔV, bounded on a cover of the ball
+            low, high = halved(low, high, (high - low) / scale, scale)
+            near = self._near(low, high)
+            low, high = low[near], high[near]
+        _, b, _ = self.motion.V.over(low, high)
+        _, d, _, way = self.motion.change(low, high)
+        return max(m, float(np.nextafter(b + d, np.inf).max())) if self._stays(way).all() else np.inf
+
+    def _stays(self, way):
+        """Whether the states stay inside the box over the sample."""
+        if way is None:
+            return True
+        return ((way[0] > self.low[: self.n]) & (way[1] < self.high[: self.n])).all(axis=1)
+
+    def _search(self, top: float, γ: float):
+        """("proved" | "false" | "left", boxes used, counter-example or boxes left). top: boxes with V > top are exempt."""
+        scale = self.high - self.low
+        low, high, used, left = self.low[None, :], self.high[None, :], 0, []
+        total = np.prod(scale[scale > 0])
+        done = 0.0
+        while len(low):
+            now, later = slice(-BATCH, None), slice(None, -BATCH)
+            a, b, rest = low[now], high[now], (low[later], high[later])
+            used += len(a)
+            open_, weights = self._open(a, b, top, γ)
+            example = self._example(a[open_], b[open_], top)
+            if example:
+                return "false", used, example
+            done += float(np.prod((b - a)[~open_][:, scale > 0], axis=1).sum() / total)
+            if self.progress:
+                self.progress(min(done, 1.0), f"{used} sub-boxes")
+            a, b, weights = a[open_], b[open_], weights[open_]
+            tiny = ((b - a) <= 1e-9 * scale).all(axis=1) if len(a) else np.zeros(0, bool)
+            left += list(zip(a[tiny], b[tiny]))
+            if used >= self.budget and len(a) + len(rest[0]):
+                return "left", used, (np.concatenate([a, rest[0]]), np.concatenate([b, rest[1]]))
+            a, b = halved(a[~tiny], b[~tiny], weights[~tiny], np.maximum(scale, 1e-300)) if (~tiny).any() else (a[:0], b[:0])
+            low, high = np.concatenate([rest[0], a]), np.concatenate([rest[1], b])
+        if left:
+            return "left", used, tuple(np.array(e) for e in zip(*left))
+        return "proved", used, None
+
+    def _open(self, low, high, top, γ):
+        """Which boxes are not settled, and where to cut them."""
+        open_ = ball_size(low, high, self.c, self.r)[1] > 1
+        weights = (high - low) / (self.high - self.low + 1e-300)
+        at = np.flatnonzero(open_)
+        if not len(at):
+            return open_, weights
+        a, _, own = self.motion.V.over(low[at], high[at])
+        need = ~(a > top)
+        open_[at[~need]] = False
+        at, a, own = at[need], a[need], own[need]
+        if len(at):
+            _, d, slope, way = self.motion.change(low[at], high[at])
+            # A step may not leave the box from where V ≤ γ; beyond that level it is free to.
+            fine = (a > 0) & (d < 0) & (self._stays(way) | (a > γ))
+            open_[at[fine]] = False
+            weights[at] = np.where((d < 0)[:, None], own, slope)
+        return open_, weights
+
+    def _example(self, low, high, top):
+        """A midpoint outside the ball, with V ≤ top, where V > 0 or the fall provably fails."""
+        if not len(low):
+            return None
+        m = low + (high - low) / 2
+        m = m[ball_size(m, m, self.c, self.r)[0] > 1]
+        if not len(m):
+            return None
+        a, b, _ = self.motion.V.plain(m, m)
+        within = b <= top
+        down, _, _, _ = self.motion.change(m, m)
+        for bad, words in ((within & (b <= 0), "V ≤ 0"), (within & (down >= 0) & np.isfinite(down), "V does not fall")):
+            if bad.any():
+                k = int(np.argmax(np.where(bad, down, -np.inf))) if bad.sum() > 1 else int(np.argmax(bad))
+                return m[k], words
+        return None
