@@ -101,7 +101,8 @@ class MPC:
         if self.preview is not None and not (isinstance(self.preview, int) and 0 <= self.preview):
             raise InputError(f"MPC: preview = {self.preview!r} samples; it must be a whole number, 0 or more, or None")
         if any(not isinstance(b, int) or b < 1 for b in self.blocks) or sum(self.blocks) > self.N:
-            raise InputError(f"MPC: blocks {self.blocks}: expected whole numbers of samples, 1 or more, at most N = {self.N} together")
+            raise InputError(f"MPC: blocks {self.blocks}: expected whole numbers of samples, 1 or more, "
+                             f"at most N = {self.N} together", mend="e.g. blocks=(1, 1, 2, 4): the last goes on to N")
         if self.terminal not in ("none", "cost", "set"):
             raise ValueError(f"terminal: {self.terminal!r} is unknown; choose from none, cost, set")
         for low, high in zip(self.each("u_min"), self.each("u_max")):
@@ -226,9 +227,9 @@ class MPC:
         return Memory(ahead, made.predicted_covariance(z.covariance), u, plan, age, z.solver, last), u.tolist()
 
     def _here(self, z: Memory, y):
-        """The problem linearised at the estimate, with the filter of this sample."""
+        """The problem linearised at what is expected of this sample (or measured, without an observer), its filter with it."""
         base = self.prepared
-        x = base.corrected(z.x, y) if z.covariance is None else base.corrected(z.x, y, base.filter(z.covariance))
+        x = base.corrected(z.x, y) if self.observer is None else z.x
         made = prepared(self, tuple(x[: base.problem.model.n]), tuple(z.u), base, z.covariance)
         return made, z._replace(solver=Fast(made.dense))
 

@@ -62,7 +62,10 @@ class Statement:
 
 def stated(q: Problem, names: dict[str, list[str]] | None = None, extra: Callable | None = None,
            solver: str | None = None, scale: float = 1.0) -> Statement:
-    """The problem in cvxpy, its cost divided by `scale` (a number of V's size). Raises InputError for additions that are not convex, not understood, or make it unbounded."""
+    """The problem in cvxpy, its cost divided by `scale` (a number of V's size).
+
+    Raises InputError for additions that are not convex or not understood; `check` refuses what makes it unbounded.
+    """
     given = {name: cp.Parameter(size, name=name) for name, size in q.sizes.items() if size and name != "one"}
     v = _symbols(q, given)
     v.names = names or {}
@@ -95,8 +98,8 @@ def _symbols(q: Problem, given) -> SimpleNamespace:
     dynamics = [X[:, 0] == given["x"] / size]
     for k in range(N):
         push = m.E0 @ known[k] + m.E1 @ known[k + 1] if m.E0.shape[1] else 0.0
-        dynamics.append(X[:, k + 1] == (m.A * size / size[:, None]) @ X[:, k] + (m.B * q.stroke / size[:, None]) @ moves[:, of[k]]
-                        + (push + constant(m.B_d, m.g)) / size)
+        after = m.A @ x[:, k] + m.B @ u[:, k] + push + constant(m.B_d, m.g)
+        dynamics.append((x[:, k + 1] - after) / size == 0)
     y = m.C @ x + cp.reshape(constant(m.C_d, m.h), (len(m.C), 1), order="F") @ np.ones((1, N + 1))
     before = cp.reshape(given["u"], (n_u, 1), order="F")
     differences = u - cp.hstack([before, u[:, :-1]]) if N > 1 else u - before

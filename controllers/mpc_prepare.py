@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from controllers.lqr import riccati
 from controllers.mpc_problem import Dense, Model, Problem, condensed, sampled_model
 from controllers.observer import augmented, covariances, design
 from controllers.terminal_set import Terminal, admissible
-from workbench.calculus import linearize
+from workbench.calculus import linearize, trace
 from workbench.errors import InputError
 from workbench.system import find, names
 
@@ -60,25 +60,20 @@ class Prepared:
 
         return stated(self.problem, self.labels, self.extra, scale=self.dense.scale)
 
-    def corrected(self, x: np.ndarray, y, L=None) -> np.ndarray:
+    def corrected(self, x: np.ndarray, y) -> np.ndarray:
         """(x, d) after measuring y."""
-        L = self.L if L is None else L
-        if L is None:
+        if self.L is None:
             x = x.copy()
             x[: len(self.reads)] = [y[i] for i in self.reads]
             return x
-        return x + L @ (np.array(y) - self.problem.model.h - self.C_a @ x)
-
-    def filter(self, P) -> np.ndarray:
-        """Filter gain for a predicted covariance."""
-        return np.linalg.solve(self.C_a @ P @ self.C_a.T + self.V, self.C_a @ P).T
+        return x + self.L @ (np.array(y) - self.problem.model.h - self.C_a @ x)
 
     def predicted_covariance(self, P):
         """Covariance one sample on; None where the filter is stationary."""
         if P is None:
             return None
         A, _ = augmented(self.problem.model.A, self.problem.model.B_d, self.problem.model.C, self.problem.model.C_d)
-        P = P - self.filter(P) @ self.C_a @ P
+        P = P - self.L @ self.C_a @ P
         P = A @ P @ A.T + self.W
         return (P + P.T) / 2
 
@@ -99,22 +94,37 @@ class Prepared:
 def prepared(law, x, u, base: Prepared | None = None, covariance=None) -> Prepared:
     """Everything for the problem of `law` linearised at (x, u); `base`: an earlier one whose filter is kept."""
     model, names_d = model_at(law, x, u), law.disturbances
-    q, terminal = problem_of(law, model)
+    q, terminal = problem_of(law, model, base)
     L, W, V, start = None, None, None, None
     C_a = np.hstack([model.C, model.C_d])
     reads: tuple[int, ...] = ()
     if law.observer is None:
         reads = _reads(law)
     else:
-        W, V = covariances(len(model.A), model.B_d, len(model.C), law.observer)
+        own = _uncertain(model)
+        some, V = covariances(model.n, model.B_d[: model.n], len(model.C), law.observer)
+        W = np.zeros((len(model.A) + model.B_d.shape[1],) * 2)
+        W[np.ix_(own, own)] = some
         if base is not None:
             L = np.linalg.solve(C_a @ covariance @ C_a.T + V, C_a @ covariance).T
         else:
-            found = design(model.A, model.B_d, model.C, model.C_d, law.observer, names_d)
-            L, start = found.L, found.P if law.relinearise else None
+            # Commands on their way are known: the filter is for the plant's own states and the disturbances.
+            n = model.n
+            found = design(model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, names_d)
+            L = np.zeros((len(W), len(V)))
+            L[own] = found.L
+            if law.relinearise:
+                start = np.zeros(W.shape)
+                start[np.ix_(own, own)] = found.P
     start_x = np.concatenate([x, np.zeros(len(model.A) - model.n + model.B_d.shape[1])])
     labels = {"x": names(law.model.states), "y": names(law.measured), "u": names(law.commands), "d": list(names_d)}
     return Prepared(q, condensed(q), terminal, L, C_a, W, V, reads, start_x, start, labels, law.extra)
+
+
+def _uncertain(model: Model) -> list[int]:
+    """Places of the plant's states and the disturbances in (x, d)."""
+    N = len(model.A)
+    return [*range(model.n), *range(N, N + model.B_d.shape[1])]
 
 
 def _reads(law) -> tuple[int, ...]:
@@ -136,27 +146,53 @@ def model_at(law, x, u) -> Model:
     for name in law.disturbances:
         if name in names(plant.inputs) and name not in live:
             live.append(name)
-    flat = linearize(plant, x, w, inputs=live)
-    w_live = np.array([float(given.get(name, 0.0)) for name in live])
+    if law.relinearise:
+        A, B, C_all = tangent(plant, x, w, live)
+    else:
+        flat = linearize(plant, x, w, inputs=live)
+        A, B, C_all = flat.A, flat.B, flat.C
+    w_live = np.array([w[names(plant.inputs).index(name)] for name in live])
     m, k = len(own), len(pushes)
     rows = [names(plant.outputs).index(s.name) for s in law.measured]
-    c = np.array(plant.rhs(0.0, x, w), float) - flat.A @ x - flat.B[:, : m + k] @ w_live[: m + k]
+    c = np.array(plant.rhs(0.0, x, w), float) - A @ x - B[:, : m + k] @ w_live[: m + k]
     y = np.array([float(plant.out(0.0, x)[i]) for i in rows])
     D, C_d = [], []
     for name in law.disturbances:
         inside = name in live
         if not inside:
             find(law.measured, name, "observer, disturbance")
-        D.append(flat.B[:, live.index(name)] if inside else np.zeros(len(x)))
+        D.append(B[:, live.index(name)] if inside else np.zeros(len(x)))
         C_d.append(np.array([0.0 if inside else float(s.name == name) for s in law.measured]))
     stack = lambda columns, n: np.array(columns).T if columns else np.zeros((n, 0))
-    C = flat.C[rows]
-    return sampled_model(flat.A, flat.B[:, :m], flat.B[:, m: m + k], stack(D, len(x)), c, C, stack(C_d, len(rows)), y - C @ x,
+    C = C_all[rows]
+    return sampled_model(A, B[:, :m], B[:, m: m + k], stack(D, len(x)), c, C, stack(C_d, len(rows)), y - C @ x,
                          law.T_s, law.delay)
 
 
-def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
-    """The problem's data with terminal cost and set."""
+_tangents: dict = {}  # a trace → it and the function of its values and Jacobians
+
+
+def tangent(plant, x, w, live) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(A, B, C) at (x, w) without asking whether a switch is on its edge: at every sample there is one side or the other."""
+    live = tuple(live)
+    extra = tuple(s.name for s, v in zip(plant.inputs, w) if v != plant.defaults().get(s.name, 0.0) and s.name not in live)
+    traced = trace(plant, (*live, *extra))
+    if id(traced) not in _tangents:
+        made = [f.factory("tangent", ["t", "x", "w", "c"], ["jac:y:x", "jac:y:w"]) for f in (traced.flow, traced.out)]
+        _tangents[id(traced)] = traced, *made
+    _, flow, out = _tangents[id(traced)]
+    at = dict(zip(names(plant.inputs), w))
+    point = (0.0, x, [at[name] for name in (*live, *extra)], traced.constants(plant))
+    (A, B), (C, _) = (tuple(np.array(J.full()) for J in f(*point)) for f in (flow, out))
+    n = len(x)
+    if not (np.isfinite(A).all() and np.isfinite(B).all() and np.isfinite(C).all()):
+        raise InputError(f"MPC: {type(plant).__name__} has no finite derivative at x = {[float(f'{v:.4g}') for v in x]}",
+                         mend="keep the loop where the model has one, e.g. by limits on outputs")
+    return A[:n], B[:n, : len(live)], C
+
+
+def problem_of(law, model: Model, base: Prepared | None = None) -> tuple[Problem, Terminal | None]:
+    """The problem's data with terminal cost and set; the law of last resort is that of `base` where there is no such cost."""
     seen = names(law.measured)
     track = tuple(seen.index(s.name) for s in law.follows)
     edges = {s: (-np.inf, np.inf) for s in seen}
@@ -178,16 +214,17 @@ def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
                    law.each("u_min"), law.each("u_max"), law.each("slew") * law.T_s,
                    np.array([edges[s][0] for s in seen]), np.array([edges[s][1] for s in seen]),
                    tuple(row[0] for row in soft), column(1), column(2), column(3), column(4), law.ahead)
+    if base is not None and law.terminal == "none":
+        return replace(data, K=base.problem.K), None
     return _ended(law, data)
 
 
 def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
-    from dataclasses import replace
-
     if (law.R != (0.0,) and any(law.R)) or law.terminal != "none":
         if q.target[2] > 1e-7 and not law.relinearise:
             raise InputError(f"MPC: {', '.join(names(law.follows))} cannot all be brought to rest where references want them",
-                             mend="track at most as many outputs as there are commands that move them; or R = 0 and terminal='none'")
+                             mend="track at most as many outputs as there are commands that move them, or R = 0 and "
+                                  "terminal='none'")
     try:
         P, K, A_K = terminal_law(q)
     except InputError:

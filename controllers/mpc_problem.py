@@ -139,7 +139,7 @@ class Problem:
     def target(self) -> tuple[np.ndarray, np.ndarray, float]:
         """(x_s, u_s) as matrices over (r, v, d, 1), and the residual (see `target_map`)."""
         m, rows = self.model, list(self.track)
-        q, k, n_d, n = len(rows), m.E0.shape[1], m.B_d.shape[1], len(m.A)
+        q, k, n = len(rows), m.E0.shape[1], len(m.A)
         zeros = np.zeros
         right = np.block([[zeros((n, q)), m.E0 + m.E1, m.B_d, m.g[:, None]],
                           [np.eye(q), zeros((q, k)), -m.C_d[rows], -m.h[rows][:, None]]])
@@ -293,7 +293,8 @@ def condensed(q: Problem) -> Dense:
     scale = float(np.diag(H).mean())
     spread = np.linalg.eigvalsh(H)
     if not np.isfinite(spread).all() or spread[0] <= 1e-14 * spread[-1]:
-        raise InputError(f"MPC: the cost leaves some move free (condition number of its Hessian {spread[-1] / max(spread[0], 1e-300):.1e})",
+        raise InputError("MPC: the cost leaves some move free (condition number of its Hessian "
+                         f"{spread[-1] / max(spread[0], 1e-300):.1e})",
                          mend="give commands or their moves a weight (R or S), or fewer moves (blocks)")
     moves, n_s = len(q.blocks), len(q.soft)
     M, low, high, labels = limits(q)
