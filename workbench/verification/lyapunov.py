@@ -54,7 +54,8 @@ class Certificate:
         return {"format": "quadratic-certificate-1", "time": "continuous" if self.T is None else "sampled",
                 "T": None if self.T is None else float(self.T).hex(), "rate": float(self.rate).hex(),
                 "matrices": [hexed(A) for A in self.matrices], "P": hexed(self.P),
-                "radius": None if self.radius is None else hexed(np.broadcast_to(self.radius, self.P.shape))}
+                "radius": None if self.radius is None else hexed(np.broadcast_to(self.radius, self.P.shape)),
+                "X": None if self.radius is None else hexed(np.linalg.inv(np.linalg.cholesky(self.P).T))}
 
     def save(self, path) -> None:
         """Write the document as JSON."""

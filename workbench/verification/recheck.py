@@ -1,0 +1,232 @@
+"""Re-check an exported certificate: Python's own integers and fractions, nothing else. Usage: python recheck.py file.json
+
+Exit 0 and what is proved, or exit 1 and why not. Nothing here is shared with the program that wrote the file.
+
+The file is one JSON object. Numbers are strings, so that nothing is rounded: hexadecimal floats ("0x1.8p+1") or fractions
+("3/2"). Matrices are lists of rows. "≻ 0" is decided by exact elimination.
+
+"format": "quadratic-certificate-1"
+    time "continuous" | "sampled", matrices [A_1, A_2, …], P, rate, radius (matrix or null), X (matrix or null)
+    Proves for every A with |A − A_i| ≤ radius, entry by entry: P = Pᵀ ≻ 0, and −AᵀP − PA − 2 rate P ≻ 0, or
+    (1 − rate)²P − AᵀPA ≻ 0. With a radius both are taken as Xᵀ(…)X, XᵀPX ≻ 0, less row sums of what the radius can do.
+"format": "sector-certificate-1"
+    time, criterion "circle" | "popov" | "jury-lee", A, B, C, low, high, slope (or null), P, tau, lambda (rows)
+    Proves global asymptotic stability of ẋ = A x − B φ(C x) (or x⁺) for every φ_i between low_i y and high_i y; popov and
+    jury-lee: for φ that do not change with time, jury-lee with slope at most `slope`.
+"format": "terminal-certificate-1"
+    A, B, Q, R, S, P, K, E, F, g, H, h, W, c, duals {radius, kept, limits}: multipliers, one row an inequality
+    Proves for u = −K x: P ≻ 0 falls by ℓ = xᵀQx + 2xᵀSu + uᵀRu; {Hx ≤ h} is bounded, kept, and E x + F u ≤ g on it;
+    ℓ ⪰ 0 and cℓ − ΔxᵀWx ≻ 0 in (x, u), W ≻ 0.
+"""
+
+import json
+import sys
+from fractions import Fraction
+
+
+class Refused(Exception):
+    """The certificate does not prove what it says."""
+
+
+def number(text):
+    if not isinstance(text, str):
+        raise Refused(f"a number must be a string, not {text!r}")
+    try:
+        return Fraction(float.fromhex(text)) if "x" in text.lower() else Fraction(text)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise Refused(f"not a number: {text!r}") from None
+
+
+def matrix(data, rows=None, columns=None):
+    M = [[number(v) for v in row] for row in data]
+    if not M or any(len(row) != len(M[0]) for row in M) or (rows or len(M)) != len(M) or (
+            columns or len(M[0])) != len(M[0]):
+        raise Refused(f"a matrix of the wrong shape: {len(M)} rows, expected {rows}×{columns}")
+    return M
+
+
+def T(M):
+    return [list(c) for c in zip(*M)]
+
+
+def mul(A, B):
+    columns = T(B)
+    return [[sum((a * b for a, b in zip(row, c) if a and b), Fraction(0)) for c in columns] for row in A]
+
+
+def add(A, B, s=1):
+    return [[a + s * b for a, b in zip(x, y)] for x, y in zip(A, B)]
+
+
+def times(s, A):
+    return [[s * a for a in row] for row in A]
+
+
+def size(A):
+    return [[abs(a) for a in row] for row in A]
+
+
+def diagonal(v):
+    return [[v[i] if i == j else Fraction(0) for j in range(len(v))] for i in range(len(v))]
+
+
+def beside(A, B):
+    return [x + y for x, y in zip(A, B)]
+
+
+def definite(M, strict=True):
+    """Exact elimination of the symmetric part."""
+    A = add(M, T(M))
+    for k in range(len(A)):
+        p = A[k][k]
+        if p < 0 or (strict and p == 0):
+            return False
+        if p == 0:
+            if any(A[k][j] for j in range(k + 1, len(A))):
+                return False
+            continue
+        for i in range(k + 1, len(A)):
+            if A[i][k]:
+                f = A[i][k] / p
+                A[i] = [a - f * b for a, b in zip(A[i], A[k])]
+    return True
+
+
+def need(condition, why):
+    if not condition:
+        raise Refused(why)
+
+
+def quadratic(d):
+    P = matrix(d["P"])
+    n, rate = len(P), number(d["rate"])
+    need(P == T(P) and definite(P), "P is not symmetric and positive definite")
+    need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
+    sampled = d["time"] == "sampled"
+    need(rate >= 0 and (rate < 1 or not sampled), "the rate is out of range")
+    need(d["matrices"], "no matrices")
+    radius = None if d.get("radius") is None else size(matrix(d["radius"], n, n))
+    X = diagonal([Fraction(1)] * n) if radius is None else matrix(d["X"], n, n)
+    own = mul(mul(T(X), P), X)
+    need(definite(own), "X is not invertible")
+    for A in (matrix(M, n, n) for M in d["matrices"]):
+        AX = mul(A, X)
+        move = times(0, own) if radius is None else mul(radius, size(X))
+        if sampled:
+            fall = add(times((1 - rate) ** 2, own), mul(T(AX), mul(P, AX)), -1)
+            half = add(mul(size(T(AX)), mul(size(P), move)), times(Fraction(1, 2), mul(T(move), mul(size(P), move))))
+        else:
+            cross = mul(T(X), mul(P, AX))
+            fall = times(-1, add(add(cross, T(cross)), times(2 * rate, own)))
+            half = mul(size(mul(T(X), P)), move)
+        spent = add(half, T(half))
+        need(definite(add(fall, diagonal([sum(row) for row in spent]), -1)), "V = xᵀPx does not fall at the rate stated")
+    unit = f"(1 − {float(rate):.6g})² a sample" if sampled else f"e^(−2·{float(rate):.6g} t)"
+    return f"V = xᵀPx falls like {unit} for {len(d['matrices'])} stored matrices" + (" ± radius" if radius else "")
+
+
+def sector(d):
+    A = matrix(d["A"])
+    n = len(A)
+    B, C = matrix(d["B"], n), matrix(d["C"], None, n)
+    m, P, sampled, kind = len(C), matrix(d["P"], n, n), d["time"] == "sampled", d["criterion"]
+    low, high, τ, λ = (matrix(d[k], 1, m)[0] for k in ("low", "high", "tau", "lambda"))
+    need(P == T(P) and definite(P), "P is not symmetric and positive definite")
+    need(all(v > 0 for v in τ) and all(v >= 0 for v in λ), "a multiplier has the wrong sign")
+    need(all(a < b for a, b in zip(low, high)), "the sector is empty")
+    need(kind == "circle" or (kind == "popov") != sampled and kind in ("popov", "jury-lee"), "criterion and time do not fit")
+    need(kind != "circle" or not any(λ), "the circle criterion has no λ")
+    if kind != "circle":
+        A = add(A, mul(mul(B, diagonal(low)), C), -1)
+        slope = [s - a for s, a in zip(matrix(d["slope"], 1, m)[0], low)] if sampled else None
+        low, high = [Fraction(0)] * m, [b - a for a, b in zip(low, high)]
+    zero, one = [[Fraction(0)] * m for _ in range(n)], diagonal([Fraction(1)] * m)
+    step, state = beside(A, times(-1, B)), beside(diagonal([Fraction(1)] * n), zero)
+    y, w = beside(C, diagonal([Fraction(0)] * m)), beside(T(zero), one)
+    form = mul(T(add(w, mul(diagonal(low), y), -1)), mul(diagonal(τ), add(mul(diagonal(high), y), w, -1)))
+    if sampled:
+        form = add(add(form, mul(T(step), mul(P, step))), mul(T(state), mul(P, state)), -1)
+        if kind == "jury-lee":
+            move = mul(C, add(step, state, -1))
+            form = add(form, times(2, mul(T(w), mul(diagonal(λ), move))))
+            form = add(form, mul(T(move), mul(diagonal([a * b for a, b in zip(λ, slope)]), move)))
+    else:
+        form = add(form, times(2, mul(T(state), mul(P, step))))
+        form = add(form, times(2, mul(T(w), mul(diagonal(λ), mul(C, step)))))
+    need(definite(times(-1, form)), "the Lyapunov function does not fall on the sector")
+    return f"globally asymptotically stable for every nonlinearity in the sector ({kind})"
+
+
+def terminal(d):
+    A = matrix(d["A"])
+    n = len(A)
+    B = matrix(d["B"], n)
+    m = len(B[0])
+    Q, R, S, P = matrix(d["Q"], n, n), matrix(d["R"], m, m), matrix(d["S"], n, m), matrix(d["P"], n, n)
+    K, E, F, H, W = (matrix(d[k]) for k in ("K", "E", "F", "H", "W"))
+    g, h, c = [number(v) for v in d["g"]], [number(v) for v in d["h"]], number(d["c"])
+    own = add(A, mul(B, K), -1)
+    stage = beside(Q, S) + beside(T(S), R)
+    law = diagonal([Fraction(1)] * n) + times(-1, K)
+    fall = add(add(P, mul(T(own), mul(P, own)), -1), mul(T(law), mul(stage, law)), -1)
+    need(definite(P) and definite(fall, strict=False), "the terminal cost does not fall by the stage cost")
+    need(len(H) == len(h) and len(E) == len(F) == len(g), "limits and rows differ in number")
+    need(all(v > 0 for v in h) and all(v >= 0 for v in g), "the origin is not inside")
+    units = [[Fraction((1 - 2 * s) * (i == j)) for j in range(n)] for i in range(n) for s in (0, 1)]
+    need(len(d["duals"]["radius"]) == 2 * n, "a direction without multipliers")
+    plain = [bound(e, H, h, y) for e, y in zip(units, d["duals"]["radius"])]
+    a, b = max(v for v, _ in plain), max(v for _, v in plain)
+    need(b < 1, "the terminal set is not shown bounded")
+    radius = max(a, 0) / (1 - b)
+    for key, rows, limits in (("kept", mul(H, own), h), ("limits", add(E, mul(F, K), -1), g)):
+        need(len(d["duals"][key]) == len(rows), f"{key}: a row without multipliers")
+        for row, limit, y in zip(rows, limits, d["duals"][key]):
+            value, left = bound(row, H, h, y)
+            need(value + left * radius <= limit, f"{key}: a row is not shown kept on the terminal set")
+    step, state = beside(A, B), [[Fraction(i == j) for j in range(n + m)] for i in range(n)]
+    seen = add(add(times(c, stage), mul(T(step), mul(W, step)), -1), mul(T(state), mul(W, state)))
+    need(c > 0 and definite(W) and definite(stage, strict=False) and definite(seen), "the stage cost does not see the state")
+    return "the terminal cost falls by the stage cost, the terminal set is invariant and admissible"
+
+
+def bound(c, H, h, y):
+    """(yᵀh, |c − Hᵀy|₁) for y ≥ 0: cᵀx ≤ their sum where |x_i| ≤ 1."""
+    y = [number(v) for v in y]
+    need(len(y) == len(H) and all(v >= 0 for v in y), "multipliers of the wrong number or sign")
+    left = [v - sum((a * row[j] for a, row in zip(y, H) if a), Fraction(0)) for j, v in enumerate(c)]
+    return sum((a * b for a, b in zip(y, h) if a), Fraction(0)), sum((abs(v) for v in left), Fraction(0))
+
+
+FORMATS = {"quadratic-certificate-1": quadratic, "sector-certificate-1": sector, "terminal-certificate-1": terminal}
+
+
+def recheck(document):
+    """(accepted, what is proved or why not) for a parsed document."""
+    try:
+        kind = document.get("format") if isinstance(document, dict) else None
+        if kind not in FORMATS:
+            raise Refused(f"unknown format {kind!r}")
+        return True, FORMATS[kind](document)
+    except Refused as reason:
+        return False, str(reason)
+    except (KeyError, TypeError, IndexError, AttributeError) as reason:
+        return False, f"not a certificate of its format: {reason!r}"
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print("usage: python recheck.py file.json", file=sys.stderr)
+        return 2
+    try:
+        with open(arguments[0], encoding="utf-8") as file:
+            document = json.load(file)
+    except (OSError, ValueError) as reason:
+        print(f"cannot read {arguments[0]}: {reason}", file=sys.stderr)
+        return 1
+    accepted, words = recheck(document)
+    print(("accepted: " if accepted else "refused: ") + words)
+    return 0 if accepted else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
