@@ -40,7 +40,7 @@ from workbench.system import Signal, System
 _LEAK = Unit("m^3/(s Pa)")
 DETAILS = ("averaged", "ripple", "full")
 # Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py).
-STEP_ERRORS = {"E": 1e-10, "dE": 1e-5, "zeta": 150.0, "P_A": 1.0, "P_B": 1.0, "Y": 1e-9, "dY": 1e-7, "p": 1000.0}
+STEP_ERRORS = {"E": 1e-10, "dE": 1e-5, "zeta": 150.0, "P_A": 0.1, "P_B": 0.1, "Y": 1e-9, "dY": 2e-8, "p": 1000.0}
 
 
 class Delivery(NamedTuple):

@@ -84,27 +84,34 @@ def _openings(K: Coefficients, plant: IEHA, part: Terms):
     return [K.K_7 * root(P * (1.0 - side * part.drop), plant.valve.width) / P**0.5 for side in (1.0, -1.0)]
 
 
-def feedforward(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
-    """X [m] that moves the load along Y under F_ext: (24), or (25) when `reduced`.
+def valve_position(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
+    """X [m] by (24), or by (25) when `reduced`.
 
     Y     Y, Ẏ, … Y⁽⁶⁾ (to Y⁽⁴⁾ when reduced), m/sᵏ
     F     F_ext, … F_ext⁽⁴⁾ (to F_ext⁽²⁾), N/sᵏ
 
-    The flow that the pump loses by decompression and leakage at the delivery pressure is made up for in A. Raises InputError
-    for an open circuit and for too few derivatives.
+    Raises InputError for an open circuit and for too few derivatives.
     """
     _check(plant)
     order = 4 if reduced else 6
-    if len(Y) <= order or len(F) <= order - 2:
-        raise InputError(f"feedforward: {len(Y)} and {len(F)} derivatives of Y and F_ext",
-                         mend=f"give Y … Y⁽{order}⁾ and F_ext … F_ext⁽{order - 2}⁾, {order + 1} and {order - 1} numbers")
+    if len(Y) <= order or len(F) < order - 1:
+        raise InputError(f"the input–output equation needs more derivatives than {len(Y) - 1} of Y and {len(F) - 1} of F_ext",
+                         mend=f"give {order + 1} numbers, Y … Y⁽{order}⁾, and {order - 1}, F_ext … F_ext⁽{order - 2}⁾")
     K, part = coefficients(plant), terms(plant, Y, F, reduced)
     E, dE, _, dddE = part.E
     B = K.K_8 * dE + K.K_9 * (plant.m_e * dddE - part.dF_p)
     opened = _openings(K, plant, part)
-    X = E + np.maximum(B, 0.0) / opened[0] + np.minimum(B, 0.0) / opened[1]
-    side = np.where(E > 0, 1.0, -1.0)
-    return X - side * plant.pump.mean_loss(E, side * part.P_L / 2, plant.oil.β) / plant.pump.mean_flow(1.0)
+    return E + np.maximum(B, 0.0) / opened[0] + np.minimum(B, 0.0) / opened[1]
+
+
+def feedforward(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
+    """X [m] that moves the averaged plant along Y under F_ext: `valve_position`, and what the pump loses made up for.
+
+    The loss (decompression, leakage of the pistons) is that at the delivery pressure of the moment.
+    """
+    X, part = valve_position(plant, Y, F, reduced), terms(plant, Y, F, reduced)
+    side = np.where(part.E[0] > 0, 1.0, -1.0)
+    return X - side * plant.pump.mean_loss(part.E[0], side * part.P_L / 2, plant.oil.β) / plant.pump.mean_flow(1.0)
 
 
 def _check(plant):

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
+from workbench.adaptive import Adaptive
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.system import Signal, System
 
@@ -39,7 +40,7 @@ class LinearActuator(System):
     inputs = (Signal("X", "m", "position of the micro-valve"),
               Signal("F_ext", "N", "external force, opposing +Y", "disturbance"))
     outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
-    stiff = ("v_F",)  # λ'_1 is far below any sample time
+    adaptive = Adaptive((1e-8, 1e-8, 1e-8, 1e-8, 1e-11))  # λ'_1 is far below any sample time
 
     def __post_init__(self):
         check_bounds(self)

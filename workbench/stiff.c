@@ -74,7 +74,7 @@ static real rodas(real t, real h, const real *z, real *to, const Inputs *in, con
   }
   for (int i = 0; i < NI; ++i) {
     if (!(to[i] - to[i] == 0.0)) return HUGE_VAL;
-    worst = fmax(worst, fabs(U[5][i]) / c[NC + i]);
+    worst = fmax(worst, fabs(U[5][i]) / (c[NC + i] + RELATIVE * fabs(to[i])));
   }
   return worst;
 }
@@ -109,13 +109,13 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
     }
     real step = fmin(*h, most);
     step = step < 0.5 * room ? step : step < room ? 0.5 * room : room;
+    if (step < room && step < 1e-15 + 1e-14 * fabs(t)) return 0;
     real error = rodas(t, step, z, to, in, J, ft, c, work), grow = 0.9 * pow(fmax(error, 1e-12), -0.25);
     ++tried;
     if (!(error <= 1.0)) {
       /* where a smaller step did not help, the error is a fast state's: go down to its time scale */
       *h = step * (failed ? 0.25 : fmax(0.2, fmin(grow, 0.9)));
       failed = 1;
-      if (*h < 1e-15 + 1e-14 * fabs(t)) return 0;
       continue;
     }
     real part = NE > 0 ? crossed(z[WATCHED], to[WATCHED], edges) : 1.0;

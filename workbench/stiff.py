@@ -98,6 +98,7 @@ class StiffLoop(Loop):
 
     FIRST = 1e-6  # s, step after a jump or an edge
     NEAR = 2e-6  # s before an edge that one step may take; farther away, half of what is left
+    RELATIVE = 1e-9  # of a state, added to the error a step may make: what grows without bound shall not stall
 
     def __init__(self, traced: Traced, wanted: Adaptive, states: list[str], compiled: bool | None = None):
         self.slope, self.pattern = slopes(traced)
@@ -125,7 +126,8 @@ class StiffLoop(Loop):
         defines = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NC": self.n_c,
                    "NJ": self.pattern.nnz(), "NLU": self.lu.numel_out(0), "NE": self.edges, "WATCHED": self.watched,
                    "NODES": len(NODES), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "FIRST": self.FIRST,
-                   "NEAR": self.NEAR, "GAMMA": GAMMA, "TABLE_A": table(A), "TABLE_C": table(C), "TABLE_AT": row(AT),
+                   "NEAR": self.NEAR,
+                   "RELATIVE": self.RELATIVE, "GAMMA": GAMMA, "TABLE_A": table(A), "TABLE_C": table(C), "TABLE_AT": row(AT),
                    "TABLE_D": row(D)}
         lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
         if lib is not None:

@@ -73,8 +73,10 @@ def _rodas(loop, t, h, z, inputs, J, rate, c):
     to = z.copy()
     to[:m] = y[:m] + U[5, :m]
     to[nx:] = z[nx:] + U[5, m:] + sum(a * u[m:] for a, u in zip(stiff.A[5], U))
-    error = float(np.max(np.abs(U[5, :m]) / c[loop.n_c: loop.n_c + m])) if np.isfinite(to[:m]).all() else inf
-    return to, error
+    if not np.isfinite(to[:m]).all():
+        return to, inf
+    allowed = c[loop.n_c: loop.n_c + m] + loop.RELATIVE * np.abs(to[:m])
+    return to, float(np.max(np.abs(U[5, :m]) / allowed))
 
 
 def _advance(loop, t, t1, z, inputs, c, h):
@@ -96,12 +98,12 @@ def _advance(loop, t, t1, z, inputs, c, h):
             rate, fresh = np.array(rate).ravel(), True
         step = min(h, most)
         step = step if step < 0.5 * room else 0.5 * room if step < room else room
+        if step < room and step < 1e-15 + 1e-14 * abs(t):
+            return None
         to, error = _rodas(loop, t, step, z, inputs, J, rate, c)
         grow = 0.9 * max(error, 1e-12) ** -0.25
         if not error <= 1.0:
             h, failed = step * (0.25 if failed else max(0.2, min(grow, 0.9))), True
-            if h < 1e-15 + 1e-14 * abs(t):
-                return None
             continue
         a, b = z[loop.watched], to[loop.watched]
         part = min((float((e - a) / (b - a)) for e in edges if (a - e) * (b - e) < 0), default=1.0)
