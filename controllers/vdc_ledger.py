@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import final
 
@@ -12,6 +13,7 @@ from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
 from workbench.verification.ledger import Entry
+from workbench.wrappers import Saturated
 
 EXTERNAL_BASE, EXTERNAL_TIP = "base B_c1", "tip D"
 
@@ -162,8 +164,10 @@ class VDCLedger:
             opened = lambda volt, c=c, a=D_plus, b=D_minus: _unsaturated(c.valve, volt, a, b)
             ladder = [u_fr, opened(c.valve.invert(u_fr, D_plus, D_minus)), *(opened(s[i]) for s in steps),
                       opened(np.clip(steps[-1][i], -c.valve.u_max, c.valve.u_max)), u_f]
-            titles = ("valve inverse", "parameters", "derivative", "measurement", "hold", "saturation", "valve")
-            d = {name: Δf / k_x[i] * (a - b) for name, a, b in zip(titles, ladder[:-1], ladder[1:])}
+            titles = ("valve inverse", "parameters", "derivative", "measurement", "saturation", "hold", "saturation", "valve")
+            d = {}
+            for name, a, b in zip(titles, ladder[:-1], ladder[1:]):
+                d[name] = d.get(name, 0.0) + Δf / k_x[i] * (a - b)
             n_z, n_ẑ = len(c.friction.states("")), len(law.model.cylinders[i].friction.states(""))
             store = 0.0
             d["friction"] = -Δx * (f_fr[i] - f_f[i])
@@ -202,14 +206,15 @@ class VDCLedger:
     _segment = _structure
 
     def _commands(self, loop, t, z, inner_z, y, exact, r, f_pr_rate, u):
-        """Voltages on the way from the law at true states to the valve's input: (parameters, derivative, measurement, hold)."""
+        """Voltages on the way from the law at true states to the valve's input: the law's own, with its own ḟ_pr, with measured
+        signals, within the limits the controller sets itself, and as held."""
         law, m = self.law, len(self.law.references)
         ideal = law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0]
         formed = law.law(inner_z, exact, r[:m])[0]
         now = _instant(loop.controller)
         size = len(now.states)
-        seen = now.command(t, list(z[:size]), y, r)
-        return ideal, formed, seen, list(u[: self.plant.n])
+        free = _unlimited(now).command(t, list(z[:size]), y, r)
+        return ideal, formed, free, now.command(t, list(z[:size]), y, r), list(u[: self.plant.n])
 
 
 def _instant(controller):
@@ -217,6 +222,17 @@ def _instant(controller):
     while getattr(controller, "period", None) is not None:
         controller = controller.inner
     return controller
+
+
+def _unlimited(controller):
+    """The controller without its own limits on the command (those wrappers have no memory)."""
+    if isinstance(controller, Saturated):
+        return _unlimited(controller.inner)
+    if not hasattr(controller, "inner"):
+        return controller
+    new = copy(controller)  # not `replace`: its numbers may be expressions, which no check can judge
+    object.__setattr__(new, "inner", _unlimited(controller.inner))
+    return new
 
 
 def _unsaturated(valve, volt, D_plus, D_minus):

@@ -163,6 +163,13 @@ class Manipulator(System):
 
     power_names = ("supply", "tank", "throttling", "leakage", "compression", "friction", "tip", "base")
 
+    @property
+    def pressure_names(self):
+        return tuple(f"p_{side}{label}" for label in self.labels for side in "ab")
+
+    def limits(self):
+        return {f"u_{label}": (-c.valve.u_max, c.valve.u_max) for label, c in zip(self.labels, self.cylinders)}
+
     def defaults(self):
         up = unturn(self.base.R, (0.0, self.g, 0.0))
         return {f"g_{a}": value for a, value in zip(_AXES, up)}

@@ -229,7 +229,7 @@ def test_pressures_at_a_single_instant(good, name, change, holds):
 def test_saturation_counts_time_at_the_limit(good, share, holds):
     full = lambda t, u: np.where(t < share * t[-1], 10.0, u)
     verdict = check_saturation(C.Saturation(share=0.01), commanded(good, full, 2))
-    assert verdict.holds is holds and "valve 2" in verdict.worst
+    assert verdict.holds is holds and "u_2" in verdict.worst
 
 
 @pytest.mark.parametrize("amplitude, frequency, kind", [

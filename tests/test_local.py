@@ -46,7 +46,7 @@ def test_the_sample_map_against_finite_differences_of_its_integration(loop, monk
     linearised(still(loop))
     (_, traced, _, c, x, w, _, _, state, _), (M, _, _) = kept[0]
     x = np.where(["_queue" in s for s in state], 1e-3, x)  # open to the same side, whenever they reach the valve
-    S = local._sizes(state)
+    S = local._sizes(loop.states)
     step = 1e-9 * S * np.where([s.startswith(("p_", "f_pr")) for s in state], 1e2, 1.0)
     brute = np.column_stack([(sample_map(loop, traced, x + d, w, c) - sample_map(loop, traced, x - d, w, c)) / (2 * d.max())
                              for d in np.diag(step)])
@@ -78,7 +78,7 @@ def test_only_neutral_modes_are_taken_out(loop, monkeypatch):
     monkeypatch.setattr(local, "_deflate", lambda m, *a: whole.append(m) or right(m, *a))
     for full, less in zip(whole, linearised(still(loop))):
         neutral = 0.0 if full.T is None else 1.0
-        S = local._sizes(full.states)
+        S = local._sizes(loop.states)
         a, b = np.linalg.eigvals(full.A / S[:, None] * S), np.linalg.eigvals(less.A)
         size = max(1.0, np.abs(b).max())
         assert less.deflated == 2 and len(a) == len(b) + 2 and less.residual < 1e-3

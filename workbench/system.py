@@ -52,6 +52,7 @@ class System(ABC):
     outputs: tuple[Signal, ...] = ()
     monitors: tuple[Signal, ...] = ()
     power_names: tuple[str, ...] = ()
+    pressure_names: tuple[str, ...] = ()  # logged signals that are chamber pressures
     period: float | None = None
     lag: float = 0.0
     stiff: tuple[str, ...] = ()  # states whose own block of the Jacobian may be fast and dissipative (rates under friction)
@@ -92,6 +93,10 @@ class System(ABC):
 
     def defaults(self) -> Mapping[str, float]:
         """Values of inputs nobody provides (0 where not named)."""
+        return {}
+
+    def limits(self) -> Mapping[str, tuple[float, float]]:
+        """Range of the controls, where the plant has one: input name → (low, high)."""
         return {}
 
 

@@ -164,7 +164,7 @@ class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands in the settled half of the run."""
 
     floor: Annotated[float, Unit("rad"), "oscillation below this is of no interest", positive] = 1e-4
-    chatter: Annotated[float, Unit("V"), "rms of a command about its smooth part that counts as chatter", positive] = 0.5
+    chatter: Annotated[float, Unit("1"), "rms of a command about its smooth part, as a share of full command", positive] = 0.05
     counted: bool = True
 
 

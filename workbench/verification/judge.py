@@ -31,6 +31,7 @@ class Study:
     verdicts: list[Verdict]
     log: Log
     analysis: dict
+    run: Run | None = None
 
 
 def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
@@ -42,8 +43,10 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
         limits = (C.SampleTimeLimit(), C.DelayLimit())
     if getattr(loop, "hosted", False):
         limits, signals = (), signals[:-1]
-    if not hasattr(loop.plant, "cylinders"):
-        return (C.EnergyBalance(),)
+    plant = loop.plant
+    kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: plant.limits(),
+            C.EnergyBalance: plant.power_names}
+    signals = tuple(claim for claim in signals if kept.get(type(claim), True))
     if has_ledger(loop):
         return (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits[:2], *signals)
     return (*limits, *signals)
@@ -91,7 +94,7 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
             bound = verdicts[i].data.get("bound")
     ordered = [verdicts[i] for i in range(len(claims))]
     drawn = analysis(run, ordered)  # takes arrays out of the verdicts' data
-    return Study(_with_energy(run, ordered), run.log, drawn)
+    return Study(_with_energy(run, ordered), run.log, drawn, run)
 
 
 def _with_energy(run, verdicts):
@@ -213,9 +216,11 @@ def statistics(run: Run) -> dict:
         return found
     e = run.tool_error
     if e is not None:
-        speed = np.linalg.norm(np.gradient(np.column_stack([run.log.array(f"tcp_{a}") for a in "xyz"]), t, axis=0), axis=1)
-        found |= {"tool error, largest": (metrics.max_abs(e), "m"), "tool error, rms": (metrics.rms(t, e), "m"),
-                  "tool error, L2 norm": (metrics.l2_norm(t, e), "m s^0.5"),
+        at = [f"tcp_{a}" for a in "xyz"] if "tcp_x" in run.log else list(joint_errors(run))
+        speed = np.linalg.norm(np.gradient(np.column_stack([run.log.array(n) for n in at]), t, axis=0), axis=1)
+        unit, what = run.log.signal(at[0]).unit, "tool error" if "tcp_x" in run.log else "tracking error"
+        found |= {f"{what}, largest": (metrics.max_abs(e), unit), f"{what}, rms": (metrics.rms(t, e), unit),
+                  f"{what}, L2 norm": (metrics.l2_norm(t, e), unit + " s^0.5"),
                   "ρ = max|e|/max|v|": (float(e.max() / max(speed.max(), 1e-12)), "s")}
     for name, err in joint_errors(run).items():
         unit = run.log.signal(name).unit

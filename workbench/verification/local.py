@@ -23,7 +23,7 @@ from workbench.verification.stability import stability
 
 HAIR = 1e-7  # V: how far a valve is opened to choose its side
 STILL = 1e-2  # scaled rates below this count as an equilibrium
-SCALE = {"p_": 1e6, "u_": 1.0, "du_": 100.0, "z_": 1e-5}  # typical sizes, so that rounding is judged on comparable numbers
+SCALE = {"Pa": 1e6, "V/s": 100.0}  # typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +77,32 @@ def linearised(run: Run) -> list[Local]:
         if demand.kinds[n] != "reference":
             w0[i] = loop.defaults().get(n, 0.0)
     x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
-    steer = [i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving][: plant.n]
+    steer = [i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving][: len(loop.controller.commands)]
+    valves = len(getattr(plant, "cylinders", ()))
     return [_one(run, traced, jac, c, x0.copy(), w0.copy(), steer, sides)
-            for sides in itertools.product((1, -1), repeat=min(plant.n, 3))]
+            for sides in itertools.product((1, -1), repeat=min(valves, 3))]
 
 
 def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
     loop, plant = run.loop, run.loop.plant
-    sides = (*sides, *[1] * (plant.n - len(sides)))
+    cylinders = getattr(plant, "cylinders", ())
+    sides = (*sides, *[1] * (len(cylinders) - len(sides)))
     state, shown = names(loop.states), names(loop.monitors)
-    commands = [f"u_{label}" for label in plant.labels]
+    commands = names(loop.controller.commands)
     sampled = loop.period is not None
     held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
     # With overlap, a hair beyond it: inside nothing moves, whatever the law does.
-    wanted = np.array(sides) * [HAIR + c.valve.dead_band for c in plant.cylinders]
-    for i, label in enumerate(plant.labels):
+    wanted = np.array(sides) * [HAIR + c.valve.dead_band for c in cylinders]
+    for i, label in enumerate(getattr(plant, "labels", ())):
         if f"u_s_{label}" in state:
             x[state.index(f"u_s_{label}")] = wanted[i]
     rows = [shown.index(u) for u in commands]
     formed = (lambda: np.array(traced.jump(0.0, x, w, c)).ravel()[held]) if sampled else (
         lambda: np.array(traced.log(0.0, x, w, c)).ravel()[rows])
     part, pick = ("jump", held) if sampled else ("log", rows)
-    for _ in range(8):
+    if not cylinders:  # nothing to steer clear of: the command as the law gives it
+        wanted = formed()
+    for _ in range(8 if cylinders else 0):
         slope = np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
         step = np.linalg.lstsq(slope, wanted - formed(), rcond=None)[0]
         if not np.isfinite(step).all():
@@ -111,15 +115,15 @@ def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
                 x[state.index(f"{u}_applied")] = wanted[i]
     n = len(state)
     A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
-    residual = float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(state)).max())
+    residual = float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(loop.states)).max())
     residual = max(residual, float(np.abs(formed() - wanted).max()))  # a command the law does not give is no equilibrium either
     M, B, C = _monodromy(loop, traced, jac, c, x, w, A, held, state, commands) if sampled else \
         _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
-    return _deflate(Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0), plant, state)
+    return _deflate(Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0), plant, state, _sizes(loop.states))
 
 
-def _sizes(state):
-    return np.array([next((v for k, v in sorted(SCALE.items(), key=lambda e: -len(e[0])) if s.startswith(k)), 1.0) for s in state])
+def _sizes(signals):
+    return np.array([1e-5 if s.name.startswith("z_") else SCALE.get(s.unit, 1.0) for s in signals])
 
 
 def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
@@ -140,21 +144,22 @@ def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
 
 
 def _continuous(loop, plant, jac, c, x, w, A, rows, wanted):
-    live = tuple(names(plant.inputs)[: plant.n])
+    live = tuple(names(loop.controller.commands))
     own = trace(plant, live)
     m = own.n_states
     u = np.array(jac["log"](0.0, x, w, c)[0])[rows]
     a = [ca.SX.sym(n, own.flow.size1_in(i)) for i, n in enumerate("txwc")]
     drive = ca.Function("drive", a, [ca.densify(ca.jacobian(own.flow(*a), a[2]))])
-    B = np.zeros((len(A), plant.n))
+    B = np.zeros((len(A), len(live)))
     B[:m] = np.array(drive(0.0, x[:m], wanted, own.constants(plant)))[:m]
     return A, B, u
 
 
-def _deflate(local: Local, plant, state) -> Local:
+def _deflate(local: Local, plant, state, S) -> Local:
     """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v."""
-    S = _sizes(state)
     A, B, C = local.A / S[:, None] * S[None, :], local.B / S[:, None], local.C * S[None, :]
+    if not getattr(plant, "cylinders", ()):
+        return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, 0.0)
     keep, gone, kept_names = [], [], []
     paired = {f"p_a{label}": (f"p_b{label}", c) for label, c in zip(plant.labels, plant.cylinders)}
     skip = {f"p_b{label}" for label in plant.labels}
@@ -202,8 +207,9 @@ def check_linear(claim, run: Run) -> Verdict:
         if worst.spectrum.margin < 1 else np.inf
     data = {"eigenvalues": eigenvalues, "rate": float(rate), "residual": worst_loc.residual, "deflated": worst_loc.deflated,
             "leak": worst_loc.leak}
+    valves = len(getattr(run.loop.plant, "cylinders", ()))
     note = (Assumption("valve sides taken one combination at a time", None, None, "",
-            f"{len(found)} of {2 ** run.loop.plant.n} combinations", "kink at u = 0"),)
+            f"{len(found)} of {2 ** valves} combinations", "kink at u = 0"),) if valves else ()
     if worst.holds is not True:
         return Verdict("linear", text, worst.holds, "numerical" if worst.holds is False else None, worst=worst.why, source=source,
                        assumptions=note, counted=claim.counted, data=data)
@@ -223,8 +229,8 @@ def check_linear(claim, run: Run) -> Verdict:
 def margins_of(run, locals_) -> tuple[list[dict], dict]:
     """Margins of each actuator's loop (others closed), worst over the given linearisations, and one frequency response each."""
     rows, loops = [], {}
-    for i, label in enumerate(run.loop.plant.labels):
-        each = []
+    for i, name in enumerate(names(run.loop.controller.commands)):
+        label, each = name.removeprefix("u_"), []
         for loc in locals_:
             L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
             m, disk = loop_margins(L), disk_margin(L)

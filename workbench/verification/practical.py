@@ -16,7 +16,7 @@ from workbench.verification.run import Run, run_many, variant
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
 WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
-FLOOR, CHATTER = 1e-3, 0.5  # rad or m, V rms: oscillation smaller than this does not end a scan
+FLOOR, CHATTER = 1e-3, 0.05  # rad or m, share of full command rms: oscillation smaller than this does not end a scan
 SETTLE = 3.0  # s allowed for settling in the runs of a scan
 SOURCE = "runs from other starts over twice the duration"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.demand import target_name
 from workbench.metrics import limit_cycle
 from workbench.units import format_quantity as say
 from workbench.verdict import Assumption, Verdict
@@ -29,7 +30,8 @@ def too_short(key: str, claim_text: str, run: Run, settle: float, counted: bool,
 
 def check_tracking(claim, run: Run) -> Verdict:
     """Largest tool error after settling."""
-    text, source = f"tool error ≤ {say(claim.error, 'm')}", "requirement on the run"
+    what = "tool error" if hasattr(run.loop.plant, "tool") else "tracking error"
+    text, source = f"{what} ≤ {say(claim.error, 'm')}", "requirement on the run"
     gone = diverged("tracking", text, run, claim.counted, source)
     if gone:
         return gone
@@ -38,7 +40,7 @@ def check_tracking(claim, run: Run) -> Verdict:
         return short
     e = run.tool_error
     if e is None:
-        return Verdict("tracking", text, None, worst="the plant has no tool or the reference is no motion", source=source,
+        return Verdict("tracking", text, None, worst="nothing says where the tool or the outputs should be", source=source,
                        counted=claim.counted)
     part = run.settled(claim.settle)
     k = int(np.argmax(e[part])) + part.start
@@ -48,46 +50,59 @@ def check_tracking(claim, run: Run) -> Verdict:
 
 
 def check_pressures(claim, run: Run) -> Verdict:
-    """All chamber pressures inside their limits; v does not bound their common mode."""
+    """All chamber pressures inside their limits; an accompanying function does not bound their common mode."""
     plant = run.loop.plant
-    high = claim.high if claim.high is not None else 1.25 * plant.p_s
+    high = claim.high if claim.high is not None else 1.25 * getattr(plant, "p_s", np.inf)
     text = f"chamber pressures within {claim.low / 1e5:g} … {high / 1e5:g} bar"
-    source = "Assumption 5 is not delivered by the theorem: checked on the run"
+    source = "pressure limits, checked on the run"
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:
         return gone
-    margins = {}
-    for label in plant.labels:
-        for side in "ab":
-            p = run.log.array(f"p_{side}{label}")
-            margins[f"p_{side}{label}"] = (min(float(p.min()) - claim.low, high - float(p.max())), p)
-    name = min(margins, key=lambda n: margins[n][0])
-    margin, p = margins[name]
+    if not plant.pressure_names:
+        return Verdict("pressures", text, None, worst="the plant names no chamber pressures", source=source, counted=claim.counted)
+    room = {n: float(np.minimum(run.log.array(n) - claim.low, high - run.log.array(n)).min()) for n in plant.pressure_names}
+    name = min(room, key=room.get)
+    p = run.log.array(name)
     k = int(np.argmin(np.minimum(p - claim.low, high - p)))
-    return Verdict("pressures", text, margin >= 0, "sampled", margin, "Pa", high, f"{name} = {p[k] / 1e5:.4g} bar at "
-                   f"t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
-                   data={n: m for n, (m, _) in margins.items()})
+    return Verdict("pressures", text, room[name] >= 0, "sampled", room[name], "Pa", high if np.isfinite(high) else claim.low,
+                   f"{name} = {say(p[k], 'Pa')} at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted, data=room)
+
+
+def command_limits(run: Run) -> dict[str, tuple[float, float]]:
+    """Range of every command: the plant's own, narrowed by what the controller allows itself."""
+    ranges = dict(run.loop.plant.limits())
+    around = run.loop.controller
+    while around is not None:
+        if hasattr(around, "low") and hasattr(around, "high"):
+            for s in around.commands:
+                low, high = ranges.get(s.name, (-np.inf, np.inf))
+                ranges[s.name] = (max(low, around.low), min(high, around.high))
+        around = getattr(around, "inner", None)
+    return ranges
 
 
 def check_saturation(claim, run: Run) -> Verdict:
-    """Share of time any valve command is at its limit."""
-    plant = run.loop.plant
-    text, source = f"valves at their limit for at most {100 * claim.share:g} % of the time", "requirement on the run"
+    """Share of time any command is at its limit."""
+    text, source = f"commands at their limit for at most {100 * claim.share:g} % of the time", "requirement on the run"
     gone = diverged("saturation", text, run, claim.counted, source)
     if gone:
         return gone
-    shares = {label: float(np.mean(np.abs(run.log.array(f"u_{label}")) >= c.valve.u_max * (1 - 1e-9)))
-              for label, c in zip(plant.labels, plant.cylinders)}
+    shares = {}
+    for name, (low, high) in command_limits(run).items():
+        u, slack = run.log.array(name), 1e-9 * (high - low)
+        shares[name] = float(np.mean((u >= high - slack) | (u <= low + slack)))
+    if not shares:
+        return Verdict("saturation", text, None, worst="no command has a limit", source=source, counted=claim.counted)
     worst = max(shares, key=shares.get)
-    top = float(np.abs(run.log.array(f"u_{worst}")).max())
+    top = float(np.abs(run.log.array(worst)).max())
     return Verdict("saturation", text, shares[worst] <= claim.share, "sampled", claim.share - shares[worst], "1", claim.share,
-                   f"valve {worst}: {100 * shares[worst]:.3g} % of the time, |u| up to {top:.3g} V", source=source,
-                   counted=claim.counted, data=shares)
+                   f"{worst}: {100 * shares[worst]:.3g} % of the time, up to {say(top, run.log.signal(worst).unit, 3)}",
+                   source=source, counted=claim.counted, data=shares)
 
 
 def check_settled(claim, run: Run) -> Verdict:
     """No sustained or growing oscillation of joint errors, and no chatter of commands, in the settled part of the run."""
-    text, source = "no limit cycle, no valve chatter", "settled half of the run's joint errors and commands"
+    text, source = "no limit cycle, no chatter of commands", "settled half of the run's joint errors and commands"
     gone = diverged("settled", text, run, claim.counted, source)
     if gone:
         return gone
@@ -95,7 +110,7 @@ def check_settled(claim, run: Run) -> Verdict:
     if found is None:
         return Verdict("settled", text, True, "sampled",
                 worst=f"no oscillation above {1e3 * claim.floor:g} mrad or mm, commands quiet "
-                       f"to {claim.chatter:g} V rms", source=source, counted=claim.counted)
+                       f"to {100 * claim.chatter:g} % of full command", source=source, counted=claim.counted)
     name, kind, frequency, amplitude, unit = found
     return Verdict("settled", text, False, "sampled",
             worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {amplitude:.3g} {unit}",
@@ -114,16 +129,16 @@ def oscillation(run: Run, floor: float, chatter: float):
     t = run.log.time
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
     worst = None
-    for s in getattr(run.loop.controller, "commands", ()):
-        limit = next((c.valve.u_max for label, c in zip(getattr(run.loop.plant, "labels", ()), getattr(run.loop.plant, "cylinders",
-                ()))
-                      if s.name == f"u_{label}"), np.inf)
-        u = np.clip(run.log.array(s.name)[len(t) // 2:], -limit, limit)
+    for name, (low, high) in command_limits(run).items():
+        if not np.isfinite(high - low):
+            continue
+        u = np.clip(run.log.array(name)[len(t) // 2:], low, high)
         fast = u - smoothed(u, step)
-        rms = float(np.sqrt(np.mean(fast**2)))
-        if rms > chatter and (worst is None or rms > worst[0]):
+        rms, full = float(np.sqrt(np.mean(fast**2))), (high - low) / 2
+        if rms > chatter * full and (worst is None or rms / full > worst[0]):
             line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
-            worst = (rms, (s.name, "chatter", float(np.argmax(line) / (len(fast) * step)), float(np.sqrt(2) * rms), s.unit))
+            worst = (rms / full, (name, "chatter", float(np.argmax(line) / (len(fast) * step)), float(np.sqrt(2) * rms),
+                                  run.log.signal(name).unit))
     if worst:
         return worst[1]
     cycles = {name: c for name, e in joint_errors(run).items() if (c := limit_cycle(t, e, floor=floor)).detected}
@@ -149,10 +164,12 @@ def smoothed(u: np.ndarray, step: float) -> np.ndarray:
 
 
 def joint_errors(run: Run) -> dict[str, np.ndarray]:
-    """q_d − q per joint along the run (joint positions themselves where nothing says what they should be)."""
+    """Desired minus actual, per joint or per output a reference refers to (positions themselves where nothing is desired)."""
     demand, plant = run.demand, run.loop.plant
+    if demand.reference is not None and demand.reference.space == "output":
+        return {n: run.log.array(target_name(n, 0)) - run.log.array(n) for n, order in demand.wanted if order == 0}
     q = {n: run.log.array(n) for n in getattr(plant, "joint_names", ())}
-    if demand.reference is None or demand.reference.space == "output":
+    if demand.reference is None:
         return q
     wanted = demand.joints(run.log.time)
     return {n: wanted[:, i] - q[n] for i, n in enumerate(q)}

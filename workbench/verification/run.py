@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.demand import Demand
+from workbench.demand import Demand, target_name
 from workbench.log import Log
 from workbench.parameters import structure
 from workbench.scenario import Scenario
@@ -56,7 +56,10 @@ class Run:
 
     @cached_property
     def tool_error(self) -> np.ndarray | None:
-        """Distance of the tool from where it should be, (N,) m."""
+        """Distance of the tool (or of the outputs that are to follow a reference) from where it should be, (N,)."""
+        if self.demand.reference is not None and self.demand.reference.space == "output":
+            pairs = [(n, target_name(n, 0)) for n, order in self.demand.wanted if order == 0]
+            return np.linalg.norm([self.log.array(d) - self.log.array(n) for n, d in pairs], axis=0) if pairs else None
         wanted = self.demand.desired_tool(self.log.time)
         if wanted is None or "tcp_x" not in self.log:
             return None
