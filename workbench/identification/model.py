@@ -49,7 +49,7 @@ class Shape:
         for name, least in (("order", 1), ("zeros", 0), ("integrators", 0)):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-                raise InputError(f"{name} of {self.input}: {value!r}; expected a whole number, {least} or more")
+                raise InputError(f"{name} of {self.input}: {value!r}", mend=f"give a whole number, {least} or more")
         if self.order > HIGHEST:
             raise InputError(f"order of {self.input}: {self.order} poles; data seldom determine more than four",
                              mend=f"choose an order up to {HIGHEST}, or let it be selected (order auto)")

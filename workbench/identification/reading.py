@@ -95,6 +95,8 @@ class Table:
 def si(unit: str) -> tuple[str, float] | None:
     """SI unit and size of a written unit: "mm" → ("m", 1e-3); None when it is not known."""
     unit = unit.strip()
+    if not unit:
+        return None
     if unit in _QUICK or unit in ("-", "–", "V/V"):
         return (unit if unit in _QUICK else "1"), 1.0
     for target, sizes in _QUICK.items():

@@ -128,14 +128,14 @@ class Record:
     def split(self, fraction: float = 0.5) -> tuple[Record, Record]:
         """Estimation and validation part. The second keeps the whole history of the inputs, so its state is right."""
         if not 0 < fraction < 1:
-            raise InputError(f"split: {fraction!r}; expected a fraction between 0 and 1")
+            raise InputError(f"split: {fraction!r}", mend="give a fraction between 0 and 1")
         k = self.start + round(fraction * (len(self) - self.start))
         return replace(self, t=self.t[:k], u=self.u[:k], y=self.y[:k]), replace(self, start=k)
 
     def decimated(self, k: int) -> Record:
         """Every k-th sample of inputs and outputs, both through the same zero-phase anti-alias filter."""
         if not isinstance(k, (int, np.integer)) or k < 1:
-            raise InputError(f"decimate: {k!r}; expected a whole number, 1 or more")
+            raise InputError(f"decimate: {k!r}", mend="give a whole number, 1 or more")
         if k == 1:
             return self
         from scipy.signal import resample_poly

@@ -6,7 +6,7 @@ as estimating them along. Steps into unstable models are refused; the a_j of sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -15,9 +15,12 @@ from workbench.errors import InputError
 from workbench.identification.model import Channel, LinearModel, Shape, channel_of
 from workbench.identification.records import Record
 from workbench.identification.response import sensitivities
-from workbench.identification.start import guesses, mirrored
+from workbench.identification.start import free, guesses, mirrored
 
 EVALUATIONS = 200
+BRIEF = 12  # evaluations from each guess, before the best two go on
+GUESSES = 6
+HOPS = 5
 SHORTEST = 0.01  # of the sample time: lags below it are not searched
 
 
@@ -42,11 +45,7 @@ class Task:
 
     def free(self, x: np.ndarray, r: Record) -> np.ndarray:
         """Columns over the scored samples without mean (and trend)."""
-        x = x[r.start:] - x[r.start:].mean(0)
-        if self.trend:
-            line = np.linspace(-1.0, 1.0, len(x))
-            x = x - np.multiply.outer(line, line @ x / (line @ line))
-        return x
+        return free(x, r, self.trend)
 
     def residuals(self, channels) -> list[np.ndarray]:
         """Unweighted residuals, one array a record."""
@@ -95,24 +94,48 @@ def search(task: Task, start: LinearModel | None, longest_delay: float | None):
     if not candidates:
         raise InputError(f"no model of this order follows {task.output}", file=task.records[0].source or None,
                          mend="check that the inputs move the output, try another order or an integrator")
-    best = candidates[0][0]
-    distinct, last = [], None
+    tried = [optimised(task, channels, BRIEF) for channels in _distinct(candidates)]
+    tried.sort(key=lambda pair: pair[1].cost)
+    return min((_beyond_kinks(task, optimised(task, channels)) for channels, _ in tried[:2]), key=lambda pair: pair[1].cost)
+
+
+def _distinct(candidates) -> list[list[Channel]]:
+    """The best guesses that differ: by error, and the best of each delay."""
+    best, chosen, delays, last = candidates[0][0], [], set(), None
     for error, channels in candidates:
-        if error < 30 * best + 1e-300 and (last is None or error > 1.02 * last):
-            distinct, last = [*distinct, channels], error
-    results = [optimised(task, channels) for channels in distinct[:3]]
-    return min(results, key=lambda pair: pair[1].cost)
+        here = tuple(c.delay for c in channels)
+        if error < 30 * best + 1e-300 and (here not in delays or len(chosen) < 3 and error > 1.02 * last):
+            chosen.append(channels)
+            delays.add(here)
+            last = error
+    return chosen[:GUESSES]
+
+
+def _beyond_kinks(task: Task, best):
+    """With a held input the error has kinks where a delay is a whole number of samples; look on both sides."""
+    for i, s in enumerate(task.shapes):
+        T = min(r.T for r in task.records if s.input in r.input_names)
+        for _ in range(HOPS if s.estimates_delay else 0):
+            τ, before = best[0][i].delay, best[1].cost
+            if abs(τ / T - round(τ / T)) > 0.02:
+                break
+            for aside in (-0.5, 0.5):
+                moved = [replace(c, delay=τ + aside * T) if k == i else c for k, c in enumerate(best[0])]
+                best = min(best, optimised(task, moved), key=lambda pair: pair[1].cost)
+            if best[1].cost >= before * (1 - 1e-9):
+                break
+    return best
 
 
 def _scanned(task: Task, longest: float | None):
-    """Guesses for delays on a coarse grid, one channel's delay at a time."""
+    """Guesses by rising error; for delays on a coarse grid, one channel's delay at a time."""
     delays = [0.0 if s.delay in (None, True, False) else float(s.delay) for s in task.shapes]
-    make = lambda **less: guesses(task.shapes, task.records, task.output, delays, task.weights, **less)
+    make = lambda **less: guesses(task.shapes, task.records, task.output, delays, task.weights, task.trend, **less)
     if not any(s.estimates_delay for s in task.shapes):
         return make()
     shortest, T = min(r.t[-1] - r.t[0] for r in task.records), max(r.T for r in task.records)
     longest = longest or shortest / 10
-    grid = [0.0, *np.geomspace(2 * T, max(longest, 4 * T), 8)]
+    grid = [0.0, *np.geomspace(1.5 * T, max(longest, 4 * T), 11)]
     for i, s in enumerate(task.shapes):
         if s.estimates_delay:
             found = []
@@ -122,38 +145,37 @@ def _scanned(task: Task, longest: float | None):
     return sorted([*found, *make()], key=lambda pair: pair[0])
 
 
-def optimised(task: Task, channels):
+def optimised(task: Task, channels, evaluations: int = EVALUATIONS):
     """Channels at the minimum next to these, and SciPy's result."""
     channels = [mirrored(c) if s.stable else c for c, s in zip(channels, task.shapes)]
     sizes = task.sizes(channels)
     scale = np.sqrt(sum(w**2 * float(np.sum(task.free(r.output(task.output), r) ** 2))
                         for r, w in zip(task.records, task.weights)))
     n = sum(len(r) - r.start for r in task.records)
-    cache: dict[bytes, list] = {}
-
-    def at(z):
-        key = z.tobytes()
-        if key not in cache:
-            cache.clear()
-            cache[key] = task.channels(z * sizes)
-        return cache[key]
+    kept: dict[bytes, np.ndarray] = {}  # the last gradient: asked for where the residual was
 
     def residual(z):
-        here = at(z)
-        if any(s.stable and not c.stable or len(c.a) and c.a[-1] == 0 for c, s in zip(here, task.shapes)):
+        here = task.channels(z * sizes)
+        if any(s.stable and not c.stable for c, s in zip(here, task.shapes)):
             return np.full(n, np.inf)
         try:
             with np.errstate(all="ignore"):
-                return -task.weighted(here) / scale
-        except (ValueError, np.linalg.LinAlgError):  # numbers beyond floating point
+                e, J = -task.weighted(here) / scale, task.jacobian(here) * (sizes / scale)
+        except (ValueError, np.linalg.LinAlgError):  # coefficients beyond floating point: the step is refused
             return np.full(n, np.inf)
+        kept.clear()
+        kept[z.tobytes()] = J
+        return e if np.isfinite(J).all() else np.full(n, np.inf)
 
-    jacobian = lambda z: task.jacobian(at(z)) * (sizes / scale)
+    def jacobian(z):
+        found = kept.get(z.tobytes())
+        return task.jacobian(task.channels(z * sizes)) * (sizes / scale) if found is None else found
+
     begin = task.parameters(channels) / sizes
     low = np.concatenate([_lowest(s, SHORTEST * min(r.T for r in task.records)) for s in task.shapes]) / sizes
     found = least_squares(residual, np.maximum(begin, np.where(np.isfinite(low), 2 * low, low)), jacobian, method="trf",
                           bounds=(low, np.inf), x_scale="jac", ftol=1e-13, xtol=1e-13, gtol=1e-15,
-                          max_nfev=EVALUATIONS)
+                          max_nfev=evaluations)
     return task.channels(found.x * sizes), found
 
 

@@ -194,7 +194,7 @@ class MultiSine(_One):
 
     @cached_property
     def _scale(self) -> float:
-        fine = np.arange(32 * int(self.harmonics[-1])) * self.period / (32 * self.harmonics[-1])
+        fine = np.arange(256 * int(self.harmonics[-1])) * self.period / (256 * self.harmonics[-1])
         return 1.0 / np.abs(self._wave(fine, 0)).max()
 
     def _wave(self, τ, i: int) -> np.ndarray:

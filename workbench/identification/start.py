@@ -24,7 +24,8 @@ CUTOFFS = 5  # of the first filter, from slow to fast
 
 
 def guesses(shapes: Sequence[Shape], records: Sequence[Record], output: str, delays: Sequence[float],
-            weights: Sequence[float], cutoffs: int = CUTOFFS, passes: int = PASSES) -> list[tuple[float, list[Channel]]]:
+            weights: Sequence[float], trend: bool = False, cutoffs: int = CUTOFFS,
+            passes: int = PASSES) -> list[tuple[float, list[Channel]]]:
     """Channels by rising simulation error, from several filters: [(error, channels), …]."""
     found = []
     for ω in _cutoffs(records, cutoffs):
@@ -33,22 +34,31 @@ def guesses(shapes: Sequence[Shape], records: Sequence[Record], output: str, del
             for i, (shape, τ) in enumerate(zip(shapes, delays)):
                 left = [r.output(output) - sum((_response(c, r) for k, c in enumerate(channels) if k != i), 0.0)
                         for r in records]
-                made = one_channel(shape, τ, records, left, weights, ω, passes)
+                made = one_channel(shape, τ, records, left, weights, ω, trend, passes)
                 channels[i] = made or channels[i]
-        error = simulation_error(channels, records, output, weights)
+        error = simulation_error(channels, records, output, weights, trend)
         if np.isfinite(error) and all(any(c.b) for c in channels):
             found.append((error, channels))
     return sorted(found, key=lambda pair: pair[0])
 
 
-def simulation_error(channels, records, output, weights) -> float:
-    """Sum of squared weighted residuals, each record's offset taken out."""
+def simulation_error(channels, records, output, weights, trend: bool = False) -> float:
+    """Sum of squared weighted residuals, each record's offset (and trend) taken out."""
     total = 0.0
     with np.errstate(all="ignore"):
         for r, w in zip(records, weights):
-            e = (r.output(output) - sum((_response(c, r) for c in channels), 0.0))[r.start:]
-            total += w**2 * float(np.sum((e - e.mean()) ** 2))
+            e = r.output(output) - sum((_response(c, r) for c in channels), 0.0)
+            total += w**2 * float(np.sum(free(e, r, trend) ** 2))
     return total if np.isfinite(total) else np.inf
+
+
+def free(x: np.ndarray, r: Record, trend: bool) -> np.ndarray:
+    """Columns over the scored samples without mean (and trend)."""
+    x = x[r.start:] - x[r.start:].mean(0)
+    if trend:
+        line = np.linspace(-1.0, 1.0, len(x))
+        x = x - np.multiply.outer(line, line @ x / (line @ line))
+    return x
 
 
 def _response(c: Channel, r: Record):
@@ -71,7 +81,7 @@ def _cutoffs(records, count: int) -> np.ndarray:
     return np.geomspace(max(low, high / 3000), high, count)
 
 
-def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float,
+def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float, trend: bool = False,
                 passes: int = PASSES) -> Channel | None:
     """Channel from output samples of each record, first filter (1 + s/ω)^n; None when nothing moves or it fails."""
     moved = [(r, y, w) for r, y, w in zip(records, outputs, weights)
@@ -82,13 +92,13 @@ def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float,
     a, best, channel = a.c[::-1][1:], np.inf, None
     for k in range(passes if shape.lags else 1):
         try:
-            made = _solved(shape, τ, moved, a, channel if k > 1 else None)
-        except np.linalg.LinAlgError:
+            with np.errstate(all="ignore"):
+                made = _solved(shape, τ, moved, a, channel if k > 1 else None, trend)
+                made = made and mirrored(made)
+                error = np.inf if made is None else sum(
+                    w**2 * float(np.sum(free(y - _response(made, r), r, trend) ** 2)) for r, y, w in moved)
+        except (ValueError, np.linalg.LinAlgError):  # coefficients beyond floating point
             break
-        if made is None:
-            break
-        made = mirrored(made)
-        error = sum(w**2 * _left(y - _response(made, r), r) for r, y, w in moved)
         if not np.isfinite(error):
             break
         settled = k > 2 and np.allclose(made.a, a, rtol=1e-4)
@@ -100,12 +110,7 @@ def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float,
     return channel
 
 
-def _left(e, r) -> float:
-    e = e[r.start:]
-    return float(np.sum((e - e.mean()) ** 2))
-
-
-def _solved(shape: Shape, τ: float, moved, a, before: Channel | None) -> Channel | None:
+def _solved(shape: Shape, τ: float, moved, a, before: Channel | None, trend: bool) -> Channel | None:
     """One pass: least squares (before None) or instrumental variables with the response of `before`."""
     n, m = shape.lags, shape.zeros
     A = np.concatenate([[1.0], a])
@@ -115,8 +120,11 @@ def _solved(shape: Shape, τ: float, moved, a, before: Channel | None) -> Channe
         u, hold, s = r.input(shape.input), r.hold_of(shape.input), slice(r.start, None)
         force = Chain(A, shape.integrators, u, r.T, hold).outputs([shifted([1.0], j) for j in range(m + 1)], τ)
         d = _derivatives(A, y - y[0], r.T)
-        offsets = np.zeros((len(r), len(moved)))
-        offsets[:, k] = _derivatives(A, np.ones(len(r)), r.T)[:, 0]
+        offsets = np.zeros((len(r), len(moved), 1 + trend))
+        offsets[:, k, 0] = _derivatives(A, np.ones(len(r)), r.T)[:, 0]
+        if trend:
+            offsets[:, k, 1] = _derivatives(A, r.t - r.t[0], r.T)[:, 0]
+        offsets = offsets.reshape(len(r), -1)
         Φ = np.hstack([force, -d[:, 1:], offsets])
         Z = Φ if before is None else np.hstack([force, -_derivatives(A, _response(before, r), r.T)[:, 1:], offsets])
         rows.append((w * Z[s], w * Φ[s], w * d[s, 0]))
