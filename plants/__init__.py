@@ -6,7 +6,7 @@ _HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute"
     "Cylinder": "components.cylinder", "Valve": "components.valve", "CoulombViscous": "components.friction",
     "Stribeck": "components.friction", "LuGre": "components.friction", "Frictionless": "components.friction",
     "IEHA": "ieha", "LinearActuator": "linear_actuator", "InputOutput": "ieha_inverse", "feedforward": "ieha_inverse",
-    "machine": "shipped", "machines": "shipped",
+    "BaseMotion": "base_motion", "machine": "shipped", "machines": "shipped",
 }
 
 __all__ = list(_HOME)
