@@ -4,7 +4,7 @@
  * systems (1/(h γ) − J) k = r are solved by generated code: `lu` eliminates in an order found beforehand, without
  * exchanges, `solve` substitutes. Steps end on samples, on multiples of the period at which the flow has edges, and close
  * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE).
- * workbench/stiff.py has the same text for the virtual machine.
+ * stiff_vm.py has the same text for the virtual machine.
  */
 #include <math.h>
 typedef double real;

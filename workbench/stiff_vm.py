@@ -33,7 +33,8 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
             if n1 and s == n1:
                 x[:], h = jumped(p.release, here, x, w), loop.FIRST
             inputs = _Inputs(pieces[k - first, s] if p.flow_is_driven else w, here, there - here)
-            h = _advance(loop, here, there, state, inputs, c, h)
+            with np.errstate(over="ignore", invalid="ignore"):  # a step that leaves the numbers is refused
+                h = _advance(loop, here, there, state, inputs, c, h)
             if h is None:
                 x[0] = np.nan
                 return k + 1 - first
