@@ -8,17 +8,12 @@ from PIL import Image
 
 from reports import Content, rendered
 from workbench import load
-from workbench.terminal import title
 from workbench.verification import study
 
 HERE = Path(__file__).parent
 case = load(HERE.parent / "examples" / "hiab-xs031.yaml")
 found = study(case.loop, case.scenario, case.claims)
-content = Content(
-    title(case), f"Is the loop in {Path(case.path).name} stable, how far from the edge, and what would break first?",
-    tuple(found.verdicts), found.log, case.text, case.plant, case.controller,
-    {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()}, found.analysis,
-    command="verify-stability examples/hiab-xs031.yaml --report report.pdf")
+content = Content.of(case, found, command="verify-stability examples/hiab-xs031.yaml --report report.pdf")
 pages = rendered(content, "png", 90)
 picture = Image.open(io.BytesIO(pages[int(sys.argv[1]) if len(sys.argv) > 1 else 0])).convert("RGB")
 picture.quantize(128).save(HERE / "report.png", optimize=True)

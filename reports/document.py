@@ -71,6 +71,17 @@ class Content:
             raise InputError(f"report: there is no analysis called {odd[0]!r}",
                              mend=f"choose from {', '.join(sorted(known))}")
 
+    @classmethod
+    def of(cls, case, study, date: str = "", command: str = "") -> Content:
+        """What a report on a Case (`workbench.load`) and its Study (`workbench.verification.study`) shows."""
+        from workbench.terminal import title
+
+        name = os.path.basename(case.path) or "this case"
+        return cls(title(case), f"Is the loop in {name} stable, how far from the edge, and what would break first?",
+                   tuple(study.verdicts), study.log, case.text, case.plant, case.controller,
+                   {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()},
+                   study.analysis, date, command)
+
 
 def write_report(path: str | os.PathLike, content: Content, progress: Callable[[float], None] | None = None) -> None:
     """Write the report as PDF, whole or not at all.

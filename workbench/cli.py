@@ -180,16 +180,10 @@ def _write_report(path, case, study, arguments, tell) -> None:
     import shlex
 
     from reports.document import Content, write_report
-    from workbench.terminal import title
 
     given = sys.argv[1:] if arguments is None else arguments
     command = shlex.join([os.path.basename(sys.argv[0]) or "verify-stability", *given])
-    name = os.path.basename(case.path)
-    content = Content(
-        title(case), f"Is the loop in {name} stable, how far from the edge, and what would break first?",
-        tuple(study.verdicts), study.log, case.text, case.plant, case.controller,
-        {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()},
-        study.analysis, _today(), command)
+    content = Content.of(case, study, _today(), command)
     write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
 
 

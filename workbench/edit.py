@@ -108,6 +108,21 @@ def _meant(wanted: list[str], words: tuple[frozenset[str], ...]) -> bool:
     return all(any(w in each for each in left) for w in wanted[:-1])
 
 
+def changed(obj: Any, changes: Mapping[str, Any]) -> Any:
+    """`obj` with numbers and parts exchanged by name, checked as in a file: changed(crane, {"all.valve.lag": "ideal",
+    "payload.mass": "50 kg", "lift.friction": {"law": "LuGre"}}).
+
+    Numbers are SI, quantities are strings. Raises InputError for names that fit nothing, and for values the object refuses.
+    """
+    return edited(obj, {name: _node(value) for name, value in changes.items()}, lambda name: name)[0]
+
+
+def _node(value: Any) -> Node:
+    if isinstance(value, Mapping):
+        return Node({k: _node(v) for k, v in value.items()}, 0)
+    return Node([_node(v) for v in value] if isinstance(value, (list, tuple)) else value, 0)
+
+
 def edited(obj: Any, changes: Mapping[str, Node], key: Callable[[str], str]) -> tuple[Any, dict[str, Provenance]]:
     """`obj` with the changes made, all at once, and where the new numbers come from (path → Provenance).
 
