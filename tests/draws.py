@@ -14,6 +14,7 @@ from workbench.calculus import check_constants, column, symbols
 from workbench.parameters import bind, leaves
 
 FRICTIONS = (CoulombViscous(), Stribeck(), LuGre(), Frictionless())
+SIZES = {"m": 2e-4, "m/s": 0.05, "Pa": 1e5, "N": 300.0}  # of states and inputs of other plants, by unit
 LAGS = ("second", "ideal", "first")
 
 
@@ -42,6 +43,8 @@ def varied_machine(seed, layout=(False, True)):
 
 def plant_state(rng, machine):
     """A state of a manipulator: moving, pressures between return and supply, spools and bristles deflected."""
+    if not hasattr(machine, "structures"):
+        return [float(rng.normal() * SIZES[s.unit] + (6e5 if s.unit == "Pa" else 0.0)) for s in machine.states]
     q, qd, _ = random_state(rng, machine)
     p = rng.uniform(machine.p_r + 5e5, machine.p_s - 5e5, 2 * machine.n)
     sizes = {"u_s": 3.0, "du_": 200.0, "z": 1e-4}
@@ -52,6 +55,8 @@ def plant_state(rng, machine):
 
 def plant_inputs(rng, machine, moving=True):
     """Inputs of a manipulator: voltages, weight in any direction, a base moving in all six degrees, a tip wrench."""
+    if not hasattr(machine, "structures"):
+        return [float(rng.normal() * SIZES[s.unit]) for s in machine.inputs]
     R, V, A = random_base(rng)
     if not moving:
         V = A = ((0.0,) * 3, (0.0,) * 3)
