@@ -136,21 +136,25 @@ class Motion:
 
     def _picard(self, X, flow):
         """B ⊇ X + [0, T] f(B): then every path from X stays in B for the whole sample. ±∞ where none was found."""
-        B, ok = X, np.zeros(len(X[0]), bool)
-        for k in range(7):
+        def image(B):
             slopes = flow(B)
             with np.errstate(all="ignore"):
                 down, above = (np.array([s[i] for s in slopes]).T * self.period for i in (0, 1))
-                down = X[0] + np.minimum(0, down) * (1 + 1e-14)
-                above = X[1] + np.maximum(0, above) * (1 + 1e-14)
-                down, above = np.nextafter(down, -np.inf), np.nextafter(above, np.inf)
-                if k:
-                    ok |= ((down >= B[0]) & (above <= B[1])).all(axis=1)
+                return (np.nextafter(X[0] + np.minimum(0, down) * (1 + 1e-14), -np.inf),
+                        np.nextafter(X[1] + np.maximum(0, above) * (1 + 1e-14), np.inf))
+
+        (down, above), B, ok = image(X), X, np.zeros(len(X[0]), bool)
+        for _ in range(8):
+            with np.errstate(all="ignore"):
                 room = 0.2 * np.maximum(above - X[1], X[0] - down) + 1e-12 * (1 + np.abs(above))
-                grown = np.minimum(down - room, B[0]), np.maximum(above + room, B[1])
+                B = tuple(np.where(ok[:, None], old, new) for old, new in zip(B, (down - room, above + room)))
+                down, above = image(B)
+            ok |= ((down >= B[0]) & (above <= B[1])).all(axis=1)
             if ok.all():
                 break
-            B = tuple(np.where(ok[:, None], old, new) for old, new in zip(B, grown))
+        for _ in range(2):  # an enclosure of all paths gives a narrower one
+            down, above = image(B)
+            B = np.maximum(B[0], down), np.minimum(B[1], above)
         return tuple(np.where(ok[:, None], b, e) for b, e in zip(B, (-np.inf, np.inf)))
 
 

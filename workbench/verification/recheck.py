@@ -31,15 +31,17 @@ class Refused(Exception):
 def number(text):
     if not isinstance(text, str):
         raise Refused(f"a number must be a string, not {text!r}")
+    if "x" not in text and not set(text) <= set("-0123456789/"):
+        raise Refused(f"not a number: {text!r}")
     try:
-        return Fraction(float.fromhex(text)) if "x" in text.lower() else Fraction(text)
+        return Fraction(float.fromhex(text)) if "x" in text else Fraction(text)
     except (ValueError, OverflowError, ZeroDivisionError):
         raise Refused(f"not a number: {text!r}") from None
 
 
 def matrix(data, rows=None, columns=None):
     M = [[number(v) for v in row] for row in data]
-    if not M or any(len(row) != len(M[0]) for row in M) or (rows or len(M)) != len(M) or (
+    if not M or not M[0] or any(len(row) != len(M[0]) for row in M) or (rows or len(M)) != len(M) or (
             columns or len(M[0])) != len(M[0]):
         raise Refused(f"a matrix of the wrong shape: {len(M)} rows, expected {rows}×{columns}")
     return M
@@ -92,14 +94,21 @@ def definite(M, strict=True):
     return True
 
 
+def scaled(M, error):
+    """Both between the same powers of two, M with a diagonal near 1: what M needs, its error's row sums see alike."""
+    half = [Fraction(2) ** ((v.denominator.bit_length() - v.numerator.bit_length()) // 2) if (v := M[i][i]) > 0 else 1
+            for i in range(len(M))]
+    return [[[v * a * b for v, b in zip(row, half)] for row, a in zip(X, half)] for X in (M, error)]
+
+
 def need(condition, why):
     if not condition:
         raise Refused(why)
 
 
 def quadratic(d):
-    P = matrix(d["P"])
-    n, rate = len(P), number(d["rate"])
+    n, rate = len(d["P"]), number(d["rate"])
+    P = matrix(d["P"], n, n)
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
     need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
     sampled = d["time"] == "sampled"
@@ -114,22 +123,23 @@ def quadratic(d):
         move = times(0, own) if radius is None else mul(radius, size(X))
         if sampled:
             fall = add(times((1 - rate) ** 2, own), mul(T(AX), mul(P, AX)), -1)
-            half = add(mul(size(T(AX)), mul(size(P), move)), times(Fraction(1, 2), mul(T(move), mul(size(P), move))))
+            half = add(mul(size(T(mul(P, AX))), move), times(Fraction(1, 2), mul(T(move), mul(size(P), move))))
         else:
             cross = mul(T(X), mul(P, AX))
             fall = times(-1, add(add(cross, T(cross)), times(2 * rate, own)))
             half = mul(size(mul(T(X), P)), move)
         spent = add(half, T(half))
+        fall, spent = scaled(fall, spent)
         need(definite(add(fall, diagonal([sum(row) for row in spent]), -1)), "V = xᵀPx does not fall at the rate stated")
     unit = f"(1 − {float(rate):.6g})² a sample" if sampled else f"e^(−2·{float(rate):.6g} t)"
     return f"V = xᵀPx falls like {unit} for {len(d['matrices'])} stored matrices" + (" ± radius" if radius else "")
 
 
 def sector(d):
-    A = matrix(d["A"])
-    n = len(A)
-    B, C = matrix(d["B"], n), matrix(d["C"], None, n)
-    m, P, sampled, kind = len(C), matrix(d["P"], n, n), d["time"] == "sampled", d["criterion"]
+    n, m = len(d["A"]), len(d["C"])
+    A, B, C, P = matrix(d["A"], n, n), matrix(d["B"], n, m), matrix(d["C"], m, n), matrix(d["P"], n, n)
+    need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
+    sampled, kind = d["time"] == "sampled", d["criterion"]
     low, high, τ, λ = (matrix(d[k], 1, m)[0] for k in ("low", "high", "tau", "lambda"))
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
     need(all(v > 0 for v in τ) and all(v >= 0 for v in λ), "a multiplier has the wrong sign")
@@ -158,12 +168,10 @@ def sector(d):
 
 
 def terminal(d):
-    A = matrix(d["A"])
-    n = len(A)
-    B = matrix(d["B"], n)
-    m = len(B[0])
+    n, m = len(d["A"]), len(d["R"])
+    A, B, K, W = matrix(d["A"], n, n), matrix(d["B"], n, m), matrix(d["K"], m, n), matrix(d["W"], n, n)
     Q, R, S, P = matrix(d["Q"], n, n), matrix(d["R"], m, m), matrix(d["S"], n, m), matrix(d["P"], n, n)
-    K, E, F, H, W = (matrix(d[k]) for k in ("K", "E", "F", "H", "W"))
+    E, F, H = matrix(d["E"], None, n), matrix(d["F"], None, m), matrix(d["H"], None, n)
     g, h, c = [number(v) for v in d["g"]], [number(v) for v in d["h"]], number(d["c"])
     own = add(A, mul(B, K), -1)
     stage = beside(Q, S) + beside(T(S), R)
