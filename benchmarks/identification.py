@@ -16,7 +16,7 @@ import numpy as np
 from common import machine_in_words
 from scipy.signal import lfilter
 
-from workbench.identification import PRBS, Channel, Chirp, LinearModel, Record, Shape, fit, values
+from workbench.identification import PRBS, Channel, Chirp, LinearModel, Pulse, Record, Shape, Step, fit, values
 from workbench.system import Signal
 
 T = 2e-3
@@ -96,11 +96,66 @@ def accuracy() -> None:
           f"stated deviations by {100 * np.max(np.abs(np.sqrt(np.diag(C)[:5]) / [e.σ for e in made.estimates] - 1)):.1f} %")
 
 
+# ---- the IEHA -----------------------------------------------------------------------------------------------------
+def local_truth(plant, X: float, which: int) -> tuple[float, float]:
+    """Gain K and Σλ of input `which` by linearisation where a constant X keeps the plant: H(s) = C (s − A)⁻¹ B of Ẏ."""
+    from workbench import Scenario, linearize, simulate
+
+    log = simulate(plant, Scenario(duration=0.6, disturbances={"X": X, "F_ext": 0.0}, log_period=1e-3))
+    x = np.array([log.array(s.name)[-1] for s in plant.states])
+    found = linearize(plant, x=x, u=np.array([X, 0.0]))
+    keep = [i for i, s in enumerate(plant.states) if s.name != "Y"]
+    A, B = np.asarray(found.A)[np.ix_(keep, keep)], np.asarray(found.B)[keep, which]
+    one = np.linalg.solve(A, B)
+    return float(-one[-1]), float(-np.linalg.solve(A, one)[-1] / one[-1])
+
+
+def ieha_bench() -> None:
+    """The averaged `control` plant on the paper's bench: pulse, step, chirp on X; step and chirp on F_ext."""
+    from plants.ieha import IEHA
+    from workbench import Scenario, simulate
+
+    plant = IEHA()
+
+    def run(length, X=0.0, F=0.0, start=0):
+        log = simulate(plant, Scenario(duration=length, disturbances={"X": X, "F_ext": F}, log_period=1e-3))
+        return replace(Record.from_log(log, ["X", "F_ext"], ["Y"]), start=start)
+
+    begin = perf_counter()
+    sweep = Chirp("output", 4e-4, length=5.0, phase=np.pi / 2, logarithmic=True)
+    on_X = {"step": run(0.8, Step("output", 4e-4, 0.1)), "chirp": run(5.0, sweep),
+            "pulse": run(1.0, Pulse("output", 4e-4, 0.1, 0.3))}
+    on_F = {"step, X = 0": run(2.0, F=Step("output", 500.0, 0.1)),
+            "step, X = 0.1 mm": run(2.0, 1e-4, Step("output", 500.0, 0.4), 250),
+            "chirp, X = 0.1 mm": run(2.6, 1e-4, Chirp("output", 450.0, length=2.0, begin=0.4), 250)}
+    print(f"\nIEHA, averaged, closed circuit; bench simulated in {perf_counter() - begin:.1f} s; intervals of 95 %")
+    for X in (1e-4, 4e-4):
+        K, lag = local_truth(plant, X, 0)
+        print(f"  linearised at X = {X * 1e3:g} mm: K = {K:.3f} 1/s, Σλ = {1e3 * lag:.3f} ms, "
+              f"K' = {local_truth(plant, X, 1)[0]:.4g} m/(N s)")
+    print(f"  {'X':20}{'K 1/s':>20}{'Σλ ms':>20}{'fit %':>10}")
+    for name, records in (*((n, [r]) for n, r in on_X.items()), ("step and chirp", [on_X["step"], on_X["chirp"]])):
+        made = fit(records, Shape("X", 4, 0, 1), "Y", weights="noise")
+        K, lag = made["K_X"], made["Σλ_X"]
+        print(f"  {name:20}{K.value:12.3f} ± {K.high - K.value:5.2g}{1e3 * lag.value:12.3f} ± {1e3 * (lag.high - lag.value):5.2g}"
+              f"{min(made.percent):10.3f}")
+    print(f"  {'F_ext':20}{'K′ m/(N s), (28)':>26}{'fit %':>9}{'K′, 3 zeros, 3 lags':>28}{'fit %':>9}")
+    for name, r in on_F.items():
+        alone = replace(r, u=r.input("F_ext")[:, None], inputs=r.inputs[1:], hold=r.hold[1:])
+        cells = []
+        for shape in (Shape("F_ext", 2, 0, 1), Shape("F_ext", 4, 3, 1)):
+            made = fit(alone, shape, "Y", trend="= 0.1" in name)
+            K = made["K_F_ext"]
+            cells.append(f"{K.value:17.4g} ± {K.high - K.value:7.1g}{made.percent[0]:9.3f}")
+        print(f"  {name:20}{'  '.join(cells)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=200)
     runs = parser.parse_args().runs
     print(machine_in_words())
+    ieha_bench()
     accuracy()
     shapes = (Shape("X", 2, 1, 0, True),)
     coverage("servo, white noise", SERVO, [servo_record()], shapes, 0.05, (), runs)

@@ -247,6 +247,13 @@ def test_a_clock_that_is_late_is_found():
     fit(Record(t, x, early, ("X",), ("Y",)), Shape("X", 2, 0, 1), causality="ignore")
 
 
+def test_an_output_that_drifts_before_its_input_steps_is_not_blamed():
+    t, x, _ = columns(Step("output", 2e-3, 1.0))
+    y = 0.004 * t + PLANT.response(x, T, "zoh")
+    found = fit(Record(t, x, y, ("X",), ("Y",)), Shape("X", 3, 0, 1), trend=True)
+    assert found["K_X"].value == pytest.approx(12.0, rel=1e-8)
+
+
 def test_a_limited_signal_is_hinted_at():
     t, x, y = columns(Chirp("output", 2e-3, 0.5, 5.0, 3.9))
     clipped = Record(t, np.clip(x, -1.5e-3, 1.5e-3), y, (Signal("X", "m"),), ("Y",))

@@ -36,8 +36,9 @@ class Lead:
 
 def refuse_acausal(record: Record, inputs, output: str) -> None:
     """InputError when the output leads every one of the inputs that move in this record."""
-    moving = [n for n in inputs if n in record.input_names and np.ptp(record.input(n))]
-    leads = [lead(record.input(n), record.output(output), record.T) for n in moving]
+    seen = slice(record.start, None)
+    moving = [n for n in inputs if n in record.input_names and np.ptp(record.input(n)[seen])]
+    leads = [lead(record.input(n)[seen], record.output(output)[seen], record.T) for n in moving]
     if moving and all(found is not None and found.certain for found in leads):
         first = leads[0]
         raise InputError(f"{output} leads {moving[0]} by {format_quantity(first.time, 's', 3)} (by {first.method}): an "
@@ -59,8 +60,10 @@ def _onset(u, y, T) -> Lead | None:
         quiet = max(8, x.size // 50)
         rest, noise = np.median(x[:quiet]), np.ptp(x[:quiet])
         moved = np.abs(x - rest) > max(3 * noise, 0.01 * np.ptp(x))
-        if not moved.any() or noise > 0.02 * np.ptp(x):
-            return None
+        drift = abs(x[: quiet // 2].mean() - x[quiet // 2: quiet].mean())
+        drifting = drift > 0.3 * noise and noise > 1e-6 * np.ptp(x)
+        if not moved.any() or noise > 0.02 * np.ptp(x) or drifting:
+            return None  # not at rest at first
         found.append(int(np.argmax(moved)))
     return Lead((found[0] - found[1]) * T, 0.6 * T, "onset")
 
