@@ -93,6 +93,7 @@ class IEHA(System):
                 Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
                 Signal("Q_e", "m^3/s", "flow of the micro-valve"), Signal("F_p", "N", "force of the pistons on the carriage"),
                 Signal("shaft", "W", "power of the motor's shaft"))
+    pressure_names = ("P_A", "P_B")
     power_names = ("carriage", "pistons", "cylinder", "load", "friction", "stops")
 
     def __post_init__(self):
@@ -115,6 +116,10 @@ class IEHA(System):
                Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
         n = self.pump.N if self.detail == "full" else 0
         return (*own, *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)))
+
+    def limits(self):
+        """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
+        return {"X": (-self.stop_E.limit, self.stop_E.limit)}
 
     def initial(self):
         """At rest in the middle, the pump recirculating."""

@@ -14,7 +14,7 @@ Source: [Alfayad16] eqs (26)–(28).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, final
+from typing import Annotated, Literal, final
 
 from workbench.adaptive import Adaptive
 from workbench.parameters import Unit, check_bounds, positive
@@ -24,7 +24,11 @@ from workbench.system import Signal, System
 @final
 @dataclass(frozen=True)
 class LinearActuator(System):
-    """The identified model of `plants.IEHA`; equations in the module's docstring. Inputs X [m], F_ext [N]."""
+    """The identified model of `plants.IEHA`; equations in the module's docstring. Inputs X [m], F_ext [N].
+
+    measured: "load", position and velocity of the load, as on the machine; "states", what lies between as well, as laws
+    with full state need. The limit X_max is not part of the equations: claims and controllers read it.
+    """
 
     K: Annotated[float, Unit("1/s"), "velocity gain", positive] = 115.4
     λ_1: Annotated[float, Unit("s"), "first lag", positive] = 1.14e-3
@@ -32,6 +36,8 @@ class LinearActuator(System):
     λ_3: Annotated[float, Unit("s"), "third lag", positive] = 1.11e-3
     K_F: Annotated[float, Unit("m/(s N)"), "K', velocity by the external force"] = -6.3e-6
     λ_F: Annotated[float, Unit("s"), "λ'_1, lag of that", positive] = 0.43e-6
+    X_max: Annotated[float, Unit("m"), "largest position of the micro-valve, both ways", positive] = 0.5e-3
+    measured: Literal["load", "states"] = "load"
     name: str = "linear actuator"
 
     states = (Signal("v_1", "m/s", "behind the first lag"), Signal("v_2", "m/s", "behind the second lag"),
@@ -39,11 +45,20 @@ class LinearActuator(System):
               Signal("Y", "m", "position of the load"))
     inputs = (Signal("X", "m", "position of the micro-valve"),
               Signal("F_ext", "N", "external force, opposing +Y", "disturbance"))
-    outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
     adaptive = Adaptive((1e-8, 1e-8, 1e-8, 1e-8, 1e-11))  # λ'_1 is far below any sample time
 
     def __post_init__(self):
         check_bounds(self)
+        if self.measured not in ("load", "states"):
+            raise ValueError(f"measured: there is no {self.measured!r}; choose from load, states")
+
+    @property
+    def outputs(self):
+        own = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
+        return own if self.measured == "load" else (*own, *self.states[:4])
+
+    def limits(self):
+        return {"X": (-self.X_max, self.X_max)}
 
     def initial(self):
         return [0.0] * 5
@@ -55,4 +70,4 @@ class LinearActuator(System):
                 (self.K_F * F_ext - v_F) / self.λ_F, v_3 + v_F]
 
     def out(self, t, x):
-        return [x[4], x[2] + x[3]]
+        return [x[4], x[2] + x[3], *(x[:4] if self.measured == "states" else ())]
