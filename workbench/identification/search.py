@@ -21,6 +21,7 @@ EVALUATIONS = 200
 BRIEF = 12  # evaluations from each guess, before the best two go on
 GUESSES = 6
 HOPS = 5
+ENOUGH = 15_000  # samples of a record to guess by
 SHORTEST = 0.01  # of the sample time: lags below it are not searched
 
 
@@ -130,7 +131,8 @@ def _beyond_kinks(task: Task, best):
 def _scanned(task: Task, longest: float | None):
     """Guesses by rising error; for delays on a coarse grid, one channel's delay at a time."""
     delays = [0.0 if s.delay in (None, True, False) else float(s.delay) for s in task.shapes]
-    make = lambda **less: guesses(task.shapes, task.records, task.output, delays, task.weights, task.trend, **less)
+    records = [_shortened(r, task) for r in task.records]
+    make = lambda **less: guesses(task.shapes, records, task.output, delays, task.weights, task.trend, **less)
     if not any(s.estimates_delay for s in task.shapes):
         return make()
     shortest, T = min(r.t[-1] - r.t[0] for r in task.records), max(r.T for r in task.records)
@@ -143,6 +145,15 @@ def _scanned(task: Task, longest: float | None):
                 found += make(cutoffs=3, passes=4)
             delays[i] = min(found, key=lambda pair: pair[0])[1][i].delay if found else 0.0
     return sorted([*found, *make()], key=lambda pair: pair[0])
+
+
+def _shortened(r: Record, task: Task) -> Record:
+    """The beginning of a long record, where it tells as much to guess by."""
+    end = r.start + ENOUGH
+    moved = all(np.ptp(r.input(s.input)[:end]) for s in task.shapes if s.input in r.input_names and np.ptp(r.input(s.input)))
+    if len(r) <= end or not moved or np.ptp(r.output(task.output)[r.start: end]) < 0.3 * np.ptp(r.output(task.output)):
+        return r
+    return replace(r, t=r.t[:end], u=r.u[:end], y=r.y[:end])
 
 
 def optimised(task: Task, channels, evaluations: int = EVALUATIONS):
