@@ -63,7 +63,7 @@ class MPC:
     extra       function of the problem's symbols that adds convex constraints and cost terms (`controllers.mpc_cvxpy`);
                 solved by a general solver then, some milliseconds a sample
     A solve that is not optimal falls back to the last plan, shifted, then to the terminal law within the limits, then to
-    the last command; the log has status, iterations, cost, slack, fallback and active limits of every sample.
+    the last command; the log has status, iterations, cost, slack, fallback, active limits and residual of every sample.
     Raises ValueError for counts and bounds, InputError for what contradicts itself or has no solution.
 
     Source: [RawlingsMayneDiehl17] sections 1.5, 2.5; QP by [ArnstromBemporadAxehill22].
@@ -115,6 +115,9 @@ class MPC:
             object.__setattr__(self, "extra", Named(self.extra))
         _ = self.prepared
 
+    def __deepcopy__(self, memo):
+        return self  # nothing here changes during a run: all of that is in Memory
+
     # ---- signals and numbers -----------------------------------------------------------------------------------------
     @property
     def commands(self) -> tuple[Signal, ...]:
@@ -159,6 +162,7 @@ class MPC:
                 Signal("mpc_cost", "1", "lowest cost V"), Signal("mpc_slack", "1", "largest excess over a soft limit"),
                 Signal("mpc_fallback", "1", "0 none, 1 last plan, 2 terminal law, 3 last command"),
                 Signal("mpc_active", "1", "active limits"),
+                Signal("mpc_residual", "1", "violation of the optimality conditions, nan where not known"),
                 *(Signal(f"d_{name}_hat", known.get(name, "1"), f"estimated disturbance at {name}") for name in self.disturbances))
 
     def each(self, field: str) -> np.ndarray:

@@ -168,7 +168,10 @@ def _rules(q: Problem, v) -> list:
     starts = np.cumsum([0, *q.blocks[:-1]]).tolist()
     between(v.moves[:, starts], -q.slew, q.slew, q.stroke)
     reach = np.maximum(np.abs(q.model.C) @ _sizes(q), 1e-300)
-    between(v.y[:, 1:], q.y_min, q.y_max, reach)
+    for i in range(len(reach)):
+        seen = np.flatnonzero(q.felt[:, i])
+        if len(seen):
+            between(v.y[[i]][:, seen], q.y_min[[i]], q.y_max[[i]], reach[[i]])
     for i, row in enumerate(q.soft):
         s = v.slack[i] / reach[row]
         if np.isfinite(q.y_high[i]):

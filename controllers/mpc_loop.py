@@ -10,10 +10,12 @@ from controllers.mpc_problem import Dense
 from workbench.errors import InputError
 
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 2000}
+TOLERATED = 1e-7  # excess over a limit, as a share of what the commands can do to it
+BROKEN = -9  # status of a solution that says optimal and is beyond that
 
 
 class Solution(NamedTuple):
-    """z, status (1 optimal; DAQP's exit flags, and 4 for "optimal_inaccurate"), iterations, multipliers (> 0 at upper bounds)."""
+    """z, status (1 optimal; DAQP's exit flags; 4 "optimal_inaccurate"; −9 beyond a limit), iterations, multipliers (> 0 at upper bounds)."""
 
     z: np.ndarray
     status: int
@@ -22,38 +24,54 @@ class Solution(NamedTuple):
 
 
 class Fast:
-    """The dense QP in DAQP, set up once; then only the linear term and the bounds change, and the active set is kept."""
+    """The dense QP in DAQP, set up once; then only the linear term and the bounds change, and the active set is kept.
+
+    Limits on outputs and terminal sets can be nearly dependent: there a solution that calls itself optimal is looked at.
+    """
 
     def __init__(self, dense: Dense):
         self.dense, q = dense, dense.problem
-        self.n, self.m = len(dense.H), q.model.B.shape[1]
+        n, m = len(dense.H), q.model.B.shape[1]
+        self.n, self.model = n, None
         self.rows = np.ascontiguousarray(np.vstack([dense.F, dense.G_θ]))
         self.work = np.zeros(len(self.rows))
+        self.f, self.shift = self.work[:n], self.work[n:]
         self.lower = np.concatenate([dense.z_low, dense.low])
         self.upper = np.concatenate([dense.z_high, dense.high])
-        self.u_at, self.stroke, self.slew = q.at["u"], q.stroke, np.clip(q.slew / q.stroke, 0.0, 1e30)
-        self.model = None
+        self.low_rows, self.high_rows, self.first_low, self.first_high = (
+            self.lower[n:], self.upper[n:], self.lower[:m], self.upper[:m])
+        self.lowest, self.highest = dense.z_low[:m].copy(), dense.z_high[:m].copy()
+        self.u_at, self.per_stroke, self.slew = q.at["u"], 1 / q.stroke, np.clip(q.slew / q.stroke, 0.0, 1e30)
+        self.checked = not all(label.startswith("slew") for label in dense.labels)
+        self.all_rows = np.ascontiguousarray(np.vstack([np.eye(n), dense.G]))
 
     def solve(self, θ: np.ndarray) -> Solution:
         """Solution at θ."""
-        d, n, m = self.dense, self.n, self.m
+        d = self.dense
         np.dot(self.rows, θ, out=self.work)
-        f, shift = self.work[:n], self.work[n:]
-        f += d.c1
-        if len(shift):
-            np.subtract(d.low, shift, out=self.lower[n:])
-            np.subtract(d.high, shift, out=self.upper[n:])
-        before = θ[self.u_at] / self.stroke
-        np.maximum(d.z_low[:m], before - self.slew, out=self.lower[:m])
-        np.minimum(d.z_high[:m], before + self.slew, out=self.upper[:m])
-        if self.model is None:
-            flag = self._set_up(f)
-        else:
-            flag = self.model.update(f=f, bupper=self.upper, blower=self.lower)
+        f = np.add(self.f, d.c1, out=self.f)
+        np.subtract(d.low, self.shift, out=self.low_rows)
+        np.subtract(d.high, self.shift, out=self.high_rows)
+        before = θ[self.u_at] * self.per_stroke
+        np.maximum(self.lowest, before - self.slew, out=self.first_low)
+        np.minimum(self.highest, before + self.slew, out=self.first_high)
+        flag = self._set_up(f) if self.model is None else self.model.update(f=f, bupper=self.upper, blower=self.lower)
         if flag is not None and flag < 0:
             return self._failed(flag)
         z, _, flag, info = self.model.solve()
-        return Solution(z, flag, info["iterations"], info["lam"]) if flag > 0 else self._failed(flag)
+        if flag <= 0:
+            return self._failed(flag)
+        if self.checked and self._excess(z) > TOLERATED:  # an active set gone wrong: once more from nothing
+            self._set_up(f)
+            z, _, flag, info = self.model.solve()
+            if flag <= 0 or self._excess(z) > TOLERATED:
+                return self._failed(min(flag, BROKEN))
+        return Solution(z, flag, info["iterations"], info["lam"])
+
+    def _excess(self, z) -> float:
+        """Largest violation of a limit."""
+        value = self.all_rows @ z
+        return max((value - self.upper).max(), (self.lower - value).max())
 
     def _set_up(self, f) -> int:
         import daqp
@@ -146,13 +164,14 @@ def decided(prepared, θ: np.ndarray, memory: Memory):
 
 
 def logged(prepared, last: Last) -> list[float]:
-    """status, iterations, cost V, largest slack, fallback, number of active limits."""
+    """status, iterations, cost V, largest slack, fallback, number of active limits, residual of the optimality conditions."""
     q, (θ, s, _, fallback) = prepared.problem, last
     if not np.isfinite(s.z).all():
-        return [s.status, s.iterations, float("nan"), float("nan"), fallback, 0]
+        return [s.status, s.iterations, float("nan"), float("nan"), fallback, 0, float("nan")]
     slack = s.z[len(s.z) - len(q.soft):] / np.sqrt(q.ρ2)
     active = np.count_nonzero(np.abs(s.λ) > 1e-12 * max(np.abs(s.λ).max(initial=0.0), 1e-300))
-    return [s.status, s.iterations, prepared.dense.value(θ, s.z), float(slack.max(initial=0.0)), fallback, active]
+    residual = prepared.dense.kkt(θ, s.z, s.λ) if len(s.λ) else float("nan")
+    return [s.status, s.iterations, prepared.dense.value(θ, s.z), float(slack.max(initial=0.0)), fallback, active, residual]
 
 
 def feasible_somewhere(dense: Dense, θ: np.ndarray) -> None:

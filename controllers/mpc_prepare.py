@@ -15,6 +15,9 @@ from controllers.terminal_set import Terminal, admissible
 from workbench.calculus import linearize, trace
 from workbench.errors import InputError
 from workbench.system import find, names
+from workbench.verification.mpc_ingredients import strict_terminal_cost
+
+STRICT, HAIR = 1 - 1e-5, 1e-6  # shares left of decay and size of a terminal set, for rounding and its proof
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +236,12 @@ def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
         return q, None
     if law.terminal == "none":
         return replace(q, K=K), None
-    M, b = _around(q, K, law.room)
-    H, h = admissible(A_K, M, b) if law.terminal == "set" else (np.zeros((0, len(P))), np.zeros(0))
+    M, b = _around(q, K, law.room, strict=law.terminal == "set")
+    H, h = np.zeros((0, len(P))), np.zeros(0)
+    if law.terminal == "set":  # with room for rounding, so that cost and set can be proven for the numbers stored
+        P = strict_cost(q, K)
+        H, h = admissible(A_K / STRICT, M, b)
+        h = h * (1 - HAIR)
     terminal = Terminal(P, K, A_K, H, h, M, b, law.room)
     more = {"H_t": H, "h_t": h} if law.terminal == "set" else {}
     return replace(q, P=P, K=K, **more), terminal
@@ -242,19 +249,33 @@ def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
 
 def terminal_law(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(P, K, A_K) of the unconstrained problem without end, on ξ = (x, u_{−1})."""
+    A, B, Q, R, S = on_states_and_commands(q)
+    found = riccati(A, B, Q, R, S)
+    return found.P, found.K, A - B @ found.K
+
+
+def on_states_and_commands(q: Problem) -> tuple[np.ndarray, ...]:
+    """(A, B, Q, R, S) of ξ⁺ = A ξ + B u and ℓ = ξᵀQξ + 2 ξᵀS u + uᵀR u, ξ = (x, u_{−1}), about a steady state."""
     m = q.model
     n, n_u = m.B.shape
     C = m.C[list(q.track)]
     A = np.block([[m.A, np.zeros((n, n_u))], [np.zeros((n_u, n + n_u))]])
-    B = np.vstack([m.B, np.eye(n_u)])
     weight, cross = np.zeros((n + n_u, n + n_u)), np.zeros((n + n_u, n_u))
     weight[:n, :n], weight[n:, n:], cross[n:] = C.T @ q.Q @ C, q.S, -q.S
-    found = riccati(A, B, weight, q.R + q.S, cross)
-    return found.P, found.K, A - B @ found.K
+    return A, np.vstack([m.B, np.eye(n_u)]), weight, q.R + q.S, cross
 
 
-def _around(q: Problem, K, room) -> tuple[np.ndarray, np.ndarray]:
-    """Limits |M δ| ≤ b around any steady state within `room` of the middle of its range."""
+def strict_cost(q: Problem, K) -> np.ndarray:
+    """P a hair larger than the Riccati equation's: its fall by ℓ survives rounding."""
+    A, B, Q, R, S = on_states_and_commands(q)
+    return strict_terminal_cost(A, B, Q, R, K, S)
+
+
+def _around(q: Problem, K, room, strict: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Limits |M δ| ≤ b around any steady state within `room` of the middle of its range.
+
+    A single limit has no middle: refused if `strict`, else left out.
+    """
     n, n_u = q.model.B.shape
     own = np.hstack([np.zeros((n_u, n)), np.eye(n_u)])
     M, b = [], []
@@ -267,7 +288,7 @@ def _around(q: Problem, K, room) -> tuple[np.ndarray, np.ndarray]:
         if np.isfinite(high - low):
             M.append(np.concatenate([q.model.C[i], np.zeros(n_u)]))
             b.append((1 - room) * (high - low) / 2)
-        elif np.isfinite(low) or np.isfinite(high):
+        elif strict and (np.isfinite(low) or np.isfinite(high)):
             raise InputError("terminal set: an output with one limit has no middle that steady states could be near",
                              mend="give both limits, or make it soft, or use terminal='cost'")
     return np.array(M).reshape(-1, n + n_u), np.array(b)

@@ -168,6 +168,12 @@ class Problem:
             y.append(m.C @ state + m.C_d @ self.pick("d") + m.h[:, None] @ constant)
         return x, u, y
 
+    @cached_property
+    def felt(self) -> np.ndarray:
+        """(N+1, p): whether some move still acts on that output then; limits before that are not the controller's to keep."""
+        size = np.array([np.abs(y[:, self.n_θ:]).max(axis=1, initial=0.0) for y in self.predicted[2]])
+        return size > 1e-12 * size.max(axis=0)
+
     def terminal(self) -> np.ndarray:
         """ξ_N − ξ_s over (θ, z)."""
         x, u, _ = self.predicted
@@ -223,14 +229,17 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     for k in starts[1:]:
         add((u[k + 1] - u[k]) / q.stroke[:, None], -q.slew / q.stroke, q.slew / q.stroke, f"slew at {k}, command")
     for k in range(1, q.N + 1):
-        add(y[k], q.y_min, q.y_max, f"limit at {k}, output")
+        felt = q.felt[k]
+        add(y[k], np.where(felt, q.y_min, -np.inf), np.where(felt, q.y_max, np.inf), f"limit at {k}, output")
         for i, row in enumerate(q.soft):
             for sign, edge in ((1.0, q.y_high[i]), (-1.0, -q.y_low[i])):
                 add(sign * y[k][[row]] - q.slack(i), [-np.inf], [edge], f"soft limit at {k}, output {row}")
     if q.H_t is not None:
         add(q.H_t @ q.terminal(), np.full(len(q.h_t), -np.inf), q.h_t, "terminal set")
-    width = q.n_θ + q.n_z
-    return np.array(M).reshape(-1, width), np.array(low, float), np.array(high, float), labels
+    rows = np.array(M).reshape(-1, q.n_θ + q.n_z)
+    size = np.abs(rows[:, q.n_θ:]).max(axis=1)  # a solver's tolerance is the same share of every row
+    size = np.where(size > 0, size, 1.0)
+    return rows / size[:, None], np.array(low, float) / size, np.array(high, float) / size, labels
 
 
 @dataclass(frozen=True, eq=False)
