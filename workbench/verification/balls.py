@@ -55,8 +55,9 @@ class Ball:
         other = Ball.of(other)
         k = self.mid.shape[1]
         a, b = np.abs(self.mid), np.abs(other.mid)
-        own = (k + 2) * EPS * (a @ b) + TINY
-        return Ball(self.mid @ other.mid, up(a @ other.rad + self.rad @ (b + other.rad) + own, k))
+        with np.errstate(all="ignore"):  # what is not finite stays so, and is refused where it is judged
+            own = (k + 2) * EPS * (a @ b) + TINY
+            return Ball(self.mid @ other.mid, up(a @ other.rad + self.rad @ (b + other.rad) + own, k))
 
     def __rmatmul__(self, other) -> Ball:
         return Ball.of(other) @ self

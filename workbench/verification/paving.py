@@ -44,7 +44,8 @@ class Bound:
         n, k = len(low), 1 + len(own.steps)
         wide = lambda a: np.broadcast_to(a, (n,))
         smooth = np.all([wide(s.low == s.high) for s in b[1:k]], axis=0) if own.steps else np.ones(n, bool)
-        sure = wide(b[0].sure) & np.all([wide(d.sure) for d in b[k:]], axis=0) if own.domains else wide(b[0].sure)
+        # Where a switch is undecided, a branch's domain counts even if the branch may not be taken.
+        sure = wide(b[0].sure) & (smooth | np.all([wide(d.sure) for d in b[k:]], axis=0)) if own.domains else b[0].sure
         return np.where(sure, wide(b[0].low), -INF), np.where(sure, wide(b[0].high), INF), smooth & sure
 
     def over(self, low, high) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
