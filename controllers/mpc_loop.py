@@ -15,7 +15,10 @@ BROKEN = -9  # status of a solution that says optimal and is beyond that
 
 
 class Solution(NamedTuple):
-    """z, status (1 optimal; DAQP's exit flags; 4 "optimal_inaccurate"; −9 beyond a limit), iterations, multipliers (> 0 at upper bounds)."""
+    """z, status (1 optimal; DAQP's exit flags; 4 "optimal_inaccurate"; −9 beyond a limit), iterations, multipliers.
+
+    Multipliers are positive at upper bounds, negative at lower ones.
+    """
 
     z: np.ndarray
     status: int

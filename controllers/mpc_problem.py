@@ -90,7 +90,7 @@ class Problem:
     h_t: np.ndarray | None = None
 
     # ---- sizes and places ---------------------------------------------------------------------------------------------
-    @property
+    @cached_property
     def sizes(self) -> dict[str, int]:
         """Entries of θ: x, u, d, r, v, one."""
         m = self.model
@@ -103,7 +103,7 @@ class Problem:
         ends = np.cumsum([0, *self.sizes.values()])
         return {name: slice(int(a), int(b)) for name, a, b in zip(self.sizes, ends[:-1], ends[1:])}
 
-    @property
+    @cached_property
     def n_θ(self) -> int:
         return sum(self.sizes.values())
 
@@ -111,7 +111,7 @@ class Problem:
     def n_z(self) -> int:
         return self.model.B.shape[1] * len(self.blocks) + len(self.soft)
 
-    @property
+    @cached_property
     def stroke(self) -> np.ndarray:
         """What z counts commands in: half their range where it has two ends."""
         half = (self.u_max - self.u_min) / 2

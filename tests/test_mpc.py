@@ -9,6 +9,7 @@ from actuator import SLEW, X_MAX, Actuator, drawn, mpc
 
 from controllers import MPC, Limit, Observer
 from controllers.lqr import riccati
+from controllers.mpc_check import refined
 from controllers.mpc_cvxpy import stated
 from controllers.mpc_problem import residuals
 from controllers.terminal_set import admissible, largest, overshoot
@@ -140,6 +141,16 @@ def test_optimality_conditions(law):
     z = s.z.copy()
     z[0] += 1e-6  # a planted fault is seen
     assert law.prepared.dense.kkt(θ, z, s.λ) > 1e-10
+
+
+def test_first_move_against_extended_precision(law):
+    """The active set's linear system with extended residuals: optimal to 1e-12, and the first move the same to 1e-8."""
+    for θ, s in solved(law, draws(law, 30, 9)):
+        z, _, residual = refined(law.prepared.dense, θ, s.λ)
+        assert residual < 1e-12 and abs(z[0] - s.z[0]) < 1e-8
+        wrong = np.where(np.arange(len(s.λ)) == np.argmax(np.abs(s.λ)), 0.0, s.λ)
+        if np.abs(s.λ).max() > 1e-3:  # one active limit forgotten
+            assert refined(law.prepared.dense, θ, wrong)[2] > 1e-9
 
 
 def test_warm_start_does_not_change_the_solution(law):
@@ -472,10 +483,10 @@ def test_relinearised_on_a_linear_plant_is_the_same_controller():
 
 def test_relinearised_beats_a_fixed_model_on_a_bent_plant():
     plant = Bent()
-    scenario = Scenario(0.25, Sine("output", 0.0, (1.2e-3,), 4.0, ramp=0.05))
+    scenario = Scenario(0.12, Sine("output", 0.0, (1.2e-3,), 4.0, ramp=0.05))
     peak = {}
     for every in (False, True):
-        _, e = tracking(mpc(plant, known=(), relinearise=every, observer=Observer(σ_y=(1e-6,), σ_d=(1e-8,))), scenario, plant)
+        _, e = tracking(mpc(plant, known=(), N=12, relinearise=every, observer=Observer(σ_y=(1e-6,), σ_d=(1e-8,))), scenario, plant)
         peak[every] = np.abs(e[60:]).max()
     assert peak[True] < 0.3 * peak[False]
 
