@@ -177,13 +177,14 @@ def lyapunov_exactly(A, P, T: float | None = None, rate: float = 0.0) -> bool:
 
 def dual_bound(c, H, h, y, radius: Fraction | float) -> Fraction:
     """Exact upper bound of cᵀx on {H x ≤ h}, |x_i| ≤ radius, from multipliers y (negative ones count as 0)."""
-    c = Dyadic.of(c).fractions()[0]
-    H, h = Dyadic.of(H).fractions(), Dyadic.of(np.atleast_2d(h)).fractions()[0]
-    y = [max(Fraction(0), Fraction(float(v))) for v in y]
-    used = [i for i, v in enumerate(y) if v]
-    left = [c[j] - sum((y[i] * H[i][j] for i in used), Fraction(0)) for j in range(len(c))]
+    c, y = Dyadic.of(c), np.maximum(np.asarray(y, dtype=float).ravel(), 0.0)
+    used = np.flatnonzero(y)
+    if not len(used):
+        return sum((abs(v) for v in c.fractions()[0]), Fraction(0)) * Fraction(radius)
+    y = Dyadic.of(y[None, used])
+    left = (c - y @ np.atleast_2d(H)[used]).fractions()[0]
     slack = sum((abs(v) for v in left), Fraction(0))
-    return sum((y[i] * h[i] for i in used), Fraction(0)) + (slack * Fraction(radius) if slack else 0)
+    return (y @ np.asarray(h, dtype=float)[used, None]).fractions()[0][0] + slack * Fraction(radius)
 
 
 def multipliers(c, H, h) -> np.ndarray | None:
