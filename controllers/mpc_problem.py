@@ -285,7 +285,7 @@ class Dense:
         lower, upper = self.bounds(θ)
         A = np.vstack([np.eye(len(z)), self.G])
         parts = (self.H * z, (self.F @ θ + self.c1)[:, None], A.T * λ)
-        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(np.abs(part).max(initial=0.0) for part in parts)
+        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(1e-300, *(np.abs(part).max(initial=0.0) for part in parts))
         value = A @ z
         size = 1.0 + np.abs(value)
         out = np.maximum(np.maximum(value - upper, lower - value), 0.0) / size
