@@ -1,11 +1,17 @@
 """Fixtures shared by the tests of the core: the shipped crane, its two-joint variant, a short path."""
 
-from dataclasses import replace
+import os
 
-import pytest
+# Two workers, two cores: threads of the linear algebra library would only wait for each other. Before NumPy is imported.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
-from plants import machine
-from workbench import Scenario, Waypoints
+from dataclasses import replace  # noqa: E402
+
+import pytest  # noqa: E402
+
+from plants import machine  # noqa: E402
+from workbench import Scenario, Waypoints  # noqa: E402
 
 
 @pytest.fixture(scope="session")
