@@ -159,6 +159,7 @@ def test_pendulum_with_a_cross_term_with_inputs_and_parameters():
     V, box = ENERGY + " + 0.3*q*v + 0.105*q**2", {"q": (-2.5, 2.5), "v": (-7, 7)}
     plain = check_supplied(V, Pendulum(), box, {"q": 0.05, "v": 0.2})
     assert plain.holds and 17 < plain.data["level"] < 18.1
+    assert [a.text for a in plain.assumptions] == ["inputs stay at w = 0"]
     wide = check_supplied(V, Pendulum(), box, {"q": 0.1, "v": 0.4}, inputs={"w": (-0.1, 0.1)}, parameters={"d": (0.6, 0.8)})
     assert wide.holds and len(wide.assumptions) == 2 and wide.data["boxes"] > plain.data["boxes"]
     undamped = check_supplied(V, Pendulum(), box, {"q": 0.1, "v": 0.4}, parameters={"d": (0.2, 0.8)})

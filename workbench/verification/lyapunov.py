@@ -113,7 +113,7 @@ def common_matrix(matrices, T: float | None = None, rate: float = 0.0) -> np.nda
 
     matrices = [np.asarray(A, float) for A in matrices]
     n = len(matrices[0])
-    W = _coordinates(sum(matrices) / len(matrices), T)
+    W = coordinates(sum(matrices) / len(matrices), T)
     back = np.linalg.inv(W)
     P, margin = cp.Variable((n, n), symmetric=True), cp.Variable()
     limits = [P >> np.eye(n), cp.trace(P) <= 1e6 * n, margin <= 1]
@@ -126,7 +126,7 @@ def common_matrix(matrices, T: float | None = None, rate: float = 0.0) -> np.nda
     return None
 
 
-def _coordinates(A, T) -> np.ndarray:
+def coordinates(A, T) -> np.ndarray:
     """W with z = W x such that |z|² falls along A where A is stable; rows and columns balanced otherwise."""
     from scipy.linalg import matrix_balance
 

@@ -44,6 +44,8 @@ class Motion:
                              mend="leave the time-dependent part out, or make it an input with bounds")
         own = names(system.states)
         self.at = [own.index(find(system.states, n, "certificate, box").name) for n in states]
+        held = {s.name: inputs.get(s.name, system.defaults().get(s.name, 0.0)) for s in system.inputs}
+        self.held = {name: float(v) for name, v in held.items() if not np.ndim(v)}
         self.period = None if system.period is None else float(system.period)
         self.flows = t.n_moving > 0
         self.varying = tuple(n for n, v in inputs.items() if np.ndim(v)) + tuple(parameters)

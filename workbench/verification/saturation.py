@@ -18,7 +18,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.verdict import Verdict
 from workbench.verification.exact import Dyadic, definite
-from workbench.verification.lyapunov import _coordinates, solve_sdp
+from workbench.verification.lyapunov import coordinates, solve_sdp
 from workbench.verification.stability import stability
 
 
@@ -69,7 +69,7 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None) -> Region | No
     if A.shape != (n, n) or K.shape != (m, n) or not (u_max > 0).all():
         raise InputError(f"saturated loop: A {A.shape}, B {B.shape}, K {K.shape}, u_max {u_max}", key="K",
                          mend="A n×n, B n×m, K m×n with u = K x, u_max > 0")
-    W = _coordinates(A + B @ K, T)
+    W = coordinates(A + B @ K, T)
     back = np.linalg.inv(W)
     a, b, k = W @ (A + B @ K) @ back, W @ B, K @ back
     Q, Y, s = cp.Variable((n, n), symmetric=True), cp.Variable((m, n)), cp.Variable(m)

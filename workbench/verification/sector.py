@@ -24,7 +24,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.exact import Dyadic, definite
-from workbench.verification.lyapunov import _coordinates, solve_sdp
+from workbench.verification.lyapunov import coordinates, solve_sdp
 from workbench.verification.stability import stability
 
 CRITERIA = ("circle", "popov", "jury-lee")
@@ -121,7 +121,7 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
     """A certificate that passed its check, or None."""
     import cvxpy as cp
 
-    W = _coordinates(loop.A - loop.B @ np.diag((loop.low + loop.high) / 2) @ loop.C, loop.T)
+    W = coordinates(loop.A - loop.B @ np.diag((loop.low + loop.high) / 2) @ loop.C, loop.T)
     back = np.linalg.inv(W)
     A, B, C = W @ loop.A @ back, W @ loop.B, loop.C @ back
     low, high = loop.low, loop.high

@@ -84,6 +84,9 @@ class _Judge:
         claim = f"{what} > 0 and {'ΔV' if sampled else 'V̇'} < 0 on {region}; its region is attracted to the ball's level"
         notes = tuple(Assumption(f"{n} stays in [{a:.6g}, {b:.6g}]", None) for n, a, b in
                       zip(self.motion.varying, self.low[self.n:], self.high[self.n:]))
+        if self.motion.held:  # disturbances, references, noise: zero unless said otherwise
+            still = ", ".join(f"{n} = {v:.6g}" for n, v in self.motion.held.items())
+            notes += (Assumption(f"inputs stay at {still}", None),)
         say = lambda holds, worst, **data: Verdict(
             "supplied-certificate", claim, holds, None if holds is None else "proof", worst=worst, assumptions=notes,
             source=SOURCE, data=data)
