@@ -157,9 +157,10 @@ class Manipulator(System):
 
     @property
     def stiff(self):
-        """Joint rates (and bristles): smooth Coulomb friction makes them fast near rest."""
+        """Joint rates (and bristles): smooth Coulomb friction makes them fast near rest. Spools: fast, and linear."""
+        spools = [s.name for label, c in zip(self.labels, self.cylinders) for s in c.valve.spool_states(label)]
         bristles = [s.name for label, c in zip(self.labels, self.cylinders) for s in c.friction.states(label)]
-        return (*("d" + name for name in self.joint_names), *bristles)
+        return (*("d" + name for name in self.joint_names), *spools, *bristles)
 
     power_names = ("supply", "tank", "throttling", "leakage", "compression", "friction", "tip", "base")
 
@@ -268,6 +269,10 @@ class Manipulator(System):
         spools = [r for c, s, v in zip(self.cylinders, parts.spool, voltages) for r in c.valve.spool_rhs(s, v)]
         rubs = [r for c, v, z in zip(self.cylinders, xd, parts.rub) for r in c.friction.rate(v, z)]
         return [*parts.qd, *qdd, *(rate for row in flows for rate in row[:2]), *spools, *rubs]
+
+    def guards(self, t, x, u):
+        """Edges of the valves."""
+        return [g for c, s, v in zip(self.cylinders, self.split(x).spool, u) for g in c.valve.guards(s, v)]
 
     def out(self, t, x):
         parts = self.split(x)

@@ -18,6 +18,7 @@ class Linear(System):
     C: tuple
     E: tuple = ()
     x0: tuple = ()
+    stiff: tuple = ()
 
     @property
     def states(self):
@@ -101,6 +102,26 @@ class Fast(System):
 
     def rhs(self, t, x, u):
         return [-self.λ * (x[0] - np.cos(x[1])), 1.0 + 0.0 * x[0]]
+
+
+@dataclass(frozen=True)
+class Bent(System):
+    """ẋ = w, ẏ = x − clip(x, −d, d) + |x|/2: kinks where x = ±d and 0, which `guarded` tells or does not."""
+
+    d: Annotated[float, Unit("1")] = 0.2
+    guarded: bool = True
+    stiff: tuple = ()
+    states = (Signal("x"), Signal("y"))
+    inputs = (Signal("w", "1", "push", "disturbance"),)
+
+    def initial(self):
+        return [-0.31, 0.0]
+
+    def rhs(self, t, x, u):
+        return [u[0], x[0] - np.clip(x[0], -self.d, self.d) + np.abs(x[0]) / 2]
+
+    def guards(self, t, x, u):
+        return [x[0] - self.d, x[0] + self.d, x[0]] if self.guarded else []
 
 
 @dataclass(frozen=True)

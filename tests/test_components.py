@@ -185,3 +185,31 @@ def test_impossible_valves_are_refused():
                          ({"c_p2": 0.0}, "greater than zero"), ({"slew": inf}, "finite")):
         with pytest.raises(ValueError, match=words):
             replace(VALVE, **wrong)
+
+
+@pytest.mark.parametrize("lag", ("ideal", "first", "second"))
+def test_guards_are_where_flows_and_spool_have_their_kinks(lag):
+    """Along a straight line of spool and command, slopes change exactly between the samples where a guard changes its sign."""
+    valve = replace(VALVE, lag=lag, slew=500.0)
+    n = len(valve.spool_states(""))
+
+    def along(f, s):
+        return np.array(f([-9.0 + 1.9 * s, -650.0 + 118.0 * s][:n], -9.5 + 1.7 * s)).ravel()
+
+    def kinked(f, s, h=1e-5):
+        ends = [along(f, s + k * h) for k in (-2, -1, 0, 1, 2)]
+        before, after = (ends[1] - ends[0]) / h, (ends[4] - ends[3]) / h
+        return not np.allclose(before, after, rtol=1e-5, atol=1e-7 * np.abs(before).max())
+
+    laws = (lambda x, u: 1e4 * np.array(valve.flows(valve.spool(x, u), 92e5, 55e5, P_S, P_R)), valve.spool_rhs)
+    s = np.linspace(0.0, 11.0, 4001)
+    g = np.array([along(valve.guards, v) for v in s])
+    changes = [(i, j) for i, j in zip(*np.nonzero(g[1:] * g[:-1] < 0))]
+    assert len(changes) >= 4
+    for i, j in changes:
+        at = s[i] + (s[i + 1] - s[i]) * g[i, j] / (g[i, j] - g[i + 1, j])
+        assert any(kinked(law, at) for law in laws)
+    for v in np.random.default_rng(2).uniform(0.5, 10.5, 60):
+        near = np.abs(s - v) < 0.01
+        if not (np.sign(g[near]) != np.sign(g[near][0])).any():
+            assert not any(kinked(law, v) for law in laws if len(along(law, v)))

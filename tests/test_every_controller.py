@@ -130,7 +130,7 @@ def test_closed_loops_trace_to_the_text(law, wrapping):
     c = traced.constants(loop)
     text = {"flow": [*loop.rhs(0.2, x, w), *loop.powers(0.2, x, w)], "jump": loop.update(0.2, x, w),
             "release": loop.release(0.2, x, w), "start": loop.start(0.2, x, w), "out": loop.out(0.2, x),
-            "log": [*loop.monitor(0.2, x, w), loop.stored(0.2, x, w)]}
+            "log": [*loop.monitor(0.2, x, w), loop.stored(0.2, x, w)], "guards": loop.guards(0.2, x, w)}
     for name, values in text.items():
         found = np.array(getattr(traced, name)(0.2, x, w, c)).ravel()
         scale = np.maximum(np.abs(values), 1e-3 * np.abs(found).max())

@@ -34,6 +34,7 @@ FUNCTIONS = {
     "powers": lambda s, t, x, u: s.powers(t[0], x, u),
     "stored": lambda s, t, x, u: [s.stored(t[0], x, u)],
     "update": lambda s, t, x, u: s.update(t[0], x, u),
+    "guards": lambda s, t, x, u: s.guards(t[0], x, u),
 }
 every_plant = pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
 
@@ -53,6 +54,7 @@ def test_contract(plant):
                "powers": len(plant.power_names), "stored": 1, "update": len(plant.states)}
     rng = np.random.default_rng(8)
     x, u = plant_state(rng, plant), plant_inputs(rng, plant)
+    lengths["guards"] = len(plant.guards(0.0, x, u))
     assert {name: len(on_floats(plant, f, [0.0], x, u)) for name, f in FUNCTIONS.items()} == lengths
     assert len(plant.initial()) == len(plant.states) and np.isfinite(plant.initial()).all()
     signals = [*plant.states, *plant.inputs, *plant.outputs, *plant.monitors]

@@ -9,14 +9,14 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-from small import Curved, Fast, Feedback, Linear, Push
+from small import Bent, Curved, Fast, Feedback, Linear, Push
 
 from controllers.pid import PID
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Sampled, Saturated, Scenario, Sine, simulate
 from workbench.native import Mapped
 
-RUNS = importlib.import_module("workbench.simulate")
+RUNS, NATIVE = importlib.import_module("workbench.simulate"), importlib.import_module("workbench.native")
 PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,)))
 LAW = Feedback(PLANT, ((5.0, 1.1),), ((5.0, 0.3),))
 PUSH = Push(lambda t: np.sin(9 * t) + (t > 0.043))
@@ -39,35 +39,34 @@ def apart(a, b):
     return float((np.abs(a.values - b.values) / np.where(size > 0, size, 1.0)).max())
 
 
-@pytest.mark.parametrize("stiff", (False, True), ids=("RK4", "W-method"))
 @pytest.mark.parametrize("which", ("held", "delayed by fractions, noisy", "continuous"))
-def test_compiled_is_the_virtual_machine(two_joint, monkeypatch, which, stiff):
-    monkeypatch.setattr(RUNS, "STIFF", -1.0 if stiff else np.inf)
+def test_compiled_is_the_virtual_machine(two_joint, which):
     loop = crane_loops(two_joint)[which]
     path = Sine("joint", "start", (0.05, 0.08), 0.9, ramp=0.2)
     push = {"f_Dy": Sine("output", 50.0, 30.0, 9.0), "m_Dz": 12.0}
-    scenario = Scenario(0.1, path, push, offset={"q_1": 0.01}, seed=4)
+    scenario = Scenario(0.1, path, push, offset={"q_1": 0.01, "u_s_1": -0.3, "u_s_2": -0.2}, seed=4)
     compiled = simulate(loop, scenario)
     assert apart(compiled, simulate(loop, scenario, compiled=False)) < 1e-9
-    monkeypatch.setattr(RUNS, "STIFF", np.inf if stiff else -1.0)
-    assert apart(compiled, simulate(loop, scenario)) > 1e-13  # the other method: two were run indeed
+    spools = np.column_stack([compiled.array(n) for n in ("u_s_1", "u_s_2")])
+    assert (spools[1:] * spools[:-1] < 0).any()  # a kink was on the way
 
 
 @pytest.mark.parametrize("stiff", ((), ("x0",), ("x1", "x2"), ("x0", "x1", "x2")))
-def test_blocks_of_the_w_method(monkeypatch, stiff):
-    monkeypatch.setattr(RUNS, "STIFF", -1.0)
+def test_blocks_of_the_exponential_method(stiff):
     scenario = Scenario(0.5, disturbances={"w": PUSH}, max_step=0.01)
     runs = [simulate(Curved(stiff=stiff), scenario, compiled=c) for c in (None, False)]
     assert apart(*runs) < 1e-12
-    assert apart(runs[0], simulate(Curved(), scenario)) > 1e-9 or not stiff
+    assert (apart(runs[0], simulate(Curved(), scenario)) > 1e-11) == bool(stiff)  # RK4 where nothing is stiff
 
 
-def test_pivots_of_the_w_method(monkeypatch):
-    """A coupling much stronger than the diagonal: the driver's elimination must exchange rows."""
-    monkeypatch.setattr(RUNS, "STIFF", -1.0)
-    system = Curved(k=2000.0, d=1e-5, stiff=("x0", "x1", "x2"))
-    runs = [simulate(system, Scenario(0.15, max_step=0.03), compiled=c) for c in (None, False)]
-    assert np.abs(runs[0].values[:, :2]).max() < 60 and apart(*runs) < 1e-10
+@pytest.mark.parametrize("stiff", ((), ("y",)))
+@pytest.mark.parametrize("d", (0.2, 2e-3, 0.0))
+def test_kinks_are_found_alike(d, stiff):
+    """Edges of a dead band, one or three in a step, under a push that jumps between samples."""
+    scenario = Scenario(2.0, disturbances={"w": Push(lambda t: np.sin(9 * t) + 0.7 * (t > 0.043))}, log_period=0.1, max_step=0.04)
+    runs = [simulate(Bent(d, stiff=stiff), scenario, compiled=c) for c in (None, False)]
+    assert apart(*runs) < 1e-12
+    assert apart(runs[0], simulate(Bent(d, guarded=False, stiff=stiff), scenario)) > 1e-7
 
 
 @pytest.mark.parametrize("wrap", (
@@ -138,7 +137,7 @@ def finish(process):
 @pytest.fixture
 def counting(tmp_path):
     """(compiler that counts its calls, number of calls so far)."""
-    real, script, calls = importlib.import_module("workbench.native").compiler(), tmp_path / "ccc", tmp_path / "calls"
+    real, script, calls = NATIVE.compiler(), tmp_path / "ccc", tmp_path / "calls"
     if real is None:
         pytest.skip("no C compiler")
     script.write_text(f'#!/bin/sh\necho called >> "{calls}"\nexec "{real}" "$@"\n')
@@ -193,4 +192,34 @@ def test_a_cache_that_cannot_be_written(tmp_path, counting, expected):
     compiler, calls = counting
     (tmp_path / "file").write_text("in the way")
     number, said = finish(start(FLUIDPROOF_COMPILER=compiler, FLUIDPROOF_CACHE=tmp_path / "file" / "cache"))
+    assert number == pytest.approx(expected, rel=1e-12) and not said and calls() == 2
+
+
+# ---- the processor's own instructions --------------------------------------------------------------------------------
+def test_own_instructions_change_no_number(monkeypatch, two_joint):
+    loop, scenario = crane_loops(two_joint)["held"], Scenario(0.1, Sine("joint", "start", (0.05, 0.08), 0.9, ramp=0.2))
+    runs = []
+    for own in (NATIVE.own_flags(), ()):
+        monkeypatch.setattr(RUNS, "_loops", {})
+        monkeypatch.setattr(NATIVE, "own_flags", lambda own=own: own)
+        runs.append(simulate(loop, scenario).values)
+    assert np.array_equal(*runs)
+
+
+def test_code_for_one_processor_is_not_run_on_another(tmp_path, monkeypatch):
+    if NATIVE.compiler() is None:
+        pytest.skip("no C compiler")
+    monkeypatch.setenv("FLUIDPROOF_CACHE", str(tmp_path))
+    for processor in ("model name: one", "model name: other", "model name: one"):
+        monkeypatch.setattr(NATIVE, "processor", lambda processor=processor: processor)
+        assert NATIVE.library("int seven(void) { return 7; }").seven() == 7
+    assert len(list(tmp_path.glob("*.so"))) == 2
+
+
+def test_a_compiler_without_own_instructions(tmp_path, counting, expected):
+    compiler, calls = counting
+    plain = tmp_path / "plain"
+    plain.write_text(f'#!/bin/sh\ncase "$*" in *-march=native*) echo "unknown flag" >&2; exit 1;; esac\nexec "{compiler}" "$@"\n')
+    plain.chmod(0o755)
+    number, said = finish(start(FLUIDPROOF_COMPILER=plain, FLUIDPROOF_CACHE=tmp_path / "cache"))
     assert number == pytest.approx(expected, rel=1e-12) and not said and calls() == 2

@@ -78,6 +78,10 @@ class Traced:
     live      names of the inputs w that vary; all others are folded in at their default
     paths     parameters p, by path
     flow      ẋ followed by the power flows;  jump, release, start: x⁺;  log: monitors and the stored energy;  out: y
+    guards    what changes its sign at a kink of the flow
+    stiff     the diagonal blocks of ∂ẋ/∂x that the states named stiff fall into, one after the other, column by column;
+              `blocks`: how many states each has, `stiff_at`: which
+    motion    the flow without the trailing states that only jump (held commands), for integrators
     """
 
     live: tuple[str, ...]
@@ -91,9 +95,11 @@ class Traced:
     start: ca.Function
     log: ca.Function
     out: ca.Function
-    stiff: ca.Function  # block of ∂ẋ/∂x of the states the system names stiff, column-major
+    guards: ca.Function
+    stiff: ca.Function
+    blocks: tuple[int, ...]
     stiff_at: tuple[int, ...]
-    motion: ca.Function  # the flow without the trailing states that only jump (held commands), for integrators
+    motion: ca.Function
     n_moving: int
 
     @cached_property
@@ -145,19 +151,32 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         "start": bound.start(t, xs, u) if hasattr(bound, "start") else list(xs),
         "log": [*bound.monitor(t, xs, u), bound.stored(t, xs, u)],
         "out": bound.out(t, xs),
+        "guards": bound.guards(t, xs, u),
     }
-    at = [names(system.states).index(name) for name in system.stiff]
-    block = ca.jacobian(column(parts["flow"])[at], x)[:, at] if at else ca.SX(0, 0)
+    stiff = [names(system.states).index(name) for name in system.stiff]
+    J = ca.jacobian(column(parts["flow"])[stiff], x)[:, stiff] if stiff else ca.SX(0, 0)
+    blocks = coupled(J.sparsity())
     moving = max((i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()), default=0)
     parts["motion"] = [*parts["flow"][:moving], *parts["flow"][len(xs):]]
-    parts["stiff"] = [block[i, j] for j in range(len(at)) for i in range(len(at))]
+    parts["stiff"] = [J[i, j] for block in blocks for j in block for i in block]
     expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
     made = {}
     for name, e in zip(parts, expressions):
         made[name] = ca.Function(name, [t, x, w, c], [e], ["t", "x", "w", "c"], ["y"])
         check_constants(made[name], f"{type(system).__name__}.{name}")
     return Traced(live, tuple(leaf.path for leaf in free), len(system.states), len(system.power_names),
-                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, stiff_at=tuple(at), n_moving=moving)
+                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, blocks=tuple(map(len, blocks)),
+                  stiff_at=tuple(stiff[i] for block in blocks for i in block), n_moving=moving)
+
+
+def coupled(pattern: ca.Sparsity) -> list[list[int]]:
+    """Indices of a square pattern, in groups that have no entry in common: the matrix is block diagonal in them."""
+    group = {i: [i] for i in range(pattern.size1())}
+    for i, j in zip(*pattern.get_triplet()):
+        if group[i] is not group[j]:
+            joined = sorted(group[i] + group[j])
+            group |= dict.fromkeys(joined, joined)
+    return [g for i, g in group.items() if g[0] == i]
 
 
 def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:

@@ -1,8 +1,8 @@
 /* Fixed-step loop around the generated functions: sample, hold, integrate, log. Everything else is in the expressions.
  *
- * At t_k = k T: log row k of the state after the jump; then RK4 in two segments, n1 steps of h1 up to the second jump
- * (`release`, when n1 > 0), n2 steps of h2 up to t_{k+1} (or the W-method, when NS > 0). Inputs: W, one row a sample; F, rows at every stage time of the
- * sample's flow, or NULL when the flow takes the sample's row.
+ * At t_k = k T: log row k of the state after the jump; then two segments, n1 steps of h1 up to the second jump (`release`,
+ * when n1 > 0), n2 steps of h2 up to t_{k+1}. Inputs: W, one row a sample; F, rows at every stage time of the sample's flow,
+ * or NULL when the flow takes the sample's row.
  */
 #include <math.h>
 typedef double real;
@@ -14,9 +14,16 @@ static int finite_all(const real *x, int n) {
   return 1;
 }
 
-/* one RK4 step of [x, e]: e collects the power integrals; only the first NI states move between jumps */
-static void rk4(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work) {
-  real k1[NI + NQ + 1], k2[NI + NQ + 1], k3[NI + NQ + 1], k4[NI + NQ + 1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
+/* A step takes [x, e], e the power integrals, from t to t + h; w0, wm, w1 are the inputs at its beginning, middle and end. Only
+ * the first NI states move between jumps. g0, g1: the guards at the beginning and at the last stage. */
+#define NF (NI + NQ + NG) /* what the flow gives */
+#define NF1 (NF + 1)
+
+#if NS == 0
+/* the classical method of order four */
+static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
+                 real *g0, real *g1) {
+  real k1[NF1], k2[NF1], k3[NF1], k4[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
   for (int i = NI; i < NX; ++i) y[i] = x[i];
   CALL(flow, &t, x, w0, k1);
   for (int i = 0; i < NI; ++i) y[i] = x[i] + 0.5 * h * k1[i];
@@ -27,74 +34,160 @@ static void rk4(real t, real h, real *x, real *e, const real *w0, const real *wm
   CALL(flow, &te, y, w1, k4);
   for (int i = 0; i < NI; ++i) x[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
   for (int i = 0; i < NQ; ++i) e[i] += h / 6.0 * (k1[NI + i] + 2.0 * k2[NI + i] + 2.0 * k3[NI + i] + k4[NI + i]);
+  for (int i = 0; i < NG; ++i) g0[i] = k1[NI + NQ + i], g1[i] = k4[NI + NQ + i];
+}
+#else
+/* The exponential method of exponential.py, in its letters, on NB blocks of stiff states: block b has the stiff states
+ * BLOCK_AT[b] … BLOCK_AT[b + 1] − 1 and the entries ENTRY_AT[b] … of J, column by column. */
+#define MM (MB * MB)
+typedef int (*generated)(const real **, real **, casadi_int *, real *, int);
+static const int stiff_at[NS] = STIFF_AT, block_at[NB + 1] = BLOCK_AT, entry_at[NB + 1] = ENTRY_AT;
+static const generated series[NB] = SERIES, doubled[NB] = DOUBLED, weights[NB] = WEIGHTS;
+enum { ALPHA, BETA, GAMMA, DELTA, EPSILON, ZETA, ETA, THETA, ALL };
+static const real plain[ALL] = PLAIN;
+static _Thread_local struct { real Z[NJ], K[ALL * NJ]; int known[NB]; } kept; /* weights K of the latest Z: many do not change */
+
+static void weigh(int b, int m, const real *Z, real *K, real *work) {
+  real z[MM], half[4 * MM], whole[4 * MM], norm = 0.0, scale = 0.5;
+  const real *arg[2] = {z}; real *res[1] = {half};
+  int n = 0;
+  for (int i = 0; i < m; ++i) {
+    real row = 0.0;
+    for (int j = 0; j < m; ++j) row += fabs(Z[i + m * j]);
+    if (row > norm) norm = row;
+  }
+  for (; norm * scale > 0.5 && n < DOUBLINGS - 1; ++n) scale *= 0.5;
+  for (int i = 0; i < m * m; ++i) z[i] = scale * Z[i];
+  series[b](arg, res, 0, work, 0);
+  arg[0] = half; res[0] = whole;
+  for (; n > 0; --n) {
+    doubled[b](arg, res, 0, work, 0);
+    for (int i = 0; i < 4 * m * m; ++i) half[i] = whole[i];
+  }
+  doubled[b](arg, res, 0, work, 0);
+  arg[1] = whole; res[0] = K;
+  weights[b](arg, res, 0, work, 0);
 }
 
-/* One step of the four-stage, third-order, L-stable W-method ROS34PW2 (Rang, Angermann 2005): the linear solves see only the
- * NS×NS block of the Jacobian that belongs to the stiff states; order 3 does not depend on what the block leaves out. */
-#if NS > 0
-static const int stiff_at[NS] = STIFF_AT;
-static const real G = 0.43586652150845900;
-static const real AL[4][4] = {{0}, {0.87173304301691801}, {0.84457060015369423, -0.11299064236484185}, {0, 0, 1.0}};
-static const real GA[4][4] = {{0}, {-0.87173304301691801}, {-0.90338057013044082, 0.054180672388095326},
-                              {0.24212380706095346, -1.2232505839045147, 0.54526025533510214}};
-static const real B[4] = {0.24212380706095346, -1.2232505839045147, 1.5452602553351020, 0.43586652150845900};
-
-static void rosw(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
-  real J[NS * NS], LU[NS][NS], k[4][NI + NQ + 1], y[NX + 1];
-  int p[NS];
-  CALL(stiff, &t, x, w, J);
-  for (int i = 0; i < NS; ++i) {
-    p[i] = i;
-    for (int j = 0; j < NS; ++j) LU[i][j] = (i == j) - h * G * J[i + NS * j];
+/* y = x + h Σ_q K_which[q] v_q on moving states */
+static void move(real h, const real *x, int n, const int *which, const real *const *v, real *y) {
+  real s[NI];
+  for (int i = 0; i < NI; ++i) s[i] = plain[which[0]] * v[0][i];
+  for (int q = 1; q < n; ++q) for (int i = 0; i < NI; ++i) s[i] += plain[which[q]] * v[q][i];
+  for (int b = 0; b < NB; ++b) {
+    const int *at = stiff_at + block_at[b], m = block_at[b + 1] - block_at[b];
+    for (int i = 0; i < m; ++i) s[at[i]] = 0.0;
+    for (int q = 0; q < n; ++q) {
+      const real *K = kept.K + ALL * entry_at[b] + which[q] * m * m;
+      for (int j = 0; j < m; ++j) for (int i = 0; i < m; ++i) s[at[i]] += K[i + m * j] * v[q][at[j]];
+    }
   }
-  for (int j = 0; j < NS; ++j) { /* LU with row exchanges */
-    int best = j;
-    for (int i = j + 1; i < NS; ++i) if (fabs(LU[i][j]) > fabs(LU[best][j])) best = i;
-    if (best != j) {
-      int q = p[j]; p[j] = p[best]; p[best] = q;
-      for (int l = 0; l < NS; ++l) { real v = LU[j][l]; LU[j][l] = LU[best][l]; LU[best][l] = v; }
-    }
-    for (int i = j + 1; i < NS; ++i) {
-      LU[i][j] /= LU[j][j];
-      for (int l = j + 1; l < NS; ++l) LU[i][l] -= LU[i][j] * LU[j][l];
-    }
+  for (int i = 0; i < NI; ++i) y[i] = x[i] + h * s[i];
+}
+
+/* the flow f at y becomes D = f − f_0 − J (y − x) */
+static void beyond(const real *J, const real *x, const real *y, const real *f0, real *f) {
+  for (int i = 0; i < NI + NQ; ++i) f[i] -= f0[i];
+  for (int b = 0; b < NB; ++b) {
+    const int *at = stiff_at + block_at[b], m = block_at[b + 1] - block_at[b];
+    for (int j = 0; j < m; ++j) for (int i = 0; i < m; ++i) f[at[i]] -= J[entry_at[b] + i + m * j] * (y[at[j]] - x[at[j]]);
+  }
+}
+
+#define MOVE(y_, ...) do { const int which[] = {__VA_ARGS__}; move(h, x, sizeof which / sizeof *which, which, v, y_); } while (0)
+
+static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
+                 real *g0, real *g1) {
+  real f0[NF1 + NJ], *J = f0 + NF, f2[NF1], f3[NF1], f4[NF1], f5[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
+  const real *v[3] = {f0, f2, f4};
+  CALL(first, &t, x, w0, f0); /* the flow, and J behind it */
+  for (int b = 0; b < NB; ++b) {
+    int same = kept.known[b];
+    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (kept.Z[i] != h * J[i]) kept.Z[i] = h * J[i], same = 0;
+    if (!same) weigh(b, block_at[b + 1] - block_at[b], kept.Z + entry_at[b], kept.K + ALL * entry_at[b], work);
+    kept.known[b] = 1;
   }
   for (int i = NI; i < NX; ++i) y[i] = x[i];
-  for (int s = 0; s < 4; ++s) {
-    real g[NS], r[NS], ts = t + h * (AL[s][0] + AL[s][1] + AL[s][2]);
-    for (int i = 0; i < NI; ++i) {
-      y[i] = x[i];
-      for (int q = 0; q < s; ++q) y[i] += h * AL[s][q] * k[q][i];
+  MOVE(y, ALPHA);
+  CALL(flow, &tm, y, wm, f2);
+  beyond(J, x, y, f0, f2);
+  MOVE(y, ALPHA, BETA);
+  CALL(flow, &tm, y, wm, f3);
+  beyond(J, x, y, f0, f3);
+  for (int i = 0; i < NI; ++i) f2[i] += f3[i];
+  MOVE(y, GAMMA, DELTA);
+  CALL(flow, &te, y, w1, f4);
+  beyond(J, x, y, f0, f4);
+  MOVE(y, ALPHA, EPSILON, ZETA);
+  CALL(flow, &tm, y, wm, f5);
+  beyond(J, x, y, f0, f5);
+  v[1] = f4; v[2] = f5;
+  MOVE(x, GAMMA, ETA, THETA);
+  for (int i = NI; i < NI + NQ; ++i) e[i - NI] += h * (plain[GAMMA] * f0[i] + plain[ETA] * f4[i] + plain[THETA] * f5[i]);
+  for (int i = 0; i < NG; ++i) g0[i] = f0[NI + NQ + i], g1[i] = f4[NI + NQ + i];
+}
+#endif
+
+#if NG == 0
+static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
+  step(t, h, x, e, w, w + WSTRIDE, w + 2 * WSTRIDE, c, work, 0, 0);
+}
+#else
+/* the step from fraction a of its length to b, with inputs on the parabola through its stages */
+static void part(real t, real h, real a, real b, real *x, real *e, const real *w, const real *c, real *work, real *g0, real *g1) {
+#if WSTRIDE > 0
+  real at[3][WSTRIDE];
+  if (a > 0.0 || b < 1.0) {
+    for (int k = 0; k < 3; ++k) {
+      real s = a + 0.5 * k * (b - a);
+      for (int i = 0; i < WSTRIDE; ++i)
+        at[k][i] = (1 - s) * (1 - 2 * s) * w[i] + 4 * s * (1 - s) * w[WSTRIDE + i] + s * (2 * s - 1) * w[2 * WSTRIDE + i];
     }
-    CALL(flow, &ts, y, w + s * WSTRIDE, k[s]);
-    for (int i = 0; i < NS; ++i) {
-      g[i] = 0.0;
-      for (int q = 0; q < s; ++q) g[i] += GA[s][q] * k[q][stiff_at[i]];
-    }
-    for (int i = 0; i < NS; ++i) {
-      r[i] = k[s][stiff_at[i]];
-      for (int j = 0; j < NS; ++j) r[i] += h * J[i + NS * j] * g[j];
-    }
-    for (int i = 0; i < NS; ++i) {
-      g[i] = r[p[i]];
-      for (int j = 0; j < i; ++j) g[i] -= LU[i][j] * g[j];
-    }
-    for (int i = NS - 1; i >= 0; --i) {
-      for (int j = i + 1; j < NS; ++j) g[i] -= LU[i][j] * g[j];
-      g[i] /= LU[i][i];
-      k[s][stiff_at[i]] = g[i];
-    }
+    w = at[0];
   }
-  for (int s = 0; s < 4; ++s) {
-    for (int i = 0; i < NI; ++i) x[i] += h * B[s] * k[s][i];
-    for (int i = 0; i < NQ; ++i) e[i] += h * B[s] * k[s][NI + i];
+#endif
+  step(t + a * h, (b - a) * h, x, e, w, w + WSTRIDE, w + 2 * WSTRIDE, c, work, g0, g1);
+}
+
+/* first part of a step at which a guard changes its sign, on a straight line; 2 where none does */
+static real crossing(const real *g0, const real *g1, const int *passed) {
+  real first = 2.0;
+  for (int i = 0; i < NG; ++i)
+    if (g0[i] * g1[i] < 0.0 && !passed[i] && g0[i] / (g0[i] - g1[i]) < first) first = g0[i] / (g0[i] - g1[i]);
+  return first;
+}
+
+/* A step that ends on kinks on its way: each is found by false position on steps tried from `done`, then the rest is taken. */
+static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
+  real done = 0.0, z[NX], q[NQ + 1], ends[2][NG], g0[NG], g[NG];
+  int passed[NG] = {0};
+  for (int left = KINKS;; --left) {
+    for (int i = 0; i < NX; ++i) z[i] = x[i];
+    for (int i = 0; i < NQ; ++i) q[i] = e[i];
+    part(t, h, done, 1.0, x, e, w, c, work, ends[0], ends[1]);
+    real to = 1.0, low = 0.0, high = 1.0, at = left ? crossing(ends[0], ends[1], passed) : 2.0, change[NG];
+    if (at > 1.0) return;
+    for (int i = 0; i < NG; ++i) change[i] = fabs(ends[0][i] - ends[1][i]);
+    for (int look = 0; look < LOOKS; ++look) {
+      for (int i = 0; i < NX; ++i) x[i] = z[i];
+      for (int i = 0; i < NQ; ++i) e[i] = q[i];
+      to = done + at * (1.0 - done);
+      part(t, h, done, to, x, e, w, c, work, g0, g);
+      int over = crossing(g0, g, passed) <= 1.0;
+      if (over) high = at; else low = at;
+      for (int i = 0; i < NG; ++i) ends[over][i] = g[i];
+      at = crossing(ends[0], ends[1], passed);
+      at = low + (high - low) * (at > 1.0 ? 0.0 : at);
+    }
+    for (int i = 0; i < NG; ++i) passed[i] |= fabs(g[i]) <= PASSED * change[i];
+    done = to;
   }
 }
 #endif
 
 /* state: x then e (power integrals), in and out. rows: NX + NQ + NM numbers per logged sample. Returns the number of samples
  * done; fewer than n when a state stopped being finite. jumping: 0 skips `jump` (no samples in the loop). F: STAGES rows a
- * step, at the method's stage times. */
+ * step: at its beginning, middle and end. */
 long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,
          const real *W, const real *F, const real *c, real *rows, real *work) {
   real *x = state, *e = state + NX, y[NX + 1];
@@ -118,11 +211,7 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
         for (int i = 0; i < NX; ++i) x[i] = y[i];
       }
       const real *ws = f ? f + s * STAGES * NW : w;
-#if NS > 0
-      rosw(at, h, x, e, ws, c, work);
-#else
-      rk4(at, h, x, e, ws, ws + WSTRIDE, ws + 2 * WSTRIDE, c, work);
-#endif
+      advance(at, h, x, e, ws, c, work);
     }
   }
   return n;

@@ -112,7 +112,7 @@ class _Plant:
         self.w = np.concatenate([np.zeros(self.m), inputs[0, self.pushes]])[None, :]
         self.state = np.concatenate([x0, np.zeros(traced.n_powers)])
         self.x = self.state[: len(x0)]
-        self.machine, self.c = integrator(plant, traced, compiled, x0, self.w[0], max(g.h1, g.h2))
+        self.machine, self.c = integrator(plant, traced, compiled)
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
         self.rows = np.empty(((g.n - 1) // g.every + 1, self.machine.row))

@@ -16,25 +16,22 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
 
+from workbench import exponential
 from workbench.calculus import Traced
 
 FLAGS = ("-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
-RK4_OFFSETS = (0.0, 0.5, 1.0)
-# ROS34PW2 (Rang, Angermann 2005), as in driver.c
-ROSW_GAMMA = 0.43586652150845900
-ROSW_A = ((), (0.87173304301691801,), (0.84457060015369423, -0.11299064236484185), (0.0, 0.0, 1.0))
-ROSW_G = ((), (-0.87173304301691801,), (-0.90338057013044082, 0.054180672388095326),
-          (0.24212380706095346, -1.2232505839045147, 0.54526025533510214))
-ROSW_B = (0.24212380706095346, -1.2232505839045147, 1.5452602553351020, 0.43586652150845900)
-ROSW_OFFSETS = tuple(sum(row) for row in ROSW_A)
+OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages need the inputs: both methods of driver.c have these
+KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
+LOOKS = 3  # steps tried to end on one
+PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
 
 
 @cache
@@ -47,6 +44,22 @@ def compiler() -> str | None:
         if path:
             return path
     return None
+
+
+@cache
+def processor() -> str:
+    """What tells this processor from others that run other instructions; "" where the system does not say (Linux does)."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0].splitlines()
+    except OSError:
+        return ""
+    told = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU implementer", "CPU part", "isa")
+    return "\n".join(line for line in lines if line.partition(":")[0].strip() in told)
+
+
+def own_flags() -> tuple[str, ...]:
+    """This processor's own instructions, where the cache can tell it from others. The numbers are the same."""
+    return ("-march=native",) if processor() else ()
 
 
 def cache_folder() -> Path:
@@ -72,7 +85,8 @@ def library(source: str) -> ctypes.CDLL | None:
     if cc is None:
         _slow("no C compiler was found (install gcc or clang, or set FLUIDPROOF_COMPILER)")
         return None
-    key = hashlib.sha256("\0".join((source, cc, *FLAGS, sys.platform, platform.machine())).encode()).hexdigest()[:32]
+    asked = (source, cc, *FLAGS, *own_flags(), sys.platform, platform.machine(), processor())
+    key = hashlib.sha256("\0".join(asked).encode()).hexdigest()[:32]
     try:
         try:
             return _loaded(cc, source, cache_folder() / f"{key}.so")
@@ -100,7 +114,14 @@ def _compile(cc: str, source: str, target: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=target.parent) as folder:
         c, so = Path(folder) / "part.c", Path(folder) / "part.so"
         c.write_text(source)
-        subprocess.run([cc, *FLAGS, "-o", str(so), str(c), "-lm"], check=True, capture_output=True, text=True)
+        build = lambda *own: subprocess.run([cc, *FLAGS, *own, "-o", str(so), str(c), "-lm"], check=True, capture_output=True,
+                                            text=True)
+        try:
+            build(*own_flags())
+        except subprocess.CalledProcessError:  # a compiler that does not know the flag, or this processor
+            if not own_flags():
+                raise
+            build()
         os.replace(so, target)
 
 
@@ -127,16 +148,32 @@ def address(array: np.ndarray | None) -> int:
 
 
 class Loop:
-    """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible."""
+    """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible.
 
-    def __init__(self, traced: Traced, compiled: bool | None = None, stiff: bool = False):
-        self.traced, self.stiff = traced, stiff
-        self.offsets = ROSW_OFFSETS if stiff else RK4_OFFSETS
+    A step is RK4, or the exponential Runge–Kutta method of order four where the system names stiff states
+    (`workbench.exponential`). A step in which a guard changes its sign is taken in two, the first ending where the guard
+    is zero: a kink inside a step costs two orders, at its end none. Where that is follows from the guard at the last stage
+    (right to third order, which is enough: a kink missed by δ costs δ²), by LOOKS steps of false position.
+    """
+
+    def __init__(self, traced: Traced, compiled: bool | None = None):
+        self.traced = traced
+        self.offsets = OFFSETS
         self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
         self.n_m = traced.log.size1_out(0)
         self.lib = None if compiled is False else self._build()
-        self._maps: dict = {}
-        self._held: tuple = (None, None)
+        self.maps: dict = {}  # of the virtual machine
+
+    @cached_property
+    def flow(self) -> ca.Function:
+        """What a stage needs: the flow, then the guards."""
+        return together(self.traced.motion, self.traced.guards)
+
+    @cached_property
+    def first(self) -> ca.Function | None:
+        """What the first stage of an exponential step needs: `flow`, then J; None where steps are RK4."""
+        t = self.traced
+        return together(t.motion, t.guards, t.stiff) if t.blocks else None
 
     @property
     def row(self) -> int:
@@ -145,15 +182,17 @@ class Loop:
 
     def _build(self):
         t = self.traced
-        parts = {"flow": t.motion, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
-        if self.stiff:
-            parts["stiff"] = t.stiff
-        if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:
+        parts = {"flow": self.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
+        if max(f.n_instructions() for f in (*parts.values(), self.first or self.flow)) > MOST_OPERATIONS:
             return None
+        sizes = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NG": t.guards.size1_out(0),
+                 "STAGES": len(OFFSETS), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "KINKS": KINKS, "LOOKS": LOOKS,
+                 "PASSED": PASSED, "NS": 0}
         named = [renamed(f, name) for name, f in parts.items()]
-        at = "{" + ", ".join(map(str, t.stiff_at)) + "}"
-        sizes = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "STAGES": len(self.offsets),
-                 "WSTRIDE": self.n_w if t.flow_is_driven else 0, "NS": len(t.stiff_at) if self.stiff else 0, "STIFF_AT": at}
+        if self.first is not None:
+            sizes |= _exponential_defines(t)
+            kinds = [f(m) for m in sorted(set(t.blocks)) for f in (exponential.series, exponential.doubled, exponential.weights)]
+            named += [renamed(self.first, "first"), *kinds]
         lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
         if lib is not None:
             p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
@@ -176,80 +215,27 @@ class Loop:
         return self.lib.run(first, n, every, int(jumping), T, n1, h1, n2, h2, address(state), address(W), address(F),
                             address(c), address(rows), address(work))
 
-    # ---- the same loop in CasADi's virtual machine ------------------------------------------------------------------
-    def _sample(self, jumping, n1, n2, driven):
-        key = (jumping, n1, n2, driven)
-        if key in self._maps:
-            return self._maps[key]
-        f, nx, nq, nw, S = self.traced, self.n_x, self.n_q, self.n_w, len(self.offsets)
-        s, t, T = ca.MX.sym("s", nx + nq), ca.MX.sym("t"), ca.MX.sym("h", 2)
-        W, c = ca.MX.sym("W", nw * (1 + S * (n1 + n2) if driven else 1)), ca.MX.sym("c", f.flow.size1_in(3))
-        x, e, w = s[:nx, 0], s[nx:, 0], W[:nw, 0]  # columns even when empty
-        if jumping:
-            x = f.jump(t, x, w, c)
-        row = ca.vertcat(x, e, f.log(t, x, w, c))
-        for k in range(n1 + n2):
-            h = T[0] if k < n1 else T[1]
-            at = t + k * T[0] if k < n1 else t + n1 * T[0] + (k - n1) * T[1]
-            if n1 and k == n1:
-                x = f.release(at, x, w, c)
-            ws = [W[nw * (1 + S * k + i): nw * (2 + S * k + i), 0] if driven else w for i in range(S)]
-            step = h * (self._rosw if self.stiff else self._rk4)(at, h, x, ws, c)
-            x, e = self._moved(x, step), e + step[f.n_moving:, 0]
-        step = ca.Function("sample", [s, t, W, T, c], [ca.vertcat(x, e), row])
-        self._maps[key] = step
-        return step
+    def _run_vm(self, *arguments) -> int:
+        from workbench.native_vm import run
 
-    def _rk4(self, t, h, x, w, c):
-        f, on = self.traced.motion, self._moved
-        k1 = f(t, x, w[0], c)
-        k2 = f(t + h / 2, on(x, h / 2 * k1), w[1], c)
-        k3 = f(t + h / 2, on(x, h / 2 * k2), w[1], c)
-        k4 = f(t + h, on(x, h * k3), w[2], c)
-        return (k1 + 2 * k2 + 2 * k3 + k4) / 6
+        return run(self, *arguments)
 
-    def _moved(self, x, step):
-        """x with its moving states advanced."""
-        m = self.traced.n_moving
-        return ca.vertcat(x[:m, 0] + step[:m, 0], x[m:, 0])
 
-    def _rosw(self, t, h, x, w, c):
-        f, at = self.traced, list(self.traced.stiff_at)
-        J = ca.reshape(f.stiff(t, x, w[0], c), len(at), len(at))
-        k = []
-        for s in range(4):
-            y = self._moved(x, h * sum(ROSW_A[s][q] * k[q] for q in range(s))) if s else x
-            slope = f.motion(t + h * self.offsets[s], y, w[s], c)
-            r = slope[at] + (h * J @ sum(ROSW_G[s][q] * k[q][at] for q in range(s)) if s else 0)
-            fast = ca.solve(ca.MX.eye(len(at)) - h * ROSW_GAMMA * J, r)
-            for i, place in enumerate(at):
-                slope[place] = fast[i]
-            k.append(slope)
-        return sum(b * slope for b, slope in zip(ROSW_B, k))
+def _exponential_defines(t: Traced) -> dict[str, object]:
+    """What driver.c must know of the stiff blocks: sizes, places, and for each its functions of `exponential`."""
+    rows = {"STIFF_AT": t.stiff_at, "BLOCK_AT": np.cumsum([0, *t.blocks]), "ENTRY_AT": np.cumsum([0, *(m * m for m in t.blocks)]),
+            "SERIES": [f"series{m}" for m in t.blocks], "DOUBLED": [f"doubled{m}" for m in t.blocks],
+            "WEIGHTS": [f"weights{m}" for m in t.blocks], "PLAIN": [repr(v) for v in exponential.PLAIN.values()]}
+    return {"NS": len(t.stiff_at), "NB": len(t.blocks), "MB": max(t.blocks), "NJ": sum(m * m for m in t.blocks),
+            "DOUBLINGS": exponential.DOUBLINGS} | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
 
-    def _many(self, step, n, *held):
-        """`step` over n samples, and its arguments that stay the same, once a sample: both are slow to make, so they are kept."""
-        if (step, n) not in self._maps:
-            self._maps[step, n] = step.mapaccum("many", n) if n > 1 else step
-        given = (n, *(v.tobytes() for v in held))
-        if self._held[0] != given:
-            self._held = given, [ca.DM(np.tile(v[:, None], (1, n))) for v in held]
-        return self._maps[step, n], self._held[1]
 
-    def _run_vm(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
-        step = self._sample(bool(jumping), n1, n2, F is not None)
-        t = (first + np.arange(n)) * T
-        inputs = W if F is None else np.hstack([W, F.reshape(n, -1)])
-        many, held = self._many(step, n, np.array([h1, h2]), np.asarray(c))
-        end, out = many(state, t[None, :], inputs.T, *held)
-        out = np.array(out).T
-        bad = np.flatnonzero(~np.isfinite(out[:, : self.n_x]).all(axis=1))
-        done = int(bad[0]) if len(bad) else n
-        if rows is not None:
-            kept = out[:done][((first + np.arange(done)) % every) == 0]
-            rows.reshape(-1, self.row)[: len(kept)] = kept
-        state[:] = np.array(end)[:, -1] if done == n else out[done, : len(state)]
-        return done
+def together(*functions: ca.Function) -> ca.Function:
+    """Functions of the same arguments as one, results one below the other: what they share is computed once."""
+    f = functions[0]
+    arguments = [ca.SX.sym(f.name_in(i), f.size1_in(i)) for i in range(f.n_in())]
+    values = ca.cse(ca.vertcat(*[ca.densify(g(*arguments)) for g in functions]))
+    return ca.Function("together", arguments, [values], f.name_in(), ["y"])
 
 
 def renamed(f: ca.Function, name: str) -> ca.Function:

@@ -86,38 +86,19 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
 _loops: dict = {}
 
 
-def compiled_loop(traced, compiled: bool | None, stiff: bool = False) -> native.Loop:
+def compiled_loop(traced, compiled: bool | None) -> native.Loop:
     """The native.Loop of a trace, built once."""
-    key = (id(traced), compiled, stiff)
+    key = (id(traced), compiled)
     if key not in _loops:
-        _loops[key] = (traced, native.Loop(traced, compiled, stiff))
+        _loops[key] = (traced, native.Loop(traced, compiled))
     return _loops[key][1]
 
 
-STIFF = 1.5  # h |eigenvalue| above which RK4 gives way to the L-stable W-method
-
-
-def is_stiff(traced, c, states, w, h: float) -> bool:
-    """Whether the stiff block, at rest at any of `states`, is too fast for RK4 with steps h."""
-    m = len(traced.stiff_at)
-    for x in states if m else ():
-        x = np.array(x, float)
-        x[list(traced.stiff_at)] = 0.0  # friction is steepest at rest
-        block = np.array(traced.stiff(0.0, x, w, c)).reshape(m, m, order="F")
-        if not np.isfinite(block).all() or np.abs(np.linalg.eigvals(block)).max() * h > STIFF:
-            return True
-    return False
-
-
-def integrator(system: System, traced, compiled: bool | None, x, w, h: float):
-    """The compiled integrator of `system` for steps up to h, and its constants.
-
-    Adaptive where the plant asks for it; else RK4, or the W-method where that is unstable at (x, w).
-    """
+def integrator(system: System, traced, compiled: bool | None):
+    """The compiled integrator of `system`, and its constants: adaptive where the plant asks for it."""
     if adaptive(system) is not None:
         return stiff.stiff_loop(system, traced, compiled)
-    c = np.ascontiguousarray(traced.constants(system))
-    return compiled_loop(traced, compiled, is_stiff(traced, c, [x], w, h)), c
+    return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
 
 
 def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
@@ -142,7 +123,7 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     traced = trace(loop, demand.live)
     inputs = demand.at(times)
     w0 = inputs[0]
-    machine, c = integrator(loop, traced, compiled, x0, w0, max(g.h1, g.h2))
+    machine, c = integrator(loop, traced, compiled)
     state = np.concatenate([machine.begin(0.0, x0, w0, c), np.zeros(traced.n_powers)])
     rows = np.empty(((g.n - 1) // g.every + 1, machine.row))
     done = kept = 0
@@ -181,8 +162,8 @@ def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
         first.setdefault(s.name, i)
     keep = list(first.values())
     wanted = inputs[:: g.every][: len(rows)]
-    extra = tuple(Signal(n, _unit(loop, n), "reference") for n in demand.live if demand.kinds[n] != "noise")
-    extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise"]
+    extra = tuple(Signal(n, _unit(loop, n), "reference") for n in demand.live if demand.kinds[n] != "noise" and "@" not in n)
+    extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n]
     values = np.hstack([rows[:, keep], wanted[:, extra_columns]])
     if done == g.n:
         status = Status(True, "completed", float((g.n - 1) * g.T))

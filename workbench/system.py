@@ -4,6 +4,8 @@ System
   1. A system is a frozen dataclass; its annotated numbers are parameters, the rest is structure (`workbench.parameters`).
   2. `states`, `inputs`, `outputs`, `monitors` are tuples of Signal; every vector below has their length and order.
   3. `rhs(t, x, u)` is the flow ẋ. `out(t, x)` is measured and does not depend on inputs; `monitor(t, x, u)` may.
+     `guards(t, x, u)` change their sign where the flow, still continuous, has a kink (an edge of a valve): integrators step onto
+     it. `stiff` names states whose own block of the Jacobian may be fast, or shall be followed exactly.
   4. `period` is None (no samples) or the sample time; then `update(t, x, u)` is the jump x⁺ at t = k·period, before the
      flow goes on, and `release(t, x, u)` a second jump at k·period + lag, `lag` in [0, period).
   5. `powers(t, x, u)` names power flows in W, integrated along the run; `stored(t, x, u)` is the energy they change.
@@ -55,7 +57,7 @@ class System(ABC):
     pressure_names: tuple[str, ...] = ()  # logged signals that are chamber pressures
     period: float | None = None
     lag: float = 0.0
-    stiff: tuple[str, ...] = ()  # states whose own block of the Jacobian may be fast and dissipative (rates under friction)
+    stiff: tuple[str, ...] = ()  # such as rates under steep friction
     no_derivative: str = ""  # why `linearize` must refuse, in words; empty when it need not
 
     @property
@@ -77,6 +79,9 @@ class System(ABC):
         return []
 
     def monitor(self, t, x, u) -> list:
+        return []
+
+    def guards(self, t, x, u) -> list:
         return []
 
     def powers(self, t, x, u) -> list:
@@ -384,6 +389,10 @@ class ClosedLoop(System):
     def monitor(self, t, x, w):
         xp, z, y, r, u = self.parts(t, x, w)
         return [*self.plant.monitor(t, xp, u), *self.controller.monitor(t, z, y, r), *(u[i] for i in self._drives)]
+
+    def guards(self, t, x, w):
+        xp, _, _, _, u = self.parts(t, x, w)
+        return self.plant.guards(t, xp, u)
 
     def powers(self, t, x, w):
         xp, _, _, _, u = self.parts(t, x, w)

@@ -164,6 +164,16 @@ class Valve:
             return [np.clip(ω * error, -self.slew, self.slew)]
         return [np.clip(states[1], -self.slew, self.slew), ω * ω * error - 2 * self.damping * ω * states[1]]
 
+    def guards(self, states, u) -> list:
+        """What changes its sign where the flows or the spool's rates have a kink: edges of the overlap, limits, slew [V, V/s]."""
+        at = u if self.lag == "ideal" else states[0]
+        found = [at - self.dead_band, at + self.dead_band, np.abs(at) - self.u_max]
+        if self.lag != "ideal":
+            ω = 2 * pi * self.frequency
+            speed = ω * (self._saturated(u) - at) if self.lag == "first" else states[1]
+            found += [np.abs(u) - self.u_max, np.abs(speed) - self.slew]
+        return found
+
     def spool(self, states, u):
         """Spool position [V]: the first state, or the saturated command of an ideal spool."""
         return self._saturated(u) if self.lag == "ideal" else states[0]
