@@ -275,6 +275,24 @@ class MPC:
         G = self.prepared.dense.gain()
         return {name: G[:, s] for name, s in self.prepared.problem.at.items()}
 
+    def linear_law(self) -> tuple[np.ndarray, ...]:
+        """(A, B, C, D) while no limit is active, see `controllers.mpc_verification`."""
+        from controllers.mpc_verification import linear_law
+
+        return linear_law(self)
+
+    def ingredients(self, r, lost: tuple[str, ...] = ()):
+        """What the stability argument is about, see `controllers.mpc_verification`."""
+        from controllers.mpc_verification import ingredients
+
+        return ingredients(self, r, lost)
+
+    def stage_costs(self, y, r, u) -> np.ndarray:
+        """ℓ_k of a run, see `controllers.mpc_verification`."""
+        from controllers.mpc_verification import stage_costs
+
+        return stage_costs(self, y, r, u)
+
     def hypotheses(self) -> dict[str, bool]:
         """What the textbook's stability argument assumes, and whether this controller has it."""
         return {

@@ -77,6 +77,21 @@ class PID(Controller):
             raise InputError(f"PID: {type(self.model).__name__} has no valves and cylinders (pressures, overlap)",
                              mend="choose feed='gain' or 'none', damping='none' and δ=0")
 
+    @staticmethod
+    def suited(plant) -> dict[str, Any]:
+        """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
+
+        With velocity gain k (`plant.velocity_gain`, 1/s): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit.
+        """
+        if hasattr(plant, "cylinders"):
+            return {}
+        found: dict[str, Any] = {"feed": "gain", "damping": "none"}
+        if hasattr(plant, "velocity_gain"):
+            k = float(plant.velocity_gain)
+            found |= {"K_p": (45.0 / k,), "K_i": (225.0 / k,), "K_v": (1.0 / k,)}
+        ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
+        return found | ({"u_max": min(ends)} if ends else {})
+
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
     def _hydraulic(self):

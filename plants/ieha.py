@@ -117,6 +117,11 @@ class IEHA(System):
         n = self.pump.N if self.detail == "full" else 0
         return (*own, *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)))
 
+    @property
+    def velocity_gain(self):
+        """Velocity of the load per metre of X, 1/s: the pump's mean flow over the mean of the areas."""
+        return self.pump.mean_flow(1.0) / (0.5 * (self.S_A + self.S_B))
+
     def limits(self):
         """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
         return {"X": (-self.stop_E.limit, self.stop_E.limit)}

@@ -57,6 +57,11 @@ class LinearActuator(System):
         own = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
         return own if self.measured == "load" else (*own, *self.states[:4])
 
+    @property
+    def velocity_gain(self):
+        """Velocity of the load per metre of X, 1/s."""
+        return self.K
+
     def limits(self):
         return {"X": (-self.X_max, self.X_max)}
 

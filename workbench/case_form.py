@@ -5,6 +5,7 @@ Plants and controllers are described by their own classes; these are the rest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from functools import cache
@@ -134,5 +135,5 @@ def claim_names(union: Any) -> dict[str, type]:
 
 
 def kebab(name: str) -> str:
-    """PracticalStability → practical-stability."""
-    return "".join(f"-{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(name))
+    """PracticalStability → practical-stability, MPCStability → mpc-stability."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()

@@ -6,10 +6,11 @@ sound real machine exits 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, final
 
-from workbench.parameters import Unit, check_bounds, fraction, positive
+from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
 
 
 class _Checked:
@@ -168,5 +169,64 @@ class Settled(_Checked):
     counted: bool = True
 
 
+@final
+@dataclass(frozen=True)
+class LinearStability(_Checked):
+    """The loop from sample to sample, linear or linearised, has a quadratic certificate (proof, for the stored matrix).
+
+    at: states and inputs of the plant where it is linearised, name → value; its start where nothing is said.
+    """
+
+    at: Mapping[str, str | float] = field(default_factory=dict)
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class RobustStability(_Checked):
+    """The same for every parameter in a box, the law as it is (proof: certificates that cover the box).
+
+    box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
+    """
+
+    box: Mapping[str, tuple[str | float, str | float]]
+    mode: Literal["frozen", "varying"] = "frozen"
+    budget: int = 4000
+    at: Mapping[str, str | float] = field(default_factory=dict)
+    counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.box:
+            raise ValueError("box: expected at least one parameter and its range")
+
+
+@final
+@dataclass(frozen=True)
+class MPCStability(_Checked):
+    """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
+
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class CostDecrease(_Checked):
+    """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
+
+    floor: Annotated[float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative] = 1e-8
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Solves(_Checked):
+    """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
+
+    share: Annotated[float, Unit("1"), "largest acceptable share of samples that are not", fraction] = 0.0
+    counted: bool = True
+
+
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
-         | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled)
+         | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
+         | RobustStability | MPCStability | CostDecrease | Solves)

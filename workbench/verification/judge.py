@@ -47,9 +47,41 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: plant.limits(),
             C.EnergyBalance: plant.power_names}
     signals = tuple(claim for claim in signals if kept.get(type(claim), True))
+    if not hasattr(plant, "structures"):
+        return _plain_claims(loop, scenario, signals)
     if has_ledger(loop):
         return (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits[:2], *signals)
     return (*limits, *signals)
+
+
+def _plain_claims(loop, scenario, signals) -> tuple:
+    """Claims on a plant that is no manipulator: tolerances by the size of the path, proofs where the loop is linear."""
+    from workbench.reference import Hold
+    from workbench.verification.linear_claims import predictive
+    from workbench.verification.linear_loop import is_linear
+
+    reference, length = getattr(scenario, "reference", None), scenario.length() if scenario else 10.0
+    size, settle = _span(reference), min(3.0, length / 3)
+    law, linear = predictive(loop), is_linear(loop.plant)
+    sized = {C.Saturation: C.Saturation(counted=law is None),  # a predictive law plans for its limits
+             C.Tracking: C.Tracking(**({"error": 0.1 * size} if size else {}), settle=settle),
+             C.Settled: C.Settled(**({"floor": 1e-3 * size} if size else {}))}
+    found = [sized.get(type(c), c) for c in signals if type(c) is not C.Linear]
+    if law is not None:
+        found.append(C.Solves())
+        if linear and isinstance(reference, Hold | None) and not getattr(scenario, "disturbances", None) and law.observer is None:
+            found += [C.MPCStability(), C.CostDecrease()]
+    if linear and loop.period is not None and (law is not None or not loop.no_derivative):
+        found.insert(0, C.LinearStability())
+    return tuple(found)
+
+
+def _span(reference) -> float:
+    """How far a path goes from its middle or its start; 0 where it does not say."""
+    points = [p for p in getattr(reference, "points", ()) if p != "start"]
+    at = getattr(reference, "amplitude", None) or (points and np.ptp([[0.0] * len(points[0]), *points], axis=0)) \
+        or getattr(reference, "point", 0.0)
+    return 0.0 if isinstance(at, str) else float(np.abs(at).max())
 
 
 def verify(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
@@ -107,8 +139,12 @@ def _with_energy(run, verdicts):
 LEDGER = {C.Identity: check_identity, C.PowerFlows: check_power_flows, C.Inequality: check_inequality}
 
 
+PROOFS = {C.LinearStability: "check_linear_stability", C.RobustStability: "check_robust", C.MPCStability: "check_mpc_stability",
+          C.CostDecrease: "check_cost_decrease", C.Solves: "check_solves"}
+
+
 def _check(claim, run: Run, bound, bar) -> Verdict:
-    from workbench.verification import local, practical, requirements
+    from workbench.verification import linear_claims, local, practical, requirements
     from workbench.verification.hypotheses import check_hypotheses
 
     what = type(claim).__name__
@@ -133,6 +169,8 @@ def _check(claim, run: Run, bound, bar) -> Verdict:
         verdict = practical.check_parameter(claim, run, bound, tick)
     elif isinstance(claim, C.Linear):
         verdict = local.check_linear(claim, run)
+    elif type(claim) in PROOFS:
+        verdict = getattr(linear_claims, PROOFS[type(claim)])(claim, run)
     else:
         verdict = {C.Tracking: requirements.check_tracking, C.Pressures: requirements.check_pressures,
                    C.Saturation: requirements.check_saturation, C.Settled: requirements.check_settled,

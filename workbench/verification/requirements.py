@@ -109,13 +109,50 @@ def check_settled(claim, run: Run) -> Verdict:
     found = oscillation(run, claim.floor, claim.chatter)
     if found is None:
         return Verdict("settled", text, True, "sampled",
-                worst=f"no oscillation above {1e3 * claim.floor:g} mrad or mm, commands quiet "
+                worst=f"no oscillation above {_small(run, claim.floor)}, commands quiet "
                        f"to {100 * claim.chatter:g} % of full command", source=source, counted=claim.counted)
     name, kind, frequency, amplitude, unit = found
     return Verdict("settled", text, False, "sampled",
-            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {amplitude:.3g} {unit}",
+            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {amplitude:.3g} {unit}{beside(run, claim, found)}",
                    source=source, counted=claim.counted, data={"signal": name, "kind": kind, "frequency": _plain(frequency),
                                                                "amplitude": _plain(amplitude)})
+
+
+def _small(run: Run, floor: float) -> str:
+    return f"{1e3 * floor:g} mrad or mm" if getattr(run.loop.plant, "cylinders", ()) else f"{floor:g} of the outputs' units"
+
+
+def beside(run: Run, claim, found) -> str:
+    """What belongs to an oscillation: the output that cycles with a chattering command, the plant's own mode near it."""
+    name, kind, frequency, _, _ = found
+    cycles = output_cycles(run, claim.floor) if kind == "chatter" else {}
+    words = [f"with it a limit cycle of {n}, {c.frequency:.3g} Hz ({2 * np.pi * c.frequency:.3g} rad/s), amplitude "
+             f"{c.amplitude:.3g} {run.log.signal(n).unit}" for n, c in cycles.items() if np.isfinite(c.frequency)]
+    if not getattr(run.loop.plant, "cylinders", ()) and np.isfinite(frequency):
+        words += _mode(run, 2 * np.pi * frequency)
+    return "".join(f"; {w}" for w in words)
+
+
+def _mode(run: Run, ω: float) -> list[str]:
+    """The lightly damped mode of the plant at its start that is nearest to ω, rad/s, if one is within half of it."""
+    from workbench.calculus import linearize
+    from workbench.errors import InputError
+
+    try:
+        λ = np.linalg.eigvals(linearize(run.loop.plant, list(run.log.values[0, : len(run.loop.plant.states)])).A)
+    except InputError:
+        return []
+    λ = λ[(λ.imag > 0) & (-λ.real < 0.2 * np.abs(λ))]
+    if not len(λ) or (near := λ[np.abs(np.abs(λ) - ω).argmin()]) is None or abs(abs(near) - ω) > 0.5 * ω:
+        return []
+    size = abs(near)
+    return [f"the plant has a mode of damping {-near.real / size:.2g} at {size:.4g} rad/s ({size / 2 / np.pi:.3g} Hz)"]
+
+
+def output_cycles(run: Run, floor: float) -> dict:
+    """Joint (or output) errors that cycle: name → LimitCycle."""
+    t = run.log.time
+    return {name: c for name, e in joint_errors(run).items() if (c := limit_cycle(t, e, floor=floor)).detected}
 
 
 SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
@@ -141,7 +178,7 @@ def oscillation(run: Run, floor: float, chatter: float):
                                   run.log.signal(name).unit))
     if worst:
         return worst[1]
-    cycles = {name: c for name, e in joint_errors(run).items() if (c := limit_cycle(t, e, floor=floor)).detected}
+    cycles = output_cycles(run, floor)
     if not cycles:
         return None
     name = max(cycles, key=lambda n: cycles[n].amplitude if np.isfinite(cycles[n].amplitude) else np.inf)

@@ -1,0 +1,266 @@
+"""Claims on linear loops and predictive controllers: the case's loop and run handed to the methods that prove things."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.demand import target_name
+from workbench.errors import InputError
+from workbench.parameters import bind, digest, leaves
+from workbench.reference import Hold
+from workbench.system import Plain, innermost, names
+from workbench.units import quantity
+from workbench.verdict import Assumption, Verdict
+from workbench.verification.family import Family
+from workbench.verification.linear_loop import Point, closed_matrix, flat, is_linear, linear_law, point
+from workbench.verification.lyapunov import quadratic_certificate
+from workbench.verification.robust import robust_stability
+from workbench.verification.sampled_data import whole_and_rest
+
+
+def predictive(loop):
+    """The loop's predictive controller, or None."""
+    law = innermost(loop.controller)
+    law = law.law if isinstance(law, Plain) else law
+    return law if hasattr(law, "ingredients") else None
+
+
+def _where(claim, run) -> tuple[Point, bool]:
+    return point(run.loop.plant, claim.at), is_linear(run.loop.plant)
+
+
+def check_linear_stability(claim, run) -> Verdict:
+    """A quadratic certificate of the loop from sample to sample."""
+    at, linear = _where(claim, run)
+    what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
+    what += ", away from its limits,"
+    try:
+        M = closed_matrix(run.loop, at)
+    except InputError as why:
+        return _no_matrix("linear-stability", f"{what} is exponentially stable", why, claim)
+    found = quadratic_certificate(M, float(run.loop.period), what)
+    λ = np.linalg.eigvals(M)
+    k = int(np.abs(λ).argmax())
+    f = abs(np.angle(λ[k])) / run.loop.period
+    worst = f"{found.worst}; slowest mode |λ| = {abs(λ[k]):.6g}" + (f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else "")
+    notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
+    return replace(found, key="linear-stability", worst=worst, counted=claim.counted, assumptions=(*found.assumptions, *notes),
+                   data={**found.data, "radius": float(abs(λ[k])), "frequency": float(f)})
+
+
+def _no_matrix(key, text, why, claim) -> Verdict:
+    return Verdict(key, text, None, worst=why.message, source="the loop as a linear one", counted=claim.counted)
+
+
+# ---- parameters in a box --------------------------------------------------------------------------------------------------
+def check_robust(claim, run, tick=None) -> Verdict:
+    """Every parameter in the box, the law as it is."""
+    loop, at = run.loop, point(run.loop.plant, claim.at)
+    try:
+        family, limits = family_of(loop, at, ranges(loop, claim))
+    except InputError as why:
+        if why.key:
+            raise
+        return _no_matrix("robust-stability", "the loop is exponentially stable in the whole box", why, claim)
+    what = "the loop" if is_linear(loop.plant) else f"the loop linearised at {at.words or 'the start'}"
+    found = robust_stability(family, limits, claim.mode, claim.budget, None, what)
+    return replace(found, key="robust-stability", counted=claim.counted)
+
+
+def ranges(loop, claim) -> dict[str, tuple[float, float]]:
+    """Path of a plant's number (or "delay") → (low, high), SI."""
+    known = {leaf.path: leaf for leaf in leaves(loop.plant) if not leaf.structural}
+    found = {}
+    for name, ends in claim.box.items():
+        if name != "delay" and name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, [*known, "delay"], 3)
+            raise InputError(f"claim robust-stability: the plant has no number {name!r}", key="box",
+                             mend=f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join([*known][:3])}")
+        unit = "s" if name == "delay" else known[name].info.unit
+        low, high = (quantity(v, unit) for v in ends)
+        if not low <= high:
+            raise InputError(f"claim robust-stability: {name}: low, {low:g}, is above high, {high:g}", key="box",
+                             mend="write [low, high]")
+        if name != "delay" and not all(known[name].info.bound.admits(v) for v in (low, high)):
+            raise InputError(f"claim robust-stability: {name} cannot be from {low:g} to {high:g}", key="box",
+                             mend="keep the box where the plant allows it")
+        found[name] = (low, high)
+    return found
+
+
+def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
+    """The closed loop as matrices of the box's parameters; states (x, applied command, commands on their way, z)."""
+    law = linear_law(loop)
+    _, _, C = flat(loop, at)
+    low, high = box.get("delay", (law.delay, law.delay))
+    d, rest = whole_and_rest(low, law.T)
+    if low < 0 or high > (d + 1) * law.T * (1 + 1e-9):
+        raise InputError(f"claim robust-stability: the delay's range {low:g} … {high:g} s reaches over a sample", key="box",
+                         mend=f"stay between two multiples of {law.T:g} s, and add a claim for the next")
+    moving = [name for name in box if name != "delay"]
+    text = _plant_text(loop, at, moving)
+    n, m, k = C.shape[1], law.D.shape[0], len(law.A)
+    N = n + m * (d + 2) + k
+    place = lambda i: slice(n + m * i, n + m * (i + 1))  # 0: applied, 1 …: newest, older
+    z = slice(N - k, N)
+    jump, release = np.eye(N), np.eye(N)
+    for i in range(d, 0, -1):
+        jump[place(i + 1)], jump[place(i + 1), place(i)] = 0.0, np.eye(m)
+    jump[place(1)], jump[z] = 0.0, 0.0
+    jump[place(1), :n], jump[place(1), z], jump[z, :n], jump[z, z] = law.D @ C, law.C, law.B @ C, law.A
+    release[place(0)], release[place(0), place(d + 1)] = 0.0, np.eye(m)
+
+    def flow(θ):
+        return [[*row, *[0.0] * (N - n - m)] for row in text(θ)] + [[0.0] * N for _ in range(N - n)]
+
+    order = list(box)
+    if "delay" in box:
+        i, shift = order.index("delay"), d * law.T
+        early, late = ((flow, lambda θ: θ[i] - shift),), (flow, lambda θ: (d + 1) * law.T - θ[i])
+    else:
+        early, late = ((flow, rest),) if rest else (), (flow, law.T - rest)
+    stages = ((lambda θ: jump.tolist(), None), *early, (lambda θ: release.tolist(), None), late)
+    return Family(tuple(order), stages, law.T), [box[name] for name in order]
+
+
+def _plant_text(loop, at: Point, moving):
+    """θ → rows (A B) of the plant's flow at `at`, by the commands."""
+    import casadi as ca
+
+    from workbench.calculus import column, symbols
+
+    plant = loop.plant
+    (x, xs), (u, us), (p, ps) = (symbols(c, k) for c, k in (("x", len(plant.states)), ("u", len(plant.inputs)), ("p", len(moving))))
+    drives = [names(plant.inputs).index(s.name) for s in loop.controller.commands]
+    flow = column(bind(plant, dict(zip(moving, ps))).rhs(0.0, xs, us))
+    J = ca.jacobian(flow, ca.vertcat(x, ca.vertcat(*[us[i] for i in drives])))
+    f = ca.Function("rows", [x, u, p], [ca.densify(J)])
+    order = {name: i for i, name in enumerate(moving)}
+
+    def text(θ):
+        M = f(at.x, at.u, ca.vertcat(*[θ[order[name]] for name in moving]) if moving else [])
+        return [[M[i, j] for j in range(M.size2())] for i in range(M.size1())]
+
+    return text
+
+
+# ---- predictive controllers -------------------------------------------------------------------------------------------------
+def constant(run) -> tuple[np.ndarray | None, str]:
+    """(constant value of what the predictive controller tracks, why there is none)."""
+    law = predictive(run.loop)
+    wanted = [target_name(s.name, 0) for s in law.follows]
+    values = np.column_stack([run.log.array(name) for name in wanted])
+    if not isinstance(run.demand.reference, Hold) or np.ptp(values, axis=0).any():
+        return None, "the reference is constant"
+    if any(hasattr(v, "sample") or v != 0.0 for v in run.scenario.disturbances.values()):
+        return None, "no disturbance acts"
+    return values[0], ""
+
+
+def check_mpc_stability(claim, run) -> Verdict:
+    """The textbook's argument, every hypothesis of it checked; near the steady state only where there is no terminal set."""
+    from workbench.verification.mpc_claims import mpc_stability
+    from workbench.verification.mpc_local import local_stability
+
+    law, loop, key = predictive(run.loop), run.loop, "mpc-stability"
+    text = "the predictive controller stays feasible, its cost falls by the stage cost, and the state goes to the target"
+    if law is None:
+        raise InputError("claim MPCStability: the loop has no predictive controller", mend="leave the claim out")
+    r, why = constant(run)
+    lost = [why] if why else []
+    if digest(law.model) != digest(loop.plant):
+        lost.append("model = plant")
+    if not is_linear(loop.plant):
+        lost.append("the plant is linear")
+    lost += _around(loop, law)
+    try:
+        given, left = law.ingredients([0.0] * len(law.follows) if r is None else r, tuple(lost))
+    except InputError as reason:
+        return Verdict(key, text, None, worst=reason.message, source="terminal ingredients", counted=claim.counted)
+    if lost or law.terminal != "set":
+        gone = "; ".join((*given.lost, *(() if law.terminal == "set" else ("a terminal set as a constraint",))))
+        if not lost and law.observer is None and not given.lost:
+            return replace(local_stability(given), counted=claim.counted)
+        return Verdict(key, text, None, worst=f"the theorem's hypotheses that are not met: {gone}", counted=claim.counted,
+                       source="shifted plan", assumptions=tuple(Assumption(t, False) for t in given.lost))
+    cost, kept, found = mpc_stability(given)
+    notes = tuple(Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left)
+    if found.holds is None and False in (cost.holds, kept.holds):
+        found = replace(found, worst=f"{found.worst}; {cost.worst}; {kept.worst}")
+    worst = f"{found.worst}; {kept.worst}" if found.holds else found.worst
+    return replace(found, claim=text, worst=worst, assumptions=(*found.assumptions, *notes), counted=claim.counted)
+
+
+def _around(loop, law) -> list[str]:
+    """What stands between the controller and the plant that the argument knows nothing of."""
+    controller, found = loop.controller, []
+    if hasattr(controller, "capacity") and hasattr(controller, "delay"):
+        if controller.delay != law.delay:
+            found.append("the loop's delay is the one the controller predicts through")
+        controller = controller.inner
+    elif law.delay:
+        found.append("the loop's delay is the one the controller predicts through")
+    if not isinstance(getattr(controller, "inner", None), Plain):
+        found.append("nothing (filter, noise, rounding) between plant and controller")
+    if float(loop.period) != law.T_s:
+        found.append("the loop's sample time is the controller's")
+    return found
+
+
+STATUS = {-1: "infeasible", -2: "cycling", -3: "unbounded", -4: "too many iterations", -5: "not convex", 4: "inaccurate"}
+FALLBACK = {1: "last plan", 2: "terminal law", 3: "command held"}
+
+
+def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
+    """(statuses, fallbacks, in words what was not optimal, counts)."""
+    status, fallback = (np.rint(run.log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback"))
+    counts = {}
+    for values, words, good in ((status, STATUS, (1, 2)), (fallback, FALLBACK, (0,))):
+        for v in np.unique(values):
+            if v not in good:
+                counts[words.get(int(v), f"status {v}")] = int((values == v).sum())
+    first = np.flatnonzero(~np.isin(status, (1, 2)) | (fallback != 0))
+    words = ", ".join(f"{k}: {v}" for k, v in counts.items())
+    return status, fallback, f"{words}; the first at t = {run.log.time[first[0]]:.4g} s" if len(first) else "", counts
+
+
+def check_solves(claim, run) -> Verdict:
+    """Share of samples whose problem was solved to optimality, statuses and fallbacks listed."""
+    text, source = f"at most {100 * claim.share:g} % of the samples not solved to optimality", "solver statuses in the log"
+    if predictive(run.loop) is None:
+        raise InputError("claim Solves: the loop has no predictive controller", mend="leave the claim out")
+    status, fallback, words, counts = _solves(run)
+    share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
+    worst = words or f"all {len(status)} samples optimal, at most {int(run.log.array('mpc_iterations').max())} iterations"
+    if not run.log.status.completed:
+        return Verdict("solves", text, False, "sampled", worst=run.log.status.message, source=source, counted=claim.counted)
+    return Verdict("solves", text, share <= claim.share, "sampled", claim.share - share, "1", claim.share, worst, source=source,
+                   counted=claim.counted, data={"samples": len(status), "not_optimal": counts})
+
+
+def check_cost_decrease(claim, run) -> Verdict:
+    """V falls by ℓ at every sample of the run."""
+    from workbench.verification.mpc_claims import cost_on_log
+
+    law, key = predictive(run.loop), "cost-decrease"
+    text = "the predictive controller's cost falls by the stage cost at every sample of the run"
+    if law is None:
+        raise InputError("claim CostDecrease: the loop has no predictive controller", mend="leave the claim out")
+    r, why = constant(run)
+    t = run.log.time
+    if why or len(t) < 3 or abs(t[1] - t[0] - run.loop.period) > 1e-9 * run.loop.period:
+        reason = f"only where {why}" if why else "every sample must be in the log: leave log_period out"
+        return Verdict(key, text, None, worst=reason, source="logged costs", counted=claim.counted)
+    log = run.log
+    stack = lambda signals: np.column_stack([log.array(s.name) for s in signals])
+    V, ℓ = log.array("mpc_cost"), law.stage_costs(stack(law.follows), r, stack(law.commands))
+    status, fallback, _, _ = _solves(run)
+    floor = claim.floor * float(np.nanmax(V))
+    said = ["optimal" if s in (1, 2) else STATUS.get(int(s), str(s)) for s in status]
+    found = cost_on_log(V, ℓ, said, fallback != 0, floor)
+    return replace(found, key=key, claim=text, counted=claim.counted, limit=floor,
+                   worst=f"{found.worst}; {len(V)} samples, noise allowed {floor:.3g}")
