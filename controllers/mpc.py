@@ -118,6 +118,12 @@ class MPC:
     def __deepcopy__(self, memo):
         return self  # nothing here changes during a run: all of that is in Memory
 
+    @staticmethod
+    def suited(plant) -> dict[str, Any]:
+        """Limits of the commands as the plant has them."""
+        ends = [plant.limits().get(s.name, (-np.inf, np.inf)) for s in controls(plant)]
+        return {"u_min": tuple(low for low, _ in ends), "u_max": tuple(high for _, high in ends)}
+
     # ---- signals and numbers -----------------------------------------------------------------------------------------
     @property
     def commands(self) -> tuple[Signal, ...]:

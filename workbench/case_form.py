@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, make_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -81,7 +81,7 @@ class Loop:
     filter: Filter | tuple[Filter, ...] = ()
     noise: Noise | tuple[Noise, ...] = ()
     quantise: Quantise | tuple[Quantise, ...] = ()
-    limit: Annotated[float | None, Unit("V"), "largest command, both ways", positive] = None
+    limit: Annotated[Number | None, Unit("1"), "largest command, both ways, in the commands' unit", positive] = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,18 @@ class Run:
     max_step: Annotated[float, Unit("s"), "longest integrator step", positive] = 1e-3
 
 
+@dataclass(frozen=True)
+class LQR:
+    """A linear–quadratic regulator, designed for these weights; see `controllers.lqr`."""
+
+    Q: Annotated[float | tuple[float, ...], Unit("1"), "weights of the states, 1/unit²", nonnegative]
+    R: Annotated[float | tuple[float, ...], Unit("1"), "weights of the commands, 1/unit²", positive]
+    integral: Annotated[float | None, Unit("1"), "weight of the summed errors", positive] = None
+    tracked: tuple[str, ...] = ()
+    u_max: Annotated[float | None, Unit("1"), "limit of every command, both ways", positive] = None
+    model: Model | None = None
+
+
 SECTIONS = {
     "title": "what this case is called",
     "sources": "short name → full name of what `source:` refers to",
@@ -109,23 +121,56 @@ SECTIONS = {
 }
 
 
+HIDDEN = {"MPC": ("T_s", "extra")}  # the loop gives the sample time; files hold no code
+
+
 @cache
 def law_form(cls: type) -> type:
     """A controller's class as a file gives it: `model` is a `Model`, one number may stand for a list of equal ones."""
+    if cls.__name__ == "LQR":
+        return LQR
     hints = get_type_hints(cls, include_extras=True)
     made = []
     for f in fields(cls):
-        if not f.init or f.name.startswith("_"):
+        if not f.init or f.name.startswith("_") or f.name in HIDDEN.get(cls.__name__, ()):
             continue
-        declared, default = hints[f.name], f.default
-        if f.name == "model":
+        name, declared, default = f.name, hints[f.name], f.default
+        if name == "model":
             declared, default = Model | None, None
-        elif hasattr(declared, "__metadata__") and declared.__origin__ == tuple[float, ...]:
+        elif name == "observer":
+            declared = law_form(_classes(declared)[0]) | None
+        elif cls.__name__ == "MPC" and name == "N":
+            name, declared = "horizon", Annotated[int, Unit("1"), "samples looked ahead", positive]
+        elif _list_of_numbers(declared):
             declared = Annotated[float | tuple[float, ...], *declared.__metadata__]
-        made.append((f.name, declared, field() if default is MISSING else field(default=default)))
+        made.append((name, declared, field() if default is MISSING else field(default=default)))
     made.sort(key=lambda entry: entry[2].default is not MISSING)
     names = {"__doc__": cls.__doc__, "__module__": cls.__module__}
     return make_dataclass(cls.__name__, made, frozen=True, namespace=names)
+
+
+def _list_of_numbers(declared: Any) -> bool:
+    return hasattr(declared, "__metadata__") and declared.__origin__ == tuple[float, ...]
+
+
+def _classes(declared: Any) -> list[type]:
+    return [c for c in get_args(declared) if is_dataclass(c)]
+
+
+def real(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file gave for `cls` as that takes it: numbers that stand for lists as such, its own names and classes."""
+    hints = get_type_hints(cls, include_extras=True)
+    found = {}
+    for name, value in values.items():
+        name = "N" if name == "horizon" else name
+        declared = hints.get(name)
+        if isinstance(value, float) and _list_of_numbers(declared):
+            value = (value,)
+        elif name == "observer" and value is not None:
+            inner = _classes(declared)[0]
+            value = inner(**real(inner, {f.name: getattr(value, f.name) for f in fields(value)}))
+        found[name] = value
+    return found
 
 
 @cache

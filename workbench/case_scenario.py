@@ -24,12 +24,17 @@ POINTS = ("points", "point", "centre", "amplitude", "values")  # keys with numbe
 
 
 def default_scenario(loop: ClosedLoop) -> Scenario:
-    """The demo path where the plant reaches it, else a small slow sine around the start, else holding still."""
+    """The demo path where the plant reaches it, else a small slow sine around the start, else holding still.
+
+    For a linear actuator 1 cm sin πt, as in [Alfayad16].
+    """
     plant = loop.plant
     choices = [Scenario(reference=DEMO)] if hasattr(plant, "structures") else []
     if hasattr(plant, "joint_range"):
         size = tuple(0.05 * (high - low) for low, high in plant.joint_range())
         choices.append(Scenario(20.0, Sine("joint", "start", size, 0.1)))
+    if hasattr(plant, "velocity_gain"):
+        choices.append(Scenario(8.0, Sine("output", "start", (0.01,), 0.5)))
     for scenario in choices:
         try:
             check(loop, scenario)

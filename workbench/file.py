@@ -1,7 +1,7 @@
 """A case file (YAML) → a Case: plant, controller, loop, scenario, claims.
 
     plant: hiab-xs031                  # a shipped machine; or {machine: …, change: …, friction: …, lock: …}; or in full
-    controller: {law: VDC, λ: 8 1/s, model: {change: {payload.mass: 175 kg}}}
+    controller: {law: VDC, λ: 8 1/s, model: {change: {payload.mass: 175 kg}}}   # model: or another machine, or in full
     loop: {sample_time: 1 ms, delay: 0 ms, filter: …, noise: …, quantise: …, limit: 10 V}
     scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, seed: 7}
     claims: {tracking: {error: 5 mm}, delay-limit: false}
@@ -19,19 +19,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 from workbench import case_form as form
 from workbench.build import Provenance, build, unknown
+from workbench.case_controller import changed, read_controller
+from workbench.case_loop import wrapped
 from workbench.case_scenario import default_scenario, read_scenario
-from workbench.edit import edited, located
+from workbench.edit import located
 from workbench.errors import InputError
 from workbench.parameters import leaves
 from workbench.scenario import Scenario
 from workbench.system import ClosedLoop
-from workbench.units import quantity
 from workbench.yaml_input import Node, parse, read
 
 
@@ -88,7 +89,8 @@ def _case(root: Node, text: str, path: str) -> Case:
     folder = Path(path).parent
     plant, provenance, sources = read_plant(sections["plant"], folder)
     provenance = {f"plant.{where}": origin for where, origin in provenance.items()}
-    controller = read_controller(sections.get("controller"), plant, provenance)
+    controller = read_controller(sections.get("controller"), sections.get("loop"), plant, provenance, laws(),
+                                 lambda node: read_plant(node, folder))
     with located(sections.get("controller", sections["plant"]), "controller"):
         ClosedLoop(plant, controller)
     controller = wrapped(controller, sections.get("loop"), provenance)
@@ -138,23 +140,6 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
     return plant, provenance, dict(base.sources)
 
 
-def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance]]:
-    """`plant` with the section's `change:` and `friction:`, and where the new numbers come from."""
-    given, rub = node.value.get("change"), node.value.get("friction")
-    changes, origins = given.value if _given(given) else {}, {}
-    if _given(rub):
-        named = rub.value if _by_name(rub) else {"all": rub}
-        laws = {f"{name}.cylinder.friction": law for name, law in named.items()}
-        plant, origins = edited(plant, laws, lambda name: f"{key}.friction.{name.split('.')[0]}".removesuffix(".all"))
-    plant, more = edited(plant, changes, lambda name: f"{key}.change.{name}")
-    return plant, {**origins, **more}
-
-
-def _by_name(node: Node) -> bool:
-    """Whether a friction section names cylinders, instead of one law for all of them."""
-    return isinstance(node.value, dict) and not {"law", "type", "kind"} & node.value.keys()
-
-
 def locked(plant: Any, at: Mapping[str, float], provenance: Mapping[str, Provenance]):
     """The plant with prismatic segments frozen, and the provenance of what is left of it."""
     if not hasattr(plant, "locked"):
@@ -184,97 +169,9 @@ def _values(plant):
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import PID, VDC
+    from controllers import LQR, MPC, PID, VDC
 
-    return {"VDC": VDC, "PID": PID}
-
-
-def read_controller(node: Node | None, plant: Any, provenance: dict[str, Provenance]) -> Any:
-    """The law of the controller section around its own model; VDC with its default gains when there is none."""
-    known = laws()
-    default = known["VDC"] if hasattr(plant, "structures") else known["PID"]
-    if not _given(node):
-        return default(plant)
-    inside = node.value
-    if isinstance(inside, str):
-        inside = {"law": node}
-    if not isinstance(inside, dict):
-        raise node.error(f"expected a law and its gains, got {node.words}", key="controller", mend="write 'law: VDC'")
-    if not {"law", "type", "kind"} & inside.keys():
-        inside = {"law": Node(default.__name__, node.line, node.column, node.file), **inside}
-    forms = {form.law_form(cls): cls for cls in known.values()}
-    found: dict[str, Provenance] = {}
-    made = build(_union(forms), Node(inside, node.line, node.column, node.file), "controller", found)
-    provenance |= {f"controller.{path.removeprefix('controller.')}": origin for path, origin in found.items()}
-    values = {f.name: getattr(made, f.name) for f in fields(made)}
-    model = plant
-    if values.pop("model", None) is not None and _given(inside.get("model")):
-        model, origins = changed(plant, inside["model"], "controller.model")
-        provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
-    cls = forms[type(made)]
-    plain = {f.name for f in fields(cls) if isinstance(values.get(f.name), float) and isinstance(f.default, tuple)}
-    values |= {name: (values[name],) for name in plain}
-    with located(Node(inside, node.line, node.column, node.file), "controller"):
-        return cls(model=model, **values)
-
-
-def _union(classes):
-    from functools import reduce
-    from operator import or_
-
-    return reduce(or_, classes)
-
-
-def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> Any:
-    """The law inside what the loop section asks for; sampled at 1 ms when there is none."""
-    from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
-
-    node = node if _given(node) else Node({}, 0)
-    spec, inner = build(form.Loop, node, "loop", provenance), law
-    with located(node, "loop"):
-        for f in _several(spec.filter):
-            _measured(law, f.signals, "filter")
-            inner = Filtered(inner, f.frequency, f.damping, f.signals)
-        for f in _several(spec.quantise):
-            inner = Quantised(inner, _in_unit_of(law, f.signals, f.resolution, "quantise.resolution"), f.signals)
-        for f in _several(spec.noise):
-            inner = Noisy(inner, _in_unit_of(law, f.signals, f.σ, "noise.σ"), f.signals)
-        if spec.limit is not None:
-            inner = Saturated(inner, -spec.limit, spec.limit)
-        if spec.sample_time != "continuous":
-            inner = Sampled(inner, spec.sample_time)
-        elif spec.noise or spec.delay > 0:
-            raise InputError(f"{'noise' if spec.noise else 'delay'}: needs a sampled law, this one is continuous",
-                             mend="give a sample_time, like 1 ms")
-        return Delayed(inner, spec.delay) if spec.delay > 0 else inner
-
-
-def _several(spec) -> tuple:
-    return spec if isinstance(spec, tuple) else (spec,)
-
-
-def _measured(law, signals, what):
-    """Measured signals of these names ("p" is every p_…); InputError when there is none."""
-    for name in signals:
-        if not any(s.name == name or s.name.startswith(name + "_") for s in law.measured):
-            from workbench.system import find
-
-            find(law.measured, name, f"{what}.signals: measured signals")
-    return [s for s in law.measured if not signals or any(s.name == n or s.name.startswith(n + "_") for n in signals)]
-
-
-def _in_unit_of(law, signals, value, what) -> float:
-    """A number or quantity in the unit that the chosen signals share."""
-    chosen = {s.unit for s in _measured(law, signals, what.partition(".")[0])}
-    if not isinstance(value, str):
-        return value
-    if len(chosen) > 1:
-        raise InputError(f"{what}: these signals have different units ({', '.join(sorted(chosen))})",
-                         mend="name signals of one unit, and make a list of several such entries")
-    try:
-        return quantity(value, chosen.pop())
-    except InputError as why:
-        raise InputError(f"{what}: {why.message}", mend=why.mend) from None
+    return {"VDC": VDC, "PID": PID, "MPC": MPC, "LQR": LQR}
 
 
 # ---- claims ------------------------------------------------------------------------------------------------

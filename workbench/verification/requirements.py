@@ -113,13 +113,14 @@ def check_settled(claim, run: Run) -> Verdict:
                        f"to {100 * claim.chatter:g} % of full command", source=source, counted=claim.counted)
     name, kind, frequency, amplitude, unit = found
     return Verdict("settled", text, False, "sampled",
-            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {amplitude:.3g} {unit}{beside(run, claim, found)}",
+            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, claim, found)}",
                    source=source, counted=claim.counted, data={"signal": name, "kind": kind, "frequency": _plain(frequency),
                                                                "amplitude": _plain(amplitude)})
 
 
 def _small(run: Run, floor: float) -> str:
-    return f"{1e3 * floor:g} mrad or mm" if getattr(run.loop.plant, "cylinders", ()) else f"{floor:g} of the outputs' units"
+    return f"{1e3 * floor:g} mrad or mm" if getattr(run.loop.plant, "cylinders", ()) else \
+        ", ".join(dict.fromkeys(say(floor, run.log.signal(n).unit, 3) for n in joint_errors(run)))
 
 
 def beside(run: Run, claim, found) -> str:
@@ -127,7 +128,7 @@ def beside(run: Run, claim, found) -> str:
     name, kind, frequency, _, _ = found
     cycles = output_cycles(run, claim.floor) if kind == "chatter" else {}
     words = [f"with it a limit cycle of {n}, {c.frequency:.3g} Hz ({2 * np.pi * c.frequency:.3g} rad/s), amplitude "
-             f"{c.amplitude:.3g} {run.log.signal(n).unit}" for n, c in cycles.items() if np.isfinite(c.frequency)]
+             f"{say(c.amplitude, run.log.signal(n).unit, 3)}" for n, c in cycles.items() if np.isfinite(c.frequency)]
     if not getattr(run.loop.plant, "cylinders", ()) and np.isfinite(frequency):
         words += _mode(run, 2 * np.pi * frequency)
     return "".join(f"; {w}" for w in words)

@@ -1,0 +1,129 @@
+"""The controller section of a case file: a law around its own model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from workbench import case_form as form
+from workbench import shape
+from workbench.build import Provenance, build
+from workbench.edit import edited, placed
+from workbench.errors import InputError
+from workbench.yaml_input import Node
+
+ALIKE = {"N": "horizon"}  # another word for a key
+
+
+def read_controller(node: Node | None, loop: Node | None, plant: Any, provenance: dict[str, Provenance],
+                    laws: Mapping[str, type], read_plant: Callable) -> Any:
+    """The law of the controller section around its own model; the plant's default when there is none.
+
+    loop: the loop section, for laws designed for a sample time; read_plant: plant section → (plant, provenance, sources).
+    """
+    default = laws["VDC"] if hasattr(plant, "structures") else laws["PID"]
+    if not _given(node):
+        return default(plant, **_suited(default, plant))
+    inside = {"law": node} if isinstance(node.value, str) else node.value
+    if not isinstance(inside, dict):
+        raise node.error(f"expected a law and its gains, got {node.words}", key="controller", mend="write 'law: VDC'")
+    if not {"law", "type", "kind"} & inside.keys():
+        inside = {"law": Node(default.__name__, node.line, node.column, node.file), **inside}
+    node = Node(_renamed(inside), node.line, node.column, node.file)
+    model = plant
+    if _given(node.value.get("model")):
+        model, origins = read_model(node.value["model"], plant, read_plant)
+        provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
+    forms = {form.law_form(cls): cls for cls in laws.values()}
+    found: dict[str, Provenance] = {}
+    own = Node({k: v for k, v in node.value.items() if k != "model"}, node.line, node.column, node.file)
+    made = build(reduce(or_, forms), own, "controller", found)
+    provenance |= {f"controller.{path.removeprefix('controller.')}": origin for path, origin in found.items()}
+    cls = forms[type(made)]
+    given = {shape.canonical(type(made), key) for key in own.value}
+    values = {f.name: getattr(made, f.name) for f in fields(made) if f.name != "model"}
+    values |= {name: value for name, value in _suited(cls, model).items() if name not in given}
+    return _built(cls, model, form.real(cls, values), node, loop, given)
+
+
+def _given(node: Node | None) -> bool:
+    return node is not None and node.value is not None
+
+
+def _suited(cls: type, plant: Any) -> dict[str, Any]:
+    return cls.suited(plant) if hasattr(cls, "suited") else {}
+
+
+def _renamed(inside: Mapping[str, Node]) -> dict[str, Node]:
+    for old, new in ALIKE.items():
+        if old in inside and new in inside:
+            raise inside[old].error(f"{old} is given already, as {new}", key=f"controller.{old}", mend="keep one of them")
+    return {ALIKE.get(key, key): child for key, child in inside.items()}
+
+
+def read_model(node: Node, plant: Any, read_plant: Callable) -> tuple[Any, dict[str, Provenance]]:
+    """What the controller believes: the plant with changes, another machine, or a plant written out."""
+    if isinstance(node.value, dict) and not {"machine", "type"} & node.value.keys():
+        build(form.Model, node, "controller.model")  # refuses keys it does not know
+        return changed(plant, node, "controller.model")
+    return read_plant(node)[:2]
+
+
+def _built(cls: type, model: Any, values: dict, node: Node, loop: Node | None, given: set) -> Any:
+    """The law; its refusals at the line of the key they speak of."""
+    known = {f.name for f in fields(cls)}
+    try:
+        if cls.__name__ == "VDC" and not hasattr(model, "structures"):
+            raise InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
+                             "with valves", mend="choose PID or MPC, or a crane")
+        if "T_s" in known:
+            values["T_s"] = sample_time(cls, loop)
+        if "delay" in known and "delay" not in given and _given(loop) and isinstance(loop.value, dict) and "delay" in loop.value:
+            values["delay"] = build(form.Loop, loop, "loop").delay
+        return cls.design(model, **values) if hasattr(cls, "design") else cls(model=model, **values)
+    except (ValueError, ArithmeticError) as why:
+        raise _blamed(why, cls, model, node) from None
+
+
+def sample_time(cls: type, loop: Node | None) -> float:
+    """The loop's sample time, for a law that is designed for one."""
+    spec = build(form.Loop, loop if _given(loop) else Node({}, 0), "loop")
+    if spec.sample_time == "continuous":
+        raise InputError(f"{cls.__name__}: is designed for a sample time, and the loop is continuous",
+                         mend="give the loop a sample_time, like 2 ms")
+    return spec.sample_time
+
+
+def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
+    """A refusal at the key it names, if the file has that; without a model of its own, that may be what is missing."""
+    message = why.message if isinstance(why, InputError) else str(why)
+    words = {ALIKE.get(w, w): None for w in re.findall(r"\w+", message)}
+    key = next((w for w in words if w in node.value and w not in ("law", "type", "kind", "model")), "")
+    error = placed(why, node.value.get(key, node), f"controller.{key}" if key else "controller")
+    if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key:
+        return InputError(error.message, file=error.file, line=error.line, key=error.key,
+                          mend=f"give it a model that is linear at rest (this one is the {type(model).__name__} itself), "
+                               "such as 'model: {machine: ieha-published-linear}'"
+                               + (f"; or: {error.mend}" if error.mend else ""))
+    return error
+
+
+def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance]]:
+    """`plant` with the section's `change:` and `friction:`, and where the new numbers come from."""
+    given, rub = node.value.get("change"), node.value.get("friction")
+    changes, origins = given.value if _given(given) else {}, {}
+    if _given(rub):
+        named = rub.value if _by_name(rub) else {"all": rub}
+        laws = {f"{name}.cylinder.friction": law for name, law in named.items()}
+        plant, origins = edited(plant, laws, lambda name: f"{key}.friction.{name.split('.')[0]}".removesuffix(".all"))
+    plant, more = edited(plant, changes, lambda name: f"{key}.change.{name}")
+    return plant, {**origins, **more}
+
+
+def _by_name(node: Node) -> bool:
+    """Whether a friction section names cylinders, instead of one law for all of them."""
+    return isinstance(node.value, dict) and not {"law", "type", "kind"} & node.value.keys()
