@@ -8,6 +8,7 @@ from operator import or_
 from typing import Any
 
 from workbench import case_form as form
+from workbench.case_controller import ALIKE
 from workbench.schema import json_schema
 
 
@@ -32,6 +33,11 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         "scenario": part(form.Run),
         "claims": {"type": "object", "properties": names, "additionalProperties": False},
     }
+    another = [{"type": "string"}, part(form.Shipped), part(plants), part(form.Model), {"type": "null"}]
+    for law in own.values():
+        if "model" in (keys := defs[law.__name__]["properties"]):
+            keys["model"] = {"description": "what the law believes: changes to the plant, or another one", "anyOf": another}
+        keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Fluidproof case", "type": "object",
             "required": ["plant"], "additionalProperties": False,
             "properties": {key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()},
