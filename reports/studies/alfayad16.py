@@ -326,27 +326,26 @@ def draw(found: Results, path: str) -> None:
 
     fig = Figure((10, 11), layout="constrained")
     axes = fig.subplots(4, 2).ravel()
-    panels = (("5", "E", 1e3, "mm", 0.02), ("6", "Q", 1e6, "cm³/s", 0.02), ("7", "P_AB", 1e-5, "bar", 0.4),
-              ("8", "dY", 100, "cm/s", 0.4), ("9", "Y", 1e3, "mm", 0.4))
+    panels = (("5", "E", 1e3, "mm", 20), ("6", "Q", 1e6, "cm³/s", 20), ("7", "P_AB", 1e-5, "bar", 400),
+              ("8", "dY", 100, "cm/s", 400), ("9", "Y", 1e3, "mm", 400))
     for ax, (figure, name, size, unit, end) in zip(axes, panels):
-        for detail, colour in (("full", "0.7"), ("ripple", "C1"), ("averaged", "C0")):
+        for detail, style in (("averaged", "C0"), ("ripple", "C1"), ("full", "k:")):
             log = found.step[detail]
-            shown = log.time <= end
-            ax.plot(log.time[shown], size * log.array(name)[shown], colour, lw=1, label=detail)
-        ax.set(title=f"{figure}  {name}", ylabel=unit, xlabel="t, s")
-    axes[0].axhline(0.4, color="k", lw=0.5, ls=":")
-    axes[0].legend()
+            shown = log.time <= 1e-3 * end
+            ax.plot(1e3 * log.time[shown], size * log.array(name)[shown], style, lw=1, label=detail)
+        ax.set(title=f"{figure}  {name}", ylabel=unit, xlabel="t, ms")
     for name, log in found.chirp.items():
         axes[5].plot(log.time, 100 * log.array("Y"), label=name)
-    axes[5].set(title="10  Y under a chirp: virtual and published linear model", ylabel="cm", xlabel="t, s")
-    axes[5].legend()
-    t, Y = found.held.time, 1e3 * found.held.array("Y")
-    axes[6].plot(t, Y)
-    axes[6].set(title="13  valve closed at 0.5 s, ±600 N from 0.7 s: Y", ylabel="mm", xlabel="t, s", ylim=(Y[-1] - 1, Y[-1] + 1))
+    axes[5].set(title="10  Y under a chirp, virtual and linear", ylabel="cm", xlabel="t, s")
+    late = found.held.time > 0.4
+    Y = 1e3 * found.held.array("Y")[late]
+    axes[6].plot(found.held.time[late], Y)
+    axes[6].set(title="13  closed at 0.5 s, ±600 N from 0.7 s: Y", ylabel="mm", xlabel="t, s", ylim=(Y[-1] - 1, Y[-1] + 1))
     for name, log in found.tracked.items():
         axes[7].plot(log.time[log.time > SETTLED], 1e6 * error(log), lw=1, label=name)
-    axes[7].set(title="13  error tracking 1 cm sin(πt) under 600 N, full pump", ylabel="µm", xlabel="t, s")
-    axes[7].legend()
+    axes[7].set(title="13  error under 600 N, full pump", ylabel="µm", xlabel="t, s")
+    for ax in (axes[0], axes[5], axes[7]):
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     fig.savefig(path)
 
 
