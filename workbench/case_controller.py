@@ -70,7 +70,11 @@ def read_model(node: Node, plant: Any, read_plant: Callable) -> tuple[Any, dict[
     if isinstance(node.value, dict) and not {"machine", "type"} & node.value.keys():
         build(form.Model, node, "controller.model")  # refuses keys it does not know
         return changed(plant, node, "controller.model")
-    return read_plant(node)[:2]
+    try:
+        return read_plant(node)[:2]
+    except InputError as why:
+        key = re.sub(r"^plant", "controller.model", why.key or "plant")
+        raise InputError(why.message, file=why.file, line=why.line, key=key, mend=why.mend) from None
 
 
 def _built(cls: type, model: Any, values: dict, node: Node, loop: Node | None, given: set) -> Any:
@@ -102,12 +106,15 @@ def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
     """A refusal at the key it names, if the file has that; without a model of its own, that may be what is missing."""
     message = why.message if isinstance(why, InputError) else str(why)
     words = {ALIKE.get(w, w): None for w in re.findall(r"\w+", message)}
-    key = next((w for w in words if w in node.value and w not in ("law", "type", "kind", "model")), "")
+    own = [key for key in node.value if key not in ("law", "type", "kind", "model")]
+    quoted = re.findall(r"'([^']+)'", message)
+    key = next((w for w in words if w in own), "") or next(
+        (key for key in own for word in quoted if word in re.findall(r"\w+", str(node.value[key].plain()))), "")
     error = placed(why, node.value.get(key, node), f"controller.{key}" if key else "controller")
     if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key:
+        such = ", such as 'model: {machine: ieha-published-linear}'" if hasattr(model, "velocity_gain") else ""
         return InputError(error.message, file=error.file, line=error.line, key=error.key,
-                          mend=f"give it a model that is linear at rest (this one is the {type(model).__name__} itself), "
-                               "such as 'model: {machine: ieha-published-linear}'"
+                          mend=f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
                                + (f"; or: {error.mend}" if error.mend else ""))
     return error
 

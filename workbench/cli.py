@@ -249,7 +249,7 @@ def _init(options, arguments) -> int:
                          mend="give another name with --output, or remove it first")
     case = loads(f"plant: {options.machine}\n", options.machine)
     law = laws()[type(innermost(case.controller)).__name__]
-    text = starter(options.machine, plant, law, case.claims, os.path.basename(path))
+    text = starter(options.machine, plant, law, case.claims, os.path.basename(path), case.scenario)
     write_atomic(path, lambda stream: stream.write(text.encode()))
     terminal.say(f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}")
     return 0

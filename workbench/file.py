@@ -180,6 +180,7 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
     from workbench.verification import default_claims
     from workbench.verification.claims import Claim
     from workbench.verification.ledger import has_ledger
+    from workbench.verification.linear_claims import check_asked
 
     chosen = {type(claim): claim for claim in default_claims(loop, scenario)}
     if not _given(node):
@@ -202,6 +203,8 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
                               mend="ask it of a VDC loop, or remove this line")
         plain = Node({}, child.line, child.column, child.file) if child.value in (True, None) else child
         chosen[cls] = build(cls, plain, key, provenance)
+        with located(child, key):
+            check_asked(chosen[cls], loop)
     if not chosen:
         raise node.error("every claim is taken out; nothing is left to verify", key="claims", mend="keep at least one")
     return tuple(chosen.values())

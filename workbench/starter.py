@@ -35,6 +35,31 @@ controller:
   law: {law}
 """
 
+SHORT = """\
+# {name}: {law} on a slow sine. Check it with:  verify-stability {file}
+#
+# Everything but `plant` may be left out. Quantities carry a unit ("80 mm") or are plain SI numbers; Greek keys may be
+# spelled out: lambda for λ.
+
+plant:
+  machine: {machine}
+  # change:                                # any number or part of the machine, by its path in the machine's file
+
+controller:
+  law: {law}                               # or MPC, LQR
+{gains}
+
+loop:
+  sample_time: {sample_time}
+
+scenario:
+  reference: {{type: Sine, space: output, centre: start, amplitude: [{amplitude}], frequency: {frequency}}}
+  duration: {duration}
+  # disturbances: {{F_ext: 100 N}}
+
+claims:                                    # false takes one out; counted: it decides the exit code
+"""
+
 LOOP = """\
   # model:                                 # what the controller believes, where that differs from the machine
   #   change: {{payload.mass: 25 kg}}
@@ -61,14 +86,32 @@ claims:                                    # false takes one out; counted: it de
 """
 
 
-def starter(machine: str, plant: Any, law: type, claims: tuple, file: str) -> str:
+def starter(machine: str, plant: Any, law: type, claims: tuple, file: str, scenario: Any = None) -> str:
     """Text of a case file for a shipped machine."""
+    if not hasattr(plant, "structures"):
+        return _short(machine, plant, law, claims, file, scenario)
     points = ", ".join(p if isinstance(p, str) else "[" + ", ".join(f"{v:g} m" for v in p) + "]" for p in DEMO.points)
     words = {"machine": machine, "name": plant.name, "law": law.__name__, "file": file, "space": DEMO.space,
              "points": f"[{points}]", "leg": format_quantity(DEMO.leg, "s"),
              "sample_time": format_quantity(Sampled.T_s, "s")}
     lines = [HEAD.format(**words).rstrip(), *_gains(law), LOOP.format(**words).rstrip(), *_claims(claims)]
     return "\n".join(lines) + "\n"
+
+
+def _short(machine, plant, law, claims, file, scenario) -> str:
+    """For a plant that is no manipulator: the gains that suit it, its default path."""
+    path, hints = scenario.reference, dict(_simple(law))
+    gains = [f"  {key}: {_exact(value)}" for key, value in law.suited(plant).items() if key in hints]
+    text = SHORT.format(machine=machine, name=plant.name, law=law.__name__, file=file, gains="\n".join(gains),
+                        sample_time=format_quantity(Sampled.T_s, "s"), amplitude=format_quantity(path.amplitude[0], "m"),
+                        frequency=format_quantity(path.frequency, "Hz"), duration=format_quantity(scenario.length(), "s"))
+    return "\n".join([text.rstrip(), *_claims(claims)]) + "\n"
+
+
+def _exact(value) -> str:
+    """A suited value, in SI, so that it reads back as the same number."""
+    value = value[0] if isinstance(value, tuple) else value
+    return value if isinstance(value, str) else repr(float(value))
 
 
 def _gains(law: type) -> Iterator[str]:

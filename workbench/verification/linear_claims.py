@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +28,18 @@ def predictive(loop):
     return law if hasattr(law, "ingredients") else None
 
 
+def check_asked(claim, loop) -> None:
+    """Raise InputError for a claim that this loop cannot be asked: no predictive controller, unknown numbers."""
+    kind = type(claim).__name__
+    if kind in ("MPCStability", "CostDecrease", "Solves") and predictive(loop) is None:
+        raise InputError("this controller is not predictive: it has no cost and solves no problem",
+                         mend="ask it of an MPC loop, or remove this line")
+    if kind in ("LinearStability", "RobustStability"):
+        point(loop.plant, claim.at)
+    if kind == "RobustStability":
+        ranges(loop, claim)
+
+
 def _where(claim, run) -> tuple[Point, bool]:
     return point(run.loop.plant, claim.at), is_linear(run.loop.plant)
 
@@ -44,10 +57,17 @@ def check_linear_stability(claim, run) -> Verdict:
     λ = np.linalg.eigvals(M)
     k = int(np.abs(λ).argmax())
     f = abs(np.angle(λ[k])) / run.loop.period
-    worst = f"{found.worst}; slowest mode |λ| = {abs(λ[k]):.6g}" + (f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else "")
+    where = f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else ""
+    worst = f"{_named(found.worst, run.loop)}; slowest mode |λ| = {abs(λ[k]):.6g}{where}"
     notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
     return replace(found, key="linear-stability", worst=worst, counted=claim.counted, assumptions=(*found.assumptions, *notes),
                    data={**found.data, "radius": float(abs(λ[k])), "frequency": float(f)})
+
+
+def _named(text: str, loop) -> str:
+    """State names for x[0], x[1] …; what is not the plant's is the law's."""
+    own = names(loop.plant.states)
+    return re.sub(r"x\[(\d+)\]", lambda m: own[int(m[1])] if int(m[1]) < len(own) else "the law's memory", text)
 
 
 def _no_matrix(key, text, why, claim) -> Verdict:
@@ -61,8 +81,6 @@ def check_robust(claim, run, tick=None) -> Verdict:
     try:
         family, limits = family_of(loop, at, ranges(loop, claim))
     except InputError as why:
-        if why.key:
-            raise
         return _no_matrix("robust-stability", "the loop is exponentially stable in the whole box", why, claim)
     what = "the loop" if is_linear(loop.plant) else f"the loop linearised at {at.words or 'the start'}"
     found = robust_stability(family, limits, claim.mode, claim.budget, None, what)
@@ -78,15 +96,15 @@ def ranges(loop, claim) -> dict[str, tuple[float, float]]:
             import difflib
 
             near = difflib.get_close_matches(name, [*known, "delay"], 3)
-            raise InputError(f"claim robust-stability: the plant has no number {name!r}", key="box",
+            raise InputError(f"box: the plant has no number {name!r}",
                              mend=f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join([*known][:3])}")
         unit = "s" if name == "delay" else known[name].info.unit
         low, high = (quantity(v, unit) for v in ends)
         if not low <= high:
-            raise InputError(f"claim robust-stability: {name}: low, {low:g}, is above high, {high:g}", key="box",
+            raise InputError(f"box.{name}: low, {low:g}, is above high, {high:g}",
                              mend="write [low, high]")
         if name != "delay" and not all(known[name].info.bound.admits(v) for v in (low, high)):
-            raise InputError(f"claim robust-stability: {name} cannot be from {low:g} to {high:g}", key="box",
+            raise InputError(f"box.{name}: it cannot be from {low:g} to {high:g}",
                              mend="keep the box where the plant allows it")
         found[name] = (low, high)
     return found
@@ -99,7 +117,7 @@ def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
     low, high = box.get("delay", (law.delay, law.delay))
     d, rest = whole_and_rest(low, law.T)
     if low < 0 or high > (d + 1) * law.T * (1 + 1e-9):
-        raise InputError(f"claim robust-stability: the delay's range {low:g} … {high:g} s reaches over a sample", key="box",
+        raise InputError(f"box.delay: the range {low:g} … {high:g} s reaches over a sample",
                          mend=f"stay between two multiples of {law.T:g} s, and add a claim for the next")
     moving = [name for name in box if name != "delay"]
     text = _plant_text(loop, at, moving)
@@ -166,10 +184,9 @@ def check_mpc_stability(claim, run) -> Verdict:
     from workbench.verification.mpc_claims import mpc_stability
     from workbench.verification.mpc_local import local_stability
 
+    check_asked(claim, run.loop)
     law, loop, key = predictive(run.loop), run.loop, "mpc-stability"
     text = "the predictive controller stays feasible, its cost falls by the stage cost, and the state goes to the target"
-    if law is None:
-        raise InputError("claim MPCStability: the loop has no predictive controller", mend="leave the claim out")
     r, why = constant(run)
     lost = [why] if why else []
     if digest(law.model) != digest(loop.plant):
@@ -231,8 +248,7 @@ def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
 def check_solves(claim, run) -> Verdict:
     """Share of samples whose problem was solved to optimality, statuses and fallbacks listed."""
     text, source = f"at most {100 * claim.share:g} % of the samples not solved to optimality", "solver statuses in the log"
-    if predictive(run.loop) is None:
-        raise InputError("claim Solves: the loop has no predictive controller", mend="leave the claim out")
+    check_asked(claim, run.loop)
     status, fallback, words, counts = _solves(run)
     share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
     worst = words or f"all {len(status)} samples optimal, at most {int(run.log.array('mpc_iterations').max())} iterations"
@@ -246,10 +262,9 @@ def check_cost_decrease(claim, run) -> Verdict:
     """V falls by ℓ at every sample of the run."""
     from workbench.verification.mpc_claims import cost_on_log
 
+    check_asked(claim, run.loop)
     law, key = predictive(run.loop), "cost-decrease"
     text = "the predictive controller's cost falls by the stage cost at every sample of the run"
-    if law is None:
-        raise InputError("claim CostDecrease: the loop has no predictive controller", mend="leave the claim out")
     r, why = constant(run)
     t = run.log.time
     if why or len(t) < 3 or abs(t[1] - t[0] - run.loop.period) > 1e-9 * run.loop.period:
