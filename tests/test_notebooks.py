@@ -16,6 +16,7 @@ from workbench.verification.claims import Identity, Settled, Tracking
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+REPORTS = {"tune_vdc": "tuned.pdf"}  # what a notebook writes
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -31,7 +32,8 @@ def test_runs_headless(path, tmp_path):
     assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
     complaints = [output["text"] for output in outputs if output.get("name") == "stderr"]
     assert all("virtual machine" in text for text in complaints), complaints  # said where there is no compiler
-    assert (folder / "tuned.pdf").read_bytes().startswith(b"%PDF")
+    if path.stem in REPORTS:
+        assert (folder / REPORTS[path.stem]).read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
