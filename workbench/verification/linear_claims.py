@@ -15,7 +15,7 @@ from workbench.system import Plain, innermost, names
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.family import Family
-from workbench.verification.linear_loop import Point, closed_matrix, flat, is_linear, linear_law, point
+from workbench.verification.linear_loop import Point, closed_matrix, flat, is_linear, linear_law, point, turns
 from workbench.verification.lyapunov import quadratic_certificate
 from workbench.verification.robust import robust_stability
 from workbench.verification.sampled_data import whole_and_rest
@@ -60,6 +60,7 @@ def check_linear_stability(claim, run) -> Verdict:
     where = f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else ""
     worst = f"{_named(found.worst, run.loop)}; slowest mode |λ| = {abs(λ[k]):.6g}{where}"
     notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
+    notes += tuple(Assumption(f"{name} stays what it is: nothing changes it", True) for name in linear_law(run.loop).constant)
     return replace(found, key="linear-stability", worst=worst, counted=claim.counted, assumptions=(*found.assumptions, *notes),
                    data={**found.data, "radius": float(abs(λ[k])), "frequency": float(f)})
 
@@ -112,6 +113,9 @@ def ranges(loop, claim) -> dict[str, tuple[float, float]]:
 
 def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
     """The closed loop as matrices of the box's parameters; states (x, applied command, commands on their way, z)."""
+    if turns(loop.plant):
+        raise InputError("the plant changes with time itself: linearised at one instant it says nothing",
+                         mend="ask this of the averaged plant")
     law = linear_law(loop)
     _, _, C = flat(loop, at)
     low, high = box.get("delay", (law.delay, law.delay))
@@ -274,7 +278,7 @@ def check_cost_decrease(claim, run) -> Verdict:
     stack = lambda signals: np.column_stack([log.array(s.name) for s in signals])
     V, ℓ = log.array("mpc_cost"), law.stage_costs(stack(law.follows), r, stack(law.commands))
     status, fallback, _, _ = _solves(run)
-    floor = claim.floor * float(np.nanmax(V))
+    floor = claim.floor * float(np.max(V[np.isfinite(V)], initial=0.0))
     said = ["optimal" if s in (1, 2) else STATUS.get(int(s), str(s)) for s in status]
     found = cost_on_log(V, ℓ, said, fallback != 0, floor)
     return replace(found, key=key, claim=text, counted=claim.counted, limit=floor,

@@ -18,7 +18,10 @@ from workbench.verification.sampled_data import sampled
 
 @dataclass(frozen=True, eq=False)
 class LinearLaw:
-    """z⁺ = A z + B y, u = C z + D y every T seconds, u applied `delay` later; y in the order of `measured`."""
+    """z⁺ = A z + B y, u = C z + D y every T seconds, u applied `delay` later; y in the order of `measured`.
+
+    constant: names of memory that never changes (the sum of a PID without integral action): a number, left out of z.
+    """
 
     A: np.ndarray
     B: np.ndarray
@@ -26,6 +29,7 @@ class LinearLaw:
     D: np.ndarray
     T: float
     delay: float
+    constant: tuple[str, ...] = ()
 
 
 def linear_law(loop) -> LinearLaw:
@@ -45,7 +49,10 @@ def linear_law(loop) -> LinearLaw:
         return LinearLaw(*law.law.linear_law(), float(loop.period), delay)
     if loop.no_derivative:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
-    return LinearLaw(*_traced(controller), float(loop.period), delay)
+    A, B, C, D = _traced(controller)
+    still = (A == np.eye(len(A))).all(axis=1) & (B == 0).all(axis=1)
+    own = [name for name, s in zip(names(controller.states), still) if s]
+    return LinearLaw(A[~still][:, ~still], B[~still], C[:, ~still], D, float(loop.period), delay, tuple(own))
 
 
 def _traced(controller):
@@ -96,9 +103,19 @@ def flat(loop, where: Point):
 
 def closed_matrix(loop, where: Point) -> np.ndarray:
     """M of (x, past commands, z) from sample to sample."""
+    if turns(loop.plant):
+        raise InputError("the plant changes with time itself: linearised at one instant it says nothing",
+                         mend="ask this of the averaged plant")
     law, (A, B, C) = linear_law(loop), flat(loop, where)
     plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay)
     return np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+
+
+def turns(plant) -> bool:
+    """Whether the plant's flow depends on time itself, as that of a pump whose pistons are seen one by one."""
+    xs, us = (symbols(c, len(s))[1] for c, s in (("x", plant.states), ("u", plant.inputs)))
+    t = ca.SX.sym("t")
+    return bool(ca.depends_on(column(plant.rhs(t, xs, us)), t))
 
 
 def is_linear(plant) -> bool:

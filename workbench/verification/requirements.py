@@ -106,6 +106,9 @@ def check_settled(claim, run: Run) -> Verdict:
     gone = diverged("settled", text, run, claim.counted, source)
     if gone:
         return gone
+    if len(run.log.time) < 2 * FEWEST:
+        return Verdict("settled", text, None, worst=f"{len(run.log.time)} logged instants are too few to tell: run it longer",
+                       source=source, counted=claim.counted)
     found = oscillation(run, claim.floor, claim.chatter)
     if found is None:
         return Verdict("settled", text, True, "sampled",
@@ -156,6 +159,7 @@ def output_cycles(run: Run, floor: float) -> dict:
     return {name: c for name, e in joint_errors(run).items() if (c := limit_cycle(t, e, floor=floor)).detected}
 
 
+FEWEST = 16  # samples in the settled half that a search for oscillations needs
 SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
 
 

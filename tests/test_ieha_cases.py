@@ -1,0 +1,328 @@
+"""Case files of the actuator: examples and their verdicts, proofs that hold and planted faults that are refused, bad input."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from controllers import LQR, MPC, PID
+from plants import machine
+from plants.shipped import PLANTS
+from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, linearize, simulate
+from workbench.case_schema import case_schema
+from workbench.cli import main, verify_stability
+from workbench.errors import InputError
+from workbench.file import laws, load, loads
+from workbench.system import innermost
+from workbench.verdict import exit_code
+from workbench.verification import claims as C
+from workbench.verification import study, verify
+from workbench.verification.linear_claims import check_cost_decrease, family_of, predictive
+from workbench.verification.linear_loop import closed_matrix, is_linear, linear_law, point
+from workbench.verification.run import Run, run
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+LINEAR = "plant: {machine: ieha-published-linear, change: {measured: states}}\n"
+M = """plant: ieha-control
+controller:
+  law: MPC
+  model: {machine: ieha-published-linear}
+  Q: 1
+  S: 1
+  signals: [Y]
+  observer: {σ_y: 1e-6, σ_d: 3e-6}
+"""
+
+
+def example(name, *changes):
+    """Text of an example with parts exchanged; every part must be there."""
+    text = (EXAMPLES / f"{name}.yaml").read_text("utf-8")
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def judged(text):
+    case = loads(text, "case.yaml")
+    done = study(case.loop, case.scenario, case.claims)
+    return case, done, {v.key: v for v in done.verdicts}
+
+
+SHORT = (("duration: 8 s", "duration: 3 s"), ("settle: 2 s", "settle: 1 s"))
+
+
+# ---- examples -----------------------------------------------------------------------------------------------------------
+def test_predictive_control_follows_under_load():
+    """1 cm sin πt under 600 N on the nonlinear plant, to a few µm, as far as a law can that knows the linear model only."""
+    case, done, found = judged(example("ieha-mpc", *SHORT))
+    assert exit_code(done.verdicts) == 0 and type(innermost(case.controller)) is MPC
+    assert found["tracking"].data["rms"] < 3e-6 and np.abs(done.log.array("Y")).max() > 9.9e-3
+    assert np.abs(done.log.array("F_ext")).max() > 590 and found["solves"].data["samples"] == len(done.log)
+    assert found["linear-stability"].strength == "proof" and "E = 0.1 mm" in found["linear-stability"].claim
+
+
+def test_the_same_law_on_the_model_with_all_pistons():
+    text = example("ieha-mpc", ("detail: averaged", "detail: full"), ("duration: 8 s", "duration: 0.8 s"),
+                   ("settle: 2 s", "settle: 0.5 s"))
+    case, done, found = judged(text)
+    assert len(case.plant.states) == 22 and exit_code(done.verdicts) == 0
+    assert 0 < found["tracking"].data["rms"] < 5e-6
+    assert found["linear-stability"].holds is None and "changes with time" in found["linear-stability"].worst
+
+
+def test_too_little_weight_on_moves_is_caught():
+    """The lightly damped mode of load and oil, which the model has not, in a limit cycle: run and linearised loop say so."""
+    case, done, found = judged(example("ieha-unstable-mpc", *SHORT))
+    assert exit_code(done.verdicts) == 1
+    settled, linear = found["settled"], found["linear-stability"]
+    assert settled.holds is False and "limit cycle of Y" in settled.worst and settled.data["signal"] == "X"
+    assert 70 < settled.data["frequency"] < 105
+    λ = np.linalg.eigvals(linearize(case.plant, case.plant.initial()).A)
+    near = λ[np.abs(np.abs(λ) - 614).argmin()]
+    assert f"{abs(near):.4g} rad/s" in settled.worst and 600 < abs(near) < 630
+    assert linear.holds is False and linear.data["radius"] > 1.1 and 400 < linear.data["frequency"] < 614
+    one, other = load(EXAMPLES / "ieha-mpc.yaml"), load(EXAMPLES / "ieha-unstable-mpc.yaml")
+    assert replace(innermost(one.controller), S=(0.1,)).S == innermost(other.controller).S
+
+
+def test_pid_is_proven_on_a_box(tmp_path):
+    text = example("ieha-pid", *SHORT, (", delay: [0 ms, 0.2 ms]", ""))
+    (tmp_path / "case.yaml").write_text(text)
+    files = {kind: tmp_path / f"out.{kind}" for kind in ("pdf", "json", "nc")}
+    code = verify_stability([str(tmp_path / "case.yaml"), "--report", str(files["pdf"]), "--json", str(files["json"]), "--log",
+                             str(files["nc"]), "--quiet"])
+    assert code == 0 and files["pdf"].read_bytes()[:4] == b"%PDF" and files["nc"].stat().st_size > 1000
+    said = {v["key"]: v for v in json.loads(files["json"].read_text())["verdicts"]}
+    assert said["robust-stability"]["strength"] == said["linear-stability"]["strength"] == "proof"
+    assert all(v["verdict"] == "holds" for v in said.values() if v["counted"])
+
+
+@pytest.fixture(scope="module")
+def textbook():
+    return judged(example("linear-mpc"))
+
+
+def test_the_textbook_case_is_proven(textbook):
+    case, done, found = textbook
+    assert exit_code(done.verdicts) == 0
+    assert found["mpc-stability"].strength == "proof" and found["cost-decrease"].strength == "sampled"
+    assert all(a.holds for a in found["mpc-stability"].assumptions if "solver" not in a.text)
+    assert any("v_F at rest" in a.text for a in found["mpc-stability"].assumptions)
+    X = done.log.array("X")
+    assert X.max() == pytest.approx(case.plant.X_max) and np.abs(np.diff(X)).max() <= 0.05 * 2e-3 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("changes, words", [
+    ([("terminal: set", "terminal: cost")], "terminal set as a constraint"),
+    ([("  law: MPC", "  law: MPC\n  model: {change: {K: 116 1/s}}")], "model = plant"),
+    ([("type: Hold, space: output, point: [2 mm]", "type: Sine, space: output, centre: start, amplitude: [1 mm], frequency: 2 Hz")],
+     "reference is constant"),
+    ([("  duration", "  disturbances: {F_ext: 20 N}\n  duration")], "no disturbance"),
+    ([("sample_time: 2 ms", "sample_time: 2 ms\n  delay: 1 ms"), ("  law: MPC", "  law: MPC\n  delay: 0 ms")], "delay"),
+    ([("point: [2 mm]", "point: [3 cm]")], "room"),
+    ([("-0.05, high: 0.05}", "-0.05, high: 0.05, soft: true}")], "hard"),
+])
+def test_a_hypothesis_that_is_lost_is_named(changes, words):
+    changes = [*changes, ("duration: 0.5 s", "duration: 0.02 s")]
+    text = example("linear-mpc", *changes) + "\nclaims: {mpc-stability: true, linear-stability: false}\n"
+    _, _, found = judged(text)
+    verdict = found["mpc-stability"]
+    assert verdict.holds is None and words in verdict.worst and not verdict.strength
+
+
+def test_a_cost_that_rises_is_seen(textbook):
+    case, done, _ = textbook
+    log = done.log
+    column = [s.name for s in log.signals].index("mpc_cost")
+    values = log.values.copy()
+    values[10, column] *= 1.5
+    bad = Run(case.loop, case.scenario, replace(log, values=values))
+    verdict = check_cost_decrease(C.CostDecrease(), bad)
+    assert verdict.holds is False and "step 9" in verdict.worst
+
+
+def test_fallbacks_are_listed():
+    """A target that the horizon cannot reach: no feasible plan at first, and the verdict says how often and since when."""
+    text = example("linear-mpc", ("point: [2 mm]", "point: [2 cm]"), ("duration: 0.5 s", "duration: 0.1 s"))
+    _, done, found = judged(text)
+    assert found["solves"].holds is False and "infeasible" in found["solves"].worst and "first at t = 0 s" in found["solves"].worst
+    assert found["cost-decrease"].holds is not True and found["mpc-stability"].holds is True  # it says: from feasible starts
+
+
+# ---- the loop as a linear one -------------------------------------------------------------------------------------------
+def loops():
+    plant = replace(machine("ieha-published-linear").plant, K=97.0, λ_2=1.9e-3)
+    full = replace(plant, measured="states")
+    gains = {"feed": "gain", "damping": "none", "u_max": 5e-4}
+    return {"pid": ClosedLoop(plant, Sampled(PID(plant, K_p=(0.9,), K_i=(3.0,), K_d=(1e-3,), **gains), 2e-3)),
+            "delayed": ClosedLoop(plant, Delayed(Sampled(PID(plant, K_p=(0.7,), K_i=(3.0,), **gains), 2e-3), 3.1e-3)),
+            "lqr": ClosedLoop(full, Sampled(LQR.design(full, [0, 0, 0, 0, 1.0], 0.3, 2e-3, integral=1e-3), 2e-3)),
+            "mpc": loads(M.replace("ieha-control", "ieha-published-linear") + "loop: {sample_time: 2 ms}\n").loop,
+            "mpc, full state": loads(example("linear-mpc")).loop}
+
+
+@pytest.mark.parametrize("name", ["pid", "delayed", "lqr", "mpc", "mpc, full state"])
+def test_the_matrix_is_what_the_simulation_does(name):
+    """x after k samples is Mᵏ of the start: another path through the workbench (integrator, law called or compiled)."""
+    loop = loops()[name]
+    plant, n = loop.plant, len(loop.plant.states)
+    Y = 1e-6
+    log = simulate(loop, Scenario(0.04, Hold("output", (0.0,)), offset={"Y": Y}))
+    own = closed_matrix(loop, point(plant, {}))
+    x = np.zeros(len(own))
+    x[n - 1] = Y
+    law = predictive(loop)
+    if law is not None:
+        memory = law.start(0.0, law.initial(), plant.out(0.0, x[:n]) if law.observer is None else [Y], None)
+        x[len(x) - len(memory.x) - 1: -1] = memory.x
+    elif name != "lqr":
+        x[n + (2 if name == "delayed" else 0) + 1] = -Y  # the derivative's filter starts settled
+    for k in range(20):
+        seen = log.values[k, :n]
+        assert np.abs(seen - x[:n])[n - 1] < 1e-4 * Y and np.abs(seen[:3] - x[:3]).max() < 1e-3 * np.abs(log.values[:, :3]).max(), k
+        x = own @ x
+
+
+def test_certificates_follow_the_eigenvalues():
+    plant = machine("ieha-published-linear").plant
+    for K_i in (0.0, 1.0):
+        for K_p, holds in ((0.5, True), (9.0, False)):
+            law = PID(plant, K_p=(K_p,), K_i=(K_i,), feed="none", damping="none", u_max=5e-4)
+            loop = ClosedLoop(plant, Sampled(law, 1e-3))
+            radius = np.abs(np.linalg.eigvals(closed_matrix(loop, point(plant, {})))).max()
+            (verdict,) = verify(loop, Scenario(0.01, Hold("output", (0.0,))), [C.LinearStability()])
+            assert bool(radius < 1) is holds is verdict.holds, (K_i, K_p, radius, verdict.worst)
+            # Without integral action its sum is a number, not a state with a mode at 1.
+            assert any("I_Y" in a.text for a in verdict.assumptions) is (K_i == 0)
+
+
+def test_a_box_with_an_unstable_corner_is_refuted():
+    plant = machine("ieha-published-linear").plant
+    loop = ClosedLoop(plant, Sampled(PID(plant, **PID.suited(plant)), 1e-3))
+    quiet = Scenario(0.01, Hold("output", (0.0,)))
+    wide, narrow = (C.RobustStability({"K": ends}) for ends in ((100.0, 3000.0), ("110 1/s", "118 1/s")))
+    bad, good = verify(loop, quiet, [wide, narrow])
+    assert bad.holds is False and bad.strength == "numerical" and "unstable at K" in bad.worst
+    assert good.holds is True and good.strength == "proof"
+
+
+@pytest.mark.parametrize("box", [{"K": (115.4, 115.4)}, {"delay": (3.1e-3, 3.1e-3)}, {"λ_1": (1e-3, 2e-3), "delay": (2e-3, 4e-3)}])
+def test_the_family_goes_through_the_loop(box):
+    """At the loop's own parameters the family has the eigenvalues of the loop's matrix (and zeros for commands on their way)."""
+    loop = loops()["delayed"]
+    plant, at = loop.plant, point(loop.plant, {})
+    family, limits = family_of(loop, at, box)
+    own = {"K": plant.K, "λ_1": plant.λ_1, "delay": 3.1e-3} | {"K": 115.4 if "K" in box else plant.K}
+    if "K" in box:
+        loop = ClosedLoop(replace(plant, K=115.4), loop.controller)
+    found = np.linalg.eigvals(family.at([own[name] for name in box]).mid)
+    wanted = np.linalg.eigvals(closed_matrix(loop, at))
+    for λ in wanted[np.abs(wanted) > 1e-3]:
+        assert np.abs(found - λ).min() < 1e-8, λ
+
+
+def test_what_is_linear():
+    assert is_linear(machine("ieha-published-linear").plant) and not is_linear(machine("ieha-control").plant)
+    noisy = loads(M.replace("ieha-control", "ieha-published-linear") + "loop: {noise: {σ: 1 um}}\n")
+    with pytest.raises(InputError, match="around a predictive"):
+        linear_law(noisy.loop)
+    verdicts = {v.key: v for v in verify(noisy.loop, replace(noisy.scenario, duration=0.05), noisy.claims)}
+    assert verdicts["linear-stability"].holds is None
+
+
+# ---- defaults -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["ieha-control", "ieha-figures", "ieha-published-linear"])
+def test_a_plant_alone_runs_and_holds(name, tmp_path):
+    case = loads(f"plant: {name}\n")
+    assert exit_code(verify(case.loop, case.scenario, case.claims)) == 0
+    path = tmp_path / "mine.yaml"
+    assert main(["init", name, "-o", str(path)]) == 0
+    mine = load(path)
+    assert innermost(mine.controller) == innermost(case.controller) and mine.scenario.reference == case.scenario.reference
+    assert mine.claims == case.claims
+
+
+def test_laws_and_models_from_files():
+    text = M + "  horizon: 12\n  limits: {Y: {low: -0.03, high: 0.02, soft: true}}\nloop: {sample_time: 3 ms}\n"
+    law = innermost(loads(text).controller)
+    assert (law.N, law.T_s, law.u_max, law.S) == (12, 3e-3, (5e-4,), (1.0,)) and law.limits[0].soft
+    assert law.model == machine("ieha-published-linear").plant and law.observer.σ_d == (3e-6,)
+    assert innermost(loads(M + "  N: 12\n").controller).N == 12
+    own = loads(M.replace("{machine: ieha-published-linear}", "{type: LinearActuator, K: 130 1/s}"))
+    assert innermost(own.controller).model.K == 130
+    changed = loads(M.replace("linear}", "linear, change: {K: 99 1/s}}"))
+    assert innermost(changed.controller).model.K == 99 and changed.provenance["controller.model.K"].line == 4
+    assert changed.provenance["controller.model.λ_1"].source == "Alfayad16"
+    delayed = loads(M + "loop: {delay: 0.3 ms}\n")
+    assert innermost(delayed.controller).delay == 3e-4
+    lqr = loads(LINEAR + "controller: {law: LQR, Q: [0, 0, 0, 0, 1], R: 0.3, integral: 1e-3}\nloop: {sample_time: 2 ms}\n")
+    assert innermost(lqr.controller) == LQR.design(lqr.plant, [0, 0, 0, 0, 1.0], 0.3, 2e-3, integral=1e-3)
+
+
+# ---- what cannot work -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("text, words, line, key", [
+    ("plant: ieha-control\ncontroller: VDC\n", "no manipulator", 2, "controller"),
+    ("plant: ieha-control\ncontroller: {law: MPC, Q: 1, S: 1}\n", "model", 2, "controller"),
+    ("plant: ieha-control\ncontroller: MPC\n", "Q is missing", 2, "controller"),
+    ("plant: ieha-control\ncontroller: {law: LQR, Q: 1, R: 1}\n", "model", 2, "controller"),
+    ("plant: ieha-control\ncontroller: {law: PID, feed: flow}\n", "no valves", 2, "controller"),
+    ("plant: hiab-xs031\ncontroller: {law: MPC, Q: 1, S: 1}\n", "exactly at its edge", 2, "controller"),
+    (M.replace("ieha-control", "hiab-xs031"), "no signal 'Y'", 2, "controller"),
+    (M + "loop: {sample_time: continuous}\n", "sample time", 2, "controller"),
+    (M + "  horizon: 0\n", "greater than zero", 9, "controller.horizon"),
+    (M + "  horizon: 2.5\n", "whole number", 9, "controller.horizon"),
+    (M + "  horizon: 3\n  N: 3\n", "keep one", 10, "controller.N"),
+    (M + "  u_min: 1e-3\n  u_max: 0\n", "must be below", 9, "controller.u_min"),
+    (M + "  limits: {Y: {low: 2, high: 1}}\n", "must be below", 9, "controller.limits.Y"),
+    (M + "  limits: {Z: {low: 0, high: 1}}\n", "no signal 'Z'", 9, "controller.limits"),
+    (M + "  known: [G]\n", "no signal 'G'", 9, "controller.known"),
+    (M + "  tracked: [Z]\n", "no signal 'Z'", 9, "controller.tracked"),
+    (M + "  slew: 0\n", "greater than zero", 9, "controller.slew"),
+    (M + "  preview: -1\n", "0 or more", 9, "controller.preview"),
+    (M + "  blocks: [10, 20]\n", "at most N = 20", 9, "controller.blocks"),
+    (M + "  terminal: set\n  limits: {Y: {low: -0.1}}\n", "no middle", 9, "controller.terminal"),
+    (M.replace("σ_y: 1e-6", "σ_y: 0"), "greater than zero", 8, "controller.observer.σ_y"),
+    (M.replace("σ_d: 3e-6", "σ_d: -1"), "greater than zero", 8, "controller.observer.σ_d"),
+    (M.replace("σ_y: 1e-6", "σ_y: [1e-6, 1e-6]"), "2 entries", 8, "controller.observer"),
+    (M.replace("Q: 1", "Q: -1"), "zero or greater", 5, "controller.Q"),
+    (M.replace("published-linear", "publishd-linear"), "did you mean ieha-published-linear", 4, "controller.model.machine"),
+    (M + "  T_s: 1 ms\n", "no key 'T_s'", 9, "controller.T_s"),
+    ("plant: ieha-control\nclaims: {mpc-stability: true}\n", "not predictive", 2, "claims.mpc-stability"),
+    ("plant: ieha-control\nclaims: {linear-stability: {at: {E: 3 s}}}\n", "a length was expected", 2, "claims.linear-stability"),
+    ("plant: ieha-published-linear\nclaims: {robust-stability: {box: {KK: [1, 2]}}}\n", "did you mean K", 2,
+     "claims.robust-stability.box"),
+    ("plant: ieha-published-linear\nclaims: {robust-stability: {box: {K: [2, 1]}}}\n", "above high", 2,
+     "claims.robust-stability.box.K"),
+    ("plant: ieha-control\nloop: {limit: -0.1 mm}\n", "must be positive", 2, "loop.limit"),
+])
+def test_bad_input(text, words, line, key):
+    with pytest.raises(InputError) as caught:
+        loads(text, "case.yaml")
+    error = caught.value
+    assert words in str(error) and error.mend, str(error)
+    assert (error.file, error.line, error.key) == ("case.yaml", line, key), str(error)
+
+
+def test_the_schema_knows_the_new_sections():
+    schema = case_schema(PLANTS, laws(), C.Claim)
+    valid = jsonschema.Draft202012Validator(schema).is_valid
+    law = {"law": "MPC", "model": {"machine": "ieha-published-linear"}, "Q": 1, "horizon": 30,
+           "observer": {"sigma_y": 1e-6, "σ_d": [3e-6]}}
+    base = {"plant": "ieha-control", "controller": law,
+            "claims": {"linear-stability": {"at": {"E": "0.1 mm"}}, "robust-stability": {"box": {"K": [100, "130 1/s"]}}}}
+    assert valid(base)
+    for section, key, value in (("controller", "horizon", "long"), ("controller", "observer", {"σ_y": "x"}),
+                                ("controller", "N_p", 3), ("claims", "mpc-stabilty", True),
+                                ("claims", "robust-stability", {"box": 3})):
+        assert not valid(base | {section: base[section] | {key: value}}), key
+
+
+def test_runs_are_what_study_says(textbook):
+    """The claims read the log: the same run twice gives the same costs, to the last bit."""
+    case, done, _ = textbook
+    again = run(case.loop, case.scenario)
+    assert np.array_equal(again.log.array("mpc_cost"), done.log.array("mpc_cost"))
