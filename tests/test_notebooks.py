@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import nbclient
@@ -10,7 +11,8 @@ import pytest
 
 from controllers import VDC
 from plants import machine
-from workbench import ClosedLoop, Sampled, Scenario, Sine
+from reports.studies import alfayad16
+from workbench import ClosedLoop, Sampled, Scenario, Sine, simulate
 from workbench.verification import study
 from workbench.verification.claims import Identity, Settled, Tracking
 
@@ -62,3 +64,24 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
     assert abs(after.array("e_q_1")).max() != abs(before.array("e_q_1")).max()
     with pytest.raises(AssertionError, match="a move compiles"):
         move(derivative="zero")  # structure: it does compile
+
+
+def test_horizon_weights_and_observer_are_numbers_to_the_compiled_plant(monkeypatch):
+    scenario = replace(alfayad16.TRACK, duration=0.5)
+
+    def move(plant=alfayad16.CONTROL, **settings):
+        law = alfayad16.mpc(**settings)
+        return simulate(ClosedLoop(plant, law), scenario).array("X"), alfayad16.open_loop(law).A.shape
+
+    X, shape = move()
+
+    def refuse(*_):
+        raise AssertionError("a move compiles")
+
+    monkeypatch.setattr("workbench.native.library", refuse)
+    monkeypatch.setattr("workbench.calculus._trace", refuse)
+    observer = replace(alfayad16.mpc().observer, σ_d=(1e-7,))
+    again, same = move(move=3.0, N=25, observer=observer, model=replace(alfayad16.LINEAR, K=121.0))
+    assert same == shape and abs(again - X).max() > 1e-6
+    with pytest.raises(AssertionError, match="a move compiles"):
+        move(replace(alfayad16.CONTROL, circuit="open"))  # structure: it does compile

@@ -128,7 +128,7 @@ def figures() -> tuple[dict[str, Log], list[Row]]:
             "2π: (8) wants revolutions a second"),
         Row("6", "frequency of the flow, kinematic", 10.0, ripple[0], "Hz", "2 × 15 × 50 Hz for an odd number of pistons"),
         Row("6", "frequency of the flow, full pump", 10.0, burst[0], "Hz", "15 chambers decompress 50 times a second"),
-        Row("6", "kinematic ripple, peak to peak", nan, ripple[1], "1", "drawn, not written"),
+        Row("6", "kinematic ripple, peak to peak", nan, ripple[1], "1", "0.61 % at constant E; drawn, not written"),
         Row("7", "P_A − P_B at the end", 0.8e5, float(full.array("P_AB")[-1]), "Pa", "P_T = 1 bar is tuned to it: no evidence"),
         Row("7", "P_A − P_B at its peak", nan, float(full.array("P_AB").max()), "Pa", "accelerates 10 kg; drawn, not written"),
         Row("8", "final velocity", 2.2e-2, float(log.array("dY")[-1]), "m/s", "K_ex is tuned to it: no evidence"),
