@@ -193,15 +193,16 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
                     float),
                            "error_max": np.array(data["error"], float), "stable": np.array(data["ok"], bool),
                            "limit": data["good"], "bound": by_key[key].limit}
-    if "linear" in by_key:
-        data = by_key["linear"].data
-        found |= {k: data[k] for k in ("margins", "loops") if k in data}
+    for key in ("linear-stability", "linear"):  # the latter, which was asked for, is drawn where there are both
+        if key not in by_key:
+            continue
+        data = by_key[key].data
+        found |= {k: data[k] for k in ("margins", "loops") if data.get(k)}
         if "eigenvalues" in data:
             found["eigenvalues"] = {"values": data["eigenvalues"], "sampled": run.loop.period is not None}
         # Arrays stay out of the verdict itself, which is plain data.
-        i = verdicts.index(by_key["linear"])
-        verdicts[i] = replace(by_key["linear"], data={k: v for k, v in by_key["linear"].data.items()
-                                                      if k not in ("eigenvalues", "loops")})
+        verdicts[verdicts.index(by_key[key])] = replace(by_key[key], data={k: v for k, v in data.items()
+                                                                          if k not in ("eigenvalues", "loops")})
     return found
 
 

@@ -101,14 +101,22 @@ def flat(loop, where: Point):
     return found.A, found.B, found.C[rows]
 
 
-def closed_matrix(loop, where: Point) -> np.ndarray:
-    """M of (x, past commands, z) from sample to sample."""
+def closed(loop, where: Point) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(M, B, C): the loop on (x, past commands, z) from sample to sample, where a signal added to each command enters, and
+    the commands."""
     if turns(loop.plant):
         raise InputError("the plant changes with time itself: linearised at one instant it says nothing",
                          mend="ask this of the averaged plant")
     law, (A, B, C) = linear_law(loop), flat(loop, where)
     plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay)
-    return np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+    M = np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+    enter = np.vstack([plant.B, np.zeros((len(law.A), plant.B.shape[1]))])
+    return M, enter, np.hstack([law.D @ plant.C, law.C])
+
+
+def closed_matrix(loop, where: Point) -> np.ndarray:
+    """M alone."""
+    return closed(loop, where)[0]
 
 
 def turns(plant) -> bool:
