@@ -22,7 +22,7 @@ from workbench.verification import claims as C
 from workbench.verification import study, verify
 from workbench.verification.linear_claims import check_cost_decrease, family_of, margins, predictive
 from workbench.verification.linear_loop import closed, closed_matrix, is_linear, linear_law, point
-from workbench.verification.run import Run, run
+from workbench.verification.run import Run, run, variant
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINEAR = "plant: {machine: ieha-published-linear, change: {measured: states}}\n"
@@ -199,6 +199,33 @@ def test_margins_are_where_the_loop_goes_over():
     plant = replace(loop.plant, K=loop.plant.K * row["gain_up"])
     assert np.abs(np.linalg.eigvals(closed_matrix(ClosedLoop(plant, loop.controller), point(plant, {})))).max() == \
         pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["pid", "lqr"])
+def test_margins_agree_with_the_fused_loop(name):
+    """Another way to the same numbers: the whole loop traced and linearised, memory and held commands and all."""
+    loop = loops()[name]
+    found = {v.key: v for v in verify(loop, Scenario(0.01, Hold("output", (0.0,))), [C.LinearStability(), C.Linear()])}
+    (one,), (other,) = (found[key].data["margins"] for key in ("linear-stability", "linear"))
+    for key in ("gain_up", "phase", "delay", "disk"):
+        assert one[key] == pytest.approx(other[key], rel=1e-5), key
+
+
+def test_the_delay_margin_is_where_runs_begin_to_oscillate():
+    """Linearised, the nonlinear plant with the predictive law stands so much dead time; runs a little below and above it."""
+    found = judged(example("ieha-mpc", *SHORT))[2]["linear-stability"].data["margins"]
+    words = {}
+    for factor in (0.9, 1.1):
+        delay = f"sample_time: 2 ms\n  delay: {1e3 * factor * found[0]['delay']:.4f} ms"
+        text = example("ieha-mpc", *SHORT, ("sample_time: 2 ms", delay), ("  law: MPC", "  law: MPC\n  delay: 0 ms"))
+        words[factor] = judged(text)[2]["settled"].holds
+    assert words == {0.9: True, 1.1: False}
+
+
+def test_a_predictive_law_is_designed_anew_for_another_sample_time():
+    loop = loads(M + "loop: {sample_time: 2 ms}\n").loop
+    other = variant(loop, Scenario(1.0), T_s=3e-3)[0]
+    assert (predictive(other).T_s, other.period, predictive(loop).T_s) == (3e-3, 3e-3, 2e-3)
 
 
 def test_certificates_follow_the_eigenvalues():

@@ -14,7 +14,7 @@ from workbench.log import Log
 from workbench.parameters import structure
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
-from workbench.system import System
+from workbench.system import Plain, System, innermost, rewrapped
 from workbench.verification.ledger import Balance, both_ends, has_ledger, ledger_function
 
 
@@ -139,6 +139,9 @@ def variant(loop, scenario, *, T_s: float | None = None, delay: float | None = N
     if not isinstance(controller, Sampled):
         controller = Sampled(controller, T_s=T_s or 1e-3)
     if T_s is not None:
+        law = innermost(controller)
+        if isinstance(law, Plain) and hasattr(law.law, "ingredients"):  # a predictive law is designed for its sample time
+            controller = rewrapped(controller, replace(law, law=replace(law.law, T_s=T_s)))
         controller = replace(controller, T_s=T_s)
     wanted = inner_delay if delay is None else delay
     if wanted > 0 or capacity is not None:
