@@ -191,11 +191,11 @@ def independent() -> str:
     loop = vdc_loop(cranes()["two-joint"])
     fast = Callables(loop, demo_path())
     kind = fast.compiled if fast._flow.lib is not None else fast.machine
-    theirs = restarted(fast, kind, 2000, "DOP853", 1e-11)
+    theirs = restarted(fast, kind, 2000, "DOP853", 1e-13)
     log = simulate(loop, demo_path(max_step=T_S / FINE, duration=2.0))
     n = len(loop.plant.states)
     apart = relative_errors(plant_states(log, loop), theirs[:, :n])
-    return f"converged run against DOP853 at rtol 1e-11, two-joint, first 2 s: {apart.max():.1e} of range"
+    return f"converged run against DOP853 at rtol 1e-13, two-joint, first 2 s: {apart.max():.1e} of range"
 
 
 def control_rows() -> list:

@@ -20,7 +20,7 @@ J is block diagonal here; states outside all blocks have Z = 0, where the weight
 
     φ_k(2z) = 2^−k (φ_0(z) φ_k(z) + Σ_{j=1…k} φ_j(z)/(k−j)!)
 
-Source: [HochbruckOstermann05] eq. (5.19), there with φ_{k,i} = φ_k(c_i Z).
+Source: [HochbruckOstermann05] section 5, the method of five stages; there φ_{k,i} = φ_k(c_i Z).
 """
 
 from __future__ import annotations
