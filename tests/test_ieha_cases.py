@@ -22,6 +22,7 @@ from workbench.verification import claims as C
 from workbench.verification import study, verify
 from workbench.verification.linear_claims import check_cost_decrease, family_of, margins, predictive
 from workbench.verification.linear_loop import closed, closed_matrix, is_linear, linear_law, point
+from workbench.verification.recheck import recheck
 from workbench.verification.run import Run, run, variant
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -116,6 +117,17 @@ def test_the_textbook_case_is_proven(textbook):
     assert any("v_F at rest" in a.text for a in found["mpc-stability"].assumptions)
     X = done.log.array("X")
     assert X.max() == pytest.approx(case.plant.X_max) and np.abs(np.diff(X)).max() <= 0.05 * 2e-3 * (1 + 1e-9)
+
+
+def test_certificates_stand_on_their_own(textbook):
+    """The exported certificates pass the checker that shares nothing with this package; with one number changed they fail."""
+    _, _, found = textbook
+    for key in ("mpc-stability", "linear-stability"):
+        document = found[key].data["certificate"]
+        assert recheck(document)[0], recheck(document)[1]
+        bad = json.loads(json.dumps(document))
+        bad["P"][0][0] = bad["P"][-1][-1]
+        assert bad["P"][0][0] != document["P"][0][0] and not recheck(bad)[0], key
 
 
 @pytest.mark.parametrize("changes, words", [
