@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import cache
 from math import nan, pi
 
 import numpy as np
 from scipy.signal import cont2discrete
 
-from controllers import MPC, PID, Observer
 from plants import machine
 from plants.ieha import DETAILS
-from workbench import ClosedLoop, Log, Sampled, Scenario, Sine, linearize, simulate
+from workbench import ClosedLoop, Log, Scenario, Sine, linearize, simulate
+from workbench.file import loads
 from workbench.identification import Channel, Chirp, Fit, LinearModel, Pulse, Record, Shape, Step, fit
 from workbench.metrics import LimitCycle, limit_cycle
 from workbench.system import names
@@ -31,24 +32,32 @@ FIGURES, CONTROL, LINEAR = (machine(f"ieha-{name}").plant for name in ("figures"
 X, F = 4e-4, 600.0  # m, N: the paper's step and its load
 STEP = Scenario(0.4, disturbances={"X": X}, log_period=1e-4)
 TRACK = Scenario(4.0, Sine("output", 0.0, (0.01,), 0.5, ramp=0.5), {"F_ext": Sine("output", 0.0, F, 0.5, ramp=0.5)})
-T_s, SETTLED = 2e-3, 1.0  # s
+SETTLED = 1.0  # s
 
 
-def mpc(move: float = 1.0, model=LINEAR, **changes) -> MPC:
+LAW = """
+plant: {{machine: ieha-control}}
+controller: {{model: {{machine: ieha-published-linear}}, signals: [Y], {law}}}
+loop: {{sample_time: 2 ms}}
+scenario: {{duration: 1 s}}
+"""
+MPC = "law: MPC, horizon: 40, Q: 1e6, S: 1e6, known: [F_ext], observer: {σ_y: 1e-6, σ_d: 1e-6}"
+# Twice this K_p leaves the load's mode (613 rad/s) hardly any margin. K_v = 1/K.
+PID = "law: PID, K_p: 0.4, K_i: 8, feed: gain, K_v: 8.666e-3, damping: none, u_max: 5e-4"
+
+
+@cache
+def written(words: str):
+    """The sampled law of a case file whose controller section says `words`."""
+    return loads(LAW.format(law=words), "alfayad16.yaml").controller
+
+
+def mpc(move: float = 1.0, **changes):
     """Predictive control of Y alone on the linear model, an observer of a disturbance at X, the load known ahead.
 
-    move: weight of moves of X relative to that of the error of Y, both in m².
+    move: weight of moves of X relative to that of the error of Y, both in m². changes: fields of `controllers.MPC`.
     """
-    observer = Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X",))
-    settings = {"Q": (1e6,), "S": (1e6 * move,), "N": 40, "T_s": T_s, "u_min": (-5e-4,), "u_max": (5e-4,),
-                "known": ("F_ext",), "tracked": ("Y",), "signals": ("Y",), "observer": observer}
-    return MPC(model, **(settings | changes))
-
-
-def pid() -> Sampled:
-    """Position loop with the velocity fed forward; twice its K_p leaves the load's mode (613 rad/s) hardly any margin."""
-    law = PID(LINEAR, K_p=(0.4,), K_i=(8.0,), feed="gain", K_v=(1 / LINEAR.K,), damping="none", u_max=5e-4, signals=("Y",))
-    return Sampled(law, T_s)
+    return replace(written(MPC).inner, S=(1e6 * move,), **changes)
 
 
 # ---- specification --------------------------------------------------------------------------------------------------
@@ -194,7 +203,7 @@ class Late:
         return self.signal.sample(np.asarray(t) - self.begin, order)
 
 
-def linear_law(law: MPC) -> LinearSystem:
+def linear_law(law) -> LinearSystem:
     """From y to the command while no limit is active: estimator, gain and last command, references and loads zero."""
     made, gain = law.prepared, law.gain()
     q, n = made.problem, made.C_a.shape[1]
@@ -207,7 +216,7 @@ def linear_law(law: MPC) -> LinearSystem:
     return LinearSystem(np.vstack([np.hstack([ahead @ seen, held]), C]), np.vstack([ahead, G]) @ made.L, C, G @ made.L, law.T_s)
 
 
-def open_loop(law: MPC, plant=CONTROL, at: float = X) -> LinearSystem:
+def open_loop(law, plant=CONTROL, at: float = X) -> LinearSystem:
     """Return ratio at the command: the plant about its motion under X = `at`, exactly sampled, and the law."""
     log = simulate(plant, Scenario(0.5, None, {"X": at, "F_ext": 0.0}, log_period=0.1))
     x = [0.0 if name == "Y" else float(log.array(name)[-1]) for name in names(plant.states)]
@@ -231,7 +240,7 @@ def edge(move: float) -> Edge:
     log = simulate(ClosedLoop(CONTROL, mpc(move)), TRACK)
     late = log.time > SETTLED
     smooth = log.array("X")[late] - np.convolve(log.array("X"), np.ones(51) / 51, "same")[late]
-    return Edge(loop_margins(loop).gain_up or nan, float(abs(np.angle(pair)) / (2 * pi * T_s)),
+    return Edge(loop_margins(loop).gain_up or nan, float(abs(np.angle(pair)) / (2 * pi * loop.T)),
                 limit_cycle(log.time[late][:-30], smooth[:-30], floor=2e-6))
 
 
@@ -241,8 +250,8 @@ def results(quick: bool = True) -> Results:
     chirp, made, fits, more = virtual_and_linear()
     held = held_under_load()
     full, run = replace(CONTROL, detail="full"), replace(TRACK, duration=2.0 if quick else 4.0)
-    laws = {"MPC": mpc(), "MPC, load not known": mpc(known=()), "PID": pid()}
-    tracked = {name: simulate(ClosedLoop(full, law), run) for name, law in laws.items()}
+    laws = {"MPC": mpc(), "MPC, load not known": mpc(known=()), "PID": written(PID)}
+    tracked = {name: simulate(ClosedLoop(full, controller), run) for name, controller in laws.items()}
     errors = {name: float(np.abs(error(log)).max()) for name, log in tracked.items()}
     open_circuit = simulate(FIGURES, Scenario(0.02, None, {"F_ext": -F, "X": 0.0}, log_period=1e-3))
     Y, late = held.array("Y"), held.time > 0.7
