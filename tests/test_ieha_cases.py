@@ -20,8 +20,8 @@ from workbench.system import innermost
 from workbench.verdict import exit_code
 from workbench.verification import claims as C
 from workbench.verification import study, verify
-from workbench.verification.linear_claims import check_cost_decrease, family_of, margins, predictive
-from workbench.verification.linear_loop import closed, closed_matrix, is_linear, linear_law, point
+from workbench.verification.linear_claims import check_cost_decrease, margins, predictive
+from workbench.verification.linear_loop import closed, closed_matrix, family_of, is_linear, linear_law, point
 from workbench.verification.recheck import recheck
 from workbench.verification.run import Run, run, variant
 

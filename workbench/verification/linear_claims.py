@@ -9,21 +9,19 @@ import numpy as np
 
 from workbench.demand import target_name
 from workbench.errors import InputError
-from workbench.parameters import bind, digest, leaves
+from workbench.parameters import digest, leaves
 from workbench.reference import Hold
 from workbench.system import Plain, innermost, names
 from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
-from workbench.verification.family import Family
 from workbench.verification.linear import break_loop
-from workbench.verification.linear_loop import Point, closed, flat, is_linear, linear_law, point, turns
+from workbench.verification.linear_loop import Point, closed, family_of, is_linear, linear_law, point
 from workbench.verification.local import _or_zero as or_zero
 from workbench.verification.local import response
 from workbench.verification.lyapunov import quadratic_certificate
 from workbench.verification.margins import disk_margin, loop_margins
 from workbench.verification.robust import robust_stability
-from workbench.verification.sampled_data import whole_and_rest
 
 
 def predictive(loop):
@@ -132,65 +130,6 @@ def ranges(loop, claim) -> dict[str, tuple[float, float]]:
                              mend="keep the box where the plant allows it")
         found[name] = (low, high)
     return found
-
-
-def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
-    """The closed loop as matrices of the box's parameters; states (x, applied command, commands on their way, z)."""
-    if turns(loop.plant):
-        raise InputError("the plant changes with time itself: linearised at one instant it says nothing",
-                         mend="ask this of the averaged plant")
-    law = linear_law(loop)
-    _, _, C = flat(loop, at)
-    low, high = box.get("delay", (law.delay, law.delay))
-    d, rest = whole_and_rest(low, law.T)
-    if low < 0 or high > (d + 1) * law.T * (1 + 1e-9):
-        raise InputError(f"box.delay: the range {low:g} … {high:g} s reaches over a sample",
-                         mend=f"stay between two multiples of {law.T:g} s, and add a claim for the next")
-    moving = [name for name in box if name != "delay"]
-    text = _plant_text(loop, at, moving)
-    n, m, k = C.shape[1], law.D.shape[0], len(law.A)
-    N = n + m * (d + 2) + k
-    place = lambda i: slice(n + m * i, n + m * (i + 1))  # 0: applied, 1 …: newest, older
-    z = slice(N - k, N)
-    jump, release = np.eye(N), np.eye(N)
-    for i in range(d, 0, -1):
-        jump[place(i + 1)], jump[place(i + 1), place(i)] = 0.0, np.eye(m)
-    jump[place(1)], jump[z] = 0.0, 0.0
-    jump[place(1), :n], jump[place(1), z], jump[z, :n], jump[z, z] = law.D @ C, law.C, law.B @ C, law.A
-    release[place(0)], release[place(0), place(d + 1)] = 0.0, np.eye(m)
-
-    def flow(θ):
-        return [[*row, *[0.0] * (N - n - m)] for row in text(θ)] + [[0.0] * N for _ in range(N - n)]
-
-    order = list(box)
-    if "delay" in box:
-        i, shift = order.index("delay"), d * law.T
-        early, late = ((flow, lambda θ: θ[i] - shift),), (flow, lambda θ: (d + 1) * law.T - θ[i])
-    else:
-        early, late = ((flow, rest),) if rest else (), (flow, law.T - rest)
-    stages = ((lambda θ: jump.tolist(), None), *early, (lambda θ: release.tolist(), None), late)
-    return Family(tuple(order), stages, law.T), [box[name] for name in order]
-
-
-def _plant_text(loop, at: Point, moving):
-    """θ → rows (A B) of the plant's flow at `at`, by the commands."""
-    import casadi as ca
-
-    from workbench.calculus import column, symbols
-
-    plant = loop.plant
-    (x, xs), (u, us), (p, ps) = (symbols(c, k) for c, k in (("x", len(plant.states)), ("u", len(plant.inputs)), ("p", len(moving))))
-    drives = [names(plant.inputs).index(s.name) for s in loop.controller.commands]
-    flow = column(bind(plant, dict(zip(moving, ps))).rhs(0.0, xs, us))
-    J = ca.jacobian(flow, ca.vertcat(x, ca.vertcat(*[us[i] for i in drives])))
-    f = ca.Function("rows", [x, u, p], [ca.densify(J)])
-    order = {name: i for i, name in enumerate(moving)}
-
-    def text(θ):
-        M = f(at.x, at.u, ca.vertcat(*[θ[order[name]] for name in moving]) if moving else [])
-        return [[M[i, j] for j in range(M.size2())] for i in range(M.size1())]
-
-    return text
 
 
 # ---- predictive controllers -------------------------------------------------------------------------------------------------
