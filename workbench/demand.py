@@ -54,7 +54,7 @@ class Demand:
         self.q0 = np.asarray(x0[:n], float)
         self.x0 = np.asarray(x0[: len(self.plant.states)], float)
         self.reference = self._resolved()
-        self._kept = None
+        self._kept = self._sampled = None
 
     def _resolved(self):
         if not self.wanted:
@@ -123,19 +123,19 @@ class Demand:
 
     def _references(self, t):
         own = self.reference.space
-        given = self.reference.sample(t, ORDER)
+        given = self._given(t)
         if own == "output":
             outs = [n for n in names(self.plant.outputs)]
             for name, order in self.wanted:
                 yield target_name(name, order), given[order][:, outs.index(name) if given.shape[2] > 1 else 0]
             return
-        space_of = self._space_of()
+        space_of, mine = self._space_of(), _task_names(self.plant, own)
         cache = {own: given}
         for name, order in self.wanted:
             if name not in space_of:
                 raise InputError(f"reference signal {target_name(name, order)!r} refers to nothing the plant has",
                                  mend=f"choose from {', '.join(space_of)} (with d's for rates)")
-            space = own if name in _task_names(self.plant, own) else space_of[name]
+            space = own if name in mine else space_of[name]
             if space not in cache:
                 if "joint" not in cache:
                     cache["joint"] = self._joints(t, given)
@@ -144,14 +144,20 @@ class Demand:
 
     def joints(self, t) -> np.ndarray:
         """Desired joint positions, (N, n)."""
-        return self._joints(t, self.reference.sample(t, ORDER))[0]
+        return self._joints(t, self._given(t))[0]
 
     def desired_tool(self, t) -> np.ndarray | None:
         """Where the tool shall be, (N, 3) in the world; None for a plant without a tool or a reference that is no motion."""
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "tool"):
             return None
         position, p = _map(self.plant, "tool", "position")
-        return position(self._joints(t, self.reference.sample(t, ORDER))[0], p)
+        return position(self._joints(t, self._given(t))[0], p)
+
+    def _given(self, t) -> np.ndarray:
+        """The reference and its derivatives at t, kept for the next call with the same times."""
+        if self._sampled is None or not np.array_equal(self._sampled[0], t):
+            self._sampled = (t, self.reference.sample(t, ORDER))
+        return self._sampled[1]
 
     def _joints(self, t, given):
         """Joint trajectories at t, kept for the next call with the same times."""
@@ -165,7 +171,7 @@ class Demand:
         """Refuse a reference that leaves the plant's reach, saying when and which piston."""
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
             return
-        joints = self._joints(t, self.reference.sample(t, ORDER))
+        joints = self._joints(t, self._given(t))
         x = pushed(self.plant, "piston", joints)[0]
         stroke = np.array([c.stroke for c in self.plant.cylinders])
         room = np.minimum(x, stroke - x)

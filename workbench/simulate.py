@@ -162,8 +162,9 @@ def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
         first.setdefault(s.name, i)
     keep = list(first.values())
     wanted = inputs[:: g.every][: len(rows)]
-    extra = tuple(Signal(n, _unit(loop, n), "reference") for n in demand.live if demand.kinds[n] != "noise" and "@" not in n)
+    units = {s.name: s.unit for s in loop.inputs}
     extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n]
+    extra = tuple(Signal(demand.live[i], units[demand.live[i]], "reference") for i in extra_columns)
     values = np.hstack([rows[:, keep], wanted[:, extra_columns]])
     if done == g.n:
         status = Status(True, "completed", float((g.n - 1) * g.T))
@@ -175,10 +176,6 @@ def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
     if not len(rows):
         raise InputError(f"simulate: {status.state} is not finite at the start", mend="check the initial state")
     return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g), status)
-
-
-def _unit(loop, name):
-    return next(s.unit for s in loop.inputs if s.name == name)
 
 
 def provenance(loop: System, scenario: Scenario, g: Grid | None = None) -> dict:
