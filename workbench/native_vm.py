@@ -38,9 +38,10 @@ def _many(loop, sample, n, *held):
     """`sample` over n samples, and its arguments that stay the same, once a sample: both are slow to make, so they are kept."""
     many = _kept(loop, lambda: sample.mapaccum("many", n) if n > 1 else sample, sample, n)
     given = (n, *(v.tobytes() for v in held))
-    if loop.maps.get("held", (None,))[0] != given:
-        loop.maps["held"] = given, [ca.DM(np.tile(v[:, None], (1, n))) for v in held]
-    return many, loop.maps["held"][1]
+    kept = loop.maps.get("held")  # read once: another thread may put its own there
+    if kept is None or kept[0] != given:
+        kept = loop.maps["held"] = given, [ca.DM(np.tile(v[:, None], (1, n))) for v in held]
+    return many, kept[1]
 
 
 class _Graph:
