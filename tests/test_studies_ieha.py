@@ -8,7 +8,8 @@ import pytest
 
 from reports.studies import alfayad16
 from workbench.identification import Chirp
-from workbench.verification.linear import feedback
+from workbench.verification.linear import LinearSystem, feedback, series
+from workbench.verification.margins import loop_margins
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +37,11 @@ def ours(what, factor):
     lambda r: replace(r, apart=r.apart | {"overlap": r.apart["step"]}),
     lambda r: replace(r, apart=r.apart | {"chirp": r.apart["overlap"]}),
     lambda r: replace(r, errors=r.errors | {"MPC": r.errors["PID"]}),
+    lambda r: replace(r, errors=r.errors | {"PID": 2 * r.errors["PID"]}),
     lambda r: replace(r, edge=r.edge | {0.01: r.edge[0.1]}),
     lambda r: replace(r, edge=r.edge | {1.0: r.edge[0.01]}),
 ], ids=["2π", "window", "kinematic", "decompression", "velocity", "K", "sign of K'", "linear", "agree in overlap", "part on chirp",
-        "PID", "no cycle", "cycle"])
+        "no preview", "PID", "no cycle", "cycle"])
 def test_a_wrong_result_is_refused(found, spoil):
     with pytest.raises(AssertionError):
         alfayad16.check(spoil(found))
@@ -64,6 +66,15 @@ def test_the_loop_is_closed_the_right_way_round():
     loop = alfayad16.open_loop(alfayad16.mpc(1.0))
     radius = lambda k: np.abs(np.linalg.eigvals(feedback(replace(loop, C=k * loop.C, D=k * loop.D)).A)).max()
     assert radius(1.0) < 1 < radius(3.0) and radius(-1.0) > 1
+
+
+def test_margins_of_both_laws():
+    """PID as the sum of its parts, K_p + K_i T/(z − 1): nearly twice the gain margin of predictive control."""
+    T = 2e-3
+    pid = LinearSystem([[1.0]], [[50 * T]], [[1.0]], [[1.0]], T)
+    found, other = (loop_margins(loop).gain_up for loop in (series(alfayad16.moving(T), pid), alfayad16.open_loop(alfayad16.mpc())))
+    assert 2.8 < found < 3.1 and 1.4 < other < 1.6
+    assert "K_p: 1, K_i: 50," in alfayad16.PID
 
 
 def test_fits_are_percent_of_what_moves():
