@@ -29,8 +29,8 @@ def text(found: Fit, own: Validation, fresh: Validation | None = None, selection
     from rich.text import Text
 
     page = io.StringIO()
-    console = Console(file=page, force_jupyter=False, width=room, force_terminal=colour, color_system="standard" if colour else None,
-                      highlight=False, emoji=False, markup=False, legacy_windows=False)
+    console = Console(file=page, width=room, force_terminal=colour, color_system="standard" if colour else None,
+                      force_jupyter=False, highlight=False, emoji=False, markup=False, legacy_windows=False)
     if selection is not None:
         console.print(_orders(selection))
     console.print(_parameters(found))
