@@ -15,7 +15,8 @@ _HOME = {
     "Scenario": "scenario", "simulate": "simulate", "linearize": "calculus", "equilibrium": "calculus",
     "Verdict": "verdict", "Log": "log", "InputError": "errors",
     "Waypoints": "reference", "Sine": "reference", "Hold": "reference", "Spline": "spline",
-    "verify": "verification.judge", "load": "file", "changed": "edit", "Case": "file", "to_control": "interop", "from_control": "interop",
+    "verify": "verification.judge", "changed": "edit",
+    "load": "file", "Case": "file", "to_control": "interop", "from_control": "interop",
 }
 
 __all__ = list(_HOME)

@@ -77,7 +77,8 @@ def linearised(run: Run) -> list[Local]:
         if demand.kinds[n] != "reference":
             w0[i] = loop.defaults().get(n, 0.0)
     x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
-    steer = [i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving][: len(loop.controller.commands)]
+    steer = [i for i, n in enumerate(demand.live)
+             if demand.kinds[n] == "reference" and i not in moving][: len(loop.controller.commands)]
     valves = len(getattr(plant, "cylinders", ()))
     return [_one(run, traced, jac, c, x0.copy(), w0.copy(), steer, sides)
             for sides in itertools.product((1, -1), repeat=min(valves, 3))]
