@@ -24,6 +24,9 @@ exit codes:
   3    bad input or wrong usage; nothing is written
   130  interrupted (Ctrl-C)"""
 
+# Matrices here are small: threads of the linear algebra library would only take the cores from the runs. Before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 class _Parser(argparse.ArgumentParser):
     """Wrong usage is exit code 3 (2 means undecided), with the nearest option."""

@@ -162,7 +162,7 @@ def _oscillation(run: Run) -> str:
     return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
 
 
-def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 3, down: bool = False) -> Reach:
+def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 2, down: bool = False) -> Reach:
     """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
     before the first bad one and that one, two inner values a round. Stability need not be monotone, so everything nearer than
     the edge was tried too.
