@@ -28,8 +28,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-import numpy as np
-
 from workbench.errors import InputError
 
 
@@ -412,8 +410,3 @@ class ClosedLoop(System):
 
     def release(self, t, x, w):
         return self._jump("release", t, x, w)
-
-
-def reference_inputs(signals: Sequence[Signal]) -> np.ndarray:
-    """Mask of the inputs that a reference provides."""
-    return np.array([s.kind == "reference" for s in signals], dtype=bool)

@@ -20,7 +20,6 @@ from workbench.identification.causality import refuse_acausal
 from workbench.identification.model import LinearModel, Shape
 from workbench.identification.records import Record, same_units
 from workbench.identification.search import Task, optimised, search
-from workbench.identification.start import simulation_error
 from workbench.identification.uncertainty import (
     Combination,
     Estimate,
@@ -210,8 +209,3 @@ def _warnings(task: Task, channels, result, found) -> list[str]:
         if c.a and abs(c.lag) < 0.1 * T:
             notes.append(f"the lag of {c.input} is far below the sample time; sample faster to see it")
     return notes
-
-
-def error_of(model: LinearModel, records, output: str) -> float:
-    """Sum of squared simulation errors over records, offsets out."""
-    return simulation_error(model.channels, records, output, [1.0] * len(records))
