@@ -52,6 +52,8 @@ def test_leaving_a_domain_is_said():
     x = ca.SX.sym("x")
     (root,) = enclose(ca.Function("g", [x], [np.sqrt(x)]), [[box([-1.0, 0.5], [1.0, 1.0])]])
     assert list(root.sure) == [False, True]
+    (branch,) = enclose(ca.Function("g", [x], [np.where(x > -1, np.sqrt(x), 0.0)]), [[box([-2.0, 0.5, -3.0], [1.0, 1.0, -2.0])]])
+    assert list(branch.sure) == [False, True, True]  # its condition does not keep the root's argument positive
     (quotient,) = enclose(ca.Function("g", [x], [1 / x]), [[box(-1.0, 1.0)]])
     assert not quotient.sure[0] and quotient.low[0] == -np.inf
 

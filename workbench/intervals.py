@@ -1,8 +1,8 @@
 """Intervals through traced graphs: outward-rounded enclosures of what plain NumPy text computes on a box.
 
 Arrays of boxes go through at once. `where` is the hull of both branches unless its condition is decided on the box; a root of
-a partly negative interval is clipped inside such a branch only, elsewhere the result is "anything". Every result is widened
-outwards: one unit in the last place for + − × ÷ √ (correctly rounded), four for library functions.
+a partly negative interval is clipped, and said to be unsure unless the condition rules its branch out on the whole box. Every
+result is widened outwards: one unit in the last place for + − × ÷ √ (correctly rounded), four for library functions.
 
 Source of the method: interval arithmetic with outward rounding [Moore09].
 """
@@ -83,8 +83,8 @@ def _chosen(condition: Box, yes: Box, no: Box) -> Box:
     always, never = condition.low > 0, condition.high <= 0
     low = np.where(always, yes.low, np.where(never, no.low, np.minimum(yes.low, no.low)))
     high = np.where(always, yes.high, np.where(never, no.high, np.maximum(yes.high, no.high)))
-    # On a mixed box each branch counts only where its condition holds: leaving a root's domain elsewhere is of no account.
-    sure = np.where(always, yes.sure, np.where(never, no.sure, True)) & condition.sure
+    # On a mixed box the condition need not keep its branch inside a domain (where(x > −1, √x, 0)): both must be sure.
+    sure = np.where(always, yes.sure, np.where(never, no.sure, yes.sure & no.sure)) & condition.sure
     return Box(low, high, sure)
 
 
