@@ -27,7 +27,7 @@ def test_runs_headless(path, tmp_path):
     folder = shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
     book = nbformat.read(path, 4)
     known = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    client = nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(folder)}})
+    client = nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": str(folder)}})
     client.execute(env=os.environ | {"PYTHONPATH": known})
     outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) >= 4
