@@ -66,7 +66,8 @@ class Content:
     command: str = ""
 
     def __post_init__(self):
-        known = {"ledger", "assumptions", "sample_time", "delay", "eigenvalues", "margins", "loops", "statistics"}
+        known = {"ledger", "assumptions", "sample_time", "delay", "eigenvalues", "margins", "loops", "statistics", "sensitivity",
+                 "model", "tracking", "limits", "solver", "hypotheses", "region", "sector"}
         if odd := sorted(set(self.analysis) - known):
             raise InputError(f"report: there is no analysis called {odd[0]!r}",
                              mend=f"choose from {', '.join(sorted(known))}")

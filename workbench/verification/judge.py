@@ -21,6 +21,7 @@ from workbench.verification.ledger_claims import (
     per_structure_excess,
     predicted,
 )
+from workbench.verification.report_arrays import report_arrays
 from workbench.verification.run import Run
 
 
@@ -125,7 +126,7 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
         if isinstance(claim, C.PracticalStability):
             bound = verdicts[i].data.get("bound")
     ordered = [verdicts[i] for i in range(len(claims))]
-    drawn = analysis(run, ordered)  # takes arrays out of the verdicts' data
+    drawn = report_arrays(run, claims, ordered) | analysis(run, ordered)  # the latter takes arrays out of the verdicts' data
     return Study(_with_energy(run, ordered), run.log, drawn, run)
 
 
