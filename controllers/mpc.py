@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +10,8 @@ from typing import Annotated, Any, Literal, final
 import numpy as np
 
 from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
+from controllers.mpc_overlap import Overlap, overlap, without_overlap
+from controllers.mpc_parts import Limit, Named, suited
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
 from controllers.terminal_set import Terminal
@@ -19,26 +19,6 @@ from workbench.demand import target_name
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
 from workbench.system import Signal, controls, find, names
-
-
-@final
-@dataclass(frozen=True)
-class Limit:
-    """Limits on an output, from the next sample on; soft: exceeded where the cost ρ₁ s + ρ₂ s² of the excess s pays off."""
-
-    name: str
-    low: Annotated[float | None, Unit("1"), "lowest value, in the output's unit"] = None
-    high: Annotated[float | None, Unit("1"), "highest value"] = None
-    soft: bool = False
-    linear: Annotated[float, Unit("1"), "ρ₁", nonnegative] = 0.0
-    quadratic: Annotated[float, Unit("1"), "ρ₂", positive] = 1.0
-
-    def __post_init__(self):
-        check_bounds(self)
-        if self.low is None and self.high is None:
-            raise ValueError(f"limit of {self.name}: neither low nor high is given")
-        if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(f"limit of {self.name}: low, {self.low:g}, must be below high, {self.high:g}")
 
 
 @final
@@ -89,6 +69,8 @@ class MPC:
     terminal: Literal["none", "cost", "set"] = "cost"
     room: Annotated[float, Unit("1"), "share of every range kept for steady states", fraction] = 0.5
     relinearise: bool = False
+    iterations: int = 1
+    w: Annotated[float, Unit("V"), "opening over which the valves' overlap is made up for", positive] = 0.2
     extra: Callable | None = None
     x_0: Annotated[tuple[float, ...], Unit("1"), "states to linearise at"] = ()
     u_0: Annotated[tuple[float, ...], Unit("1"), "commands to linearise at"] = ()
@@ -118,11 +100,7 @@ class MPC:
     def __deepcopy__(self, memo):
         return self  # nothing here changes during a run: all of that is in Memory
 
-    @staticmethod
-    def suited(plant) -> dict[str, Any]:
-        """Limits of the commands as the plant has them."""
-        ends = [plant.limits().get(s.name, (-np.inf, np.inf)) for s in controls(plant)]
-        return {"u_min": tuple(low for low, _ in ends), "u_max": tuple(high for _, high in ends)}
+    suited = staticmethod(suited)
 
     # ---- signals and numbers -----------------------------------------------------------------------------------------
     @property
@@ -179,7 +157,18 @@ class MPC:
             value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
         if len(value) not in (1, count):
             raise ValueError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
-        return np.broadcast_to(np.array(value, float), (count,)).copy()
+        band = {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d if field != "Q" else 0.0  # limits of openings
+        return np.broadcast_to(np.array(value, float), (count,)) + band
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """Overlap of the model's valves."""
+        return overlap(self.model, self.w)
+
+    @cached_property
+    def predicting(self):
+        """The model as the predictions have it: without overlap."""
+        return without_overlap(self.model)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -225,27 +214,26 @@ class MPC:
         return z._replace(x=x)
 
     def step(self, t, z: Memory, y, r) -> tuple[Memory, list[float]]:
-        made = self.prepared
         if self.relinearise:
-            made, z = self._here(z, y)
-        x = made.corrected(z.x, y)
-        θ = assembled(made, x, z.u, r)
-        u, plan, age, last = decided(made, θ, z)
-        ahead = x.copy()
-        q = made.problem
-        ahead[: len(q.model.A)] = made.next_θ @ θ + q.model.B @ u
-        return Memory(ahead, made.predicted_covariance(z.covariance), u, plan, age, z.solver, last), u.tolist()
+            from controllers.mpc_sequence import step
 
-    def _here(self, z: Memory, y):
-        """The problem linearised at what is expected of this sample (or measured, without an observer), its filter with it."""
-        base = self.prepared
-        x = base.corrected(z.x, y) if self.observer is None else z.x
-        made = prepared(self, tuple(x[: base.problem.model.n]), tuple(z.u), base, z.covariance)
-        return made, z._replace(solver=Fast(made.dense))
+            z, u = step(self, z, y, r)
+        else:
+            z, u = self._step(z, y, r)
+        return z, (self.overlap.command(u) if self.overlap else u).tolist()
+
+    def _step(self, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
+        made = self.prepared
+        x, q = made.corrected(z.x, y), made.problem
+        θ = assembled(made, x, z.u, r)
+        solution = z.solver.solve(θ)
+        u, plan, age, fallback = decided(q, θ, solution, z)
+        ahead = x.copy()
+        ahead[: len(q.model.A)] = made.next_θ @ θ + q.model.B @ u
+        return Memory(ahead, None, u, plan, age, z.solver, Last(θ, solution, u, fallback, made.dense)), u
 
     def monitor(self, t, z: Memory, y, r) -> list[float]:
-        made = self.prepared
-        return [*map(float, logged(made, z.last)), *z.x[len(made.problem.model.A):].tolist()]
+        return [*map(float, logged(z.last)), *z.x[len(self.prepared.problem.model.A):].tolist()]
 
     # ---- what a verification needs --------------------------------------------------------------------------------------
     @property
@@ -311,23 +299,6 @@ class MPC:
             "one model": not self.relinearise,
             "nothing added by the user": self.extra is None,
         }
-
-
-class Named:
-    """A user's function, shown by its name and the hash of its source (its address would change from run to run)."""
-
-    def __init__(self, f):
-        self.f = f
-
-    def __call__(self, *arguments):
-        return self.f(*arguments)
-
-    def __repr__(self):
-        try:
-            source = hashlib.sha256(inspect.getsource(self.f).encode()).hexdigest()[:16]
-        except (OSError, TypeError):
-            source = "unknown"
-        return f"{getattr(self.f, '__module__', '?')}.{getattr(self.f, '__qualname__', type(self.f).__name__)}, source {source}"
 
 
 __all__ = ["MPC", "Last", "Limit", "Observer"]

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.mpc_problem import Dense
+from controllers.mpc_problem import Dense, Problem
 from workbench.errors import InputError
 
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 2000}
 TOLERATED = 1e-7  # excess over a limit, as a share of what the commands can do to it
 BROKEN = -9  # status of a solution that says optimal and is beyond that
+NO_MODEL = -10  # status where the plant has no finite derivative: there is nothing to solve
 
 
 class Solution(NamedTuple):
@@ -109,18 +110,20 @@ class Slow:
 
 
 class Last(NamedTuple):
-    """The last sample, for the log: θ, its solution, the command, and which fallback gave it (0 none, 1 plan, 2 law, 3 held)."""
+    """The last sample, for the log: θ, solution, command, which fallback gave it (0 none, 1 plan, 2 law, 3 held), the QP."""
 
     θ: np.ndarray
     solution: Solution
     u: np.ndarray
     fallback: int
+    dense: Dense
 
 
 class Memory(NamedTuple):
     """Estimate (x, d) predicted for the next sample, its covariance where it is carried along, last command, last plan.
 
-    plan: commands (N, m) of the last solution, age: how many samples ago; solver: keeps the active set from sample to sample
+    plan: z of the last solution, age: how many samples ago; solver: keeps the active set from sample to sample
+    path: states (N+1, n) and commands (N, m) predicted last, where the law linearises along them
     """
 
     x: np.ndarray
@@ -130,6 +133,7 @@ class Memory(NamedTuple):
     age: int
     solver: Any
     last: Last | None
+    path: Any = None
 
 
 def assembled(prepared, x: np.ndarray, u: np.ndarray, r) -> np.ndarray:
@@ -145,36 +149,41 @@ def assembled(prepared, x: np.ndarray, u: np.ndarray, r) -> np.ndarray:
     return θ
 
 
-def decided(prepared, θ: np.ndarray, memory: Memory):
-    """(command, plan, age, Last): the solution's first move, or what stands in for it."""
-    q = prepared.problem
-    solution = memory.solver.solve(θ)
+def decided(q: Problem, θ: np.ndarray, solution: Solution, memory: Memory):
+    """(command, plan, age, fallback): the solution's first move, or what stands in for it; without θ no law can."""
     m = len(memory.u)
     if solution.status in (1, 2) and np.isfinite(solution.z[:m]).all():
-        u = solution.z[:m] * q.stroke
-        return u, solution.z, 0, Last(θ, solution, u, 0)
+        return solution.z[:m] * q.stroke, solution.z, 0, 0
     age = memory.age + 1
     if memory.plan is not None and age < q.N:
-        u, fallback = prepared.move(memory.plan, age), 1
-    elif q.K is not None:
+        u, fallback = commands_of(q, memory.plan, age)[0], 1
+    elif q.K is not None and θ is not None:
         x_s, u_s = (M[:, : q.n_θ] @ θ for M in q.steady(q.N))
         away = np.concatenate([θ[q.at["x"]] - x_s, memory.u - u_s])
         u, fallback = u_s - q.K @ away, 2
     else:
         u, fallback = memory.u, 3
     u = np.clip(np.clip(u, memory.u - q.slew, memory.u + q.slew), q.u_min, q.u_max)
-    return u, memory.plan, age, Last(θ, solution, u, fallback)
+    return u, memory.plan, age, fallback
 
 
-def logged(prepared, last: Last) -> list[float]:
+def commands_of(q: Problem, z: np.ndarray, age: int = 0) -> np.ndarray:
+    """Commands (N, m) that a solution of `age` samples ago plans from now on, its last one held."""
+    at = np.minimum(np.arange(q.N) + age, q.N - 1)
+    of = np.repeat(np.arange(len(q.blocks)), q.blocks)[at]
+    return z[: len(q.blocks) * len(q.stroke)].reshape(len(q.blocks), -1)[of] * q.stroke
+
+
+def logged(last: Last) -> list[float]:
     """status, iterations, cost V, largest slack, fallback, number of active limits, residual of the optimality conditions."""
-    q, (θ, s, _, fallback) = prepared.problem, last
+    θ, s, _, fallback, dense = last
     if not np.isfinite(s.z).all():
         return [s.status, s.iterations, float("nan"), float("nan"), fallback, 0, float("nan")]
+    q = dense.problem
     slack = s.z[len(s.z) - len(q.soft):] / np.sqrt(q.ρ2)
     active = np.count_nonzero(np.abs(s.λ) > 1e-12 * max(np.abs(s.λ).max(initial=0.0), 1e-300))
-    residual = prepared.dense.kkt(θ, s.z, s.λ) if len(s.λ) else float("nan")
-    return [s.status, s.iterations, prepared.dense.value(θ, s.z), float(slack.max(initial=0.0)), fallback, active, residual]
+    residual = dense.kkt(θ, s.z, s.λ) if len(s.λ) else float("nan")
+    return [s.status, s.iterations, dense.value(θ, s.z), float(slack.max(initial=0.0)), fallback, active, residual]
 
 
 def feasible_somewhere(dense: Dense, θ: np.ndarray) -> None:

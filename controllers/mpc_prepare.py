@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from controllers.lqr import riccati
+from controllers.mpc_along import Held
 from controllers.mpc_problem import Dense, Model, Problem, condensed, sampled_model
-from controllers.observer import augmented, covariances, design
+from controllers.observer import covariances, design
 from controllers.terminal_set import Terminal, admissible
-from workbench.calculus import linearize, trace
+from workbench.calculus import linearize
 from workbench.errors import InputError
 from workbench.system import find, names
+from workbench.tangents import off_edges, tangents
 from workbench.verification.mpc_ingredients import strict_terminal_cost
 
 STRICT, HAIR = 1 - 1e-5, 1e-6  # shares left of decay and size of a terminal set, for rounding and its proof
@@ -25,6 +27,8 @@ class Prepared:
     """One problem ready to be solved.
 
     L, C_a: filter gain and measurement matrix of (x, d), or None and `reads`: rows of y that are the states
+    tangents, held, rows: for a law that linearises along its prediction, its plant's derivatives, how inputs act, the measured
+    outputs
     """
 
     problem: Problem
@@ -39,6 +43,9 @@ class Prepared:
     kalman_start: Any
     labels: dict[str, list[str]]
     extra: Any
+    rows: list[int]
+    tangents: Any = None
+    held: Held | None = None
 
     @cached_property
     def next_θ(self) -> np.ndarray:
@@ -71,22 +78,6 @@ class Prepared:
             return x
         return x + self.L @ (np.array(y) - self.problem.model.h - self.C_a @ x)
 
-    def predicted_covariance(self, P):
-        """Covariance one sample on; None where the filter is stationary."""
-        if P is None:
-            return None
-        A, _ = augmented(self.problem.model.A, self.problem.model.B_d, self.problem.model.C, self.problem.model.C_d)
-        P = P - self.L @ self.C_a @ P
-        P = A @ P @ A.T + self.W
-        return (P + P.T) / 2
-
-    def move(self, z, k: int) -> np.ndarray:
-        """Command planned for k samples on."""
-        q = self.problem
-        i = int(np.searchsorted(np.cumsum(q.blocks), k, side="right"))
-        m = q.model.B.shape[1]
-        return z[m * i: m * (i + 1)] * q.stroke
-
     def rest(self, x) -> np.ndarray:
         """References and known disturbances of a plant that rests at x."""
         q = self.problem
@@ -94,34 +85,52 @@ class Prepared:
         return np.concatenate([np.tile(y, q.p + 1), np.zeros(q.model.E0.shape[1] * (q.p + 1))])
 
 
-def prepared(law, x, u, base: Prepared | None = None, covariance=None) -> Prepared:
-    """Everything for the problem of `law` linearised at (x, u); `base`: an earlier one whose filter is kept."""
+def prepared(law, x, u) -> Prepared:
+    """Everything for the problem of `law` linearised at (x, u)."""
     model, names_d = model_at(law, x, u), law.disturbances
-    q, terminal = problem_of(law, model, base)
+    q, terminal = problem_of(law, model)
     L, W, V, start = None, None, None, None
     C_a = np.hstack([model.C, model.C_d])
     reads: tuple[int, ...] = ()
     if law.observer is None:
         reads = _reads(law)
     else:
-        own = _uncertain(model)
-        some, V = covariances(model.n, model.B_d[: model.n], len(model.C), law.observer)
+        own, n = _uncertain(model), model.n
+        some, V = covariances(n, model.B_d[:n], len(model.C), law.observer)
         W = np.zeros((len(model.A) + model.B_d.shape[1],) * 2)
         W[np.ix_(own, own)] = some
-        if base is not None:
-            L = np.linalg.solve(C_a @ covariance @ C_a.T + V, C_a @ covariance).T
-        else:
-            # Commands on their way are known: the filter is for the plant's own states and the disturbances.
-            n = model.n
-            found = design(model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, names_d)
-            L = np.zeros((len(W), len(V)))
-            L[own] = found.L
-            if law.relinearise:
-                start = np.zeros(W.shape)
-                start[np.ix_(own, own)] = found.P
+        # Commands on their way are known: the filter is for the plant's own states and the disturbances.
+        found = design(model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, names_d)
+        L = np.zeros((len(W), len(V)))
+        L[own] = found.L
+        if law.relinearise:
+            start = np.zeros(W.shape)
+            start[np.ix_(own, own)] = found.P
     start_x = np.concatenate([x, np.zeros(len(model.A) - model.n + model.B_d.shape[1])])
     labels = {"x": names(law.model.states), "y": names(law.measured), "u": names(law.commands), "d": list(names_d)}
-    return Prepared(q, condensed(q), terminal, L, C_a, W, V, reads, start_x, start, labels, law.extra)
+    made = Prepared(q, condensed(q), terminal, L, C_a, W, V, reads, start_x, start, labels, law.extra, _rows(law))
+    return _with_path(law, made) if law.relinearise else made
+
+
+def _with_path(law, made: Prepared) -> Prepared:
+    """What a law that linearises along its prediction needs besides."""
+    live = _live(law)
+    size = np.ones(len(live))
+    size[: len(law.commands)] = made.problem.stroke
+    places = tuple(live.index(name) if name in live else None for name in law.disturbances)
+    ways = Held(law.T_s, law.delay, len(law.commands), len(law.known), places, made.sizes, size)
+    return replace(made, tangents=tangents(law.predicting, live), held=ways)
+
+
+def _live(law) -> list[str]:
+    """Inputs that vary: commands, known disturbances, then those that are estimated."""
+    live = [*names(law.commands), *(find(law.model.inputs, name, "MPC, known").name for name in law.known)]
+    return [*live, *(d for d in dict.fromkeys(law.disturbances) if d in names(law.model.inputs) and d not in live)]
+
+
+def _rows(law) -> list[int]:
+    """Measured outputs among all outputs."""
+    return [names(law.model.outputs).index(s.name) for s in law.measured]
 
 
 def _uncertain(model: Model) -> list[int]:
@@ -141,22 +150,17 @@ def _reads(law) -> tuple[int, ...]:
 
 def model_at(law, x, u) -> Model:
     """The plant linearised at (x, u) and sampled; what it does there at rest is kept as a constant."""
-    plant, own, pushes = law.model, names(law.commands), list(law.known)
+    plant, live, rows = law.predicting, _live(law), _rows(law)
+    m, k = len(law.commands), len(law.known)
     x = [float(v) for v in x]
-    given = {**plant.defaults(), **dict(zip(own, u))}
+    given = {**plant.defaults(), **dict(zip(live, u))}
     w = [float(given.get(s.name, 0.0)) for s in plant.inputs]
-    live = [*own, *pushes]
-    for name in law.disturbances:
-        if name in names(plant.inputs) and name not in live:
-            live.append(name)
+    w_live = np.array([w[names(plant.inputs).index(name)] for name in live])
     if law.relinearise:
-        A, B, C_all = tangent(plant, x, w, live)
+        A, B, C_all = _tangent(law, np.array(x), w_live)
     else:
         flat = linearize(plant, x, w, inputs=live)
         A, B, C_all = flat.A, flat.B, flat.C
-    w_live = np.array([w[names(plant.inputs).index(name)] for name in live])
-    m, k = len(own), len(pushes)
-    rows = [names(plant.outputs).index(s.name) for s in law.measured]
     c = np.array(plant.rhs(0.0, x, w), float) - A @ x - B[:, : m + k] @ w_live[: m + k]
     y = np.array([float(plant.out(0.0, x)[i]) for i in rows])
     D, C_d = [], []
@@ -172,30 +176,17 @@ def model_at(law, x, u) -> Model:
                          law.T_s, law.delay)
 
 
-_tangents: dict = {}  # a trace → it and the function of its values and Jacobians
+def _tangent(law, x, w) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(A, B, C) at (x, w), a switch on its edge taken a hair to one side: along a path there is one or the other."""
+    at = tangents(law.predicting, _live(law))(off_edges(x[None, :], np.ones(len(x))), off_edges(w[None, :], np.ones(len(w))))
+    if not at.finite:
+        raise InputError(f"MPC: {type(law.model).__name__} has no finite derivative at x = {[float(f'{v:.4g}') for v in x]}",
+                         mend="start where the model has one, or give x_0")
+    return at.A[0], at.B[0], at.C[0]
 
 
-def tangent(plant, x, w, live) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(A, B, C) at (x, w) without asking whether a switch is on its edge: at every sample there is one side or the other."""
-    live = tuple(live)
-    extra = tuple(s.name for s, v in zip(plant.inputs, w) if v != plant.defaults().get(s.name, 0.0) and s.name not in live)
-    traced = trace(plant, (*live, *extra))
-    if id(traced) not in _tangents:
-        made = [f.factory("tangent", ["t", "x", "w", "c"], ["jac:y:x", "jac:y:w"]) for f in (traced.flow, traced.out)]
-        _tangents[id(traced)] = traced, *made
-    _, flow, out = _tangents[id(traced)]
-    at = dict(zip(names(plant.inputs), w))
-    point = (0.0, x, [at[name] for name in (*live, *extra)], traced.constants(plant))
-    (A, B), (C, _) = (tuple(np.array(J.full()) for J in f(*point)) for f in (flow, out))
-    n = len(x)
-    if not (np.isfinite(A).all() and np.isfinite(B).all() and np.isfinite(C).all()):
-        raise InputError(f"MPC: {type(plant).__name__} has no finite derivative at x = {[float(f'{v:.4g}') for v in x]}",
-                         mend="keep the loop where the model has one, e.g. by limits on outputs")
-    return A[:n], B[:n, : len(live)], C
-
-
-def problem_of(law, model: Model, base: Prepared | None = None) -> tuple[Problem, Terminal | None]:
-    """The problem's data with terminal cost and set; the law of last resort is that of `base` where there is no such cost."""
+def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
+    """The problem's data with terminal cost and set."""
     seen = names(law.measured)
     track = tuple(seen.index(s.name) for s in law.follows)
     edges = {s: (-np.inf, np.inf) for s in seen}
@@ -217,8 +208,6 @@ def problem_of(law, model: Model, base: Prepared | None = None) -> tuple[Problem
                    law.each("u_min"), law.each("u_max"), law.each("slew") * law.T_s,
                    np.array([edges[s][0] for s in seen]), np.array([edges[s][1] for s in seen]),
                    tuple(row[0] for row in soft), column(1), column(2), column(3), column(4), law.ahead)
-    if base is not None and law.terminal == "none":
-        return replace(data, K=base.problem.K), None
     return _ended(law, data)
 
 

@@ -218,12 +218,11 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     M, low, high, labels = [], [], [], []
 
     def add(rows, below, above, text):
-        for i in range(len(rows)):
-            if np.isfinite(below[i]) or np.isfinite(above[i]):
-                M.append(rows[i])
-                low.append(below[i])
-                high.append(above[i])
-                labels.append(f"{text} {i}")
+        for i in np.flatnonzero(np.isfinite(below) | np.isfinite(above)):
+            M.append(rows[i])
+            low.append(below[i])
+            high.append(above[i])
+            labels.append(f"{text} {i}")
 
     starts = np.cumsum([0, *q.blocks[:-1]])
     for k in starts[1:]:
@@ -294,13 +293,13 @@ class Dense:
         return float(max(off.max(), out.max(initial=0.0), together.max(initial=0.0)))
 
 
-def condensed(q: Problem) -> Dense:
-    """The dense QP of a problem. Raises InputError when its cost leaves some move free."""
+def condensed(q: Problem, checked: bool = True) -> Dense:
+    """The dense QP of a problem. Raises InputError when its cost leaves some move free (unless that was checked before)."""
     E, split, m = residuals(q), q.n_θ, q.model.B.shape[1]
     E_θ, E_z = E[:, :split], E[:, split:]
     H = 2 * E_z.T @ E_z
     scale = float(np.diag(H).mean())
-    spread = np.linalg.eigvalsh(H)
+    spread = np.linalg.eigvalsh(H) if checked else np.ones(1)
     if not np.isfinite(spread).all() or spread[0] <= 1e-14 * spread[-1]:
         raise InputError("MPC: the cost leaves some move free (condition number of its Hessian "
                          f"{spread[-1] / max(spread[0], 1e-300):.1e})",

@@ -320,18 +320,17 @@ class VDC(Controller):
                 share = 1 - np.exp(-2 * pi * self.cutoff * T_s)
                 memory = [*f_pr, *(d + share * ((f - last) / T_s - d) for f, last, d in zip(f_pr, z[k: k + n], z[k + n:]))]
         u, _, ẑ_rate, _ = self.law([*ẑ, *memory], y, r)
-        return [*self._observe(T_s, q, qd, τ, ẑ, ẑ_rate), *memory], u
+        return [*self._observe(T_s, q, qd, ẑ, ẑ_rate), *memory], u
 
-    def _observe(self, T_s, q, qd, τ, ẑ, ẑ_rate):
-        # ẑ̇ = v_r − a ẑ with a up to 1e4 1/s: exact over the sample for constant v, v_r, so that no sample time blows it up.
-        new = []
-        for zi, rate, a in zip(ẑ, ẑ_rate, self._losses(q, qd)):
-            new.append(zi + rate * T_s * _phi(a * T_s))
-        return new
-
-    def _losses(self, q, qd):
+    def _observe(self, T_s, q, qd, ẑ, ẑ_rate):
+        # Observers have rates up to 1e4 1/s: exact over the sample for constant v, v_r, so that no sample time blows them up.
         _, xd, _ = self.model.cylinder_motion(q, qd)
-        return [c.friction._loss(v) for c, v in zip(self.model.cylinders, xd) if c.friction.states("")]
+        new, at = [], 0
+        for c, v in zip(self.model.cylinders, xd):
+            k = len(c.friction.states(""))
+            new += c.friction.after(T_s, v, ẑ[at: at + k], ẑ_rate[at: at + k])
+            at += k
+        return new
 
     def start(self, t, z, y, r):
         _, f_pr, _, _ = self.law(list(z), y, r, f_pr_rate=[0.0] * self.model.n)
@@ -350,8 +349,3 @@ class VDC(Controller):
         from controllers.vdc_ledger import VDCLedger
 
         return VDCLedger(self, plant)
-
-
-def _phi(a):
-    """(1 − e^{−a})/a, 1 at a = 0."""
-    return np.where(a > 1e-8, (1 - np.exp(-a)) / np.maximum(a, 1e-8), 1 - a / 2)

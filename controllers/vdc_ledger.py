@@ -150,7 +150,7 @@ class VDCLedger:
         steps = self._commands(loop, t, z, inner_z, y, exact, r, f_pr_rate, u)
         flows_true = plant.hydraulics(parts, plant.surroundings(u)[0], x, xd)
         f_f = plant.friction(parts, xd)
-        rows, quantities, at, at_law = [], {}, 0, 0
+        rows, quantities, at_law = [], {}, 0
         k_x, βk_f = law._each(law.k_x), law._each(law.βk_f)
         for i, (c, label) in enumerate(zip(plant.cylinders, plant.labels)):
             k_f = βk_f[i] / law.model.oil.β
@@ -171,13 +171,13 @@ class VDCLedger:
             n_z, n_ẑ = len(c.friction.states("")), len(law.model.cylinders[i].friction.states(""))
             store = 0.0
             d["friction"] = -Δx * (f_fr[i] - f_f[i])
-            if n_z and n_ẑ:  # the bristle's own storage, where plant and model both have bristles
-                zi, ẑi = parts.rub[i], ẑ[at_law: at_law + n_ẑ]
-                store = c.friction.storage(ẑi, zi)
-                drift = c.friction.σ_0 * (ẑi[0] - zi[0])
-                d["friction"] = d["friction"] + drift * (ẑ_law[at_law] - c.friction.rate(xd[i], zi)[0])
-                d["hold"] = d["hold"] + drift * (ẑ_flow[at_law] - ẑ_law[at_law])
-            at, at_law = at + n_z, at_law + n_ẑ
+            if n_z and n_z == n_ẑ:  # the law's own storage, where plant and model both have it
+                here = slice(at_law, at_law + n_ẑ)
+                store = c.friction.storage(ẑ[here], parts.rub[i])
+                strain, true = c.friction.strain(ẑ[here], parts.rub[i]), c.friction.rate(xd[i], parts.rub[i])
+                d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, ẑ_law[here], true))
+                d["hold"] = d["hold"] + sum(s * (a - b) for s, a, b in zip(strain, ẑ_flow[here], ẑ_law[here]))
+            at_law += n_ẑ
             d["model"] = Δx * (need.f_c[i] - own.f_c[i])
             rod = -Δx * (need.f_c[i] - f_c[i])
             D = k_f / k_x[i] * Δf**2
