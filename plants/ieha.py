@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from math import pi
 from typing import Annotated, Literal, NamedTuple, final
 
+from plants import ieha_energy as energy
 from plants.components.chamber import Oil
 from plants.components.micro_valve import Distributor, MicroValve, Ways
 from plants.components.orifice import root
@@ -94,7 +95,6 @@ class IEHA(System):
                 Signal("Q_e", "m^3/s", "flow of the micro-valve"), Signal("F_p", "N", "force of the pistons on the carriage"),
                 Signal("shaft", "W", "power of the motor's shaft"))
     pressure_names = ("P_A", "P_B")
-    power_names = ("carriage", "pistons", "cylinder", "load", "friction", "stops")
 
     def __post_init__(self):
         check_bounds(self)
@@ -141,11 +141,11 @@ class IEHA(System):
     def delivery(self, t, x) -> Delivery:
         """The pump at state x, by `detail`."""
         E, Edot, _, P_A, P_B = x[:5]
-        ways = self.distributor.ways(E)
         if self.detail == "full":
-            return self._full(t, E, Edot, P_A, P_B, x[7:], ways)
-        P_rp, pump = self.pump.P_rp, self.pump
-        p_1, p_2 = P_rp + ways.B * (P_B - P_rp), P_rp + ways.A * (P_A - P_rp)
+            return self._full(t, E, Edot, P_A, P_B, x[7:])
+        ways = self.distributor.ways(E)
+        pump = self.pump
+        p_1, p_2 = self.port_pressures(P_A, P_B, ways)
         loss_A, loss_B = (pump.mean_loss(E, P, self.oil.β) for P in (P_A, P_B))
         if self.detail == "ripple":
             pistons = pump.pistons(t, E)
@@ -158,35 +158,49 @@ class IEHA(System):
             F_p, torque = pump.mean_force(E, p_1, p_2), Q_2 / pump.ω * (p_2 - p_1)
         return Delivery(ways.A * (Q_2 + loss_A), ways.B * (Q_1 + loss_B), F_p, torque, [])
 
-    def _full(self, t, E, Edot, P_A, P_B, p, ways: Ways) -> Delivery:
-        pump, area = self.pump, self.c * self.pump.A_0
-        pistons = pump.pistons(t, E)
-        Q_A = Q_B = 0.0
-        rates = []
-        for piston, p_i in zip(pistons, p):
+    def port_pressures(self, P_A, P_B, ways: Ways):
+        """Pressures at port 1 and port 2 as ideal pistons see them."""
+        P_rp = self.pump.P_rp
+        return P_rp + ways.B * (P_B - P_rp), P_rp + ways.A * (P_A - P_rp)
+
+    def exchanged(self, t, E, P_A, P_B, p) -> list[tuple]:
+        """Each piston with its flows from the intake, to A, to B, m³/s."""
+        pump, ways, area, found = self.pump, self.distributor.ways(E), self.c * self.pump.A_0, []
+        for piston, p_i in zip(pump.pistons(t, E), p):
             open_1, open_2 = pump.openings(piston)
-            to_A = area * open_2 * ways.A * root(p_i - P_A, self.δ)
-            to_B = area * open_1 * ways.B * root(p_i - P_B, self.δ)
-            fed = area * (open_1 * ways.intake_1 + open_2 * ways.intake_2) * root(pump.P_rp - p_i, self.δ)
-            Q_A, Q_B = Q_A + to_A, Q_B + to_B
-            rates.append(self.oil.β / pump.volume(piston.L)
-                         * (fed - to_A - to_B - pump.swept(piston, Edot) - pump.k_p * p_i))
-        return Delivery(Q_A, Q_B, pump.force(pistons, p), pump.torque(pistons, p), rates)
+            found.append((piston, area * (open_1 * ways.intake_1 + open_2 * ways.intake_2) * root(pump.P_rp - p_i, self.δ),
+                          area * open_2 * ways.A * root(p_i - P_A, self.δ), area * open_1 * ways.B * root(p_i - P_B, self.δ)))
+        return found
+
+    def _full(self, t, E, Edot, P_A, P_B, p) -> Delivery:
+        pump, flows = self.pump, self.exchanged(t, E, P_A, P_B, p)
+        pistons = [piston for piston, *_ in flows]
+        rates = [self.oil.β / pump.volume(piston.L) * (fed - to_A - to_B - pump.swept(piston, Edot) - pump.k_p * p_i)
+                 for (piston, fed, to_A, to_B), p_i in zip(flows, p)]
+        return Delivery(sum(f[2] for f in flows), sum(f[3] for f in flows), pump.force(pistons, p), pump.torque(pistons, p), rates)
 
     # ---- the equations ----------------------------------------------------------------------------------------------
+    def volumes(self, Y):
+        """V_A, V_B, m³."""
+        return self.V_A0 + self.S_A * Y, self.V_B0 - self.S_B * Y
+
+    def to_tank(self, E, P_A, P_B):
+        """What A and B give to the tank of the open circuit, m³/s."""
+        ways, area = self.distributor.ways(E), self.c * self.pump.A_0
+        return ways.B * area * root(P_A - self.P_T, self.δ), ways.A * area * root(P_B - self.P_T, self.δ)
+
     def chambers(self, x, Q_A, Q_B):
         """Ṗ_A, Ṗ_B."""
         E, _, _, P_A, P_B, Y, Ydot = x[:7]
-        V_A, V_B = self.V_A0 + self.S_A * Y, self.V_B0 - self.S_B * Y
+        V_A, V_B = self.volumes(Y)
         between = self.K_in * (P_A - P_B)
         out_A = self.S_A * Ydot + between + self.K_ex * P_A
         out_B = -self.S_B * Ydot - between + self.K_ex * P_B
         if self.circuit == "closed":
             return self.oil.β / V_A * (Q_A - Q_B - out_A), self.oil.β / V_B * (Q_B - Q_A - out_B)
-        ways, area = self.distributor.ways(E), self.c * self.pump.A_0
         β_A, β_B = (self.oil.stiffness(P + self.oil.p_0) for P in (P_A, P_B))
-        return (β_A / V_A * (Q_A - ways.B * area * root(P_A - self.P_T, self.δ) - out_A),
-                β_B / V_B * (Q_B - ways.A * area * root(P_B - self.P_T, self.δ) - out_B))
+        tank_A, tank_B = self.to_tank(E, P_A, P_B)
+        return β_A / V_A * (Q_A - tank_A - out_A), β_B / V_B * (Q_B - tank_B - out_B)
 
     def rhs(self, t, x, u):
         E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
@@ -209,16 +223,17 @@ class IEHA(System):
         return [made.Q_A - made.Q_B, x[3] - x[4], self.valve.flow(self.c, u[0] - x[0], x[2]), made.F_p,
                 made.torque * self.pump.ω]
 
+    @property
+    def power_names(self):
+        return energy.NAMES if self.detail == "full" else (*energy.NAMES, energy.GAP)
+
     def powers(self, t, x, u):
-        """Power into the kinetic energy of carriage and load, by cause (W); their sum is d(stored)/dt."""
-        E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
-        at_stops = [stop.force(z, v) * v for stop, z, v in ((self.stop_E, E, Edot), (self.stop_Y, Y, Ydot))]
-        return [2 * self.S_e * ζ * Edot, self.delivery(t, x).F_p * Edot, (self.S_A * P_A - self.S_B * P_B) * Ydot,
-                -u[1] * Ydot, -self.b_e * Edot * Edot - self.b_v * Ydot * Ydot, at_stops[0] + at_stops[1]]
+        """Power into the energy stored, by cause (W); their sum is d(stored)/dt: `plants.ieha_energy`."""
+        return energy.powers(self, t, x, u)
 
     def stored(self, t, x, u):
-        """Kinetic energy of carriage and load, J."""
-        return 0.5 * (self.m_e * x[1] * x[1] + self.m * x[6] * x[6])
+        """Energy of masses, stops and compressed oil, J."""
+        return energy.stored(self, x) + (energy.in_pistons(self, t, x) if self.detail == "full" else 0.0)
 
     # ---- how it is integrated ---------------------------------------------------------------------------------------
     @property

@@ -44,7 +44,21 @@ class Oil:
 
         P is p kept positive over the width w: relative error w²/(4p²) for p ≫ w, P → w²/(4|p|) below zero.
         """
-        w = self.width
-        h = np.sqrt(p * p + w * w)
-        P = 0.5 * w * w / (h + np.abs(p)) + np.maximum(p, 0.0)  # ½(p + h) without its cancellation at p < 0
+        w, P = self.width, self._positive(p)
         return self.β / (1.0 + self.β * self.air * self.p_0 / (P * P + _FLOOR * w * w))
+
+    def _positive(self, p):
+        """P: ½(p + √(p² + w²)) without its cancellation at p < 0."""
+        w = self.width
+        return 0.5 * w * w / (np.sqrt(p * p + w * w) + np.abs(p)) + np.maximum(p, 0.0)
+
+    def energy(self, p, surroundings):
+        """Pressure work ∫ (s − p_s)/β(s) ds from p_s = `surroundings` to p, per volume of oil [J/m³]; absolute pressures.
+
+            (p − p_s)²/(2β) + air p_0 [ln P + p_s/P + p_s w²/(12 P³) + w⁴/(64 P⁴)] between the P of p_s and of p
+
+        by p = P − w²/(4P) in β(p); exact but for the floor far below zero.
+        """
+        k, b = 0.25 * self.width**2, surroundings
+        soft = lambda P: np.log(P) + b / P + b * k / (3 * P**3) + k * k / (4 * P**4)
+        return (p - b) ** 2 / (2 * self.β) + self.air * self.p_0 * (soft(self._positive(p)) - soft(self._positive(b)))

@@ -222,20 +222,22 @@ def _plain(value):
 
 
 def check_energy(claim, run: Run) -> Verdict:
-    """Stored energy against the integral of all named power flows."""
+    """Energy stored against the integral of all named power flows: where they drift apart, the run is not to be trusted."""
     text = f"energy balance of the run within {100 * claim.share:g} % of throughput"
-    source = "kinetic and potential energy against the integrated power flows"
+    source = "energy stored against the integrated power flows"
     gone = diverged("energy-balance", text, run, claim.counted, source)
     if gone:
         return gone
-    gap, through = run.energy_gap
-    if through == 0:
-        return Verdict("energy-balance", text, None, worst="nothing moved: no energy to balance", source=source,
-                counted=claim.counted)
-    share = gap / through
-    return Verdict("energy-balance", text, share <= claim.share, "numerical", claim.share - share, "1", claim.share,
-                   f"{100 * share:.2g} % of {say(through, 'J', 3)}", source=source, counted=claim.counted,
-                   data={"gap": gap, "throughput": through})
+    e = run.energy
+    if e is None or e.through == 0:
+        return Verdict("energy-balance", text, None, source=source, counted=claim.counted, worst=(
+            "nothing moved: no energy to balance" if e else
+            f"{type(run.loop.plant).__name__} states no energy, so there is none to balance: leave this claim out"))
+    most = sorted(e.by.items(), key=lambda item: -abs(item[1]))[:3]
+    return Verdict("energy-balance", text, e.share <= claim.share, "numerical", claim.share - e.share, "1", claim.share,
+                   f"drift {say(e.drift, 'J', 2)}, {100 * e.share:.2g} % of {say(e.through, 'J', 3)}; most by "
+                   + ", ".join(f"{name} {say(J, 'J', 3)}" for name, J in most), source=source, counted=claim.counted,
+                   data={"gap": e.drift, "throughput": e.through, "by": e.by, "change": e.change})
 
 
 def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:

@@ -1,4 +1,4 @@
-"""A simulated run with what the claims read off it: ledger, tool error, energy gap."""
+"""A simulated run with what the claims read off it: ledger, tool error, energy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.demand import Demand, target_name
 from workbench.log import Log
+from workbench.metrics import EnergyAccount, energy_account
 from workbench.parameters import structure
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
@@ -79,14 +80,10 @@ class Run:
         return first
 
     @cached_property
-    def energy_gap(self) -> tuple[float, float]:
-        """(largest gap between stored energy and the integral of all power flows, throughput), J."""
-        powers = [self.log.array(f"E_{n}") for n in self.loop.power_names]
-        if not powers:
-            return 0.0, 0.0
-        stored = self.log.array("E_stored")
-        gap = stored - stored[0] - sum(powers)
-        return float(np.abs(gap).max()), float(sum(np.abs(np.diff(p)).sum() for p in powers) / 2)
+    def energy(self) -> EnergyAccount | None:
+        """Where the energy went; None for a plant that states no energy."""
+        flows = {n: self.log.array(f"E_{n}") for n in self.loop.power_names}
+        return energy_account(self.log.array("E_stored"), flows) if flows else None
 
     def settled(self, after: float) -> slice:
         """Logged samples from `after` seconds on (the last tenth of a run shorter than that)."""

@@ -1,0 +1,118 @@
+"""Energy of the actuator: what it stores, and the powers that change it, by cause; their sum is d(stored)/dt identically.
+
+    stored   ½ m_e Ė² + ½ m Ẏ² + springs of the stops + (v_e/β) ζ² + V_A φ(P_A) + V_B φ(P_B)  [+ Σ V_i φ_i(p_i), full]
+
+φ(P) = ∫_0^P s/β(s) ds is the energy per volume of oil at gauge pressure P, with the plant's own β (`Oil.energy`); where β
+is constant it is P²/(2β). A chamber (V/β) Ṗ = q − V̇ then has
+
+    d(V φ)/dt = P q − P V̇ + φ V̇                    flow at its pressure, work on its walls, and "oil"
+
+for the volume that is gained fills with oil already compressed. The causes:
+
+    shaft        torque ω
+    intake       P_rp times what the pump takes from the recirculating line
+    valve        P_s |Q_e|, what the micro-valve's supply gives (less than zero where it flows back)
+    return       open circuit: −P_T times the flow to the tank; closed: −P_B Q_A − P_A Q_B, what the other chamber gives back
+    throttling   −Δp q at ports, distributor, micro-valve, and as chambers at P_rp open to the delivery pressure
+    leakage      −4 k_e ζ² − K_in (P_A − P_B)² − K_ex (P_A² + P_B²) − k_p Σ p_i²
+    friction     −b_e Ė² − b_v Ẏ²
+    stops        what their damping takes
+    load         −F_ext Ẏ
+    oil          Σ φ V̇, above
+    averaging    no cause but a gap of the simpler pumps, which are not those of one machine at every instant:
+                 averaged  F_p Ė, for the mean flow leaves out the oil that the carriage's own motion displaces
+                 ripple    (p_1 − p_2) ω S_p Σ (share_i − side_i) b_i: a piston's flow changes ports at once, its pressure over ε
+
+With ideal pistons (averaged, ripple) the pump's own balance is F_p Ė − torque ω + p_1 Q_1 + p_2 Q_2 = averaging; of the
+decompression κ (P_rp − P), the line gives P_rp κ (P_rp − P) and κ (P_rp − P)² is throttled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+NAMES = ("shaft", "intake", "valve", "return", "throttling", "leakage", "friction", "stops", "load", "oil")
+GAP = "averaging"
+
+
+def stored(plant, x):
+    """Energy of the moving masses, the stops' springs and the compressed oil, J."""
+    E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
+    V_A, V_B = plant.volumes(Y)
+    φ_A, φ_B = (density(plant, P) for P in (P_A, P_B))
+    kinetic = 0.5 * (plant.m_e * Edot * Edot + plant.m * Ydot * Ydot)
+    springs = plant.stop_E.stored(E) + plant.stop_Y.stored(Y)
+    return kinetic + springs + plant.v_e / plant.oil.β * ζ * ζ + V_A * φ_A + V_B * φ_B
+
+
+def in_pistons(plant, t, x):
+    """Energy of the oil in the micro-pistons, J."""
+    pump = plant.pump
+    return sum(pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(t, x[0]), x[7:])) / (2 * plant.oil.β)
+
+
+def density(plant, P):
+    """φ in the cylinder's chambers, J/m³."""
+    return P * P / (2 * plant.oil.β) if plant.circuit == "closed" else plant.oil.energy(P + plant.oil.p_0, plant.oil.p_0)
+
+
+def powers(plant, t, x, u) -> list:
+    """W, in the order of NAMES, then GAP for the simpler pumps."""
+    E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
+    made = plant.delivery(t, x)
+    intake, throttled, leaked, oil, *gap = (_full if plant.detail == "full" else _ideal)(plant, t, x, made)
+    Q_e = plant.valve.flow(plant.c, u[0] - E, ζ)
+    valve = plant.valve.P_s * np.where(u[0] > E, Q_e, -Q_e)
+    back, to_tank = _returned(plant, x, made)
+    leaked = leaked + 4 * plant.k_e * ζ * ζ + plant.K_in * (P_A - P_B) ** 2 + plant.K_ex * (P_A * P_A + P_B * P_B)
+    φ_A, φ_B = (density(plant, P) for P in (P_A, P_B))
+    stops = [(stop.force(z, v) - stop.force(z, 0.0)) * v for stop, z, v in ((plant.stop_E, E, Edot), (plant.stop_Y, Y, Ydot))]
+    return [made.torque * plant.pump.ω, intake, valve, back, 2 * ζ * Q_e - valve - throttled - to_tank, -leaked,
+            -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot, stops[0] + stops[1], -u[1] * Ydot,
+            oil + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot, *gap]
+
+
+def _returned(plant, x, made):
+    """(return, what is throttled on the way to the tank), W."""
+    E, P_A, P_B, P_T = x[0], x[3], x[4], plant.P_T
+    if plant.circuit == "closed":
+        return -P_B * made.Q_A - P_A * made.Q_B, 0.0
+    q_A, q_B = plant.to_tank(E, P_A, P_B)
+    return -P_T * (q_A + q_B), (P_A - P_T) * q_A + (P_B - P_T) * q_B
+
+
+def _full(plant, t, x, made):
+    """The pump piston by piston: (intake, throttled, leaked, oil), W."""
+    E, Edot, _, P_A, P_B = x[:5]
+    pump, p = plant.pump, x[7:]
+    intake = throttled = leaked = oil = 0.0
+    for (piston, fed, to_A, to_B), p_i in zip(plant.exchanged(t, E, P_A, P_B, p), p):
+        intake = intake + pump.P_rp * fed
+        throttled = throttled + (pump.P_rp - p_i) * fed + (p_i - P_A) * to_A + (p_i - P_B) * to_B
+        leaked = leaked + pump.k_p * p_i * p_i
+        oil = oil + p_i * p_i / (2 * plant.oil.β) * pump.swept(piston, Edot)
+    return intake, throttled, leaked, oil
+
+
+def _ideal(plant, t, x, made):
+    """The pump of ideal pistons: (intake, throttled, leaked, oil, gap), W."""
+    E, Edot, _, P_A, P_B = x[:5]
+    pump, ways = plant.pump, plant.distributor.ways(E)
+    if plant.detail == "ripple":
+        pistons = pump.pistons(t, E)
+        Q_1, Q_2 = pump.delivery(pistons, Edot)
+        p_1, p_2 = plant.port_pressures(P_A, P_B, ways)
+        early = sum((pump.share(piston) - np.where(piston.sin > 0, 1.0, 0.0)) * piston.b for piston in pistons)
+        gap = (p_1 - p_2) * pump.ω * pump.S_p * early
+    else:
+        Q_2 = pump.mean_flow(E)
+        Q_1, gap = -Q_2, made.F_p * Edot
+    intake = -pump.P_rp * ((1.0 - ways.A) * Q_2 + (1.0 - ways.B) * Q_1)
+    throttled = leaked = 0.0
+    for way, P in ((ways.A, P_A), (ways.B, P_B)):
+        leak = pump.N / 2 * pump.k_p * P
+        opened = pump.mean_loss(E, P, plant.oil.β) + leak  # κ (P_rp − P)
+        intake = intake + way * pump.P_rp * opened
+        throttled = throttled + way * (pump.P_rp - P) * opened
+        leaked = leaked + way * leak * P
+    return intake, throttled, leaked, 0.0, gap
