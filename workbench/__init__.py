@@ -14,7 +14,7 @@ _HOME = {
     "Quantised": "wrappers", "Noisy": "wrappers",
     "Scenario": "scenario", "simulate": "simulate", "linearize": "calculus", "equilibrium": "calculus",
     "Verdict": "verdict", "Log": "log", "InputError": "errors",
-    "Waypoints": "reference", "Sine": "reference", "Hold": "reference", "Spline": "spline",
+    "Waypoints": "reference", "Sine": "reference", "Hold": "reference", "Spline": "spline", "Steps": "steps",
     "verify": "verification.judge", "changed": "edit",
     "load": "file", "Case": "file", "to_control": "interop", "from_control": "interop",
 }

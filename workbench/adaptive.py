@@ -30,6 +30,25 @@ class Adaptive:
             raise InputError("edges: of which state?", mend="name it in `watched`")
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """A plant that has one as `fixed` is integrated by equal steps of the same method, with no control of the error.
+
+    step      longest step, s; a scenario's max_step may shorten it
+    """
+
+    step: float = 1e-3
+
+    def __post_init__(self):
+        if not self.step > 0:
+            raise InputError(f"step: {self.step} s is no step", mend="give a time greater than zero")
+
+
 def adaptive(system) -> Adaptive | None:
     """What the plant of a loop, or the system itself, asks for; None: fixed steps."""
     return getattr(getattr(system, "plant", system), "adaptive", None)
+
+
+def fixed(system) -> Fixed | None:
+    """Equal steps of the L-stable method, where the plant of a loop, or the system itself, asks for them."""
+    return getattr(getattr(system, "plant", system), "fixed", None)

@@ -82,6 +82,7 @@ class Traced:
     stiff     the diagonal blocks of ∂ẋ/∂x that the states named stiff fall into, one after the other, column by column;
               `blocks`: how many states each has, `stiff_at`: which
     motion    the flow without the trailing states that only jump (held commands), for integrators
+    project   x put back on its constraints after a step; None for a system without
     """
 
     live: tuple[str, ...]
@@ -100,6 +101,7 @@ class Traced:
     blocks: tuple[int, ...]
     stiff_at: tuple[int, ...]
     motion: ca.Function
+    project: ca.Function | None
     n_moving: int
 
     @cached_property
@@ -152,7 +154,10 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         "log": [*bound.monitor(t, xs, u), bound.stored(t, xs, u)],
         "out": bound.out(t, xs),
         "guards": bound.guards(t, xs, u),
+        "project": bound.project(t, xs),
     }
+    free_of_constraints = all(a is b or symbolic([a]) and a.element_hash() == b.element_hash()
+                              for a, b in zip(parts["project"], xs))
     stiff = [names(system.states).index(name) for name in system.stiff]
     J = ca.jacobian(column(parts["flow"])[stiff], x)[:, stiff] if stiff else ca.SX(0, 0)
     blocks = coupled(J.sparsity())
@@ -164,6 +169,8 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
     for name, e in zip(parts, expressions):
         made[name] = ca.Function(name, [t, x, w, c], [e], ["t", "x", "w", "c"], ["y"])
         check_constants(made[name], f"{type(system).__name__}.{name}")
+    if free_of_constraints:
+        made["project"] = None
     return Traced(live, tuple(leaf.path for leaf in free), len(system.states), len(system.power_names),
                   ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, blocks=tuple(map(len, blocks)),
                   stiff_at=tuple(stiff[i] for block in blocks for i in block), n_moving=moving)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from workbench.parameters import Unit, nonnegative, positive
 from workbench.reference import Hold, Sine, Space, Waypoints
 from workbench.spline import Spline
+from workbench.steps import Steps
 
 Number = str | float  # a number or "2 bar", whose unit is that of the signal it belongs to
 
@@ -26,7 +27,7 @@ class Recorded:
     space: Space
 
 
-Reference = Waypoints | Sine | Hold | Spline | Recorded
+Reference = Waypoints | Sine | Hold | Spline | Steps | Recorded
 
 
 @dataclass(frozen=True)

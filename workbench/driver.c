@@ -212,6 +212,11 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
       }
       const real *ws = f ? f + s * STAGES * NW : w;
       advance(at, h, x, e, ws, c, work);
+#if PROJECTED
+      real end = at + h;
+      CALL(project, &end, x, w, y);
+      for (int i = 0; i < NX; ++i) x[i] = y[i];
+#endif
     }
   }
   return n;

@@ -28,7 +28,8 @@ from workbench.calculus import Traced
 FLAGS = ("-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
-OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages need the inputs: both methods of driver.c have these
+OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of driver.c have these
+END = 1.0 - 1e-9  # of a step, where its last stage needs the inputs: before they jump, should they do so there
 KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
 LOOKS = 3  # steps tried to end on one
 PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
@@ -158,7 +159,7 @@ class Loop:
 
     def __init__(self, traced: Traced, compiled: bool | None = None):
         self.traced = traced
-        self.offsets = OFFSETS
+        self.offsets = (*OFFSETS[:-1], END)
         self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
         self.n_m = traced.log.size1_out(0)
         self.lib = None if compiled is False else self._build()
@@ -182,12 +183,13 @@ class Loop:
 
     def _build(self):
         t = self.traced
-        parts = {"flow": self.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out}
+        parts = {"flow": self.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out,
+                 **projection(t)}
         if max(f.n_instructions() for f in (*parts.values(), self.first or self.flow)) > MOST_OPERATIONS:
             return None
         sizes = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NG": t.guards.size1_out(0),
                  "STAGES": len(OFFSETS), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "KINKS": KINKS, "LOOKS": LOOKS,
-                 "PASSED": PASSED, "NS": 0}
+                 "PASSED": PASSED, "NS": 0, "PROJECTED": len(projection(t))}
         named = [renamed(f, name) for name, f in parts.items()]
         if self.first is not None:
             sizes |= _exponential_defines(t)
@@ -228,6 +230,11 @@ def _exponential_defines(t: Traced) -> dict[str, object]:
             "WEIGHTS": [f"weights{m}" for m in t.blocks], "PLAIN": [repr(v) for v in exponential.PLAIN.values()]}
     return {"NS": len(t.stiff_at), "NB": len(t.blocks), "MB": max(t.blocks), "NJ": sum(m * m for m in t.blocks),
             "DOUBLINGS": exponential.DOUBLINGS} | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
+
+
+def projection(t: Traced) -> dict[str, ca.Function]:
+    """What puts the state back on its constraints, by the name it has in C; empty where nothing does."""
+    return {} if t.project is None else {"project": t.project}
 
 
 def together(*functions: ca.Function) -> ca.Function:

@@ -73,6 +73,8 @@ class _Graph:
                 z = jumped(f.release, at)
             V = W[nw * (1 + S * k): nw * (1 + S * (k + 1)), 0] if self.driven else w
             z = advance(at, h, z, V, c)
+            if f.project is not None:
+                z = jumped(f.project, at + h)
         return ca.Function("sample", [s, t, W, T, c], [z, row])
 
     # ---- one step ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 import numpy as np
 
 from workbench import native, stiff
-from workbench.adaptive import adaptive
+from workbench.adaptive import adaptive, fixed
 from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.errors import InputError
@@ -23,6 +23,7 @@ from workbench.scenario import Scenario
 from workbench.system import Signal, System, names
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
+FINER = 100  # times shorter than max_step a step may become to end on a jump
 ENERGY = Signal("E_stored", "J", "kinetic and potential energy")
 
 
@@ -47,18 +48,37 @@ class Grid:
 
 
 def grid(system: System, scenario: Scenario) -> Grid:
-    """Samples and steps for a run of `system`."""
-    sampled = system.period is not None
-    T = float(system.period) if sampled else (scenario.log_period or scenario.max_step)
+    """Samples and steps for a run of `system`; steps end where an input that drives the flow jumps."""
+    sampled, most = system.period is not None, scenario.max_step
+    if fixed(system):
+        most = min(most, fixed(system).step)
+    T = float(system.period) if sampled else (scenario.log_period or most)
     n = int(round(scenario.length() / T)) + 1
     if n > 50_000_000:
         raise InputError(f"scenario: {n} samples are more than a run can hold", mend="shorten the run or lengthen the sample time")
     lag = float(system.lag) if sampled else 0.0
-    steps = lambda span: max(1, math.ceil(span / scenario.max_step - 1e-9))
-    n1 = steps(lag) if lag > 0 else 0
-    n2 = steps(T - lag)
+    at = [t - math.floor(t / T + 1e-9) * T for value in driving(system, scenario) for t in value.jumps() if t < n * T]
+    n1 = steps(lag, most, at) if lag > 0 else 0
+    n2 = steps(T - lag, most, [t - lag for t in at])
     every = max(1, round(scenario.log_period / T)) if scenario.log_period and sampled else 1
     return Grid(T, n, n1, lag / n1 if n1 else 0.0, n2, (T - lag) / n2, every)
+
+
+def driving(system: System, scenario: Scenario) -> list:
+    """What jumps in the scenario and reaches the flow between samples."""
+    given = [*scenario.disturbances.values(), *([scenario.reference] if system.period is None else [])]
+    return [value for value in given if hasattr(value, "jumps")]
+
+
+def steps(span: float, most: float, at: list[float]) -> int:
+    """Number of equal steps, none longer than `most`, into which `span` is cut so that one ends at each of `at` inside it."""
+    least = max(1, math.ceil(span / most - 1e-9))
+    inside = [t / span for t in at if 1e-9 * span < t < (1 - 1e-9) * span]
+    for n in range(least, FINER * least + 1):
+        if all(abs(part * n - round(part * n)) < 1e-9 * n for part in inside):
+            return n
+    raise InputError(f"scenario: an input jumps {inside[0] * span:g} s after a sample, where no step can end",
+                     mend="let it jump on multiples of max_step (or of the sample time)")
 
 
 def start_state(loop: System, scenario: Scenario) -> np.ndarray:
@@ -95,8 +115,8 @@ def compiled_loop(traced, compiled: bool | None) -> native.Loop:
 
 
 def integrator(system: System, traced, compiled: bool | None):
-    """The compiled integrator of `system`, and its constants: adaptive where the plant asks for it."""
-    if adaptive(system) is not None:
+    """The compiled integrator of `system`, and its constants: the one for stiff flows where the plant asks for it."""
+    if fixed(system) or adaptive(system):
         return stiff.stiff_loop(system, traced, compiled)
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
 

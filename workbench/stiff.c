@@ -1,9 +1,10 @@
-/* Adaptive integration of stiff flows around the generated functions; signature and bookkeeping of `run` as in driver.c.
+/* Integration of stiff flows by adaptive or, with FIXED, equal steps around the generated functions; signature and bookkeeping of `run` as in driver.c.
  *
  * RODAS (table TABLE_…), six stages, order 4, L-stable and stiffly accurate, on z = [x, e] with e the power integrals. The
  * systems (1/(h γ) − J) k = r are solved by generated code: `lu` eliminates in an order found beforehand, without
  * exchanges, `solve` substitutes. Steps end on samples, on multiples of the period at which the flow has edges, and close
- * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE).
+ * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE). Equal steps
+ * have none, and take their inputs at the stages themselves.
  * stiff_vm.py has the same text for the virtual machine.
  */
 #include <math.h>
@@ -18,9 +19,34 @@ static int finite_all(const real *x, int n) {
   return 1;
 }
 
+#if PROJECTED
+static void project_state(real t, real *x, const real *w, const real *c, real *work) {
+  real y[NX + 1];
+  CALL(project, &t, x, w, y);
+  for (int i = 0; i < NX; ++i) x[i] = y[i];
+}
+#else
+#define project_state(...) ((void)0)
+#endif
+
 /* inputs from t0 on: one row that holds, or the polynomial through NODES equidistant rows over the span */
 typedef struct { const real *rows; real t0, span; } Inputs;
 
+#if FIXED
+static const int row_at[6] = TABLE_ROW; /* row of a stage's inputs */
+static const real slope_at[NODES] = TABLE_SLOPE; /* weights of the rows in the rate at the beginning, times the step */
+
+static const real *stage_inputs(const Inputs *in, int s, real t, real *w) {
+  (void)t; (void)w;
+  return in->rows + (WSTRIDE > 0 ? row_at[s] * NW : 0);
+}
+
+static void input_rate(const Inputs *in, real *dw) {
+  for (int i = 0; i < NW; ++i) dw[i] = 0.0;
+  for (int j = 0; j < NODES * (WSTRIDE > 0); ++j)
+    for (int i = 0; i < NW; ++i) dw[i] += slope_at[j] * in->rows[j * NW + i] / in->span;
+}
+#else
 static const real *inputs_at(const Inputs *in, real t, real *w, real *dw) {
 #if WSTRIDE > 0
   real s = (t - in->t0) / in->span * (NODES - 1);
@@ -45,10 +71,17 @@ static const real *inputs_at(const Inputs *in, real t, real *w, real *dw) {
 #endif
 }
 
+static const real *stage_inputs(const Inputs *in, int s, real t, real *w) {
+  real dw[NW + 1];
+  (void)s;
+  return inputs_at(in, t, w, dw);
+}
+#endif
+
 /* one step of h from z at t to `to`; J and f_t are those of t. Returns the error against what is allowed. */
 static real rodas(real t, real h, const real *z, real *to, const Inputs *in, const real *J, const real *ft, const real *c,
                   real *work) {
-  real U[6][N], y[NX + 1], w[NW + 1], dw[NW + 1], f[N + 1], r[N], L[NLU + 1], g = 1.0 / (h * GAMMA), worst = 0.0;
+  real U[6][N], y[NX + 1], w[NW + 1], f[N + 1], r[N], L[NLU + 1], g = 1.0 / (h * GAMMA), worst = 0.0;
   { const real *arg[2] = {J, &g}; real *res[1] = {L}; lu(arg, res, 0, work, 0); }
   for (int i = NI; i < NX; ++i) y[i] = z[i];
   for (int s = 0; s < 6; ++s) {
@@ -57,7 +90,7 @@ static real rodas(real t, real h, const real *z, real *to, const Inputs *in, con
       y[i] = z[i];
       for (int q = 0; q < s; ++q) y[i] += A[s][q] * U[q][i];
     }
-    CALL(flow, &at, y, inputs_at(in, at, w, dw), f);
+    CALL(flow, &at, y, stage_inputs(in, s, at, w), f);
     for (int i = 0; i < N; ++i) {
       real sum = 0.0;
       for (int q = 0; q < s; ++q) sum += C[s][q] * U[q][i];
@@ -74,11 +107,31 @@ static real rodas(real t, real h, const real *z, real *to, const Inputs *in, con
   }
   for (int i = 0; i < NI; ++i) {
     if (!(to[i] - to[i] == 0.0)) return HUGE_VAL;
+#if !FIXED
     worst = fmax(worst, fabs(U[5][i]) / (c[NC + i] + RELATIVE * fabs(to[i])));
+#endif
   }
   return worst;
 }
 
+static long tried, accepted;
+
+#if FIXED
+/* z from t to t1 in one step; *h is not used. Returns 0 when the flow leaves the numbers. */
+static int advance(real t, real t1, real *z, const Inputs *in, const real *c, real *work, real *h) {
+  real J[NJ + 1], ft[N + 1], dw[NW + 1], to[NX + NQ + 1];
+  (void)h;
+  input_rate(in, dw);
+  const real *arg[5] = {&t, z, in->rows, dw, c}; real *res[2] = {J, ft};
+  slope(arg, res, 0, work, 0);
+  ++tried;
+  if (rodas(t, t1 - t, z, to, in, J, ft, c, work) > 0.0) return 0;
+  ++accepted;
+  for (int i = 0; i < NX + NQ; ++i) z[i] = to[i];
+  project_state(t1, z, in->rows, c, work);
+  return 1;
+}
+#else
 /* part of the step after which the watched state is on the first edge it has crossed; 1 when none was */
 static real crossed(real from, real to, const real *edges) {
   real first = 1.0;
@@ -86,8 +139,6 @@ static real crossed(real from, real to, const real *edges) {
     if ((from - edges[i]) * (to - edges[i]) < 0.0) first = fmin(first, (edges[i] - from) / (to - from));
   return first;
 }
-
-static long tried, accepted;
 
 /* z from t to t1; *h is the step to try, and then the one to go on with. Returns 0 when no step is small enough. */
 static int advance(real t, real t1, real *z, const Inputs *in, const real *c, real *work, real *h) {
@@ -127,12 +178,14 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
     before = fmax(error, 1e-2);
     t = step == room ? stop : t + step;
     for (int i = 0; i < NX + NQ; ++i) z[i] = to[i];
+    project_state(t, z, in->rows, c, work);
     /* behind an edge small steps; a step cut short to land says little about the next */
     *h = part < 1.0 || (edge && step == room) ? FIRST : fmax(step * grow, step < *h ? *h : 0.0);
     fresh = looked = failed = 0;
   }
   return 1;
 }
+#endif
 
 long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,
          const real *W, const real *F, const real *c, real *rows, real *work) {
@@ -151,9 +204,9 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
       CALL(logged, &t, x, w, rows + NX + NQ);
       rows += NX + NQ + NM;
     }
-    /* inputs that vary are given piece by piece, else up to the release and on from there */
+    /* equal steps, and inputs that vary, are taken piece by piece, else up to the release and on from there */
     for (long s = 0, end; s < n1 + n2; s = end) {
-      end = WSTRIDE > 0 ? s + 1 : s < n1 ? n1 : n1 + n2;
+      end = FIXED || WSTRIDE > 0 ? s + 1 : s < n1 ? n1 : n1 + n2;
       real from = s < n1 ? t + s * h1 : t + n1 * h1 + (s - n1) * h2;
       real till = end <= n1 ? t + end * h1 : t + n1 * h1 + (end - n1) * h2;
       if (n1 && s == n1) {

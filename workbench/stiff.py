@@ -1,14 +1,15 @@
-"""Stiff flows: RODAS, adaptive, with exact Jacobians and a linear solver made for the system's own pattern.
+"""Stiff flows: RODAS with exact Jacobians and a linear solver made for the system's own pattern.
 
-A plant asks for it by having `adaptive` (`workbench.adaptive`). The method has six stages, order 4 with an embedded
+A plant asks for it by having `adaptive` or `fixed` (`workbench.adaptive`). The method has six stages, order 4 with an embedded
 order 3, is L-stable and stiffly accurate, and takes flows that depend on time. Its stages need k in
 
     (1/(h γ) − J) k = r,   J = ∂f/∂x, traced
 
 J's pattern is known, so the elimination is planned once (least fill first, pivots on the diagonal) and becomes
-straight-line code: states that couple only through a few others cost little. Steps end exactly on samples, on jumps of
+straight-line code: states that couple only through a few others cost little. Adaptive steps end exactly on samples, on jumps of
 the controller and on the flow's known edges; an edge of a watched state is not stepped over. Inputs that vary are
-followed by a polynomial through five instants of every `max_step`.
+followed by a polynomial through five instants of every `max_step`. Equal steps evaluate one Jacobian and one
+factorisation each, end on samples and on jumps of inputs (`simulate.grid`), and take inputs at the stages themselves.
 
 Source: [Hairer96] section VI.4 (RODAS).
 """
@@ -21,12 +22,12 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from workbench.adaptive import Adaptive, adaptive
+from workbench.adaptive import Adaptive, adaptive, fixed
 from workbench.calculus import Traced
-from workbench.native import MOST_OPERATIONS, Loop, address, generated, library, renamed
+from workbench.native import END, MOST_OPERATIONS, Loop, address, generated, library, projection, renamed
 from workbench.system import System, names
 
-NODES = (0.0, 0.25, 0.5, 0.75, 1.0 - 1e-9)  # the last one stands before a jump at the interval's end
+NODES = (0.0, 0.25, 0.5, 0.75, END)
 GAMMA = 0.25
 A = ((), (1.544,), (0.9466785280815826, 0.2557011698983284), (3.314825187068521, 2.896124015972201, 0.9986419139977817),
      (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
@@ -37,6 +38,12 @@ C = ((), (-5.6688,), (-2.430093356833875, -0.2063599157091915),
      (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054))
 AT = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)
 D = (0.25, -0.1043, 0.1035, -0.03620000000000023, 0.0, 0.0)
+
+# Of equal steps: where inputs are needed, which of these a stage takes, and what they weigh in the rate at the beginning.
+STAGES = (*AT[:4], END)
+ROW = (0, 1, 2, 3, 4, 4)
+SLOPE = tuple(sum(1 / (a - b) for b in AT[1:5] if b != a) if a == 0.0 else
+              1 / a * np.prod([(0.0 - b) / (a - b) for b in AT[:5] if b not in (0.0, a)]) for a in AT[:5])
 
 
 def elimination(pattern: np.ndarray) -> list[int]:
@@ -94,22 +101,26 @@ def slopes(traced: Traced) -> tuple[ca.Function, ca.Sparsity]:
 
 
 class StiffLoop(Loop):
-    """`native.Loop` with adaptive steps: the same `run`, `begin` and rows."""
+    """`native.Loop` with adaptive steps, or equal ones where nothing adaptive is wanted: the same `run`, `begin` and rows."""
 
     FIRST = 1e-6  # s, step after a jump or an edge
     NEAR = 2e-6  # s before an edge that one step may take; farther away, half of what is left
     RELATIVE = 1e-9  # of a state, added to the error a step may make: what grows without bound shall not stall
 
-    def __init__(self, traced: Traced, wanted: Adaptive, states: list[str], compiled: bool | None = None):
+    def __init__(self, traced: Traced, wanted: Adaptive | None, states: list[str], compiled: bool | None = None):
         self.slope, self.pattern = slopes(traced)
         self.lu, self.solve = solver(self.pattern)
-        self.edges, self.watched = len(wanted.edges), states.index(wanted.watched) if wanted.watched else 0
+        self.fixed = wanted is None
+        self.edges = 0 if self.fixed else len(wanted.edges)
+        self.watched = states.index(wanted.watched) if wanted and wanted.watched else 0
         self.n_c = traced.flow.size1_in(3)
         super().__init__(traced, compiled)
-        self.offsets = NODES
+        self.offsets = STAGES if self.fixed else NODES
 
     def constants(self, system: System) -> np.ndarray:
         """The flow's constants followed by the integrator's settings."""
+        if self.fixed:
+            return np.ascontiguousarray(self.traced.constants(system))
         wanted, moving = adaptive(system), self.traced.n_moving
         errors = [*wanted.errors, *[1e-8] * moving][:moving]  # memory of a continuous law comes after the plant's states
         return np.concatenate([self.traced.constants(system), errors, [wanted.period], wanted.edges])
@@ -117,18 +128,19 @@ class StiffLoop(Loop):
     def _build(self):
         t = self.traced
         parts = {"flow": t.motion, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out,
-                 "slope": self.slope, "lu": self.lu, "solve": self.solve}
+                 "slope": self.slope, "lu": self.lu, "solve": self.solve, **projection(t)}
         if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:
             return None
         named = [renamed(f, name) for name, f in parts.items()]
         table = lambda rows: "{" + ", ".join("{" + ", ".join(map(repr, row or (0.0,))) + "}" for row in rows) + "}"
         row = lambda numbers: "{" + ", ".join(map(repr, numbers)) + "}"
-        defines = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NC": self.n_c,
-                   "NJ": self.pattern.nnz(), "NLU": self.lu.numel_out(0), "NE": self.edges, "WATCHED": self.watched,
-                   "NODES": len(NODES), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "FIRST": self.FIRST,
-                   "NEAR": self.NEAR,
-                   "RELATIVE": self.RELATIVE, "GAMMA": GAMMA, "TABLE_A": table(A), "TABLE_C": table(C), "TABLE_AT": row(AT),
-                   "TABLE_D": row(D)}
+        defines = {
+            "NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NC": self.n_c,
+            "NJ": self.pattern.nnz(), "NLU": self.lu.numel_out(0), "NE": self.edges, "WATCHED": self.watched,
+            "NODES": len(NODES), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "PROJECTED": len(projection(t)),
+            "FIXED": int(self.fixed), "FIRST": self.FIRST, "NEAR": self.NEAR, "RELATIVE": self.RELATIVE, "GAMMA": GAMMA,
+            "TABLE_A": table(A), "TABLE_C": table(C), "TABLE_AT": row(AT), "TABLE_D": row(D), "TABLE_ROW": row(ROW),
+            "TABLE_SLOPE": row(map(float, SLOPE))}
         lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
         if lib is not None:
             p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
@@ -159,8 +171,8 @@ _machines: dict = {}
 
 def stiff_loop(system: System, traced: Traced, compiled: bool | None = None) -> tuple[StiffLoop, np.ndarray]:
     """The integrator of a trace, built once, and the constants it takes."""
-    wanted = adaptive(system)
-    key = (id(traced), len(wanted.edges), wanted.watched, compiled)
+    wanted = None if fixed(system) else adaptive(system)
+    key = (id(traced), wanted and (len(wanted.edges), wanted.watched), compiled)
     if key not in _machines:
         _machines[key] = (traced, StiffLoop(traced, wanted, names(system.states), compiled))
     machine = _machines[key][1]

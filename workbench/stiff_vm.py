@@ -28,13 +28,13 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
             out[kept], kept = np.concatenate([state, jumped(p.log, t, x, w)]), kept + 1
         s = 0
         while s < n1 + n2:
-            end = s + 1 if p.flow_is_driven else n1 if s < n1 else n1 + n2
+            end = s + 1 if loop.fixed or p.flow_is_driven else n1 if s < n1 else n1 + n2
             here, there = (t + i * h1 if i <= n1 and n1 else t + n1 * h1 + (i - n1) * h2 for i in (s, end))
             if n1 and s == n1:
                 x[:], h = jumped(p.release, here, x, w), loop.FIRST
-            inputs = _Inputs(pieces[k - first, s] if p.flow_is_driven else w, here, there - here)
+            inputs = (_Stages if loop.fixed else _Inputs)(pieces[k - first, s] if p.flow_is_driven else w, here, there - here)
             with np.errstate(over="ignore", invalid="ignore"):  # a step that leaves the numbers is refused
-                h = _advance(loop, here, there, state, inputs, c, h)
+                h = (_step if loop.fixed else _advance)(loop, here, there, state, inputs, c, h)
             if h is None:
                 x[0] = np.nan
                 return k + 1 - first
@@ -48,7 +48,7 @@ class _Inputs:
     def __init__(self, rows, t0, span):
         self.rows, self.t0, self.span = rows, t0, span
 
-    def at(self, t):
+    def at(self, t, stage=0):
         if self.rows.ndim == 1:
             return self.rows, np.zeros_like(self.rows)
         s = (t - self.t0) / self.span * _K[-1]
@@ -60,6 +60,15 @@ class _Inputs:
         return value @ self.rows, slope @ self.rows * _K[-1] / self.span
 
 
+class _Stages(_Inputs):
+    """Inputs at the stages of one equal step, and their rate at its beginning."""
+
+    def at(self, t, stage=0):
+        if self.rows.ndim == 1:
+            return self.rows, np.zeros_like(self.rows)
+        return self.rows[stiff.ROW[stage]], np.array(stiff.SLOPE) @ self.rows / self.span
+
+
 def _rodas(loop, t, h, z, inputs, J, rate, c):
     """One step: (where it ends, its error against what is allowed)."""
     m, nx = loop.traced.n_moving, loop.n_x
@@ -68,7 +77,7 @@ def _rodas(loop, t, h, z, inputs, J, rate, c):
     for s in range(6):
         y[:m] = z[:m] + sum(a * u[:m] for a, u in zip(stiff.A[s], U))
         at = t + stiff.AT[s] * h
-        f = np.array(loop.traced.motion(at, y, inputs.at(at)[0], c[: loop.n_c])).ravel()
+        f = np.array(loop.traced.motion(at, y, inputs.at(at, s)[0], c[: loop.n_c])).ravel()
         r = f + sum(b * u for b, u in zip(stiff.C[s], U)) / h + stiff.D[s] * h * rate
         U[s] = np.array(loop.solve(L, r)).ravel()
     to = z.copy()
@@ -76,8 +85,28 @@ def _rodas(loop, t, h, z, inputs, J, rate, c):
     to[nx:] = z[nx:] + U[5, m:] + sum(a * u[m:] for a, u in zip(stiff.A[5], U))
     if not np.isfinite(to[:m]).all():
         return to, inf
+    if loop.fixed:
+        return to, 0.0
     allowed = c[loop.n_c: loop.n_c + m] + loop.RELATIVE * np.abs(to[:m])
     return to, float(np.max(np.abs(U[5, :m]) / allowed))
+
+
+def _step(loop, t, t1, z, inputs, c, h):
+    """z from t to t1 in one step, in place; h, None when the flow leaves the numbers."""
+    w, dw = inputs.at(t)
+    J, rate = loop.slope(t, z[: loop.n_x], w, dw, c[: loop.n_c])
+    to, error = _rodas(loop, t, t1 - t, z, inputs, J, np.array(rate).ravel(), c)
+    if error > 0:
+        return None
+    z[:] = to
+    _project(loop, t1, z, w, c)
+    return h
+
+
+def _project(loop, t, z, w, c):
+    """z put back on the system's constraints, in place."""
+    if loop.traced.project is not None:
+        z[: loop.n_x] = np.array(loop.traced.project(t, z[: loop.n_x], w, c[: loop.n_c])).ravel()
 
 
 def _advance(loop, t, t1, z, inputs, c, h):
@@ -116,6 +145,7 @@ def _advance(loop, t, t1, z, inputs, c, h):
         grow = max(0.2, min(grow, 1.0 if failed else 6.0))
         last, before = step, max(error, 1e-2)
         t, z[:] = stop if step == room else t + step, to
+        _project(loop, t, z, w, c)
         landed = part < 1.0 or (edge and step == room)
         h = loop.FIRST if landed else max(step * grow, h if step < h else 0.0)
         fresh, looked, failed = False, 0, False

@@ -9,13 +9,15 @@ System
   4. `period` is None (no samples) or the sample time; then `update(t, x, u)` is the jump x⁺ at t = k·period, before the
      flow goes on, and `release(t, x, u)` a second jump at k·period + lag, `lag` in [0, period).
   5. `powers(t, x, u)` names power flows in W, integrated along the run; `stored(t, x, u)` is the energy they change.
-  6. All of these are plain NumPy on scalars: sequences in, lists out, no `if` on a value (np.where), no state on `self`.
+  6. `project(t, x)` puts a state that a step has led off the system's constraints back on them; every integrator calls it
+     after each step it accepts. Left out, it costs nothing. A state on the constraints must not change.
+  7. All of these are plain NumPy on scalars: sequences in, lists out, no `if` on a value (np.where), no state on `self`.
      The same text runs on floats and on CasADi expressions.
 
 Controller (its memory z is state of the loop, its number `references` come from the scenario)
-  7. Continuous law: `command(t, z, y, r)` → u, `rhs(t, z, y, r)` → ż.
-  8. Sampled law: `step(t, z, y, r)` → (z⁺, u), or `step_at(T_s, t, z, y, r)` where the recursion needs the sample time.
-  9. `references` are Signals whose kind says who provides them: "reference" or "noise".
+  8. Continuous law: `command(t, z, y, r)` → u, `rhs(t, z, y, r)` → ż.
+  9. Sampled law: `step(t, z, y, r)` → (z⁺, u), or `step_at(T_s, t, z, y, r)` where the recursion needs the sample time.
+ 10. `references` are Signals whose kind says who provides them: "reference" or "noise".
 
 ClosedLoop is again a System. A user's own controller (an object with `step` or `command`, or a function f(t, y, r) → u)
 is `Plain`: it may do anything Python can, so it is called from Python around the compiled plant (`workbench.hosted`).
@@ -92,6 +94,9 @@ class System(ABC):
         return list(x)
 
     def release(self, t, x, u) -> list:
+        return list(x)
+
+    def project(self, t, x) -> list:
         return list(x)
 
     def defaults(self) -> Mapping[str, float]:
@@ -391,6 +396,10 @@ class ClosedLoop(System):
     def guards(self, t, x, w):
         xp, _, _, _, u = self.parts(t, x, w)
         return self.plant.guards(t, xp, u)
+
+    def project(self, t, x):
+        n = len(self.plant.states)
+        return [*self.plant.project(t, x[:n]), *x[n:]]
 
     def powers(self, t, x, w):
         xp, _, _, _, u = self.parts(t, x, w)
