@@ -1,0 +1,1 @@
+"""Multibody mechanisms: trees of bodies, loops cut and closed, three solvers over one text."""

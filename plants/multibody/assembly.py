@@ -1,0 +1,245 @@
+"""A consistent start: positions that close the loops near the user's, velocities projected, rows that are redundant left out.
+
+Positions: z closest to the guess in the metric of M^Σ (so that a heavy boom stays and a light link gives way), by
+
+    z ← z_0 + M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ (G (z − z_0) − Φ(z)),   G = Φ_z
+
+with the joints that are held taken out. A cut of rows that are not all needed (a planar loop in space, a Bricard linkage) has a
+Φ_z of lower rank than rows: as many as the rank are kept, those left out must stay satisfied. A start is singular where the
+rank is lower than at positions beside it.
+
+Source: [Bayo96] for projections in the metric of the mass.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from plants.multibody import tree
+from plants.multibody.loops import ROWS, facing
+from workbench.errors import InputError
+
+CLOSED = 1e-12  # residual of an assembled loop, of the mechanism's size
+RANK = 1e-8  # singular values below this part of the largest are zero
+ASIDE = 1e-2  # rad or m, to positions beside the start
+
+
+class Assembly(NamedTuple):
+    """What the assembly found.
+
+    z, rates   positions (quaternions included) and rates that satisfy all loops
+    kept       numbers of the constraint rows that are used;  left_out: (loop, row) that follow from them
+    moved      name of a coordinate → how far from where the user put it, those that moved
+    residual   largest |Φ|;  mobility: degrees of freedom
+    """
+
+    z: tuple[float, ...]
+    rates: tuple[float, ...]
+    kept: tuple[int, ...]
+    left_out: tuple[tuple[str, int], ...]
+    moved: dict
+    residual: float
+    mobility: int
+
+
+@lru_cache(maxsize=256)
+def assemble(mechanism) -> Assembly:
+    """The Assembly of a Mechanism; InputError naming loop and residual where there is none, or a singular start."""
+    z_0, rates = guess(mechanism)
+    M = np.array(mechanism.mass_matrix(z_0), float)
+    check_masses(mechanism, M)
+    free = np.array([not mechanism.bodies[j].hold for j in mechanism.tree.body_of], bool)
+    z = _closed(mechanism, z_0, M, free)
+    check_faces(mechanism, z)
+    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)
+    kept = independent(G)
+    check_regular(mechanism, z, M)
+    left_out = tuple(_row_names(mechanism)[i] for i in range(len(G)) if i not in kept)
+    rates = _projected(mechanism, G, M, rates, free)
+    moved = {s.name: float(b - a) for s, a, b in zip(mechanism.coordinates, z_0, z) if abs(b - a) > 1e-9}
+    residual = float(np.abs(mechanism.constraints(z)[0]).max(initial=0.0))
+    return Assembly(tuple(map(float, z)), tuple(map(float, rates)), kept, left_out, moved, residual,
+                    mechanism.tree.n_v - len(kept))
+
+
+def guess(mechanism) -> tuple[list, np.ndarray]:
+    """(positions, rates) as the user gave them; rotation vectors as quaternions."""
+    z, rates = [], []
+    for body in mechanism.bodies:
+        if body.joint == "spherical":
+            φ = np.array(body.start)
+            half = np.linalg.norm(φ) / 2
+            z += [float(np.cos(half)), *map(float, np.sinc(half / np.pi) / 2 * φ)]
+            rates += list(body.rate) if isinstance(body.rate, tuple) else [0.0] * 3
+        elif body.joint != "fixed":
+            z.append(float(body.start))
+            rates.append(float(body.rate))
+    return z, np.array(rates)
+
+
+def _closed(mechanism, z_0, M, free) -> list:
+    """Positions near z_0 that close every loop: first by shortest steps, then the nearest."""
+    size = mechanism.size(z_0)
+    W = np.linalg.inv(M[np.ix_(free, free)]) if free.any() else np.zeros((0, 0))
+    z, away = list(z_0), np.zeros(len(M))
+    history = []
+    for k in range(200):
+        Φ, G = (np.array(a, float) for a in mechanism.constraints(z))
+        if not len(Φ):
+            return z
+        worst = float(np.abs(Φ).max())
+        history.append(worst)
+        G = G.reshape(len(Φ), -1)[:, free]
+        settled = worst < 1e-9 * size
+        target = G @ away[free] - Φ if settled else -Φ
+        U, σ, Vt = np.linalg.svd(G @ W @ G.T)
+        inverse = np.where(σ > RANK**2 * max(σ[0], 1e-300), 1 / np.maximum(σ, 1e-300), 0.0)
+        step = W @ G.T @ (Vt.T * inverse @ U.T @ target)
+        move = np.zeros(len(M))
+        move[free] = step - away[free] if settled else step
+        largest = np.abs(move).max(initial=0.0)
+        if worst < CLOSED * size and (largest < 1e-9 or k > 60):
+            return z
+        move *= min(1.0, 0.3 * max(size, 1.0) / max(largest, 1e-300))
+        z, away = mechanism.moved(z, move), away + move
+        if k > 100 and min(history[-40:]) > 0.5 * min(history[:-40]):
+            break
+    raise _open(mechanism, z)
+
+
+def _projected(mechanism, G, M, rates, free) -> np.ndarray:
+    """Rates that the loops allow, nearest to the given ones in the metric of M^Σ; those of joints that are held stay."""
+    F, W = G[:, free], np.linalg.inv(M[np.ix_(free, free)])
+    found = rates.copy()
+    found[free] -= W @ F.T @ np.linalg.pinv(F @ W @ F.T, rcond=RANK**2, hermitian=True) @ (G @ rates)
+    if np.abs(G @ found).max(initial=0.0) > 1e-9 * max(1.0, np.abs(rates).max(initial=0.0)):
+        held = ", ".join(b.name for b in mechanism.bodies if b.hold)
+        raise InputError(f"bodies: the loops do not allow the rates at which {held} start", key="bodies",
+                         mend="hold fewer of them, or give rates that fit each other")
+    return found
+
+
+def _open(mechanism, z) -> InputError:
+    Φ = np.array(mechanism.constraints(z)[0], float)
+    names = _row_names(mechanism)
+    worst = {}
+    for (loop, _), value in zip(names, np.abs(Φ)):
+        worst[loop] = max(worst.get(loop, 0.0), float(value))
+    loop = max(worst, key=worst.get)
+    held = [b.name for b in mechanism.bodies if b.hold]
+    return InputError(f"loops: {loop} cannot be closed; {worst[loop]:.3g} m (or rad) stay open at the best position found",
+                      key=f"loops.{loop}",
+                      mend="check lengths, points and axes of its bodies, or start nearer to a closed position"
+                           + (f"; {', '.join(held)} held" if held else ""))
+
+
+def _row_names(mechanism) -> list[tuple[str, int]]:
+    return [(loop.name, i) for loop in mechanism.loops for i in range(ROWS[loop.joint])]
+
+
+def check_masses(mechanism, M) -> None:
+    """Every motion must move some mass."""
+    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+    for i, j in enumerate(mechanism.tree.body_of):
+        if not scale[i] > 0:
+            raise InputError(f"bodies: moving the joint of {mechanism.bodies[j].name} moves no mass",
+                             key=f"bodies.{mechanism.bodies[j].name}.mass", mend="give it a mass, or make the joint fixed")
+    σ, V = np.linalg.eigh(M / np.outer(scale, scale)) if len(M) else (np.ones(1), None)
+    if σ[0] < 1e-13:
+        j = mechanism.tree.body_of[int(np.abs(V[:, 0]).argmax())]
+        raise InputError(f"bodies: the joint of {mechanism.bodies[j].name} and others can move together without moving any mass",
+                         key=f"bodies.{mechanism.bodies[j].name}.mass", mend="give it a mass and inertia, or remove a joint")
+
+
+def check_faces(mechanism, z) -> None:
+    """Axes of a closed cut point the same way."""
+    motion = mechanism.moving(z, None)
+    for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
+        if min(map(float, facing(loop, motion, a, b)), default=1.0) < 0:
+            raise InputError(f"loops: {loop.name} closes with its two axes or normals opposite to each other",
+                             key=f"loops.{loop.name}", mend="turn one of them round, or start nearer to what is meant")
+
+
+def independent(G) -> tuple[int, ...]:
+    """Numbers of as many rows of G as its rank, the best conditioned by pivoting."""
+    left, kept = np.array(G, float), []
+    if not left.size:
+        return ()
+    rank = int((np.linalg.svd(left, compute_uv=False) > RANK * np.linalg.norm(left, 2)).sum())
+    for _ in range(rank):
+        lengths = np.linalg.norm(left, axis=1)
+        lengths[kept] = -1.0
+        i = int(np.argmax(lengths.round(9)))
+        kept.append(i)
+        q = left[i] / np.linalg.norm(left[i])
+        left = left - np.outer(left @ q, q)
+    return tuple(sorted(kept))
+
+
+def check_regular(mechanism, z, M) -> None:
+    """InputError where the rank of Φ_z is larger beside the start."""
+    n = len(M)
+    if not mechanism.loops or not n:
+        return
+    rng, here = np.random.default_rng(5), smallest(mechanism, z)
+    for _ in range(3):
+        try:
+            beside = _closed(mechanism, mechanism.moved(z, ASIDE * rng.normal(size=n)), M, np.ones(n, bool))
+        except InputError:
+            continue
+        there = smallest(mechanism, beside)
+        if len(there) > len(here) or here[-1:] < 1e-3 * there[-1:]:
+            raise InputError("the start is singular: its loops hold fewer ways to move than they do beside it, so forces and "
+                             "accelerations are not determined", key="bodies",
+                             mend="start away from where links are in line (a dead centre, a flat parallelogram)")
+
+
+def smallest(mechanism, z) -> np.ndarray:
+    """Singular values of Φ_z that are not zero, the smallest last."""
+    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)
+    σ = np.linalg.svd(G, compute_uv=False)
+    return σ[σ > RANK * σ.max(initial=0.0)]
+
+
+def rank_words(found: Assembly) -> str:
+    """What was left out, in words; empty when nothing."""
+    per = {}
+    for loop, _ in found.left_out:
+        per[loop] = per.get(loop, 0) + 1
+    return ", ".join(f"{count} of {loop}" for loop, count in per.items())
+
+
+
+def holding_forces(mechanism, z) -> list[float]:
+    """Forces of the actuators that hold positions z at rest, by virtual work: weight + Σ F_k ∂s_k/∂z − Φ_zᵀ λ = 0.
+
+    Drives that are laws (springs, forces at input zero) give what they give; the others share the rest, by least squares.
+    """
+    T, still = mechanism.tree, [0.0] * mechanism.tree.n_v
+    z = list(map(float, z))
+    motion = mechanism.moving(z, still)
+    own = tree.inertias(mechanism.bodies, motion)
+    pulls = mechanism.pulls(motion, z, still, None, None)
+    n = len(pulls)
+
+    def loads(forces, gravity):
+        wrenches, direct = mechanism.applied(pulls, forces)
+        return np.array(tree.forces(T, own, motion, gravity, wrenches), float) + np.array(direct, float)
+
+    laws = [k for k, a in enumerate(mechanism.actuators) if hasattr(a.drive, "law")]
+    F = [0.0] * n
+    for k in laws:
+        drive = mechanism.actuators[k].drive
+        F[k] = float(drive.law(pulls[k].s, 0.0, [0.0] * len(drive.inputs(""))))
+    open_ = [k for k in range(n) if k not in laws]
+    known = loads(F, mechanism.gravity)
+    shares = [loads([1.0 if i == k else 0.0 for i in range(n)], (0.0, 0.0, 0.0)) for k in open_]
+    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, T.n_v)
+    columns = np.vstack([*shares, -G]).T
+    if open_:
+        for k, force in zip(open_, np.linalg.lstsq(columns, -known, rcond=1e-10)[0]):
+            F[k] = float(force)
+    return F

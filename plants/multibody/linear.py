@@ -1,0 +1,106 @@
+"""Symmetric positive definite systems of scalars, factored once and solved often: plain text, floats or expressions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plants.multibody.loops import plain_sum
+
+
+class Factors(NamedTuple):
+    """L (unit lower triangle, rows) and 1/D of H = L D Lᵀ."""
+
+    L: list
+    inverse: list
+
+
+def product(a, b):
+    """a b, exact zeros dropped."""
+    if (type(a) is float and a == 0.0) or (type(b) is float and b == 0.0):
+        return 0.0
+    return a * b
+
+
+def less(a, b):
+    """a − b, exact zeros dropped."""
+    return a if type(b) is float and b == 0.0 else a - b
+
+
+def factors(H) -> Factors:
+    """LDLᵀ of H given as rows, without pivoting."""
+    n = len(H)
+    L, D, inverse = [[0.0] * n for _ in range(n)], [0.0] * n, [0.0] * n
+    for j in range(n):
+        D[j] = H[j][j]
+        scaled = [product(L[j][k], D[k]) for k in range(j)]
+        for k in range(j):
+            D[j] = less(D[j], product(L[j][k], scaled[k]))
+        inverse[j] = 1.0 / D[j]
+        for i in range(j + 1, n):
+            value = H[i][j]
+            for k in range(j):
+                value = less(value, product(L[i][k], scaled[k]))
+            L[i][j] = product(value, inverse[j])
+    return Factors(L, inverse)
+
+
+def solve(F: Factors, b) -> list:
+    """x with L D Lᵀ x = b."""
+    n = len(b)
+    y = list(b)
+    for i in range(n):
+        for k in range(i):
+            y[i] = less(y[i], product(F.L[i][k], y[k]))
+    x = [product(v, d) for v, d in zip(y, F.inverse)]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = less(x[i], product(F.L[k][i], x[k]))
+    return x
+
+
+def times(A, x) -> list:
+    """A x for rows A."""
+    return [_sum(product(a, v) for a, v in zip(row, x)) for row in A]
+
+
+def transposed_times(A, y, n: int) -> list:
+    """Aᵀ y for rows A with n entries each."""
+    return [_sum(product(row[i], v) for row, v in zip(A, y)) for i in range(n)]
+
+
+def _sum(values):
+    total = 0.0
+    for v in values:
+        total = plain_sum(total, v)
+    return total
+
+
+class Held(NamedTuple):
+    """What holds motion on its constraints: M factored, G, the columns M⁻¹Gᵀ, and G M⁻¹Gᵀ factored."""
+
+    M: Factors
+    G: list
+    columns: list
+    S: Factors
+
+    def along(self, μ) -> list:
+        """M⁻¹ Gᵀ μ."""
+        return transposed_times(self.columns, μ, len(self.M.L))
+
+
+def held(M, G) -> Held:
+    """Schur complement of [M Gᵀ; G 0]; the rows of G are independent."""
+    F = factors(M)
+    columns = [solve(F, row) for row in G]
+    S = [[0.0] * len(G) for _ in G]
+    for i, row in enumerate(G):
+        for j in range(i + 1):
+            S[i][j] = S[j][i] = times([row], columns[j])[0]
+    return Held(F, G, columns, factors(S))
+
+
+def constrained(H: Held, Q, γ) -> tuple[list, list]:
+    """(z̈, λ) with M z̈ + Gᵀ λ = Q and G z̈ + γ = 0."""
+    free = solve(H.M, Q)
+    λ = solve(H.S, [g + c for g, c in zip(times(H.G, free), γ)])
+    return [a - b for a, b in zip(free, H.along(λ))] if H.G else free, λ

@@ -1,0 +1,115 @@
+"""Loops closed: Φ(z) = 0 of cut joints, its Jacobian Φ_z and Φ̇_z ż.
+
+A cut between places a and b with points r, unit axes u and normals n across them:
+
+    spherical   r_a − r_b = 0
+    revolute    r_a − r_b = 0,  n_1·u_b = n_2·u_b = 0,   n_1, n_2 ⟂ u_a, fixed in a's body
+    prismatic   n_1·(r_b − r_a) = n_2·(r_b − r_a) = 0,  n_1·u_b = n_2·u_b = 0,  n_2·n_b = 0
+
+The force that holds a row is a wrench on b and its opposite on a; its power with the columns b_j is the row of Φ_z, so the
+Jacobian needs no derivative of its own.
+
+Source: [Jaiswal21] eqs (9)–(12); the rows as in [Haug89, chapter 9].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plants.components.spatial import ZERO3, add, cross, dot, power, scale, sub
+from plants.multibody.parts import unit
+from plants.multibody.tree import Motion, Tree, apart, direction, point
+
+ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5}
+
+
+class Row(NamedTuple):
+    """One scalar constraint: Φ, Φ̇, the part Φ̇_z ż of Φ̈, and the wrenches that a unit force of it puts on bodies a and b."""
+
+    value: object
+    rate: object
+    bias: object
+    on_a: tuple
+    on_b: tuple
+    a: int
+    b: int
+
+
+def _product(P, Q):
+    """P·Q with two derivatives."""
+    return (dot(P[0], Q[0]), dot(P[1], Q[0]) + dot(P[0], Q[1]),
+            dot(P[2], Q[0]) + 2 * dot(P[1], Q[1]) + dot(P[0], Q[2]))
+
+
+def _across(place):
+    """u, n_1, n_2 of a place in its body's frame: orthonormal, from axis and normal."""
+    u = unit(place.axis)
+    n = unit(sub(place.normal, scale(dot(place.normal, u), u)))
+    return u, n, cross(u, n)
+
+
+def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
+    """The constraints of one cut between bodies number a and b (−1: the ground)."""
+    P, Q = point(motion, a, loop.a.point), point(motion, b, loop.b.point)
+    gap = apart(Q, P)
+    meet = [Row(gap[0][k], gap[1][k], gap[2][k], (e, cross(P[0], e)), opposite((e, cross(Q[0], e))), a, b)
+            for k, e in enumerate(([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))]
+    if loop.joint == "spherical":
+        return meet
+    _, n1, n2 = (direction(motion, a, d) for d in _across(loop.a))
+    u_b, n_b = (direction(motion, b, d) for d in _across(loop.b)[:2])
+    aligned = [_row(_product(n, d), (ZERO3, cross(d[0], n[0])), a, b) for n, d in ((n1, u_b), (n2, u_b))]
+    if loop.joint == "revolute":
+        return meet + aligned
+    between = apart(P, Q)
+    slide = [_row(_product(n, between), (n[0], cross(Q[0], n[0])), a, b) for n in (n1, n2)]
+    return [*slide, *aligned, _row(_product(n2, n_b), (ZERO3, cross(n_b[0], n2[0])), a, b)]
+
+
+def _row(values, on_b, a: int, b: int) -> Row:
+    return Row(*values, opposite(on_b), on_b, a, b)
+
+
+def opposite(F):
+    """−F of a wrench."""
+    return scale(-1.0, F[0]), scale(-1.0, F[1])
+
+
+def jacobian(T: Tree, found: list[Row], columns) -> list[list]:
+    """Φ_z as rows."""
+    table = []
+    for row in found:
+        line = [0.0] * T.n_v
+        for body, wrench in ((row.a, row.on_a), (row.b, row.on_b)):
+            for i in T.above[body] if body >= 0 else ():
+                line[i] = plain_sum(line[i], power(columns[i], wrench))
+        table.append(line)
+    return table
+
+
+def plain_sum(a, b):
+    """a + b, without a trace of exact zeros."""
+    return b if type(a) is float and a == 0.0 else a if type(b) is float and b == 0.0 else a + b
+
+
+def facing(loop, motion: Motion, a: int, b: int):
+    """Products that must be positive besides the rows: u_a·u_b, and n_a·n_b of a prismatic cut."""
+    if loop.joint == "spherical":
+        return []
+    A, B = ([direction(motion, j, d)[0] for d in _across(place)[:2]] for j, place in ((a, loop.a), (b, loop.b)))
+    return [dot(p, q) for p, q in zip(A, B)][: 2 if loop.joint == "prismatic" else 1]
+
+
+def line_of(motion: Motion, a: int, pin_a, b: int, pin_b):
+    """(s, ṡ, wrench on b of a unit force along the line, its opposite acts on a) of two pins."""
+    P, Q = point(motion, a, pin_a.point), point(motion, b, pin_b.point)
+    d, speed, _ = apart(P, Q)
+    s = dot(d, d) ** 0.5
+    n = [e / s for e in d]
+    return s, dot(n, speed), (n, cross(Q[0], n))
+
+
+def loaded(wrenches: list, j: int, F) -> None:
+    """Add a wrench to the list of those on the bodies; none on the ground."""
+    if j >= 0:
+        wrenches[j] = F if wrenches[j] is None else (add(wrenches[j][0], F[0]), add(wrenches[j][1], F[1]))

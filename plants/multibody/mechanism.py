@@ -1,0 +1,363 @@
+"""A mechanism of bodies, joints, loops and actuators: a System in relative coordinates.
+
+    M^Σ z̈ + Φ_zᵀ λ = Q^Σ,   Φ(z) = 0                                                       (9) without penalty
+
+method (all with the same text of M^Σ, Q^Σ, Φ, Φ_z, Φ̇_z ż):
+
+    projected   states z, ż. z̈ and λ from both equations, the second differentiated twice: (Φ_z M⁻¹ Φ_zᵀ) λ = Φ_z M⁻¹ Q + Φ̇_z ż;
+                `project` puts positions and velocities back on the loops after every step, in the metric of M^Σ
+    minimal     states are the independent z, ż alone; the loops are planar and close in closed form (`plants.multibody.planar`)
+    penalty     the augmented Lagrangian and the trapezoidal rule of [Jaiswal21], a solver of its own
+                (`plants.multibody.penalty.simulate`); anywhere else the same flow as projected
+
+Source: [Jaiswal21] eqs (1)–(12), (35)–(42); [Bayo96] for the projections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, NamedTuple, final
+
+from plants.multibody import checks, linear, loops, reduced, tree
+from plants.multibody.assembly import Assembly, assemble, holding_forces
+from plants.multibody.drives import Torque, effort
+from plants.multibody.parts import Actuator, Body, Loop
+from plants.multibody.planar import Closing, plan
+from plants.multibody.tree import Motion, Tree
+from workbench.parameters import Unit, check_bounds
+from workbench.system import Signal, System
+
+__all__ = ["Actuator", "Body", "Loop", "Mechanism"]
+NEWTON = 2  # corrections of the positions a projection makes
+JOINT_SIGNALS = {"revolute": ("q", "rad", "angle"), "prismatic": ("x", "m", "position")}
+
+
+class Pull(NamedTuple):
+    """An actuator at work: length s, rate ṡ, force F, its states and inputs, and how it acts on the mechanism."""
+
+    s: object
+    rate: object
+    force: object
+    x: list
+    u: list
+    wrench: tuple | None
+
+
+@final
+@dataclass(frozen=True)
+class Mechanism(System):
+    """Bodies on joints, loops closed by cut joints, actuators; equations and methods in the module's docstring.
+
+    Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
+    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of the drives. Monitors: forces
+    f_… of the actuators, and how far each loop is open. gravity in the ground's axes.
+
+    Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
+    cylinders out of their range.
+    """
+
+    bodies: tuple[Body, ...]
+    loops: tuple[Loop, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
+    gravity: Annotated[tuple[float, ...], Unit("m/s^2"), "gravity in the ground's axes"] = (0.0, -9.81, 0.0)
+    method: Literal["projected", "minimal", "penalty"] = "projected"
+    name: str = "mechanism"
+    kept: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())  # rows of Φ that are used
+    closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())  # of method minimal
+
+    def __post_init__(self):
+        check_bounds(self)
+        object.__setattr__(self, "gravity", tuple(float(v) for v in self.gravity))
+        if not self.bodies or len(self.gravity) != 3:
+            raise ValueError("bodies: a mechanism needs at least one" if not self.bodies else
+                             f"gravity: expected three numbers, got {len(self.gravity)}")
+        if self.method not in ("projected", "minimal", "penalty"):
+            raise ValueError(f"method: there is no {self.method!r}; choose from projected, minimal, penalty")
+        checks.check_names(self)
+        object.__setattr__(self, "kept", self.assembly.kept)
+        object.__setattr__(self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ())
+        checks.check_lengths(self)
+
+    # ---- who is who -------------------------------------------------------------------------------------------------
+    @property
+    def tree(self) -> Tree:
+        return tree.tree(self.bodies)
+
+    @property
+    def assembly(self) -> Assembly:
+        """The consistent start: positions, rates, rows kept and left out, mobility."""
+        return assemble(self)
+
+    def number(self, body: str) -> int:
+        """Which body that is; −1 for the ground."""
+        return next((j for j, b in enumerate(self.bodies) if b.name == body), -1)
+
+    @property
+    def cuts(self) -> list[tuple[int, int]]:
+        """Numbers of the two bodies of every loop."""
+        return [(self.number(loop.a.body), self.number(loop.b.body)) for loop in self.loops]
+
+    @property
+    def coordinates(self) -> tuple[Signal, ...]:
+        """Positions of all joints."""
+        found = []
+        for b in self.bodies:
+            if b.joint == "spherical":
+                found += [Signal(f"e_{b.name}_{k}", "1", f"quaternion of {b.name}") for k in range(4)]
+            elif b.joint != "fixed":
+                letter, unit, word = JOINT_SIGNALS[b.joint]
+                found.append(Signal(f"{letter}_{b.name}", unit, f"{word} of {b.name}"))
+        return tuple(found)
+
+    @property
+    def rates(self) -> tuple[Signal, ...]:
+        """Rates of all joints."""
+        found = []
+        for b in self.bodies:
+            if b.joint == "spherical":
+                found += [Signal(f"ω_{b.name}_{a}", "rad/s", f"angular velocity of {b.name} in its axes") for a in "xyz"]
+            elif b.joint != "fixed":
+                letter, unit, word = JOINT_SIGNALS[b.joint]
+                found.append(Signal(f"d{letter}_{b.name}", f"{unit}/s", f"rate of {b.name}"))
+        return tuple(found)
+
+    @property
+    def drive_states(self) -> tuple[Signal, ...]:
+        return tuple(s for a in self.actuators for s in a.drive.states(a.name))
+
+    @property
+    def own(self) -> tuple[list[int], list[int]]:
+        """Which positions and rates are states: all, or the independent ones."""
+        follow = {j for k in self.closings for j in k.unknown}
+        parts = [(z, v) for j, (z, v) in enumerate(zip(self.tree.z, self.tree.v)) if j not in follow]
+        return [i for (at, n), _ in parts for i in range(at, at + n)], [i for _, (at, n) in parts for i in range(at, at + n)]
+
+    @property
+    def states(self):
+        (zs, vs), coordinates, rates = self.own, self.coordinates, self.rates
+        return (*(coordinates[i] for i in zs), *(rates[i] for i in vs), *self.drive_states)
+
+    @property
+    def inputs(self):
+        return tuple(s for a in self.actuators for s in a.drive.inputs(a.name))
+
+    @property
+    def outputs(self):
+        units = ["m" if not a.joint else self.coordinates[self._joint_at(a)[0]].unit for a in self.actuators]
+        s = [Signal(f"s_{a.name}", unit, f"length of {a.name}") for a, unit in zip(self.actuators, units)]
+        rates = [Signal(f"d{x.name}", f"{x.unit}/s", f"rate of {x.meaning}") for x in s]
+        return (*s, *rates, *self.coordinates, *self.rates, *self.drive_states)
+
+    @property
+    def monitors(self):
+        forces = [Signal(f"f_{a.name}", "N m" if isinstance(a.drive, Torque) else "N", f"force of {a.name}")
+                  for a in self.actuators]
+        return (*forces, *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
+
+    @property
+    def power_names(self):
+        return (*(name for a in self.actuators for name in a.drive.power_names(a.name)), "damping")
+
+    def limits(self):
+        return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in self.actuators
+                if getattr(a.drive, "limit", None)}
+
+    # ---- the equations ----------------------------------------------------------------------------------------------
+    def split(self, x):
+        """(all z, all ż, states of every drive) of the state vector."""
+        zs, vs = self.own
+        at, parts = len(zs) + len(vs), []
+        for a in self.actuators:
+            many = len(a.drive.states(a.name))
+            parts.append(list(x[at: at + many]))
+            at += many
+        z, rates = list(x[: len(zs)]), list(x[len(zs): len(zs) + len(vs)])
+        if self.closings:
+            z, own = reduced.positions(self, z), dict(zip(vs, rates))
+            G = loops.jacobian(self.tree, *self._closing_rows(z, None))
+            rates = reduced.followed(self, G, [own.get(i, 0.0) for i in range(self.tree.n_v)], [0.0] * len(G))
+        return z, rates, parts
+
+    def _closing_rows(self, z, rates):
+        motion = self.moving(z, rates)
+        return reduced.rows(self, motion), motion.b
+
+    def moving(self, z, rates) -> Motion:
+        """Poses, columns and, with rates, velocities of all bodies."""
+        return tree.move(self.bodies, self.tree, z, rates)
+
+    def mass_matrix(self, z) -> list:
+        """M^Σ (8), rows."""
+        motion = self.moving(z, None)
+        return tree.mass_matrix(self.tree, tree.inertias(self.bodies, motion), motion.b)
+
+    def rows(self, motion: Motion) -> list:
+        """All rows of all loops."""
+        return [row for loop, (a, b) in zip(self.loops, self.cuts) for row in loops.rows(loop, motion, a, b)]
+
+    def constraints(self, z) -> tuple[list, list]:
+        """(Φ, Φ_z) of all rows, redundant ones too."""
+        motion = self.moving(z, None)
+        found = self.rows(motion)
+        return [row.value for row in found], loops.jacobian(self.tree, found, motion.b)
+
+    def size(self, z) -> float:
+        """A length of the mechanism, m: the farthest a body's origin or place is from the ground's, at least 1 mm."""
+        motion = self.moving(z, None)
+        places = [loops.point(motion, j, p.point)[0] for loop, cut in zip(self.loops, self.cuts)
+                  for j, p in zip(cut, (loop.a, loop.b))]
+        return max([1e-3, *(float(max(map(abs, r))) for r in (*motion.r, *places))])
+
+    def moved(self, z, δ) -> list:
+        """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""
+        found = []
+        for body, (at, many), (first, _) in zip(self.bodies, self.tree.z, self.tree.v):
+            if body.joint == "spherical":
+                e = z[at: at + many]
+                e = [a + b for a, b in zip(e, tree.quaternion_rate(e, δ[first: first + 3]))]
+                size = (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]) ** 0.5
+                found += [a / size for a in e]
+            else:
+                found += [z[at + k] + δ[first + k] for k in range(many)]
+        return found
+
+    def velocities(self, z, rates) -> list:
+        """d/dt of the positions."""
+        found = []
+        for body, (at, _), (first, count) in zip(self.bodies, self.tree.z, self.tree.v):
+            found += (tree.quaternion_rate(z[at: at + 4], rates[first: first + 3]) if body.joint == "spherical"
+                      else rates[first: first + count])
+        return found
+
+    def _joint_at(self, actuator) -> tuple[int, int]:
+        j = self.number(actuator.joint)
+        return self.tree.z[j][0], self.tree.v[j][0]
+
+    def pulls(self, motion: Motion, z, rates, own, u) -> list[Pull]:
+        """What every actuator does; own, u None: lengths and rates only."""
+        found, at = [], 0
+        for k, a in enumerate(self.actuators):
+            if a.joint:
+                (i, j), wrench = self._joint_at(a), None
+                s, rate = z[i], rates[j]
+            else:
+                s, rate, wrench = loops.line_of(motion, self.number(a.a.body), a.a, self.number(a.b.body), a.b)
+            many = len(a.drive.inputs(a.name))
+            x, w = ([], []) if own is None else (own[k], list(u[at: at + many]))
+            found.append(Pull(s, rate, None if own is None else effort(a.drive, x, s, rate, w), x, w, wrench))
+            at += many
+        return found
+
+    def applied(self, pulls: list[Pull], forces) -> tuple[list, list]:
+        """(wrench on every body, force on every joint) of the actuators."""
+        wrenches, own = [None] * len(self.bodies), [0.0] * self.tree.n_v
+        for a, pull, F in zip(self.actuators, pulls, forces):
+            if pull.wrench is None:
+                i = self._joint_at(a)[1]
+                own[i] = loops.plain_sum(own[i], F)
+                continue
+            on_b = tuple([F * e for e in part] for part in pull.wrench)
+            loops.loaded(wrenches, self.number(a.b.body), on_b)
+            loops.loaded(wrenches, self.number(a.a.body), loops.opposite(on_b))
+        return wrenches, own
+
+    def loads(self, motion: Motion, own, rates, pulls: list[Pull]) -> list:
+        """Q^Σ with actuators and damping."""
+        wrenches, direct = self.applied(pulls, [p.force for p in pulls])
+        Q = tree.forces(self.tree, own, motion, self.gravity, wrenches)
+        return [q + f - self.bodies[j].damping * v for q, f, j, v in zip(Q, direct, self.tree.body_of, rates)]
+
+    def accelerations(self, motion: Motion, rates, pulls: list[Pull]) -> tuple[list, list]:
+        """(z̈, λ) with λ of the rows that are kept; minimal: z̈ of the independent joints, and nothing."""
+        own = tree.inertias(self.bodies, motion)
+        M, Q = tree.mass_matrix(self.tree, own, motion.b), self.loads(motion, own, rates, pulls)
+        found = reduced.rows(self, motion) if self.closings else self._kept(motion)
+        G, γ = loops.jacobian(self.tree, found, motion.b), [row.bias for row in found]
+        if not self.closings:
+            return linear.constrained(linear.held(M, G), Q, γ)
+        ζ = reduced.followed(self, G, [0.0] * self.tree.n_v, γ)
+        return reduced.accelerations(M, Q, reduced.basis(self, G), ζ), []
+
+    def _kept(self, motion: Motion) -> list:
+        rows = self.rows(motion)
+        return [rows[i] for i in self.kept]
+
+    def rhs(self, t, x, u):
+        z, rates, own = self.split(x)
+        motion = self.moving(z, rates)
+        pulls = self.pulls(motion, z, rates, own, u)
+        accelerations, _ = self.accelerations(motion, rates, pulls)
+        flows = [r for a, p in zip(self.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
+        velocities = self.velocities(z, rates)
+        return [*(velocities[i] for i in self.own[0]), *accelerations, *flows]
+
+    def project(self, t, x) -> list:
+        """x back on its loops: positions by NEWTON chord steps in the metric of M^Σ, then rates; quaternions of unit length."""
+        if self.closings and "spherical" not in {b.joint for b in self.bodies}:
+            return list(x)
+        z, rates, own = self.split(x)
+        z = self.moved(z, [0.0] * self.tree.n_v)
+        if self.kept and not self.closings:
+            motion = self.moving(z, rates)
+            M = tree.mass_matrix(self.tree, tree.inertias(self.bodies, motion), motion.b)
+            H = linear.held(M, loops.jacobian(self.tree, self._kept(motion), motion.b))
+            for _ in range(NEWTON):
+                Φ = [row.value for row in self._kept(self.moving(z, None))]
+                z = self.moved(z, [-v for v in H.along(linear.solve(H.S, Φ))])
+            for _ in range(NEWTON):
+                rate = [row.rate for row in self._kept(self.moving(z, rates))]
+                rates = [v - c for v, c in zip(rates, H.along(linear.solve(H.S, rate)))]
+        zs, vs = self.own
+        return [*(z[i] for i in zs), *(rates[i] for i in vs), *(v for part in own for v in part)]
+
+    # ---- what is measured and logged --------------------------------------------------------------------------------
+    def out(self, t, x):
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.moving(z, rates), z, rates, None, None)
+        return [*(p.s for p in pulls), *(p.rate for p in pulls), *z, *rates, *(v for part in own for v in part)]
+
+    def monitor(self, t, x, u):
+        z, rates, own = self.split(x)
+        motion = self.moving(z, rates)
+        gaps = []
+        for loop, (a, b) in zip(self.loops, self.cuts):
+            Φ = [row.value for row in loops.rows(loop, motion, a, b)]
+            gaps.append(sum(v * v for v in Φ) ** 0.5)
+        return [*(p.force for p in self.pulls(motion, z, rates, own, u)), *gaps]
+
+    def powers(self, t, x, u):
+        """W into the stored energy, by cause."""
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
+        lost = 0.0
+        for j, v in zip(self.tree.body_of, rates):
+            lost = lost - self.bodies[j].damping * v * v
+        return [*(w for a, p in zip(self.actuators, pulls) for w in a.drive.powers(p.x, p.s, p.rate, p.u)), lost]
+
+    def energies(self, z, rates):
+        """(kinetic, potential) energy of the bodies, J; potential is zero with all centres of mass at the origin."""
+        motion = self.moving(z, rates)
+        return tree.energies(self.bodies, tree.inertias(self.bodies, motion), motion, self.gravity)
+
+    def stored(self, t, x, u):
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
+        total = sum(self.energies(z, rates))
+        for a, p in zip(self.actuators, pulls):
+            total = total + a.drive.stored(p.x, p.s)
+        return total
+
+    # ---- a sensible start -------------------------------------------------------------------------------------------
+    def initial(self):
+        """The assembled start, drives at rest under the forces that hold it."""
+        found = self.assembly
+        motion = self.moving(found.z, found.rates)
+        lengths = self.pulls(motion, found.z, found.rates, None, None)
+        held = self.holding_forces(found.z)
+        own = [v for a, p, F in zip(self.actuators, lengths, held) for v in a.drive.initial(float(p.s), F)]
+        zs, vs = self.own
+        return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
+
+    def holding_forces(self, z) -> list[float]:
+        """Forces of the actuators that hold z at rest, N; see `assembly.holding_forces`."""
+        return holding_forces(self, z)

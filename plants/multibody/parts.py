@@ -1,0 +1,174 @@
+"""What a mechanism is made of: bodies on joints, cut joints that close loops, actuators between points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Annotated, Literal, final
+
+from plants.components.spatial import Body as Solid
+from plants.multibody.drives import Drive
+from workbench.errors import InputError
+from workbench.parameters import Bound, Unit, check_bounds, nonnegative
+from workbench.units import quantity
+
+GROUND = "ground"
+JOINTS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "fixed": (0, 0)}  # positions, rates
+ORIGIN = (0.0, 0.0, 0.0)
+Z_AXIS = (0.0, 0.0, 1.0)
+
+
+def _vector(owner, field: str, what: str, zero: bool = True) -> None:
+    value = tuple(float(v) for v in getattr(owner, field))
+    if len(value) != 3 or (not zero and not any(value)):
+        raise ValueError(f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {value}")
+    object.__setattr__(owner, field, value)
+
+
+def _known(owner, field: str, known) -> None:
+    if getattr(owner, field) not in known:
+        raise ValueError(f"{field}: there is no {getattr(owner, field)!r}; choose from {', '.join(known)}")
+
+
+@final
+@dataclass(frozen=True)
+class Body:
+    """A rigid body and the joint it hangs on.
+
+    Its frame has its origin at the joint; at position zero of the joint its axes are parallel to its parent's. point: the joint
+    in the parent's frame; axis: in the parent's frame, of any length (revolute, prismatic). com and inertia (about the centre
+    of mass: xx, yy, zz, xy, xz, yz, with the signs of the tensor) are in the body's own frame. damping: torque or force per
+    rate of the joint. start: position the assembly begins its search from (60 deg, 0.2 m; a rotation vector for a spherical
+    joint); with hold it is kept exactly. rate: the same for the velocity, which is projected onto what the loops allow.
+
+    Raises ValueError for numbers that belong to no body or joint.
+    """
+
+    name: str
+    parent: str = GROUND
+    joint: Literal["revolute", "prismatic", "spherical", "fixed"] = "revolute"
+    point: Annotated[tuple[float, ...], Unit("m"), "joint in the parent's frame"] = ORIGIN
+    axis: Annotated[tuple[float, ...], Unit("1"), "axis of the joint in the parent's frame"] = Z_AXIS
+    mass: Annotated[float, Unit("kg"), "mass", nonnegative] = 0.0
+    com: Annotated[tuple[float, ...], Unit("m"), "centre of mass in the body's frame"] = ORIGIN
+    inertia: Annotated[tuple[float, ...], Unit("kg m^2"), "tensor about the centre of mass: xx, yy, zz, xy, xz, yz",
+                       Bound(words="")] = (0.0,) * 6
+    damping: Annotated[float, Unit("1"), "viscous damping of the joint, N m s/rad or N s/m", nonnegative] = 0.0
+    start: Annotated[str | float | tuple[str | float, ...], Unit("1"), "position to start from, rad or m (60 deg, 20 cm)"] = 0.0
+    rate: Annotated[str | float | tuple[str | float, ...], Unit("1"), "velocity to start with, rad/s or m/s"] = 0.0
+    hold: bool = False
+
+    def __post_init__(self):
+        _known(self, "joint", JOINTS)
+        _vector(self, "point", "a point")
+        _vector(self, "axis", "an axis", zero=False)
+        length = "m" if self.joint == "prismatic" else "rad"
+        for field, symbol in (("start", length), ("rate", length + "/s")):
+            object.__setattr__(self, field, self._numbers(field, symbol))
+        check_bounds(self)
+        Solid(self.mass, self.com, self.inertia)  # refuses what belongs to no body
+
+    def _numbers(self, field: str, symbol: str):
+        given = getattr(self, field)
+        try:
+            if self.joint != "spherical":
+                return quantity(given, symbol) if not isinstance(given, tuple) else quantity(*given, symbol)
+            value = tuple(quantity(v, symbol) for v in (given if isinstance(given, tuple) else (given,)))
+        except (InputError, TypeError) as why:
+            words = why.message if isinstance(why, InputError) else "expected one number"
+            raise ValueError(f"{field}: {words}") from None
+        if value == (0.0,):
+            return ORIGIN
+        if len(value) != 3:
+            raise ValueError(f"{field}: expected a rotation vector, three numbers in {symbol}, for a spherical joint, got {value}")
+        return value
+
+
+@final
+@dataclass(frozen=True)
+class Place:
+    """A point of a body, with the axis of the joint there, in the body's frame.
+
+    normal: a direction across the axis; a prismatic joint keeps the two normals parallel. Left out, one is chosen.
+    """
+
+    body: str = GROUND
+    point: Annotated[tuple[float, ...], Unit("m"), "point in the body's frame"] = ORIGIN
+    axis: Annotated[tuple[float, ...], Unit("1"), "axis of the joint in the body's frame"] = Z_AXIS
+    normal: Annotated[tuple[float, ...], Unit("1"), "direction across the axis"] = ()
+
+    def __post_init__(self):
+        _vector(self, "point", "a point")
+        _vector(self, "axis", "an axis", zero=False)
+        if not self.normal:
+            least = min(range(3), key=lambda i: abs(self.axis[i]))
+            object.__setattr__(self, "normal", tuple(1.0 if i == least else 0.0 for i in range(3)))
+        _vector(self, "normal", "a direction", zero=False)
+        check_bounds(self)
+        along = sum(a * n for a, n in zip(self.axis, self.normal))
+        if along**2 > (1 - 1e-6) * sum(a * a for a in self.axis) * sum(n * n for n in self.normal):
+            raise ValueError("normal: it lies along the axis; give a direction across it")
+
+
+@final
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a loop, cut: it is not in the tree, it constrains two places of it."""
+
+    name: str
+    a: Place
+    b: Place
+    joint: Literal["revolute", "spherical", "prismatic"] = "revolute"
+
+    def __post_init__(self):
+        _known(self, "joint", ("revolute", "spherical", "prismatic"))
+        if self.a.body == self.b.body:
+            raise ValueError(f"b: both places are on {self.a.body!r}; a loop closes between two bodies")
+
+
+@final
+@dataclass(frozen=True)
+class Pin:
+    """A point of a body, in its frame, that an actuator is attached to."""
+
+    body: str = GROUND
+    point: Annotated[tuple[float, ...], Unit("m"), "point in the body's frame"] = ORIGIN
+
+    def __post_init__(self):
+        _vector(self, "point", "a point")
+        check_bounds(self)
+
+
+@final
+@dataclass(frozen=True)
+class Actuator:
+    """A drive along the line between two pins, s their distance, or along a joint, s its position.
+
+    shortest, longest: what it can span; a start outside is refused.
+    """
+
+    name: str
+    drive: Drive
+    a: Pin | None = None
+    b: Pin | None = None
+    joint: str = ""
+    shortest: Annotated[float | None, Unit("m"), "length when retracted"] = None
+    longest: Annotated[float | None, Unit("m"), "length when extended"] = None
+
+    def __post_init__(self):
+        check_bounds(self)
+        if bool(self.joint) == (self.a is not None and self.b is not None) or (self.a is None) != (self.b is None):
+            raise ValueError("joint: an actuator acts between two pins, a and b, or on the joint of a body; give one of the two")
+        if self.a is not None and self.a.body == self.b.body:
+            raise ValueError(f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies")
+        if self.shortest is not None and self.longest is not None and not self.shortest < self.longest:
+            raise ValueError(f"longest: {self.longest:g} m is not longer than the shortest, {self.shortest:g} m")
+
+
+def unit(a) -> list:
+    """a/|a|; exact axes stay exact, so that zeros drop out of traced graphs."""
+    if all(type(v) is float for v in a):
+        size = sqrt(sum(v * v for v in a))
+        return [v / size for v in a]
+    size = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) ** 0.5
+    return [0.0 if type(v) is float and v == 0.0 else v / size for v in a]

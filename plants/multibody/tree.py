@@ -1,0 +1,263 @@
+"""The open chain: poses, velocities and the equations of motion of a tree of bodies, in relative coordinates.
+
+Velocities Z_j = (ṡ_j, ω_j) are those of the point of body j that is at the origin of the inertial frame, so that they and the
+inertias M̄_j of several bodies simply add:
+
+    Z_j  = Z_p + b_j ż_j                     (1)        d_j = Z_p × (b_j ż_j)
+    Ż_j  = Ż_p + b_j z̈_j + d_j               (2)
+    M^Σ  = Rᵀ M̄ R,  Q^Σ = Rᵀ (Q̄ − M̄ Ṙ ż)      (8)        R = T R_d, the columns b_j of every body above
+
+by recursion: inertias and forces are summed from the leaves to the base, so R is never formed. A spherical joint has three
+columns, along the body's own axes; its position is a quaternion (e_0 … e_3), its rate the angular velocity in the body's axes:
+there is no singular attitude, and rotations are of e/|e|.
+
+Source: [Jaiswal21] eqs (1)–(8).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from plants.components.spatial import (
+    IDENTITY,
+    ZERO3,
+    add,
+    compose,
+    cross,
+    dot,
+    inertia_times,
+    minus,
+    plus,
+    power,
+    scale,
+    sub,
+    turn,
+)
+from plants.multibody.parts import GROUND, JOINTS, unit
+from workbench.errors import InputError
+
+ZERO6 = (ZERO3, ZERO3)
+
+
+class Tree(NamedTuple):
+    """Who hangs on whom; bodies are numbered in the user's order.
+
+    order    parents before children;     parent   number, or −1 for the ground
+    z, v     where a body's positions and rates are: (first, how many);     n_z, n_v   how many there are
+    above    numbers of the rates that move a body
+    body_of  which body a rate belongs to
+    """
+
+    order: tuple[int, ...]
+    parent: tuple[int, ...]
+    z: tuple[tuple[int, int], ...]
+    v: tuple[tuple[int, int], ...]
+    n_z: int
+    n_v: int
+    above: tuple[tuple[int, ...], ...]
+    body_of: tuple[int, ...]
+
+
+def tree(bodies) -> Tree:
+    """The tree of `bodies`; InputError for a parent that is missing, or a circle."""
+    return _tree(tuple((b.name, b.parent, b.joint) for b in bodies))
+
+
+@cache
+def _tree(bodies) -> Tree:
+    known = [name for name, _, _ in bodies]
+    for name, parent, _ in bodies:
+        if name == GROUND or known.count(name) > 1:
+            raise InputError(f"bodies: {name!r} is {'the world' if name == GROUND else 'there twice'}",
+                             mend="give every body a name of its own")
+        if parent != GROUND and parent not in known:
+            raise InputError(f"bodies: the parent of {name}, {parent!r}, is no body",
+                             mend=f"choose from {', '.join([GROUND, *known])}")
+    parents = [known.index(parent) if parent != GROUND else -1 for _, parent, _ in bodies]
+    order: list[int] = []
+    while len(order) < len(bodies):
+        ready = [j for j, p in enumerate(parents) if j not in order and (p < 0 or p in order)]
+        if not ready:
+            names = ", ".join(known[j] for j in range(len(bodies)) if j not in order)
+            raise InputError(f"bodies: {names} hang on each other in a circle", mend="cut one joint and write it under loops:")
+        order += ready
+    z, v, n_z, n_v, body_of = [], [], 0, 0, []
+    for j, (_, _, joint) in enumerate(bodies):
+        many_z, many_v = JOINTS[joint]
+        z.append((n_z, many_z))
+        v.append((n_v, many_v))
+        body_of += [j] * many_v
+        n_z, n_v = n_z + many_z, n_v + many_v
+    above: dict[int, tuple[int, ...]] = {-1: ()}
+    for j in order:
+        above[j] = (*above[parents[j]], *range(v[j][0], sum(v[j])))
+    return Tree(tuple(order), tuple(parents), tuple(z), tuple(v), n_z, n_v, tuple(above[j] for j in range(len(bodies))),
+                tuple(body_of))
+
+
+class Motion(NamedTuple):
+    """Per body: origin r, rotation R, velocity Z and acceleration at z̈ = 0; per rate: its column b."""
+
+    r: list
+    R: list
+    Z: list
+    bias: list
+    b: list
+
+
+def rotation(u, angle):
+    """Rotation by `angle` about the unit vector u, row by row."""
+    c, s = np.cos(angle), np.sin(angle)
+    k = scale(1.0 - c, u)
+    skew = ((0.0, -u[2], u[1]), (u[2], 0.0, -u[0]), (-u[1], u[0], 0.0))
+    unity = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    return [e for i in range(3) for e in add(add(scale(k[i], u), scale(c, unity[i])), scale(s, skew[i]))]
+
+
+def attitude(e):
+    """Rotation of the quaternion e/|e|, row by row."""
+    a, b, c, d = e
+    n = a * a + b * b + c * c + d * d
+    rows = [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c),
+            2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b),
+            2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d]
+    return [v / n for v in rows]
+
+
+def quaternion_rate(e, ω):
+    """ė = ½ e ⊗ (0, ω), ω in the body's axes."""
+    a, b, c, d = e
+    x, y, z = ω
+    return [-0.5 * (b * x + c * y + d * z), 0.5 * (a * x + c * z - d * y), 0.5 * (a * y + d * x - b * z),
+            0.5 * (a * z + b * y - c * x)]
+
+
+def crossed(Z, b):
+    """Z × b for motions: rate of a column b that is fixed in a body moving with Z."""
+    return add(cross(Z[1], b[0]), cross(Z[0], b[1])), cross(Z[1], b[1])
+
+
+def move(bodies, T: Tree, z, rates) -> Motion:
+    """Outward sweep (1), (2) with z̈ = 0; rates None: poses and columns only."""
+    n = len(bodies)
+    r, R, Z, bias, b = [None] * n, [None] * n, [None] * n, [None] * n, [None] * T.n_v
+    for j in T.order:
+        body, p, (at, many), (first, count) = bodies[j], T.parent[j], T.z[j], T.v[j]
+        r_p, R_p, Z_p, bias_p = (r[p], R[p], Z[p], bias[p]) if p >= 0 else (ZERO3, IDENTITY, ZERO6, ZERO6)
+        r[j], R[j] = add(r_p, turn(R_p, body.point)), R_p
+        if body.joint == "spherical":
+            R[j] = compose(R_p, attitude(z[at: at + many]))
+            axes = [[R[j][k], R[j][3 + k], R[j][6 + k]] for k in range(3)]
+        elif count:
+            own = unit(body.axis)
+            axes = [turn(R_p, own)]
+            if body.joint == "revolute":
+                R[j] = compose(R_p, rotation(own, z[at]))
+            else:
+                r[j] = add(r[j], scale(z[at], axes[0]))
+        for k in range(count):
+            b[first + k] = (axes[k], ZERO3) if body.joint == "prismatic" else (cross(r[j], axes[k]), axes[k])
+        Z[j], bias[j] = Z_p, bias_p
+        if rates is not None and count:
+            own = ZERO6
+            for k in range(count):
+                own = plus(own, (scale(rates[first + k], b[first + k][0]), scale(rates[first + k], b[first + k][1])))
+            Z[j], bias[j] = plus(Z_p, own), plus(bias_p, crossed(Z_p, own))
+    return Motion(r, R, Z, bias, b)
+
+
+class Inertia(NamedTuple):
+    """M̄ about the origin: mass, m g (first moment), tensor about the origin (xx, yy, zz, xy, xz, yz)."""
+
+    m: object
+    h: list
+    J: list
+
+    def times(self, Z):
+        """M̄ Z: (momentum, angular momentum about the origin), (6)."""
+        v, ω = Z
+        return add(scale(self.m, v), cross(ω, self.h)), add(inertia_times(self.J, ω), cross(self.h, v))
+
+    def plus(self, other):
+        return Inertia(self.m + other.m, add(self.h, other.h), [*add(self.J[:3], other.J[:3]), *add(self.J[3:], other.J[3:])])
+
+
+def inertia(body, r, R) -> Inertia:
+    """M̄_j of a body at pose (r, R)."""
+    g = add(r, turn(R, body.com))
+    h, rows = scale(body.mass, g), (R[0:3], R[3:6], R[6:9])
+    J = [dot(rows[i], inertia_times(body.inertia, rows[j])) - h[i] * g[j]
+         for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    all_round = dot(h, g)
+    return Inertia(body.mass, h, [*(e + all_round for e in J[:3]), *J[3:]])
+
+
+def inertias(bodies, motion: Motion) -> list[Inertia]:
+    """M̄_j of every body."""
+    return [inertia(body, r, R) for body, r, R in zip(bodies, motion.r, motion.R)]
+
+
+def mass_matrix(T: Tree, own: list[Inertia], b) -> list[list]:
+    """M^Σ as rows (8)."""
+    whole = list(own)
+    for j in reversed(T.order):
+        if T.parent[j] >= 0:
+            whole[T.parent[j]] = whole[T.parent[j]].plus(whole[j])
+    M = [[0.0] * T.n_v for _ in range(T.n_v)]
+    for i in range(T.n_v):
+        F = whole[T.body_of[i]].times(b[i])
+        for k in T.above[T.body_of[i]]:
+            if k <= i or T.body_of[k] != T.body_of[i]:
+                M[i][k] = M[k][i] = power(b[k], F)
+    return M
+
+
+def forces(T: Tree, own: list[Inertia], motion: Motion, gravity, wrenches) -> list:
+    """Q^Σ (8), (7); wrenches: per body, the external force and its moment about the origin, or None."""
+    lift = (scale(-1.0, gravity), ZERO3)
+    net = []
+    for M, Z, bias, W in zip(own, motion.Z, motion.bias, wrenches):
+        P, F = M.times(Z), M.times(plus(bias, lift))
+        F = plus(F, (cross(Z[1], P[0]), add(cross(Z[1], P[1]), cross(Z[0], P[0]))))
+        net.append(F if W is None else minus(F, W))
+    for j in reversed(T.order):
+        if T.parent[j] >= 0:
+            net[T.parent[j]] = plus(net[T.parent[j]], net[j])
+    return [-power(motion.b[i], net[T.body_of[i]]) for i in range(T.n_v)]
+
+
+def energies(bodies, own: list[Inertia], motion: Motion, gravity):
+    """(kinetic, potential) energy, J."""
+    kinetic = potential = 0.0
+    for M, Z in zip(own, motion.Z):
+        kinetic = kinetic + 0.5 * power(Z, M.times(Z))
+        potential = potential - dot(gravity, M.h)
+    return kinetic, potential
+
+
+def point(motion: Motion, j: int, at):
+    """Position, velocity and acceleration (z̈ = 0) of a point of body j (−1: the ground), given in its frame."""
+    if j < 0:
+        return list(at), ZERO3, ZERO3
+    r = add(motion.r[j], turn(motion.R[j], at))
+    (v, ω), (a, α) = motion.Z[j], motion.bias[j]
+    speed = add(v, cross(ω, r))
+    return r, speed, add(add(a, cross(α, r)), cross(ω, speed))
+
+
+def direction(motion: Motion, j: int, n):
+    """A direction fixed in body j (−1: the ground), and its first and second (z̈ = 0) derivatives."""
+    if j < 0:
+        return list(n), ZERO3, ZERO3
+    d = turn(motion.R[j], n)
+    ω, α = motion.Z[j][1], motion.bias[j][1]
+    rate = cross(ω, d)
+    return d, rate, add(cross(α, d), cross(ω, rate))
+
+
+def apart(P, Q):
+    """Q − P, with the derivatives."""
+    return tuple(sub(q, p) for p, q in zip(P, Q))

@@ -1,0 +1,82 @@
+"""Mechanisms for tests: random trees, and loops whose answers are known."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from plants.multibody.drives import Force
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
+
+
+def vector(rng, size=1.0):
+    return tuple(map(float, size * rng.normal(size=3)))
+
+
+def random_inertia(rng):
+    """A mass and the tensor of a cloud of points."""
+    points = rng.normal(size=(6, 3)) * (0.3, 0.5, 0.7)
+    mass = rng.uniform(0.5, 4.0)
+    points -= points.mean(axis=0)
+    J = sum(mass / 6 * (p @ p * np.eye(3) - np.outer(p, p)) for p in points)
+    return float(mass), tuple(map(float, (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])))
+
+
+def random_tree(seed, n=6, **options):
+    """A branching tree of n bodies on joints of every kind."""
+    rng = np.random.default_rng(seed)
+    kinds = ["revolute", "spherical", "prismatic", "revolute", "fixed"]
+    bodies = []
+    for j in range(n):
+        mass, inertia = random_inertia(rng)
+        parent = "ground" if j == 0 else f"b{rng.integers(max(0, j - 3), j)}"
+        bodies.append(Body(f"b{j}", parent, kinds[(j + seed) % 5], vector(rng), vector(rng), mass, vector(rng, 0.3), inertia))
+    return Mechanism(tuple(bodies), gravity=vector(rng, 5.0), **options)
+
+
+def random_positions(rng, mechanism):
+    """(z, ż): quaternions of unit length."""
+    z = rng.normal(size=mechanism.tree.n_z)
+    for body, (at, _) in zip(mechanism.bodies, mechanism.tree.z):
+        if body.joint == "spherical":
+            z[at: at + 4] /= np.linalg.norm(z[at: at + 4])
+    return list(map(float, z)), list(map(float, rng.normal(size=mechanism.tree.n_v)))
+
+
+def bar(name, parent, length, mass, **options):
+    """A slender bar along x, its joint at one end."""
+    J = mass * length**2 / 12
+    return Body(name, parent, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(J / 50, J, J, 0.0, 0.0, 0.0), **options)
+
+
+def four_bar(**options):
+    """The planar four-bar of [Jaiswal21], z_1 held at 60°, a force between F and G instead of its cylinder."""
+    given = {"actuators": (Actuator("cylinder", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),)}
+    return Mechanism((bar("crank", "ground", 2.0, 16.0, start="60 deg", hold=True),
+                      bar("coupler", "crank", 8.0, 64.0, point=(2.0, 0.0, 0.0), start="-37.90 deg"),
+                      bar("rocker", "coupler", 5.0, 40.0, point=(8.0, 0.0, 0.0), start="-93.58 deg")),
+                     (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),), **{**given, **options})
+
+
+def slider_crank(**options):
+    """A spatial slider–crank: crank about z, a rod between two ball joints (one cut), a slider along a slanted line."""
+    crank = Body("crank", mass=3.1, com=(0.12, 0.02, 0.0), inertia=(0.01, 0.05, 0.055, 0.002, 0.0, 0.0), start=0.4, rate=2.0,
+                 hold=True)
+    rod = Body("rod", "crank", "spherical", point=(0.31, 0.0, 0.05), mass=1.7, com=(0.45, 0.01, 0.0),
+               inertia=(0.013, 0.11, 0.12, 0.0, 0.001, 0.0), start=(0.0, 0.2, -0.3), rate=(1.3, 0.0, 0.0))
+    slider = Body("slider", "ground", "prismatic", point=(0.3, 0.1, 0.3), axis=(1.0, 0.2, -0.1), mass=2.3, start=0.6)
+    return Mechanism((crank, rod, slider), (Loop("ball", Place("rod", (0.9, 0.0, 0.0)), Place("slider"), "spherical"),),
+                     **{"gravity": (0.0, -9.81, 0.0), **options})
+
+
+def bricard(**options):
+    """Bricard's mobile loop of six revolute joints [Haug89 has no such]: five in the tree, the sixth cut, one row too many."""
+    a = 1.0
+    corners = [(0, 0, 0), (a, 0, 0), (a, -a, 0), (a, -a, a), (0, -a, a), (0, 0, a)]
+    axes = [(0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0)]
+    return corners, axes
+
+
+def turned(mechanism, **start):
+    """The mechanism with other starts, by name of body."""
+    return replace(mechanism, bodies=tuple(replace(b, **start.get(b.name, {})) for b in mechanism.bodies))
