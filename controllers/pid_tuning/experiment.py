@@ -1,0 +1,228 @@
+"""Relay experiment: a relay with hysteresis makes the loop oscillate, and the oscillation tells its critical gain.
+
+    s⁺ = 1 where e > ε, −1 where e < −ε, else s        e = y_0 − y at the samples
+    u  = u_law + u_0 + d s
+
+The relay stands where K_p, K_i and K_d of one actuator were; the rest of the law (pressure feedback, the other actuators) and
+everything around it (sampling, delay, filters) stays. In a limit cycle of period T_u with error amplitude a, the relay's
+describing function is N(a) = (4 d/πa) e^{−jφ}, sin φ = ε/a, so that G(jω) = −(πa/4d) e^{jφ}: the critical gain is
+K_u = 4 d/(π √(a² − ε²)). a and the command's amplitude are those of the fundamental; with unequal half periods T₊, T₋
+(bias, asymmetric plant) the command's is (4 d/π) sin(π T₊/T_u).
+
+An approximation: the loop's higher harmonics are taken to be filtered away, and with hysteresis the oscillation is slower than
+the loop's own at its stability limit. `RelayExperiment.response` does not approximate: in a limit cycle the fundamentals of y
+and u have the ratio G(jω) of a linear plant.
+
+Source: [AstromHagglund84]; [Astrom06] relay feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, final
+
+import numpy as np
+
+from controllers.pid_tuning.oscillation import Cycle, LimitCycle, limit_cycle
+from workbench.errors import InputError
+from workbench.log import Log
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.scenario import Scenario
+from workbench.simulate import simulate
+from workbench.system import ClosedLoop, Controller, Signal, controls, find, innermost, names, rewrapped
+from workbench.wrappers import Sampled
+
+FIRST, LONGEST = 400, 400_000  # samples of the first and of the longest run
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Relay(Controller):
+    """A relay added to command `u` of the law `base`, on the error of output `y`; equations in the module's docstring."""
+
+    base: Any
+    y: Signal
+    u: Signal
+    d: Annotated[float, Unit("1"), "amplitude, in the command's unit", positive]
+    ε: Annotated[float, Unit("1"), "hysteresis, in the output's unit", nonnegative] = 0.0
+    bias: Annotated[float, Unit("1"), "added to the command, in its unit"] = 0.0
+    y_0: Annotated[float, Unit("1"), "output to oscillate about"] = 0.0
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    @property
+    def measured(self):
+        own = self.base.measured
+        return own if self.y.name in names(own) else (*own, self.y)
+
+    @property
+    def commands(self):
+        return self.base.commands
+
+    @property
+    def references(self):
+        return self.base.references
+
+    @property
+    def states(self):
+        return (*self.base.states, Signal("relay", "1", "side of the relay, 1 or −1"))
+
+    def initial(self):
+        return [*self.base.initial(), 1.0]
+
+    def start(self, t, z, y, r):
+        return [*self.base.start(t, z[:-1], self._own(y), r), z[-1]]
+
+    def _own(self, y):
+        return y[: len(self.base.measured)]
+
+    def step_at(self, T_s, t, z, y, r):
+        memory, u = self.base.step_at(T_s, t, z[:-1], self._own(y), r)
+        e = self.y_0 - y[names(self.measured).index(self.y.name)]
+        side = np.where(e > self.ε, 1.0, np.where(e < -self.ε, -1.0, z[-1]))
+        i = names(self.commands).index(self.u.name)
+        return [*memory, side], [v + (self.bias + self.d * side if k == i else 0.0) for k, v in enumerate(u)]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Still(Controller):
+    """Commands held at constant values."""
+
+    commands: tuple[Signal, ...] = ()
+    held: tuple[float, ...] = ()
+    measured = ()
+
+    def step(self, t, z, y, r):
+        return [], list(self.held)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RelayExperiment:
+    """What the relay has shown; SI in the units of command and output.
+
+    settled     whether a limit cycle settled; `why` says why not, and the numbers below are then None
+    K_u, T_u    critical gain and period, by the describing function
+    amplitude   a of the error's fundamental;  mean: of the error, over whole cycles
+    ω           2π/T_u;  response: G(jω) by the ratio of the fundamentals of y and u (the held command)
+    symmetric   whether both half periods are alike, to within samples and 5 %
+    resolution  T_s/T_u: how finely the period is known
+    """
+
+    settled: bool
+    why: str
+    d: float
+    ε: float
+    bias: float
+    T_s: float
+    log: Log = field(repr=False)
+    output: str = ""
+    command: str = ""
+    K_u: float | None = None
+    T_u: float | None = None
+    amplitude: float | None = None
+    mean: float | None = None
+    ω: float | None = None
+    response: complex | None = None
+    symmetric: bool | None = None
+    resolution: float | None = None
+    cycles: tuple[Cycle, ...] = ()
+
+
+def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias: float = 0.0, *, command: str = "",
+          output: str = "", T_s: float = 1e-3, at: Mapping[str, Any] | None = None, longest: float | None = None,
+          scenario: Scenario | None = None) -> RelayExperiment:
+    """Relay experiment on one command and output of a plant, or in the place of one actuator's PID of a sampled loop.
+
+    amplitude  d; by default a tenth of the command's limit (a plant's `limits`, a PID's u_max)
+    command    name; by default the first one;  output: by default the PID's position for it, else the first output
+    T_s        sample time, for a plant (a loop has its own)
+    at         states the run starts at, and a plant's other inputs (disturbances, further commands)
+    longest    longest run, s; by default 400,000 samples or what settles earlier. scenario: its seed and disturbances are used
+    The run is repeated twice as long until a limit cycle settles. Raises InputError for signals that do not exist, amplitudes
+    that are not positive, loops without samples.
+    """
+    loop, y, u = _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at or {})
+    run = scenario or Scenario()
+    offset = {**run.offset, **_offsets(loop, at or {})}
+    T, most = float(loop.period), LONGEST if longest is None else max(int(longest / loop.period), FIRST)
+    count = min(FIRST, most)
+    while True:
+        log = simulate(loop, replace(run, duration=count * T, offset=offset, reference=None, log_period=None, max_step=min(run.max_step, T)))
+        law = innermost(loop.controller)
+        found = limit_cycle(log.time, log.array("relay"), law.y_0 - log.array(y.name), log.array(f"{u.name}_held"), law.ε)
+        if found.settled or count >= most or not log.status.completed or found.hopeless:
+            return _experiment(found, loop, log, y, u)
+        count = min(2 * count, most)
+
+
+def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at):
+    """(loop with the relay in it, output, command)."""
+    given = system if isinstance(system, ClosedLoop) else None
+    plant = given.plant if given else system
+    if given is not None and given.period is None:
+        raise InputError("relay: the loop is continuous", mend="give it a sample_time: Sampled(law, T_s=…)")
+    u = find(controls(plant), command, "relay, command") if command else controls(plant)[0]
+    i = names(controls(plant)).index(u.name)
+    law = innermost(given.controller) if given else None
+    if law is not None and not hasattr(law, "K_d"):
+        raise InputError(f"relay: the loop has {type(law).__name__}, the relay takes the place of a PID",
+                         mend="give a PID loop, or the plant alone")
+    if output:
+        y = find(plant.outputs, output, "relay, output")
+    else:
+        y = law.measured[i] if law else plant.outputs[0]
+    low, high = plant.limits().get(u.name, (-np.inf, np.inf))
+    limit = law.u_max if law else min(abs(low), abs(high))
+    if amplitude is None and not np.isfinite(limit):
+        raise InputError(f"relay: how large? {type(plant).__name__} states no limit of {u.name}",
+                         mend=f"give the amplitude, in {u.unit}")
+    d = 0.1 * limit if amplitude is None else amplitude
+    if d + abs(bias) > limit:
+        raise InputError(f"relay: amplitude {d:g} and bias {bias:g} {u.unit} leave the limit of {u.name}, {limit:g} {u.unit}",
+                         mend="take a smaller one")
+    if law is None:
+        held = tuple(0.0 if s.name == u.name else float(at.get(s.name, plant.defaults().get(s.name, 0.0))) for s in controls(plant))
+        inner = _Still(controls(plant), held)
+    else:
+        inner = replace(law, **{n: tuple(0.0 if k == i else v for k, v in enumerate(law._each(getattr(law, n))))
+                                for n in ("K_p", "K_i", "K_d")})
+    start = [float(v) for v in plant.initial()]
+    for name, value in at.items():
+        if name in names(plant.states):
+            start[names(plant.states).index(name)] = float(value)
+    y_0 = float(plant.out(0.0, start)[names(plant.outputs).index(y.name)])
+    try:
+        own = Relay(inner, y, u, float(d), float(hysteresis), float(bias), y_0)
+    except ValueError as why:
+        raise InputError(f"relay: {why}".replace("d:", "amplitude:").replace("ε:", "hysteresis:"),
+                         mend="amplitude above 0, hysteresis 0 or more, SI") from None
+    return ClosedLoop(plant, rewrapped(given.controller, own) if given else Sampled(own, T_s)), y, u
+
+
+def _offsets(loop, at) -> dict[str, float]:
+    known = dict(zip(names(loop.plant.states), loop.plant.initial()))
+    for name in at:
+        if name not in known:
+            find((*loop.plant.states, *loop.plant.inputs), name, "relay, at")
+    return {name: float(value) - float(known[name]) for name, value in at.items() if name in known}
+
+
+def _experiment(found: LimitCycle, loop, log, y, u) -> RelayExperiment:
+    law, T_s = innermost(loop.controller), float(loop.period)
+    why = log.status.message if not log.status.completed else found.why
+    common = dict(d=law.d, ε=law.ε, bias=law.bias, T_s=T_s, log=log, output=y.name, command=u.name, cycles=found.cycles)
+    if why or not found.settled:
+        return RelayExperiment(False, why, **common)
+    size = float(np.sqrt(max(found.amplitude ** 2 - law.ε ** 2, 0.0)))
+    if not found.amplitude > 1.02 * law.ε:
+        return RelayExperiment(False, f"the error's amplitude, {found.amplitude:.3g}, is the hysteresis itself: the output follows "
+                               "the relay without lag", **common)
+    K_u = 4 * law.d / np.pi * np.sin(np.pi * found.share) / size
+    # y = y_0 − e, and the command reaches the hold as the samples have it
+    return RelayExperiment(True, "", **common, K_u=float(K_u), T_u=found.period, amplitude=found.amplitude, mean=found.mean,
+                           ω=2 * np.pi / found.period, response=complex(-found.e_1 / found.u_1), symmetric=found.symmetric,
+                           resolution=T_s / found.period)

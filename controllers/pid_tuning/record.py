@@ -1,0 +1,122 @@
+"""What a tuning has found, with the margins its loop has: computed anew from the loop with the gains in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from controllers.pid_tuning.linear import GAINS, Matrices, matrices
+from workbench.system import ClosedLoop, innermost, names
+from workbench.verification.linear import LinearSystem, break_loop, feedback
+from workbench.verification.margins import disk_margin, gain_crossovers, loop_margins, margin_verdicts
+from workbench.verification.norms import hinf_norm
+
+
+@final
+@dataclass(frozen=True)
+class Actuator:
+    """One actuator: its gains, and the margins of its loop with the others closed, worst over the sides of the valves.
+
+    disk 0: not known to be stable. crossover: the highest ω with |L| = 1, bandwidth: the highest with |T| = 1/√2, rad/s;
+    M_s, M_t: largest |S|, |T|; noise: K_p + 2 K_d/(2τ + T_s).
+    """
+
+    command: str
+    gains: Mapping[str, float]
+    disk: float
+    gain_down: float
+    gain_up: float
+    phase: float
+    delay: float
+    crossover: float
+    bandwidth: float
+    M_s: float
+    M_t: float
+    noise: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """A tuned loop.
+
+    law, loop   with the gains in them;  found: names of the fields that were found
+    asked       disk margin asked for, None for a rule, which promises none
+    met         it is there at every command, re-checked by closed-loop eigenvalues (`margins.margin_verdicts`)
+    together    disk margin for changes at all commands at once
+    settling    time constant of the slowest mode, s
+    words       how they were found;  experiments: the relay experiments, one an actuator
+    """
+
+    loop: ClosedLoop
+    actuators: tuple[Actuator, ...]
+    found: tuple[str, ...]
+    asked: float | None
+    met: bool
+    together: float
+    settling: float
+    words: str = ""
+    experiments: tuple[Any, ...] = ()
+
+    @property
+    def law(self):
+        """The PID with its new gains."""
+        return innermost(self.loop.controller)
+
+    @property
+    def disk(self) -> float:
+        """The smallest of the actuators' disk margins."""
+        return min(a.disk for a in self.actuators)
+
+
+def record(loop: ClosedLoop, asked: float | None, at: Mapping[str, Any], found: Sequence[str], words: str = "",
+           experiments: tuple = ()) -> Tuning:
+    """The Tuning of a loop that has its gains."""
+    every = matrices(loop, at)
+    law = innermost(loop.controller)
+    commands = names(law.commands)
+    cuts = [[break_loop(b.M, b.B, b.C, i, b.T) for b in every] for i in range(len(commands))]
+    actuators = tuple(_actuator(loop, i, name, cuts[i]) for i, name in enumerate(commands))
+    met = asked is not None and all(_kept(L, asked) for Ls in cuts for L in Ls)
+    fields = (*found, "τ") if "K_d" in found else tuple(found)
+    together = min(_together(b) for b in every)
+    λ = max(float(np.abs(np.linalg.eigvals(b.M)).max()) for b in every)
+    settling = float(-loop.period / np.log(λ)) if 0 < λ < 1 else np.inf
+    if not words and asked is not None:
+        words = f"disk margin ≥ {asked:g} " + ("kept" if met else f"NOT met: {min(a.disk for a in actuators):.3g}")
+    return Tuning(loop, actuators, fields, asked, met, together, settling, words, experiments)
+
+
+def _kept(L: LinearSystem, asked: float) -> bool:
+    found = margin_verdicts(L, "loop", gain_up=None, gain_down=None, phase=None, disk=asked)
+    return all(v.holds is True for v in found)
+
+
+def _together(b: Matrices) -> float:
+    m = b.B.shape[1]
+    return disk_margin(LinearSystem(b.M - b.B @ b.C, b.B, -b.C, np.zeros((m, m)), b.T)).α
+
+
+def _actuator(loop, i: int, name: str, Ls) -> Actuator:
+    law = innermost(loop.controller)
+    gains = {key: float(law._each(getattr(law, key))[i]) for key in GAINS}
+    noise = gains["K_p"] + 2 * gains["K_d"] / (2 * law.τ + float(loop.period))
+    margins, disks = [loop_margins(L) for L in Ls], [disk_margin(L) for L in Ls]
+    if not all(d.α > 0 for d in disks):
+        return Actuator(name, gains, 0.0, 1.0, 1.0, 0.0, 0.0, np.nan, np.nan, np.inf, np.inf, noise)
+    peaks = [_peaks(L) for L in Ls]
+    return Actuator(name, gains, min(d.α for d in disks), max(m.gain_down for m in margins), min(m.gain_up for m in margins),
+                    min(m.phase_margin for m in margins), min(m.delay_margin for m in margins),
+                    max(max(gain_crossovers(L), default=0.0) for L in Ls), max(b for _, _, b in peaks),
+                    max(s for s, _, _ in peaks), max(t for _, t, _ in peaks), noise)
+
+
+def _peaks(L: LinearSystem) -> tuple[float, float, float]:
+    """(M_s, M_t, bandwidth) of one loop."""
+    T = feedback(L)
+    S = LinearSystem(T.A, T.B, -T.C, 1 - T.D, T.T)
+    wide = LinearSystem(T.A, T.B, np.sqrt(2) * T.C, np.sqrt(2) * T.D, T.T)
+    return hinf_norm(S)[0], hinf_norm(T)[0], max(gain_crossovers(wide), default=0.0)
