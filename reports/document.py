@@ -17,11 +17,12 @@ from workbench.log import Log
 from workbench.system import innermost
 from workbench.verdict import Verdict, exit_code
 
-from . import tables
+from . import tables, words
+from .plan import planned
 from .style import clean, drawing, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
-THEORY = {"VDC": "vdc"}  # controller → page with its argument
+THEORY = {"VDC": "vdc", "PID": "pid", "MPC": "mpc"}  # controller → page with its argument
 LONGEST_FILE = 40_000  # characters of the case file that are printed
 
 
@@ -67,7 +68,7 @@ class Content:
 
     def __post_init__(self):
         known = {"ledger", "assumptions", "sample_time", "delay", "eigenvalues", "margins", "loops", "statistics", "sensitivity",
-                 "model", "tracking", "limits", "solver", "hypotheses", "region", "sector"}
+                 "model", "tracking", "limits", "solver", "hypotheses", "region", "sector", "previews"}
         if odd := sorted(set(self.analysis) - known):
             raise InputError(f"report: there is no analysis called {odd[0]!r}",
                              mend=f"choose from {', '.join(sorted(known))}")
@@ -76,12 +77,16 @@ class Content:
     def of(cls, case, study, date: str = "", command: str = "") -> Content:
         """What a report on a Case (`workbench.load`) and its Study (`workbench.verification.study`) shows."""
         from workbench.terminal import title
+        from workbench.verification.report_arrays import previews
 
         name = os.path.basename(case.path) or "this case"
+        analysis = dict(study.analysis)
+        if study.run is not None and (tracked := analysis.get("tracking")):
+            analysis["previews"] = previews(study.run, tracked["settle"])
         return cls(title(case), f"Is the loop in {name} stable, how far from the edge, and what would break first?",
                    tuple(study.verdicts), study.log, case.text, case.plant, case.controller,
                    {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()},
-                   study.analysis, date, command)
+                   analysis, date, command)
 
 
 def write_report(path: str | os.PathLike, content: Content, progress: Callable[[float], None] | None = None) -> None:
@@ -117,53 +122,21 @@ def rendered(content: Content, format: str = "pdf", ppi: float = 100.0,
 def figures(content: Content, progress: Callable[[float], None] | None = None) -> dict[str, bytes]:
     """Every figure this content has data for, name → SVG."""
     with drawing():
-        plan = _plan(content)
+        drawn = planned(content)
         found = {}
-        for i, (name, draw) in enumerate(plan.items()):
+        for i, (name, draw) in enumerate(drawn.items()):
             made = draw()
             if made is not None:
                 found[name] = svg(made)
             if progress:
-                progress((i + 1) / len(plan))
+                progress((i + 1) / len(drawn))
     return found
-
-
-def _plan(content: Content) -> dict:
-    from . import figures as run
-    from . import figures_linear as linear
-    from . import figures_proof as proof
-    from . import signals, sketch
-
-    log, plant, analysis = content.log, content.plant, content.analysis
-    plan = {}
-    if plant is not None:
-        plan["picture"] = lambda: sketch.machine(plant, log, height=2.1, width=2.7, ghosts=0, bare=True)
-        plan["machine"] = lambda: sketch.machine(plant, log)
-    if log is not None:
-        beside = signals.wanted_path(log, plant) is not None
-        plan["path"] = lambda: run.path(log, plant)
-        plan["tracking"] = lambda: run.tracking(log, beside)
-        plan |= {} if beside else {"followed": lambda: run.followed(log)}
-        plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant),
-                 "voltages": lambda: run.voltages(log, plant)}
-    if ledger := analysis.get("ledger"):
-        plan |= {"ledger": lambda: proof.ledger(ledger), "subsystems": lambda: proof.subsystems(ledger),
-                 "perturbations": lambda: proof.perturbations(ledger), "flows": lambda: proof.flows(ledger)}
-    plan["assumptions"] = lambda: proof.assumptions(analysis.get("assumptions") or {})
-    plan["sample_time"] = lambda: proof.study(analysis.get("sample_time") or {}, "sample time")
-    plan["delay"] = lambda: proof.study(analysis.get("delay") or {}, "delay")
-    if analysis.get("eigenvalues") is not None:
-        plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], _was_sampled(log))
-    loops = {signals.actuator(plant, name): loop for name, loop in (analysis.get("loops") or {}).items()}
-    plan |= {"bode": lambda: linear.bode(loops), "nyquist": lambda: linear.nyquist(loops)}
-    return plan
 
 
 def data(content: Content, drawn: list[str]) -> dict:
     """What the templates print: text, already with units, and the names of the figures there are."""
-    plant, controller = content.plant, innermost(content.controller)
-    model = getattr(controller, "model", None)
-    ledger = content.analysis.get("ledger") or {}
+    plant, controller, analysis = content.plant, innermost(content.controller), content.analysis
+    ledger = analysis.get("ledger") or {}
     origin = {_unwrapped(path): source for path, source in content.provenance.items()}
     shipped = content.case_text[:LONGEST_FILE]
     return {
@@ -175,24 +148,19 @@ def data(content: Content, drawn: list[str]) -> dict:
         "plant": tables.parameter_groups(plant, origin, "plant."),
         "controller": tables.parameter_groups(controller, origin, "controller.", "model."),
         "loop": tables.wrapper_groups(content.controller, origin),
-        "mismatch": tables.differing(model, plant, "") if model is not None and plant is not None else None,
         "law": type(controller).__name__ if controller is not None else "",
         "theory": THEORY.get(type(controller).__name__, ""),
         "actuators": tables.actuator_rows(plant),
         "meanings": tables.meanings(plant, content.controller),
         "tags": [[tag, words] for tag, words in tables.TAGS.items()],
         "rates": [tables.quantity(ledger[k], "1/s") for k in ("rate", "reduced_rate") if k in ledger],
-        "statistics": tables.statistics_rows(content.analysis.get("statistics") or {}),
-        "margins": tables.margin_rows(content.analysis.get("margins") or (), plant),
+        "statistics": tables.statistics_rows(analysis.get("statistics") or {}),
+        "margins": tables.margin_rows(analysis.get("margins") or (), plant, analysis.get("sensitivity")),
+        "disks": any(part.get("disk") for part in (analysis.get("sensitivity") or {}).values()),
         "reproduction": _reproduction(content),
         "case": clean(shipped) + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
+        **words.belief(plant, controller, origin, analysis.get("model")), **words.loop(plant, controller, analysis),
     }
-
-
-def _was_sampled(log: Log | None) -> bool:
-    """Whether the log's loop had a sample time."""
-    known = log.provenance.get("parameters", {}) if log is not None else {}
-    return any(path.startswith("controller.") and path.endswith("T_s") for path in known)
 
 
 def _unwrapped(path: str) -> str:

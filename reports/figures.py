@@ -7,6 +7,7 @@ import numpy as np
 from workbench.log import Log
 
 from . import signals
+from .axes import level, time_axis
 from .style import BLUE, LIMIT, OBTAINED, ORANGE, RED, WANTED, WIDTH, figure, legend, line, panels, reach, symbol
 
 
@@ -46,7 +47,7 @@ def tracking(log: Log, beside: bool = False):
         ax.set_ylabel(unit)
         ax.set_title(symbol(name.removeprefix("e_")))
         _finish(ax, log, e, bins=3)
-    return _time(fig, axes, 5 if beside else 9)
+    return time_axis(fig, axes, 5 if beside else 9)
 
 
 def followed(log: Log):
@@ -66,7 +67,7 @@ def followed(log: Log):
         if high - low < 1e-2 * abs(high):  # a coordinate that is held: no axis of rounding errors
             ax.set_ylim(low - 5e-3 * abs(high), high + 5e-3 * abs(high))
     legend(axes[0, 0])
-    return _time(fig, axes)
+    return time_axis(fig, axes)
 
 
 def forces(log: Log, plant=None):
@@ -83,12 +84,12 @@ def forces(log: Log, plant=None):
         ax.set_title(signals.title_of(plant, label))
         _finish(ax, log, want, have)
     legend(axes[0, 0])
-    return _time(fig, axes)
+    return time_axis(fig, axes)
 
 
 def pressures(log: Log, plant=None):
     """Chamber pressures with the supply and return pressure, one panel an actuator."""
-    groups = signals.pressures(log)
+    groups = signals.pressures(log, plant)
     if not groups:
         return None
     fig, axes = panels(len(groups), 1, 0.95)
@@ -96,15 +97,15 @@ def pressures(log: Log, plant=None):
         values = [log.array(n) / 1e5 for n in names]
         for value, name, color in zip(values, names, (BLUE, RED, ORANGE, "#009E73", "#56B4E9", "#CC79A7")):
             line(ax, log.time, value, color, label=symbol(name[:3]) if label else symbol(name))
-        for level, name in ((getattr(plant, "p_s", None), "supply"), (getattr(plant, "p_r", None), "return")):
-            if isinstance(level, float):
-                _level(ax, level / 1e5, name)
+        for p, name in ((getattr(plant, "p_s", None), "supply"), (getattr(plant, "p_r", None), "return")):
+            if isinstance(p, float):
+                level(ax, p / 1e5, name)
         ax.set_ylabel("bar")
         if label:
             ax.set_title(signals.title_of(plant, label))
         _finish(ax, log, *values)
     legend(axes[0, 0], 0.92)
-    return _time(fig, axes)
+    return time_axis(fig, axes)
 
 
 def voltages(log: Log, plant=None):
@@ -115,26 +116,19 @@ def voltages(log: Log, plant=None):
     limits = dict(zip(getattr(plant, "labels", ()), (c.valve.u_max for c in getattr(plant, "cylinders", ()))))
     fig, axes = panels(len(groups), 1, 0.95)
     for ax, (label, name) in zip(axes[:, 0], groups):
-        unit, u = log.signal(name).unit, log.array(name)
+        (u,), unit = (([log.array(name)], "V") if log.signal(name).unit == "V" else signals.scaled(log, name))
         line(ax, log.time, u, BLUE, lw=0.8)
         most = limits.get(label)
         if most and np.nanmax(np.abs(u)) > 0.15 * most:
             for sign in (1, -1):
-                _level(ax, sign * most, "limit" if sign > 0 else "")
+                level(ax, sign * most, "limit" if sign > 0 else "")
         elif most:
             ax.annotate(f"limit ± {most:g} V, beyond this axis", (1.0, 1.0), (0, 2), "axes fraction",
                         textcoords="offset points", ha="right", va="bottom", fontsize=7, color="#666666")
         ax.set_ylabel(unit)
         ax.set_title(signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name))
         _finish(ax, log, u)
-    return _time(fig, axes)
-
-
-def _level(ax, value, name):
-    ax.axhline(value, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
-    if name:
-        ax.annotate(name, (1.0, value), (0, 2), ("axes fraction", "data"), textcoords="offset points", ha="right",
-                    va="bottom", fontsize=7, color="#666666", annotation_clip=False)
+    return time_axis(fig, axes)
 
 
 def _finish(ax, log, *values, bins=4):
@@ -142,11 +136,3 @@ def _finish(ax, log, *values, bins=4):
     ax.locator_params(axis="y", nbins=bins)
     if not log.status.completed and (limits := reach(*values)):
         ax.set_ylim(*limits)
-
-
-def _time(fig, axes, bins=9):
-    bottom = axes[-1, 0]
-    bottom.set_xlabel("time, s")
-    bottom.margins(x=0.01)
-    bottom.locator_params(axis="x", nbins=bins)
-    return fig

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .figures_proof import _decades, _plain
+from .axes import decades, tens, whole
 from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, figure, legend, named, panels
 
 
@@ -56,19 +56,24 @@ def bode(loops: Mapping):
     gain.axhline(1, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
     phase.axhline(-180, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
     phase.set(ylabel="arg L, °", xlabel="frequency, Hz")
-    _plain(phase.xaxis)
-    _decades(gain, 4)
+    whole(phase.xaxis)
+    decades(gain, 4)
     legend(gain)
     return fig
 
 
-def nyquist(loops: Mapping):
-    """L(jω) near −1, with the circle |L| = 1."""
+def nyquist(loops: Mapping, sensitivity: Mapping | None = None):
+    """L(jω) near −1, with the circle |L| = 1 and, filled, the disks that the disk margins keep L out of."""
     if not loops:
         return None
     fig = figure(2.5, WIDTH * 0.48)
     ax = fig.add_axes((0.15, 0.18, 0.81, 0.72))
     angle = np.linspace(0, 2 * np.pi, 200)
+    for name, color in zip(loops, CYCLE):
+        if disk := ((sensitivity or {}).get(name) or {}).get("disk"):
+            (centre, radius) = disk
+            ax.fill(centre + radius * np.cos(angle), radius * np.sin(angle), color=color, alpha=0.12, lw=0, zorder=1)
+            ax.plot(centre + radius * np.cos(angle), radius * np.sin(angle), color=color, lw=0.5, zorder=2)
     ax.plot(np.cos(angle), np.sin(angle), color=LIMIT, lw=0.6, ls=(0, (4, 2)))
     for (name, (_, L)), color in zip(loops.items(), CYCLE):
         L = np.asarray(L, complex)
@@ -81,4 +86,26 @@ def nyquist(loops: Mapping):
     ax.set_aspect("equal")
     ax.locator_params(nbins=5)
     legend(ax)
+    return fig
+
+
+def sensitivities(parts: Mapping):
+    """|S| and |T| of each broken loop over frequency, with their exact peaks."""
+    if not parts:
+        return None
+    fig, axes = panels(1, 2, 1.35, top=0.26)
+    for ax, key, title in zip(axes[0], "ST", ("|S|, from disturbance to output", "|T|, from reference to output")):
+        for (name, part), color in zip(parts.items(), CYCLE):
+            ax.plot(np.asarray(part["ω"]) / (2 * np.pi), part[key], color=color, label=named(name, 24))
+            peak, ω = part[f"M_{key}"], part[f"ω_{key}"]
+            if np.isfinite(peak) and ω > 0:
+                ax.plot(ω / (2 * np.pi), peak, "o", color=color, ms=3.5)
+        ax.set(xscale="log", yscale="log", xlabel="frequency, Hz")
+        ax.set_title(title)
+        ax.axhline(1, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
+        ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-3))
+        tens(ax.xaxis)
+        decades(ax, 4, low=False)
+    if len(parts) > 1:
+        legend(axes[0, 1])
     return fig

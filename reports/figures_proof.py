@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .axes import decades, whole
 from .signals import unit_for
 from .style import (
     BLUE,
@@ -26,7 +27,6 @@ from .style import (
     thinned,
     upper,
 )
-from .tables import typeset
 
 MOST = 8  # subsystems, perturbations or cuts drawn; the largest ones
 
@@ -42,7 +42,7 @@ def ledger(data: Mapping):
     _log_line(ax, data["t"], data["v"], BLUE, label="$v$")
     ax.set_ylabel("J")
     legend(ax)
-    _decades(ax)
+    decades(ax)
     if "vdot" in data:
         _rates(axes[1, 0], data["t"], data["vdot"], data.get("vdot_bound"))
         legend(axes[1, 0])
@@ -61,7 +61,7 @@ def subsystems(data: Mapping):
         _log_line(left, data["t"], part["v"], BLUE)
         left.set_title(named(name, 44))
         left.set_ylabel("J")
-        _decades(left, 3)
+        decades(left, 3)
         _rates(right, data["t"], part["vdot"], part.get("bound"))
         right.locator_params(axis="y", nbins=3)
     legend(axes[0, 1])
@@ -80,7 +80,7 @@ def perturbations(data: Mapping):
     for name, color in zip(names, CYCLE):
         _log_line(ax, *upper(data["t"], np.abs(terms[name])), color, lw=0.9, label=named(name, 30))
     ax.set_ylabel("|$d_{k}$|, W")
-    _decades(ax, 5)
+    decades(ax, 5)
     _columns(ax)
     return _time(axes, fig)
 
@@ -103,7 +103,7 @@ def flows(data: Mapping):
         _log_line(axes[1, 0], *upper(data["t"], np.abs(rest)), "#666666", lw=0.8)
         axes[1, 0].set_title("what is left of their sum")
         axes[1, 0].set_ylabel("W")
-        _decades(axes[1, 0], 3)
+        decades(axes[1, 0], 3)
     return _time(axes, fig)
 
 
@@ -165,8 +165,8 @@ def study(data: Mapping, quantity: str = "sample time"):
         if np.isfinite(y).any():
             ax.set_yscale("log")
         ax.set_title(title)
-        _plain(ax.xaxis)
-        _decades(ax, 4, low=False)
+        whole(ax.xaxis)
+        decades(ax, 4, low=False)
     legend(axes[0, -1])
     return fig
 
@@ -177,15 +177,6 @@ def _mark(ax, axis, value, name):
     where = ("axes fraction", "data") if axis == "y" else ("data", "axes fraction")
     ax.annotate(name, at, (-1, 2) if axis == "y" else (-2, -1), where, textcoords="offset points", fontsize=7,
                 color="#666666", ha="right", va="bottom" if axis == "y" else "top", rotation=0 if axis == "y" else 90)
-
-
-def _plain(axis):
-    """Logarithmic ticks at 1, 2, 5 written as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator())
 
 
 def _rates(ax, t, vdot, bound):
@@ -203,33 +194,6 @@ def _log_line(ax, t, y, color, **keywords):
     line(ax, t, np.where(y > 0, y, np.nan), color, **keywords)
     if (y > 0).any() and np.isfinite(y[y > 0]).any():
         ax.set_yscale("log")
-
-
-def _decades(ax, count: int = 4, low: bool = True):
-    """At most `count` ticks at powers of ten, written 10ⁿ; of more than eight decades only those around the median."""
-    if ax.get_yscale() != "log":
-        return
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    bottom, top = ax.get_ylim()
-    if low and bottom < top * 1e-8:
-        shown = np.concatenate([curve.get_ydata() for curve in ax.get_lines()])
-        typical = float(np.median(shown[np.isfinite(shown) & (shown > 0)]))
-        bottom, top = max(bottom, typical * 1e-4), min(top, typical * 1e6)
-        ax.set_ylim(bottom, top)
-    narrow = top / bottom < 50
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1))
-    written = (lambda value, _: typeset(f"{value:g}")) if narrow else _power_of_ten
-    ax.yaxis.set_major_formatter(FuncFormatter(written))
-    ax.yaxis.set_minor_locator(NullLocator())
-
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _power_of_ten(value, _=None) -> str:
-    n = round(float(np.log10(value))) if value > 0 else 0
-    return f"{10.0 ** n:g}" if -2 <= n <= 2 else "10" + str(n).translate(_RAISED)
 
 
 def _largest(terms: Mapping) -> list[str]:

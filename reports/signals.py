@@ -64,12 +64,13 @@ def forces(log: Log) -> list[tuple[str, str, str]]:
     return [(k, f"f_pr{k}", f"f_p{k}") for k in labels_of(log, "f_pr") if f"f_p{k}" in log]
 
 
-def pressures(log: Log) -> list[tuple[str, list[str]]]:
-    """(label, pressures of its chambers); a plant without chamber pairs gives one group "" of all its pressures."""
+def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
+    """(label, pressures of its chambers); a plant without chamber pairs gives one group "": those it names, else all."""
     pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
     if pairs:
         return pairs
-    rest = [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")][:6]
+    rest = [n for n in getattr(plant, "pressure_names", ()) if n in log]
+    rest = (rest or [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")])[:6]
     return [("", rest)] if rest else []
 
 

@@ -34,6 +34,25 @@ def quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:
     return typeset(shown).replace("s^0.5", "√s")
 
 
+def percent(share: float, digits: int = 3) -> str:
+    """'5.18 %'; what is not all never reads 100 %."""
+    text = f"{100 * share:.{digits}g}"
+    return f"{'more than 99.9' if share < 1 and float(text) == 100 else text}\u00a0%"
+
+
+def range_of(low: float, high: float, unit: str) -> str:
+    """'± 0.5 mm', '1 … 3 bar', 'at least 1 bar'."""
+    if np.isfinite(low) and np.isfinite(high):
+        return f"± {quantity(high, unit)}" if low == -high else f"{quantity(low, unit)} … {quantity(high, unit)}"
+    return f"at most {quantity(high, unit)}" if np.isfinite(high) else f"at least {quantity(low, unit)}"
+
+
+def ratio(unit: str) -> str:
+    """'m/m' as '1': the unit of a gain, cancelled."""
+    top, _, below = unit.partition("/")
+    return "1" if top == below else pretty(unit)
+
+
 def wrapped(text: object, most: int = 2000) -> str:
     """Text that sets well: number and unit stay together, words too long for a line may be broken."""
     text = re.sub(r"(?<=\d) (?=[a-zA-Zµ%°]{1,3}(?![\w]))", "\u00a0", clean(text, most))
@@ -105,19 +124,27 @@ def statistics_rows(statistics: Mapping) -> list[list[str]]:
     return [[wrapped(name), quantity(value, unit)] for name, (value, unit) in statistics.items()]
 
 
-def margin_rows(margins: Iterable[Mapping], plant: object = None) -> list[list[str]]:
-    """Per actuator: gain margin (a factor; shown in dB too), phase margin (rad; shown in °), delay and disk margin."""
+def margin_rows(margins: Iterable[Mapping], plant: object = None, sensitivity: Mapping | None = None) -> list[list[str]]:
+    """Per actuator: gains (factors; the upper one in dB too), phase margin (rad; shown in °), delay, disk margin, peaks of |S|
+    and |T|."""
     def cell(row, key, show):
         value = row.get(key)
         return "–" if value is None else "∞" if np.isinf(value) else show(value)
 
-    def gain(k):
-        return f"× {quantity(k, '1', 3)} ({quantity(20 * np.log10(k), '1', 3)} dB)"
+    def gain(row):
+        up = {"gain": row.get("gain_up"), **row}
+        text = cell(up, "gain", lambda k: f"× {quantity(k, '1', 3)} ({quantity(20 * np.log10(k), '1', 3)} dB)")
+        down = row.get("gain_down")
+        return text if down is None else f"× {quantity(down, '1', 3)} … {text.removeprefix('× ')}"
 
-    return [[wrapped(actuator(plant, row.get("actuator", ""))), cell({"gain": row.get("gain_up"), **row}, "gain", gain),
-             cell(row, "phase", lambda φ: quantity(np.degrees(φ), "1", 3) + "°"),
-             cell(row, "delay", lambda T: quantity(T, "s", 3)), cell(row, "disk", lambda α: quantity(α, "1", 3))]
-            for row in margins]
+    rows = []
+    for row in margins:
+        peaks = (sensitivity or {}).get(row.get("actuator", ""), {})
+        rows.append([wrapped(actuator(plant, row.get("actuator", ""))), gain(row),
+                     cell(row, "phase", lambda φ: quantity(np.degrees(φ), "1", 3) + "°"),
+                     cell(row, "delay", lambda T: quantity(T, "s", 3)), cell(row, "disk", lambda α: quantity(α, "1", 3)),
+                     *(cell(peaks, key, lambda M: quantity(M, "1", 3)) for key in ("M_S", "M_T"))])
+    return rows
 
 
 # ---- parameters ----
@@ -129,13 +156,14 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
     that begin so.
     """
     groups: dict[str, list] = {"": []}
+    command = _command_unit(obj)
     for path, parts in _vectors(obj) if obj is not None else ():
         if not _empty(parts) and not (skip and path.startswith(skip)):
             rows = groups.setdefault(path.rpartition(".")[0], [])
             whole, first = path, parts[0].path
-            rows.append(_row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first)))
+            rows.append(_row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first), command))
     for parent, rows in groups.items():
-        for name, value in _choices(obj, parent):
+        for name, value in choices(obj, parent):
             path = f"{parent}.{name}" if parent else name
             tag, source, note = _origin(provenance, prefix + path, path)
             rows.append([clean(name), clean(value, 60), clean(tag, 4), wrapped(source, 60), wrapped(note)])
@@ -207,11 +235,23 @@ def _empty(parts) -> bool:
     return len(values) > 1 and (not any(values) or values == [1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0])
 
 
-def _row(path, parts, origin) -> list[str]:
-    name, info = path.rpartition(".")[2], parts[0].info
-    unit, size = display(info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0))
-    if info.unit in ("rad", "1/s", "1"):
-        unit, size = info.unit, 1.0
+def _command_unit(obj) -> str:
+    """Unit of what a law commands, where all its commands have one; V is what gains are declared in."""
+    units = {s.unit for s in getattr(obj, "commands", None) or ()}
+    return units.pop() if len(units) == 1 else "V"
+
+
+def law_unit(declared: str, command: str) -> str:
+    """'V/m' of a law whose command is in m: '1'."""
+    found = re.sub(r"\bV\b", command, declared) if command != "V" else declared
+    return {"m/m": "1", "m/(m s)": "1/s", "m s/m": "s"}.get(found, found)
+
+
+def _row(path, parts, origin, command: str = "V") -> list[str]:
+    name, declared = path.rpartition(".")[2], law_unit(parts[0].info.unit, command)
+    unit, size = display(declared, max((abs(p.value) for p in parts if p.value is not None), default=0.0))
+    if declared in ("rad", "1/s", "1"):
+        unit, size = declared, 1.0
     values = [typeset(f"{p.value / size:.5g}") for p in parts]
     if len(values) > 12:
         values = [f"{len(values)} numbers"]
@@ -230,7 +270,7 @@ def _origin(provenance: Mapping, *paths: str) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _choices(obj, parent: str) -> list[tuple[str, str]]:
+def choices(obj, parent: str) -> list[tuple[str, str]]:
     """What the component at `parent` is besides numbers: type of law, options in words."""
     at = obj
     for step in parent.split(".") if parent else []:

@@ -197,21 +197,23 @@ def tracking(run: Run, claims) -> dict:
     wanted = followed(run)
     if not wanted:
         return {}
-    log, t = run.log, run.log.time
+    log = run.log
     settle = next((float(c.settle) for c in claims if isinstance(c, C.Tracking)), 0.0)
-    outputs = []
-    for name in wanted:
-        r, y = log.array(target_name(name, 0)), log.array(name)
-        e = r - y
-        late = np.isfinite(e) & (t >= settle)
-        if np.count_nonzero(late) < 2:  # a run shorter than that, or one that blew up
-            settle, late = 0.0, np.isfinite(e)
-        k = int(np.where(late, np.abs(e), -1.0).argmax())
-        outputs.append({"name": name, "unit": log.signal(name).unit, "wanted": r, "got": y, "error": e,
-                        "rms": metrics.rms(t[late], e[late]), "largest": float(np.abs(e[k])), "at": float(t[k])})
+    outputs = [{"name": name, "unit": log.signal(name).unit, "wanted": log.array(target_name(name, 0)), "got": log.array(name),
+                **error(log, name, settle)} for name in wanted]
     loads = [s for s in run.loop.plant.inputs if s.kind == "disturbance" and s.name in log and np.any(log.array(s.name) != 0)]
-    return {"t": t, "settle": settle, "outputs": outputs,
+    return {"t": log.time, "settle": settle, "outputs": outputs,
             "disturbances": [{"name": s.name, "unit": s.unit, "values": log.array(s.name)} for s in loads]}
+
+
+def error(log, name: str, settle: float) -> dict:
+    """{error (N,), rms, largest, at} of an output, from `settle` seconds on (of all there is where that leaves nothing)."""
+    t, e = log.time, log.array(target_name(name, 0)) - log.array(name)
+    late = np.isfinite(e) & (t >= settle)
+    if np.count_nonzero(late) < 2:
+        late = np.isfinite(e)
+    k = int(np.where(late, np.abs(e), -1.0).argmax())
+    return {"error": e, "rms": metrics.rms(t[late], e[late]), "largest": float(np.abs(e[k])), "at": float(t[k])}
 
 
 def followed(run: Run) -> list[str]:
@@ -222,20 +224,22 @@ def followed(run: Run) -> list[str]:
     return [n for n, order in run.demand.wanted if order == 0 and n in run.log and target_name(n, 0) in run.log]
 
 
-def previews(run: Run) -> dict[str, np.ndarray]:
-    """Errors of the same run under a predictive controller that sees nothing ahead: output → (N,); {} where it does not look
-    ahead, or a run takes long. Raises InputError as the simulation does."""
+def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
+    """The same run under a predictive controller that sees nothing ahead: output → `error`; {} where it does not look ahead
+    anyway, where a run takes long, or where that one does not reach its end."""
     from workbench.simulate import simulate
 
     law, plant = law_of(run.loop), run.loop.plant
     slow = getattr(getattr(plant, "adaptive", None), "period", 0.0)  # pistons one by one
     if not getattr(law, "ahead", 0) or slow or not followed(run):
         return {}
-    blind = ClosedLoop(plant, rewrapped(run.loop.controller, replace(law, preview=0)))
-    log = simulate(blind, run.scenario)
+    try:
+        log = simulate(ClosedLoop(plant, rewrapped(run.loop.controller, replace(law, preview=0))), run.scenario)
+    except InputError:  # limits that cannot be kept without looking ahead
+        return {}
     if not log.status.completed or len(log) != len(run.log):
         return {}
-    return {name: log.array(target_name(name, 0)) - log.array(name) for name in followed(run)}
+    return {name: error(log, name, settle) for name in followed(run)}
 
 
 def limits(run: Run) -> list[dict]:

@@ -1,0 +1,71 @@
+"""Axes of the report's figures: logarithmic ticks as people write them, limits drawn across, time below."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .style import LIMIT
+from .tables import typeset
+
+
+def whole(axis):
+    """Logarithmic ticks at 1, 2, 5 written as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def tens(axis):
+    """Logarithmic ticks at powers of ten only."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(numticks=9))
+    axis.set_major_formatter(FuncFormatter(_power_of_ten))
+    axis.set_minor_locator(NullLocator())
+
+
+def decades(ax, count: int = 4, low: bool = True):
+    """At most `count` ticks at powers of ten, written 10ⁿ; of more than eight decades only those around the median."""
+    if ax.get_yscale() != "log":
+        return
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    bottom, top = ax.get_ylim()
+    if low and bottom < top * 1e-8:
+        shown = np.concatenate([curve.get_ydata() for curve in ax.get_lines()])
+        typical = float(np.median(shown[np.isfinite(shown) & (shown > 0)]))
+        bottom, top = max(bottom, typical * 1e-4), min(top, typical * 1e6)
+        ax.set_ylim(bottom, top)
+    narrow = top / bottom < 50
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1))
+    written = (lambda value, _: typeset(f"{value:g}")) if narrow else _power_of_ten
+    ax.yaxis.set_major_formatter(FuncFormatter(written))
+    ax.yaxis.set_minor_locator(NullLocator())
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power_of_ten(value, _=None) -> str:
+    n = round(float(np.log10(value))) if value > 0 else 0
+    return f"{10.0 ** n:g}" if -2 <= n <= 2 else "10" + str(n).translate(_RAISED)
+
+
+def level(ax, value, name):
+    """A dashed line at `value`, with its name at the right end."""
+    ax.axhline(value, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
+    if name:
+        ax.annotate(name, (1.0, value), (0, 2), ("axes fraction", "data"), textcoords="offset points", ha="right",
+                    va="bottom", fontsize=7, color="#666666", annotation_clip=False)
+
+
+def time_axis(fig, axes, bins=9):
+    """Time below the last of the panels."""
+    bottom = axes[-1, 0]
+    bottom.set_xlabel("time, s")
+    for ax in axes[:, 0]:
+        ax.margins(x=0.01)
+    bottom.locator_params(axis="x", nbins=bins)
+    return fig

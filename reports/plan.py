@@ -1,0 +1,80 @@
+"""Which figures a report has, by what its content holds."""
+
+from __future__ import annotations
+
+from workbench.log import Log
+
+
+def planned(content) -> dict:
+    """Name → function that draws it, in the order of the report; it may still return None."""
+    from . import figures_model as belief
+    from . import sketch
+
+    log, plant, analysis = content.log, content.plant, content.analysis
+    plan = {}
+    if plant is not None:
+        plan["picture"] = lambda: sketch.machine(plant, log, height=2.1, width=2.7, ghosts=0, bare=True)
+        plan["machine"] = lambda: sketch.machine(plant, log)
+    if compared := analysis.get("model"):
+        plan |= {"model_bode": lambda: belief.bode(compared), "model_steps": lambda: belief.steps(compared)}
+    if log is not None:
+        plan |= _of_the_run(log, plant, analysis)
+    return plan | _of_the_proofs(analysis) | _of_the_linearised(log, plant, analysis)
+
+
+def _of_the_run(log, plant, analysis) -> dict:
+    from . import figures as run
+    from . import figures_loop as loop
+    from . import signals
+
+    beside = signals.wanted_path(log, plant) is not None
+    plan = {"path": lambda: run.path(log, plant)}
+    if tracked := analysis.get("tracking"):
+        plan["under_load"] = lambda: loop.under_load(tracked, analysis.get("previews"), log.status.completed)
+    else:
+        plan["tracking"] = lambda: run.tracking(log, beside)
+        plan |= {} if beside else {"followed": lambda: run.followed(log)}
+    plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant)}
+    if limited := analysis.get("limits"):
+        plan["limits"] = lambda: loop.limits(limited)
+    if not any(entry["kind"] == "command" for entry in limited or ()):
+        plan["voltages"] = lambda: run.voltages(log, plant)
+    if solved := analysis.get("solver"):
+        plan["solver"] = lambda: loop.solver(solved)
+    return plan
+
+
+def _of_the_proofs(analysis) -> dict:
+    from . import figures_proof as proof
+    from . import figures_region as region
+
+    plan = {}
+    if ledger := analysis.get("ledger"):
+        plan |= {"ledger": lambda: proof.ledger(ledger), "subsystems": lambda: proof.subsystems(ledger),
+                 "perturbations": lambda: proof.perturbations(ledger), "flows": lambda: proof.flows(ledger)}
+    return plan | {"assumptions": lambda: proof.assumptions(analysis.get("assumptions") or {}),
+                   "sample_time": lambda: proof.study(analysis.get("sample_time") or {}, "sample time"),
+                   "delay": lambda: proof.study(analysis.get("delay") or {}, "delay"),
+                   "region": lambda: region.regions(analysis.get("region") or ()),
+                   "sector": lambda: region.sector(analysis.get("sector") or {})}
+
+
+def _of_the_linearised(log, plant, analysis) -> dict:
+    from . import figures_linear as linear
+    from . import signals
+
+    def titled(given):
+        return {signals.actuator(plant, name): value for name, value in (given or {}).items()}
+
+    plan = {}
+    if analysis.get("eigenvalues") is not None:
+        plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], was_sampled(log))
+    loops, sensitivity = titled(analysis.get("loops")), titled(analysis.get("sensitivity"))
+    return plan | {"bode": lambda: linear.bode(loops), "nyquist": lambda: linear.nyquist(loops, sensitivity),
+                   "sensitivities": lambda: linear.sensitivities(sensitivity)}
+
+
+def was_sampled(log: Log | None) -> bool:
+    """Whether the log's loop had a sample time."""
+    known = log.provenance.get("parameters", {}) if log is not None else {}
+    return any(path.startswith("controller.") and path.endswith("T_s") for path in known)
