@@ -37,8 +37,8 @@ class PID(Controller):
                flows; of any other plant the first outputs, one per command, or those named in `signals`
     states     I and e_f per actuator, p̄_a and p̄_b where they are used
     references positions and velocities, "x_1_d", "dx_1_d"
-    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's
-    (here V and m). Raises ValueError for counts, bounds and words that do not fit, InputError for unknown signals.
+    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's (`units`;
+    V and m is what they are for valves and pistons). Raises ValueError for counts, bounds and words that do not fit, InputError for unknown signals.
 
     Source: [Astrom06] PID with filtered derivative and back-calculation; [Petrovic22] (89), (92) for the flow.
     """
@@ -81,16 +81,47 @@ class PID(Controller):
     def suited(plant) -> dict[str, Any]:
         """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
 
-        With velocity gain k (`plant.velocity_gain`, 1/s): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit.
+        With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
+        may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p.
         """
         if hasattr(plant, "cylinders"):
             return {}
         found: dict[str, Any] = {"feed": "gain", "damping": "none"}
         if hasattr(plant, "velocity_gain"):
-            k = float(plant.velocity_gain)
-            found |= {"K_p": (45.0 / k,), "K_i": (225.0 / k,), "K_v": (1.0 / k,)}
+            k, rate = float(plant.velocity_gain), float(getattr(plant, "loop_rate", 45.0))
+            found |= {"K_p": (rate / k,), "K_i": (rate * rate / 9.0 / k,), "K_v": (1.0 / k,)}
         ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
         return found | ({"u_max": min(ends)} if ends else {})
+
+    @staticmethod
+    def tunings() -> dict[str, type]:
+        """Ways to find the gains, as a file calls them → class with its options and `tune(loop)`."""
+        from controllers.pid_tuning import METHODS
+
+        return METHODS
+
+    # ---- units ------------------------------------------------------------------------------------------------------
+    @classmethod
+    def units_on(cls, model, signals=()) -> dict[str, str]:
+        """Units of the gains for the commands and positions of `model`: K_p in u/y, K_i in u/(y s), …
+
+        Plain numbers ("1", SI) where the actuators differ in them; {} where the signals are not the model's.
+        """
+        commands = controls(model)
+        try:
+            positions = _positions(model, signals, len(commands))
+        except InputError:
+            return {}
+        us, ys = {s.unit for s in commands}, {s.unit for s in positions}
+        if len(us) != 1 or len(ys) != 1:
+            return dict.fromkeys(("K_p", "K_i", "K_d", "K_v", "K_f", "u_max", "w"), "1")
+        u, y = us.pop(), ys.pop()
+        return {"K_p": _ratio(u, y), "K_i": _ratio(u, y, -1), "K_d": _ratio(u, y, 1), "K_v": _ratio(u, y, 1),
+                "K_f": _ratio(u, "N"), "u_max": u, "w": u}
+
+    def units(self) -> dict[str, str]:
+        """Units of this law's numbers where they follow those of the plant."""
+        return self.units_on(self.model, self.signals)
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
@@ -108,11 +139,7 @@ class PID(Controller):
 
     @property
     def _positions(self):
-        names = self.signals
-        if not names and hasattr(self.model, "task_names"):
-            names = self.model.task_names("piston")
-        named = tuple(find(self.model.outputs, name, "PID, measurement") for name in names)
-        return named or self.model.outputs[: self.n]
+        return _positions(self.model, self.signals, self.n)
 
     @property
     def _pressures(self):
@@ -214,6 +241,22 @@ class PID(Controller):
 
     def monitor(self, t, z, y, r):
         return self.errors(y, r)
+
+
+def _positions(model, names, n: int) -> tuple[Signal, ...]:
+    """The measured position of every actuator."""
+    if not names and hasattr(model, "task_names"):
+        names = model.task_names("piston")
+    return tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]
+
+
+def _ratio(u: str, y: str, seconds: int = 0) -> str:
+    """Unit of u/y, times seconds (1) or by them (−1): "V/(m s)", "1/s" where both are metres."""
+    top, bottom = ([f"({x})" if set(" /") & set(x) else x for x in (one,) if x != "1" and u != y] for one in (u, y))
+    if seconds:
+        (top if seconds > 0 else bottom).append("s")
+    over = bottom[0] if len(bottom) == 1 else f"({' '.join(bottom)})"
+    return (" ".join(top) or "1") + (f"/{over}" if bottom else "")
 
 
 def _pairs(p):

@@ -38,7 +38,7 @@ def read_controller(node: Node | None, loop: Node | None, plant: Any, provenance
     if _given(node.value.get("model")):
         model, origins = read_model(node.value["model"], plant, read_plant)
         provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
-    forms = {form.law_form(cls): cls for cls in laws.values()}
+    forms = {form.law_form(cls, _units(cls, model, node)): cls for cls in laws.values()}
     found: dict[str, Provenance] = {}
     own = Node({k: v for k, v in node.value.items() if k != "model"}, node.line, node.column, node.file)
     made = build(reduce(or_, forms), own, "controller", found)
@@ -46,7 +46,7 @@ def read_controller(node: Node | None, loop: Node | None, plant: Any, provenance
     cls = forms[type(made)]
     given = {shape.canonical(type(made), key) for key in own.value}
     values = {f.name: getattr(made, f.name) for f in fields(made) if f.name != "model"}
-    values |= {name: value for name, value in _suited(cls, model).items() if name not in given}
+    values |= {name: value for name, value in _suited(cls, model).items() if ALIKE.get(name, name) not in given}
     return _built(cls, model, form.real(cls, values), node, loop, given)
 
 
@@ -54,8 +54,19 @@ def _given(node: Node | None) -> bool:
     return node is not None and node.value is not None
 
 
+def _names(loop: Node | None, key: str) -> bool:
+    return _given(loop) and isinstance(loop.value, dict) and key in loop.value
+
+
 def _suited(cls: type, plant: Any) -> dict[str, Any]:
     return cls.suited(plant) if hasattr(cls, "suited") else {}
+
+
+def _units(cls: type, model: Any, node: Node) -> tuple[tuple[str, str], ...]:
+    """(field, unit) of a law whose units follow the plant's."""
+    chosen = node.value.get("signals")
+    words = chosen.plain() if _given(chosen) else ()
+    return tuple(cls.units_on(model, words if isinstance(words, list) else ()).items()) if hasattr(cls, "units_on") else ()
 
 
 def _renamed(inside: Mapping[str, Node]) -> dict[str, Node]:
@@ -84,9 +95,11 @@ def _built(cls: type, model: Any, values: dict, node: Node, loop: Node | None, g
         if cls.__name__ == "VDC" and not hasattr(model, "structures"):
             raise InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
                              "with valves", mend="choose PID or MPC, or a crane")
-        if "T_s" in known:
+        if "T_s" in known and ("T_s" not in values or _names(loop, "sample_time")):
             values["T_s"] = sample_time(cls, loop)
-        if "delay" in known and "delay" not in given and _given(loop) and isinstance(loop.value, dict) and "delay" in loop.value:
+            if hasattr(cls, "horizon") and "N" in values and "horizon" not in given:
+                values["N"] = cls.horizon(values["T_s"]) if hasattr(model, "structures") else values["N"]
+        if "delay" in known and "delay" not in given and _names(loop, "delay"):
             values["delay"] = build(form.Loop, loop, "loop").delay
         return cls.design(model, **values) if hasattr(cls, "design") else cls(model=model, **values)
     except (ValueError, ArithmeticError) as why:

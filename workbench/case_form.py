@@ -126,8 +126,11 @@ HIDDEN = {"MPC": ("T_s", "extra")}  # the loop gives the sample time; files hold
 
 
 @cache
-def law_form(cls: type) -> type:
-    """A controller's class as a file gives it: `model` is a `Model`, one number may stand for a list of equal ones."""
+def law_form(cls: type, units: tuple[tuple[str, str], ...] = ()) -> type:
+    """A controller's class as a file gives it: `model` is a `Model`, one number may stand for a list of equal ones.
+
+    units: (field, unit) where they follow the plant's, else those of the class.
+    """
     if cls.__name__ == "LQR":
         return LQR
     hints = get_type_hints(cls, include_extras=True)
@@ -144,6 +147,9 @@ def law_form(cls: type) -> type:
             name, declared = "horizon", Annotated[int, Unit("1"), "samples looked ahead", positive]
         elif _list_of_numbers(declared):
             declared = Annotated[float | tuple[float, ...], *declared.__metadata__]
+        if name in (given := dict(units)):
+            kept = (Unit(given[name]) if isinstance(m, Unit) else m for m in declared.__metadata__)
+            declared = Annotated[declared.__origin__, *kept]
         made.append((name, declared, field() if default is MISSING else field(default=default)))
     made.sort(key=lambda entry: entry[2].default is not MISSING)
     names = {"__doc__": cls.__doc__, "__module__": cls.__module__}

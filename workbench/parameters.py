@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 
 from workbench.errors import InputError
@@ -82,6 +82,13 @@ def annotations(cls: type) -> dict[str, Info | None]:
     return found
 
 
+def described(obj: object) -> dict[str, Info | None]:
+    """`annotations` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
+    infos = annotations(type(obj))
+    own = obj.units() if hasattr(obj, "units") else {}
+    return infos | {name: replace(infos[name], unit=unit) for name, unit in own.items()} if own else infos
+
+
 def label(item: object, index: int) -> str:
     """Path element of a tuple's member: its `name` where it has one, else its place."""
     name = getattr(item, "name", None)
@@ -91,7 +98,7 @@ def label(item: object, index: int) -> str:
 def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
     """Every annotated number below `obj`, depth first in field order."""
     if is_dataclass(obj):
-        infos = annotations(type(obj))
+        infos = described(obj)
         for field in fields(obj):
             yield from _below(getattr(obj, field.name), prefix + field.name, infos[field.name])
     elif isinstance(obj, tuple):
@@ -170,7 +177,7 @@ def digest(obj: object) -> str:
 
 def check_bounds(obj: object) -> None:
     """Raise ValueError naming the first number below `obj` that is not finite or out of its annotated range."""
-    infos = annotations(type(obj))
+    infos = described(obj)
     for field in fields(obj):
         info, value = infos[field.name], getattr(obj, field.name)
         if info is None or value is None:
