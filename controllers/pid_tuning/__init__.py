@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_HOME = {"relay": "experiment", "Relay": "experiment", "RelayExperiment": "experiment", "gains": "rules", "tuned": "tune", "ByDiskMargin": "tune",
-         "ByRelay": "tune", "METHODS": "tune", "Tuning": "record"}
+_HOME = {"relay": "experiment", "Relay": "experiment", "RelayExperiment": "experiment", "gains": "rules", "Tuning": "record",
+         "tuned": "tune", "ByDiskMargin": "tune", "ByRelay": "tune", "METHODS": "tune"}
 
 __all__ = list(_HOME)
 

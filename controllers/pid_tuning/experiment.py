@@ -151,7 +151,8 @@ def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias:
     T, most = float(loop.period), LONGEST if longest is None else max(int(longest / loop.period), FIRST)
     count = min(FIRST, most)
     while True:
-        log = simulate(loop, replace(run, duration=count * T, offset=offset, reference=None, log_period=None, max_step=min(run.max_step, T)))
+        log = simulate(loop, replace(run, duration=count * T, offset=offset, reference=None, log_period=None,
+                                     max_step=min(run.max_step, T)))
         law = innermost(loop.controller)
         found = limit_cycle(log.time, log.array("relay"), law.y_0 - log.array(y.name), log.array(f"{u.name}_held"), law.ε)
         if found.settled or count >= most or not log.status.completed or found.hopeless:

@@ -46,8 +46,8 @@ class LimitCycle:
 def limit_cycle(t: np.ndarray, side: np.ndarray, e: np.ndarray, u: np.ndarray, ε: float = 0.0) -> LimitCycle:
     """From evenly spaced samples of relay side (±1), error e and held command u.
 
-    Settled: the last six cycles agree in period and swing to 2 %, or to what two samples make. Not so where the error grows or dies,
-    where the relay never switches, or where a period has fewer than eight samples.
+    Settled: the last six cycles agree in period and swing to 2 %, or to what two samples make. Not so where
+    the error grows or dies, where the relay never switches, or where a period has fewer than eight samples.
     """
     T = float(t[1] - t[0]) if len(t) > 1 else 1.0
     rising = np.flatnonzero((side[1:] > 0) & (side[:-1] < 0)) + 1
@@ -65,8 +65,9 @@ def limit_cycle(t: np.ndarray, side: np.ndarray, e: np.ndarray, u: np.ndarray, �
     grain = 2.01 * T / float(np.mean(periods))
     if np.ptp(periods) > max(grain, ALIKE) * np.mean(periods) or np.ptp(swings) > max(grain, ALIKE) * np.mean(swings):
         way = "grows" if (np.diff(swings) > 0).all() else "dies away" if (np.diff(swings) < 0).all() else "changes"
-        return LimitCycle(False, f"no limit cycle settled in {t[-1]:.4g} s: over the last {CYCLES} cycles the period is "
-                          f"{periods.min():.4g} … {periods.max():.4g} s, the swing {way}, {swings.min():.3g} … {swings.max():.3g}", len(rising) > MANY, cycles)
+        why = (f"no limit cycle settled in {t[-1]:.4g} s: over the last {CYCLES} cycles the period is {periods.min():.4g} … "
+               f"{periods.max():.4g} s, the swing {way}, {swings.min():.3g} … {swings.max():.3g}")
+        return LimitCycle(False, why, len(rising) > MANY, cycles)
     a, b = rising[-CYCLES - 1], rising[-1]
     period = float(t[b] - t[a]) / CYCLES
     upper = float(np.mean([c.upper for c in cycles]))

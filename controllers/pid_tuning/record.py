@@ -20,7 +20,7 @@ from workbench.verification.norms import hinf_norm
 class Actuator:
     """One actuator: its gains, and the margins of its loop with the others closed, worst over the sides of the valves.
 
-    disk 0: not known to be stable. crossover: the highest ω with |L| = 1, bandwidth: the highest with |T| = 1/√2, rad/s;
+    disk 0: not known to be stable. crossover: the highest ω with |L| = 1, bandwidth: the first with |T| = 1/√2, rad/s;
     M_s, M_t: largest |S|, |T|; noise: K_p + 2 K_d/(2τ + T_s).
     """
 
@@ -110,7 +110,7 @@ def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     peaks = [_peaks(L) for L in Ls]
     return Actuator(name, gains, min(d.α for d in disks), max(m.gain_down for m in margins), min(m.gain_up for m in margins),
                     min(m.phase_margin for m in margins), min(m.delay_margin for m in margins),
-                    max(max(gain_crossovers(L), default=0.0) for L in Ls), max(b for _, _, b in peaks),
+                    max(max(gain_crossovers(L), default=0.0) for L in Ls), min(b for _, _, b in peaks),
                     max(s for s, _, _ in peaks), max(t for _, t, _ in peaks), noise)
 
 
@@ -119,4 +119,4 @@ def _peaks(L: LinearSystem) -> tuple[float, float, float]:
     T = feedback(L)
     S = LinearSystem(T.A, T.B, -T.C, 1 - T.D, T.T)
     wide = LinearSystem(T.A, T.B, np.sqrt(2) * T.C, np.sqrt(2) * T.D, T.T)
-    return hinf_norm(S)[0], hinf_norm(T)[0], max(gain_crossovers(wide), default=0.0)
+    return hinf_norm(S)[0], hinf_norm(T)[0], min(gain_crossovers(wide), default=0.0)
