@@ -159,7 +159,7 @@ class Manipulator(System):
     def stiff(self):
         """Joint rates (and bristles): smooth Coulomb friction makes them fast near rest. Spools: fast, and linear."""
         spools = [s.name for label, c in zip(self.labels, self.cylinders) for s in c.valve.spool_states(label)]
-        bristles = [s.name for label, c in zip(self.labels, self.cylinders) for s in c.friction.states(label)]
+        bristles = [name for label, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(label)]
         return (*("d" + name for name in self.joint_names), *spools, *bristles)
 
     power_names = ("supply", "tank", "throttling", "leakage", "compression", "friction", "tip", "base")
@@ -271,8 +271,13 @@ class Manipulator(System):
         return [*parts.qd, *qdd, *(rate for row in flows for rate in row[:2]), *spools, *rubs]
 
     def guards(self, t, x, u):
-        """Edges of the valves."""
-        return [g for c, s, v in zip(self.cylinders, self.split(x).spool, u) for g in c.valve.guards(s, v)]
+        """Edges of the valves, kinks of the friction."""
+        parts = self.split(x)
+        edges = [g for c, s, v in zip(self.cylinders, parts.spool, u) for g in c.valve.guards(s, v)]
+        if not any(c.friction.guards(0.0, [0.0] * len(z)) for c, z in zip(self.cylinders, parts.rub)):
+            return edges
+        _, xd, _ = self.cylinder_motion(parts.q, parts.qd)
+        return [*edges, *(g for c, v, z in zip(self.cylinders, xd, parts.rub) for g in c.friction.guards(v, z))]
 
     def out(self, t, x):
         parts = self.split(x)

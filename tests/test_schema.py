@@ -89,6 +89,6 @@ def test_schema_helps_while_typing():
     assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"
     assert {"enum": ["ideal", "first", "second"]} in defs["Valve"]["properties"]["lag"]["anyOf"]
     assert defs["Cylinder"]["properties"]["friction"]["properties"]["type"]["enum"] == [
-        "CoulombViscous", "Stribeck", "LuGre", "Frictionless"]
+        "CoulombViscous", "Stribeck", "LuGre", "Frictionless", "BengisuAkay", "BrownMcPhee", "ModifiedLuGre"]
     assert defs["Frame"]["additionalProperties"] is False
     assert "instead of R" in defs["Frame"]["properties"]["about_z"]["description"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
 from workbench.parameters import digest
@@ -40,23 +42,45 @@ def gains(law, plant):
 
 
 def friction(run):
-    """Each cylinder's friction increasing (interval slope ≥ 0) over the speeds of the run; LuGre by its own storage."""
-    plant = run.loop.plant
-    for label, c in zip(plant.labels, plant.cylinders):
+    """Each cylinder's friction increasing (interval slope ≥ 0) over the speeds of the run; laws with memory by their storage."""
+    plant, law = run.loop.plant, innermost(run.loop.controller)
+    for label, c, known in zip(plant.labels, plant.cylinders, law.model.cylinders):
         v = run.balance.quantities[f"ẋ {label}"]
         top = float(np.abs(v).max())
         kind = type(c.friction).__name__
         if c.friction.states(""):
-            limit = c.friction.power_limit()
-            yield Assumption(f"friction of cylinder {label} ({kind}) passive with its own storage", top <= limit, limit - top,
-                    "m/s",
-                             f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s", "storage ½σ_0(ẑ − z)²")
+            yield passive(run, label, c.friction, known.friction, top)
         else:
             # The part −Δẋ(f_fr − f_f) looks at the law between true and required speed.
             top = max(top, float(np.abs(v + run.balance.quantities[f"Δẋ {label}"]).max()))
             slope = float(c.friction.slope(max(top, 1e-9))[0])
             yield Assumption(f"friction of cylinder {label} ({kind}) increasing", slope >= 0, slope, "N s/m",
                              f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law")
+
+
+def passive(run, label, law, known, top: float) -> Assumption:
+    """A law with memory takes only power with its own storage: an observer of the same law, slow enough, within its domain."""
+    what = f"friction of cylinder {label} ({type(law).__name__}) passive with its own storage"
+    limit, source = law.power_limit(), "storage ½σ_0(ẑ − z)², and of the film"
+    z = [run.log.array(s.name) for s in law.states(label)]
+    room = min((float(np.min(margin)) for margin in law.domain(z)), default=0.0)
+    words = f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s"
+    if known != law:
+        return Assumption(what, None, None, "", f"not proved: the controller's model has {_told(known, law)}", source)
+    if room < 0:
+        return Assumption(what, None, None, "", f"not proved: a bristle deflection is {1e6 * -room:.3g} µm beyond F_s/σ_0", source)
+    if top <= limit:
+        return Assumption(what, True, limit - top, "m/s", words, source)
+    # The limit is sufficient; the quadratic form itself fails where |v| > 4 (σ_1 + b) g(v)/σ_1², with g at its largest.
+    fails = top > law.quadratic_limit() * law.grip(top, [0.0, 0.0]) / law.F_c
+    return Assumption(what, False if fails else None, limit - top, "m/s", words, source)
+
+
+def _told(known, law) -> str:
+    if type(known) is not type(law):
+        return type(known).__name__
+    pairs = [(f.name, getattr(known, f.name), getattr(law, f.name)) for f in fields(law)]
+    return ", ".join(f"{name} = {own:g}" for name, own, true in pairs if own != true)
 
 
 def proven_lever(segment, low: float, high: float) -> float:
