@@ -95,28 +95,40 @@ def write_report(path: str | os.PathLike, content: Content, progress: Callable[[
     progress: called with the fraction done. Raises InputError when `path` cannot be written; then a file that was there
     stays.
     """
+    write_pdf(path, lambda: rendered(content, progress=progress))
+
+
+def write_pdf(path: str | os.PathLike, made: Callable[[], bytes], progress: Callable[[float], None] | None = None) -> None:
+    """Write what `made` returns, whole or not at all; whether `path` can be written is asked first."""
     from workbench.atomic import check_writable, write_atomic
 
     check_writable(path)
-    pdf = rendered(content, progress=progress)
+    pdf = made()
     write_atomic(path, lambda stream: stream.write(pdf))
+    if progress:
+        progress(1.0)
 
 
 def rendered(content: Content, format: str = "pdf", ppi: float = 100.0,
              progress: Callable[[float], None] | None = None):
     """The report as bytes (format "pdf"), or one picture a page (format "png"). Same content, same bytes."""
-    import typst
-
     drawn = figures(content, (lambda done: progress(0.8 * done)) if progress else None)
-    files = {path.name: path.read_bytes() for path in sorted(TEMPLATES.glob("*.typ"))}
-    files["main"] = files.pop("report.typ")
-    files |= {f"{name}.svg": data for name, data in drawn.items()}
-    files["data.json"] = json.dumps(data(content, list(drawn)), ensure_ascii=False).encode("utf-8", "replace")
-    options = {"ppi": ppi} if format == "png" else {}
-    made = typst.compile(files, format=format, ignore_system_fonts=True, timestamp=0, **options)
+    made = typeset("report", drawn, data(content, list(drawn)), format, ppi)
     if progress:
         progress(1.0)
     return made
+
+
+def typeset(main: str, drawn: Mapping[str, bytes], values: dict, format: str = "pdf", ppi: float = 100.0):
+    """The template `main` with figures (name → SVG) and data, as `rendered` returns it."""
+    import typst
+
+    files = {path.name: path.read_bytes() for path in sorted(TEMPLATES.glob("*.typ"))}
+    files["main"] = files.pop(f"{main}.typ")
+    files |= {f"{name}.svg": picture for name, picture in drawn.items()}
+    files["data.json"] = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
+    options = {"ppi": ppi} if format == "png" else {}
+    return typst.compile(files, format=format, ignore_system_fonts=True, timestamp=0, **options)
 
 
 def figures(content: Content, progress: Callable[[float], None] | None = None) -> dict[str, bytes]:

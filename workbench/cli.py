@@ -60,6 +60,7 @@ def verify_stability(arguments: Sequence[str] | None = None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """`workbench VERB …` → exit code."""
+    from controllers.pid_tuning.options import tune_options
     from workbench import __version__
     from workbench.identification.options import identify_options
 
@@ -87,6 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p = verb("schema", _schema, "print the JSON schema of case files, for editors")
     p = verb("identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)")
     identify_options(p)
+    p = verb("tune", _tune, "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule")
+    _case_argument(p)
+    tune_options(p)
     return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
 
 
@@ -151,6 +155,8 @@ def _verify(options, arguments, judged: bool = True) -> int:
             tell(1.0)
     if not options.quiet:  # the answer first: whatever happens to the files, it is not lost
         terminal.say(terminal.headline(terminal.title(case), case.path, room))
+        for line in _tuned(case, room):
+            terminal.say(line)
         terminal.say(terminal.table(study.verdicts, room, terminal.coloured()))
     written = []
     for name, path in outputs.items():
@@ -174,20 +180,31 @@ def _study(case, progress):
         return study(case.loop, case.scenario, case.claims, progress)
 
 
+def _tuned(case, room: int) -> list[str]:
+    """The gains that were found when the file was read."""
+    from workbench.case_tuning import found_line
+    from workbench.terminal import wrap
+
+    return wrap(found, room) if (found := found_line(case)) else []
+
+
 def _report(options, arguments) -> int:
     given = argparse.Namespace(file=options.file, report=options.output, json=None, log=None, quiet=False)
     return _verify(given, arguments, judged=False)
 
 
 def _write_report(path, case, study, arguments, tell) -> None:
-    import shlex
-
     from reports.document import Content, write_report
 
-    given = sys.argv[1:] if arguments is None else arguments
-    command = shlex.join([os.path.basename(sys.argv[0]) or "verify-stability", *given])
-    content = Content.of(case, study, _today(), command)
+    content = Content.of(case, study, _today(), _command("verify-stability", arguments))
     write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
+
+
+def _command(name: str, arguments) -> str:
+    """The command line that was given."""
+    import shlex
+
+    return shlex.join([os.path.basename(sys.argv[0]) or name, *(sys.argv[1:] if arguments is None else arguments)])
 
 
 def _today() -> str:
@@ -261,7 +278,20 @@ def _init(options, arguments) -> int:
 def _identify(options, arguments) -> int:
     from workbench.identification.command import identify
 
-    return identify(options)
+    _check_installed({"report": options.report})
+
+    def write(path, *found):
+        from reports.identification import Identified, write_identification
+
+        write_identification(path, Identified(*found, _today(), _command("workbench", arguments)))
+
+    return identify(options, write)
+
+
+def _tune(options, arguments) -> int:
+    from controllers.pid_tuning.command import tune
+
+    return tune(options, _case(options.file))
 
 
 def _schema(options, arguments) -> int:
@@ -292,8 +322,6 @@ def _case(given: str):
 
 def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
     """Refuse, before long work, outputs that cannot be written or would overwrite the input or each other."""
-    from importlib.util import find_spec
-
     from workbench.atomic import check_writable
 
     taken = {os.path.realpath(source): "the case file"}
@@ -304,6 +332,13 @@ def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         if other != f"--{name}":
             raise InputError(f"--{name} would overwrite {other}", file=path, mend="give it a name of its own")
+    _check_installed(outputs)
+
+
+def _check_installed(outputs: dict[str, str | None]) -> None:
+    """Refuse outputs whose libraries are not there."""
+    from importlib.util import find_spec
+
     needed = {"report": ("typst", "matplotlib"), "log": ("h5netcdf", "h5py")}
     for name, modules in needed.items():
         missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from workbench import terminal
 from workbench.atomic import check_writable, write_atomic
@@ -20,11 +20,14 @@ from workbench.units import quantity
 HIGHEST_TRIED = 5  # with --order auto
 
 
-def identify(options) -> int:
-    """Run the verb; 0, or InputError."""
+def identify(options, write_report: Callable | None = None) -> int:
+    """Run the verb; 0, or InputError. write_report(path, fit, own, fresh, records, selection, hints) writes the PDF."""
     inputs = _names(options.inputs)
-    if options.json:
-        _check_output(options.json, [*options.data, *options.validate])
+    for name in ("json", "report"):
+        if path := getattr(options, name, None):
+            _check_output(path, [*options.data, *options.validate], name)
+    if options.json and options.json == options.report:
+        raise InputError("--report would overwrite --json", file=options.json, mend="give it a name of its own")
     structures = _structures(options, inputs)
     records = [_record(path, options, inputs) for path in options.data]
     fresh = [_record(path, options, inputs) for path in options.validate]
@@ -36,15 +39,17 @@ def identify(options) -> int:
         found = selection.best.fit if selection else fit(records, structures[0], options.output, **how)
         own, checked = examine(found), validate(found, fresh) if fresh else None
         tell(1.0)
+    hints = [f"{r.source}: {hint}" for r in (*records, *fresh) for hint in r.hints()]
     if not options.quiet:
-        hints = [f"{r.source}: {hint}" for r in (*records, *fresh) for hint in r.hints()]
         terminal.say(terminal.clean(f"{options.output} from {', '.join(inputs)} · {', '.join(options.data)}"))
         terminal.say(text(found, own, checked, selection, terminal.columns(), terminal.coloured(), hints))
     if options.json:
         packed = json.dumps(document(found, own, checked, selection), ensure_ascii=False, indent=2, allow_nan=False)
         write_atomic(options.json, lambda stream: stream.write(packed.encode() + b"\n"))
-        if not options.quiet:
-            terminal.say(f"written: {terminal.clean(options.json)}")
+    if options.report:
+        write_report(options.report, found, own, checked, tuple(fresh), selection, hints)
+    if written := [terminal.clean(path) for path in (options.json, options.report) if path and not options.quiet]:
+        terminal.say(f"written: {', '.join(written)}")
     return 0
 
 
@@ -97,7 +102,7 @@ def _time(given: str | None, option: str) -> float | None:
         raise InputError(f"{option}: {why.message}", mend=why.mend) from None
 
 
-def _check_output(path: str, sources) -> None:
+def _check_output(path: str, sources, name: str) -> None:
     check_writable(path)
     if os.path.realpath(path) in map(os.path.realpath, sources):
-        raise InputError("--json would overwrite a record", file=path, mend="give it a name of its own")
+        raise InputError(f"--{name} would overwrite a record", file=path, mend="give it a name of its own")

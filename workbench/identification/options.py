@@ -16,6 +16,7 @@ def identify_options(p) -> None:
     p.add_argument("--delay", nargs="?", const="", metavar="TIME", help="estimate a delay, or hold it at this one")
     p.add_argument("--validate", nargs="+", default=[], metavar="FILE", help="fresh records to validate with")
     p.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    p.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
     p.add_argument("--time", default="", metavar="NAME", help="name of the time column")
     p.add_argument("--period", metavar="TIME", help="step of time, for files without a time column")
     p.add_argument("--unit", action="append", default=[], metavar="NAME=UNIT", help="unit of a column without one")
