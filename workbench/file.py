@@ -181,6 +181,7 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
     from workbench.verification.claims import Claim
     from workbench.verification.ledger import has_ledger
     from workbench.verification.linear_claims import check_asked
+    from workbench.verification.requirements import in_si
 
     chosen = {type(claim): claim for claim in default_claims(loop, scenario)}
     if not _given(node):
@@ -205,6 +206,7 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
         chosen[cls] = build(cls, plain, key, provenance)
         with located(child, key):
             check_asked(chosen[cls], loop)
+            chosen[cls] = in_si(chosen[cls], loop.plant)
     if not chosen:
         raise node.error("every claim is taken out; nothing is left to verify", key="claims", mend="keep at least one")
     return tuple(chosen.values())

@@ -6,14 +6,16 @@ Every number is read off the classes' own defaults, so the file says what an emp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import Any, get_type_hints
 
 from workbench import shape
 from workbench.case_form import kebab
 from workbench.case_scenario import DEMO
 from workbench.errors import InputError
+from workbench.parameters import Info
 from workbench.units import format_quantity, quantity
+from workbench.verification.requirements import error_units
 from workbench.wrappers import Sampled
 
 HEAD = """\
@@ -94,7 +96,7 @@ def starter(machine: str, plant: Any, law: type, claims: tuple, file: str, scena
     words = {"machine": machine, "name": plant.name, "law": law.__name__, "file": file, "space": DEMO.space,
              "points": f"[{points}]", "leg": format_quantity(DEMO.leg, "s"),
              "sample_time": format_quantity(Sampled.T_s, "s")}
-    lines = [HEAD.format(**words).rstrip(), *_gains(law), LOOP.format(**words).rstrip(), *_claims(claims)]
+    lines = [HEAD.format(**words).rstrip(), *_gains(law), LOOP.format(**words).rstrip(), *_claims(claims, plant)]
     return "\n".join(lines) + "\n"
 
 
@@ -105,7 +107,7 @@ def _short(machine, plant, law, claims, file, scenario) -> str:
     text = SHORT.format(machine=machine, name=plant.name, law=law.__name__, file=file, gains="\n".join(gains),
                         sample_time=format_quantity(Sampled.T_s, "s"), amplitude=format_quantity(path.amplitude[0], "m"),
                         frequency=format_quantity(path.frequency, "Hz"), duration=format_quantity(scenario.length(), "s"))
-    return "\n".join([text.rstrip(), *_claims(claims)]) + "\n"
+    return "\n".join([text.rstrip(), *_claims(claims, plant)]) + "\n"
 
 
 def _exact(value) -> str:
@@ -121,10 +123,11 @@ def _gains(law: type) -> Iterator[str]:
         yield _line(f"  {key}: {written(default, hint)}", f"or {', '.join(others)}" if others else hint.meaning)
 
 
-def _claims(claims: tuple) -> Iterator[str]:
+def _claims(claims: tuple, plant: Any) -> Iterator[str]:
+    unit = Info((error_units(plant) or ["1"])[0])  # of numbers whose unit is that of the signal they are about
     for claim in claims:
-        given = [f"{key}: {written(getattr(claim, key), hint)}" for key, hint in _simple(type(claim))
-                 if getattr(claim, key) is not None]
+        simple = ((key, replace(hint, info=hint.info or unit)) for key, hint in _simple(type(claim)))
+        given = [f"{key}: {written(getattr(claim, key), hint)}" for key, hint in simple if getattr(claim, key) is not None]
         yield f"  {kebab(type(claim).__name__)}: {{{', '.join(given)}}}"
 
 
@@ -133,7 +136,7 @@ def _simple(cls: type) -> Iterator[tuple[str, shape.Hint]]:
     hints = get_type_hints(cls, include_extras=True)
     for f in fields(cls):
         hint = shape.hint(hints[f.name])
-        simple = hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool}
+        simple = hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool, float}
         if simple and f.default is not MISSING:
             yield f.name, hint
 

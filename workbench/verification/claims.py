@@ -6,16 +6,21 @@ sound real machine exits 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, final
+from dataclasses import dataclass
+from typing import Annotated, final
 
-from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
-
-
-class _Checked:
-    def __post_init__(self):
-        check_bounds(self)
+from workbench.parameters import Unit, fraction, positive
+from workbench.verification.proofs import Checked as _Checked
+from workbench.verification.proofs import (
+    CostDecrease,
+    LinearStability,
+    MPCStability,
+    RegionOfAttraction,
+    RobustStability,
+    Sector,
+    Solves,
+    Supplied,
+)
 
 
 @final
@@ -84,9 +89,14 @@ class Tracking(_Checked):
 class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
 
-    low: Annotated[float, Unit("Pa"), "cavitation limit", positive] = 1e5
+    low: Annotated[float, Unit("Pa"), "cavitation limit; below zero where the plant's pressures are gauge"] = 1e5
     high: Annotated[float | None, Unit("Pa"), "pressure limit; 1.25 times the supply pressure by default", positive] = None
     counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.high is not None and not self.low < self.high:
+            raise ValueError(f"low: {self.low:g} Pa is not below high, {self.high:g} Pa")
 
 
 @final
@@ -164,69 +174,16 @@ class Linear(_Checked):
 class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands in the settled half of the run."""
 
-    floor: Annotated[float, Unit("rad"), "oscillation below this is of no interest", positive] = 1e-4
+    floor: Annotated[str | float, "oscillation below this is of no interest; in the unit of what oscillates"] = 1e-4
     chatter: Annotated[float, Unit("1"), "rms of a command about its smooth part, as a share of full command", positive] = 0.05
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class LinearStability(_Checked):
-    """The loop from sample to sample, linear or linearised, has a quadratic certificate (proof, for the stored matrix).
-
-    at: states and inputs of the plant where it is linearised, name → value; its start where nothing is said.
-    """
-
-    at: Mapping[str, str | float] = field(default_factory=dict)
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class RobustStability(_Checked):
-    """The same for every parameter in a box, the law as it is (proof: certificates that cover the box).
-
-    box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
-    """
-
-    box: Mapping[str, tuple[str | float, str | float]]
-    mode: Literal["frozen", "varying"] = "frozen"
-    budget: int = 4000
-    at: Mapping[str, str | float] = field(default_factory=dict)
     counted: bool = True
 
     def __post_init__(self):
         super().__post_init__()
-        if not self.box:
-            raise ValueError("box: expected at least one parameter and its range")
-
-
-@final
-@dataclass(frozen=True)
-class MPCStability(_Checked):
-    """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
-
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class CostDecrease(_Checked):
-    """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
-
-    floor: Annotated[float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative] = 1e-8
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class Solves(_Checked):
-    """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
-
-    share: Annotated[float, Unit("1"), "largest acceptable share of samples that are not", fraction] = 0.0
-    counted: bool = True
+        if not isinstance(self.floor, str) and not 0 < self.floor < float("inf"):
+            raise ValueError(f"floor: must be greater than zero, got {self.floor!r}")
 
 
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
          | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
-         | RobustStability | MPCStability | CostDecrease | Solves)
+         | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied)

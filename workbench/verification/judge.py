@@ -13,14 +13,9 @@ from workbench.scenario import Scenario
 from workbench.system import System
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
+from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.ledger import has_ledger
-from workbench.verification.ledger_claims import (
-    check_identity,
-    check_inequality,
-    check_power_flows,
-    per_structure_excess,
-    predicted,
-)
+from workbench.verification.ledger_claims import per_structure_excess, predicted
 from workbench.verification.report_arrays import report_arrays
 from workbench.verification.run import Run
 
@@ -137,45 +132,37 @@ def _with_energy(run, verdicts):
     return [resting_on(v, energy, run) for v in verdicts]
 
 
-LEDGER = {C.Identity: check_identity, C.PowerFlows: check_power_flows, C.Inequality: check_inequality}
-
-
-PROOFS = {C.LinearStability: "check_linear_stability", C.RobustStability: "check_robust", C.MPCStability: "check_mpc_stability",
-          C.CostDecrease: "check_cost_decrease", C.Solves: "check_solves"}
+# claim → (module of `verification`, function, what it takes beside claim and run). Modules are imported when asked for.
+CHECKS = {
+    C.Identity: ("ledger_claims", "check_identity", ""), C.PowerFlows: ("ledger_claims", "check_power_flows", ""),
+    C.Inequality: ("ledger_claims", "check_inequality", ""), C.Hypotheses: ("hypotheses", "check_hypotheses", ""),
+    C.PracticalStability: ("practical", "check_practical", "tick"),
+    C.SampleTimeLimit: ("practical", "check_sample_time", "bound tick"), C.DelayLimit: ("practical", "check_delay", "bound tick"),
+    C.ParameterLimit: ("practical", "check_parameter", "bound tick"), C.Linear: ("local", "check_linear", ""),
+    C.LinearStability: ("linear_claims", "check_linear_stability", ""), C.RobustStability: ("linear_claims", "check_robust", ""),
+    C.MPCStability: ("linear_claims", "check_mpc_stability", ""), C.CostDecrease: ("linear_claims", "check_cost_decrease", ""),
+    C.Solves: ("linear_claims", "check_solves", ""), C.Sector: ("certificate_claims", "check_sector", ""),
+    C.RegionOfAttraction: ("region_claims", "check_region", ""), C.Supplied: ("certificate_claims", "check_supplied", ""),
+    C.Tracking: ("requirements", "check_tracking", ""), C.Pressures: ("requirements", "check_pressures", ""),
+    C.Saturation: ("requirements", "check_saturation", ""), C.Settled: ("requirements", "check_settled", ""),
+    C.EnergyBalance: ("requirements", "check_energy", ""),
+}
+NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses, C.PracticalStability)
 
 
 def _check(claim, run: Run, bound, bar) -> Verdict:
-    from workbench.verification import linear_claims, local, practical, requirements
-    from workbench.verification.hypotheses import check_hypotheses
+    from importlib import import_module
 
     what = type(claim).__name__
-    needs_ledger = (*LEDGER, C.Hypotheses, C.PracticalStability)
-    if isinstance(claim, needs_ledger) and not has_ledger(run.loop):
+    if isinstance(claim, NEED_LEDGER) and not has_ledger(run.loop):
         raise InputError(f"claim {what}: this controller states no accompanying function",
                          mend="ask it of a VDC loop, or leave the claim out")
-    tick = lambda: bar.tick(what)
-    if isinstance(claim, needs_ledger) and len(run.log.time) < 2 and not isinstance(claim, C.PracticalStability):
+    if isinstance(claim, NEED_LEDGER) and len(run.log.time) < 2 and not isinstance(claim, C.PracticalStability):
         return Verdict(what, what, None, worst=run.log.status.message, counted=claim.counted)
-    if type(claim) in LEDGER:
-        verdict = LEDGER[type(claim)](claim, run)
-    elif isinstance(claim, C.Hypotheses):
-        verdict = check_hypotheses(claim, run)
-    elif isinstance(claim, C.PracticalStability):
-        verdict = practical.check_practical(claim, run, tick)
-    elif isinstance(claim, C.SampleTimeLimit):
-        verdict = practical.check_sample_time(claim, run, bound, tick)
-    elif isinstance(claim, C.DelayLimit):
-        verdict = practical.check_delay(claim, run, bound, tick)
-    elif isinstance(claim, C.ParameterLimit):
-        verdict = practical.check_parameter(claim, run, bound, tick)
-    elif isinstance(claim, C.Linear):
-        verdict = local.check_linear(claim, run)
-    elif type(claim) in PROOFS:
-        verdict = getattr(linear_claims, PROOFS[type(claim)])(claim, run)
-    else:
-        verdict = {C.Tracking: requirements.check_tracking, C.Pressures: requirements.check_pressures,
-                   C.Saturation: requirements.check_saturation, C.Settled: requirements.check_settled,
-                   C.EnergyBalance: requirements.check_energy}[type(claim)](claim, run)
+    given = {"bound": bound, "tick": lambda: bar.tick(what)}
+    module, function, takes = CHECKS[type(claim)]
+    check = getattr(import_module(f"workbench.verification.{module}"), function)
+    verdict = check(claim, run, *(given[name] for name in takes.split()))
     bar.tick(what, 0 if type(claim) in _WORK else 1)
     return verdict
 
@@ -201,9 +188,10 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
         found |= {k: data[k] for k in ("margins", "loops") if data.get(k)}
         if "eigenvalues" in data:
             found["eigenvalues"] = {"values": data["eigenvalues"], "sampled": run.loop.period is not None}
-        # Arrays stay out of the verdict itself, which is plain data.
-        verdicts[verdicts.index(by_key[key])] = replace(by_key[key], data={k: v for k, v in data.items()
-                                                                          if k not in ("eigenvalues", "loops")})
+    found |= certificate_arrays(run, verdicts)
+    # Arrays stay out of the verdicts themselves, which are plain data.
+    verdicts[:] = [replace(v, data={k: a for k, a in v.data.items() if k not in ("eigenvalues", "loops", "response")})
+                   for v in verdicts]
     return found
 
 

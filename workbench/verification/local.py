@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.calculus import Traced, trace
 from workbench.demand import Demand
+from workbench.errors import InputError
 from workbench.system import names
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.linear import LinearSystem, break_loop
@@ -57,8 +58,12 @@ _jacobians: dict = {}
 
 
 def linearised(run: Run) -> list[Local]:
-    """The loop at its start, at rest, for every combination of valve sides."""
+    """The loop at its start, at rest, for every combination of valve sides. Raises InputError, with the reason."""
     loop, plant = run.loop, run.loop.plant
+    if getattr(loop, "hosted", False):
+        return [_hosted(loop)]
+    if loop.no_derivative:
+        raise InputError(loop.no_derivative, mend="verify the loop without it")
     from workbench.simulate import start_state
 
     # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
@@ -82,6 +87,17 @@ def linearised(run: Run) -> list[Local]:
     valves = len(getattr(plant, "cylinders", ()))
     return [_one(run, traced, jac, c, x0.copy(), w0.copy(), steer, sides)
             for sides in itertools.product((1, -1), repeat=min(valves, 3))]
+
+
+def _hosted(loop) -> Local:
+    """A law called from Python that says what it does near rest, as a predictive one does: as in `linear-stability`."""
+    from workbench.verification.linear_loop import closed, point
+
+    at = point(loop.plant, {})
+    M, B, C = closed(loop, at)
+    state = names(loop.plant.states)
+    residual = float(np.abs(np.array(loop.plant.rhs(0.0, at.x, at.u), float) / _sizes(loop.plant.states)).max())
+    return Local((), M, B, C, float(loop.period), (*state, *["the law's memory"] * (len(M) - len(state))), residual, 0, 0.0)
 
 
 def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
@@ -192,10 +208,10 @@ def check_linear(claim, run: Run) -> Verdict:
     """Local stability at the start's equilibrium, and margins per actuator, for the worst combination of valve sides."""
     text = (f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°")
     source = "exact sampled linearisation; margins at every crossover"
-    if run.loop.no_derivative:
-        return Verdict("linear", text, None, worst=f"cannot linearise: {run.loop.no_derivative}", source=source,
-                counted=claim.counted)
-    found = linearised(run)
+    try:
+        found = linearised(run)
+    except InputError as why:
+        return Verdict("linear", text, None, worst=f"cannot linearise: {why.message}", source=source, counted=claim.counted)
     off = max(found, key=lambda loc: loc.residual)
     if not off.residual <= STILL:
         return Verdict("linear", text, None, worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "

@@ -21,6 +21,7 @@ from workbench.errors import InputError
 from workbench.intervals import box
 from workbench.parameters import leaves
 from workbench.system import System, find, names
+from workbench.verification.curvature import Curvature
 from workbench.verification.lifting import lift
 from workbench.verification.paving import Bound
 
@@ -42,7 +43,7 @@ class Motion:
         if t.flow_is_timed:
             raise InputError("the loop depends on time explicitly", key="certificate",
                              mend="leave the time-dependent part out, or make it an input with bounds")
-        own = names(system.states)
+        self.names = own = names(system.states)
         self.at = [own.index(find(system.states, n, "certificate, box").name) for n in states]
         held = {s.name: inputs.get(s.name, system.defaults().get(s.name, 0.0)) for s in system.inputs}
         self.held = {name: float(v) for name, v in held.items() if not np.ndim(v)}
@@ -62,10 +63,12 @@ class Motion:
         n = t.n_states
         value, flow, jumped = whole.expression[0], whole.expression[1: n + 1], whole.expression[n + 1:]
         self.x, self.z, self.vary = x, ca.vertcat(*[xs[i] for i in self.at], vary), vary
-        self.V, self.fall = self._bound(value), None
+        self.V, self.fall, self.curved = self._bound(value), None, None
         after = lambda e: ca.substitute([e], [x], [jumped])[0]
         if self.period is None:
-            self.fall = self._known(ca.jtimes(value, x, flow))
+            fall = ca.jtimes(value, x, flow)
+            self.fall = self._known(fall)
+            self.curved = [Curvature(self.z, len(self.at), g, self.fixed, self.values) for g in (value, fall)]
             return
         slopes = [value]
         for _ in range(ORDER if self.flows else 0):
@@ -90,8 +93,9 @@ class Motion:
         """The bound of what may depend on states of the box only."""
         left = self._outside(e)
         if left:
-            raise InputError(f"the certificate's motion depends on state {', '.join(map(str, left))} (counted from 0), "
-                             "which has no range", key="box", mend="give every state that matters a range in the box")
+            gone = ", ".join(self.names[i] for i in left)
+            raise InputError(f"V moves with {gone}, which the box gives no range", key="box",
+                             mend="give every state that matters a range in the box")
         return self._bound(e) if e.numel() == 1 else None
 
     def change(self, low, high):

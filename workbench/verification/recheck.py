@@ -13,6 +13,9 @@ The file is one JSON object. Numbers are strings, so that nothing is rounded: he
     time, criterion "circle" | "popov" | "jury-lee", A, B, C, low, high, slope (or null), P, tau, lambda (rows)
     Proves global asymptotic stability of ẋ = A x − B φ(C x) (or x⁺) for every φ_i between low_i y and high_i y; popov and
     jury-lee: for φ that do not change with time, jury-lee with slope at most `slope`.
+"format": "saturation-certificate-1"
+    time, A, B, K, limit, P, G, tau (rows), inside: states, rows
+    Proves for ẋ = A x + B sat(K x) (or x⁺), |sat_i| ≤ limit_i: every start with xᵀPx ≤ 1 goes to 0, all of `inside` among them.
 "format": "terminal-certificate-1"
     A, B, Q, R, S, P, K, E, F, g, H, h, W, c, duals {radius, kept, limits}: multipliers, one row an inequality
     Proves for u = −K x: P ≻ 0 falls by ℓ = xᵀQx + 2xᵀSu + uᵀRu; {Hx ≤ h} is bounded, kept, and E x + F u ≤ g on it;
@@ -167,6 +170,32 @@ def sector(d):
     return f"globally asymptotically stable for every nonlinearity in the sector ({kind})"
 
 
+def saturation(d):
+    n, m = len(d["A"]), len(d["K"])
+    A, B, K, P, G = (matrix(d[k], *size) for k, size in
+                     (("A", (n, n)), ("B", (n, m)), ("K", (m, n)), ("P", (n, n)), ("G", (m, n))))
+    limit, τ = matrix(d["limit"], 1, m)[0], matrix(d["tau"], 1, m)[0]
+    need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
+    need(P == T(P) and definite(P), "P is not symmetric and positive definite")
+    need(all(v > 0 for v in (*limit, *τ)), "a limit or multiplier is not positive")
+    own, weigh = add(A, mul(B, K)), diagonal(τ)
+    if d["time"] == "sampled":
+        own_P = mul(T(own), P)
+        fall, cross = add(P, mul(own_P, own), -1), add(mul(own_P, B), mul(T(G), weigh), -1)
+        corner = add(times(2, weigh), mul(T(B), mul(P, B)), -1)
+    else:
+        half = mul(T(own), P)
+        fall, cross = times(-1, add(half, T(half))), add(mul(P, B), mul(T(G), weigh), -1)
+        corner = times(2, weigh)
+    need(definite(beside(fall, cross) + beside(T(cross), corner)), "V = xᵀPx does not fall beyond the limits")
+    for row, u in zip(add(K, G, -1), limit):
+        need(definite([[u * u, *row]] + [[a, *p] for a, p in zip(row, P)], strict=False), "the region reaches past its planes")
+    for x in d["inside"]:
+        x = matrix([x], 1, n)
+        need(mul(mul(x, P), T(x))[0][0] <= 1, "a state named is not inside")
+    return f"every start with xᵀPx ≤ 1 goes to rest; {len(d['inside'])} named states are inside"
+
+
 def terminal(d):
     n, m = len(d["A"]), len(d["R"])
     A, B, K, W = matrix(d["A"], n, n), matrix(d["B"], n, m), matrix(d["K"], m, n), matrix(d["W"], n, n)
@@ -205,7 +234,8 @@ def bound(c, H, h, y):
     return sum((a * b for a, b in zip(y, h) if a), Fraction(0)), sum((abs(v) for v in left), Fraction(0))
 
 
-FORMATS = {"quadratic-certificate-1": quadratic, "sector-certificate-1": sector, "terminal-certificate-1": terminal}
+FORMATS = {"quadratic-certificate-1": quadratic, "sector-certificate-1": sector, "saturation-certificate-1": saturation,
+           "terminal-certificate-1": terminal}
 
 
 def recheck(document):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from workbench.demand import target_name
+from workbench.errors import InputError
 from workbench.metrics import limit_cycle
 from workbench.units import format_quantity as say
+from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.run import Run
 
@@ -53,7 +58,8 @@ def check_pressures(claim, run: Run) -> Verdict:
     """All chamber pressures inside their limits; an accompanying function does not bound their common mode."""
     plant = run.loop.plant
     high = claim.high if claim.high is not None else 1.25 * getattr(plant, "p_s", np.inf)
-    text = f"chamber pressures within {claim.low / 1e5:g} … {high / 1e5:g} bar"
+    text = f"chamber pressures within {claim.low / 1e5:g} … {high / 1e5:g} bar" if np.isfinite(high) else \
+        f"chamber pressures not below {claim.low / 1e5:g} bar"
     source = "pressure limits, checked on the run"
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:
@@ -109,16 +115,47 @@ def check_settled(claim, run: Run) -> Verdict:
     if len(run.log.time) < 2 * FEWEST:
         return Verdict("settled", text, None, worst=f"{len(run.log.time)} logged instants are too few to tell: run it longer",
                        source=source, counted=claim.counted)
-    found = oscillation(run, claim.floor, claim.chatter)
+    try:
+        floor = floor_of(claim, [run.log.signal(n).unit for n in joint_errors(run)])
+    except InputError as why:
+        return Verdict("settled", text, None, worst=why.message, source=source, counted=claim.counted)
+    found = oscillation(run, floor, claim.chatter)
     if found is None:
         return Verdict("settled", text, True, "sampled",
-                worst=f"no oscillation above {_small(run, claim.floor)}, commands quiet "
+                worst=f"no oscillation above {_small(run, floor)}, commands quiet "
                        f"to {100 * claim.chatter:g} % of full command", source=source, counted=claim.counted)
     name, kind, frequency, amplitude, unit = found
     return Verdict("settled", text, False, "sampled",
-            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, claim, found)}",
+            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
                    source=source, counted=claim.counted, data={"signal": name, "kind": kind, "frequency": _plain(frequency),
                                                                "amplitude": _plain(amplitude)})
+
+
+def floor_of(claim, units: Sequence[str]) -> float:
+    """The floor in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
+    for unit in dict.fromkeys(units):
+        try:
+            number = quantity(claim.floor, unit)
+        except InputError as why:
+            refused = why
+            continue
+        if not number > 0:
+            raise InputError(f"floor: must be greater than zero, got {claim.floor}", mend="give a value greater than zero")
+        return number
+    if isinstance(claim.floor, str) and units:
+        raise InputError(f"floor: {refused.message}", mend=refused.mend)
+    return 0.0 if isinstance(claim.floor, str) else float(claim.floor)
+
+
+def error_units(plant) -> list[str]:
+    """Units of what can oscillate: the joints, or the outputs of a plant that has none."""
+    known = {s.name: s.unit for s in (*plant.states, *plant.outputs)}
+    return [known[n] for n in getattr(plant, "joint_names", ()) if n in known] or [s.unit for s in plant.outputs]
+
+
+def in_si(claim, plant):
+    """The claim with a floor given as text ("10 um") as a number."""
+    return replace(claim, floor=floor_of(claim, error_units(plant))) if isinstance(getattr(claim, "floor", 0.0), str) else claim
 
 
 def _small(run: Run, floor: float) -> str:
@@ -126,10 +163,10 @@ def _small(run: Run, floor: float) -> str:
         ", ".join(dict.fromkeys(say(floor, run.log.signal(n).unit, 3) for n in joint_errors(run)))
 
 
-def beside(run: Run, claim, found) -> str:
+def beside(run: Run, floor: float, found) -> str:
     """What belongs to an oscillation: the output that cycles with a chattering command, the plant's own mode near it."""
     name, kind, frequency, _, _ = found
-    cycles = output_cycles(run, claim.floor) if kind == "chatter" else {}
+    cycles = output_cycles(run, floor) if kind == "chatter" else {}
     words = [f"with it a limit cycle of {n}, {c.frequency:.3g} Hz ({2 * np.pi * c.frequency:.3g} rad/s), amplitude "
              f"{say(c.amplitude, run.log.signal(n).unit, 3)}" for n, c in cycles.items() if np.isfinite(c.frequency)]
     if not getattr(run.loop.plant, "cylinders", ()) and np.isfinite(frequency):
@@ -244,8 +281,6 @@ def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
     """A sampled verdict of a run whose energy balance fails says nothing: undecided. So does one that holds on a run in which
     a piston leaves its stroke. A run that diverges is a failure, not a matter of energy.
     """
-    from dataclasses import replace
-
     if verdict.strength != "sampled" or verdict.key == "energy-balance" or not run.log.status.completed:
         return verdict
     if verdict.holds and run.left[1]:

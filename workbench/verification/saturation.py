@@ -21,6 +21,7 @@ from workbench.verification.exact import Dyadic, definite
 from workbench.verification.lyapunov import coordinates, solve_sdp
 from workbench.verification.stability import stability
 
+FAR = 100.0  # times what the limits leave untouched: a region is not made larger than that
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -58,11 +59,29 @@ class Region:
         x = Dyadic.of(np.asarray(x, float)[:, None])
         return (x.T @ self.P @ x).fractions()[0][0] <= 1
 
+    def reach(self, x) -> float:
+        """How far x can be stretched and stay inside: a factor for which `holds` is certain."""
+        size = float(np.asarray(x, float) @ self.P @ np.asarray(x, float))
+        factor = 1 / np.sqrt(size) if size > 0 else np.inf
+        while np.isfinite(factor) and factor > 0 and not self.holds(factor * np.asarray(x, float)):
+            factor *= 1 - 1e-9
+        return factor
 
-def attracted(A, B, K, u_max, T: float | None = None, shape=None) -> Region | None:
-    """The largest ellipsoid found (in the metric `shape`, I by default) that passed its check, or None."""
-    import cvxpy as cp
+    def document(self, inside=()) -> dict:
+        """Plain data for `recheck`: numbers as hexadecimal floats. See recheck.py."""
+        hexed = lambda M: [[float(v).hex() for v in row] for row in np.atleast_2d(M)]
+        return {"format": "saturation-certificate-1", "time": "continuous" if self.T is None else "sampled",
+                "T": None if self.T is None else float(self.T).hex(), "A": hexed(self.A), "B": hexed(self.B), "K": hexed(self.K),
+                "limit": hexed(self.u_max), "P": hexed(self.P), "G": hexed(self.G), "tau": hexed(self.τ),
+                "inside": [hexed(x)[0] for x in inside]}
 
+
+def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> Region | None:
+    """The largest ellipsoid found that passed its check, or None.
+
+    Largest: by the ball xᵀ shape x (I by default) it contains, or by the factor by which all of `starts` can be stretched; both up
+    to FAR times what the limits leave untouched.
+    """
     A, B, K = (np.atleast_2d(np.asarray(M, float)) for M in (A, B, K))
     n, m = B.shape
     u_max = np.broadcast_to(np.asarray(u_max, float), (m,)).copy()
@@ -71,8 +90,35 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None) -> Region | No
                          mend="A n×n, B n×m, K m×n with u = K x, u_max > 0")
     W = coordinates(A + B @ K, T)
     back = np.linalg.inv(W)
-    a, b, k = W @ (A + B @ K) @ back, W @ B, K @ back
-    Q, Y, s = cp.Variable((n, n), symmetric=True), cp.Variable((m, n)), cp.Variable(m)
+    touch = np.linalg.norm(K @ back / u_max[:, None], axis=1).max()  # x so scaled that the limits touch the unit ball
+    W, back = (W * touch, back / touch) if touch > 0 else (W, back)
+    parts = _largest(W @ (A + B @ K) @ back, W @ B * u_max, K @ back / u_max[:, None], T,
+                     None if len(starts) else W @ np.linalg.inv(np.eye(n) if shape is None else np.asarray(shape, float)) @ W.T,
+                     [W @ np.asarray(x, float) for x in starts])
+    if parts is None:
+        return None
+    Q, Y, s = parts
+    for shrink in (1e-7, 1e-5, 1e-3):  # taken off the size, so that rounding leaves both conditions true
+        with np.errstate(all="ignore"):
+            try:
+                P = W.T @ np.linalg.inv(Q) @ W * (1 + shrink)
+                G = u_max[:, None] * (Y @ np.linalg.inv(Q) @ W)
+            except np.linalg.LinAlgError:
+                return None
+            τ = 1 / (s * u_max**2)
+        if np.isfinite(P).all() and np.isfinite(G).all() and np.isfinite(τ).all():
+            found = Region(A, B, K, u_max, T, (P + P.T) / 2, G, τ * (1 + shrink))
+            if found.check():
+                return found
+    return None
+
+
+def _largest(a, b, k, T, metric, starts):
+    """(Q, Y, s) of the semidefinite program for limits of 1, {xᵀQ⁻¹x ≤ 1} large by the metric or the starts; None: not solved."""
+    import cvxpy as cp
+
+    m, n = k.shape
+    Q, Y, s, grown = cp.Variable((n, n), symmetric=True), cp.Variable((m, n)), cp.Variable(m), cp.Variable()
     S = cp.diag(s)
     if T is None:
         fall = cp.bmat([[-(a @ Q + Q @ a.T), b @ S - Y.T], [S @ b.T - Y, 2 * S]])
@@ -81,24 +127,18 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None) -> Region | No
     limits = [(fall + fall.T) / 2 >> 1e-7 * cp.trace(Q) / n * np.eye(fall.shape[0]), Q >> 0, s >= 0]
     for i in range(m):
         row = cp.reshape(k[i] @ Q - Y[i], (1, n), order="C")
-        limits.append(cp.bmat([[np.array([[u_max[i] ** 2]]), row], [row.T, Q]]) >> 0)
-    shape = np.eye(n) if shape is None else np.asarray(shape, float)
-    metric = W @ np.linalg.inv(shape) @ W.T
-    grown = cp.Variable()
-    if not solve_sdp(cp.Problem(cp.Maximize(grown), [*limits, Q >> grown * (metric + metric.T) / 2])) or Q.value is None:
-        return None
-    for shrink in (1e-7, 1e-5, 1e-3):  # taken off the size, so that rounding leaves both conditions true
-        try:
-            P = W.T @ np.linalg.inv(Q.value) @ W * (1 + shrink)
-            G = Y.value @ np.linalg.inv(Q.value) @ W
-            τ = 1 / s.value
-        except (np.linalg.LinAlgError, ZeroDivisionError):
-            return None
-        if np.isfinite(P).all() and np.isfinite(G).all() and np.isfinite(τ).all():
-            found = Region(A, B, K, u_max, T, (P + P.T) / 2, G, τ * (1 + shrink))
-            if found.check():
-                return found
-    return None
+        limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 0)
+    if metric is not None:
+        metric = (metric + metric.T) / 2 / np.linalg.eigvalsh(metric)[-1]
+        limits += [Q >> grown * metric, grown <= FAR**2]
+    else:
+        size = max(np.linalg.norm(x) for x in starts)
+        for x in starts:
+            row = cp.reshape(grown * (x / size), (1, n), order="C")
+            limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 0)
+        limits.append(grown <= FAR)
+    solved = solve_sdp(cp.Problem(cp.Maximize(grown), limits)) and Q.value is not None
+    return (Q.value, Y.value, s.value) if solved else None
 
 
 def saturated_region(A, B, K, u_max, T: float | None = None, shape=None, inside=(), what: str = "the loop") -> Verdict:

@@ -5,6 +5,8 @@ with V ≤ γ. Then, with m = max V on the ball < γ < min V on the box's bounda
 
     every start in the box with V ≤ γ stays there and goes to {V ≤ m}
 
+Close to the centre the sign is settled by second derivatives on a whole box (`curvature`), where there are any.
+
 A sampled loop can step across: its path over each sample is kept inside the box as well, and m counts where a step from
 inside the ball can lead. Inside the ball nothing is proved.
 """
@@ -12,6 +14,7 @@ inside the ball can lead. Inside the ball nothing is proved.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from workbench.verification.motion import Motion
 from workbench.verification.paving import ball_size, faces, halved, least
 
 BATCH = 2048
+PIECES = 6  # in which the range of what varies is cut
 SOURCE = "interval branch and bound, outward rounding"
 
 
@@ -42,15 +46,24 @@ def check_supplied(V: str, system: System, box: Mapping[str, Sequence[float]], b
     `proof` (holds, or violated with a counter-example in data["at"]), or undecided with the sub-boxes left.
     Raises InputError for a formula outside the whitelist, signals that do not exist, a ball that is not inside the box.
     """
+    judge, text, level = posed(V, system, box, ball, level, centre, inputs, parameters, budget, progress)
+    return judge.verdict(f"V = {V.strip()}", text, level)
+
+
+def posed(V, system, box, ball, level=None, centre=None, inputs=None, parameters=None, budget=100_000, progress=None):
+    """(what decides the question, the box in words, the level): `check_supplied` before the search; it raises the same."""
     names = list(box)
     limits = [(float(a), float(b)) for a, b in box.values()]
     c = np.array([float((centre or {}).get(n, 0.0)) for n in names])
     r = np.array([float(ball[n] if isinstance(ball, Mapping) and n in ball else np.nan if isinstance(ball, Mapping)
                         else ball) for n in names])
     _sensible(names, limits, c, r, level, centre)
-    judge = _Judge(Motion(system, formula(V, names), names, inputs, parameters), names, limits, c, r, budget, progress)
-    text = ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, (a, b) in zip(names, limits))
-    return judge.verdict(f"V = {V.strip()}", text, level)
+    try:
+        law = formula(V, names)
+    except InputError as why:
+        raise InputError(why.message, key="V", mend=why.mend) from None
+    judge = _Judge(Motion(system, law, names, inputs, parameters), names, limits, c, r, budget, progress)
+    return judge, ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, (a, b) in zip(names, limits)), level
 
 
 def _sensible(names, limits, c, r, level, centre):
@@ -77,10 +90,37 @@ class _Judge:
         self.n = len(names)
         self.low, self.high = np.array([*limits, *motion.ranges], float).T
         self.labels = [*names, *motion.varying]
+        self.core = self._core()
+
+    def _core(self):
+        """(low, high) of the largest box found around the centre on which second derivatives settle everything; or None."""
+        if not self.motion.curved:
+            return None
+        for share in 0.5 ** np.arange(9):
+            low, high = self.low.copy(), self.high.copy()
+            low[: self.n], high[: self.n] = self.c + share * (low[: self.n] - self.c), self.c + share * (high[: self.n] - self.c)
+            for pieces in (1, PIECES) if 0 < len(self.motion.varying) <= 3 else (1,):
+                if all(self._bent(a, b) for a, b in self._parts(low, high, pieces)):
+                    return low, high
+        return None
+
+    def _bent(self, low, high) -> bool:
+        signs = zip(self.motion.curved, (1.0, -1.0))
+        return all(g.outside(low, high, self.c, self.r, sign) > 0 for g, sign in signs)
+
+    def _parts(self, low, high, pieces: int):
+        """The box with the range of everything that varies cut into so many pieces."""
+        cuts = [np.linspace(a, b, pieces + 1) for a, b in zip(low[self.n:], high[self.n:])]
+        for choice in product(range(pieces), repeat=len(cuts)):
+            a, b = low.copy(), high.copy()
+            a[self.n:], b[self.n:] = ([c[k + side] for c, k in zip(cuts, choice)] for side in (0, 1))
+            yield a, b
 
     def verdict(self, what: str, text: str, level: float | None) -> Verdict:
         sampled = self.motion.period is not None
-        region = f"{text} minus the ball" + ("" if level is None else f", where V ≤ {level:.6g}")
+        region = (text if self.n < 4 else f"a box of {self.n} states") + " minus the ball"
+        region += "" if level is None else f", where V ≤ {level:.6g}"
+        what = what if len(what) <= 60 else "the V supplied"
         claim = f"{what} > 0 and {'ΔV' if sampled else 'V̇'} < 0 on {region}; its region is attracted to the ball's level"
         notes = tuple(Assumption(f"{n} stays in [{a:.6g}, {b:.6g}]", None) for n, a, b in
                       zip(self.motion.varying, self.low[self.n:], self.high[self.n:]))
@@ -95,6 +135,9 @@ class _Judge:
             return say(False, f"V at the centre is not 0: between {a[0]:.6g} and {b[0]:.6g}", at=self._point(self.c))
         if level is None:
             edge = least(self.motion.V, *faces(self.low, self.high, self.n), budget=self.budget // 4)
+            if self.motion.curved:
+                room = np.minimum(self.high[: self.n] - self.c, self.c - self.low[: self.n]) * (1 - 1e-15)
+                edge = max(edge, self.motion.curved[0].outside(self.low, self.high, self.c, room))
             γ = edge - 1e-9 * abs(edge)
         else:
             γ = float(level)
@@ -152,7 +195,7 @@ class _Judge:
         around = np.array([[*(self.c - self.r), *self.low[self.n:]]]), np.array([[*(self.c + self.r), *self.high[self.n:]]])
         m = -least(self.motion.V, *around, keep=self._near, budget=self.budget // 8, sign=-1.0)
         if self.motion.period is None:
-            return m
+            return min(m, self.motion.curved[0].inside(self.low, self.high, self.c, self.r))
         low, high = around
         scale = self.high - self.low
         for _ in range(8):  # V⁺ = V + ΔV, bounded on a cover of the ball
@@ -200,6 +243,8 @@ class _Judge:
     def _open(self, low, high, top, γ):
         """Which boxes are not settled, and where to cut them."""
         open_ = ball_size(low, high, self.c, self.r)[1] > 1
+        if self.core:
+            open_ &= ~((low >= self.core[0]) & (high <= self.core[1])).all(axis=1)
         weights = (high - low) / (self.high - self.low + 1e-300)
         at = np.flatnonzero(open_)
         if not len(at):

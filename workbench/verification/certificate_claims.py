@@ -1,0 +1,173 @@
+"""Claims with a certificate of their own: a sector at the commands, and a user's V; regions are in `region_claims`.
+
+Each hands the case's loop to the method that proves it (`sector`, `supplied`) and says what the answer rests on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.parameters import leaves
+from workbench.system import find, names
+from workbench.units import quantity
+from workbench.verdict import Assumption, Verdict
+from workbench.verification import sector as sectors
+from workbench.verification.limited import limited
+from workbench.verification.linear import LinearSystem
+from workbench.verification.linear_loop import Point, closed, is_linear, point
+from workbench.verification.region_claims import check_starts
+from workbench.verification.supplied import posed
+
+ROUNDS = 9  # of the search for the widest sector
+
+
+def check_asked(claim, loop) -> None:
+    """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
+    kind = type(claim).__name__
+    if kind == "Sector":
+        point(loop.plant, claim.at)
+        _chosen(claim, loop)
+        _criteria(claim, loop)
+    if kind == "RegionOfAttraction":
+        check_starts(claim, loop.plant)
+    if kind == "Supplied":
+        try:
+            posed(**_question(claim, loop))
+        except InputError as why:
+            own = why.key if why.key in {f.name for f in fields(claim)} and not why.message.startswith(f"{why.key}:") else ""
+            raise InputError(f"{own}: {why.message}" if own else why.message, mend=why.mend) from None
+
+
+# ---- a sector at the commands -------------------------------------------------------------------------------------------
+def check_sector(claim, run, tick=None) -> Verdict:
+    """The linear loop with a nonlinearity in a sector at its commands: the criterion asked for, or the first that proves it."""
+    check_asked(claim, run.loop)
+    at, linear = point(run.loop.plant, claim.at), is_linear(run.loop.plant)
+    what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
+    where = "between law and plant" if claim.place == "valve" else "at the law's limits"
+    what += f", a nonlinearity {where},"
+    try:
+        s, notes = sector_loop(claim, run.loop, at)
+    except InputError as why:
+        return Verdict("sector", f"{what} is stable", None, worst=why.message, source="sector criteria", counted=claim.counted)
+    tried = []
+    for criterion in _criteria(claim, run.loop):
+        own = replace(s, slope=None) if criterion != "jury-lee" else s
+        found = sectors.sector_stability(own, criterion, what)
+        tried.append((criterion, found))
+        if found.holds is not None:
+            break
+    criterion, found = tried[-1]
+    notes += () if linear else (Assumption("near that motion", None, source="linearised"),)
+    data = {**found.data, "criterion": criterion, "low": claim.low, "high": claim.high, "response": _response(s)}
+    margin, unit, limit, worst = found.margin, found.unit, None, found.worst
+    if found.holds:
+        k, _ = sectors.largest_sector(own, criterion, ROUNDS)
+        data["widest"] = widest = float(claim.low + k * (claim.high - claim.low))
+        margin, unit, limit = widest - claim.high, "1", claim.high
+        worst = f"{criterion} criterion, proven up to the sector [{claim.low:.4g}, {widest:.4g}]; {found.worst}"
+    elif found.holds is None:
+        worst = "; ".join(f"{c}: {v.worst}" for c, v in tried)
+        worst += "; jury-lee needs the slope of the nonlinearity" if s.T is not None and s.slope is None and len(tried) == 1 else ""
+    return replace(found, key="sector", margin=margin, unit=unit, limit=limit, worst=worst, counted=claim.counted,
+                   assumptions=(*found.assumptions, *notes), data=data)
+
+
+def _chosen(claim, loop) -> list[int]:
+    own = loop.controller.commands
+    if claim.place == "limit" and claim.commands:
+        raise InputError("commands: at the limits all of them count", mend="leave commands out, or choose place: valve")
+    chosen = [find(own, n, "commands").name for n in claim.commands] or names(own)
+    return [names(own).index(n) for n in chosen]
+
+
+def _criteria(claim, loop) -> list[str]:
+    other = "popov" if loop.period is None else "jury-lee"
+    slope = claim.slope is not None or claim.place == "limit"
+    if claim.criterion == "auto":
+        return ["circle", *([other] if other == "popov" or slope else [])]
+    if claim.criterion not in ("circle", other):
+        raise InputError(f"criterion: {claim.criterion} is for {'sampled' if loop.period is None else 'continuous'} loops",
+                         mend=f"circle or {other}, or leave it to auto")
+    if claim.criterion == "jury-lee" and not slope:
+        raise InputError("slope: jury-lee needs the largest slope of the nonlinearity", mend="give slope, or use circle")
+    return [claim.criterion]
+
+
+def sector_loop(claim, loop, at: Point) -> tuple[sectors.Sector, tuple[Assumption, ...]]:
+    """The linear part with the sector in its place, and what that assumes. Raises InputError where the loop has none."""
+    if claim.place == "valve":
+        if loop.period is None:
+            own = limited(loop, at)
+            M, enter, command = own.M, own.enter, own.command
+        else:
+            M, enter, command = closed(loop, at)
+        pick = _chosen(claim, loop)
+        enter, command, slope = enter[:, pick], command[pick], claim.slope
+        notes = (Assumption("commands stay away from the law's own limits", None),)
+    else:
+        own = limited(loop, at)
+        if not len(own.K):
+            raise InputError("nothing limits the commands", mend="choose place: valve")
+        own.rest()
+        M, enter, command, slope = own.M, own.E, own.K, 1.0 if claim.slope is None else claim.slope
+        notes = own.assumptions()
+        if claim.low > 0:
+            notes += (Assumption(f"before its limit a command stays within {1 / claim.low:.4g} times the limit", None),)
+    T = None if loop.period is None else float(loop.period)
+    return sectors.Sector(M - enter @ command, -enter, command, claim.low, claim.high, T, slope), notes
+
+
+def _response(s: sectors.Sector):
+    """(ω, G) of the linear part, y = −G φ(y), where there is one channel; None where there are more."""
+    if len(s.C) != 1:
+        return None
+    G = LinearSystem(s.A, s.B, s.C, np.zeros((1, 1)), s.T)
+    size = np.abs(np.linalg.eigvals(s.A))
+    size = (size if s.T is None else np.abs(np.log(np.maximum(size, 1e-12))) / s.T)
+    size = size[size > 1e-9 * size.max(initial=1.0)]
+    low, high = (0.01 * size.min(initial=1.0), 30 * size.max(initial=1.0)) if len(size) else (1e-2, 1e2)
+    ω = np.geomspace(min(low, 1e-3 * G.top), min(high, G.top), 400)
+    return ω, np.array([G.at(w)[0, 0] for w in ω])
+
+
+# ---- a user's V ---------------------------------------------------------------------------------------------------------
+def check_supplied(claim, run, tick=None) -> Verdict:
+    """The user's V on the box minus the ball."""
+    asked = _question(claim, run.loop)
+    judge, text, level = posed(**asked)
+    found = judge.verdict(f"V = {claim.V.strip()}", text, level)
+    units = {s.name: s.unit for s in run.loop.states}
+    own = {"V": claim.V.strip(), "box": asked["box"], "centre": {n: asked["centre"].get(n, 0.0) for n in claim.box},
+           "units": {n: units[n] for n in claim.box}}
+    return replace(found, key="supplied", counted=claim.counted, data={**found.data, **own})
+
+
+def _question(claim, loop) -> dict:
+    """Arguments of `posed`, SI. Raises InputError that begins with the key it is about."""
+    states, inputs = ({s.name: s.unit for s in signals} for signals in (loop.states, loop.inputs))
+
+    def si(value, unit, key):
+        try:
+            return tuple(quantity(v, unit) for v in value) if isinstance(value, tuple) else quantity(value, unit)
+        except InputError as why:
+            raise InputError(f"{key}: {why.message}", mend=why.mend) from None
+
+    def table(field, units, of):
+        given = getattr(claim, field)
+        for name in given:
+            if name not in units:
+                find(of, name, f"{field}")
+        return {n: si(v, units[n], f"{field}.{n}") for n, v in given.items()}
+
+    numbers = {leaf.path: leaf.info.unit for leaf in leaves(loop)} if claim.parameters else {}
+    for path in claim.parameters:
+        if path not in numbers:
+            raise InputError(f"parameters: no number {path!r}", mend=f"such as {', '.join([*numbers][:6])}")
+    ball = table("ball", states, loop.states) if not isinstance(claim.ball, (int, float)) else float(claim.ball)
+    return {"V": claim.V, "system": loop, "box": table("box", states, loop.states), "ball": ball, "level": claim.level,
+            "centre": table("centre", states, loop.states), "inputs": table("inputs", inputs, loop.inputs),
+            "parameters": {p: si(v, numbers[p], f"parameters.{p}") for p, v in claim.parameters.items()}, "budget": claim.budget}

@@ -1,0 +1,154 @@
+"""Claims that are proven, not observed: linear loops, predictive controllers, sectors, regions, a user's own certificate.
+
+Frozen data, one class a claim, as in `claims`, which lists them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, final
+
+from workbench.parameters import Unit, check_bounds, fraction, nonnegative
+
+Number = str | float  # a number or "5 mm", in the unit of the signal it belongs to
+
+
+class Checked:
+    """A claim that refuses numbers outside their bounds when it is built."""
+
+    def __post_init__(self):
+        check_bounds(self)
+
+
+@final
+@dataclass(frozen=True)
+class LinearStability(Checked):
+    """The loop from sample to sample, linear or linearised, has a quadratic certificate (proof, for the stored matrix).
+
+    at: states and inputs of the plant where it is linearised, name → value; its start where nothing is said.
+    """
+
+    at: Mapping[str, Number] = field(default_factory=dict)
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class RobustStability(Checked):
+    """The same for every parameter in a box, the law as it is (proof: certificates that cover the box).
+
+    box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
+    """
+
+    box: Mapping[str, tuple[Number, Number]]
+    mode: Literal["frozen", "varying"] = "frozen"
+    budget: int = 4000
+    at: Mapping[str, Number] = field(default_factory=dict)
+    counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.box:
+            raise ValueError("box: expected at least one parameter and its range")
+
+
+@final
+@dataclass(frozen=True)
+class MPCStability(Checked):
+    """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
+
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class CostDecrease(Checked):
+    """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
+
+    floor: Annotated[float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative] = 1e-8
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Solves(Checked):
+    """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
+
+    share: Annotated[float, Unit("1"), "largest acceptable share of samples that are not", fraction] = 0.0
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Sector(Checked):
+    """The linear loop is stable whatever lies between low·u and high·u stands in for each command u (proof).
+
+    place: "valve", φ between law and plant, the law unaware of it; "limit", φ is the law's own limit, which its memory knows of.
+    criterion: "circle", φ may change with time; "popov" (continuous), φ the same at all times; "jury-lee" (sampled), and its
+    slope bounded; "auto", the first that proves it. slope: largest slope of φ; a limit's is 1. commands: which (all by default).
+    at: as in LinearStability.
+    """
+
+    low: Annotated[float, Unit("1"), "smallest gain φ(u)/u"] = 0.5
+    high: Annotated[float, Unit("1"), "largest gain φ(u)/u"] = 1.5
+    place: Literal["valve", "limit"] = "valve"
+    criterion: Literal["auto", "circle", "popov", "jury-lee"] = "auto"
+    slope: Annotated[float | None, Unit("1"), "largest slope of φ, where known"] = None
+    commands: tuple[str, ...] = ()
+    at: Mapping[str, Number] = field(default_factory=dict)
+    counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.low < self.high:
+            raise ValueError(f"high: {self.high:g} is not above low, {self.low:g}")
+        if self.place == "limit" and self.high < 1:
+            raise ValueError(f"high: a limit passes small commands unchanged, gain 1; {self.high:g} leaves that out")
+        if self.slope is not None and self.slope < self.high:
+            raise ValueError(f"slope: {self.slope:g} is below high, {self.high:g}; a curve through zero is at least as steep")
+
+
+@final
+@dataclass(frozen=True)
+class RegionOfAttraction(Checked):
+    """Every start in an ellipsoid goes to rest although commands saturate (proof, for the stored matrices).
+
+    contains: start states that must be inside, each state name → value; what is not named is at rest. along: without such states,
+    the direction in which the ellipsoid is made large and measured, state name → any length; the first state measured by default.
+    """
+
+    contains: Mapping[str, Number] | tuple[Mapping[str, Number], ...] = ()
+    along: Mapping[str, Number] = field(default_factory=dict)
+    counted: bool = True
+
+    @property
+    def starts(self) -> tuple[Mapping[str, Number], ...]:
+        """The start states, one mapping each."""
+        return (self.contains,) if isinstance(self.contains, Mapping) else tuple(self.contains)
+
+
+@final
+@dataclass(frozen=True)
+class Supplied(Checked):
+    """A Lyapunov function of your own: V > 0 and V̇ < 0 (sampled: ΔV < 0) on a box minus a ball, by interval branch and bound.
+
+    V: formula over states of the loop. box: every state that matters → [low, high]. ball: radius around centre (zero), one for
+    all (SI) or one a state. level: γ of {V ≤ γ}; the largest the box allows by default. inputs: a value, or [low, high] for any
+    course between; parameters: path → [low, high]. budget: sub-boxes looked at.
+    """
+
+    V: str
+    box: Mapping[str, tuple[Number, Number]]
+    ball: float | Mapping[str, Number]
+    level: float | None = None
+    centre: Mapping[str, Number] = field(default_factory=dict)
+    inputs: Mapping[str, Number | tuple[Number, Number]] = field(default_factory=dict)
+    parameters: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
+    budget: int = 100_000
+    counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 < self.budget <= 10_000_000:
+            raise ValueError(f"budget: {self.budget} sub-boxes, expected 1 to 10 000 000")
