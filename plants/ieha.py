@@ -6,7 +6,7 @@
     (V_A/β_A) Ṗ_A = Q_A − d_B c A_0 q(P_A − P_T) − S_A Ẏ − K_in (P_A − P_B) − K_ex P_A    (11), (18), likewise P_B
     closed, symmetric circuit (S = S_A = S_B):
     (V_A/β) Ṗ_A   = (Q_A − Q_B) − S Ẏ − K_in (P_A − P_B) − K_ex P_A                       (17), (18), and the mirror for B
-    m Ÿ           = S_A P_A − S_B P_B − F_ext − b_v Ẏ + stop(Y)                           (17)
+    m Ÿ           = S_A P_A − S_B P_B − F_ext − b_v Ẏ − f_f(Ẏ, z) + stop(Y)               (17), f_f: `friction`
     V_A = V_A0 + S_A Y,  V_B = V_B0 − S_B Y,  c = C_d √(2/ρ)
 
 Pressures are gauge pressures. In the open circuit β_A = β_e(P_A) falls as the absolute pressure goes to zero
@@ -30,6 +30,7 @@ from typing import Annotated, Literal, NamedTuple, final
 
 from plants import ieha_energy as energy
 from plants.components.chamber import Oil
+from plants.components.friction import Friction, Frictionless
 from plants.components.micro_valve import Distributor, MicroValve, Ways
 from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
@@ -41,7 +42,8 @@ from workbench.system import Signal, System
 _LEAK = Unit("m^3/(s Pa)")
 DETAILS = ("averaged", "ripple", "full")
 # Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py).
-STEP_ERRORS = {"E": 1e-10, "dE": 1e-5, "zeta": 150.0, "P_A": 0.1, "P_B": 0.1, "Y": 1e-9, "dY": 2e-8, "p": 1000.0}
+STEP_ERRORS = {"E": 1e-10, "dE": 1e-5, "zeta": 150.0, "P_A": 0.1, "P_B": 0.1, "Y": 1e-9, "dY": 2e-8, "p": 1000.0,
+               "z": 1e-11, "h": 1e-7}
 
 
 class Delivery(NamedTuple):
@@ -84,16 +86,13 @@ class IEHA(System):
     P_T: Annotated[float, Unit("Pa"), "return pressure of the open circuit", nonnegative] = 0.0
     m: Annotated[float, Unit("kg"), "mass of the load", positive] = 10.0
     b_v: Annotated[float, Unit("N s/m"), "viscous friction of the cylinder", nonnegative] = 375.0
+    friction: Friction = Frictionless()  # of the cylinder, besides b_v
     stop_Y: EndStop = EndStop(0.05)
 
     inputs = (Signal("X", "m", "position of the micro-valve"),
               Signal("F_ext", "N", "external force, opposing +Y", "disturbance"))
     outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"),
                Signal("E", "m", "eccentricity"), Signal("P_A", "Pa", "pressure in A"), Signal("P_B", "Pa", "pressure in B"))
-    monitors = (Signal("Q", "m^3/s", "pump flow into A less that into B"),
-                Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
-                Signal("Q_e", "m^3/s", "flow of the micro-valve"), Signal("F_p", "N", "force of the pistons on the carriage"),
-                Signal("shaft", "W", "power of the motor's shaft"))
     pressure_names = ("P_A", "P_B")
 
     def __post_init__(self):
@@ -115,7 +114,17 @@ class IEHA(System):
                Signal("P_A", "Pa", "pressure in A"), Signal("P_B", "Pa", "pressure in B"),
                Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
         n = self.pump.N if self.detail == "full" else 0
-        return (*own, *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)))
+        return (*own, *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)),
+                *self.friction.states("Y"))
+
+    @property
+    def monitors(self):
+        own = (Signal("Q", "m^3/s", "pump flow into A less that into B"),
+               Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
+               Signal("Q_e", "m^3/s", "flow of the micro-valve"), Signal("F_p", "N", "force of the pistons on the carriage"),
+               Signal("shaft", "W", "power of the motor's shaft"))
+        rubs = not isinstance(self.friction, Frictionless)
+        return (*own, *((Signal("f_f", "N", "friction of the cylinder, besides b_v Ẏ"),) if rubs else ()))
 
     @property
     def velocity_gain(self):
@@ -130,7 +139,7 @@ class IEHA(System):
         """At rest in the middle, the pump recirculating."""
         P = self.P_T if self.circuit == "open" else 0.0
         n = self.pump.N if self.detail == "full" else 0
-        return [0.0, 0.0, 0.0, P, P, 0.0, 0.0, *[self.pump.P_rp] * n]
+        return [0.0, 0.0, 0.0, P, P, 0.0, 0.0, *[self.pump.P_rp] * n, *[0.0] * len(self.friction.states("Y"))]
 
     @property
     def c(self):
@@ -142,7 +151,7 @@ class IEHA(System):
         """The pump at state x, by `detail`."""
         E, Edot, _, P_A, P_B = x[:5]
         if self.detail == "full":
-            return self._full(t, E, Edot, P_A, P_B, x[7:])
+            return self._full(t, E, Edot, P_A, P_B, self.pistons(x))
         ways = self.distributor.ways(E)
         pump = self.pump
         p_1, p_2 = self.port_pressures(P_A, P_B, ways)
@@ -180,6 +189,15 @@ class IEHA(System):
         return Delivery(sum(f[2] for f in flows), sum(f[3] for f in flows), pump.force(pistons, p), pump.torque(pistons, p), rates)
 
     # ---- the equations ----------------------------------------------------------------------------------------------
+    def pistons(self, x):
+        """p_i of the full pump."""
+        return x[7: 7 + self.pump.N]
+
+    def rubbing(self, x):
+        """f_f [N] and the states of the friction."""
+        z = list(x[len(x) - len(self.friction.states("Y")):])
+        return self.friction.force(x[6], z), z
+
     def volumes(self, Y):
         """V_A, V_B, m³."""
         return self.V_A0 + self.S_A * Y, self.V_B0 - self.S_B * Y
@@ -207,13 +225,14 @@ class IEHA(System):
         X, F_ext = u
         made = self.delivery(t, x)
         Q_e = self.valve.flow(self.c, X - E, ζ)
+        f_f, z = self.rubbing(x)
         return [Edot,
                 (2 * self.S_e * ζ + made.F_p - self.b_e * Edot + self.stop_E.force(E, Edot)) / self.m_e,
                 self.oil.β / self.v_e * (Q_e - self.S_e * Edot - 2 * self.k_e * ζ),
                 *self.chambers(x, made.Q_A, made.Q_B),
                 Ydot,
-                (self.S_A * P_A - self.S_B * P_B - F_ext - self.b_v * Ydot + self.stop_Y.force(Y, Ydot)) / self.m,
-                *made.rates]
+                (self.S_A * P_A - self.S_B * P_B - F_ext - self.b_v * Ydot - f_f + self.stop_Y.force(Y, Ydot)) / self.m,
+                *made.rates, *self.friction.rate(Ydot, z)]
 
     def out(self, t, x):
         return [x[5], x[6], x[0], x[3], x[4]]
@@ -221,7 +240,7 @@ class IEHA(System):
     def monitor(self, t, x, u):
         made = self.delivery(t, x)
         return [made.Q_A - made.Q_B, x[3] - x[4], self.valve.flow(self.c, u[0] - x[0], x[2]), made.F_p,
-                made.torque * self.pump.ω]
+                made.torque * self.pump.ω, *((self.rubbing(x)[0],) if len(self.monitors) > 5 else ())]
 
     @property
     def power_names(self):
@@ -239,7 +258,7 @@ class IEHA(System):
     @property
     def adaptive(self) -> Adaptive:
         """Errors a step may make, and where the flow has edges: a piston changes ports, the distributor switches."""
-        errors = tuple(STEP_ERRORS[s.name.split("_")[0] if s.name.startswith("p_") else s.name] for s in self.states)
+        errors = tuple(STEP_ERRORS[s.name.split("_")[0] if s.name[:2] in ("p_", "z_", "h_") else s.name] for s in self.states)
         # θ_i = k π happens at multiples of π/(N ω) for an odd number of pistons, 2π/(N ω) for an even one.
         step = pi / (self.pump.N * self.pump.ω) * (1 if self.pump.N % 2 else 2)
         return Adaptive(errors, 0.0 if self.detail == "averaged" else step, "E", self.distributor.edges())

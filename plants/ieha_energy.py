@@ -15,7 +15,7 @@ for the volume that is gained fills with oil already compressed. The causes:
     return       open circuit: −P_T times the flow to the tank; closed: −P_B Q_A − P_A Q_B, what the other chamber gives back
     throttling   −Δp q at ports, distributor, micro-valve, and as chambers at P_rp open to the delivery pressure
     leakage      −4 k_e ζ² − K_in (P_A − P_B)² − K_ex (P_A² + P_B²) − k_p Σ p_i²
-    friction     −b_e Ė² − b_v Ẏ²
+    friction     −b_e Ė² − b_v Ẏ² − f_f Ẏ
     stops        what their damping takes
     load         −F_ext Ẏ
     oil          Σ φ V̇, above
@@ -48,7 +48,7 @@ def stored(plant, x):
 def in_pistons(plant, t, x):
     """Energy of the oil in the micro-pistons, J."""
     pump = plant.pump
-    return sum(pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(t, x[0]), x[7:])) / (2 * plant.oil.β)
+    return sum(pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(t, x[0]), plant.pistons(x))) / (2 * plant.oil.β)
 
 
 def density(plant, P):
@@ -68,7 +68,7 @@ def powers(plant, t, x, u) -> list:
     φ_A, φ_B = (density(plant, P) for P in (P_A, P_B))
     stops = [(stop.force(z, v) - stop.force(z, 0.0)) * v for stop, z, v in ((plant.stop_E, E, Edot), (plant.stop_Y, Y, Ydot))]
     return [made.torque * plant.pump.ω, intake, valve, back, 2 * ζ * Q_e - valve - throttled - to_tank, -leaked,
-            -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot, stops[0] + stops[1], -u[1] * Ydot,
+            -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - plant.rubbing(x)[0] * Ydot, stops[0] + stops[1], -u[1] * Ydot,
             oil + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot, *gap]
 
 
@@ -84,7 +84,7 @@ def _returned(plant, x, made):
 def _full(plant, t, x, made):
     """The pump piston by piston: (intake, throttled, leaked, oil), W."""
     E, Edot, _, P_A, P_B = x[:5]
-    pump, p = plant.pump, x[7:]
+    pump, p = plant.pump, plant.pistons(x)
     intake = throttled = leaked = oil = 0.0
     for (piston, fed, to_A, to_B), p_i in zip(plant.exchanged(t, E, P_A, P_B, p), p):
         intake = intake + pump.P_rp * fed

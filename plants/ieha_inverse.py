@@ -15,7 +15,7 @@ and two: (25). The coefficients of the paper, its 2π mended:
     K_10 = π S/(N S_p ω)   K_11 = π v_c/(2 β S N S_p ω)   K_11m = m K_11
 
 The paper's F_p is one piston's at the shaft's frequency (cos ωt, sin ωt in its K_3, K_4, K_16–K_18); that of all pistons
-has a mean along E and no such term. Source: [Alfayad16] eqs (19)–(25).
+has a mean along E and no such term. Friction beyond b_v Ẏ (`IEHA.friction`) is left out. Source: [Alfayad16] eqs (19)–(25).
 """
 
 from __future__ import annotations
