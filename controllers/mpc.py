@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, final
@@ -11,7 +11,7 @@ import numpy as np
 
 from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
 from controllers.mpc_overlap import Overlap, overlap, without_overlap
-from controllers.mpc_parts import Limit, Named, suited
+from controllers.mpc_parts import Limit, Named, horizon, suited
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
 from controllers.terminal_set import Terminal
@@ -30,7 +30,10 @@ class MPC:
         u_min ≤ u ≤ u_max,  |u_k − u_{k−1}| ≤ slew T_s,  limits on outputs, hard or soft,  ξ_N − ξ_s in the terminal set
 
     model       the plant as the controller knows it, linearised at (x_0, u_0) (the initial state and 0 by default) and
-                sampled exactly; with `relinearise` at the estimate of every sample
+                sampled exactly; valves without overlap, see `controllers.mpc_overlap` (w)
+    relinearise a model of its own for every sample ahead, linearised along the last prediction (`controllers.mpc_along`),
+                gone over `iterations` times a sample; working: states that are linearised no nearer to 0 than this (E of an
+                IEHA: inside the distributor's overlap no flow moves anything)
     tracked     outputs that follow references (the first ones, one a command, by default); Q, R, S: diagonal weights,
                 one entry serves all, in 1/unit²
     blocks      how many samples each move lasts, () for one each; the last one goes on to N
@@ -50,7 +53,7 @@ class MPC:
     """
 
     model: Any
-    Q: Annotated[tuple[float, ...], Unit("1"), "weights of errors, 1/unit²", nonnegative]
+    Q: Annotated[tuple[float, ...], Unit("1"), "weights of errors, 1/unit²", nonnegative] = (1.0,)
     R: Annotated[tuple[float, ...], Unit("1"), "weights of commands, 1/unit²", nonnegative] = (0.0,)
     S: Annotated[tuple[float, ...], Unit("1"), "weights of moves, 1/unit²", nonnegative] = (0.0,)
     N: int = 20
@@ -70,6 +73,7 @@ class MPC:
     room: Annotated[float, Unit("1"), "share of every range kept for steady states", fraction] = 0.5
     relinearise: bool = False
     iterations: int = 1
+    working: Mapping[str, float] | None = None
     w: Annotated[float, Unit("V"), "opening over which the valves' overlap is made up for", positive] = 0.2
     extra: Callable | None = None
     x_0: Annotated[tuple[float, ...], Unit("1"), "states to linearise at"] = ()
@@ -90,9 +94,13 @@ class MPC:
         for low, high in zip(self.each("u_min"), self.each("u_max")):
             if not low < high:
                 raise InputError(f"MPC: u_min, {low:g}, must be below u_max, {high:g}", mend="swap or widen them")
+        if not (isinstance(self.iterations, int) and self.iterations >= 1):
+            raise InputError(f"MPC: iterations = {self.iterations!r}; it must be a whole number, 1 or more")
+        for name in self.working or ():
+            find(self.model.states, name, "MPC, working")
         if self.relinearise and (self.extra or self.terminal == "set"):
             raise InputError("MPC: with relinearise=True the problem changes every sample",
-                             mend="without `extra`, and with terminal='cost' or 'none'")
+                             mend="without `extra`, and with terminal='cost' or terminal='none'")
         if self.extra is not None and not isinstance(self.extra, Named):
             object.__setattr__(self, "extra", Named(self.extra))
         _ = self.prepared
@@ -100,7 +108,7 @@ class MPC:
     def __deepcopy__(self, memo):
         return self  # nothing here changes during a run: all of that is in Memory
 
-    suited = staticmethod(suited)
+    suited, horizon = staticmethod(suited), staticmethod(horizon)
 
     # ---- signals and numbers -----------------------------------------------------------------------------------------
     @property

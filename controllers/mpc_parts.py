@@ -51,25 +51,42 @@ class Named:
         return f"{getattr(self.f, '__module__', '?')}.{getattr(self.f, '__qualname__', type(self.f).__name__)}, source {source}"
 
 
-# Noise by unit: what the sensors of a crane give, and what its model misses in a sample.
-NOISE = {"rad": 1e-5, "m": 1e-5, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3, "V": 1e-3, "V/s": 1e-1}
+SAMPLE, REACH = 20e-3, 0.4  # s: a crane's sample time, and how far ahead it must look (0.1 s is too short to be stable)
+# Of a crane, by unit: noise of its sensors, and what its model misses in a sample.
+NOISE = {"rad": 1e-5, "m": 1e-5, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3}
 MISSED = {"rad": 1e-6, "m": 1e-6, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3, "V": 1e-3, "V/s": 1e-1}
 
 
-def suited(plant) -> dict[str, Any]:
-    """Limits of the commands as the plant has them; for a manipulator all settings.
+def horizon(T_s: float) -> int:
+    """Samples that look REACH ahead, 10 … 80."""
+    return int(np.clip(round(REACH / T_s), 10, 80))
 
-    Pistons follow, every sample linearises along the prediction, the observer knows encoders, pressures and a disturbance at
-    every valve: Q = 1 mm⁻², S = 0.3 V⁻².
+
+def suited(plant) -> dict[str, Any]:
+    """Limits of the commands as the plant has them; for a manipulator all settings but the model.
+
+    Its pistons follow, Q = 1 mm⁻², S = 20 V⁻², linearised along the prediction; measured: joints, rates, pressures, pistons;
+    the observer looks for a force at the tool (a load the model does not know) and for what is missing at every valve.
     """
     ends = [plant.limits().get(s.name, (-np.inf, np.inf)) for s in controls(plant)]
     found = {"u_min": tuple(low for low, _ in ends), "u_max": tuple(high for _, high in ends)}
-    if not hasattr(plant, "cylinders"):
+    if hasattr(plant, "distributor"):
+        return found | _actuator(plant)
+    if not hasattr(plant, "structures"):
         return found
-    signals = tuple(s for s in plant.outputs[: 4 * plant.n])
-    pistons = tuple(find for find in plant.task_names("piston"))
-    more = tuple(s for s in plant.outputs if s.name in pistons and s not in signals)
-    filter_ = Observer(σ_y=tuple(NOISE[s.unit] for s in (*signals, *more)), σ_d=(1e-2,), σ_w=(1e-2,),
-                       σ_x=tuple(MISSED.get(s.unit, 1e-6) for s in plant.states))
-    return found | {"Q": (1e6,), "S": (0.3,), "tracked": pistons, "signals": tuple(names((*signals, *more))), "observer": filter_,
-                    "relinearise": True, "terminal": "none"}
+    pistons = tuple(plant.task_names("piston"))
+    seen = [s for i, s in enumerate(plant.outputs) if i < 4 * plant.n or s.name in pistons]
+    tip = ("f_Dx", "f_Dy")[-plant.n:]
+    valves = tuple(names(controls(plant)))
+    believed = Observer(σ_y=tuple(NOISE[s.unit] for s in seen), σ_d=(1e-3,) * len(valves) + (100.0,) * len(tip),
+                        σ_x=tuple(MISSED.get(s.unit, 1e-6) for s in plant.states), disturbance=(*valves, *tip))
+    return found | {"Q": (1e6,), "S": (20.0,), "T_s": SAMPLE, "N": horizon(SAMPLE), "tracked": pistons,
+                    "signals": tuple(names(seen)), "observer": believed, "relinearise": True, "terminal": "none"}
+
+
+def _actuator(plant) -> dict[str, Any]:
+    """Settings for an IEHA that is its own model: linearised along the prediction, its distributor open."""
+    noise = {"m": 1e-6, "m/s": 1e-4, "Pa": 1e3}
+    believed = Observer(σ_y=tuple(noise[s.unit] for s in plant.outputs), σ_d=(2e-6,), disturbance=("X",))
+    return {"Q": (1.0,), "S": (10.0,), "T_s": 2e-3, "N": 40, "observer": believed, "relinearise": True, "terminal": "none",
+            "working": {"E": plant.distributor.E_d + plant.distributor.w}}

@@ -16,7 +16,7 @@ from controllers.terminal_set import Terminal, admissible
 from workbench.calculus import linearize
 from workbench.errors import InputError
 from workbench.system import find, names
-from workbench.tangents import off_edges, tangents
+from workbench.tangents import off_edges, opened, tangents
 from workbench.verification.mpc_ingredients import strict_terminal_cost
 
 STRICT, HAIR = 1 - 1e-5, 1e-6  # shares left of decay and size of a terminal set, for rounding and its proof
@@ -46,6 +46,7 @@ class Prepared:
     rows: list[int]
     tangents: Any = None
     held: Held | None = None
+    open: np.ndarray | None = None
 
     @cached_property
     def next_θ(self) -> np.ndarray:
@@ -89,6 +90,10 @@ def prepared(law, x, u) -> Prepared:
     """Everything for the problem of `law` linearised at (x, u)."""
     model, names_d = model_at(law, x, u), law.disturbances
     q, terminal = problem_of(law, model)
+    still = [s.name for s, row in zip(law.follows, q.track) if not q.felt[:, row].any()]
+    if still:
+        raise InputError(f"MPC: no command moves {', '.join(still)} of {type(law.model).__name__} within {law.N} samples of where it "
+                         "is linearised", mend="look further ahead, give x_0, or track something else")
     L, W, V, start = None, None, None, None
     C_a = np.hstack([model.C, model.C_d])
     reads: tuple[int, ...] = ()
@@ -119,7 +124,12 @@ def _with_path(law, made: Prepared) -> Prepared:
     size[: len(law.commands)] = made.problem.stroke
     places = tuple(live.index(name) if name in live else None for name in law.disturbances)
     ways = Held(law.T_s, law.delay, len(law.commands), len(law.known), places, made.sizes, size)
-    return replace(made, tangents=tangents(law.predicting, live), held=ways)
+    return replace(made, tangents=tangents(law.predicting, live), held=ways, open=_open(law))
+
+
+def _open(law) -> np.ndarray:
+    """How far from 0 every state is linearised at least."""
+    return np.array([float((law.working or {}).get(name, 0.0)) for name in names(law.model.states)])
 
 
 def _live(law) -> list[str]:
@@ -178,7 +188,11 @@ def model_at(law, x, u) -> Model:
 
 def _tangent(law, x, w) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(A, B, C) at (x, w), a switch on its edge taken a hair to one side: along a path there is one or the other."""
-    at = tangents(law.predicting, _live(law))(off_edges(x[None, :], np.ones(len(x))), off_edges(w[None, :], np.ones(len(w))))
+    derivatives = tangents(law.predicting, _live(law))
+    if derivatives.traced.flow_is_timed:
+        raise InputError(f"MPC: the flow of {type(law.model).__name__} depends on time itself, which no prediction knows ahead",
+                         mend="give it a model that does not, such as the averaged one (model: {change: {detail: averaged}})")
+    at = derivatives(off_edges(opened(x[None, :], _open(law)), np.ones(len(x))), off_edges(w[None, :], np.ones(len(w))))
     if not at.finite:
         raise InputError(f"MPC: {type(law.model).__name__} has no finite derivative at x = {[float(f'{v:.4g}') for v in x]}",
                          mend="start where the model has one, or give x_0")

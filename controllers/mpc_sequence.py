@@ -19,7 +19,7 @@ import numpy as np
 from controllers.mpc_along import Along
 from controllers.mpc_loop import NO_MODEL, Fast, Last, Memory, Solution, commands_of, decided
 from controllers.mpc_problem import condensed
-from workbench.tangents import off_edges
+from workbench.tangents import off_edges, opened
 
 FIRST = 4  # times the first path is gone over
 
@@ -32,6 +32,7 @@ class Given(NamedTuple):
     d: np.ndarray
 
 
+@np.errstate(all="ignore")  # what overflows is not finite, and that is looked for
 def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     """(memory, commands) of one sample."""
     base = law.prepared
@@ -89,12 +90,13 @@ def along(law, x, X, U, given: Given) -> Along | None:
     w = np.zeros((len(X), len(held.size_w))) + held.effect(given.d)
     w[:, : held.commands] += np.vstack([acting, acting[-1:]])
     w[:, held.commands: held.commands + held.known] += given.v
-    points, w = off_edges(X[:, :n], held.size_x), off_edges(w, held.size_w)
+    points, w = off_edges(opened(X[:, :n], base.open), held.size_x), off_edges(w, held.size_w)
     at = base.tangents(points, w)
     if not at.finite:
         return None
     steps = held.steps(at, points, w, given.v, given.d, q.model.C_d, base.rows)
-    return Along.of(q, steps, x, given.r) if np.isfinite(steps.A).all() else None
+    made = Along.of(q, steps, x, given.r)
+    return made if all(np.isfinite(part).all() for part in (*steps, made.predicted[0][-1])) else None
 
 
 def corrected(law, z: Memory, y) -> tuple[np.ndarray, np.ndarray | None]:

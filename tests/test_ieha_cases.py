@@ -319,11 +319,11 @@ def test_laws_and_models_from_files():
 # ---- what cannot work -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("text, words, line, key", [
     ("plant: ieha-control\ncontroller: VDC\n", "no manipulator", 2, "controller"),
-    ("plant: ieha-control\ncontroller: {law: MPC, Q: 1, S: 1}\n", "model", 2, "controller"),
-    ("plant: ieha-control\ncontroller: MPC\n", "Q is missing", 2, "controller"),
+    ("plant: ieha-control\ncontroller: {law: MPC, Q: 1, S: 1, relinearise: false}\n", "model", 2, "controller"),
+    ("plant: {machine: ieha-control, change: {detail: full}}\ncontroller: MPC\n", "depends on time", 2, "controller"),
     ("plant: ieha-control\ncontroller: {law: LQR, Q: 1, R: 1}\n", "model", 2, "controller"),
     ("plant: ieha-control\ncontroller: {law: PID, feed: flow}\n", "no valves", 2, "controller"),
-    ("plant: hiab-xs031\ncontroller: {law: MPC, Q: 1, S: 1}\n", "exactly at its edge", 2, "controller"),
+    ("plant: hiab-xs031\ncontroller: {law: MPC, relinearise: false}\n", "exactly at its edge", 2, "controller"),
     (M.replace("ieha-control", "hiab-xs031"), "no signal 'Y'", 2, "controller"),
     (M + "loop: {sample_time: continuous}\n", "sample time", 2, "controller"),
     (M + "  horizon: 0\n", "greater than zero", 9, "controller.horizon"),

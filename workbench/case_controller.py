@@ -17,6 +17,7 @@ from workbench.errors import InputError
 from workbench.yaml_input import Node
 
 ALIKE = {"N": "horizon"}  # another word for a key
+WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
 def read_controller(node: Node | None, loop: Node | None, plant: Any, provenance: dict[str, Provenance],
@@ -124,12 +125,20 @@ def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
     key = next((w for w in words if w in own), "") or next(
         (key for key in own for word in quoted if word in re.findall(r"\w+", str(node.value[key].plain()))), "")
     error = placed(why, node.value.get(key, node), f"controller.{key}" if key else "controller")
-    if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key:
+    mend = in_yaml(error.mend)
+    if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key and "depends on time" not in message:
         such = ", such as 'model: {machine: ieha-published-linear}'" if hasattr(model, "velocity_gain") else ""
-        return InputError(error.message, file=error.file, line=error.line, key=error.key,
-                          mend=f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
-                               + (f"; or: {error.mend}" if error.mend else ""))
-    return error
+        mend = (f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
+                + (", or relinearise: true" if cls.__name__ == "MPC" else "") + (f"; or: {mend}" if mend else ""))
+    return InputError(in_yaml(error.message), file=error.file, line=error.line, key=error.key, mend=mend)
+
+
+def in_yaml(text: str) -> str:
+    """Python arguments as a file has them: observer=Observer(σ_y=…) is observer: {σ_y: …}, relinearise=True relinearise: true."""
+    text = re.sub(r"(\w+)=\w+\(([^()]*)\)", lambda m: f"{m[1]}: {{{m[2].replace('=', ': ')}}}", text)
+    text = re.sub(r"(\w+)=\(([^()]*)\)", lambda m: f"{m[1]}: [{m[2].rstrip(', ')}]", text)
+    text = re.sub(r"(\w+)=['\"](\w+)['\"]", r"\1: \2", text)
+    return re.sub(r"\b(\w+)=(True|False|None|[\d.e+-]+)", lambda m: f"{m[1]}: {WORDS.get(m[2], m[2])}", text)
 
 
 def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance]]:

@@ -30,7 +30,8 @@ def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> A
             limit = _limit(law, spec.limit)
             inner = Saturated(inner, -limit, limit)
         if spec.sample_time != "continuous":
-            inner = Sampled(inner, spec.sample_time)
+            own = getattr(law, "T_s", spec.sample_time)  # a law that is designed for a sample time knows it
+            inner = Sampled(inner, spec.sample_time if "sample_time" in (node.value or {}) else own)
         elif spec.noise or spec.delay > 0:
             raise InputError(f"{'noise' if spec.noise else 'delay'}: needs a sampled law, this one is continuous",
                              mend="give a sample_time, like 1 ms")

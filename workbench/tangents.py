@@ -3,7 +3,7 @@
     ẋ = f(x, w) + A (x' − x) + B (w' − w),   y = g(x) + C (x' − x)
 
 At a kink (a valve that changes sides, an end of its overlap) the derivative is that of one side: `off_edges` keeps points a hair
-away from zero, where both sides of a valve meet.
+away from zero, where both sides of a valve meet; `opened` keeps them at a working opening, where inside an overlap nothing moves.
 """
 
 from __future__ import annotations
@@ -84,3 +84,8 @@ def tangents(plant: System, live) -> Tangents:
 def off_edges(points: np.ndarray, size: np.ndarray) -> np.ndarray:
     """The points, zeros moved by a hair of `size`: a valve at rest is neither on one side nor on the other."""
     return np.where(points == 0.0, HAIR * size, points)
+
+
+def opened(points: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """The points, none nearer to zero than `least`; zero itself to the positive side."""
+    return np.where(np.abs(points) < least, np.where(points < 0.0, -least, least), points)
