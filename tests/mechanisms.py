@@ -51,11 +51,12 @@ def bar(name, parent, length, mass, **options):
 
 def four_bar(**options):
     """The planar four-bar of [Jaiswal21], z_1 held at 60°, a force between F and G instead of its cylinder."""
-    given = {"actuators": (Actuator("cylinder", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),)}
+    given = {"actuators": (Actuator("cylinder", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),),
+             "loops": (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),)}
     return Mechanism((bar("crank", "ground", 2.0, 16.0, start="60 deg", hold=True),
                       bar("coupler", "crank", 8.0, 64.0, point=(2.0, 0.0, 0.0), start="-37.90 deg"),
                       bar("rocker", "coupler", 5.0, 40.0, point=(8.0, 0.0, 0.0), start="-93.58 deg")),
-                     (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),), **{**given, **options})
+                     **{**given, **options})
 
 
 def slider_crank(**options):
@@ -64,17 +65,24 @@ def slider_crank(**options):
                  hold=True)
     rod = Body("rod", "crank", "spherical", point=(0.31, 0.0, 0.05), mass=1.7, com=(0.45, 0.01, 0.0),
                inertia=(0.013, 0.11, 0.12, 0.0, 0.001, 0.0), start=(0.0, 0.2, -0.3), rate=(1.3, 0.0, 0.0))
-    slider = Body("slider", "ground", "prismatic", point=(0.3, 0.1, 0.3), axis=(1.0, 0.2, -0.1), mass=2.3, start=0.6)
+    slider = Body("slider", "ground", "prismatic", point=(0.3, 0.1, 0.3), axis=(1.0, 0.2, -0.1), mass=2.3, start=0.6,
+                  com=(0.02, 0.0, 0.01), inertia=(0.02, 0.03, 0.04, 0.0, 0.0, 0.0))
     return Mechanism((crank, rod, slider), (Loop("ball", Place("rod", (0.9, 0.0, 0.0)), Place("slider"), "spherical"),),
                      **{"gravity": (0.0, -9.81, 0.0), **options})
 
 
 def bricard(**options):
-    """Bricard's mobile loop of six revolute joints [Haug89 has no such]: five in the tree, the sixth cut, one row too many."""
-    a = 1.0
-    corners = [(0, 0, 0), (a, 0, 0), (a, -a, 0), (a, -a, a), (0, -a, a), (0, 0, a)]
-    axes = [(0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0)]
-    return corners, axes
+    """Six revolute joints along the edges of a cube, each axis across both its links: Bricard's mobile loop, the sixth cut."""
+    edges = [(1, 0, 0), (0, -1, 0), (0, 0, 1), (-1, 0, 0), (0, 1, 0)]
+    axes = [(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    bodies = []
+    for k, (edge, axis) in enumerate(zip(edges, axes)):
+        J = tuple(0.01 if e else 0.09 for e in edge)
+        bodies.append(Body(f"b{k}", f"b{k - 1}" if k else "ground", axis=tuple(map(float, axis)), mass=1.0 + 0.1 * k,
+                           point=tuple(map(float, edges[k - 1])) if k else (0.0, 0.0, 0.0),
+                           com=tuple(0.5 * e for e in edge), inertia=(*J, 0.0, 0.0, 0.0)))
+    last = Loop("sixth", Place("b4", (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)), Place("ground", (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
+    return Mechanism(tuple(bodies), (last,), **options)
 
 
 def turned(mechanism, **start):

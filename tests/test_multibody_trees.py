@@ -105,8 +105,8 @@ def test_order_of_the_bodies_in_the_file_does_not_matter():
     ((Body("a", "c", mass=1.0),), "the parent of a, 'c', is no body"),
     ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("a", mass=1.0)), "'a' is there twice"),
     ((Body("ground", mass=1.0),), "'ground' is the world"),
-    ((Body("a"), ), "moving the joint of a moves no mass"),
-    ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("b", "a", point=(1.0, 0.0, 0.0))), "moving the joint of b moves no mass"),
+    ((Body("a"), ), "bodies.a: moving its joint moves no mass"),
+    ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("b", "a", point=(1.0, 0.0, 0.0))), "bodies.b: moving its joint moves no mass"),
     ((Body("a", axis=(1.0, 0.0, 0.0)), Body("b", "a", axis=(2.0, 0.0, 0.0), mass=1.0, com=(0.0, 1.0, 0.0))),
      "without moving any mass"),
 ])

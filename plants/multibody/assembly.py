@@ -22,7 +22,8 @@ from plants.multibody import tree
 from plants.multibody.loops import ROWS, facing
 from workbench.errors import InputError
 
-CLOSED = 1e-12  # residual of an assembled loop, of the mechanism's size
+STEPS = 200
+CLOSED, ACCEPTED = 1e-13, 1e-10  # residual of a loop, of the mechanism's size: at which the search ends, and what is good enough
 RANK = 1e-8  # singular values below this part of the largest are zero
 ASIDE = 1e-2  # rad or m, to positions beside the start
 
@@ -54,7 +55,7 @@ def assemble(mechanism) -> Assembly:
     free = np.array([not mechanism.bodies[j].hold for j in mechanism.tree.body_of], bool)
     z = _closed(mechanism, z_0, M, free)
     check_faces(mechanism, z)
-    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)
+    _, G = _equations(mechanism, z)
     kept = independent(G)
     check_regular(mechanism, z, M)
     left_out = tuple(_row_names(mechanism)[i] for i in range(len(G)) if i not in kept)
@@ -81,45 +82,72 @@ def guess(mechanism) -> tuple[list, np.ndarray]:
 
 
 def _closed(mechanism, z_0, M, free) -> list:
-    """Positions near z_0 that close every loop: first by shortest steps, then the nearest."""
-    size = mechanism.size(z_0)
-    W = np.linalg.inv(M[np.ix_(free, free)]) if free.any() else np.zeros((0, 0))
-    z, away = list(z_0), np.zeros(len(M))
-    history = []
-    for k in range(200):
-        Φ, G = (np.array(a, float) for a in mechanism.constraints(z))
-        if not len(Φ):
-            return z
-        worst = float(np.abs(Φ).max())
-        history.append(worst)
-        G = G.reshape(len(Φ), -1)[:, free]
-        settled = worst < 1e-9 * size
-        target = G @ away[free] - Φ if settled else -Φ
-        U, σ, Vt = np.linalg.svd(G @ W @ G.T)
-        inverse = np.where(σ > RANK**2 * max(σ[0], 1e-300), 1 / np.maximum(σ, 1e-300), 0.0)
-        step = W @ G.T @ (Vt.T * inverse @ U.T @ target)
-        move = np.zeros(len(M))
-        move[free] = step - away[free] if settled else step
-        largest = np.abs(move).max(initial=0.0)
-        if worst < CLOSED * size and (largest < 1e-9 or k > 60):
-            return z
-        move *= min(1.0, 0.3 * max(size, 1.0) / max(largest, 1e-300))
-        z, away = mechanism.moved(z, move), away + move
-        if k > 100 and min(history[-40:]) > 0.5 * min(history[:-40]):
+    """Positions near z_0 that close every loop: first any, then the nearest."""
+    size, W = mechanism.size(z_0), np.linalg.inv(M[np.ix_(free, free)])
+    L = np.linalg.cholesky(W)
+    z, away, whole = list(z_0), np.zeros(len(M)), np.zeros(len(M))
+    Φ, G = _equations(mechanism, z)
+    damping = 0.0
+    for _ in range(STEPS):
+        if not len(Φ) or np.abs(Φ).max() < CLOSED * size:
             break
-    raise _open(mechanism, z)
+        whole[free] = L @ _damped(G[:, free] @ L, -Φ, damping)
+        whole *= min(1.0, 0.5 * max(size, 1.0) / max(np.abs(whole).max(initial=0.0), 1e-300))
+        there = mechanism.moved(z, whole)
+        Φ_there, G_there = _equations(mechanism, there)
+        if Φ_there @ Φ_there < Φ @ Φ:
+            z, Φ, G, away, damping = there, Φ_there, G_there, away + whole, damping / 10 if damping > 1e-8 else 0.0
+        elif damping > 1e6:
+            break
+        else:
+            damping = max(10 * damping, 1e-6)
+    if len(Φ) and np.abs(Φ).max() > ACCEPTED * size:
+        raise _open(mechanism, z)
+    return _nearest(mechanism, z, away, W, free, size) if len(Φ) else z
+
+
+def _nearest(mechanism, closed, away, W, free, size) -> list:
+    """The closed positions nearest to the guess, `away` from `closed`; `closed` itself where that is not found."""
+    z, move = closed, np.zeros(len(free))
+    for _ in range(50):
+        Φ, G = _equations(mechanism, z)
+        move[free] = shortest(G[:, free], W, G[:, free] @ away[free] - Φ) - away[free]
+        if np.abs(move).max(initial=0.0) < 1e-10 and np.abs(Φ).max() < ACCEPTED * size:
+            return z
+        if np.abs(Φ).max() > 1e-2 * size:
+            break
+        z, away = mechanism.moved(z, move), away + move
+    return closed
+
+
+def _equations(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
+    Φ, G = mechanism.constraints(z)
+    return np.array(Φ, float), np.array(G, float).reshape(-1, mechanism.tree.n_v)
+
+
+def _damped(A, target, damping) -> np.ndarray:
+    """Levenberg's step: A δ ≈ target, the smaller the damped."""
+    U, σ, Vt = np.linalg.svd(A, full_matrices=False)
+    used = σ > RANK * σ.max(initial=0.0)
+    return Vt.T[:, used] @ (σ[used] / (σ[used] ** 2 + damping * σ.max(initial=0.0) ** 2) * (U.T @ target)[used])
 
 
 def _projected(mechanism, G, M, rates, free) -> np.ndarray:
     """Rates that the loops allow, nearest to the given ones in the metric of M^Σ; those of joints that are held stay."""
     F, W = G[:, free], np.linalg.inv(M[np.ix_(free, free)])
     found = rates.copy()
-    found[free] -= W @ F.T @ np.linalg.pinv(F @ W @ F.T, rcond=RANK**2, hermitian=True) @ (G @ rates)
+    found[free] -= shortest(F, W, G @ rates)
     if np.abs(G @ found).max(initial=0.0) > 1e-9 * max(1.0, np.abs(rates).max(initial=0.0)):
         held = ", ".join(b.name for b in mechanism.bodies if b.hold)
-        raise InputError(f"bodies: the loops do not allow the rates at which {held} start", key="bodies",
+        raise InputError(f"bodies: the loops do not allow the rates at which {held} start",
                          mend="hold fewer of them, or give rates that fit each other")
     return found
+
+
+def shortest(G, W, target) -> np.ndarray:
+    """Shortest δ in the metric W⁻¹ with G δ = target, by least squares where G has dependent rows."""
+    L = np.linalg.cholesky(W)
+    return L @ np.linalg.lstsq(G @ L, target, rcond=RANK)[0]
 
 
 def _open(mechanism, z) -> InputError:
@@ -130,8 +158,7 @@ def _open(mechanism, z) -> InputError:
         worst[loop] = max(worst.get(loop, 0.0), float(value))
     loop = max(worst, key=worst.get)
     held = [b.name for b in mechanism.bodies if b.hold]
-    return InputError(f"loops: {loop} cannot be closed; {worst[loop]:.3g} m (or rad) stay open at the best position found",
-                      key=f"loops.{loop}",
+    return InputError(f"loops.{loop}: cannot be closed; {worst[loop]:.3g} m (or rad) stay open at the best position found",
                       mend="check lengths, points and axes of its bodies, or start nearer to a closed position"
                            + (f"; {', '.join(held)} held" if held else ""))
 
@@ -145,13 +172,13 @@ def check_masses(mechanism, M) -> None:
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
     for i, j in enumerate(mechanism.tree.body_of):
         if not scale[i] > 0:
-            raise InputError(f"bodies: moving the joint of {mechanism.bodies[j].name} moves no mass",
-                             key=f"bodies.{mechanism.bodies[j].name}.mass", mend="give it a mass, or make the joint fixed")
+            raise InputError(f"bodies.{mechanism.bodies[j].name}: moving its joint moves no mass",
+                             mend="give it a mass, or make the joint fixed")
     σ, V = np.linalg.eigh(M / np.outer(scale, scale)) if len(M) else (np.ones(1), None)
     if σ[0] < 1e-13:
         j = mechanism.tree.body_of[int(np.abs(V[:, 0]).argmax())]
-        raise InputError(f"bodies: the joint of {mechanism.bodies[j].name} and others can move together without moving any mass",
-                         key=f"bodies.{mechanism.bodies[j].name}.mass", mend="give it a mass and inertia, or remove a joint")
+        raise InputError(f"bodies.{mechanism.bodies[j].name}: its joint and others can move together without moving any mass",
+                         mend="give it a mass and inertia, or remove a joint")
 
 
 def check_faces(mechanism, z) -> None:
@@ -159,8 +186,8 @@ def check_faces(mechanism, z) -> None:
     motion = mechanism.moving(z, None)
     for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
         if min(map(float, facing(loop, motion, a, b)), default=1.0) < 0:
-            raise InputError(f"loops: {loop.name} closes with its two axes or normals opposite to each other",
-                             key=f"loops.{loop.name}", mend="turn one of them round, or start nearer to what is meant")
+            raise InputError(f"loops.{loop.name}: closes with its two axes or normals opposite to each other",
+                             mend="turn one of them round, or start nearer to what is meant")
 
 
 def independent(G) -> tuple[int, ...]:
@@ -192,14 +219,14 @@ def check_regular(mechanism, z, M) -> None:
             continue
         there = smallest(mechanism, beside)
         if len(there) > len(here) or here[-1:] < 1e-3 * there[-1:]:
-            raise InputError("the start is singular: its loops hold fewer ways to move than they do beside it, so forces and "
-                             "accelerations are not determined", key="bodies",
+            raise InputError("bodies: the start is singular: the loops hold fewer ways to move there than beside it, so forces "
+                             "and accelerations are not determined",
                              mend="start away from where links are in line (a dead centre, a flat parallelogram)")
 
 
 def smallest(mechanism, z) -> np.ndarray:
     """Singular values of Φ_z that are not zero, the smallest last."""
-    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)
+    _, G = _equations(mechanism, z)
     σ = np.linalg.svd(G, compute_uv=False)
     return σ[σ > RANK * σ.max(initial=0.0)]
 

@@ -173,7 +173,7 @@ def plan(mechanism, z) -> tuple[Closing, ...]:
 
 
 def _unfit(mechanism, n: int, why: str) -> InputError:
-    return InputError(f"method: minimal cannot close {mechanism.loops[n].name}: {why}", key="method",
+    return InputError(f"method: minimal cannot close {mechanism.loops[n].name}: {why}",
                       mend="write 'method: projected', which takes any loop")
 
 

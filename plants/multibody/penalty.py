@@ -1,0 +1,304 @@
+"""The augmented Lagrangian with penalties and the trapezoidal rule, in one system with the states of the drives.
+
+Unknowns of a step are the motion δ over it (Δz; a rotation vector for a spherical joint) and the drives' states y:
+
+    ż = (2/h) δ − ż_k,   z̈ = (2/h)(ż − ż_k) − z̈_k,   ẏ = (2/h)(y − y_k) − ẏ_k
+    f = [ (h²/4) (M z̈ + Φ_zᵀ (α Φ + λ) − Q);  (h/2) (ẏ − u_0(y, z, ż)) ]                          (35)–(40)
+    λ ← λ + α Φ after every Newton step                                                          (10)
+    [W + (h²/4) Φ_zᵀ α Φ_z] ż = W ż'                                                             (11)
+    [W + (h²/4) Φ_zᵀ α Φ_z] z̈ = W z̈' − (h²/4) Φ_zᵀ α Φ̇_z ż,   W = M + (h/2) C + (h²/4) K            (12)
+
+C = −∂Q/∂ż, K = −∂Q/∂z. All rows of Φ are used, redundant ones too. The tangent matrix is the exact derivative of f, where
+the paper takes differences (41), (42). A step is done when every correction is below its tolerance: 1e-7 (rad, m, V), 1e-2 Pa.
+
+Source: [Jaiswal21] eqs (9)–(12), (35)–(42), Appendix A; [Bayo96].
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, final
+
+import numpy as np
+
+from plants.multibody import linear, loops, tree
+from workbench.calculus import Traced, jacobian_columns, trace
+from workbench.demand import Demand
+from workbench.errors import InputError
+from workbench.log import Log, Status
+from workbench.native import Mapped, address, generated, library, renamed
+from workbench.parameters import Unit, check_bounds, positive
+from workbench.scenario import Scenario
+from workbench.simulate import provenance, signals_of, start_state
+from workbench.system import Signal, System, names
+
+ITERATIONS = Signal("iterations", "1", "Newton iterations of the step that ended here")
+
+
+@final
+@dataclass(frozen=True)
+class Penalty:
+    """Settings; the defaults are the paper's."""
+
+    α: Annotated[float, Unit("1"), "penalty factor", positive] = 1e11
+    tolerance: Annotated[float, Unit("1"), "of a correction, rad, m, V, …", positive] = 1e-7
+    pressure_tolerance: Annotated[float, Unit("Pa"), "of a correction of a pressure", positive] = 1e-2
+    most: int = 50  # Newton iterations a step
+
+    def __post_init__(self):
+        check_bounds(self)
+
+
+@final
+@dataclass(frozen=True)
+class _Text(System):
+    """One of the method's functions of a mechanism as a System, so that it can be traced: `rhs` is the function.
+
+    residual   (δ, y; z_k, ż_k, z̈_k, y_k, ẏ_k, λ, u, h, α) → f, tangent by columns, Φ, z, ż, z̈, ẏ
+    metric     (z, ż, y; …) → W + (h²/4) Φ_zᵀ α Φ_z by columns, W by columns
+    bias       (z, ż, y; …) → (h²/4) α Φ_zᵀ Φ̇_z ż
+    """
+
+    mechanism: Any
+    which: str
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        m = self.mechanism
+        ny, rows = len(m.drive_states), sum(loops.ROWS[loop.joint] for loop in m.loops)
+        many = {"z": m.tree.n_z, "dz": m.tree.n_v, "ddz": m.tree.n_v, "y": ny, "dy": ny, "λ": rows}
+        return {**many, "u": len(m.inputs), "h": 1, "α": 1}
+
+    @property
+    def states(self):
+        m = self.mechanism
+        first = m.tree.n_v if self.which == "residual" else m.tree.n_z + m.tree.n_v
+        return tuple(Signal(f"X{i}") for i in range(first + len(m.drive_states)))
+
+    @property
+    def inputs(self):
+        return tuple(Signal(f"{name}{i}") for name, n in self.sizes.items() for i in range(n))
+
+    def initial(self):
+        return [0.0] * len(self.states)
+
+    def given(self, w) -> dict[str, list]:
+        found, at = {}, 0
+        for name, n in self.sizes.items():
+            found[name] = list(w[at: at + n])
+            at += n
+        return found
+
+    def rhs(self, t, x, w):
+        return getattr(self, self.which)(x, self.given(w))
+
+    def residual(self, x, w):
+        f, Φ, new = self._stepped(x, w)
+        columns = jacobian_columns(lambda X: self._stepped(X, w)[0], x)
+        return [*f, *(e for column in columns for e in column), *Φ, *new]
+
+    def _stepped(self, x, w):
+        m, (h,), (α,) = self.mechanism, w["h"], w["α"]
+        n = m.tree.n_v
+        δ, y = list(x[:n]), list(x[n:])
+        z = m.moved(w["z"], δ)
+        rates = [2 / h * d - v for d, v in zip(δ, w["dz"])]
+        accelerations = [2 / h * (v - old) - a for v, old, a in zip(rates, w["dz"], w["ddz"])]
+        slopes = [2 / h * (a - b) - r for a, b, r in zip(y, w["y"], w["dy"])]
+        motion, pulls, own = self._pulled(z, rates, y, w["u"])
+        M, Q = tree.mass_matrix(m.tree, own, motion.b), m.loads(motion, own, rates, pulls)
+        rows = m.rows(motion)
+        Φ = [row.value for row in rows]
+        G = loops.jacobian(m.tree, rows, motion.b)
+        held = linear.transposed_times(G, [α * a + b for a, b in zip(Φ, w["λ"])], n)
+        flows = [r for a, p in zip(m.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
+        f = [h * h / 4 * (a + b - q) for a, b, q in zip(linear.times(M, accelerations), held, Q)]
+        return [*f, *(h / 2 * (a - b) for a, b in zip(slopes, flows))], Φ, [*z, *rates, *accelerations, *slopes]
+
+    def _pulled(self, z, rates, y, u):
+        m = self.mechanism
+        parts, at = [], 0
+        for a in m.actuators:
+            many = len(a.drive.states(a.name))
+            parts.append(list(y[at: at + many]))
+            at += many
+        motion = m.moving(z, rates)
+        return motion, m.pulls(motion, z, rates, parts, u), tree.inertias(m.bodies, motion)
+
+    def metric(self, x, w):
+        m, (h,), (α,) = self.mechanism, w["h"], w["α"]
+        n, nz = m.tree.n_v, m.tree.n_z
+        z, rates, y = list(x[:nz]), list(x[nz: nz + n]), list(x[nz + n:])
+
+        def loads(X):
+            here, speed = m.moved(z, X[:n]), X[n:]
+            motion, pulls, own = self._pulled(here, speed, y, w["u"])
+            return m.loads(motion, own, speed, pulls)
+
+        slopes = jacobian_columns(loads, [*[0.0 * v for v in rates], *rates])
+        motion = m.moving(z, None)
+        M = tree.mass_matrix(m.tree, tree.inertias(m.bodies, motion), motion.b)
+        G = loops.jacobian(m.tree, m.rows(motion), motion.b)
+        W = [[M[i][j] - h / 2 * slopes[n + j][i] - h * h / 4 * slopes[j][i] for i in range(n)] for j in range(n)]
+        stiff = [[h * h / 4 * α * linear.times([[g[i] for g in G]], [g[j] for g in G])[0] for i in range(n)] for j in range(n)]
+        return [*(a + b for c, d in zip(W, stiff) for a, b in zip(c, d)), *(e for c in W for e in c)]
+
+    def bias(self, x, w):
+        m, (h,), (α,) = self.mechanism, w["h"], w["α"]
+        n, nz = m.tree.n_v, m.tree.n_z
+        motion = m.moving(list(x[:nz]), list(x[nz: nz + n]))
+        rows = m.rows(motion)
+        G = loops.jacobian(m.tree, rows, motion.b)
+        return [h * h / 4 * α * v for v in linear.transposed_times(G, [row.bias for row in rows], n)]
+
+
+@dataclass(frozen=True, eq=False)
+class Stepper:
+    """The compiled method of one structure: `run` makes steps; without a compiler the same in NumPy."""
+
+    sizes: dict
+    parts: dict[str, Traced]
+    units: tuple[str, ...]  # of the unknowns
+    lib: Any = None
+    work: int = 0
+
+    def run(self, start, U, h: float, settings: Penalty, constants: list) -> tuple[np.ndarray, np.ndarray, int]:
+        """(rows [z, ż, z̈, y, ẏ, λ], iterations, steps done) from `start`, inputs U (n + 1 rows)."""
+        n = len(U) - 1
+        rows, counts = np.zeros((n + 1, len(start))), np.zeros(n + 1, dtype=np.int64)
+        rows[0] = start
+        tolerances = np.array([settings.pressure_tolerance if unit == "Pa" else settings.tolerance for unit in self.units])
+        if self.lib is None:
+            return rows, counts, self._plain(rows, counts, U, h, settings, constants, tolerances)
+        work, U = np.empty(self.work), np.ascontiguousarray(U)
+        made = self.lib.penalise(n, settings.most, h, settings.α, address(rows), counts.ctypes.data, address(U),
+                                 *(address(c) for c in constants), address(tolerances), address(work))
+        return rows, counts, made
+
+    def _plain(self, rows, counts, U, h, settings, constants, tolerances) -> int:
+        """As penalty.c, letter by letter."""
+        s = self.sizes
+        nv, nz = s["dz"], s["z"]
+        N = nv + s["y"]
+        call = {name: (lambda x, w, f=part.flow, c=c: np.array(f(0.0, x, w, c)).ravel())
+                for (name, part), c in zip(self.parts.items(), constants)}
+        cut = np.cumsum([nz, nv, nv, s["y"], s["y"]])
+        for k in range(1, len(U)):
+            w = np.concatenate([rows[k - 1], U[k], [h, settings.α]])
+            λ = w[cut[-1]: cut[-1] + s["λ"]]  # a view: it changes w
+            _, dz, ddz, y, dy, _ = np.split(rows[k - 1], cut)
+            x = np.concatenate([h * dz + h * h / 2 * ddz, y + h * dy])
+            step = np.full(N, np.inf)
+            while not (np.abs(step) < tolerances).all():
+                f, J, _, _ = self._parts(call["residual"](x, w), N)
+                if counts[k] == settings.most or not np.isfinite(J).all():
+                    return k
+                step = np.linalg.solve(J.reshape(N, N).T, -f)
+                x = x + step
+                _, _, Φ, new = self._parts(call["residual"](x, w), N)
+                λ += settings.α * Φ
+                counts[k] += 1
+            z, dz, ddz, dy = np.split(new, np.cumsum([nz, nv, nv]))
+            A, W = call["metric"](np.concatenate([z, dz, x[nv:]]), w).reshape(2, nv, nv).transpose(0, 2, 1)
+            dz = np.linalg.solve(A, W @ dz)
+            ddz = np.linalg.solve(A, W @ ddz - call["bias"](np.concatenate([z, dz, x[nv:]]), w))
+            rows[k] = np.concatenate([z, dz, ddz, x[nv:], dy, λ])
+            if not np.isfinite(rows[k]).all():
+                return k
+        return len(U)
+
+    def _parts(self, out, N):
+        """f, tangent, Φ, new positions, rates, accelerations and slopes."""
+        return np.split(out, np.cumsum([N, N * N, self.sizes["λ"]]))
+
+
+_steppers: dict = {}
+
+
+def stepper(mechanism, compiled: bool | None = None) -> tuple[Stepper, list]:
+    """The Stepper of a mechanism, built once per structure, and its constants."""
+    texts = {which: _Text(mechanism, which) for which in ("residual", "metric", "bias")}
+    parts = {which: trace(text, names(text.inputs)) for which, text in texts.items()}
+    key = (*(id(p) for p in parts.values()), compiled)
+    if key not in _steppers:
+        text = texts["residual"]
+        units = (*["rad"] * mechanism.tree.n_v, *(s.unit for s in mechanism.drive_states))
+        _steppers[key] = Stepper(text.sizes, parts, units, *_compiled(parts, text.sizes, compiled))
+    constants = [np.ascontiguousarray(parts[which].constants(text)) for which, text in texts.items()]
+    return _steppers[key], constants
+
+
+def _compiled(parts, sizes, compiled):
+    if compiled is False:
+        return None, 0
+    functions = [renamed(part.flow, which) for which, part in parts.items()]
+    named = {"NZ": "z", "NV": "dz", "NY": "y", "NC": "λ", "NU": "u"}
+    lib = library(generated(functions, {macro: sizes[name] for macro, name in named.items()},
+                            (Path(__file__).parent / "penalty.c").read_text()))
+    if lib is not None:
+        p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+        lib.penalise.argtypes = [l, l, d, d, *[p] * 8]
+        lib.penalise.restype = l
+    return lib, max(f.sz_w() for f in functions) + 1
+
+
+def simulate(mechanism, scenario: Scenario | None = None, settings: Penalty | None = None, *, compiled: bool | None = None) -> Log:
+    """Run a mechanism (no controller) through `scenario` by the method of the module, in steps of `scenario.max_step`.
+
+    Returns the Log of `workbench.simulate` (powers integrated by the trapezoidal rule) with the iterations of every step.
+    Raises InputError for a mechanism in minimal coordinates.
+    """
+    scenario, settings = scenario or Scenario(), settings or Penalty()
+    if getattr(mechanism, "method", "minimal") == "minimal":
+        raise InputError("method: the augmented Lagrangian works on a mechanism with all its coordinates",
+                         mend="give a Mechanism with method 'penalty' or 'projected'")
+    h = scenario.max_step
+    n = round(scenario.length() / h)
+    every = max(1, round((scenario.log_period or h) / h))
+    demand = Demand(mechanism, scenario, start_state(mechanism, scenario))
+    times = np.arange(n + 1) * h
+    live = demand.at(times)
+    U = np.zeros((n + 1, len(mechanism.inputs)))
+    for i, name in enumerate(demand.live):
+        U[:, names(mechanism.inputs).index(name)] = live[:, i]
+    machine, constants = stepper(mechanism, compiled)
+    rows, counts, made = machine.run(consistent(mechanism, start_state(mechanism, scenario), U[0]), U, h, settings, constants)
+    return _log(mechanism, scenario, rows[:made], counts[:made], U, h, every)
+
+
+def consistent(mechanism, x, u) -> np.ndarray:
+    """[z, ż, z̈, y, ẏ, λ] at a start, accelerations and multipliers from the equations of motion."""
+    z, rates, own = mechanism.split([float(v) for v in x])
+    motion = mechanism.moving(z, rates)
+    pulls = mechanism.pulls(motion, z, rates, own, list(u))
+    accelerations, λ = mechanism.accelerations(motion, rates, pulls)
+    slopes = [r for a, p in zip(mechanism.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
+    whole = np.zeros(sum(loops.ROWS[loop.joint] for loop in mechanism.loops))
+    whole[list(mechanism.kept)] = λ
+    return np.array([*z, *rates, *accelerations, *(v for part in own for v in part), *slopes, *whole], float)
+
+
+@lru_cache(maxsize=16)
+def _mapped(log, flow):
+    return Mapped(log), Mapped(flow)
+
+
+def _log(mechanism, scenario, rows, counts, U, h, every) -> Log:
+    T, ny = mechanism.tree, len(mechanism.drive_states)
+    at = T.n_z + 2 * T.n_v
+    x = np.hstack([rows[:, : T.n_z + T.n_v], rows[:, at: at + ny]])
+    traced = trace(mechanism, names(mechanism.inputs))
+    monitors, flow = _mapped(traced.log, traced.flow)
+    c, t, u = traced.constants(mechanism), np.arange(len(x))[:, None] * h, U[: len(x)]
+    arguments = (t, x, u if u.shape[1] else np.zeros((len(x), 0)), c)
+    shown, powers = monitors(*arguments), flow(*arguments)[:, traced.n_states:]
+    work = np.vstack([np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * h / 2, axis=0)])
+    given = tuple(Signal(s.name, s.unit, "reference") for s in mechanism.inputs)
+    values = np.hstack([x, work, shown, counts[:, None], u])[::every]
+    done = len(x) == len(U)
+    status = Status(True, "completed", float(t[-1, 0])) if done else Status(
+        False, f"no step from t = {t[-1, 0]:.6g} s: Newton's method does not converge", float(t[-1, 0]), "iterations")
+    return Log(t[::every, 0], values, (*signals_of(mechanism), ITERATIONS, *given), provenance(mechanism, scenario), status)

@@ -1,0 +1,87 @@
+"""The augmented Lagrangian with trapezoidal rule: order, iterations, constraints, redundant rows, compiled or not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mechanisms import bricard, four_bar, slider_crank, turned
+
+from plants.multibody.drives import Force, SpringDamper
+from plants.multibody.parts import Actuator, Pin
+from plants.multibody.penalty import Penalty, simulate
+from workbench import InputError, Scenario
+from workbench import simulate as simulate_projected
+
+MOVING = {"four-bar": four_bar, "slider-crank": slider_crank,
+          "bricard": lambda **o: turned(bricard(**o), b0={"rate": 1.3, "hold": True})}
+
+
+def ends(mechanism, log):
+    return np.array([log[s.name].values[-1] for s in mechanism.states], float)
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_second_order_towards_the_other_solver(name):
+    mechanism = MOVING[name](method="penalty")
+    exact = ends(mechanism, simulate_projected(mechanism, Scenario(0.4, max_step=5e-4)))
+    errors = []
+    for h in (4e-3, 2e-3, 1e-3):
+        log = simulate(mechanism, Scenario(0.4, max_step=h), Penalty(tolerance=1e-11))
+        assert log.status.completed
+        errors.append(np.abs(ends(mechanism, log) - exact).max())
+    assert 1.8 < np.log2(errors[0] / errors[1]) < 2.3 and 1.8 < np.log2(errors[1] / errors[2]) < 2.3
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_constraints_hold_and_iterations_are_few(name):
+    mechanism = MOVING[name](method="penalty")
+    log = simulate(mechanism, Scenario(0.3))
+    for loop in mechanism.loops:
+        assert log[f"open_{loop.name}"].values.max() < 1e-9
+    count = log["iterations"].values
+    assert count[0] == 0 and 1 <= count[1:].min() and count.max() <= 4
+    z, rates, _ = mechanism.split(list(ends(mechanism, log)))
+    Φ, G = mechanism.constraints(z)
+    assert np.abs(np.array(G, float) @ rates).max() < 1e-6  # left by W + h²/4 Φᵀ α Φ, not exactly zero
+
+
+def test_mostly_one_iteration_at_a_millisecond():
+    """As the paper found for smooth forces."""
+    count = simulate(four_bar(method="penalty"), Scenario(1.0))["iterations"].values[1:]
+    assert (count == 1).mean() > 0.9
+
+
+def test_compiled_and_plain_are_the_same():
+    mechanism = four_bar(method="penalty", actuators=(
+        Actuator("push", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),
+        Actuator("spring", SpringDamper(900.0, 3.0, 40.0), Pin("crank", (0.7, 0.3, 0.0)), Pin("rocker", (1.2, 0.1, 0.0)))))
+    scenario = Scenario(0.04, disturbances={"u_push": 700.0})
+    a, b = (simulate(mechanism, scenario, compiled=c) for c in (None, False))
+    assert a.signals == b.signals
+    for s in a.signals:
+        x, y = a[s.name].values, b[s.name].values
+        assert np.abs(x - y).max() < (1e-11 if s.name == "open_E" else 1e-9 * max(np.abs(x).max(), 1e-3)), s.name
+    assert np.ptp(a["q_crank"].values) > 1e-4
+
+
+def test_energy_is_balanced_by_the_powers_at_second_order():
+    mechanism = four_bar(method="penalty", actuators=(
+        Actuator("damper", SpringDamper(900.0, 1.6, 90.0), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),))
+    drifts = []
+    for h in (4e-3, 2e-3):
+        log = simulate(mechanism, Scenario(1.0, max_step=h))
+        E = log["E_stored"].values
+        drifts.append(np.abs(E - E[0] - log["E_damper"].values - log["E_damping"].values).max())
+        assert log["E_damper"].values[-1] < -1.0
+    assert drifts[1] < drifts[0] / 3.3 and drifts[1] < 0.05
+
+
+def test_what_goes_wrong_is_said():
+    with pytest.raises(InputError, match="method: the augmented Lagrangian works on a mechanism with all its coordinates"):
+        simulate(four_bar(method="minimal"))
+    mechanism = turned(four_bar(method="penalty"), crank={"rate": 3.0})
+    log = simulate(mechanism, Scenario(1.0, max_step=0.05), Penalty(most=2))
+    assert not log.status.completed and "does not converge" in log.status.message and len(log) < 21
+    with pytest.raises(ValueError, match="α"):
+        Penalty(α=0.0)
+    assert replace(Penalty(), α=1e9).most == 50
