@@ -53,7 +53,7 @@ def _region(ax, entry):
         getattr(ax, f"set_{c}label")(symbol(entry[c]) + (f", {unit}" if unit != "1" else ""))
     ax.set_title(named(entry.get("title", ""), 46))
     ax.locator_params(nbins=5)
-    ax.legend(loc="upper right", fontsize=6.5)
+    ax.legend(loc="upper right", fontsize=6.5, frameon=True, framealpha=0.85, edgecolor="none")
 
 
 def _box(given):
@@ -87,7 +87,10 @@ def sector(data: Mapping):
     ax.plot(np.where(near, x, np.nan), np.where(near, y, np.nan), color=BLUE, label="$G$")
     if not popov:
         ax.plot(np.where(near, x, np.nan), np.where(near, -y, np.nan), color=BLUE, lw=0.5, ls=(0, (4, 2)))
-    span = _span(x[near], y[near], edge)
+    span = _span(x[near], y[near], low, high)
+    if popov:  # the ordinate is in units of its own
+        top = float(np.abs(y[near & (x > span[0][0])]).max(initial=0.0)) or 1.0
+        span = span[0], (-1.15 * top, 0.6 * top)
     if popov:
         slope = data.get("q")
         if slope:
@@ -110,14 +113,15 @@ def _ends(k) -> tuple[float, float]:
     return (0.0, float(both[0])) if both.size == 1 else (float(both[0]), float(both[-1]))
 
 
-def _span(x, y, edge):
-    """Axes that hold the curve's near part and the forbidden set's edge."""
-    reach_x = 3.2 * abs(edge)
-    keep = np.abs(x) < 2 * reach_x
-    top = float(np.abs(y[keep]).max(initial=0.0)) if keep.any() else 0.0
-    right = float(np.clip(x[keep], None, reach_x).max(initial=0.0)) if keep.any() else 0.0
-    top = min(top, 4 * abs(edge)) if top else abs(edge)
-    return (-reach_x * 0.75, max(right * 1.15, 0.4 * abs(edge))), (-1.15 * top, 1.15 * top)
+def _span(x, y, low, high):
+    """Axes that hold the curve near the forbidden set, and as much of that as there is room for; twice as wide as high."""
+    edge = 1 / high
+    left = min(max(1 / low if low > 0 else 2.4 * edge, 2.4 * edge), 8 * edge) if low >= 0 else 1.15 * edge
+    right = 1 / -low if low < 0 else 0.4 * edge
+    near = np.abs(x) < 2 * left
+    right = max(right, min(float(x[near].max(initial=0.0)), left))
+    span = 1.15 * (left + right)
+    return (right - span + 0.1 * left, right + 0.1 * left), (-span / 3.4, span / 3.4)
 
 
 def _forbidden(ax, low, high, span):
@@ -135,4 +139,4 @@ def _forbidden(ax, low, high, span):
     inside = low < 0 < high
     ax.add_patch(Circle((at, 0), size, **(style | {"fc": GREEN if inside else ORANGE})))
     ax.add_patch(Circle((at, 0), size, fill=False, ec=GREEN if inside else ORANGE, lw=1.0, zorder=2))
-    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_aspect("equal", adjustable="box")

@@ -156,12 +156,11 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
     that begin so.
     """
     groups: dict[str, list] = {"": []}
-    command = _command_unit(obj)
     for path, parts in _vectors(obj) if obj is not None else ():
         if not _empty(parts) and not (skip and path.startswith(skip)):
             rows = groups.setdefault(path.rpartition(".")[0], [])
             whole, first = path, parts[0].path
-            rows.append(_row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first), command))
+            rows.append(_row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first)))
     for parent, rows in groups.items():
         for name, value in choices(obj, parent):
             path = f"{parent}.{name}" if parent else name
@@ -235,23 +234,11 @@ def _empty(parts) -> bool:
     return len(values) > 1 and (not any(values) or values == [1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0])
 
 
-def _command_unit(obj) -> str:
-    """Unit of what a law commands, where all its commands have one; V is what gains are declared in."""
-    units = {s.unit for s in getattr(obj, "commands", None) or ()}
-    return units.pop() if len(units) == 1 else "V"
-
-
-def law_unit(declared: str, command: str) -> str:
-    """'V/m' of a law whose command is in m: '1'."""
-    found = re.sub(r"\bV\b", command, declared) if command != "V" else declared
-    return {"m/m": "1", "m/(m s)": "1/s", "m s/m": "s"}.get(found, found)
-
-
-def _row(path, parts, origin, command: str = "V") -> list[str]:
-    name, declared = path.rpartition(".")[2], law_unit(parts[0].info.unit, command)
-    unit, size = display(declared, max((abs(p.value) for p in parts if p.value is not None), default=0.0))
-    if declared in ("rad", "1/s", "1"):
-        unit, size = declared, 1.0
+def _row(path, parts, origin) -> list[str]:
+    name, info = path.rpartition(".")[2], parts[0].info
+    unit, size = display(info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0))
+    if info.unit in ("rad", "1/s", "1"):
+        unit, size = info.unit, 1.0
     values = [typeset(f"{p.value / size:.5g}") for p in parts]
     if len(values) > 12:
         values = [f"{len(values)} numbers"]
