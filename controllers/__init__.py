@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_HOME = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "Limit": "mpc", "Observer": "observer", "LQR": "lqr"}
+_HOME = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "Limit": "mpc", "Observer": "observer", "LQR": "lqr",
+         "OpenLoop": "open_loop"}
 
 __all__ = list(_HOME)
 

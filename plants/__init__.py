@@ -7,7 +7,8 @@ _HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute"
     "Stribeck": "components.friction", "LuGre": "components.friction", "Frictionless": "components.friction",
     "BengisuAkay": "components.friction", "BrownMcPhee": "components.friction", "ModifiedLuGre": "components.friction",
     "IEHA": "ieha", "LinearActuator": "linear_actuator", "InputOutput": "ieha_inverse", "feedforward": "ieha_inverse",
-    "BaseMotion": "base_motion", "FourBar": "four_bar", "ThrottledCircuit": "components.circuit", "machine": "shipped", "machines": "shipped",
+    "BaseMotion": "base_motion", "FourBar": "four_bar", "ThrottledCircuit": "components.circuit",
+    "machine": "shipped", "machines": "shipped",
 }
 
 __all__ = list(_HOME)

@@ -14,7 +14,8 @@ from workbench.calculus import check_constants, column, symbols
 from workbench.parameters import bind, leaves
 
 FRICTIONS = (CoulombViscous(), Stribeck(), LuGre(), Frictionless(), BengisuAkay(), ModifiedLuGre(), BrownMcPhee())
-SIZES = {"m": 2e-4, "m/s": 0.05, "Pa": 1e5, "N": 300.0}  # of states and inputs of other plants, by unit
+# Of states and inputs of other plants, by unit.
+SIZES = {"m": 2e-4, "m/s": 0.05, "rad": 0.8, "rad/s": 0.3, "Pa": 1e5, "N": 300.0, "V": 4.0, "1": 0.1}
 LAGS = ("second", "ideal", "first")
 
 

@@ -12,7 +12,7 @@ import pytest
 from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
 
 from plants import machine, machines
-from workbench import InputError, Scenario, Signal, System, simulate
+from workbench import InputError, Scenario, Signal, System, changed, simulate
 from workbench.calculus import trace
 from workbench.parameters import Unit, leaves
 from workbench.system import names
@@ -21,6 +21,8 @@ from workbench.units import quantity
 PLANTS = {name: machine(name).plant for name in machines()} | {
     **{f"{name}, {detail}": replace(machine(name).plant, detail=detail)
        for name in ("ieha-figures", "ieha-control") for detail in ("ripple", "full")},
+    **{f"four-bar, {law}": changed(machine("four-bar").plant, {"friction": {"law": law}})
+       for law in ("BengisuAkay", "LuGre", "ModifiedLuGre")},
     "crane, locked": machine("hiab-xs031").plant.locked(extension=0.37),
     "random, one structure": varied_machine(1, (False,)),
     "random, slide": varied_machine(2, (True,)),

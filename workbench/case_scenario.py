@@ -78,7 +78,9 @@ def read_scenario(node: Node, loop: ClosedLoop, folder: Path, provenance: dict[s
 
 
 def _with_default_reference(loop: ClosedLoop, scenario: Scenario) -> Scenario:
-    """The default path, where it can be walked from this start; else standing still."""
+    """The default path, where it can be walked from this start; else standing still. None where nothing follows one."""
+    if not any(s.kind == "reference" for s in loop.inputs):
+        return replace(scenario, duration=scenario.duration or 10.0)
     default = default_scenario(loop)
     choice = replace(scenario, reference=default.reference, duration=scenario.duration or default.duration)
     try:
@@ -101,10 +103,13 @@ def _disturbances(node: Node | None, loop: ClosedLoop, folder: Path, units: dict
     if node is None or node.value is None:
         return {}
     found = {}
-    known = [s for s in loop.inputs if s.kind == "disturbance"]
+    known = [s for s in loop.inputs if s.kind in ("", "disturbance")]
     for name, child in node.value.items():
         key = f"scenario.disturbances.{name}"
         if name not in names(known):
+            if name in names(loop.plant.inputs):
+                raise child.error(f"{name} is what the controller commands", key=key,
+                                  mend="write 'controller: OpenLoop' to drive it from here, or remove this line")
             raise unknown(child, name, names(known), "scenario.disturbances")
         if not isinstance(child.value, dict):
             with located(child, key):
@@ -159,6 +164,8 @@ def _in_units(reference: Node, units: list[str]) -> Node:
 def _numbers(node: Node, units: list[str], key: str) -> Node:
     if not isinstance(node.value, list):
         return node
+    if key.endswith(".values") and len(units) == 1:  # a list of numbers: one component at many instants
+        units = units * len(node.value)
     new = []
     for i, child in enumerate(node.value):
         if isinstance(child.value, list):

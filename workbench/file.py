@@ -169,9 +169,9 @@ def _values(plant):
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import LQR, MPC, PID, VDC
+    from controllers import LQR, MPC, PID, VDC, OpenLoop
 
-    return {"VDC": VDC, "PID": PID, "MPC": MPC, "LQR": LQR}
+    return {"VDC": VDC, "PID": PID, "MPC": MPC, "LQR": LQR, "OpenLoop": OpenLoop}
 
 
 # ---- claims ------------------------------------------------------------------------------------------------

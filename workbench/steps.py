@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.parameters import Unit
 from workbench.reference import Space, check_space, component_names, fix, sample_times
 
 _ROUNDING = 4  # ulp by which the time k T of a sample may lie before the instant it means
@@ -26,7 +27,7 @@ class Steps:
     """
 
     space: Space
-    times: tuple[float, ...]
+    times: Annotated[tuple[float, ...], Unit("s"), "instants from which the values hold"]
     values: tuple[float | tuple[float, ...], ...]
 
     def __post_init__(self):

@@ -116,6 +116,7 @@ class Controller(ABC):
     period: float | None = None
     lag: float = 0.0
     no_derivative: str = ""
+    open: bool = False  # True: controls it does not command are the scenario's
 
     @property
     @abstractmethod
@@ -305,7 +306,7 @@ class ClosedLoop(System):
         drives = tuple(ins.index(find(self.plant.inputs, s.name, f"{who}, command").name)
                        for s in self.controller.commands)
         undriven = [s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)]
-        if undriven:
+        if undriven and not getattr(innermost(self.controller), "open", False):
             raise InputError(f"{who}: nothing drives the plant's {', '.join(undriven)}",
                              mend="let the controller command them, or build the plant without them")
         twice = {n for n in names(self.controller.references) if names(self.controller.references).count(n) > 1}

@@ -148,7 +148,8 @@ def title(case) -> str:
     law = type(innermost(case.controller)).__name__
     rate = "continuous" if case.loop.period is None else format_quantity(1 / case.loop.period, "Hz")
     path = case.scenario.reference
-    words = "demo path" if path == DEMO else "standing still" if path is None else type(path).__name__.lower()
+    words = "demo path" if path == DEMO else type(path).__name__.lower() if path is not None else \
+        f"{', '.join(case.scenario.disturbances)} given" if getattr(innermost(case.controller), "open", False) else "standing still"
     return f"{case.name}{size} · {law} {rate} · {words} {format_quantity(case.scenario.length(), 's')}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.log import Log
 from workbench.scenario import Scenario
-from workbench.system import System
+from workbench.system import System, innermost
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
 from workbench.verification.certificate_pictures import certificate_arrays
@@ -32,6 +32,8 @@ class Study:
 
 def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     """The claims that make sense for this loop."""
+    from workbench.verification.linear_claims import predictive
+
     signals = (C.Tracking(), C.Pressures(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.Linear())
     if loop.period is None:
         limits = ()
@@ -40,14 +42,15 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     if getattr(loop, "hosted", False):
         limits, signals = (), signals[:-1]
     plant = loop.plant
-    kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: plant.limits(),
-            C.EnergyBalance: plant.power_names}
+    closed = not getattr(innermost(loop.controller), "open", False)
+    kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: closed and plant.limits(),
+            C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed}
     signals = tuple(claim for claim in signals if kept.get(type(claim), True))
     if not hasattr(plant, "structures"):
         return _plain_claims(loop, scenario, signals)
     if has_ledger(loop):
         return (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits[:2], *signals)
-    return (*limits, *signals)
+    return (*limits, *signals, *((C.Solves(),) if predictive(loop) is not None else ()))
 
 
 def _plain_claims(loop, scenario, signals) -> tuple:
