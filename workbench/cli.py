@@ -1,4 +1,4 @@
-"""The commands: `verify-stability FILE` and `workbench init | simulate | identify | report | schema`.
+"""The commands: `verify-stability FILE` and `workbench init | simulate | compare | identify | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """`workbench VERB …` → exit code."""
     from controllers.pid_tuning.options import tune_options
     from workbench import __version__
+    from workbench.compare_command import compare_options
     from workbench.identification.options import identify_options
 
     parser = _parser("workbench", "Controller design and stability verification for hydraulic robots.",
@@ -85,6 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p = verb("report", _report, "verify a case file and write the report; exit 0 when it is written, whatever it says")
     _case_argument(p)
     p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
+    p = verb("compare", _compare, "verify several case files and show them side by side; exit 0 when compared, whatever it says")
+    compare_options(p)
     p = verb("schema", _schema, "print the JSON schema of case files, for editors")
     p = verb("identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)")
     identify_options(p)
@@ -273,6 +276,19 @@ def _init(options, arguments) -> int:
     write_atomic(path, lambda stream: stream.write(text.encode()))
     terminal.say(f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}")
     return 0
+
+
+def _compare(options, arguments) -> int:
+    from workbench.compare_command import run_compare
+
+    _check_installed({"report": options.report})
+
+    def write(path, found):
+        from reports.comparison import Compared, write_comparison
+
+        write_comparison(path, Compared(found, _today(), _command("workbench", arguments)))
+
+    return run_compare(options, _case, write)
 
 
 def _identify(options, arguments) -> int:

@@ -201,7 +201,8 @@ def _around(loop, law) -> list[str]:
     return found
 
 
-STATUS = {-1: "infeasible", -2: "cycling", -3: "unbounded", -4: "too many iterations", -5: "not convex", 4: "inaccurate"}
+STATUS = {-1: "infeasible", -2: "cycling", -3: "unbounded", -4: "too many iterations", -5: "not convex", 4: "inaccurate",
+          -9: "beyond a limit", -10: "no finite model"}
 FALLBACK = {1: "last plan", 2: "terminal law", 3: "command held"}
 
 
