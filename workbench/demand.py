@@ -74,15 +74,25 @@ class Demand:
         return reference.resolve(start)
 
     def _of_outputs(self, reference):
-        """A reference for measured outputs: one component for each output of the plant, or one for all."""
-        outs, short = self.plant.outputs, width(reference)
-        for name, _ in self.wanted:
+        """A reference for measured outputs: one component for each that the controller follows, or for each, or one for all."""
+        outs, short, followed = self.plant.outputs, width(reference), self._followed
+        for name in followed:
             find(outs, name, "reference of the controller")
-        if short not in (None, 1, len(outs)):
+        if short not in (None, 1, len(followed), len(outs)):
             raise InputError(f"reference: {short} components for {len(outs)} outputs ({', '.join(names(outs))})",
-                             mend="give one for each of them in order, or one for all")
-        y = [float(v) for v in self.plant.out(0.0, [float(v) for v in self.x0])]
-        return reference.resolve((y[names(outs).index(self.wanted[0][0])],) if short == 1 else tuple(y))
+                             mend=f"give one for each that is followed ({', '.join(followed)}), or for each of them, or one for all")
+        y = dict(zip(names(outs), (float(v) for v in self.plant.out(0.0, [float(v) for v in self.x0]))))
+        return reference.resolve(tuple(y[name] for name in self._components(short or len(outs))))
+
+    @property
+    def _followed(self) -> list[str]:
+        """Outputs the controller asks a reference for, in its order."""
+        return list(dict.fromkeys(name for name, _ in self.wanted))
+
+    def _components(self, n: int) -> list[str]:
+        """Outputs that the n components of a reference in output space stand for; one stands for all."""
+        whole, followed = names(self.plant.outputs), self._followed
+        return followed[:1] if n == 1 else whole if n == len(whole) else followed
 
     def _space_of(self) -> dict[str, str]:
         if not hasattr(self.plant, "task_names"):
@@ -125,7 +135,7 @@ class Demand:
         own = self.reference.space
         given = self._given(t)
         if own == "output":
-            outs = [n for n in names(self.plant.outputs)]
+            outs = self._components(given.shape[2])
             for name, order in self.wanted:
                 yield target_name(name, order), given[order][:, outs.index(name) if given.shape[2] > 1 else 0]
             return

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
+from plants.components.circuit import ThrottledCircuit
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal
 
@@ -96,7 +97,7 @@ class SpringDamper:
     states, initial, rates, power_names = Force.states, Force.initial, Force.rates, Force.power_names
 
 
-Drive = Force | Torque | SpringDamper
+Drive = Force | Torque | SpringDamper | ThrottledCircuit
 
 
 def effort(drive, x, s, sdot, u):

@@ -24,6 +24,8 @@ from plants.multibody.drives import Torque, effort
 from plants.multibody.parts import Actuator, Body, Loop
 from plants.multibody.planar import Closing, plan
 from plants.multibody.tree import Motion, Tree
+from workbench.adaptive import Fixed
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds
 from workbench.system import Signal, System
 
@@ -49,8 +51,8 @@ class Mechanism(System):
     """Bodies on joints, loops closed by cut joints, actuators; equations and methods in the module's docstring.
 
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
-    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of the drives. Monitors: forces
-    f_… of the actuators, and how far each loop is open. gravity in the ground's axes.
+    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of the drives. Logged besides:
+    forces f_… of the actuators, and how far each loop is open. gravity in the ground's axes.
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.
@@ -77,6 +79,7 @@ class Mechanism(System):
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ())
         checks.check_lengths(self)
+        self.initial()
 
     # ---- who is who -------------------------------------------------------------------------------------------------
     @property
@@ -152,11 +155,23 @@ class Mechanism(System):
     def monitors(self):
         forces = [Signal(f"f_{a.name}", "N m" if isinstance(a.drive, Torque) else "N", f"force of {a.name}")
                   for a in self.actuators]
-        return (*forces, *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
+        lengths, (zs, vs) = self.outputs[: 2 * len(self.actuators)], self.own
+        found = [s for i, s in enumerate(self.coordinates) if i not in zs] + [s for i, s in enumerate(self.rates) if i not in vs]
+        return (*lengths, *found, *forces,
+                *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
 
     @property
     def power_names(self):
         return (*(name for a in self.actuators for name in a.drive.power_names(a.name)), "damping")
+
+    @property
+    def fixed(self) -> Fixed | None:
+        """Equal steps of the L-stable method where drives have states of their own: oil is stiff."""
+        return Fixed() if self.drive_states else None
+
+    @property
+    def pressure_names(self):
+        return tuple(s.name for s in self.drive_states if s.unit == "Pa")
 
     def limits(self):
         return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in self.actuators
@@ -323,7 +338,9 @@ class Mechanism(System):
         for loop, (a, b) in zip(self.loops, self.cuts):
             Φ = [row.value for row in loops.rows(loop, motion, a, b)]
             gaps.append(sum(v * v for v in Φ) ** 0.5)
-        return [*(p.force for p in self.pulls(motion, z, rates, own, u)), *gaps]
+        pulls, (zs, vs) = self.pulls(motion, z, rates, own, u), self.own
+        follow = [v for i, v in enumerate(z) if i not in zs] + [v for i, v in enumerate(rates) if i not in vs]
+        return [*(p.s for p in pulls), *(p.rate for p in pulls), *follow, *(p.force for p in pulls), *gaps]
 
     def powers(self, t, x, u):
         """W into the stored energy, by cause."""
@@ -354,7 +371,12 @@ class Mechanism(System):
         motion = self.moving(found.z, found.rates)
         lengths = self.pulls(motion, found.z, found.rates, None, None)
         held = self.holding_forces(found.z)
-        own = [v for a, p, F in zip(self.actuators, lengths, held) for v in a.drive.initial(float(p.s), F)]
+        own = []
+        for a, p, F in zip(self.actuators, lengths, held):
+            try:
+                own += a.drive.initial(float(p.s), F)
+            except InputError as why:
+                raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
         zs, vs = self.own
         return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
 

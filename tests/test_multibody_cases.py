@@ -1,0 +1,93 @@
+"""Mechanisms in files: the shipped example, a hydraulic four-bar written out, references per actuator, wrong files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from draws import apart
+from mechanisms import four_bar
+
+from plants import FourBar, ThrottledCircuit
+from plants.four_bar import WORK_CYCLE
+from plants.multibody.parts import Actuator, Pin
+from plants.multibody.penalty import simulate as simulate_penalty
+from workbench import InputError, Scenario, load, simulate, verify
+from workbench.file import loads
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "excavator-boom.yaml"
+TEXT = EXAMPLE.read_text("utf-8")
+
+
+def hydraulic(method):
+    circuit = (Actuator("c", ThrottledCircuit(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),)
+    return four_bar(actuators=circuit, method=method)
+
+
+@pytest.mark.parametrize("method", ["projected", "minimal"])
+def test_the_hydraulic_four_bar_is_that_of_its_own_plant(method):
+    """Written by other hands in one coordinate: the same start, the same run."""
+    own, ours = FourBar(), hydraulic(method)
+    first = [0, 3] if method == "projected" else [0, 1]
+    assert np.array(ours.initial())[[*first, -4, -3, -2, -1]] == pytest.approx(own.initial())
+    a, b = simulate(own, Scenario(0.6, disturbances={"U_ref": 5.0})), simulate(ours, Scenario(0.6, disturbances={"U_ref_c": 5.0}))
+    for mine, theirs, size in (("q_crank", "z_1", 1.0), ("dq_crank", "dz_1", 1.0), ("p_1_c", "p_1", 1e7), ("p_3_c", "p_3", 1e7),
+                               ("s_c", "s", 1.0), ("f_c", "F_c", 1e4)):
+        assert np.abs(a[theirs].values - b[mine].values).max() < 1e-10 * size, mine
+    assert np.ptp(a["z_1"].values) > 0.01
+    spent = sum(b[f"E_{name}"].values for name in ours.power_names)
+    assert np.abs(b["E_stored"].values - b["E_stored"].values[0] - spent).max() < 1e-5 * np.abs(spent).max()
+
+
+def test_the_penalty_method_over_the_work_cycle_of_the_paper():
+    """10 s at 1 ms, one system with the oil: its largest work, iterations and accuracy are those known of the method."""
+    mechanism = hydraulic("penalty")
+    log = simulate_penalty(mechanism, Scenario(10.0, disturbances={"U_ref_c": WORK_CYCLE}))
+    own = simulate(FourBar(), Scenario(10.0, disturbances={"U_ref": WORK_CYCLE}))
+    assert log.status.completed
+    assert 1.5e-4 < np.abs(log["q_crank"].values - own["z_1"].values).max() < 2.2e-4  # the valve opens half a step early
+    power = log["f_c"].values * log["ds_c"].values
+    work = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1]) / 2e3)])
+    assert np.abs(work).max() == pytest.approx(121.22, abs=0.15)  # [Jaiswal21]: 120.99 J, with tables of its own
+    count = log["iterations"].values[1:]
+    assert (count == 1).mean() > 0.5 and (count <= 2).mean() > 0.85 and 2 < count.max() <= 6  # most as the valve opens
+
+
+def test_the_example_holds():
+    case = load(EXAMPLE)
+    assert case.plant.assembly.mobility == 2
+    verdicts = verify(case.loop, replace(case.scenario, duration=4.0), case.claims)
+    assert [v.key for v in verdicts if v.holds is not True] == []
+
+
+def test_the_example_in_closed_form_is_the_same():
+    case = load(EXAMPLE)
+    few = loads(TEXT.replace("  name: excavator boom\n", "  name: excavator boom\n  method: minimal\n"), "few.yaml")
+    assert len(few.plant.states) == len(case.plant.states) - 4
+    a, b = (simulate(c.loop, replace(c.scenario, duration=1.0)) for c in (case, few))
+    for name in ("q_boom", "q_bell", "q_bucket", "s_lift", "s_tilt", "f_lift"):
+        assert np.abs(a[name].values - b[name].values).max() < 1e-7 * max(1.0, np.abs(a[name].values).max()), name
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), [
+    ("body: bucket, point: [0.1 m, 0.3 m, 0 m]", "body: buckett", "eye", "there is no body 'buckett'"),
+    ("point: [0.7 m, 0 m, 0 m]", "point: [0.07 m, 0 m, 0 m]", "eye", "cannot be closed"),
+    ("point: [0.7 m, 0 m, 0 m]", "point: [0.7 kg, 0 m, 0 m]", "eye", "m"),
+    ("parent: bell", "parent: bel", "bodies", "the parent of rod, 'bel', is no body"),
+    ("mass: 95 kg", "mass: 0 kg", "bucket", "a body with inertia but no mass"),
+    ("start: 35 deg", "start: 35 mm", "start", "mm"),
+    ("l_20: 0.25 m, l_30: 0.35 m", "l_20: 0.01 m, l_30: 0.35 m", "lift", "the cylinder reaches from 1.04 m"),
+    ("  name: excavator boom\n", "  name: excavator boom\n  method: minimum\n", "method", "minimum"),
+    ("amplitude: [8 cm, 6 cm]", "amplitude: [0.08, 0.06, 0.01]", "scenario", "3 components for 20 outputs"),
+])
+def test_wrong_files_are_refused_at_their_line(old, new, line, words):
+    assert old in TEXT
+    with pytest.raises(InputError) as caught:
+        loads(TEXT.replace(old, new, 1), "wrong.yaml")
+    assert words in str(caught.value) and caught.value.line and line in f"{caught.value.key} {caught.value}"
+
+
+def test_same_text_with_oil():
+    mechanism = hydraulic("projected")
+    x = [v * 1.01 for v in mechanism.initial()]
+    assert apart(mechanism, lambda m, x, u: [*m.rhs(0.0, x, u), *m.powers(0.0, x, u), m.stored(0.0, x, u)], x, [3.0]) < 1e-9
