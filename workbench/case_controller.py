@@ -12,6 +12,7 @@ from typing import Any
 from workbench import case_form as form
 from workbench import shape
 from workbench.build import Provenance, build
+from workbench.case_tuning import tuned_law
 from workbench.edit import edited, placed
 from workbench.errors import InputError
 from workbench.yaml_input import Node
@@ -41,14 +42,16 @@ def read_controller(node: Node | None, loop: Node | None, plant: Any, provenance
         provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
     forms = {form.law_form(cls, _units(cls, model, node)): cls for cls in laws.values()}
     found: dict[str, Provenance] = {}
-    own = Node({k: v for k, v in node.value.items() if k != "model"}, node.line, node.column, node.file)
+    own = Node({k: v for k, v in node.value.items() if k not in ("model", "tuning")}, node.line, node.column, node.file)
     made = build(reduce(or_, forms), own, "controller", found)
     provenance |= {f"controller.{path.removeprefix('controller.')}": origin for path, origin in found.items()}
     cls = forms[type(made)]
     given = {shape.canonical(type(made), key) for key in own.value}
     values = {f.name: getattr(made, f.name) for f in fields(made) if f.name != "model"}
     values |= {name: value for name, value in _suited(cls, model).items() if ALIKE.get(name, name) not in given}
-    return _built(cls, model, form.real(cls, values), node, loop, given)
+    law = _built(cls, model, form.real(cls, values), node, loop, given)
+    tuning = node.value.get("tuning")
+    return tuned_law(law, tuning, loop, given, provenance) if _given(tuning) else law
 
 
 def _given(node: Node | None) -> bool:

@@ -38,6 +38,13 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         if "model" in (keys := defs[law.__name__]["properties"]):
             keys["model"] = {"description": "what the law believes: changes to the plant, or another one", "anyOf": another}
         keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
+    for cls in (cls for cls in laws.values() if hasattr(cls, "tunings")):
+        methods = cls.tunings()
+        ways = part(reduce(or_, methods.values()))
+        for method, way in methods.items():
+            defs[way.__name__]["properties"]["method"] = {"const": method}
+        defs[cls.__name__]["properties"]["tuning"] = {"description": "how the gains are found, instead of given",
+                                                      "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}]}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Fluidproof case", "type": "object",
             "required": ["plant"], "additionalProperties": False,
             "properties": {key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()},

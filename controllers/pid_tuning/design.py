@@ -109,31 +109,45 @@ def _solved(cost, rows, right, bounds, scale) -> np.ndarray | None:
     return found.x * scale if found.status == 0 else None
 
 
-def climb(program: Program, K: np.ndarray, goal: int, scale: np.ndarray) -> np.ndarray:
-    """Better and better gains from K, whose disk margin is at least m; each accepted one has it as well."""
+def climb(program: Program, K: np.ndarray, goal: int, scale: np.ndarray, factor: float = np.inf) -> np.ndarray:
+    """Better and better gains from K, whose disk margin is at least m; each accepted one has it as well. It ends where
+    K[goal] has grown by `factor`."""
+    enough = factor * K[goal]
     for _ in range(STEPS):
+        if K[goal] >= enough:
+            return K
         new = program.step(K, goal, scale)
         if new is None:
             return K
-        found, refused = _furthest(program, K, new)
+        found, refused = _furthest(program, K, new, goal)
         grown, K = found[goal] / max(K[goal], 1e-300) - 1, found
         if grown < (ENOUGH / 10 if refused else ENOUGH):
             return K
     return K
 
 
-def _furthest(program: Program, K: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, bool]:
+def _furthest(program: Program, K: np.ndarray, new: np.ndarray, goal: int) -> tuple[np.ndarray, bool]:
     """(gains on the way from K to new that are still good, whether new itself was refused)."""
-    share, good = 1.0, K
+    share = 1.0
     for k in range(HALVINGS):
         trial = K + share * (new - K)
-        worst = program.family.margins(program.whole(trial), program.m, program.i)[-1]
+        worst = _worst(program, trial)
         if worst[0].α >= program.m:
             return trial, k > 0
         if worst[1] == program.i:
             program.add(worst[0].ω)
         share /= 2
-    return good, True
+    for factor in (2.0, 1.3, 1.05):  # the program knows nothing of the other commands, which may mind other gains more
+        trial = K.copy()
+        trial[goal] = min(factor * K[goal], max(new[goal], K[goal]))
+        if trial[goal] > K[goal] and _worst(program, trial)[0].α >= program.m:
+            return trial, True
+    return K, True
+
+
+def _worst(program: Program, own: np.ndarray):
+    """The first disk margin below m, or one that is not."""
+    return program.family.margins(program.whole(own), program.m, program.i)[-1]
 
 
 def recover(program: Program, K: np.ndarray, scale: np.ndarray, α: float) -> tuple[np.ndarray, float]:

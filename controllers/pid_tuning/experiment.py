@@ -33,7 +33,7 @@ from workbench.simulate import simulate
 from workbench.system import ClosedLoop, Controller, Signal, controls, find, innermost, names, rewrapped
 from workbench.wrappers import Sampled
 
-FIRST, LONGEST = 400, 400_000  # samples of the first and of the longest run
+FIRST, LONGEST = 400, 100_000  # samples of the first and of the longest run
 
 
 @final
@@ -69,6 +69,10 @@ class Relay(Controller):
     def states(self):
         return (*self.base.states, Signal("relay", "1", "side of the relay, 1 or −1"))
 
+    @property
+    def monitors(self):
+        return (Signal("e_relay", self.y.unit, f"error of {self.y.name} as the relay sees it"),)
+
     def initial(self):
         return [*self.base.initial(), 1.0]
 
@@ -78,9 +82,15 @@ class Relay(Controller):
     def _own(self, y):
         return y[: len(self.base.measured)]
 
+    def _error(self, y):
+        return self.y_0 - y[names(self.measured).index(self.y.name)]
+
+    def monitor(self, t, z, y, r):
+        return [self._error(y)]
+
     def step_at(self, T_s, t, z, y, r):
         memory, u = self.base.step_at(T_s, t, z[:-1], self._own(y), r)
-        e = self.y_0 - y[names(self.measured).index(self.y.name)]
+        e = self._error(y)
         side = np.where(e > self.ε, 1.0, np.where(e < -self.ε, -1.0, z[-1]))
         i = names(self.commands).index(self.u.name)
         return [*memory, side], [v + (self.bias + self.d * side if k == i else 0.0) for k, v in enumerate(u)]
@@ -141,23 +151,23 @@ def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias:
     command    name; by default the first one;  output: by default the PID's position for it, else the first output
     T_s        sample time, for a plant (a loop has its own)
     at         states the run starts at, and a plant's other inputs (disturbances, further commands)
-    longest    longest run, s; by default 400,000 samples or what settles earlier. scenario: its seed and disturbances are used
-    The run is repeated twice as long until a limit cycle settles. Raises InputError for signals that do not exist, amplitudes
+    longest    longest run, s; by default 100,000 samples or what settles earlier. scenario: its seed and disturbances are used
+    The run is repeated twice as long until a limit cycle settles, and once more so that what is left of the start dies. Raises InputError for signals that do not exist, amplitudes
     that are not positive, loops without samples.
     """
     loop, y, u = _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at or {})
     run = scenario or Scenario()
     offset = {**run.offset, **_offsets(loop, at or {})}
     T, most = float(loop.period), LONGEST if longest is None else max(int(longest / loop.period), FIRST)
-    count = min(FIRST, most)
+    count, before = min(FIRST, most), False
     while True:
         log = simulate(loop, replace(run, duration=count * T, offset=offset, reference=None, log_period=None,
                                      max_step=min(run.max_step, T)))
         law = innermost(loop.controller)
-        found = limit_cycle(log.time, log.array("relay"), law.y_0 - log.array(y.name), log.array(f"{u.name}_held"), law.ε)
-        if found.settled or count >= most or not log.status.completed or found.hopeless:
+        found = limit_cycle(log.time, log.array("relay"), log.array("e_relay"), log.array(f"{u.name}_held"), law.ε)
+        if (found.settled and before) or count >= most or not log.status.completed or found.hopeless:
             return _experiment(found, loop, log, y, u)
-        count = min(2 * count, most)
+        count, before = min(2 * count, most), found.settled
 
 
 def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at):

@@ -106,9 +106,10 @@ class Family:
         """(disk margin by bisection with the symplectic pencil, command), beginning with command `first`; ends at the first
         one below `least`."""
         found, n = [], len(K)
+        every = self.at(K)
         for k in [first, *(k for k in range(n) if k != first)]:
-            for L in self.loops(K, k):
-                found.append((disk_margin(L), k))
+            for b in every:
+                found.append((disk_margin(balanced(break_loop(b.M, b.B, b.C, k, b.T))), k))
                 if found[-1][0].α < least:
                     return found
         return found

@@ -82,8 +82,9 @@ def _cycle(T: float, side, e, first: int) -> Cycle:
 
 
 def fundamental(values: np.ndarray, cycles: int) -> complex:
-    """Complex amplitude c of c e^{jωt} in a smooth signal over whole cycles, both ends given (trapezoids)."""
+    """Complex amplitude c of c e^{jωt} in a smooth signal over whole cycles, both ends given (trapezoids), drift taken out."""
     n = len(values) - 1
+    values = values - (values[-1] - values[0]) * np.arange(n + 1) / n
     turned = values * np.exp(-2j * np.pi * cycles * np.arange(n + 1) / n)
     return complex(2 * (turned.sum() - 0.5 * (turned[0] + turned[-1])) / n)
 

@@ -81,13 +81,12 @@ def record(loop: ClosedLoop, asked: float | None, at: Mapping[str, Any], found: 
     cuts = [[break_loop(b.M, b.B, b.C, i, b.T) for b in every] for i in range(len(commands))]
     actuators = tuple(_actuator(loop, i, name, cuts[i]) for i, name in enumerate(commands))
     met = asked is not None and all(_kept(L, asked) for Ls in cuts for L in Ls)
-    fields = (*found, "τ") if "K_d" in found else tuple(found)
     together = min(_together(b) for b in every)
     λ = max(float(np.abs(np.linalg.eigvals(b.M)).max()) for b in every)
     settling = float(-loop.period / np.log(λ)) if 0 < λ < 1 else np.inf
     if not words and asked is not None:
         words = f"disk margin ≥ {asked:g} " + ("kept" if met else f"NOT met: {min(a.disk for a in actuators):.3g}")
-    return Tuning(loop, actuators, fields, asked, met, together, settling, words, experiments)
+    return Tuning(loop, actuators, tuple(found), asked, met, together, settling, words, experiments)
 
 
 def _kept(L: LinearSystem, asked: float) -> bool:

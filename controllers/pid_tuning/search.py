@@ -15,7 +15,8 @@ from workbench.system import ClosedLoop, innermost, names
 
 GUIDES = 160  # frequencies the programs begin with
 TRIED = 48  # crossovers tried for the first gains
-SWEEPS = 8  # over all actuators
+SWEEPS = 15  # over all actuators
+TOGETHER = 2.0  # growth of one actuator before the next has its turn, so that none takes what the others need
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ def best_gains(loop: ClosedLoop, free: Sequence[str], m: float, at: Mapping[str,
             if α < m:
                 own, α = recover(program, K[i], scales[i], α)
             else:
-                own = climb(program, K[i], goal, scales[i])
+                own = climb(program, K[i], goal, scales[i], np.inf if n == 1 else TOGETHER)
             K = program.whole(own)
             tell((sweep + (i + 1) / n) / SWEEPS)
         if np.allclose(K[:, goal], before[:, goal], rtol=0.01, atol=0.0):

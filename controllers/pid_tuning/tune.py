@@ -52,6 +52,11 @@ class ByDiskMargin:
             raise ValueError(f"free: {list(self.free)}; expected some of {', '.join(GAINS)}, each once")
         object.__setattr__(self, "free", tuple(n for n in GAINS if n in self.free))
 
+    @property
+    def finds(self) -> tuple[str, ...]:
+        """Fields of the PID that are found."""
+        return (*self.free, "τ") if "K_d" in self.free else self.free
+
     def tune(self, loop: ClosedLoop, tell: Tell = lambda share: None) -> Tuning:
         """Gains for `loop`. Raises InputError where there is nothing to tune or no first gains are found."""
         checked(loop)
@@ -78,8 +83,8 @@ def _by_disk_margin(loop, wish: ByDiskMargin, tell: Tell) -> Tuning:
         if rounds == 1 or abs(τ / innermost(found.controller).τ - 1) < 0.05:
             break
         base = _with_filter(loop, τ)
-    tuning = record(rounded(found, wish.free), wish.disk_margin, wish.at, wish.free)
-    return tuning if tuning.met else record(found, wish.disk_margin, wish.at, wish.free)
+    tuning = record(rounded(found, wish.free), wish.disk_margin, wish.at, wish.finds)
+    return tuning if tuning.met else record(found, wish.disk_margin, wish.at, wish.finds)
 
 
 def _filter(loop, N: float) -> float:
@@ -125,6 +130,11 @@ class ByRelay:
         check_bounds(self)
         rule_gains(1.0, 1.0, self.rule, self.structure, self.N)
 
+    @property
+    def finds(self) -> tuple[str, ...]:
+        """Fields of the PID that are found: all gains, for a rule without derivative says that there is none."""
+        return (*GAINS, "τ") if self.structure == "PID" else GAINS
+
     def tune(self, loop: ClosedLoop, tell: Tell = lambda share: None) -> Tuning:
         """Gains for `loop`. Raises InputError where an experiment shows no limit cycle."""
         checked(loop)
@@ -137,20 +147,27 @@ class ByRelay:
         if self.structure == "PID":
             loop = _with_filter(loop, max(float(f"{min(row.τ for row in rows):.2g}"), float(loop.period)))
         made = rounded(with_gains(loop, GAINS, np.array([row[:3] for row in rows])), GAINS)
-        words = f"{self.rule} {self.structure} by relay: " + ", ".join(
-            f"{e.command} K_u = {e.K_u:.4g}, T_u = {format_quantity(e.T_u, 's')}" for e in seen)
-        return record(made, None, self.at, GAINS, words, tuple(seen))
+        words = f"{self.rule} {self.structure} by relay: " + "; ".join(
+            f"{e.command} K_u = {e.K_u:.4g}, T_u = {format_quantity(e.T_u, 's')} ({e.T_u / e.T_s:.3g} samples)" for e in seen)
+        return record(made, None, self.at, self.finds, words, tuple(seen))
 
     def _experiment(self, loop, u, y) -> RelayExperiment:
-        d, bias = (v if v is None else quantity(v, u.unit) for v in (self.amplitude, self.bias))
+        d = None if self.amplitude is None else _si("amplitude", self.amplitude, u.unit)
         at = {name: quantity(value, find((*loop.plant.states, *loop.plant.inputs), name, "at: states and inputs").unit)
               for name, value in self.at.items()}
-        found = relay(loop, d, quantity(self.hysteresis, y.unit), bias, command=u.name,
+        found = relay(loop, d, _si("hysteresis", self.hysteresis, y.unit), _si("bias", self.bias, u.unit), command=u.name,
                       at={k: v for k, v in at.items() if k in names(loop.plant.states)})
         if not found.settled:
             raise InputError(f"relay on {u.name}: {found.why}", mend="change amplitude, hysteresis or bias, or choose "
                              "method: disk-margin")
         return found
+
+
+def _si(key: str, value: str | float, unit: str) -> float:
+    try:
+        return quantity(value, unit)
+    except InputError as why:
+        raise InputError(f"{key}: {why.message}", mend=why.mend) from None
 
 
 METHODS = {"disk-margin": ByDiskMargin, "relay": ByRelay}

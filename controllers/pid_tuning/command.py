@@ -1,0 +1,150 @@
+"""`workbench tune`: a case file → gains, the margins its loop has with them, and the file with the gains in it."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from controllers.pid_tuning.record import Actuator, Tuning
+from controllers.pid_tuning.tune import METHODS, ByDiskMargin, checked
+from workbench import shape, terminal
+from workbench.atomic import check_writable, write_atomic
+from workbench.case_form import law_form
+from workbench.case_tuning import read_tuning
+from workbench.errors import InputError
+from workbench.file import loads
+from workbench.parameters import described
+from workbench.system import ClosedLoop, innermost
+from workbench.units import format_quantity
+
+HEAD = ("command", "K_p", "K_i", "K_d", "disk", "gain", "phase", "delay", "crossover", "bandwidth", "M_s", "M_t")
+
+
+def tune(options, case) -> int:
+    """Run the verb on a case that is read: 0, 1 where the margin asked for is not reached, or InputError."""
+    law = innermost(case.controller)
+    checked(case.loop)
+    if options.write:
+        check_writable(options.write)
+        if os.path.realpath(options.write) == os.path.realpath(case.path):
+            raise InputError("--write would overwrite the case file", file=options.write, mend="give it a name of its own")
+    wish = _wish(options, case)
+    with terminal.progress(not options.quiet) as tell, case.located():
+        tell(0.0, "tuning")
+        found = wish.tune(ClosedLoop(law.model, case.controller), lambda share: tell(share, "tuning"))
+        tell(1.0)
+    good = found.asked is None or found.met
+    text = written(case, found) if options.write and good else ""
+    if not options.quiet:
+        terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
+        terminal.say(shown(found))
+    if text:
+        write_atomic(options.write, lambda stream: stream.write(text.encode()))
+        if not options.quiet:
+            terminal.say(f"written: {terminal.clean(options.write)}; check it with: verify-stability {terminal.clean(options.write)}")
+    elif options.write and not options.quiet:
+        terminal.complain(f"not written: {options.write} (the margin asked for is not reached)")
+    return 0 if good else 1
+
+
+def _wish(options, case):
+    """The file's `tuning:`, with what the command line says instead."""
+    sections = case.root.value if case.root else {}
+    inside = sections["controller"].value if "controller" in sections else None
+    node = inside.get("tuning") if isinstance(inside, dict) else None
+    own = read_tuning(type(innermost(case.controller)), node) if node is not None and node.value is not None else ByDiskMargin()
+    cls = METHODS[options.method] if options.method else type(own)
+    wish = own if type(own) is cls else cls(at=own.at)
+    known = {f.name for f in fields(cls)}
+    given = {name: value for name in ("disk_margin", "free", "noise_gain", "rule", "structure", "amplitude", "hysteresis")
+             if (value := getattr(options, name)) is not None}
+    for name in given:
+        if name not in known:
+            other = next(method for method, way in METHODS.items() if way is not cls)
+            raise InputError(f"--{name.replace('_', '-')} is for --method {other}", mend=f"add --method {other}, or leave it out")
+    if "free" in given:
+        given["free"] = tuple(given["free"])
+    try:
+        return replace(wish, **given, at={**wish.at, **_at(options.at)})
+    except ValueError as why:
+        raise why if isinstance(why, InputError) else InputError(str(why), mend="see workbench tune --help") from None
+
+
+def _at(pairs: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            raise InputError(f"--at: expected NAME=VALUE, got {pair!r}", mend="write --at E=0.1mm")
+        found[name] = value
+    return found
+
+
+# ---- what is shown ------------------------------------------------------------------------------------------------------
+def shown(found: Tuning) -> str:
+    """Table of the actuators, and what it means in words."""
+    units = {name: info.unit for name, info in described(found.law).items() if info is not None}
+    rows = [HEAD, *(_row(a, units) for a in found.actuators)]
+    widths = [max(terminal.width(r[k]) for r in rows) for k in range(len(HEAD))]
+    lines = ["  ".join(text + " " * (w - terminal.width(text)) for text, w in zip(row, widths)).rstrip() for row in rows]
+    lines.append(found.words + (f"; τ = {format_quantity(found.law.τ, 's')}" if "τ" in found.found else ""))
+    if any(a.disk == 0 for a in found.actuators):
+        lines.append("the loop linearised at rest is not known to be stable with these gains")
+        return "\n".join(lines)
+    if len(found.actuators) > 1:
+        lines.append(f"margins are one loop at a time, the others closed; for changes in all at once the disk margin is "
+                     f"{found.together:.3g}")
+    lines.append(f"slowest mode {format_quantity(found.settling, 's', 3)}; linearised, inside the limits: how it follows its path "
+                 "is for verify-stability to say")
+    return "\n".join(lines)
+
+
+def _row(a: Actuator, units: Mapping[str, str]) -> tuple[str, ...]:
+    gains = tuple(format_quantity(a.gains[name], units[name]) if a.gains[name] else "–" for name in ("K_p", "K_i", "K_d"))
+    if a.disk == 0:
+        return (a.command, *gains, "none", *["–"] * 7)
+    down = f"× {a.gain_down:.3g} … {a.gain_up:.3g}"
+    return (a.command, *gains, f"{a.disk:.3g}", down, f"{a.phase * 57.29577951308232:.3g}°", format_quantity(a.delay, "s", 3),
+            format_quantity(a.crossover, "rad/s", 3), format_quantity(a.bandwidth, "rad/s", 3), f"{a.M_s:.3g}", f"{a.M_t:.3g}")
+
+
+# ---- what is written ----------------------------------------------------------------------------------------------------
+def written(case, found: Tuning) -> str:
+    """The case file with the gains in it and without `tuning:`, comments kept; read back before it is handed out."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
+
+    yaml = YAML()
+    yaml.preserve_quotes, yaml.width = True, 10_000
+    data = yaml.load(case.text)
+    law = data.get("controller")
+    if not isinstance(law, dict):
+        law = data["controller"] = CommentedMap({"law": law or type(found.law).__name__})
+    place = list(law).index("tuning") if "tuning" in law else len(law)
+    law.pop("tuning", None)
+    units = {name: info.unit for name, info in described(found.law).items() if info is not None}
+    form = law_form(type(found.law))
+    for k, name in enumerate(found.found):
+        key, value = next((k for k in law if shape.canonical(form, k) == name), name), _yaml(getattr(found.law, name), units[name])
+        if key in law:
+            law[key] = value
+        else:
+            law.insert(min(place + k, len(law)), key, value)
+    stream = io.StringIO()
+    yaml.dump(data, stream)
+    text = stream.getvalue()
+    new = innermost(loads(text, case.path).controller)
+    if any(getattr(new, name) != getattr(found.law, name) for name in found.found):
+        raise InputError("the file with the gains in it would not mean the same", file=case.path,
+                         mend="write the gains by hand, or simplify the controller section")
+    return text
+
+
+def _yaml(value: Any, unit: str):
+    if isinstance(value, tuple):
+        each = [_yaml(v, unit) for v in value]
+        return each[0] if len(each) == 1 else each
+    return float(value) if unit == "1" or value == 0 else f"{float(value)!r} {unit}"
