@@ -8,7 +8,7 @@ _HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute"
     "BengisuAkay": "components.friction", "BrownMcPhee": "components.friction", "ModifiedLuGre": "components.friction",
     "IEHA": "ieha", "LinearActuator": "linear_actuator", "InputOutput": "ieha_inverse", "feedforward": "ieha_inverse",
     "BaseMotion": "base_motion", "FourBar": "four_bar", "ThrottledCircuit": "components.circuit",
-    "machine": "shipped", "machines": "shipped",
+    "Mechanism": "multibody.mechanism", "machine": "shipped", "machines": "shipped",
 }
 
 __all__ = list(_HOME)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from plants.components.circuit import ThrottledCircuit
 from plants.multibody.drives import Force
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
@@ -88,3 +89,13 @@ def bricard(**options):
 def turned(mechanism, **start):
     """The mechanism with other starts, by name of body."""
     return replace(mechanism, bodies=tuple(replace(b, **start.get(b.name, {})) for b in mechanism.bodies))
+
+
+def hydraulic(method="projected", **options):
+    """The four-bar with the throttled circuit of [Jaiswal21] for a cylinder."""
+    circuit = (Actuator("c", ThrottledCircuit(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),)
+    return four_bar(actuators=circuit, method=method, **options)
+
+
+EVERY = {"tree": lambda: random_tree(1, 5), "four-bar": four_bar, "slider-crank": slider_crank, "bricard": bricard,
+         "hydraulic": hydraulic, "in closed form": lambda: hydraulic("minimal")}

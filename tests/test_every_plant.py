@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import casadi as ca
+import mechanisms
 import numpy as np
 import pytest
 from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
@@ -24,6 +25,7 @@ PLANTS = {name: machine(name).plant for name in machines()} | {
     **{f"four-bar, {law}": changed(machine("four-bar").plant, {"friction": {"law": law}})
        for law in ("BengisuAkay", "LuGre", "ModifiedLuGre")},
     "crane, locked": machine("hiab-xs031").plant.locked(extension=0.37),
+    **{f"mechanism, {name}": make() for name, make in mechanisms.EVERY.items()},
     "random, one structure": varied_machine(1, (False,)),
     "random, slide": varied_machine(2, (True,)),
     "random, two structures": varied_machine(3, (False, True)),

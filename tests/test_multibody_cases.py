@@ -6,22 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from draws import apart
-from mechanisms import four_bar
+from mechanisms import hydraulic
 
-from plants import FourBar, ThrottledCircuit
+from plants import FourBar
 from plants.four_bar import WORK_CYCLE
-from plants.multibody.parts import Actuator, Pin
 from plants.multibody.penalty import simulate as simulate_penalty
 from workbench import InputError, Scenario, load, simulate, verify
 from workbench.file import loads
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "excavator-boom.yaml"
 TEXT = EXAMPLE.read_text("utf-8")
-
-
-def hydraulic(method):
-    circuit = (Actuator("c", ThrottledCircuit(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),)
-    return four_bar(actuators=circuit, method=method)
 
 
 @pytest.mark.parametrize("method", ["projected", "minimal"])
