@@ -108,7 +108,8 @@ def test_a_figure_of_the_run_makes_place_for_the_chapter_on_it():
 
 def test_the_report_says_all_of_it():
     everything, share = said(full()), np.mean(np.abs(np.cos(2 * a_log().time)) >= 0.5)
-    for sentence in ("The argument", f"{100 * share:.3g} %", "the theorem does not apply", "full state measured", "terminal set as a constraint", "not met",
+    for sentence in ("The argument", f"{100 * share:.3g} %", "the theorem does not apply", "full state measured",
+                     "terminal set as a constraint", "not met",
                      "The controller’s model", "as printed", "another kind of system: LinearActuator", "E = 0.1 mm",
                      "Tracking under load", "71 µm", "0.103 mm", "2.1 mm", "3.1 mm", "Constraint activity", "at most 50 mm",
                      "99.75 % of 801 samples", "infeasible: 1", "fallback: last plan: 2", "Region of attraction", "projection",
