@@ -14,6 +14,8 @@ from . import tables
 from .document import typeset, write_pdf
 from .style import clean, drawing, svg
 
+RANGE = 1e-4, 1e6  # mm that are drawn
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -41,13 +43,15 @@ def errors(found):
     """Error of every case over time, on a logarithmic scale."""
     from matplotlib.figure import Figure
 
-    fig = Figure((6.7, 2.6), layout="constrained")
+    fig = Figure((6.7, 2.1), layout="constrained")
     ax = fig.subplots()
     for k, e in enumerate(found.entries):
-        e_mm = np.maximum(np.abs(np.where(np.isfinite(e.errors), e.errors, np.nan)) * 1e3, 1e-6)
+        e_mm = np.clip(np.where(np.isfinite(e.errors), e.errors, np.nan) * 1e3, *RANGE)
         ax.semilogy(e.time, e_mm, ("-", "--", "-.", ":")[k % 4], lw=1.0, label=clean(e.label, 40))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.yaxis.set_minor_formatter(lambda *_: "")
     ax.set(xlabel="t, s", ylabel="error, mm")
-    ax.legend(loc="upper right", ncols=len(found.entries))
+    fig.legend(loc="outside upper center", ncols=len(found.entries))
     return fig
 
 
@@ -61,9 +65,16 @@ def data(content: Compared, drawn: list[str]) -> dict:
 
 
 def claims(found) -> list[list[str]]:
-    """[claim, one word a case] for everything any case was asked, by key; claims whose limits differ stand under the first."""
-    seen: dict[str, tuple[str, dict]] = {}
+    """[claim, one word a case] for everything any case was asked; where the cases were asked differently, the words say what."""
+    seen: dict[str, dict[str, tuple[str, str]]] = {}
     for e in found.entries:
         for v in e.verdicts:
-            seen.setdefault(v.key, (v.claim, {}))[1][e.label] = v.word if v.counted else f"({v.word})"
-    return [[tables.wrapped(claim), *(words.get(e.label, "–") for e in found.entries)] for claim, words in seen.values()]
+            seen.setdefault(v.key, {})[e.label] = v.claim, v.word if v.counted else f"({v.word})"
+    made = []
+    for key, answers in seen.items():
+        alike = len({claim for claim, _ in answers.values()}) == 1
+        title = next(iter(answers.values()))[0] if alike else key.replace("-", " ")
+        cells = ["–" if e.label not in answers else answers[e.label][1] if alike else ": ".join(reversed(answers[e.label]))
+                 for e in found.entries]
+        made.append([tables.wrapped(title), *map(tables.wrapped, cells)])
+    return made

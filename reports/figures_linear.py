@@ -94,7 +94,7 @@ def sensitivities(parts: Mapping):
     if not parts:
         return None
     fig, axes = panels(1, 2, 1.35, top=0.26)
-    for ax, key, title in zip(axes[0], "ST", ("|S|, from disturbance to output", "|T|, from reference to output")):
+    for ax, key, title in zip(axes[0], "ST", ("sensitivity |S|", "complementary sensitivity |T|")):
         for (name, part), color in zip(parts.items(), CYCLE):
             ax.plot(np.asarray(part["ω"]) / (2 * np.pi), part[key], color=color, label=named(name, 24))
             peak, ω = part[f"M_{key}"], part[f"ω_{key}"]
@@ -107,5 +107,5 @@ def sensitivities(parts: Mapping):
         tens(ax.xaxis)
         decades(ax, 4, low=False)
     if len(parts) > 1:
-        legend(axes[0, 1])
+        axes[0, 0].legend(loc="lower right")
     return fig

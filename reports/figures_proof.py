@@ -147,7 +147,8 @@ def study(data: Mapping, quantity: str = "sample time"):
         return None
     T = 1e3 * np.asarray(data[key], float)
     good = np.asarray(data.get("stable", np.ones(len(T))), bool)
-    panes = [(n, u, w) for n, u, w in (("v_max", "J", "largest $v$"), ("error_max", "m", "largest error")) if n in data]
+    said = lambda name: name in data and (np.nan_to_num(np.asarray(data[name], float), posinf=0.0) > 0).any()
+    panes = [(n, u, w) for n, u, w in (("v_max", "J", "largest $v$"), ("error_max", "m", "largest error")) if said(n)]
     if not panes:
         return None
     fig, axes = panels(1, len(panes), 1.3, left=0.62, sharex=False)

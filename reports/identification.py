@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from workbench.identification.curves import curves, responses
-from workbench.identification.report import amount, summary
+from workbench.identification.report import amount, remarks, summary
 
 from . import figures_identification as drawn
 from . import tables
@@ -72,7 +72,7 @@ def data(content: Identified, figures: list[str]) -> dict:
     """What the template prints: text, already with units."""
     fit, model = content.fit, content.fit.model
     inputs = ", ".join(c.input for c in model.channels)
-    notes = (*fit.notes, *(c.words() for c in fit.open if len(c.weights) > 1), *content.hints)
+    notes = (*remarks(fit, content.own, content.selection), *(c.words() for c in fit.open if len(c.weights) > 1), *content.hints)
     first, *rest = summary(fit, content.own, content.fresh)
     return {
         "title": tables.wrapped(f"{model.output} from {inputs}", 160), "short": clean(f"{model.output} from {inputs}", 70),

@@ -56,7 +56,7 @@ def wanted_path(log: Log, plant) -> tuple[np.ndarray, np.ndarray] | None:
 
 def errors(log: Log) -> list[str]:
     """Tracking errors "e_…"; at most six."""
-    return [n for n in log.names if n.startswith("e_")][:6]
+    return [n for n in log.names if n.startswith("e_") and not n.endswith("_slow")][:6]  # those are a law's memory
 
 
 def forces(log: Log) -> list[tuple[str, str, str]]:
