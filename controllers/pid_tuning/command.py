@@ -44,7 +44,7 @@ def tune(options, case) -> int:
     if text:
         write_atomic(options.write, lambda stream: stream.write(text.encode()))
         if not options.quiet:
-            terminal.say(f"written: {terminal.clean(options.write)}; check it with: verify-stability {terminal.clean(options.write)}")
+            terminal.say(terminal.clean(f"written: {options.write}; check it with: verify-stability {options.write}"))
     elif options.write and not options.quiet:
         terminal.complain(f"not written: {options.write} (the margin asked for is not reached)")
     return 0 if good else 1

@@ -24,6 +24,7 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
+from controllers.pid_tuning.linear import pose
 from controllers.pid_tuning.oscillation import Cycle, LimitCycle, limit_cycle
 from workbench.errors import InputError
 from workbench.log import Log
@@ -31,6 +32,7 @@ from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.scenario import Scenario
 from workbench.simulate import simulate
 from workbench.system import ClosedLoop, Controller, Signal, controls, find, innermost, names, rewrapped
+from workbench.units import quantity
 from workbench.wrappers import Sampled
 
 FIRST, LONGEST = 400, 100_000  # samples of the first and of the longest run
@@ -150,19 +152,21 @@ def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias:
     amplitude  d; by default a tenth of the command's limit (a plant's `limits`, a PID's u_max)
     command    name; by default the first one;  output: by default the PID's position for it, else the first output
     T_s        sample time, for a plant (a loop has its own)
-    at         states the run starts at, and a plant's other inputs (disturbances, further commands)
-    longest    longest run, s; by default 100,000 samples or what settles earlier. scenario: its seed and disturbances are used
-    The run is repeated twice as long until a limit cycle settles, and once more so that what is left of the start dies. Raises InputError for signals that do not exist, amplitudes
-    that are not positive, loops without samples.
+    at         states the run starts at (of a manipulator: joints, at rest), and a plant's further commands; SI or "0.1 mm"
+    longest    longest run, s; by default 100,000 samples or what settles earlier
+    scenario   its seed, disturbances and longest integrator step are used, not its start and reference
+
+    The run is repeated twice as long until a limit cycle settles, and once more so that what is left of the start dies. Raises
+    InputError for signals that do not exist, amplitudes that are not positive or leave the limit, loops without samples.
     """
-    loop, y, u = _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at or {})
-    run = scenario or Scenario()
-    offset = {**run.offset, **_offsets(loop, at or {})}
+    plant = system.plant if isinstance(system, ClosedLoop) else system
+    begin = _begin(plant, at or {})
+    loop, y, u = _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin)
+    run = replace(scenario or Scenario(), start=begin.pose, offset=begin.offset, reference=None, log_period=None)
     T, most = float(loop.period), LONGEST if longest is None else max(int(longest / loop.period), FIRST)
     count, before = min(FIRST, most), False
     while True:
-        log = simulate(loop, replace(run, duration=count * T, offset=offset, reference=None, log_period=None,
-                                     max_step=min(run.max_step, T)))
+        log = simulate(loop, replace(run, duration=count * T, max_step=min(run.max_step, T)))
         law = innermost(loop.controller)
         found = limit_cycle(log.time, log.array("relay"), log.array("e_relay"), log.array(f"{u.name}_held"), law.ε)
         if (found.settled and before) or count >= most or not log.status.completed or found.hopeless:
@@ -170,7 +174,29 @@ def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias:
         count, before = min(2 * count, most), found.settled
 
 
-def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at):
+@dataclass(frozen=True)
+class _Begin:
+    """Where a run starts: pose of a manipulator or offsets from the plant's own start, the whole state, held commands."""
+
+    pose: tuple[float, ...] | None
+    offset: Mapping[str, float]
+    x: list[float]
+    held: Mapping[str, float]
+
+
+def _begin(plant, at: Mapping[str, Any]) -> _Begin:
+    if hasattr(plant, "rest"):
+        p = pose(plant, at)
+        return _Begin(p, {}, list(plant.initial() if p is None else plant.rest(p)), {})
+    signals = (*plant.states, *plant.inputs)
+    said = {name: quantity(value, find(signals, name, "relay, at").unit) for name, value in at.items()}
+    own = dict(zip(names(plant.states), map(float, plant.initial())))
+    offset = {name: value - own[name] for name, value in said.items() if name in own}
+    return _Begin(None, offset, [x + offset.get(name, 0.0) for name, x in own.items()],
+                  {name: value for name, value in said.items() if name not in own})
+
+
+def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin: _Begin):
     """(loop with the relay in it, output, command)."""
     given = system if isinstance(system, ClosedLoop) else None
     plant = given.plant if given else system
@@ -196,30 +222,19 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, at):
         raise InputError(f"relay: amplitude {d:g} and bias {bias:g} {u.unit} leave the limit of {u.name}, {limit:g} {u.unit}",
                          mend="take a smaller one")
     if law is None:
-        held = tuple(0.0 if s.name == u.name else float(at.get(s.name, plant.defaults().get(s.name, 0.0))) for s in controls(plant))
+        own = {**plant.defaults(), **begin.held, u.name: 0.0}
+        held = tuple(float(own.get(s.name, 0.0)) for s in controls(plant))
         inner = _Still(controls(plant), held)
     else:
         inner = replace(law, **{n: tuple(0.0 if k == i else v for k, v in enumerate(law._each(getattr(law, n))))
                                 for n in ("K_p", "K_i", "K_d")})
-    start = [float(v) for v in plant.initial()]
-    for name, value in at.items():
-        if name in names(plant.states):
-            start[names(plant.states).index(name)] = float(value)
-    y_0 = float(plant.out(0.0, start)[names(plant.outputs).index(y.name)])
+    y_0 = float(plant.out(0.0, begin.x)[names(plant.outputs).index(y.name)])
     try:
-        own = Relay(inner, y, u, float(d), float(hysteresis), float(bias), y_0)
+        made = Relay(inner, y, u, float(d), float(hysteresis), float(bias), y_0)
     except ValueError as why:
         raise InputError(f"relay: {why}".replace("d:", "amplitude:").replace("ε:", "hysteresis:"),
                          mend="amplitude above 0, hysteresis 0 or more, SI") from None
-    return ClosedLoop(plant, rewrapped(given.controller, own) if given else Sampled(own, T_s)), y, u
-
-
-def _offsets(loop, at) -> dict[str, float]:
-    known = dict(zip(names(loop.plant.states), loop.plant.initial()))
-    for name in at:
-        if name not in known:
-            find((*loop.plant.states, *loop.plant.inputs), name, "relay, at")
-    return {name: float(value) - float(known[name]) for name, value in at.items() if name in known}
+    return ClosedLoop(plant, rewrapped(given.controller, made) if given else Sampled(made, T_s)), y, u
 
 
 def _experiment(found: LimitCycle, loop, log, y, u) -> RelayExperiment:

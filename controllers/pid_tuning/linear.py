@@ -65,7 +65,7 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     T = float(loop.period)
     if not hasattr(loop.plant, "cylinders"):
         return [Matrices(*closed(loop, point(loop.plant, at)), T)]
-    found = linearised(Run(loop, Scenario(duration=1.0, start=_pose(loop.plant, at)), None))
+    found = linearised(Run(loop, Scenario(duration=1.0, start=pose(loop.plant, at)), None))
     off = max(loc.residual for loc in found)
     if not off <= STILL:
         raise InputError(f"the start is no equilibrium (rates up to {off:.2g} in units of 1 rad/s², 10 bar/s, 1 V)",
@@ -73,7 +73,8 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     return [Matrices(loc.A, loc.B, loc.C, T, loc.sides) for loc in found]
 
 
-def _pose(plant, at: Mapping[str, Any]) -> tuple[float, ...] | None:
+def pose(plant, at: Mapping[str, Any]) -> tuple[float, ...] | None:
+    """Joint positions of a manipulator with what `at` says, None where it says nothing. InputError for other names."""
     if not at:
         return None
     joints = plant.states[: plant.n]

@@ -20,7 +20,7 @@ from controllers.pid_tuning.rules import gains as rule_gains
 from controllers.pid_tuning.search import best_gains
 from workbench.errors import InputError
 from workbench.parameters import Bound, Unit, check_bounds, positive
-from workbench.system import ClosedLoop, find, innermost, names, rewrapped
+from workbench.system import ClosedLoop, innermost, names, rewrapped
 from workbench.units import format_quantity, quantity
 from workbench.wrappers import Sampled
 
@@ -153,10 +153,8 @@ class ByRelay:
 
     def _experiment(self, loop, u, y) -> RelayExperiment:
         d = None if self.amplitude is None else _si("amplitude", self.amplitude, u.unit)
-        at = {name: quantity(value, find((*loop.plant.states, *loop.plant.inputs), name, "at: states and inputs").unit)
-              for name, value in self.at.items()}
         found = relay(loop, d, _si("hysteresis", self.hysteresis, y.unit), _si("bias", self.bias, u.unit), command=u.name,
-                      at={k: v for k, v in at.items() if k in names(loop.plant.states)})
+                      at={name: value for name, value in self.at.items() if name in names(loop.plant.states)})
         if not found.settled:
             raise InputError(f"relay on {u.name}: {found.why}", mend="change amplitude, hysteresis or bias, or choose "
                              "method: disk-margin")
