@@ -18,10 +18,14 @@ from workbench.identification.residuals import examine, validate
 from workbench.units import quantity
 
 HIGHEST_TRIED = 5  # with --order auto
+UNDECIDED = 2  # exit code
 
 
 def identify(options, write_report: Callable | None = None) -> int:
-    """Run the verb; 0, or InputError. write_report(path, fit, own, fresh, records, selection, hints) writes the PDF."""
+    """Run the verb; 0, UNDECIDED when the search ended at no minimum, or InputError.
+
+    write_report(path, fit, own, fresh, records, selection, hints) writes the PDF.
+    """
     inputs = _names(options.inputs)
     for name in ("json", "report"):
         if path := getattr(options, name, None):
@@ -50,7 +54,7 @@ def identify(options, write_report: Callable | None = None) -> int:
         write_report(options.report, found, own, checked, tuple(fresh), selection, hints)
     if written := [terminal.clean(path) for path in (options.json, options.report) if path and not options.quiet]:
         terminal.say(f"written: {', '.join(written)}")
-    return 0
+    return 0 if found.converged else UNDECIDED
 
 
 def _names(given: Sequence[str]) -> list[str]:
@@ -65,7 +69,7 @@ def _structures(options, inputs) -> list[list[Shape]]:
     words = _names(options.order)
     if words == ["auto"]:
         lowest = max(1, ν + 1 if ν else 1)
-        return [[Shape(n, order, min(options.zeros, order - 1), ν, delay) for n in inputs]
+        return [[Shape(n, order, min(options.zeros, order - 1), ν, delay, not options.unstable) for n in inputs]
                 for order in range(lowest, HIGHEST_TRIED + 1)]
     orders = []
     for word in words:
@@ -75,7 +79,7 @@ def _structures(options, inputs) -> list[list[Shape]]:
     if len(orders) not in (1, len(inputs)):
         raise InputError(f"--order: {len(orders)} orders for {len(inputs)} inputs", mend="give one, or one an input")
     orders = orders * len(inputs) if len(orders) == 1 else orders
-    return [[Shape(n, order, options.zeros, ν, delay) for n, order in zip(inputs, orders)]]
+    return [[Shape(n, order, options.zeros, ν, delay, not options.unstable) for n, order in zip(inputs, orders)]]
 
 
 def _record(path: str, options, inputs):

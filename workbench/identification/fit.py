@@ -4,13 +4,13 @@
 
 ŷ is the exact response (`response`), its gradient exact, each record's offset (and trend, on request) projected out. The
 search starts from instrumental-variable guesses (`start`) and a scan over the delay; steps that leave the stable region
-are refused. For white noise this is the maximum-likelihood estimate.
+are refused, and a search that ends on its edge says so. For white noise this is the maximum-likelihood estimate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -19,7 +19,7 @@ from workbench.errors import InputError
 from workbench.identification.causality import refuse_acausal
 from workbench.identification.model import LinearModel, Shape
 from workbench.identification.records import Record, same_units
-from workbench.identification.search import Task, optimised, search
+from workbench.identification.search import Task, edge, optimised, search
 from workbench.identification.uncertainty import (
     Combination,
     Estimate,
@@ -33,6 +33,7 @@ from workbench.identification.uncertainty import (
 )
 
 MORE = 3  # samples a parameter needs at least
+SLOW = 0.01  # of a turn of e over the whole record: a pole so slow looks like an integrator
 
 
 @final
@@ -51,6 +52,7 @@ class Fit:
     rss         weighted sum of squared residuals; samples, freedom: N and N − p − offsets
     noise       the residuals as an autoregression
     converged   whether the search ended at a minimum, message its reason
+    edge        input → how its channel stands on the edge of what may be searched, in words: no free minimum
     """
 
     model: LinearModel
@@ -69,6 +71,7 @@ class Fit:
     noise: Noise
     converged: bool
     message: str
+    edge: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
         """Estimate by name ("K_X", "Σλ_X"); InputError with the known ones."""
@@ -166,13 +169,15 @@ def _summary(task: Task, channels, result, units, noise: str) -> Fit:
     spelt = [u for s in task.shapes for u in s.units(units[s.input], units[task.output])]
     found = estimates(names, θ, spelt, C, freedom)
     derived, more = _derived(task.shapes, channels, C, freedom)
-    notes += [*more, *_warnings(task, channels, result, found)]
+    undamped, vanished = edge(task, channels)
+    notes += [*more, *_at_edge(undamped, vanished), *_warnings(task, channels, result, found)]
     model = LinearModel(task.output, tuple(channels), units[task.output], tuple(units[s.input] for s in task.shapes))
     percent = tuple(100 * (1 - np.linalg.norm(e) / np.linalg.norm(task.free(r.output(task.output), r)))
                     for e, r in zip(pieces, task.records))
     rss = float(sum(e @ e for e in weighted))
     return Fit(model, task.shapes, task.records, found, derived, C, open_combinations(names, θ, C, freedom), tuple(notes),
-               tuple(pieces), percent, rss, N, N - lost, model_of_noise, result.status > 0, result.message)
+               tuple(pieces), percent, rss, N, N - lost, model_of_noise, result.status > 0 and not undamped,
+               result.message, vanished | undamped)
 
 
 def _derived(shapes, channels, C, freedom):
@@ -195,6 +200,14 @@ def _derived(shapes, channels, C, freedom):
     return tuple(found), notes
 
 
+def _at_edge(undamped, vanished) -> list[str]:
+    stopped = [f"{name}: the search was stopped by the edge of stability, {where}. There is no minimum, and the intervals do not "
+               "count. Try another order, integrators or another start; if the plant itself is unstable, allow it "
+               "(Shape(stable=False), --unstable)" for name, where in undamped.items()]
+    return stopped + [f"{name}: {where}, shorter than these samples show. The order is too high, or the search began too far away"
+                      for name, where in vanished.items()]
+
+
 def _warnings(task: Task, channels, result, found) -> list[str]:
     notes = []
     if result.status <= 0:
@@ -205,7 +218,11 @@ def _warnings(task: Task, channels, result, found) -> list[str]:
     for c in channels:
         if not c.stable:
             notes.append(f"the channel of {c.input} is unstable")
-        T = max(r.T for r in task.records if c.input in r.input_names)
+        seen = [r for r in task.records if c.input in r.input_names]
+        T, length = max(r.T for r in seen), max(r.t[-1] - r.t[0] for r in seen)
+        if c.a and c.stable and not c.poles[0].imag and -c.poles[0].real * length < SLOW:
+            notes.append(f"{c.input}: a pole at {c.poles[0].real:.2g} 1/s is too slow for {length:.3g} s of record to tell it from "
+                         "an integrator: count it as one (integrators=1, --integrator), or record longer")
         if c.a and abs(c.lag) < 0.1 * T:
             notes.append(f"the lag of {c.input} is far below the sample time; sample faster to see it")
     return notes

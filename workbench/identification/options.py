@@ -13,6 +13,7 @@ def identify_options(p) -> None:
                    help="order of each channel, integrators included (one number, or one an input), or auto")
     p.add_argument("--zeros", type=int, default=0, metavar="M", help="degree of the numerators (default 0)")
     p.add_argument("--integrator", action="store_true", help="one pole of every channel is at the origin")
+    p.add_argument("--unstable", action="store_true", help="allow models with poles in the right half plane")
     p.add_argument("--delay", nargs="?", const="", metavar="TIME", help="estimate a delay, or hold it at this one")
     p.add_argument("--validate", nargs="+", default=[], metavar="FILE", help="fresh records to validate with")
     p.add_argument("--json", metavar="FILE", help="write the result as JSON")

@@ -45,10 +45,11 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Candidates by rising order and the chosen one."""
+    """Candidates by rising order and the chosen one; why others could not be fitted, in words."""
 
     candidates: tuple[Candidate, ...]
     best: Candidate
+    failed: tuple[str, ...] = ()
 
 
 def select_order(records: Record | Sequence[Record], inputs: Sequence[str] | str, output: str = "",
@@ -63,16 +64,26 @@ def select_order(records: Record | Sequence[Record], inputs: Sequence[str] | str
 
 def compare(records: Record | Sequence[Record], structures: Sequence[Sequence[Shape]], output: str = "",
             **options) -> Selection:
-    """Fit every structure; the best is the lowest BIC among those that converged and are not too high."""
+    """Fit every structure; the best is the lowest BIC among those that converged and are not too high.
+
+    A structure that no model of fits is left out and named in `failed`; InputError when none is left.
+    """
     found: list[Candidate] = []
-    for shapes in structures:
-        made = fit(records, shapes, output, **options)
+    failed: list[str] = []
+    for k, shapes in enumerate(structures):
+        try:
+            made = fit(records, shapes, output, **options)
+        except InputError as why:
+            if k + 1 == len(structures) and not found:
+                raise
+            failed.append(f"order {', '.join(str(s.order) for s in shapes)}: {why.message}")
+            continue
         aic, bic = criteria(made)
         found.append(Candidate(made, aic, bic, f_test(found[-1].fit, made) if found else None, cancelling(made)))
     if not found:
         raise InputError("no order to try", mend="give orders not below the number of integrators")
     sound = [c for c in found if c.fit.converged and not c.too_high] or found
-    return Selection(tuple(found), min(sound, key=lambda c: c.bic))
+    return Selection(tuple(found), min(sound, key=lambda c: c.bic), tuple(failed))
 
 
 def criteria(made: Fit) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from workbench.units import format_quantity
 
 FEWEST = 16  # samples a record must have
 UNEVEN = 0.02  # of a step, by which an instant may be off the even grid
+BRIDGED = 5  # steps of a gap that resampling may fill
 LEVELS = 6  # an input with at most so many values is a pulse, a step, a PRBS; clipping is not asked of it
 PLATEAU = 0.02  # part of the samples at the very extreme that looks like a limit
 
@@ -208,7 +209,7 @@ def resampled(t, ins, outs, T: float, source: str = "", row: int | None = None):
         raise InputError(f"resample: a step of {T!r} s over {t[-1] - t[0]:g} s",
                          mend=f"choose a step with at least {FEWEST} samples")
     gaps = np.diff(t)
-    if (gaps > 5 * max(T, float(np.median(gaps)))).any():
+    if (gaps > BRIDGED * max(T, float(np.median(gaps)))).any():
         raise _gap(t, int(np.argmax(gaps)), source, row, "resampling would invent them: cut the record there")
     grid = t[0] + T * np.arange(int((t[-1] - t[0]) / T * (1 + 1e-12)) + 1)
     before = np.searchsorted(t, grid * (1 + 1e-12), "right") - 1
@@ -236,12 +237,13 @@ def check_even(t: np.ndarray, source: str = "", row: int | None = None) -> None:
     k = int(np.argmax(steps))
     even = np.abs(steps - T) <= 0.1 * T
     if steps[k] > 1.5 * T and even.mean() > 0.95:
-        raise _gap(t, k, source, row, "cut the record there and give the parts as records of their own, or resample it "
-                                      "(resample=…, --resample)")
+        small = steps[k] <= BRIDGED * T
+        raise _gap(t, k, source, row, "cut the record there and give the parts as records of their own"
+                   + (", or resample it (resample=…, --resample)" if small else ""))
     k = int(np.argmax(np.abs(steps - T)))
     raise InputError(f"unequal steps of time: {steps.min():.4g} … {steps.max():.4g} s", file=source or None,
                      line=None if row is None else row + k + 1, key="time",
-                     mend=f"resample it: resample={T:.3g} (--resample '{T * 1e3:.4g} ms')")
+                     mend=f"resample it: resample={T:.3g} (--resample '{1e3 * float(f'{T:.3g}'):.3g} ms')")
 
 
 def _gap(t, k, source, row, mend) -> InputError:

@@ -36,9 +36,24 @@ def text(found: Fit, own: Validation, fresh: Validation | None = None, selection
     console.print(_parameters(found))
     for line in summary(found, own, fresh):
         console.print(Text(line))
-    for note in (*found.notes, *(c.words() for c in found.open if len(c.weights) > 1), *hints):
+    for note in (*remarks(found, own, selection), *(c.words() for c in found.open if len(c.weights) > 1), *hints):
         console.print(Text(f"note: {note}", style="yellow"))
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def remarks(found: Fit, own: Validation, selection: Selection | None = None) -> tuple[str, ...]:
+    """All notes of a fit: its own, those that its residuals add, orders that could not be fitted."""
+    notes = [*found.notes, *(f"not fitted, {why}" for why in (selection.failed if selection else ()))]
+    seen = [c.input for c in own.cross if not c.independent]
+    for shape in found.shapes:
+        if shape.input in seen:
+            form = "K/(s (1 + λ s)) only lags; what the input does at once (a force on compressible oil) is not in it. "
+            plain = shape.integrators == 1 and shape.lags == 1 and shape.zeros == 0
+            notes.append(f"K and lags of {shape.input} are biased, by more than their intervals say: the residuals still hold "
+                         f"{shape.input}, so dynamics are missing. " + (form if plain else "")
+                         + f"Try zeros and a higher order (--zeros {shape.zeros + 3 if plain else shape.zeros + 1} "
+                         f"--order {shape.order + 2 if plain else shape.order + 1})")
+    return tuple(notes)
 
 
 def _table(*heads: str):
@@ -112,8 +127,9 @@ def document(found: Fit, own: Validation, fresh: Validation | None = None, selec
         "derived": [_plain(e) for e in found.derived],
         "covariance": found.covariance.tolist(),
         "not_identifiable": [{"weights": c.weights, "relative_deviation": c.σ} for c in found.open],
-        "notes": list(found.notes),
+        "notes": list(remarks(found, own, selection)),
         "converged": found.converged,
+        "edge": dict(found.edge),
         "noise": {"order": found.noise.order, "autoregression": list(found.noise.a), "deviation": found.noise.σ},
         "estimation": {"sources": [r.source for r in found.records], "samples": found.samples,
                        "sample_times": [r.T for r in found.records], **_checks(own)},

@@ -1,7 +1,8 @@
 """The search for the minimum: guesses, a scan over delays, Levenberg–Marquardt steps in a trust region.
 
 What is minimised is the sum of squared residuals with each record's offset (and trend) projected out, which is the same
-as estimating them along. Steps into unstable models are refused; the a_j of stable ones stay positive.
+as estimating them along. Steps into unstable models are refused; the a_j of stable ones stay positive. A search that is
+stopped by either is not at a minimum: `edge` tells.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import OptimizeResult, least_squares
 
 from workbench.errors import InputError
 from workbench.identification.model import Channel, LinearModel, Shape, channel_of
@@ -23,6 +24,7 @@ GUESSES = 6
 HOPS = 5
 ENOUGH = 15_000  # samples of a record to guess by
 SHORTEST = 0.01  # of the sample time: lags below it are not searched
+UNDAMPED = 1e-6  # damping ratio of a pole pair that was stopped on the imaginary axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,11 @@ class Task:
     output: str
     weights: tuple[float, ...]
     trend: bool = False
+
+    @property
+    def shortest(self) -> float:
+        """Shortest sample time, s."""
+        return min(r.T for r in self.records)
 
     def channels(self, θ) -> list[Channel]:
         """Channels of the parameter vector."""
@@ -90,14 +97,30 @@ def search(task: Task, start: LinearModel | None, longest_delay: float | None):
         for c, s in zip(found, task.shapes):
             if (len(c.b), len(c.a), c.integrators) != (s.zeros + 1, s.lags, s.integrators):
                 raise InputError(f"start: the channel of {s.input} has another structure", mend="give one of its Shape")
-        return optimised(task, found)
+        try:
+            channels, result = optimised(task, found)
+        except InputError:  # its mirrored poles are no numbers
+            result = None
+        if result is None or not np.isfinite(result.cost):
+            raise InputError("start: this model cannot be simulated over the records", mend="begin nearer, or leave start out")
+        return channels, result
     candidates = _scanned(task, longest_delay)
     if not candidates:
         raise InputError(f"no model of this order follows {task.output}", file=task.records[0].source or None,
                          mend="check that the inputs move the output, try another order or an integrator")
     tried = [optimised(task, channels, BRIEF) for channels in _distinct(candidates)]
     tried.sort(key=lambda pair: pair[1].cost)
+    if not np.isfinite(tried[0][1].cost):
+        raise _out_of_numbers(task, candidates[0][1])
     return min((_beyond_kinks(task, optimised(task, channels)) for channels, _ in tried[:2]), key=lambda pair: pair[1].cost)
+
+
+def _out_of_numbers(task: Task, channels) -> InputError:
+    """No gradient at any guess: time scales too far apart for the powers of s between them."""
+    rates = np.abs(np.concatenate([c.poles for c in channels]))
+    return InputError(f"no model of this order follows {task.output} in numbers: the best guess has poles from {rates.min():.2g} "
+                      f"to {rates.max():.2g} 1/s", file=task.records[0].source or None,
+                      mend="a pole so slow is an integrator: count it as one (integrators=1, --integrator); or lower the order")
 
 
 def _distinct(candidates) -> list[list[Channel]]:
@@ -157,37 +180,75 @@ def _shortened(r: Record, task: Task) -> Record:
 
 
 def optimised(task: Task, channels, evaluations: int = EVALUATIONS):
-    """Channels at the minimum next to these, and SciPy's result."""
-    channels = [mirrored(c) if s.stable else c for c, s in zip(channels, task.shapes)]
-    sizes = task.sizes(channels)
-    scale = np.sqrt(sum(w**2 * float(np.sum(task.free(r.output(task.output), r) ** 2))
-                        for r, w in zip(task.records, task.weights)))
-    n = sum(len(r) - r.start for r in task.records)
-    kept: dict[bytes, np.ndarray] = {}  # the last gradient: asked for where the residual was
+    """Channels at the minimum next to these, and SciPy's result (status ≤ 0, and the best so far, where it broke off)."""
+    with np.errstate(all="ignore"):
+        return _optimised(task, [mirrored(c) if s.stable else c for c, s in zip(channels, task.shapes)], evaluations)
 
-    def residual(z):
-        here = task.channels(z * sizes)
+
+def _optimised(task: Task, channels, evaluations: int):
+    goal = _Goal(task, task.sizes(channels))
+    low = np.concatenate([_lowest(s, SHORTEST * task.shortest) for s in task.shapes]) / goal.sizes
+    begin = np.maximum(task.parameters(channels) / goal.sizes, np.where(np.isfinite(low), 2 * low, low))
+    try:
+        found = least_squares(goal.residual, begin, goal.jacobian, method="trf", bounds=(low, np.inf), x_scale="jac",
+                              ftol=1e-13, xtol=1e-13, gtol=1e-15, max_nfev=evaluations)
+    except (ValueError, np.linalg.LinAlgError):  # steps from a point beside what cannot be simulated lose their numbers
+        found = OptimizeResult(status=-1, message="the steps lost their numbers")
+    found.cost, best = goal.best
+    return channels if best is None else task.channels(best * goal.sizes), found
+
+
+class _Goal:
+    """Residual and gradient for SciPy, over parameters in units of their sizes; the best it has seen."""
+
+    def __init__(self, task: Task, sizes):
+        self.task, self.sizes = task, sizes
+        self.scale = np.sqrt(sum(w**2 * float(np.sum(task.free(r.output(task.output), r) ** 2))
+                                 for r, w in zip(task.records, task.weights)))
+        self.refused = np.full(sum(len(r) - r.start for r in task.records), np.inf)
+        self.kept: dict[bytes, np.ndarray] = {}  # the last gradient: asked for where the residual was
+        self.best: tuple = (np.inf, None)
+
+    def residual(self, z):
+        task = self.task
+        if not np.isfinite(z).all():
+            return self.refused
+        here = task.channels(z * self.sizes)
         if any(s.stable and not c.stable for c, s in zip(here, task.shapes)):
-            return np.full(n, np.inf)
+            return self.refused
         try:
-            with np.errstate(all="ignore"):
-                e, J = -task.weighted(here) / scale, task.jacobian(here) * (sizes / scale)
+            e, J = -task.weighted(here) / self.scale, self._gradient(here)
         except (ValueError, np.linalg.LinAlgError):  # coefficients beyond floating point: the step is refused
-            return np.full(n, np.inf)
-        kept.clear()
-        kept[z.tobytes()] = J
-        return e if np.isfinite(J).all() else np.full(n, np.inf)
+            return self.refused
+        if not (np.isfinite(J).all() and np.isfinite(e).all()):
+            return self.refused
+        self.kept = {z.tobytes(): J}
+        self.best = min(self.best, (0.5 * float(e @ e), z.copy()), key=lambda pair: pair[0])
+        return e
 
-    def jacobian(z):
-        found = kept.get(z.tobytes())
-        return task.jacobian(task.channels(z * sizes)) * (sizes / scale) if found is None else found
+    def jacobian(self, z):
+        found = self.kept.get(z.tobytes())
+        return self._gradient(self.task.channels(z * self.sizes)) if found is None else found
 
-    begin = task.parameters(channels) / sizes
-    low = np.concatenate([_lowest(s, SHORTEST * min(r.T for r in task.records)) for s in task.shapes]) / sizes
-    found = least_squares(residual, np.maximum(begin, np.where(np.isfinite(low), 2 * low, low)), jacobian, method="trf",
-                          bounds=(low, np.inf), x_scale="jac", ftol=1e-13, xtol=1e-13, gtol=1e-15,
-                          max_nfev=evaluations)
-    return task.channels(found.x * sizes), found
+    def _gradient(self, channels):
+        return self.task.jacobian(channels) * (self.sizes / self.scale)
+
+
+def edge(task: Task, channels) -> tuple[dict[str, str], dict[str, str]]:
+    """Input → in words, where the search may not go on: poles on the imaginary axis; lags too short to be searched."""
+    undamped, vanished = {}, {}
+    for c, s in zip(channels, task.shapes):
+        if not (s.stable and s.lags):
+            continue
+        loose = [p for p in c.poles if p.imag >= 0 and abs(p.real) <= UNDAMPED * abs(p)]
+        low = _lowest(s, SHORTEST * task.shortest)[s.zeros + 1: s.zeros + s.lags]  # of all a_j but the last
+        if loose:
+            undamped[s.input] = f"its poles at ±{loose[0].imag:.4g} rad/s have no damping left"
+        elif (np.array(c.a[:-1]) <= 1.01 * low).any():
+            undamped[s.input] = "a coefficient of its denominator is the least that is searched"
+        if abs(c.poles[-1]) * SHORTEST * task.shortest > 1:
+            vanished[s.input] = f"a lag went to zero, with its pole at {c.poles[-1].real:.2g} 1/s"
+    return undamped, vanished
 
 
 def _lowest(shape: Shape, shortest: float) -> np.ndarray:

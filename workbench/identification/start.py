@@ -94,15 +94,16 @@ def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float, t
         try:
             with np.errstate(all="ignore"):
                 made = _solved(shape, τ, moved, a, channel if k > 1 else None, trend)
-                made = made and mirrored(made)
+                steady = made and mirrored(made)  # what the next pass filters with
+                made = steady if shape.stable else made
                 error = np.inf if made is None else sum(
                     w**2 * float(np.sum(free(y - _response(made, r), r, trend) ** 2)) for r, y, w in moved)
         except (ValueError, np.linalg.LinAlgError):  # coefficients beyond floating point
             break
         if not np.isfinite(error):
             break
-        settled = k > 2 and np.allclose(made.a, a, rtol=1e-4)
-        a = np.array(made.a)
+        settled = k > 2 and np.allclose(steady.a, a, rtol=1e-4)
+        a = np.array(steady.a)
         if error < best or k < 2:
             best, channel = min(error, best), made
         if settled:
