@@ -13,6 +13,7 @@ from workbench.verdict import Verdict
 from workbench.verification.expression import formula
 
 POINTS = 181  # of a boundary
+STEPS = 400  # on every ray to it
 
 
 def certificate_arrays(run, verdicts: list[Verdict]) -> dict:
@@ -65,21 +66,22 @@ def _level_set(run, verdict: Verdict) -> dict | None:
     V, all_ = formula(data["V"], list(data["box"])), list(data["box"])
     centre = [data["centre"][n] for n in all_]
     low, high = (np.array([data["box"][n][i] for n in names]) for i in (0, 1))
-    start, rays = np.array(centre[:2]), []
-    for angle in np.linspace(0, 2 * np.pi, POINTS):
-        way = np.array([np.cos(angle), np.sin(angle)]) * (high - low) / 2
-        with np.errstate(all="ignore"):
-            ends = np.where(way > 0, (high - start) / way, np.where(way < 0, (low - start) / way, np.inf))
-        s = np.linspace(0, ends.min(), 400)
-        values = np.array([V([*(start + si * way), *centre[2:]]) for si in s])
-        over = np.flatnonzero(~(values <= data["level"]))
-        at = s[-1]
-        if len(over) and over[0]:
-            k = over[0]
-            at = np.interp(data["level"], values[k - 1: k + 1], s[k - 1: k + 1])
-        rays.append(start + at * way)
+    start, angle = np.array(centre[:2]), np.linspace(0, 2 * np.pi, POINTS)
+    way = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (high - low) / 2
+    with np.errstate(all="ignore"):
+        ends = np.where(way > 0, (high - start) / way, np.where(way < 0, (low - start) / way, np.inf)).min(axis=1)
+        s = np.linspace(0, 1, STEPS)[:, None] * ends
+        rays = start[:, None, None] + s * way.T[:, None, :]
+        values = V([*rays, *(np.full(s.shape, c) for c in centre[2:])]) + np.zeros(s.shape)
+    over = ~(values <= data["level"])
+    k, every = np.where(over.any(axis=0), over.argmax(axis=0), STEPS - 1), np.arange(POINTS)
+    before = np.maximum(k - 1, 0)
+    rise = values[k, every] - values[before, every]
+    share = np.where(over[k, every] & (rise > 0), (data["level"] - values[before, every]) / np.where(rise > 0, rise, 1.0), 1.0)
+    at = s[before, every] + share * (s[k, every] - s[before, every])
+    boundary = start + at[:, None] * way
     box = tuple((float(a), float(b)) for a, b in zip(low, high))
-    return _picture(run, names, [data["units"][n] for n in names], np.array(rays), "section", box,
+    return _picture(run, names, [data["units"][n] for n in names], boundary, "section", box,
                     f"V = {data['V'][:60]} at its level {data['level']:.4g}")
 
 

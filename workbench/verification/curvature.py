@@ -48,6 +48,15 @@ class Curvature:
         M = np.inf if H is None else -self._largest(H.scaled(-1.0), radii)
         return (0.5 * max(M, 0.0) + e + k) * (1 + 1e-12)
 
+    def bends(self, low, high, centre) -> np.ndarray:
+        """Directions in which g may change its sign, one a row: eigenvectors of its Hessian at the centre. Nothing proven."""
+        H, _, _ = self._enclosed(np.concatenate([centre, low[self.n:]]), np.concatenate([centre, high[self.n:]]), centre,
+                                 np.ones(self.n))
+        if H is None:
+            return np.zeros((0, self.n))
+        r = (high - low)[: self.n] / 2
+        return np.linalg.eigh((H.mid + H.mid.T) / 2 * np.outer(r, r))[1].T * r
+
     @staticmethod
     def _largest(H: Ball, radii) -> float:
         """A number μ with H ⪰ μ diag(1/r²) for every H of the ball, close to the largest; −∞ where none was shown."""

@@ -56,6 +56,7 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
 def _plain_claims(loop, scenario, signals) -> tuple:
     """Claims on a plant that is no manipulator: tolerances by the size of the path, proofs where the loop is linear."""
     from workbench.reference import Hold
+    from workbench.verification.limited import saturates
     from workbench.verification.linear_claims import predictive
     from workbench.verification.linear_loop import is_linear
 
@@ -72,6 +73,8 @@ def _plain_claims(loop, scenario, signals) -> tuple:
             found += [C.MPCStability(), C.CostDecrease()]
     if linear and loop.period is not None and (law is not None or not loop.no_derivative):
         found.insert(0, C.LinearStability())
+    if linear and saturates(loop):
+        found.append(C.RegionOfAttraction(counted=False))
     return tuple(found)
 
 
@@ -218,16 +221,8 @@ def ledger_arrays(run: Run) -> dict:
     outgoing = {}
     for (_, _, cut), values in b.flows.items():
         outgoing.setdefault(cut, values)
-    q = b.quantities
-    monitors = {}
-    for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders):
-        monitors[f"piston {label} inside stroke"] = {"t": b.t, "margin": np.minimum(q[f"x {label}"],
-                q[f"room {label}"]) / (c.stroke / 2)}
-        monitors[f"valve {label} within ±{c.valve.u_max:g} V"] = {"t": b.t,
-                "margin": 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max}
-        if not label.startswith("t"):
-            monitors[f"lever arm {label}"] = {"t": b.t, "margin": np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()}
-    monitors["pump flow"] = {"t": b.t, "margin": 1 - q["pump flow"] / run.loop.plant.Q_max}
+    margins = innermost(run.loop.controller).certificate(run.loop.plant).monitors(b)
+    monitors = {name: {"t": b.t, "margin": margin} for name, margin in margins.items()}
     monitors["(99) at this instant"] = {"t": b.t,
             "margin": -sum(per_structure_excess(b).values()) / max(np.abs(b.total_rate).max(), 1e-300)}
     return {"ledger": {"t": b.t, "v": b.total, "v_bound": predicted(b, reduced), "vdot": b.total_rate,

@@ -21,7 +21,7 @@ from workbench.errors import InputError
 from workbench.switches import _BINARY, _UNARY
 from workbench.system import Plain, innermost, names
 from workbench.verdict import Assumption
-from workbench.verification.linear_loop import Point, flat, refuse_turning
+from workbench.verification.linear_loop import Point, flat, point, refuse_turning
 from workbench.verification.sampled_data import sampled
 
 
@@ -178,6 +178,14 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
         (*names(loop.plant.states), *(f"command {i} on its way" for i in range(n - len(at.x))), *names(controller.states)),
         _start(loop, controller, at.x, r, n), T, tuple(beyond))
     return _needed(found, n)
+
+
+def saturates(loop) -> bool:
+    """Whether the loop can be taken apart, and has limits at all."""
+    try:
+        return len(limited(loop, point(loop.plant, {})).K) > 0
+    except InputError:
+        return False
 
 
 def _start(loop, controller, x, r, n) -> np.ndarray:

@@ -133,18 +133,19 @@ def check_settled(claim, run: Run) -> Verdict:
 
 def floor_of(claim, units: Sequence[str]) -> float:
     """The floor in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
+    refused = None
     for unit in dict.fromkeys(units):
         try:
             number = quantity(claim.floor, unit)
         except InputError as why:
-            refused = why
+            refused = refused or why
             continue
         if not number > 0:
             raise InputError(f"floor: must be greater than zero, got {claim.floor}", mend="give a value greater than zero")
         return number
-    if isinstance(claim.floor, str) and units:
+    if refused:
         raise InputError(f"floor: {refused.message}", mend=refused.mend)
-    return 0.0 if isinstance(claim.floor, str) else float(claim.floor)
+    return float(quantity(claim.floor, "1"))
 
 
 def error_units(plant) -> list[str]:

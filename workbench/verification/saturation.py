@@ -92,12 +92,21 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
     back = np.linalg.inv(W)
     touch = np.linalg.norm(K @ back / u_max[:, None], axis=1).max()  # x so scaled that the limits touch the unit ball
     W, back = (W * touch, back / touch) if touch > 0 else (W, back)
-    parts = _largest(W @ (A + B @ K) @ back, W @ B * u_max, K @ back / u_max[:, None], T,
-                     None if len(starts) else W @ np.linalg.inv(np.eye(n) if shape is None else np.asarray(shape, float)) @ W.T,
-                     [W @ np.asarray(x, float) for x in starts])
-    if parts is None:
-        return None
-    Q, Y, s = parts
+    data = (W @ (A + B @ K) @ back, W @ B * u_max, K @ back / u_max[:, None], T,
+            None if len(starts) else W @ np.linalg.inv(np.eye(n) if shape is None else np.asarray(shape, float)) @ W.T,
+            [W @ np.asarray(x, float) for x in starts])
+    parts = best = _largest(*data)
+    for share in (0.999, 0.99, 0.9, None):  # where rounding spoils the largest, a little less with room to spare
+        found = None if parts is None else _checked(A, B, K, u_max, T, W, parts)
+        if found or best is None or share is None:
+            return found
+        parts = _largest(*data, size=share * best[3])
+    return None
+
+
+def _checked(A, B, K, u_max, T, W, parts) -> Region | None:
+    """The region of a solution (in the coordinates W x, limits 1) that passes its check, or None."""
+    Q, Y, s, _ = parts
     for shrink in (1e-7, 1e-5, 1e-3):  # taken off the size, so that rounding leaves both conditions true
         with np.errstate(all="ignore"):
             try:
@@ -113,32 +122,36 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
     return None
 
 
-def _largest(a, b, k, T, metric, starts):
-    """(Q, Y, s) of the semidefinite program for limits of 1, {xᵀQ⁻¹x ≤ 1} large by the metric or the starts; None: not solved."""
+def _largest(a, b, k, T, metric, starts, size=None):
+    """(Q, Y, s, size) of the semidefinite program for limits of 1; None: not solved.
+
+    {xᵀQ⁻¹x ≤ 1} as large as it can be by the metric or the starts, or of that `size` and as far as possible from every edge.
+    """
     import cvxpy as cp
 
     m, n = k.shape
-    Q, Y, s, grown = cp.Variable((n, n), symmetric=True), cp.Variable((m, n)), cp.Variable(m), cp.Variable()
-    S = cp.diag(s)
+    Q, Y, s, room = cp.Variable((n, n), symmetric=True), cp.Variable((m, n)), cp.Variable(m), cp.Variable()
+    S, grown = cp.diag(s), cp.Variable() if size is None else size
     if T is None:
         fall = cp.bmat([[-(a @ Q + Q @ a.T), b @ S - Y.T], [S @ b.T - Y, 2 * S]])
     else:
         fall = cp.bmat([[Q, -Y.T, Q @ a.T], [-Y, 2 * S, -S @ b.T], [a @ Q, -b @ S, Q]])
-    limits = [(fall + fall.T) / 2 >> 1e-7 * cp.trace(Q) / n * np.eye(fall.shape[0]), Q >> 0, s >= 0]
+    limits = [(fall + fall.T) / 2 >> 1e-7 * cp.trace(Q) / n * np.eye(fall.shape[0]) + room * np.eye(fall.shape[0]),
+              Q >> room * np.eye(n), s >= 0, room >= 0, room <= (0 if size is None else 1)]
     for i in range(m):
         row = cp.reshape(k[i] @ Q - Y[i], (1, n), order="C")
-        limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 0)
+        limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 1e-2 * room * np.eye(n + 1))
     if metric is not None:
         metric = (metric + metric.T) / 2 / np.linalg.eigvalsh(metric)[-1]
-        limits += [Q >> grown * metric, grown <= FAR**2]
+        limits += [Q >> grown * metric, *([grown <= FAR**2] if size is None else [])]
     else:
-        size = max(np.linalg.norm(x) for x in starts)
+        far = max(np.linalg.norm(x) for x in starts)
         for x in starts:
-            row = cp.reshape(grown * (x / size), (1, n), order="C")
+            row = cp.reshape(grown * (x[None, :] / far), (1, n), order="C")
             limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 0)
-        limits.append(grown <= FAR)
-    solved = solve_sdp(cp.Problem(cp.Maximize(grown), limits)) and Q.value is not None
-    return (Q.value, Y.value, s.value) if solved else None
+        limits += [grown <= FAR] if size is None else []
+    solved = solve_sdp(cp.Problem(cp.Maximize(grown if size is None else room), limits)) and Q.value is not None
+    return (Q.value, Y.value, s.value, float(grown.value) if size is None else size) if solved else None
 
 
 def saturated_region(A, B, K, u_max, T: float | None = None, shape=None, inside=(), what: str = "the loop") -> Verdict:

@@ -26,6 +26,7 @@ from workbench.verification.motion import Motion
 from workbench.verification.paving import ball_size, faces, halved, least
 
 BATCH = 2048
+SHOTS = 200  # directions tried at random
 PIECES = 6  # in which the range of what varies is cut
 SOURCE = "interval branch and bound, outward rounding"
 
@@ -153,7 +154,10 @@ class _Judge:
         if not m < γ:
             return say(None, f"V reaches up to {m:.6g} from the ball, not below the level {γ:.6g}: smaller ball, larger box",
                        ball=m, level=γ)
-        state, used, found = self._search(γ if level is not None else np.inf, γ)
+        top = γ if level is not None else np.inf
+        shots = self._shots()
+        example = self._example(shots, shots, top)
+        state, used, found = ("false", 0, example) if example else self._search(top, γ)
         data = {"level": γ, "ball": m, "boxes": used}
         if state == "proved":
             return say(True, f"starts with V ≤ {γ:.6g} go to V ≤ {m:.6g}; {used} sub-boxes", **data)
@@ -211,6 +215,17 @@ class _Judge:
         if way is None:
             return True
         return ((way[0] > self.low[: self.n]) & (way[1] < self.high[: self.n])).all(axis=1)
+
+    def _shots(self) -> np.ndarray:
+        """Points tried before the search: along the directions in which V and V̇ bend, and at random, seeded."""
+        n, random = self.n, np.random.default_rng(0)
+        ways = random.uniform(-1, 1, (SHOTS, n)) * (self.high - self.low)[:n] / 2
+        for g in self.motion.curved or ():
+            own = g.bends(self.low, self.high, self.c)
+            ways = np.vstack([ways, own, -own])
+        ways = np.vstack([ways * s for s in 0.5 ** np.arange(6)])
+        vary = random.uniform(self.low[n:], self.high[n:], (len(ways), len(self.low) - n))
+        return np.hstack([np.clip(self.c + ways, self.low[:n], self.high[:n]), vary])
 
     def _search(self, top: float, γ: float):
         """("proved" | "false" | "left", boxes used, counter-example or boxes left). top: boxes with V > top are exempt."""
