@@ -70,6 +70,7 @@ def _of_the_linearised(log, plant, analysis) -> dict:
     if analysis.get("eigenvalues") is not None:
         plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], was_sampled(log))
     loops, sensitivity = titled(analysis.get("loops")), titled(analysis.get("sensitivity"))
+    loops |= {name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops}  # finer near resonances
     return plan | {"bode": lambda: linear.bode(loops), "nyquist": lambda: linear.nyquist(loops, sensitivity),
                    "sensitivities": lambda: linear.sensitivities(sensitivity)}
 

@@ -9,7 +9,7 @@ from workbench.parameters import digest
 from . import tables
 from .style import clean
 
-EQUATIONS = ("IEHA", "LinearActuator")  # plants whose equations are printed
+EQUATIONS = ("IEHA", "LinearActuator", "FourBar")  # plants whose equations are printed
 
 
 def equations(plant) -> str:

@@ -55,6 +55,15 @@ def test_peaks_are_exact():
     np.testing.assert_allclose(found["T"], abs(L / (1 + L)), rtol=1e-9)
 
 
+def test_no_resonance_is_missed():
+    ζ, ω_0, b = 2e-3, 211.0, 4.3
+    L = LinearSystem([[0, 1, 0], [-(ω_0**2), -2 * ζ * ω_0, 0], [0, 0, -b]], [[0], [1], [b]], [[ω_0**2, 0, 1]], [[0]])
+    part = arrays.around([L], 0.5)
+    assert np.abs(part["L"]).max() == pytest.approx(1 / (2 * ζ), rel=0.01) and (np.diff(part["ω"]) > 0).all()
+    turn = np.abs(np.diff(np.angle(part["L"])))
+    assert np.minimum(turn, 2 * np.pi - turn).max() < 0.35  # rad from point to point
+
+
 def test_the_worst_of_several_linearisations_counts():
     found = arrays.around([second_order(0.6), second_order(0.17), second_order(0.4)], 0.3)
     assert found["M_T"] == pytest.approx(1 / (2 * 0.17 * np.sqrt(1 - 0.17**2)), rel=1e-9)
@@ -147,6 +156,22 @@ def test_errors_of_a_run_that_blew_up_are_those_it_had():
     log = Log(t, np.stack([0 * t, y], 1), (Signal("Y_d", "m"), Signal("Y", "m")), {}, Status(False, "diverged", 0.6))
     found = arrays.error(log, "Y", 0.9)
     assert found["largest"] == pytest.approx(0.06) and found["at"] == pytest.approx(0.6) and np.isfinite(found["rms"])
+
+
+def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
+    class Law:
+        """Attributes by names that mean something else here."""
+
+        model, limits, slew, u_max, ahead = "none", 3.0, "fast", "high", 7
+
+        def command(self, t, z, y, r):
+            return [1e-5]
+
+    from workbench.system import Plain
+
+    run = ran(actuator(), Plain(Law(), ("Y",), (), ()), reference=None, duration=0.05)
+    assert arrays.model(run, ()) == arrays.solver(run) == arrays.previews(run) == {} and arrays.hypotheses(run) == []
+    assert [(e["kind"], e["high"], e["share"]) for e in arrays.limits(run)] == [("command", X_MAX, 0.0)]
 
 
 def test_knowing_ahead_is_what_makes_the_difference():

@@ -67,7 +67,7 @@ def an_analysis(t):
                    "events": {"infeasible": t[[40]], "fallback: last plan": t[[40, 41]]}},
         "hypotheses": [("full state measured", False), ("terminal set as a constraint", True)],
         "model": {"truth": "IEHA", "model": "LinearActuator", "where": "E = 0.1 mm", "channels": [channel]},
-        "sensitivity": {"X": {"ω": ω, "S": abs(1 / (1 + G)), "T": abs(G / (1 + G)), "M_S": 1.37, "ω_S": 300.0, "M_T": 1.02,
+        "sensitivity": {"X": {"ω": ω, "L": G, "S": abs(1 / (1 + G)), "T": abs(G / (1 + G)), "M_S": 1.37, "ω_S": 300.0, "M_T": 1.02,
                               "ω_T": 90.0, "disk": (-1.4, 0.9)}},
         "margins": [{"actuator": "X", "gain_up": 3.2, "gain_down": 0.21, "phase": 1.0, "delay": 0.004, "disk": 0.9}],
         "loops": {"X": (ω, G)},

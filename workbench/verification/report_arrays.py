@@ -1,7 +1,7 @@
 """Arrays that a report draws of a loop, beside those of the verdicts; nothing here decides anything.
 
-    sensitivity   actuator → {ω, S, T, M_S, ω_S, M_T, ω_T, disk}: |S|, |T| of the loop broken there, their exact peaks, and the
-                  circle around −1 (centre, radius) that the disk margin keeps L(jω) out of
+    sensitivity   actuator → {ω, L, S, T, M_S, ω_S, M_T, ω_T, disk}: L(jω) of the loop broken there, |S|, |T|, their exact
+                  peaks, and the circle around −1 (centre, radius) that the disk margin keeps L out of
     model         the plant against what the controller believes it is: frequency and step responses
     tracking      outputs beside their references, errors, what disturbed meanwhile
     limits        commands, slews and outputs beside their limits, and when they were at them
@@ -23,7 +23,7 @@ from workbench.calculus import linearize
 from workbench.demand import target_name
 from workbench.errors import InputError
 from workbench.parameters import digest
-from workbench.system import ClosedLoop, Plain, innermost, names, rewrapped
+from workbench.system import ClosedLoop, System, innermost, names, rewrapped
 from workbench.verification import claims as C
 from workbench.verification.linear import LinearSystem, break_loop, feedback
 from workbench.verification.run import Run
@@ -43,9 +43,10 @@ def report_arrays(run: Run, claims: Sequence, verdicts: Sequence) -> dict:
 
 
 def law_of(loop):
-    """The control law itself, whatever is around it; a predictive one out of its host."""
-    law = innermost(loop.controller)
-    return law.law if isinstance(law, Plain) else law
+    """The control law itself, whatever is around it; a predictive one out of its host, a user's own code as its host."""
+    from workbench.verification.linear_claims import predictive
+
+    return predictive(loop) or innermost(loop.controller)
 
 
 # ---- the loop, broken at a command ------------------------------------------------------------------------------------
@@ -84,10 +85,21 @@ def around(loops: Sequence[LinearSystem], α: float) -> dict:
         S = LinearSystem(T.A, T.B, -T.C, 1.0 - T.D, T.T)
         peaks.append((*hinf_norm(S), *hinf_norm(T)))
     (M_S, ω_S), (M_T, ω_T) = (max((p[i: i + 2] for p in peaks), key=lambda e: e[0]) for i in (0, 2))
-    ω = np.geomspace(0.1, min(loops[0].top, 1e4), POINTS)
+    ω = frequencies(loops[0])
     L = np.array([loops[0].at(w)[0, 0] for w in ω])
-    return {"ω": ω, "S": np.abs(1 / (1 + L)), "T": np.abs(L / (1 + L)), "M_S": M_S, "ω_S": ω_S, "M_T": M_T, "ω_T": ω_T,
+    return {"ω": ω, "L": L, "S": np.abs(1 / (1 + L)), "T": np.abs(L / (1 + L)), "M_S": M_S, "ω_S": ω_S, "M_T": M_T, "ω_T": ω_T,
             "disk": excluded(α)}
+
+
+def frequencies(L: LinearSystem) -> np.ndarray:
+    """Evenly on a logarithmic axis, 0.1 rad/s … π/T (1e3 where there is none), and densely around lightly damped poles."""
+    top = L.top if L.T else 1e3
+    λ = np.linalg.eigvals(L.A)
+    s = λ if L.T is None else np.log(λ[np.abs(λ) > 0]) / L.T
+    light = [p for p in s if 0.1 < p.imag < top and abs(p.real) < 0.3 * p.imag]
+    near = [p.imag + max(abs(p.real), 1e-3 * p.imag) * np.sinh(np.linspace(-4, 4, 41)) for p in light]
+    ω = np.concatenate([np.geomspace(0.1, top, POINTS), *near])
+    return np.unique(ω[(ω >= 0.1) & (ω <= top)])
 
 
 def excluded(α: float) -> tuple[float, float] | None:
@@ -119,7 +131,7 @@ def model(run: Run, claims) -> dict:
     """
     plant, law = run.loop.plant, law_of(run.loop)
     belief = getattr(law, "model", None)
-    if belief is None or digest(belief) == digest(plant):
+    if not isinstance(belief, System) or digest(belief) == digest(plant):
         return {}
     said = {"truth": type(plant).__name__, "model": type(belief).__name__}
     try:
@@ -146,8 +158,12 @@ def _point(run, claims):
     at = where(run, claims)
     if at.words:
         return at.x, at.u, at.words
-    size = np.abs(run.log.array(names(run.loop.controller.commands)[0]))
-    k = int(np.argmin(np.abs(size - np.sqrt(np.mean(size**2)))))
+    u = run.log.array(names(run.loop.controller.commands)[0])
+    usable = np.isfinite(u) & np.all([np.isfinite(run.log.array(s.name)) for s in plant.states if s.name in run.log], axis=0)
+    if not usable.any():
+        raise InputError("the run has no state at which it could be linearised")
+    size = np.where(usable, np.abs(u), np.inf)
+    k = int(np.argmin(np.abs(size - np.sqrt(np.mean(u[usable] ** 2)))))
     pick = lambda signals: [float(run.log.array(s.name)[k]) if s.name in run.log else 0.0 for s in signals]
     return pick(plant.states), pick(plant.inputs), f"its state in the run at t = {run.log.time[k]:.3g} s"
 
@@ -212,6 +228,8 @@ def error(log, name: str, settle: float) -> dict:
     late = np.isfinite(e) & (t >= settle)
     if np.count_nonzero(late) < 2:
         late = np.isfinite(e)
+    if np.count_nonzero(late) < 2:
+        return {"error": e, "rms": np.nan, "largest": np.nan, "at": float(t[0])}
     k = int(np.where(late, np.abs(e), -1.0).argmax())
     return {"error": e, "rms": metrics.rms(t[late], e[late]), "largest": float(np.abs(e[k])), "at": float(t[k])}
 
@@ -294,10 +312,10 @@ def _each(law, field: str, run) -> list[float]:
 
 def solver(run: Run) -> dict:
     """{t, iterations, active, slack (N,), optimal (share), events: words → times} of a predictive controller's solver."""
-    from workbench.verification.linear_claims import FALLBACK, STATUS
+    from workbench.verification.linear_claims import FALLBACK, STATUS, predictive
 
     log = run.log
-    if "mpc_status" not in log:
+    if predictive(run.loop) is None or "mpc_status" not in log:
         return {}
     status, fallback = (np.rint(log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback"))
     events: dict[str, np.ndarray] = {}
