@@ -204,3 +204,26 @@ def test_numbers_may_change_without_a_new_trace():
     a = four_bar()
     b = replace(a, bodies=(replace(a.bodies[0], mass=17.0), *a.bodies[1:]))
     assert structure(a) == structure(b) and a.initial() == pytest.approx(b.initial(), abs=1e-12)
+
+
+def swinging(**options):
+    """A four-bar on a column that turns: its plane turns with it."""
+    column = Body("column", axis=(0.0, 1.0, 0.0), mass=30.0, com=(0.1, 0.4, 0.05), inertia=(4.0, 3.0, 5.0, 0.1, 0.0, 0.2),
+                  rate=5.0, hold=True)
+    bars = (bar("crank", "column", 1.0, 2.0, point=(0.2, 0.5, 0.1), start=0.8, rate=-1.0, hold=True),
+            bar("link", "crank", 2.6, 1.0, point=(1.0, 0.0, 0.0), start=-0.4),
+            bar("rocker", "column", 1.8, 4.0, point=(3.2, 0.5, 0.1), start=1.6))
+    return Mechanism((column, *bars), (Loop("k", Place("link", (2.6, 0.0, 0.0)), Place("rocker", (1.8, 0.0, 0.0))),), **options)
+
+
+@pytest.mark.parametrize("method", ["projected", "minimal"])
+def test_a_planar_loop_may_turn_with_its_plane(method):
+    """Rows that are left out on one side of the column must be redundant on all of them."""
+    mechanism = swinging(method=method)
+    assert mechanism.assembly.mobility == 2
+    log = simulate(mechanism, Scenario(1.2))
+    assert np.ptp(log["q_column"].values) > np.pi
+    other = Maximal(mechanism, mechanism.assembly.z, mechanism.assembly.rates)
+    z, rates, _ = mechanism.split(last(mechanism, log))
+    assert other.apart(other.run(1.2, 1e-10), z, rates) < 1e-7
+    assert log["open_k"].values.max() < 1e-12

@@ -1,12 +1,12 @@
 """Loops closed: Φ(z) = 0 of cut joints, its Jacobian Φ_z and Φ̇_z ż.
 
-A cut between places a and b with points r, unit axes u and normals n across them:
+A cut between places a and b with points r, unit axes u and normals n across them; n_1, n_2, u_a are orthonormal:
 
-    spherical   r_a − r_b = 0
-    revolute    r_a − r_b = 0,  n_1·u_b = n_2·u_b = 0,   n_1, n_2 ⟂ u_a, fixed in a's body
+    spherical   n_1·(r_b − r_a) = n_2·(r_b − r_a) = u_a·(r_b − r_a) = 0
+    revolute    the same and n_1·u_b = n_2·u_b = 0
     prismatic   n_1·(r_b − r_a) = n_2·(r_b − r_a) = 0,  n_1·u_b = n_2·u_b = 0,  n_2·n_b = 0
 
-The force that holds a row is a wrench on b and its opposite on a; its power with the columns b_j is the row of Φ_z, so the
+Directions are fixed in a's body, so that the rows a planar loop needs stay the same ones however its plane turns. The force that holds a row is a wrench on b and its opposite on a; its power with the columns b_j is the row of Φ_z, so the
 Jacobian needs no derivative of its own.
 
 Source: [Jaiswal21] eqs (9)–(12); the rows as in [Haug89, chapter 9].
@@ -24,13 +24,12 @@ ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5}
 
 
 class Row(NamedTuple):
-    """One scalar constraint: Φ, Φ̇, the part Φ̇_z ż of Φ̈, and the wrenches that a unit force of it puts on bodies a and b."""
+    """One scalar constraint: Φ, Φ̇, the part Φ̇_z ż of Φ̈; the wrench of a unit force of it on b, its opposite acts on a."""
 
     value: object
     rate: object
     bias: object
-    on_a: tuple
-    on_b: tuple
+    wrench: tuple
     a: int
     b: int
 
@@ -51,23 +50,16 @@ def _across(place):
 def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
     """The constraints of one cut between bodies number a and b (−1: the ground)."""
     P, Q = point(motion, a, loop.a.point), point(motion, b, loop.b.point)
-    gap = apart(Q, P)
-    meet = [Row(gap[0][k], gap[1][k], gap[2][k], (e, cross(P[0], e)), opposite((e, cross(Q[0], e))), a, b)
-            for k, e in enumerate(([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))]
+    between = apart(P, Q)
+    u_a, n1, n2 = (direction(motion, a, d) for d in _across(loop.a))
+    meet = [Row(*_product(n, between), (n[0], cross(Q[0], n[0])), a, b) for n in (n1, n2, u_a)]
     if loop.joint == "spherical":
         return meet
-    _, n1, n2 = (direction(motion, a, d) for d in _across(loop.a))
     u_b, n_b = (direction(motion, b, d) for d in _across(loop.b)[:2])
-    aligned = [_row(_product(n, d), (ZERO3, cross(d[0], n[0])), a, b) for n, d in ((n1, u_b), (n2, u_b))]
+    aligned = [Row(*_product(n, d), (ZERO3, cross(d[0], n[0])), a, b) for n, d in ((n1, u_b), (n2, u_b))]
     if loop.joint == "revolute":
         return meet + aligned
-    between = apart(P, Q)
-    slide = [_row(_product(n, between), (n[0], cross(Q[0], n[0])), a, b) for n in (n1, n2)]
-    return [*slide, *aligned, _row(_product(n2, n_b), (ZERO3, cross(n_b[0], n2[0])), a, b)]
-
-
-def _row(values, on_b, a: int, b: int) -> Row:
-    return Row(*values, opposite(on_b), on_b, a, b)
+    return [*meet[:2], *aligned, Row(*_product(n2, n_b), (ZERO3, cross(n_b[0], n2[0])), a, b)]
 
 
 def opposite(F):
@@ -80,7 +72,7 @@ def jacobian(T: Tree, found: list[Row], columns) -> list[list]:
     table = []
     for row in found:
         line = [0.0] * T.n_v
-        for body, wrench in ((row.a, row.on_a), (row.b, row.on_b)):
+        for body, wrench in ((row.a, opposite(row.wrench)), (row.b, row.wrench)):
             for i in T.above[body] if body >= 0 else ():
                 line[i] = plain_sum(line[i], power(columns[i], wrench))
         table.append(line)
