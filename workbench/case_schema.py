@@ -14,10 +14,10 @@ from workbench.schema import json_schema
 
 def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
     """Schema of a case file with these plants (a hint), control laws and claims (a union)."""
-    defs: dict = {}
+    defs, known = {}, {}
 
     def part(declared) -> dict:
-        body = json_schema(declared)
+        body = json_schema(declared, names=known)
         defs.update(body.pop("$defs"))
         body.pop("$schema")
         return body

@@ -21,9 +21,12 @@ _TAG = {"enum": [*shape.TAGS, "", None],
 _SELECTOR = f"^({'|'.join(shape.SELECTORS)})$"
 
 
-def json_schema(declared: Any, title: str = "") -> dict:
-    """Schema of a file that holds one `declared` (a dataclass or any hint `build` understands)."""
-    writer = _Writer({"quantity": _QUANTITY, "tag": _TAG, "text": {"type": ["string", "null"]}}, {})
+def json_schema(declared: Any, title: str = "", names: dict[type, str] | None = None) -> dict:
+    """Schema of a file that holds one `declared` (a dataclass or any hint `build` understands).
+
+    names: class → its name under $defs, filled in; one dict for several schemas lets their $defs be put together.
+    """
+    writer = _Writer({"quantity": _QUANTITY, "tag": _TAG, "text": {"type": ["string", "null"]}}, {} if names is None else names)
     body = writer.value(declared)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | ({"title": title} if title else {})
     return {**head, **body, "$defs": writer.defs}
