@@ -12,6 +12,7 @@ from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
+from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 from workbench.wrappers import Saturated
 
@@ -67,6 +68,25 @@ class VDCLedger:
     def _memory(self, loop, z):
         """The law's own memory inside the controller's (wrappers append theirs)."""
         return z[: len(self.law.states)]
+
+    # ---- what the theorem asks for ----------------------------------------------------------------------------------
+    def hypotheses(self, run, claim):
+        """Every hypothesis of Theorem 5, and of what completes it, on this run."""
+        return hypotheses.manipulator(run, claim)
+
+    def rates(self, run):
+        """(rate of the bodies and actuators alone, over the run's poses), 1/s."""
+        return hypotheses.manipulator_rates(run)
+
+    def monitors(self, balance) -> dict:
+        """Hypothesis → its margin along the run, 1 at ease, negative where it is not met."""
+        q, plant, found = balance.quantities, self.plant, {}
+        for label, c in zip(plant.labels, plant.cylinders):
+            found[f"piston {label} inside stroke"] = np.minimum(q[f"x {label}"], q[f"room {label}"]) / (c.stroke / 2)
+            found[f"valve {label} within ±{c.valve.u_max:g} V"] = 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max
+            if not label.startswith("t"):
+                found[f"lever arm {label}"] = np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()
+        return found | {"pump flow": 1 - q["pump flow"] / plant.Q_max}
 
     # ---- bodies -----------------------------------------------------------------------------------------------------
     def _bodies(self, shape, need: Required, true, nets, f_c, cuts, tip):
@@ -211,27 +231,27 @@ class VDCLedger:
         law, m = self.law, len(self.law.references)
         ideal = law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0]
         formed = law.law(inner_z, exact, r[:m])[0]
-        now = _instant(loop.controller)
+        now = instant(loop.controller)
         size = len(now.states)
-        free = _unlimited(now).command(t, list(z[:size]), y, r)
+        free = unlimited(now).command(t, list(z[:size]), y, r)
         return ideal, formed, free, now.command(t, list(z[:size]), y, r), list(u[: self.plant.n])
 
 
-def _instant(controller):
+def instant(controller):
     """The controller without hold and delay."""
     while getattr(controller, "period", None) is not None:
         controller = controller.inner
     return controller
 
 
-def _unlimited(controller):
+def unlimited(controller):
     """The controller without its own limits on the command (those wrappers have no memory)."""
     if isinstance(controller, Saturated):
-        return _unlimited(controller.inner)
+        return unlimited(controller.inner)
     if not hasattr(controller, "inner"):
         return controller
     new = copy(controller)  # not `replace`: its numbers may be expressions, which no check can judge
-    object.__setattr__(new, "inner", _unlimited(controller.inner))
+    object.__setattr__(new, "inner", unlimited(controller.inner))
     return new
 
 

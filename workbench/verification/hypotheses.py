@@ -1,4 +1,7 @@
-"""The theorem's hypotheses, one by one, each with its margin and where it is worst."""
+"""The theorem's hypotheses, one by one, each with its margin and where it is worst.
+
+Which ones there are, the law's certificate says (`certificate(plant).hypotheses(run, claim)`), made of the ones below.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,7 @@ from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Sat
 
 def check_hypotheses(claim, run: Run) -> Verdict:
     """Every hypothesis of Theorem 5 and of what completes it, on this run."""
-    law, plant = innermost(run.loop.controller), run.loop.plant
-    found = [*gains(law, plant), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
-             *reference(run), *knowledge(run, law), *signal_path(run)]
+    found = list(innermost(run.loop.controller).certificate(run.loop.plant).hypotheses(run, claim))
     met = sum(a.holds is True for a in found)
     missing = "; ".join(f"{a.text} ({a.worst})" if a.worst else a.text for a in found if a.holds is not True)
     holds = met == len(found)
@@ -27,6 +28,13 @@ def check_hypotheses(claim, run: Run) -> Verdict:
                    source="[Petrovic22] Theorem 5, Assumptions 1–5",
                    assumptions=tuple(found) if holds else (), counted=claim.counted,
                    data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]})
+
+
+def manipulator(run, claim):
+    """All of a manipulator's under virtual decomposition control."""
+    law = innermost(run.loop.controller)
+    yield from (*gains(law, run.loop.plant), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
+                *reference(run), *knowledge(run, law), *signal_path(run))
 
 
 def gains(law, plant):
@@ -45,17 +53,20 @@ def friction(run):
     """Each cylinder's friction increasing (interval slope ≥ 0) over the speeds of the run; laws with memory by their storage."""
     plant, law = run.loop.plant, innermost(run.loop.controller)
     for label, c, known in zip(plant.labels, plant.cylinders, law.model.cylinders):
-        v = run.balance.quantities[f"ẋ {label}"]
-        top = float(np.abs(v).max())
-        kind = type(c.friction).__name__
-        if c.friction.states(""):
-            yield passive(run, label, c.friction, known.friction, top)
-        else:
-            # The part −Δẋ(f_fr − f_f) looks at the law between true and required speed.
-            top = max(top, float(np.abs(v + run.balance.quantities[f"Δẋ {label}"]).max()))
-            slope = float(c.friction.slope(max(top, 1e-9))[0])
-            yield Assumption(f"friction of cylinder {label} ({kind}) increasing", slope >= 0, slope, "N s/m",
-                             f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law")
+        q = run.balance.quantities
+        yield rubbing(run, label, c.friction, known.friction, q[f"ẋ {label}"], q[f"Δẋ {label}"])
+
+
+def rubbing(run, label, law, known, v, Δv) -> Assumption:
+    """That of one cylinder, whose controller knows the law `known`, at speeds v and required speeds v + Δv."""
+    top = float(np.abs(v).max())
+    if law.states(""):
+        return passive(run, label, law, known, top)
+    # The part −Δẋ(f_fr − f_f) looks at the law between true and required speed.
+    top = max(top, float(np.abs(v + Δv).max()))
+    slope = float(law.slope(max(top, 1e-9))[0])
+    return Assumption(f"friction of cylinder {label} ({type(law).__name__}) increasing", slope >= 0, slope, "N s/m",
+                      f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law")
 
 
 def passive(run, label, law, known, top: float) -> Assumption:
@@ -200,7 +211,12 @@ def signal_path(run):
         yield Assumption("nothing unknown between plant and law", None, None, "", ", ".join(other), "Theorem 5")
 
 
-def path_rate(run, points: int = 12) -> tuple[float, float]:
+def path_rate(run) -> tuple[float, float]:
+    """(rate c from the bodies and actuators alone, rate over the run's poses, never smaller), 1/s, as the certificate says."""
+    return innermost(run.loop.controller).certificate(run.loop.plant).rates(run)
+
+
+def manipulator_rates(run, points: int = 12) -> tuple[float, float]:
     """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s; the reduced one only for a base at
     rest."""
     law, plant = innermost(run.loop.controller), run.loop.plant
