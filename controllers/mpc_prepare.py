@@ -92,8 +92,8 @@ def prepared(law, x, u) -> Prepared:
     q, terminal = problem_of(law, model)
     still = [s.name for s, row in zip(law.follows, q.track) if not q.felt[:, row].any()]
     if still:
-        raise InputError(f"MPC: no command moves {', '.join(still)} of {type(law.model).__name__} within {law.N} samples of where it "
-                         "is linearised", mend="look further ahead, give x_0, or track something else")
+        raise InputError(f"MPC: no command moves {', '.join(still)} of {type(law.model).__name__} within {law.N} samples, where "
+                         "it is linearised", mend="look further ahead, give x_0, or track something else")
     L, W, V, start = None, None, None, None
     C_a = np.hstack([model.C, model.C_d])
     reads: tuple[int, ...] = ()

@@ -198,14 +198,13 @@ def root(M: np.ndarray) -> np.ndarray:
 def residuals(q: Problem) -> np.ndarray:
     """Rows E over (θ, z) whose squares make up V (without ρ₁)."""
     _, u, y = q.predicted
-    rows, weights = list(q.track), (root(q.Q), root(q.R), root(q.S))
-    found = []
-    for k in range(q.N + (q.P is None)):
-        found.append(weights[0] @ (y[k][rows] - q.reference(k)))
-        if k < q.N:
-            found.append(weights[2] @ (u[k + 1] - u[k]))
-            if q.R.any():
-                found.append(weights[1] @ (u[k + 1] - q.steady(k)[1]))
+    count, width = q.N + (q.P is None), q.n_θ + q.n_z
+    errors = np.array(y[:count])[:, list(q.track)] - np.array([q.reference(k) for k in range(count)])
+    moves = np.diff(np.array(u), axis=0)
+    found = [(root(q.Q) @ errors).reshape(-1, width), (root(q.S) @ moves).reshape(-1, width)]
+    if q.R.any():
+        away = np.array(u[1:]) - np.array([q.steady(k)[1] for k in range(q.N)])
+        found.append((root(q.R) @ away).reshape(-1, width))
     if q.P is not None:
         found.append(root(q.P) @ q.terminal())
     found += [np.sqrt(q.ρ2[i]) * q.slack(i) for i in range(len(q.soft))]
@@ -224,12 +223,13 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
             high.append(above[i])
             labels.append(f"{text} {i}")
 
-    starts = np.cumsum([0, *q.blocks[:-1]])
-    for k in starts[1:]:
+    starts, hard = np.cumsum([0, *q.blocks[:-1]]), np.isfinite([q.y_min, q.y_max]).any()
+    for k in starts[1:] if np.isfinite(q.slew).any() else ():
         add((u[k + 1] - u[k]) / q.stroke[:, None], -q.slew / q.stroke, q.slew / q.stroke, f"slew at {k}, command")
     for k in range(1, q.N + 1):
-        felt = q.felt[k]
-        add(y[k], np.where(felt, q.y_min, -np.inf), np.where(felt, q.y_max, np.inf), f"limit at {k}, output")
+        if hard:
+            felt = q.felt[k]
+            add(y[k], np.where(felt, q.y_min, -np.inf), np.where(felt, q.y_max, np.inf), f"limit at {k}, output")
         for i, row in enumerate(q.soft):
             for sign, edge in ((1.0, q.y_high[i]), (-1.0, -q.y_low[i])):
                 add(sign * y[k][[row]] - q.slack(i), [-np.inf], [edge], f"soft limit at {k}, output {row}")

@@ -13,14 +13,14 @@ FORMAT, VERSION = "fluidproof-comparison", 1
 
 
 def rows(found: Comparison) -> list[tuple[str, list[str]]]:
-    """(what, one cell a case), numbers with units, – where a case has none."""
+    """(what, one cell a case), numbers with units, – where a case has none; what no case has is left out."""
     made = [("sample time", [_or_dash(e.period, "s", none="continuous") for e in found.entries])]
     made += _runs("", [e.nominal for e in found.entries])
     made += [(what, [cell(e) for e in found.entries]) for what, cell in CELLS]
     for k, change in enumerate(found.changes):
         words = ", ".join(f"{name} = {value}" for name, value in change.items())
         made += _runs(f"{words}: ", [e.also[k] for e in found.entries])
-    return made
+    return [(what, cells) for what, cells in made if set(cells) != {"–"}]
 
 
 def _or_dash(value, unit, digits=3, none="–") -> str:
