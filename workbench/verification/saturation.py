@@ -5,7 +5,7 @@
 With the dead zone ψ = Kx − sat(Kx): wherever |(K − G)_i x| ≤ u_max,i, ψ_i (ψ_i − (Gx)_i) ≤ 0. So xᵀPx falls inside
 {xᵀPx ≤ 1} if, for some G and τ > 0, the form of V̇ (ΔV) − 2ψᵀτ(ψ − Gx) is negative definite, and the ellipsoid lies
 between the planes: [u_max,i², (K − G)_i; ·, P] ⪰ 0. Found as a semidefinite program, decided exactly.
-Source: Hu and Lin, Control Systems with Actuator Saturation (2001); Gomes da Silva and Tarbouriech (2005).
+Sources: [HuLin01], [GomesTarbouriech05].
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ w_i) ≥ 0 is negative. It is searched for by a semidefinite program in floats a
     jury-lee   the same V                    and a slope of at most `slope_i`            sampled only
 
 popov and jury-lee: low is moved to 0 first, by A − B·low·C. With w = φ(y) and Δy = y⁺ − y the step of the integral is at
-most wΔy + ½ slope Δy². Sources: Khalil, Nonlinear Systems (2002), section 7.1; Jury and Lee, IEEE Transactions on
-Automatic Control 9 (1964). A saturation that holds only near the origin: `saturation`.
+most wΔy + ½ slope Δy². Sources: [Khalil02] section 7.1; [JuryLee64]. A saturation that holds only near the origin:
+`saturation`.
 """
 
 from __future__ import annotations
