@@ -30,7 +30,7 @@ static void project_state(real t, real *x, const real *w, const real *c, real *w
 #endif
 
 /* inputs from t0 on: one row that holds, or the polynomial through NODES equidistant rows over the span */
-typedef struct { const real *rows; real t0, span; } Inputs;
+typedef struct { const real *rows; real t0, span, poly[(WSTRIDE > 0 && !FIXED) * NODES * NW + 1]; } Inputs;
 
 #if FIXED
 static const int row_at[6] = TABLE_ROW; /* row of a stage's inputs */
@@ -47,21 +47,33 @@ static void input_rate(const Inputs *in, real *dw) {
     for (int i = 0; i < NW; ++i) dw[i] += slope_at[j] * in->rows[j * NW + i] / in->span;
 }
 #else
+static const real POLY[NODES][NODES] = TABLE_POLY; /* rows of an interval → coefficients in (t − t0)/span */
+
+static void fit_inputs(Inputs *in) {
+#if WSTRIDE > 0
+  for (int k = 0; k < NODES; ++k)
+    for (int i = 0; i < NW; ++i) {
+      real sum = 0.0;
+      for (int j = 0; j < NODES; ++j) sum += POLY[k][j] * in->rows[j * NW + i];
+      in->poly[k * NW + i] = sum;
+    }
+#else
+  (void)in;
+#endif
+}
+
 static const real *inputs_at(const Inputs *in, real t, real *w, real *dw) {
 #if WSTRIDE > 0
-  real s = (t - in->t0) / in->span * (NODES - 1);
-  for (int i = 0; i < NW; ++i) w[i] = dw[i] = 0.0;
-  for (int j = 0; j < NODES; ++j) {
-    real value = 1.0, slope = 0.0;
-    for (int l = 0; l < NODES; ++l) {
-      if (l == j) continue;
-      slope = (slope * (s - l) + value) / (j - l);
-      value *= (s - l) / (real)(j - l);
+  real s = (t - in->t0) / in->span;
+  for (int i = 0; i < NW; ++i) {
+    const real *c = in->poly + i;
+    real value = c[(NODES - 1) * NW], slope = 0.0;
+    for (int k = NODES - 2; k >= 0; --k) {
+      slope = slope * s + value;
+      value = value * s + c[k * NW];
     }
-    for (int i = 0; i < NW; ++i) {
-      w[i] += value * in->rows[j * NW + i];
-      dw[i] += slope * in->rows[j * NW + i] * (NODES - 1) / in->span;
-    }
+    w[i] = value;
+    dw[i] = slope / in->span;
   }
   return w;
 #else
@@ -81,7 +93,7 @@ static const real *stage_inputs(const Inputs *in, int s, real t, real *w) {
 /* one step of h from z at t to `to`; J and f_t are those of t. Returns the error against what is allowed. */
 static real rodas(real t, real h, const real *z, real *to, const Inputs *in, const real *J, const real *ft, const real *c,
                   real *work) {
-  real U[6][N], y[NX + 1], w[NW + 1], f[N + 1], r[N], L[NLU + 1], g = 1.0 / (h * GAMMA), worst = 0.0;
+  real U[6][N], y[NX + 1], w[NW + 1], f[N + 1], r[N], L[NLU + 1], g = 1.0 / (h * GAMMA), per = 1.0 / h, worst = 0.0;
   { const real *arg[2] = {J, &g}; real *res[1] = {L}; lu(arg, res, 0, work, 0); }
   for (int i = NI; i < NX; ++i) y[i] = z[i];
   for (int s = 0; s < 6; ++s) {
@@ -94,7 +106,7 @@ static real rodas(real t, real h, const real *z, real *to, const Inputs *in, con
     for (int i = 0; i < N; ++i) {
       real sum = 0.0;
       for (int q = 0; q < s; ++q) sum += C[s][q] * U[q][i];
-      r[i] = f[i] + sum / h + D[s] * h * ft[i];
+      r[i] = f[i] + sum * per + D[s] * h * ft[i];
     }
     const real *arg[2] = {L, r}; real *res[1] = {U[s]};
     solve(arg, res, 0, work, 0);
@@ -214,7 +226,10 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
         for (int i = 0; i < NX; ++i) x[i] = y[i];
         h = FIRST;
       }
-      Inputs in = {WSTRIDE > 0 ? f + s * NODES * NW : w, from, till - from};
+      Inputs in = {.rows = WSTRIDE > 0 ? f + s * NODES * NW : w, .t0 = from, .span = till - from};
+#if !FIXED
+      fit_inputs(&in);
+#endif
       if (!advance(from, till, state, &in, c, work, &h)) { x[0] = NAN; return k + 1 - first; }
     }
   }

@@ -28,6 +28,7 @@ from workbench.native import END, MOST_OPERATIONS, Loop, address, generated, lib
 from workbench.system import System, names
 
 NODES = (0.0, 0.25, 0.5, 0.75, END)
+POLY = np.linalg.inv(np.vander(np.linspace(0.0, 1.0, len(NODES)), increasing=True))  # values there → coefficients
 GAMMA = 0.25
 A = ((), (1.544,), (0.9466785280815826, 0.2557011698983284), (3.314825187068521, 2.896124015972201, 0.9986419139977817),
      (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
@@ -140,7 +141,7 @@ class StiffLoop(Loop):
             "NODES": len(NODES), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "PROJECTED": len(projection(t)),
             "FIXED": int(self.fixed), "FIRST": self.FIRST, "NEAR": self.NEAR, "RELATIVE": self.RELATIVE, "GAMMA": GAMMA,
             "TABLE_A": table(A), "TABLE_C": table(C), "TABLE_AT": row(AT), "TABLE_D": row(D), "TABLE_ROW": row(ROW),
-            "TABLE_SLOPE": row(map(float, SLOPE))}
+            "TABLE_SLOPE": row(map(float, SLOPE)), "TABLE_POLY": table(POLY.tolist())}
         lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
         if lib is not None:
             p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
