@@ -14,6 +14,7 @@ from plants import IEHA, LinearActuator
 from reports import Content, document, figures_linear, figures_loop, figures_region, rendered, style, tables, words
 from reports.document import THEORY
 from tests.actuator import Actuator, mpc
+from workbench import Sampled
 from workbench.file import load
 from workbench.log import Log, Status
 from workbench.system import Signal
@@ -23,6 +24,7 @@ from workbench.verification.judge import study
 pypdf = pytest.importorskip("pypdf")
 EXAMPLES = Path(__file__).parents[1] / "examples"
 HOSTILE = '#panic("x") $x^$ [b] *c* <d> \\ @e \x1b'
+CERTIFIED = Verdict("linear-stability", "the loop is stable", True, "proof")
 HOLDS = Verdict("a", "the loop is stable", True, "proof", source="Lyapunov")
 
 
@@ -130,7 +132,9 @@ def test_each_law_has_its_page():
     for options, phrase in (({"feed": "gain"}, "gain, "), ({"feed": "none", "anti_windup": "clamp"}, "no feed-forward"),
                             ({"feed": "none", "anti_windup": "none"}, "by nothing")):
         everything = said(full(controller=PID(plant, damping="none", u_max=5e-4, **options), **bare))
-        assert "LDL" in everything and phrase in everything
+        assert phrase in everything and "runs continuously" in everything and "LDL" not in everything
+    sampled = said(full(controller=Sampled(PID(plant, feed="none", damping="none"), 1e-3), verdicts=(CERTIFIED,), **bare))
+    assert "command is held" in sampled and "LDL" in sampled
     page = said(full(controller=mpc(Actuator()), log=None, analysis={"hypotheses": [("one model", True)]}))
     assert "All are met" in page and "known 20 samples ahead" in page and "does not apply" not in page
 
