@@ -115,6 +115,16 @@ class FourBar(System):
         return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
 
     @property
+    def p_s(self):
+        """Supply pressure, Pa."""
+        return self.circuit.p_P
+
+    @property
+    def p_r(self):
+        """Return pressure, Pa."""
+        return self.circuit.p_T
+
+    @property
     def velocity_gain(self):
         """ṡ per volt while the cylinder is held by no force, extending and retracting averaged, m/(s V)."""
         c, r = self.circuit, self.circuit.A_3 / self.circuit.A_2

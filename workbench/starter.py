@@ -57,8 +57,7 @@ loop:
 scenario:
   reference: {{type: Sine, space: output, centre: start, amplitude: [{amplitude}], frequency: {frequency}}}
   duration: {duration}
-  # disturbances: {{F_ext: 100 N}}
-
+{disturbances}
 claims:                                    # false takes one out; counted: it decides the exit code
 """
 
@@ -104,9 +103,11 @@ def _short(machine, plant, law, claims, file, scenario) -> str:
     """For a plant that is no manipulator: the gains that suit it, its default path."""
     path, hints = scenario.reference, dict(_simple(law))
     gains = [f"  {key}: {_exact(value)}" for key, value in law.suited(plant).items() if key in hints]
+    pushes = [s for s in plant.inputs if s.kind == "disturbance"][:1]
     text = SHORT.format(machine=machine, name=plant.name, law=law.__name__, file=file, gains="\n".join(gains),
                         sample_time=format_quantity(Sampled.T_s, "s"), amplitude=format_quantity(path.amplitude[0], "m"),
-                        frequency=format_quantity(path.frequency, "Hz"), duration=format_quantity(scenario.length(), "s"))
+                        frequency=format_quantity(path.frequency, "Hz"), duration=format_quantity(scenario.length(), "s"),
+                        disturbances="".join(f"  # disturbances: {{{s.name}: 100 {s.unit}}}\n" for s in pushes))
     return "\n".join([text.rstrip(), *_claims(claims, plant)]) + "\n"
 
 
