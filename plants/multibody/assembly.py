@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.multibody import tree
+from plants.multibody import acting, tree
 from plants.multibody.loops import ROWS, facing
 from workbench.errors import InputError
 
@@ -253,7 +253,7 @@ def holding_forces(mechanism, z) -> list[float]:
     n = len(pulls)
 
     def loads(forces, gravity):
-        wrenches, direct = mechanism.applied(pulls, forces)
+        wrenches, direct = acting.applied(mechanism, pulls, forces)
         return np.array(tree.forces(T, own, motion, gravity, wrenches), float) + np.array(direct, float)
 
     laws = [k for k, a in enumerate(mechanism.actuators) if hasattr(a.drive, "law")]

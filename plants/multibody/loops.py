@@ -6,8 +6,9 @@ A cut between places a and b with points r, unit axes u and normals n across the
     revolute    the same and n_1·u_b = n_2·u_b = 0
     prismatic   n_1·(r_b − r_a) = n_2·(r_b − r_a) = 0,  n_1·u_b = n_2·u_b = 0,  n_2·n_b = 0
 
-Directions are fixed in a's body, so that the rows a planar loop needs stay the same ones however its plane turns. The force that holds a row is a wrench on b and its opposite on a; its power with the columns b_j is the row of Φ_z, so the
-Jacobian needs no derivative of its own.
+Directions are fixed in a's body, so that the rows a planar loop needs stay the same ones however its plane turns. The force that
+holds a row is a wrench on b and its opposite on a; its power with the columns b_j is the row of Φ_z, so the Jacobian needs no
+derivative of its own.
 
 Source: [Jaiswal21] eqs (9)–(12); the rows as in [Haug89, chapter 9].
 """

@@ -16,11 +16,11 @@ Source: [Jaiswal21] eqs (1)–(12), (35)–(42); [Bayo96] for the projections.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple, final
+from typing import Annotated, Literal, final
 
-from plants.multibody import checks, linear, loops, reduced, tree
+from plants.multibody import acting, checks, dynamics, loops, reduced, signals, tree
+from plants.multibody.acting import Pull
 from plants.multibody.assembly import Assembly, assemble, holding_forces
-from plants.multibody.drives import Torque, effort
 from plants.multibody.parts import Actuator, Body, Loop
 from plants.multibody.planar import Closing, plan
 from plants.multibody.tree import Motion, Tree
@@ -30,19 +30,6 @@ from workbench.parameters import Unit, check_bounds
 from workbench.system import Signal, System
 
 __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
-NEWTON = 2  # corrections of the positions a projection makes
-JOINT_SIGNALS = {"revolute": ("q", "rad", "angle"), "prismatic": ("x", "m", "position")}
-
-
-class Pull(NamedTuple):
-    """An actuator at work: length s, rate ṡ, force F, its states and inputs, and how it acts on the mechanism."""
-
-    s: object
-    rate: object
-    force: object
-    x: list
-    u: list
-    wrench: tuple | None
 
 
 @final
@@ -103,26 +90,12 @@ class Mechanism(System):
     @property
     def coordinates(self) -> tuple[Signal, ...]:
         """Positions of all joints."""
-        found = []
-        for b in self.bodies:
-            if b.joint == "spherical":
-                found += [Signal(f"e_{b.name}_{k}", "1", f"quaternion of {b.name}") for k in range(4)]
-            elif b.joint != "fixed":
-                letter, unit, word = JOINT_SIGNALS[b.joint]
-                found.append(Signal(f"{letter}_{b.name}", unit, f"{word} of {b.name}"))
-        return tuple(found)
+        return signals.positions(self.bodies)
 
     @property
     def rates(self) -> tuple[Signal, ...]:
         """Rates of all joints."""
-        found = []
-        for b in self.bodies:
-            if b.joint == "spherical":
-                found += [Signal(f"ω_{b.name}_{a}", "rad/s", f"angular velocity of {b.name} in its axes") for a in "xyz"]
-            elif b.joint != "fixed":
-                letter, unit, word = JOINT_SIGNALS[b.joint]
-                found.append(Signal(f"d{letter}_{b.name}", f"{unit}/s", f"rate of {b.name}"))
-        return tuple(found)
+        return signals.rates(self.bodies)
 
     @property
     def drive_states(self) -> tuple[Signal, ...]:
@@ -145,20 +118,23 @@ class Mechanism(System):
         return tuple(s for a in self.actuators for s in a.drive.inputs(a.name))
 
     @property
+    def lengths(self) -> tuple[Signal, ...]:
+        """s and ds of all actuators."""
+        return signals.lengths(self)
+
+    @property
     def outputs(self):
-        units = ["m" if not a.joint else self.coordinates[self._joint_at(a)[0]].unit for a in self.actuators]
-        s = [Signal(f"s_{a.name}", unit, f"length of {a.name}") for a, unit in zip(self.actuators, units)]
-        rates = [Signal(f"d{x.name}", f"{x.unit}/s", f"rate of {x.meaning}") for x in s]
-        return (*s, *rates, *self.coordinates, *self.rates, *self.drive_states)
+        return (*self.lengths, *self.coordinates, *self.rates, *self.drive_states)
 
     @property
     def monitors(self):
-        forces = [Signal(f"f_{a.name}", "N m" if isinstance(a.drive, Torque) else "N", f"force of {a.name}")
-                  for a in self.actuators]
-        lengths, (zs, vs) = self.outputs[: 2 * len(self.actuators)], self.own
-        found = [s for i, s in enumerate(self.coordinates) if i not in zs] + [s for i, s in enumerate(self.rates) if i not in vs]
-        return (*lengths, *found, *forces,
+        return (*self.lengths, *self._following(self.coordinates, self.rates), *signals.forces(self.actuators),
                 *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
+
+    def _following(self, positions, rates) -> list:
+        """Those that are no states."""
+        zs, vs = self.own
+        return [v for i, v in enumerate(positions) if i not in zs] + [v for i, v in enumerate(rates) if i not in vs]
 
     @property
     def power_names(self):
@@ -225,77 +201,21 @@ class Mechanism(System):
 
     def moved(self, z, δ) -> list:
         """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""
-        found = []
-        for body, (at, many), (first, _) in zip(self.bodies, self.tree.z, self.tree.v):
-            if body.joint == "spherical":
-                e = z[at: at + many]
-                e = [a + b for a, b in zip(e, tree.quaternion_rate(e, δ[first: first + 3]))]
-                size = (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]) ** 0.5
-                found += [a / size for a in e]
-            else:
-                found += [z[at + k] + δ[first + k] for k in range(many)]
-        return found
-
-    def velocities(self, z, rates) -> list:
-        """d/dt of the positions."""
-        found = []
-        for body, (at, _), (first, count) in zip(self.bodies, self.tree.z, self.tree.v):
-            found += (tree.quaternion_rate(z[at: at + 4], rates[first: first + 3]) if body.joint == "spherical"
-                      else rates[first: first + count])
-        return found
-
-    def _joint_at(self, actuator) -> tuple[int, int]:
-        j = self.number(actuator.joint)
-        return self.tree.z[j][0], self.tree.v[j][0]
+        return tree.moved(self.bodies, self.tree, z, δ)
 
     def pulls(self, motion: Motion, z, rates, own, u) -> list[Pull]:
         """What every actuator does; own, u None: lengths and rates only."""
-        found, at = [], 0
-        for k, a in enumerate(self.actuators):
-            if a.joint:
-                (i, j), wrench = self._joint_at(a), None
-                s, rate = z[i], rates[j]
-            else:
-                s, rate, wrench = loops.line_of(motion, self.number(a.a.body), a.a, self.number(a.b.body), a.b)
-            many = len(a.drive.inputs(a.name))
-            x, w = ([], []) if own is None else (own[k], list(u[at: at + many]))
-            found.append(Pull(s, rate, None if own is None else effort(a.drive, x, s, rate, w), x, w, wrench))
-            at += many
-        return found
-
-    def applied(self, pulls: list[Pull], forces) -> tuple[list, list]:
-        """(wrench on every body, force on every joint) of the actuators."""
-        wrenches, own = [None] * len(self.bodies), [0.0] * self.tree.n_v
-        for a, pull, F in zip(self.actuators, pulls, forces):
-            if pull.wrench is None:
-                i = self._joint_at(a)[1]
-                own[i] = loops.plain_sum(own[i], F)
-                continue
-            on_b = tuple([F * e for e in part] for part in pull.wrench)
-            loops.loaded(wrenches, self.number(a.b.body), on_b)
-            loops.loaded(wrenches, self.number(a.a.body), loops.opposite(on_b))
-        return wrenches, own
+        return acting.pulls(self, motion, z, rates, own, u)
 
     def loads(self, motion: Motion, own, rates, pulls: list[Pull]) -> list:
         """Q^Σ with actuators and damping."""
-        wrenches, direct = self.applied(pulls, [p.force for p in pulls])
+        wrenches, direct = acting.applied(self, pulls, [p.force for p in pulls])
         Q = tree.forces(self.tree, own, motion, self.gravity, wrenches)
         return [q + f - self.bodies[j].damping * v for q, f, j, v in zip(Q, direct, self.tree.body_of, rates)]
 
     def accelerations(self, motion: Motion, rates, pulls: list[Pull]) -> tuple[list, list]:
         """(z̈, λ) with λ of the rows that are kept; minimal: z̈ of the independent joints, and nothing."""
-        own = tree.inertias(self.bodies, motion)
-        M, Q = tree.mass_matrix(self.tree, own, motion.b), self.loads(motion, own, rates, pulls)
-        found = reduced.rows(self, motion) if self.closings else self._kept(motion)
-        G, γ = loops.jacobian(self.tree, found, motion.b), [row.bias for row in found]
-        if not self.closings:
-            return linear.constrained(linear.held(M, G), Q, γ)
-        ζ = reduced.followed(self, G, [0.0] * self.tree.n_v, γ)
-        return reduced.accelerations(M, Q, reduced.basis(self, G), ζ), []
-
-    def _kept(self, motion: Motion) -> list:
-        rows = self.rows(motion)
-        return [rows[i] for i in self.kept]
+        return dynamics.accelerations(self, motion, rates, pulls)
 
     def rhs(self, t, x, u):
         z, rates, own = self.split(x)
@@ -303,25 +223,15 @@ class Mechanism(System):
         pulls = self.pulls(motion, z, rates, own, u)
         accelerations, _ = self.accelerations(motion, rates, pulls)
         flows = [r for a, p in zip(self.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
-        velocities = self.velocities(z, rates)
+        velocities = tree.velocities(self.bodies, self.tree, z, rates)
         return [*(velocities[i] for i in self.own[0]), *accelerations, *flows]
 
     def project(self, t, x) -> list:
-        """x back on its loops: positions by NEWTON chord steps in the metric of M^Σ, then rates; quaternions of unit length."""
+        """x back on its loops, nearest in the metric of M^Σ; quaternions of unit length."""
         if self.closings and "spherical" not in {b.joint for b in self.bodies}:
             return list(x)
         z, rates, own = self.split(x)
-        z = self.moved(z, [0.0] * self.tree.n_v)
-        if self.kept and not self.closings:
-            motion = self.moving(z, rates)
-            M = tree.mass_matrix(self.tree, tree.inertias(self.bodies, motion), motion.b)
-            H = linear.held(M, loops.jacobian(self.tree, self._kept(motion), motion.b))
-            for _ in range(NEWTON):
-                Φ = [row.value for row in self._kept(self.moving(z, None))]
-                z = self.moved(z, [-v for v in H.along(linear.solve(H.S, Φ))])
-            for _ in range(NEWTON):
-                rate = [row.rate for row in self._kept(self.moving(z, rates))]
-                rates = [v - c for v, c in zip(rates, H.along(linear.solve(H.S, rate)))]
+        z, rates = dynamics.projected(self, self.moved(z, [0.0] * self.tree.n_v), rates)
         zs, vs = self.own
         return [*(z[i] for i in zs), *(rates[i] for i in vs), *(v for part in own for v in part)]
 
@@ -338,9 +248,8 @@ class Mechanism(System):
         for loop, (a, b) in zip(self.loops, self.cuts):
             Φ = [row.value for row in loops.rows(loop, motion, a, b)]
             gaps.append(sum(v * v for v in Φ) ** 0.5)
-        pulls, (zs, vs) = self.pulls(motion, z, rates, own, u), self.own
-        follow = [v for i, v in enumerate(z) if i not in zs] + [v for i, v in enumerate(rates) if i not in vs]
-        return [*(p.s for p in pulls), *(p.rate for p in pulls), *follow, *(p.force for p in pulls), *gaps]
+        pulls = self.pulls(motion, z, rates, own, u)
+        return [*(p.s for p in pulls), *(p.rate for p in pulls), *self._following(z, rates), *(p.force for p in pulls), *gaps]
 
     def powers(self, t, x, u):
         """W into the stored energy, by cause."""

@@ -135,6 +135,28 @@ def quaternion_rate(e, ω):
             0.5 * (a * z + b * y - c * x)]
 
 
+def moved(bodies, T: Tree, z, δ) -> list:
+    """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""
+    found = []
+    for body, (at, many), (first, _) in zip(bodies, T.z, T.v):
+        if body.joint == "spherical":
+            e = [a + b for a, b in zip(z[at: at + many], quaternion_rate(z[at: at + many], δ[first: first + 3]))]
+            size = (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]) ** 0.5
+            found += [a / size for a in e]
+        else:
+            found += [z[at + k] + δ[first + k] for k in range(many)]
+    return found
+
+
+def velocities(bodies, T: Tree, z, rates) -> list:
+    """d/dt of the positions."""
+    found = []
+    for body, (at, _), (first, count) in zip(bodies, T.z, T.v):
+        found += (quaternion_rate(z[at: at + 4], rates[first: first + 3]) if body.joint == "spherical"
+                  else rates[first: first + count])
+    return found
+
+
 def crossed(Z, b):
     """Z × b for motions: rate of a column b that is fixed in a body moving with Z."""
     return add(cross(Z[1], b[0]), cross(Z[0], b[1])), cross(Z[1], b[1])

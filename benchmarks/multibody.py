@@ -1,0 +1,83 @@
+"""Mechanisms with loops: our three solvers and exudyn on the same bodies, time a step and error.
+
+    python benchmarks/multibody.py [--span 2] [--repeat 5]
+
+The four-bar of [Jaiswal21] without its cylinder, a spatial slider–crank with ball joints and Bricard's six-bar, which has a row
+too many; falling, nothing driven. Error: farthest a body's origin is after the span from where DOP853 in maximal coordinates
+(tests/oracles/maximal.py, another formulation by other text) puts it. Ours is timed from scenario to finished Log, compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+from common import ROOT, machine_in_words, timed
+
+sys.path.insert(0, str(ROOT / "tests"))
+from exudyn_mechanism import REDUNDANT, ExudynMechanism  # noqa: E402
+from mechanisms import bricard, four_bar, slider_crank  # noqa: E402
+from oracles.maximal import Maximal  # noqa: E402
+
+from plants.multibody.penalty import simulate as simulate_penalty  # noqa: E402
+from workbench import Scenario, simulate  # noqa: E402
+
+CASES = {"four-bar": lambda **o: four_bar(actuators=(), **o), "slider-crank": slider_crank, "bricard": bricard}
+
+
+def median_of(run, repeat: int):
+    """(median processor time, result)."""
+    return median(used for _, used in timed(run, repeat)), run()
+
+
+def origins(mechanism, log) -> np.ndarray:
+    """Where the bodies' origins are at the end of a log."""
+    z, _, _ = mechanism.split([float(log[s.name].values[-1]) for s in mechanism.states])
+    return np.array(mechanism.moving(z, None).r, float)
+
+
+def exact(mechanism, span: float) -> np.ndarray:
+    """The same from maximal coordinates."""
+    other = Maximal(mechanism, mechanism.assembly.z, mechanism.assembly.rates)
+    found = []
+    for (r, R, _, _), b in zip(other.split(other.run(span, 1e-10)), mechanism.bodies):
+        found.append(r - R @ np.array(b.com))
+    return np.array(found)
+
+
+def table(name: str, span: float, repeat: int) -> None:
+    whole = CASES[name]()
+    want = exact(whole, span)
+    runs = {"ours, projected": (simulate, whole)}
+    if name == "four-bar":
+        runs["ours, minimal"] = simulate, replace(whole, method="minimal")
+    runs["ours, penalty"] = simulate_penalty, replace(whole, method="penalty")
+    print(f"\n{name}, {span:g} s\n{'':24}{'step':>8}{'µs a step':>11}{'error':>11}{'of ours':>9}")
+    ours = None
+    for label, (run, mechanism) in runs.items():
+        processor, log = median_of(lambda run=run, m=mechanism: run(m, Scenario(span)), repeat)
+        error = np.abs(origins(mechanism, log) - want).max()
+        ours = ours or processor
+        print(f"{label:24}{'1 ms':>8}{1e6 * processor / (1e3 * span):>11.2f}{error:>11.1e}{processor / ours:>9.2f}")
+    for h in (1e-3, 2e-4):
+        processor, there = median_of(lambda h=h: ExudynMechanism(whole, REDUNDANT.get(name)).run(span, h), max(1, repeat // 2))
+        error = np.abs(there - want).max()
+        print(f"{'exudyn, generalised α':24}{f'{1e3 * h:g} ms':>8}{1e6 * processor * h / span:>11.2f}{error:>11.1e}"
+              f"{processor / ours:>9.1f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--span", type=float, default=2.0)
+    parser.add_argument("--repeat", type=int, default=5)
+    given = parser.parse_args()
+    print(f"{machine_in_words()}\nprocessor times; error in m; last column: time as a multiple of the first row's")
+    for name in CASES:
+        table(name, given.span, given.repeat)
+
+
+if __name__ == "__main__":
+    main()

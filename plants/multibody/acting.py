@@ -1,0 +1,56 @@
+"""Actuators at work: lengths, rates and forces, and what they do to the bodies."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plants.multibody import loops
+from plants.multibody.drives import effort
+from plants.multibody.tree import Motion
+
+
+class Pull(NamedTuple):
+    """An actuator at work: length s, rate ṡ, force F, its states and inputs, and how it acts on the mechanism."""
+
+    s: object
+    rate: object
+    force: object
+    x: list
+    u: list
+    wrench: tuple | None
+
+
+def joint_at(mechanism, actuator) -> tuple[int, int]:
+    """Which position and which rate are those of the joint an actuator is on."""
+    j = mechanism.number(actuator.joint)
+    return mechanism.tree.z[j][0], mechanism.tree.v[j][0]
+
+
+def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
+    """What every actuator does, with its states `own` and all inputs u; None: lengths and rates only."""
+    found, at = [], 0
+    for k, a in enumerate(mechanism.actuators):
+        if a.joint:
+            (i, j), wrench = joint_at(mechanism, a), None
+            s, rate = z[i], rates[j]
+        else:
+            s, rate, wrench = loops.line_of(motion, mechanism.number(a.a.body), a.a, mechanism.number(a.b.body), a.b)
+        many = len(a.drive.inputs(a.name))
+        x, w = ([], []) if own is None else (own[k], list(u[at: at + many]))
+        found.append(Pull(s, rate, None if own is None else effort(a.drive, x, s, rate, w), x, w, wrench))
+        at += many
+    return found
+
+
+def applied(mechanism, pulls: list[Pull], forces) -> tuple[list, list]:
+    """(wrench on every body, force on every joint) of these forces of the actuators."""
+    wrenches, own = [None] * len(mechanism.bodies), [0.0] * mechanism.tree.n_v
+    for a, pull, F in zip(mechanism.actuators, pulls, forces):
+        if pull.wrench is None:
+            i = joint_at(mechanism, a)[1]
+            own[i] = loops.plain_sum(own[i], F)
+            continue
+        on_b = tuple([F * e for e in part] for part in pull.wrench)
+        loops.loaded(wrenches, mechanism.number(a.b.body), on_b)
+        loops.loaded(wrenches, mechanism.number(a.a.body), loops.opposite(on_b))
+    return wrenches, own

@@ -1,0 +1,42 @@
+"""Accelerations of a mechanism, and its way back onto the loops; equations in `plants.multibody.mechanism`."""
+
+from __future__ import annotations
+
+from plants.multibody import linear, loops, reduced, tree
+from plants.multibody.tree import Motion
+
+NEWTON = 2  # chord steps of a projection: an error ε of the size-1 mechanism becomes ε³
+
+
+def kept(mechanism, motion: Motion) -> list:
+    """The rows that are used."""
+    rows = mechanism.rows(motion)
+    return [rows[i] for i in mechanism.kept]
+
+
+def accelerations(mechanism, motion: Motion, rates, pulls) -> tuple[list, list]:
+    """(z̈, λ), see `Mechanism.accelerations`."""
+    own = tree.inertias(mechanism.bodies, motion)
+    M, Q = tree.mass_matrix(mechanism.tree, own, motion.b), mechanism.loads(motion, own, rates, pulls)
+    found = reduced.rows(mechanism, motion) if mechanism.closings else kept(mechanism, motion)
+    G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
+    if not mechanism.closings:
+        return linear.constrained(linear.held(M, G), Q, γ)
+    ζ = reduced.followed(mechanism, G, [0.0] * mechanism.tree.n_v, γ)
+    return reduced.accelerations(M, Q, reduced.basis(mechanism, G), ζ), []
+
+
+def projected(mechanism, z, rates) -> tuple[list, list]:
+    """(z, ż) with Φ = 0 and Φ_z ż = 0, by NEWTON chord steps each: M and Φ_z are factored once, where it begins."""
+    if not mechanism.kept or mechanism.closings:
+        return z, rates
+    motion = mechanism.moving(z, rates)
+    M = tree.mass_matrix(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
+    H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b))
+    for _ in range(NEWTON):
+        Φ = [row.value for row in kept(mechanism, mechanism.moving(z, None))]
+        z = mechanism.moved(z, [-v for v in H.along(linear.solve(H.S, Φ))])
+    for _ in range(NEWTON):
+        rate = [row.rate for row in kept(mechanism, mechanism.moving(z, rates))]
+        rates = [v - c for v, c in zip(rates, H.along(linear.solve(H.S, rate)))]
+    return z, rates
