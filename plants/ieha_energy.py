@@ -5,7 +5,7 @@
 φ(P) = ∫_0^P s/β(s) ds is the energy per volume of oil at gauge pressure P, with the plant's own β (`Oil.energy`); where β
 is constant it is P²/(2β). A chamber (V/β) Ṗ = q − V̇ then has
 
-    d(V φ)/dt = P q − P V̇ + φ V̇                    flow at its pressure, work on its walls, and "oil"
+    d(V φ)/dt = P q − P V̇ + φ V̇                    flow at its pressure, work on its walls, and "carried"
 
 for the volume that is gained fills with oil already compressed. The causes:
 
@@ -18,7 +18,7 @@ for the volume that is gained fills with oil already compressed. The causes:
     friction     −b_e Ė² − b_v Ẏ² − f_f Ẏ
     stops        what their damping takes
     load         −F_ext Ẏ
-    oil          Σ φ V̇, above
+    carried      Σ φ V̇, above
     averaging    no cause but a gap of the simpler pumps, which are not those of one machine at every instant:
                  averaged  F_p Ė, for the mean flow leaves out the oil that the carriage's own motion displaces
                  ripple    (p_1 − p_2) ω S_p Σ (share_i − side_i) b_i: a piston's flow changes ports at once, its pressure over ε
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-NAMES = ("shaft", "intake", "valve", "return", "throttling", "leakage", "friction", "stops", "load", "oil")
+NAMES = ("shaft", "intake", "valve", "return", "throttling", "leakage", "friction", "stops", "load", "carried")
 GAP = "averaging"
 
 
@@ -60,7 +60,7 @@ def powers(plant, t, x, u) -> list:
     """W, in the order of NAMES, then GAP for the simpler pumps."""
     E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
     made = plant.delivery(t, x)
-    intake, throttled, leaked, oil, *gap = (_full if plant.detail == "full" else _ideal)(plant, t, x, made)
+    intake, throttled, leaked, carried, *gap = (_full if plant.detail == "full" else _ideal)(plant, t, x, made)
     Q_e = plant.valve.flow(plant.c, u[0] - E, ζ)
     valve = plant.valve.P_s * np.where(u[0] > E, Q_e, -Q_e)
     back, to_tank = _returned(plant, x, made)
@@ -69,7 +69,7 @@ def powers(plant, t, x, u) -> list:
     stops = [(stop.force(z, v) - stop.force(z, 0.0)) * v for stop, z, v in ((plant.stop_E, E, Edot), (plant.stop_Y, Y, Ydot))]
     return [made.torque * plant.pump.ω, intake, valve, back, 2 * ζ * Q_e - valve - throttled - to_tank, -leaked,
             -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - plant.rubbing(x)[0] * Ydot, stops[0] + stops[1], -u[1] * Ydot,
-            oil + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot, *gap]
+            carried + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot, *gap]
 
 
 def _returned(plant, x, made):
@@ -82,20 +82,20 @@ def _returned(plant, x, made):
 
 
 def _full(plant, t, x, made):
-    """The pump piston by piston: (intake, throttled, leaked, oil), W."""
+    """The pump piston by piston: (intake, throttled, leaked, carried), W."""
     E, Edot, _, P_A, P_B = x[:5]
     pump, p = plant.pump, plant.pistons(x)
-    intake = throttled = leaked = oil = 0.0
+    intake = throttled = leaked = carried = 0.0
     for (piston, fed, to_A, to_B), p_i in zip(plant.exchanged(t, E, P_A, P_B, p), p):
         intake = intake + pump.P_rp * fed
         throttled = throttled + (pump.P_rp - p_i) * fed + (p_i - P_A) * to_A + (p_i - P_B) * to_B
         leaked = leaked + pump.k_p * p_i * p_i
-        oil = oil + p_i * p_i / (2 * plant.oil.β) * pump.swept(piston, Edot)
-    return intake, throttled, leaked, oil
+        carried = carried + p_i * p_i / (2 * plant.oil.β) * pump.swept(piston, Edot)
+    return intake, throttled, leaked, carried
 
 
 def _ideal(plant, t, x, made):
-    """The pump of ideal pistons: (intake, throttled, leaked, oil, gap), W."""
+    """The pump of ideal pistons: (intake, throttled, leaked, carried, gap), W."""
     E, Edot, _, P_A, P_B = x[:5]
     pump, ways = plant.pump, plant.distributor.ways(E)
     if plant.detail == "ripple":
