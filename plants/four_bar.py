@@ -115,6 +115,11 @@ class FourBar(System):
         return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
 
     @property
+    def spans(self):
+        """What the cylinder can span, m."""
+        return {"s": self.circuit.range}
+
+    @property
     def p_s(self):
         """Supply pressure, Pa."""
         return self.circuit.p_P

@@ -253,3 +253,17 @@ def test_a_piston_driven_out_of_its_cylinder_ends_the_run():
 def test_friction_is_found_by_name():
     plant = changed(PAPER, {"cylinder.friction": {"law": "LuGre", "F_c": "200 N", "F_s": "250 N"}, "p_P": "70 bar"})
     assert plant.circuit.friction == LuGre(F_c=200.0, F_s=250.0) and plant.circuit.p_P == 7e6
+
+
+def test_verdicts_of_a_run_beyond_the_stroke_are_undecided():
+    from workbench.file import loads
+    from workbench.verification import verify
+
+    text = """
+plant: {machine: four-bar, change: {l_20: 20 mm, l_30: 20 mm}}
+scenario: {reference: {type: Sine, space: output, centre: start, amplitude: [A], frequency: 0.5 Hz}, duration: 2 s}
+"""
+    for amplitude, holds in (("15 mm", True), ("30 mm", None)):
+        case = loads(text.replace("A", amplitude))
+        tracking = next(v for v in verify(case.loop, case.scenario, case.claims) if v.key == "tracking")
+        assert tracking.holds is holds and ("leaves its stroke" in tracking.worst) == (holds is None)

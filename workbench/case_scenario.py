@@ -164,8 +164,8 @@ def _in_units(reference: Node, units: list[str]) -> Node:
 def _numbers(node: Node, units: list[str], key: str) -> Node:
     if not isinstance(node.value, list):
         return node
-    if key.endswith(".values") and len(units) == 1:  # a list of numbers: one component at many instants
-        units = units * len(node.value)
+    if key.endswith(".values") and units and not any(isinstance(child.value, list) for child in node.value):
+        units = units[:1] * len(node.value)  # a list of numbers: one component at many instants
     new = []
     for i, child in enumerate(node.value):
         if isinstance(child.value, list):

@@ -70,13 +70,16 @@ class Run:
     @cached_property
     def left(self) -> tuple[float, str]:
         """(time, words) of the first piston beyond its stroke, where the model says nothing any more; (inf, "") if none."""
-        first = (np.inf, "")
-        for label, c in zip(getattr(self.loop.plant, "labels", ()), getattr(self.loop.plant, "cylinders", ())):
-            x = self.log.array(f"x_{label}")
-            beyond = np.flatnonzero(~((x > 0) & (x < c.stroke)))
+        plant, first = self.loop.plant, (np.inf, "")
+        strokes = [(f"x_{label}", f"piston {label}", 0.0, c.stroke)
+                   for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))]
+        strokes += [(name, f"the cylinder ({name})", low, high) for name, (low, high) in getattr(plant, "spans", {}).items()]
+        for name, what, low, high in strokes:
+            x = self.log.array(name)
+            beyond = np.flatnonzero(~((x > low) & (x < high)))
             if len(beyond) and self.log.time[beyond[0]] < first[0]:
                 t = float(self.log.time[beyond[0]])
-                first = (t, f"piston {label} leaves its stroke at t = {t:.3f} s")
+                first = (t, f"{what} leaves its stroke at t = {t:.3f} s")
         return first
 
     @cached_property
