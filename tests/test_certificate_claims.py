@@ -232,6 +232,7 @@ def test_continuous_sector_takes_the_criterion_that_proves_it():
     assert sector(low=0.5, high=1.5, K=-3.0).holds is False  # wrong sign
 
 
+@pytest.mark.filterwarnings("ignore:stability_margins")
 def test_sampled_sector_needs_the_slope_for_jury_lee():
     edge = 6.2409158781974985  # gain margin of the sampled loop, by python-control
     assert control.margin(control.c2d(THIRD, 0.2))[0] == pytest.approx(edge, rel=1e-6)
@@ -356,6 +357,18 @@ def test_bad_claims_are_refused_with_line_and_key(certificates, old, new, words,
     assert caught.value.file == "case.yaml" and caught.value.key == key and caught.value.mend
     last = key.split(".")[-1]
     assert last in text.splitlines()[caught.value.line - 1]
+
+
+def test_a_sampled_loop_is_judged_from_sample_to_sample():
+    asked = lambda V="x0**2", K=1.3, box=1.0, **more: check_supplied(
+        C.Supplied(V, {"x0": (-box, box)}, 0.05, **more), Run(limited_feedback(K=((K,),)), Scenario(), None))
+    assert asked().holds and "ΔV" in asked().claim
+    assert asked(box=1.9).holds  # the command saturates, the loop still returns
+    assert asked(box=2.1).holds is not True  # beyond x = 2 it does not
+    assert asked(K=0.4).holds is False and asked(K=0.4).data["at"]["x0"] ** 2 > 0.05**2  # too little gain
+    assert asked(K=25.0).holds is not True  # too much for the sample time
+    assert asked(V="x0").holds is False and asked(V="-x0**2").holds is False
+    assert asked(box=0.06, level=0.001).holds is not True  # the ball's level is above
 
 
 def test_a_state_that_matters_must_be_in_the_box(certificates):

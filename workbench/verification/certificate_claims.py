@@ -47,8 +47,8 @@ def check_sector(claim, run, tick=None) -> Verdict:
     check_asked(claim, run.loop)
     at, linear = point(run.loop.plant, claim.at), is_linear(run.loop.plant)
     what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
-    where = "between law and plant" if claim.place == "valve" else "at the law's limits"
-    what += f", a nonlinearity {where},"
+    what += {"valve": ", its law without limits, a nonlinearity between law and plant,",
+             "limit": ", a nonlinearity at the law's limits,"}[claim.place]
     try:
         s, notes = sector_loop(claim, run.loop, at)
     except InputError as why:

@@ -4,7 +4,8 @@
 
 x is the plant's state, its commands on their way, the law's memory. The limits are found in the law's own text: every
 min(max(v, low), high) with numbers for limits becomes v − ψ, and what is left must be linear. So back-calculation (whose ψ
-enters the memory) is covered, and what switches in any other way is refused, not overlooked.
+enters the memory) is covered, and what switches in any other way is refused, not overlooked. The dead zone ψ as what is left
+of a limit: [GomesTarbouriech05], section II.
 """
 
 from __future__ import annotations
@@ -181,9 +182,9 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
 
 
 def saturates(loop) -> bool:
-    """Whether the loop can be taken apart, and has limits at all."""
+    """Whether the loop can be taken apart, and its state drives commands into limits."""
     try:
-        return len(limited(loop, point(loop.plant, {})).K) > 0
+        return bool(limited(loop, point(loop.plant, {})).K.any())
     except InputError:
         return False
 

@@ -39,6 +39,8 @@ def check_region(claim, run) -> Verdict:
     loop = run.loop
     if not is_linear(loop.plant):
         return say_no("the plant is not linear, and a region of its linearisation says nothing about it: supply a V")
+    if any(loop.plant.defaults().values()):
+        return say_no("inputs of the plant are not zero by default, so it does not rest where this looks for it")
     r, still = reference(run)
     try:
         own = limited(loop, point(loop.plant, {}), r)

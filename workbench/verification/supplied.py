@@ -139,7 +139,8 @@ class _Judge:
             if self.motion.curved:
                 room = np.minimum(self.high[: self.n] - self.c, self.c - self.low[: self.n]) * (1 - 1e-15)
                 edge = max(edge, self.motion.curved[0].outside(self.low, self.high, self.c, room))
-            γ = edge - 1e-9 * abs(edge)
+            # A sampled loop must also stay in the box between samples, which what starts on its very edge cannot be shown to.
+            γ = edge - (1e-9 if not sampled else 1e-3) * abs(edge)
         else:
             γ = float(level)
             reached, x = self._reached(γ)
