@@ -8,8 +8,8 @@ realised with one integrator for both paths:
 
     λ_1 v̇_1 = K X − v_1,  λ_2 v̇_2 = v_1 − v_2,  λ_3 v̇_3 = v_2 − v_3,  λ'_1 v̇_F = K' F_ext − v_F,  Ẏ = v_3 + v_F
 
-It states no energy, and no loop with it is asked for an energy balance: v_F follows the force at once, without a mass, so
-force and velocity belong to no stored energy, and K X is a velocity without the pressure that brings it about.
+It states no energy, and no loop with it is asked for an energy balance: v_3 comes about whatever the force, so that nothing in
+the model brings the power F_ext v_3.
 
 Source: [Alfayad16] eqs (26)–(28).
 """
