@@ -8,9 +8,11 @@ from typing import final
 import numpy as np
 
 from controllers.force_position import BARS, ForcePosition, balance, bars, motion
-from controllers.vdc_ledger import instant, unlimited
+from controllers.vdc_ledger import instant
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from plants.four_bar import FourBar
+from workbench.verdict import Assumption
+from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 
 NAME = "four-bar"
@@ -50,6 +52,51 @@ class ForcePositionLedger:
         actuator, quantities = self._actuator(loop, t, xp, y, r[:m], r, z, ẑ, ẑ_flow, u, ż_r, z̈_1, need, true, rates)
         return [*rows, actuator], quantities
 
+    # ---- what the argument asks for ---------------------------------------------------------------------------------
+    def hypotheses(self, run, claim):
+        """Positive gains, friction, lever arm, stroke, an invertible valve, a known model and a clean signal path."""
+        law, q, t = self.law, run.balance.quantities, run.balance.t
+        c = self.rates(run)[0]
+        yield Assumption("K_A ≻ 0 for every bar, and k_x, k_f > 0", c > 0 and law.k_x > 0, c, "1/s", f"rate c = {c:.3g} 1/s",
+                         "K_A = κ M_A of the model against the true M_A")
+        friction = self.plant.circuit.friction
+        yield hypotheses.rubbing(run, "c", friction, law.friction, q["speed"], q["required speed"] - q["speed"])
+        limit = self.plant.circuit.limit
+        for text, margin, unit, source in (
+                (f"lever arm |ds/dz_1| ≥ {claim.lever:g} m", np.abs(q["lever"]) - claim.lever, "m", "f_cr divides by it"),
+                ("piston inside its stroke", q["room"], "m", "volumes that do not vanish"),
+                ("u_f rises with the opening", q["opening"], "m", "an inverse of valve and throttle"),
+                (f"required opening within ±{limit:g} V", limit - np.abs(q["inverse"]), "V", "the same")):
+            k = int(np.argmin(margin))
+            yield Assumption(text, bool(margin[k] > 0), float(margin[k]), unit,
+                             f"{margin[k]:.3g} {unit} left at t = {t[k]:.2f} s", source)
+        yield from hypotheses.reference(run)
+        yield from hypotheses.told(run, law, {"z_10": self.plant.z_10, "F_0": None, "name": ""})
+        circuit = self.plant.circuit
+        yield Assumption("valve without lag", False, None, "", f"spool with τ = {1e3 * circuit.τ:.3g} ms",
+                         "u_f at the opening asked for")
+        yield Assumption("no oil between valve and throttle", False, None, "", f"{1e6 * circuit.V_h1:.3g} ml",
+                         "both carry the same flow")
+        yield from hypotheses.signal_path(run)
+
+    def rates(self, run):
+        """(c, c) [1/s], the largest with K_A + K_Aᵀ − c M_A ⪰ 0 for every bar and c ≤ 2 β k_f."""
+        model, plant = self.law.model, self.plant
+        shares = [(a / b, (a * L * L) / (b * L_p * L_p)) for a, b, L, L_p in (
+            (model.m_1, plant.m_1, model.L_1, plant.L_1), (model.m_2, plant.m_2, model.L_2, plant.L_2),
+            (model.m_3, plant.m_3, model.L_3, plant.L_3))]
+        c = min(2 * self.law.κ * min(map(min, shares)), 2 * self.law.βk_f * plant.circuit.B_oil / model.circuit.B_oil)
+        return c, c
+
+    def monitors(self, balance) -> dict:
+        """Hypothesis → its margin along the run, 1 at ease, negative where it is not met."""
+        q, (low, high) = balance.quantities, self.plant.circuit.range
+        limit, most = self.plant.circuit.limit, lambda name: max(float(np.abs(q[name]).max()), 1e-300)
+        return {"piston inside stroke": 2 * q["room"] / (high - low),
+                f"valve within ±{limit:g} V": 1 - np.abs(q["inverse"]) / limit,
+                "lever arm": np.abs(q["lever"]) / most("lever"), "u_f rises with the opening": q["opening"] / most("opening")}
+
+    # ---- entries ----------------------------------------------------------------------------------------------------
     def _bars(self, made, ΔV, fed, need, true, rod):
         # Each side of a pin takes the velocity of its own bar, carried there.
         B, C = (need.f_B, true.f_B), (need.f_C, true.f_C)

@@ -5,7 +5,7 @@ Which ones there are, the law's certificate says (`certificate(plant).hypotheses
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -169,20 +169,8 @@ def reference(run):
 
 
 def knowledge(run, law):
-    """Controller's model = plant."""
-    from dataclasses import replace
-
-    blank = lambda p: digest(replace(p, pose=None, pressures=None, name="")) if p.__class__ is run.loop.plant.__class__ else ""
-    same = blank(law.model) == blank(run.loop.plant)
-    d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
-                   np.zeros(1)))
-    yield Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
-                     "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters")
-    exact = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name == "derivative"), np.zeros(1)))
-    k, top = int(np.argmax(exact)), float(np.abs(run.balance.total_rate).max())
-    fine = bool(exact[k] <= 1e-9 * max(top, 1e-300) + 1e-12 * float(run.balance.scale.max()))
-    yield Assumption("ḟ_pr exact along the true motion", fine, None if fine else -float(exact[k]), "W",
-                     "" if fine else f"formed as {law.derivative!r}: off by up to {exact[k]:.3g} W", "(90)")
+    """Controller's model = plant, and what the law takes for granted."""
+    yield from told(run, law, {"pose": None, "pressures": None, "name": ""})
     lag = [label for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders) if c.valve.lag != "ideal"]
     c = run.loop.plant.cylinders[0].valve
     yield Assumption("valves without lag", not lag, None, "",
@@ -194,6 +182,21 @@ def knowledge(run, law):
                      "V_r = V at B_c1")
     tip = any(n.startswith(("f_D", "m_D")) for n in run.scenario.disturbances)
     yield Assumption("no unmodelled tip wrench", not tip, None, "", "its power enters as −p_D" if tip else "", "Definition 4")
+
+
+def told(run, law, aside):
+    """Controller's model = plant (where it starts, `aside`, is no matter), and ḟ_pr exact."""
+    blank = lambda p: digest(replace(p, **aside)) if p.__class__ is run.loop.plant.__class__ else ""
+    same = blank(law.model) == blank(run.loop.plant)
+    d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
+                   np.zeros(1)))
+    yield Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
+                     "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters")
+    exact = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name == "derivative"), np.zeros(1)))
+    k, top = int(np.argmax(exact)), float(np.abs(run.balance.total_rate).max())
+    fine = bool(exact[k] <= 1e-9 * max(top, 1e-300) + 1e-12 * float(run.balance.scale.max()))
+    yield Assumption("ḟ_pr exact along the true motion", fine, None if fine else -float(exact[k]), "W",
+                     "" if fine else f"formed as {law.derivative!r}: off by up to {exact[k]:.3g} W", "(90)")
 
 
 def signal_path(run):
