@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mechanisms import bricard, four_bar, slider_crank, turned
+from mechanisms import bricard, four_bar, hydraulic, slider_crank, turned
 
+from controllers import PID
 from plants.multibody.drives import Force, SpringDamper
 from plants.multibody.parts import Actuator, Pin
 from plants.multibody.penalty import Penalty, simulate
-from workbench import InputError, Scenario
-from workbench import simulate as simulate_projected
+from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine
+from workbench import simulate as run
+from workbench.steps import Steps
+from workbench.system import Plain
 
 MOVING = {"four-bar": four_bar, "slider-crank": slider_crank,
           "bricard": lambda **o: turned(bricard(**o), b0={"rate": 1.3, "hold": True})}
@@ -23,7 +26,7 @@ def ends(mechanism, log):
 @pytest.mark.parametrize("name", MOVING)
 def test_second_order_towards_the_other_solver(name):
     mechanism = MOVING[name](method="penalty")
-    exact = ends(mechanism, simulate_projected(mechanism, Scenario(0.4, max_step=5e-4)))
+    exact = ends(mechanism, run(MOVING[name](), Scenario(0.4, max_step=5e-4)))
     errors = []
     for h in (4e-3, 2e-3, 1e-3):
         log = simulate(mechanism, Scenario(0.4, max_step=h), Penalty(tolerance=1e-11))
@@ -85,3 +88,48 @@ def test_what_goes_wrong_is_said():
     with pytest.raises(ValueError, match="α"):
         Penalty(α=0.0)
     assert replace(Penalty(), α=1e9).most == 50
+
+
+# ---- as the integrator of any run -----------------------------------------------------------------------------------
+def held(mechanism, T_s=2e-3):
+    law = PID(mechanism, K_p=(4e4,), K_i=(2e4,), K_d=(6e3,), feed="none", damping="none", u_max=1e5)
+    return ClosedLoop(mechanism, Sampled(law, T_s))
+
+
+def test_a_run_by_name_of_the_method_is_a_run_of_the_method():
+    mechanism = hydraulic("penalty")
+    scenario = Scenario(0.3, disturbances={"U_ref_c": Steps("output", (0.0, 0.1), (0.0, 4.0))})
+    a, b = simulate(mechanism, scenario), run(mechanism, scenario)
+    before = a.time < 0.1 - 1e-9
+    for s in b.signals:  # the one takes the jump, as the paper, half a step early, the other where it is
+        x, y = a[s.name].values[before], b[s.name].values[before]
+        assert np.abs(x - y).max() <= 1e-12 * max(1.0, np.abs(y).max()), s.name
+    exact = run(hydraulic(), scenario)["q_crank"].values
+    assert np.abs(b["q_crank"].values - exact).max() < 0.2 * np.abs(a["q_crank"].values - exact).max()
+
+
+def test_a_sampled_loop_converges_with_the_step():
+    scenario = Scenario(0.4, Sine("output", "start", (0.02,), 1.0))
+    exact = run(held(four_bar()), replace(scenario, max_step=2e-4))
+    errors = []
+    for h in (2e-3, 1e-3, 5e-4):
+        log = run(held(four_bar(method="penalty")), replace(scenario, max_step=h))
+        errors.append(np.abs(log["q_crank"].values - exact["q_crank"].values).max())
+        assert log.status.completed and np.ptp(log["q_crank"].values) > 0.01
+    assert errors[2] < errors[1] / 3 < errors[0] / 9 and errors[2] < 1e-6
+
+
+def test_a_law_in_python_and_a_continuous_one():
+    mechanism = four_bar(method="penalty")
+    law = lambda t, y, r: [300.0]
+    log = run(ClosedLoop(mechanism, Sampled(Plain(law), 4e-3)), Scenario(0.2))
+    want = simulate(mechanism, Scenario(0.2, disturbances={"u_cylinder": 300.0}))
+    assert log["q_crank"].values[-1] == pytest.approx(want["q_crank"].values[-1], abs=1e-9)
+    with pytest.raises(InputError, match="the penalty method takes commands that are held"):
+        run(ClosedLoop(mechanism, held(mechanism).controller.inner), Scenario(0.1))
+
+
+def test_a_run_that_cannot_go_on_says_so():
+    mechanism = turned(four_bar(method="penalty"), crank={"rate": 60.0})
+    log = run(mechanism, Scenario(1.0, max_step=0.2))
+    assert not log.status.completed and "diverged" in log.status.message

@@ -126,3 +126,50 @@ def test_trees_that_cannot_be_are_refused(bodies, words):
 def test_bodies_that_cannot_be_are_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
         Body("a", **arguments)
+
+
+def in_mujoco(mechanism):
+    """The same tree there."""
+    mujoco = pytest.importorskip("mujoco")
+    numbers = lambda a: " ".join(f"{v:.17g}" for v in a)
+    parents = mechanism.tree.parent
+    kinds = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
+
+    def below(at):
+        text = ""
+        for j, p in enumerate(parents):
+            if p != at:
+                continue
+            b = mechanism.bodies[j]
+            axis = "" if b.joint == "spherical" else f'axis="{numbers(b.axis)}"'
+            joint = f'<joint name="{b.name}" type="{kinds[b.joint]}" {axis}/>' if b.joint in kinds else ""
+            text += (f'<body name="{b.name}" pos="{numbers(b.point)}">{joint}<inertial pos="{numbers(b.com)}" mass="{b.mass:.17g}" '
+                     f'fullinertia="{numbers(b.inertia)}"/>{below(j)}</body>')
+        return text
+
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option gravity="{numbers(mechanism.gravity)}"><flag contact="disable"/></option>'
+        f'<worldbody>{below(-1)}</worldbody></mujoco>')
+    return mujoco, model, mujoco.MjData(model)
+
+
+@pytest.mark.parametrize("seed", range(6, 10))
+def test_equations_of_motion_are_those_of_mujoco(seed):
+    mechanism, rng = random_tree(seed, 6), np.random.default_rng(seed + 100)
+    mujoco, model, data = in_mujoco(mechanism)
+    z, rates = random_positions(rng, mechanism)
+    which = np.zeros(model.nv, int)
+    for b, (iz, _), (iv, nv) in zip(mechanism.bodies, mechanism.tree.z, mechanism.tree.v):
+        if b.joint != "fixed":
+            k = model.joint(b.name)
+            q0, v0 = k.qposadr[0], k.dofadr[0]
+            data.qpos[q0: q0 + (4 if nv == 3 else 1)] = z[iz: iz + (4 if nv == 3 else 1)]
+            data.qvel[v0: v0 + nv] = rates[iv: iv + nv]
+            which[v0: v0 + nv] = range(iv, iv + nv)
+    mujoco.mj_forward(model, data)
+    full = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, full, data.qM) if hasattr(data, "qM") else mujoco.mj_fullM(model, data, full)
+    M = np.array(mechanism.mass_matrix(z), float)[np.ix_(which, which)]
+    assert np.abs(M - full).max() < 1e-9 * np.abs(full).max()
+    accelerations, _ = mechanism.accelerations(mechanism.moving(z, rates), rates, [])
+    assert np.abs(np.array(accelerations, float)[which] - data.qacc).max() < 1e-9 * np.abs(data.qacc).max()

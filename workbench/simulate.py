@@ -115,7 +115,10 @@ def compiled_loop(traced, compiled: bool | None) -> native.Loop:
 
 
 def integrator(system: System, traced, compiled: bool | None):
-    """The compiled integrator of `system`, and its constants: the one for stiff flows where the plant asks for it."""
+    """The compiled integrator of `system`, and its constants: the plant's own, or the one for stiff flows where it asks for it."""
+    own = getattr(getattr(system, "plant", system), "integrator", None)
+    if own is not None:
+        return own(system, traced, compiled)
     if fixed(system) or adaptive(system):
         return stiff.stiff_loop(system, traced, compiled)
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))

@@ -7,8 +7,8 @@ method (all with the same text of M^Σ, Q^Σ, Φ, Φ_z, Φ̇_z ż):
     projected   states z, ż. z̈ and λ from both equations, the second differentiated twice: (Φ_z M⁻¹ Φ_zᵀ) λ = Φ_z M⁻¹ Q + Φ̇_z ż;
                 `project` puts positions and velocities back on the loops after every step, in the metric of M^Σ
     minimal     states are the independent z, ż alone; the loops are planar and close in closed form (`plants.multibody.planar`)
-    penalty     the augmented Lagrangian and the trapezoidal rule of [Jaiswal21], a solver of its own
-                (`plants.multibody.penalty.simulate`); anywhere else the same flow as projected
+    penalty     the augmented Lagrangian and the trapezoidal rule of [Jaiswal21], a solver of its own (`plants.multibody.penalty`);
+                linearisations and claims see the same flow as projected
 
 Source: [Jaiswal21] eqs (1)–(12), (35)–(42); [Bayo96] for the projections.
 """
@@ -139,6 +139,15 @@ class Mechanism(System):
     @property
     def power_names(self):
         return (*(name for a in self.actuators for name in a.drive.power_names(a.name)), "damping")
+
+    @property
+    def integrator(self):
+        """The method's own integrator; None: those of `workbench.simulate`."""
+        if self.method != "penalty":
+            return None
+        from plants.multibody.penalty_loop import penalty_loop
+
+        return penalty_loop
 
     @property
     def fixed(self) -> Fixed | None:

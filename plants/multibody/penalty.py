@@ -76,6 +76,20 @@ class Stepper:
                                  *(address(c) for c in constants), address(tolerances), address(work))
         return rows, counts, made
 
+    def state(self, row) -> np.ndarray:
+        """[z, ż, y] of a row."""
+        s = self.sizes
+        at = s["z"] + 2 * s["dz"]
+        return np.concatenate([row[: at - s["dz"]], row[at: at + s["y"]]])
+
+    def restarted(self, row, flow) -> np.ndarray:
+        """A row with the accelerations and slopes of `flow`, d/dt of [z, ż, y]."""
+        s, new = self.sizes, row.copy()
+        at = s["z"] + s["dz"]
+        new[at: at + s["dz"]] = flow[s["z"]: at]
+        new[at + s["dz"] + s["y"]: at + s["dz"] + 2 * s["y"]] = flow[at:]
+        return new
+
     def _plain(self, rows, counts, U, h, settings, constants, tolerances) -> int:
         """As penalty.c, letter by letter."""
         s = self.sizes
