@@ -97,6 +97,9 @@ def shown(found: Tuning) -> str:
     if len(found.actuators) > 1:
         lines.append(f"margins are one loop at a time, the others closed; for changes in all at once the disk margin is "
                      f"{found.together:.3g}")
+    if any(getattr(c.friction, "F_c", 0.0) > 0 for c in getattr(found.loop.plant, "cylinders", ())):
+        lines.append("friction is a stiff damper at rest and none in motion: for a machine that moves, tune on "
+                     "model: {friction: {law: Frictionless}}")
     lines.append(f"slowest mode {format_quantity(found.settling, 's', 3)}; linearised, inside the limits: how it follows its path "
                  "is for verify-stability to say")
     return "\n".join(lines)

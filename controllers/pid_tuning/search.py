@@ -16,7 +16,8 @@ from workbench.system import ClosedLoop, innermost, names
 GUIDES = 160  # frequencies the programs begin with
 TRIED = 48  # crossovers tried for the first gains
 SWEEPS = 15  # over all actuators
-TOGETHER = 2.0  # growth of one actuator before the next has its turn, so that none takes what the others need
+ALIKE = 0.02  # relative: gains that change less from sweep to sweep are found
+TOGETHER = 3.0  # growth of one actuator before the next has its turn, so that none takes what the others need
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def best_gains(loop: ClosedLoop, free: Sequence[str], m: float, at: Mapping[str,
                 own = climb(program, K[i], goal, scales[i], np.inf if n == 1 else TOGETHER)
             K = program.whole(own)
             tell((sweep + (i + 1) / n) / SWEEPS)
-        if np.allclose(K[:, goal], before[:, goal], rtol=0.01, atol=0.0):
+        if np.allclose(K[:, goal], before[:, goal], rtol=ALIKE, atol=0.0):
             break
     return with_gains(loop, free, K)
 

@@ -2,6 +2,8 @@
 
 One loop at a time: the margin holds for changes at one command while the others are as they are; `Tuning.together` is the
 (smaller) disk margin for changes at all of them at once. Linearised at rest inside the limits: nothing is claimed far from there.
+Smooth Coulomb friction is a stiff damper at rest and none in motion: gains for a machine that moves are found on a model without it
+(`PID.model`, in a file `model: {friction: {law: Frictionless}}`).
 """
 
 from __future__ import annotations

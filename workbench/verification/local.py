@@ -39,7 +39,7 @@ class Local:
     T: float | None
     states: tuple[str, ...]
     residual: float
-    deflated: int  # neutral directions taken out
+    deflated: int  # directions taken out, neutral or dying away
     leak: float  # how far those are from exactly invariant
 
 
@@ -173,13 +173,17 @@ def _continuous(loop, plant, jac, c, x, w, A, rows, wanted):
 
 
 def _deflate(local: Local, plant, state, S) -> Local:
-    """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v."""
+    """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v.
+
+    A law's own filters of both pressures ("…_slow") follow it and go with it.
+    """
     A, B, C = local.A / S[:, None] * S[None, :], local.B / S[:, None], local.C * S[None, :]
     if not getattr(plant, "cylinders", ()):
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, 0.0)
     keep, gone, kept_names = [], [], []
-    paired = {f"p_a{label}": (f"p_b{label}", c) for label, c in zip(plant.labels, plant.cylinders)}
-    skip = {f"p_b{label}" for label in plant.labels}
+    paired = {f"p_a{label}{end}": (f"p_b{label}{end}", c) for label, c in zip(plant.labels, plant.cylinders)
+              for end in ("", "_slow") if f"p_b{label}{end}" in state}
+    skip = {other for other, _ in paired.values()}
     for i, name in enumerate(state):
         if name in skip:
             continue
@@ -198,7 +202,8 @@ def _deflate(local: Local, plant, state, S) -> Local:
         keep.append(e)
     D, Q = np.array(gone).T, np.array(keep).T
     leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
-    own = np.abs(D.T @ A @ D - (0.0 if local.T is None else np.eye(D.shape[1]))).max()  # how far from neutral they are
+    λ = np.linalg.eigvals(D.T @ A @ D)
+    own = float(λ.real.max() if local.T is None else np.abs(λ).max() - 1)  # how far from neutral or dying away they are
     if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
     return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, tuple(kept_names), local.residual, D.shape[1], leak)
