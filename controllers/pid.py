@@ -37,8 +37,9 @@ class PID(Controller):
                flows; of any other plant the first outputs, one per command, or those named in `signals`
     states     I and e_f per actuator, p̄_a and p̄_b where they are used
     references positions and velocities, "x_1_d", "dx_1_d"
-    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's (`units`;
-    V and m is what they are for valves and pistons). Raises ValueError for counts, bounds and words that do not fit, InputError for unknown signals.
+    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's (`units`; V
+    and m is what they are for valves and pistons). `controllers.tuned` finds gains. Raises ValueError for counts, bounds and
+    words that do not fit, InputError for unknown signals.
 
     Source: [Astrom06] PID with filtered derivative and back-calculation; [Petrovic22] (89), (92) for the flow.
     """
