@@ -103,11 +103,13 @@ class PID(Controller):
 
     # ---- units ------------------------------------------------------------------------------------------------------
     @classmethod
-    def units_on(cls, model, signals=()) -> dict[str, str]:
+    def units_on(cls, model=None, signals=()) -> dict[str, str]:
         """Units of the gains for the commands and positions of `model`: K_p in u/y, K_i in u/(y s), …
 
-        Plain numbers ("1", SI) where the actuators differ in them; {} where the signals are not the model's.
+        Plain numbers ("1", SI) where the actuators differ in them; {} where the signals are not the model's; words without a model.
         """
+        if model is None:
+            return _gain_units("command", "position")
         commands = controls(model)
         try:
             positions = _positions(model, signals, len(commands))
@@ -116,9 +118,7 @@ class PID(Controller):
         us, ys = {s.unit for s in commands}, {s.unit for s in positions}
         if len(us) != 1 or len(ys) != 1:
             return dict.fromkeys(("K_p", "K_i", "K_d", "K_v", "K_f", "u_max", "w"), "1")
-        u, y = us.pop(), ys.pop()
-        return {"K_p": _ratio(u, y), "K_i": _ratio(u, y, -1), "K_d": _ratio(u, y, 1), "K_v": _ratio(u, y, 1),
-                "K_f": _ratio(u, "N"), "u_max": u, "w": u}
+        return _gain_units(us.pop(), ys.pop())
 
     def units(self) -> dict[str, str]:
         """Units of this law's numbers where they follow those of the plant."""
@@ -249,6 +249,11 @@ def _positions(model, names, n: int) -> tuple[Signal, ...]:
     if not names and hasattr(model, "task_names"):
         names = model.task_names("piston")
     return tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]
+
+
+def _gain_units(u: str, y: str) -> dict[str, str]:
+    return {"K_p": _ratio(u, y), "K_i": _ratio(u, y, -1), "K_d": _ratio(u, y, 1), "K_v": _ratio(u, y, 1),
+            "K_f": _ratio(u, "N"), "u_max": u, "w": u}
 
 
 def _ratio(u: str, y: str, seconds: int = 0) -> str:

@@ -22,7 +22,7 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         body.pop("$schema")
         return body
 
-    own = {cls: form.law_form(cls) for cls in laws.values()}
+    own = {cls: form.law_form(cls, tuple(cls.units_on().items()) if hasattr(cls, "units_on") else ()) for cls in laws.values()}
     names = {name: {"anyOf": [{"type": "boolean"}, part(cls)]} for name, cls in form.claim_names(claims).items()}
     sections = {
         "title": {"type": "string"},
