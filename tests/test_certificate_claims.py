@@ -454,6 +454,24 @@ def test_linear_speaks_of_predictive_loops():
                         ).holds is None
 
 
+@pytest.mark.parametrize("anti_windup", ["back", "clamp"])
+def test_linear_stability_of_a_continuous_law_is_that_of_its_flow(actuator, anti_windup):
+    from workbench.verification.linear_claims import check_linear_stability
+
+    law = pid(actuator, K_d=(0.004,), anti_windup=anti_windup)
+    v = check_linear_stability(C.LinearStability(), ran(ClosedLoop(actuator, law)))
+    K_p, K_i, K_d, τ, p = 0.4, 2.0, 0.004, law.τ, actuator
+    s = control.tf("s")
+    L = (K_p + K_i / s + K_d * s / (τ * s + 1)) * p.K / (s * (p.λ_1 * s + 1) * (p.λ_2 * s + 1) * (p.λ_3 * s + 1))
+    poles = control.feedback(control.minreal(L, verbose=False)).poles()
+    assert v.holds and v.strength == "proof" and recheck(v.data["certificate"])[0]
+    for pole in poles:
+        assert np.abs(v.data["eigenvalues"] - pole).min() < 1e-4 * abs(pole)
+    assert v.data["margins"][0]["gain_up"] == pytest.approx(control.margin(L)[0], rel=1e-5)
+    wild = check_linear_stability(C.LinearStability(), ran(ClosedLoop(actuator, pid(actuator, K_p=(9.0,)))))
+    assert wild.holds is False and wild.strength == "numerical"
+
+
 def test_pressure_limits_may_be_gauge(monkeypatch):
     monkeypatch.setattr("workbench.native.library", lambda source: None)
     case = loads("plant: ieha-control\nclaims: {pressures: {low: -1 bar, high: 2 kbar}}\nscenario: {duration: 0.02 s}\n")

@@ -100,11 +100,7 @@ def _criteria(claim, loop) -> list[str]:
 def sector_loop(claim, loop, at: Point) -> tuple[sectors.Sector, tuple[Assumption, ...]]:
     """The linear part with the sector in its place, and what that assumes. Raises InputError where the loop has none."""
     if claim.place == "valve":
-        if loop.period is None:
-            own = limited(loop, at)
-            M, enter, command = own.M, own.enter, own.command
-        else:
-            M, enter, command = closed(loop, at)
+        M, enter, command = closed(loop, at)
         pick = _chosen(claim, loop)
         enter, command, slope = enter[:, pick], command[pick], claim.slope
         notes = (Assumption("commands stay away from the law's own limits", None),)

@@ -71,7 +71,7 @@ def _plain_claims(loop, scenario, signals) -> tuple:
         found.append(C.Solves())
         if linear and isinstance(reference, Hold | None) and not getattr(scenario, "disturbances", None) and law.observer is None:
             found += [C.MPCStability(), C.CostDecrease()]
-    if linear and loop.period is not None and (law is not None or not loop.no_derivative):
+    if linear and (law is not None or not loop.no_derivative):
         found.insert(0, C.LinearStability())
     if linear and saturates(loop):
         found.append(C.RegionOfAttraction(counted=False))

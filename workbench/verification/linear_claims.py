@@ -16,7 +16,7 @@ from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.linear import break_loop
-from workbench.verification.linear_loop import Point, closed, family_of, is_linear, linear_law, point
+from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, is_linear, point
 from workbench.verification.local import _or_zero as or_zero
 from workbench.verification.local import response
 from workbench.verification.lyapunov import quadratic_certificate
@@ -55,7 +55,7 @@ def _where(claim, run) -> tuple[Point, bool]:
 
 
 def check_linear_stability(claim, run) -> Verdict:
-    """A quadratic certificate of the loop from sample to sample."""
+    """A quadratic certificate of the loop from sample to sample, or of a continuous law's flow."""
     at, linear = _where(claim, run)
     what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
     what += ", away from its limits,"
@@ -63,28 +63,31 @@ def check_linear_stability(claim, run) -> Verdict:
         M, B, C = closed(run.loop, at)
     except InputError as why:
         return _no_matrix("linear-stability", f"{what} is exponentially stable", why, claim)
-    found = quadratic_certificate(M, float(run.loop.period), what)
+    T = run.loop.period and float(run.loop.period)
+    found = quadratic_certificate(M, T, what)
     λ = np.linalg.eigvals(M)
-    k = int(np.abs(λ).argmax())
-    f = abs(np.angle(λ[k])) / run.loop.period
+    k = int(np.abs(λ).argmax() if T else λ.real.argmax())
+    f = abs(np.angle(λ[k])) / T if T else abs(λ[k].imag)
     where = f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else ""
-    worst = f"{_named(found.worst, run.loop)}; slowest mode |λ| = {abs(λ[k]):.6g}{where}"
+    slowest = f"|λ| = {abs(λ[k]):.6g}" if T else f"Re λ = {λ[k].real:.6g} 1/s"
+    worst = f"{_named(found.worst, run.loop)}; slowest mode {slowest}{where}"
     rows, responses = margins(run.loop, M, B, C) if found.holds else ([], {})
     for r in rows:
         worst += (f"; {r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
                   f"delay {say(r['delay'], 's', 3)}")
     notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
-    notes += tuple(Assumption(f"{name} stays what it is: nothing changes it", True) for name in linear_law(run.loop).constant)
+    notes += tuple(Assumption(f"{name} stays what it is: nothing changes it", True) for name in constant_memory(run.loop))
+    data = {**found.data, **({"radius": float(abs(λ[k]))} if T else {}), "frequency": float(f), "eigenvalues": λ, "margins": rows,
+            "loops": responses}
     return replace(found, key="linear-stability", worst=worst, counted=claim.counted, assumptions=(*found.assumptions, *notes),
-                   data={**found.data, "radius": float(abs(λ[k])), "frequency": float(f), "eigenvalues": λ, "margins": rows,
-                         "loops": responses})
+                   data=data)
 
 
 def margins(loop, M, B, C) -> tuple[list[dict], dict]:
     """Margins at each command, the others closed, as `local.margins_of` has them, and the frequency responses."""
     rows, responses = [], {}
     for i, name in enumerate(names(loop.controller.commands)):
-        L = break_loop(M, B, C, i, float(loop.period))
+        L = break_loop(M, B, C, i, loop.period and float(loop.period))
         m, disk = loop_margins(L), disk_margin(L)
         rows.append({"actuator": name, "gain_up": or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None else
                      float(m.gain_down), "phase": or_zero(m.phase_margin), "delay": or_zero(m.delay_margin),

@@ -57,13 +57,13 @@ def linear_law(loop) -> LinearLaw:
     return LinearLaw(A[~still][:, ~still], B[~still], C[:, ~still], D, float(loop.period), delay, tuple(own))
 
 
-def _traced(controller):
-    """Jacobians of jump and command of a law that is an expression."""
+def _traced(controller, flows: bool = False):
+    """Jacobians of jump (flow) and command of a law that is an expression."""
     n, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys) = symbols("z", n), symbols("y", p)
     r = [0.0] * q
-    after = controller.update(0.0, zs, ys, r)
-    both = ca.vertcat(column(after), column(controller.command(0.0, after, ys, r)))
+    after = controller.rhs(0.0, zs, ys, r) if flows else controller.update(0.0, zs, ys, r)
+    both = ca.vertcat(column(after), column(controller.command(0.0, zs if flows else after, ys, r)))
     f = ca.Function("law", [z, y], [ca.densify(ca.jacobian(both, z)), ca.densify(ca.jacobian(both, y))])
     J, K = (np.array(M) for M in f(np.zeros(n), np.zeros(p)))
     if not (np.isfinite(J).all() and np.isfinite(K).all()):
@@ -105,13 +105,36 @@ def flat(loop, where: Point):
 
 def closed(loop, where: Point) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(M, B, C): the loop on (x, past commands, z) from sample to sample, where a signal added to each command enters, and
-    the commands."""
+    the commands; of a continuous law the loop's flow."""
     refuse_turning(loop.plant)
+    if loop.period is None:
+        return _flowing(loop, where)
     law, (A, B, C) = linear_law(loop), flat(loop, where)
     plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay)
     M = np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
     enter = np.vstack([plant.B, np.zeros((len(law.A), plant.B.shape[1]))])
     return M, enter, np.hstack([law.D @ plant.C, law.C])
+
+
+def _flowing(loop, where: Point):
+    """The same of a continuous law: ẋ = M x."""
+    controller = loop.controller
+    if isinstance(innermost(controller), Plain) or loop.no_derivative:
+        raise InputError(loop.no_derivative or "the law is code, of which no linear law is known", mend="verify it by runs")
+    Az, Bz, Cz, D = _traced(controller, flows=True)
+    moves = Az.any(axis=1) | Bz.any(axis=1)
+    Az, Bz, Cz = Az[moves][:, moves], Bz[moves], Cz[:, moves]
+    A, B, C = flat(loop, where)
+    M = np.block([[A + B @ D @ C, B @ Cz], [Bz @ C, Az]])
+    return M, np.vstack([B, np.zeros((len(Az), B.shape[1]))]), np.hstack([D @ C, Cz])
+
+
+def constant_memory(loop) -> tuple[str, ...]:
+    """Names of the law's memory that never changes near rest, and is left out of `closed`."""
+    if loop.period is not None:
+        return linear_law(loop).constant
+    A, B, _, _ = _traced(loop.controller, flows=True)
+    return tuple(n for n, a, b in zip(names(loop.controller.states), A, B) if not a.any() and not b.any())
 
 
 def closed_matrix(loop, where: Point) -> np.ndarray:

@@ -72,7 +72,7 @@ def _loops(run, claims, key) -> Iterator[tuple[str, list[LinearSystem]]]:
     else:
         M, B, K = closed(run.loop, where(run, claims))
         for i, name in enumerate(commands):
-            yield name, [break_loop(M, B, K, i, float(run.loop.period))]
+            yield name, [break_loop(M, B, K, i, run.loop.period and float(run.loop.period))]
 
 
 def around(loops: Sequence[LinearSystem], α: float) -> dict:
