@@ -67,7 +67,7 @@ def test_the_example_in_closed_form_is_the_same():
     ("body: bucket, point: [0.1 m, 0.3 m, 0 m]", "body: buckett", "eye", "there is no body 'buckett'"),
     ("point: [0.7 m, 0 m, 0 m]", "point: [0.07 m, 0 m, 0 m]", "eye", "cannot be closed"),
     ("point: [0.7 m, 0 m, 0 m]", "point: [0.7 kg, 0 m, 0 m]", "eye", "m"),
-    ("parent: bell", "parent: bel", "bodies", "the parent of rod, 'bel', is no body"),
+    ("parent: bell", "parent: bel", "bodies.rod.parent", "there is no body 'bel'"),
     ("mass: 95 kg", "mass: 0 kg", "bucket", "a body with inertia but no mass"),
     ("start: 35 deg", "start: 35 mm", "start", "mm"),
     ("l_20: 0.25 m, l_30: 0.35 m", "l_20: 0.01 m, l_30: 0.35 m", "lift", "the cylinder reaches from 1.04 m"),

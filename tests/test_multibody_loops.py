@@ -227,3 +227,20 @@ def test_a_planar_loop_may_turn_with_its_plane(method):
     z, rates, _ = mechanism.split(last(mechanism, log))
     assert other.apart(other.run(1.2, 1e-10), z, rates) < 1e-7
     assert log["open_k"].values.max() < 1e-12
+
+
+def test_parts_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="a.normal: a prismatic joint keeps its bodies from turning"):
+        Loop("rail", Place("a"), Place(), "prismatic")
+    with pytest.raises(ValueError, match="normal: it lies along the axis"):
+        Place("a", axis=(0.0, 0.0, 2.0), normal=(0.0, 0.0, 1.0))
+    with pytest.raises(ValueError, match="b: both places are on 'a'"):
+        Loop("k", Place("a"), Place("a", (1.0, 0.0, 0.0)))
+    with pytest.raises(ValueError, match="joint: an actuator acts between two pins"):
+        Actuator("c", Force(), Pin("a"))
+    with pytest.raises(ValueError, match="joint: an actuator acts between two pins"):
+        Actuator("c", Force(), Pin("a"), Pin(), joint="b")
+    with pytest.raises(ValueError, match="longest: 1 m is not longer"):
+        Actuator("c", Force(), Pin("a"), Pin(), shortest=1.2, longest=1.0)
+    with pytest.raises(ValueError, match="method: there is no 'exact'"):
+        four_bar(method="exact")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Annotated, Literal, final
 
@@ -89,7 +89,8 @@ class Body:
 class Place:
     """A point of a body, with the axis of the joint there, in the body's frame.
 
-    normal: a direction across the axis; a prismatic joint keeps the two normals parallel. Left out, one is chosen.
+    normal: a direction across the axis. A prismatic joint keeps the normals of its places parallel and needs them; for others one
+    is chosen.
     """
 
     body: str = GROUND
@@ -100,14 +101,18 @@ class Place:
     def __post_init__(self):
         _vector(self, "point", "a point")
         _vector(self, "axis", "an axis", zero=False)
-        if not self.normal:
-            least = min(range(3), key=lambda i: abs(self.axis[i]))
-            object.__setattr__(self, "normal", tuple(1.0 if i == least else 0.0 for i in range(3)))
-        _vector(self, "normal", "a direction", zero=False)
         check_bounds(self)
+        if not self.normal:
+            return
+        _vector(self, "normal", "a direction", zero=False)
         along = sum(a * n for a, n in zip(self.axis, self.normal))
         if along**2 > (1 - 1e-6) * sum(a * a for a in self.axis) * sum(n * n for n in self.normal):
             raise ValueError("normal: it lies along the axis; give a direction across it")
+
+    def complete(self) -> Place:
+        """The same with a normal: the coordinate axis farthest from its own, where it has none."""
+        least = min(range(3), key=lambda i: abs(self.axis[i]))
+        return self if self.normal else replace(self, normal=tuple(1.0 if i == least else 0.0 for i in range(3)))
 
 
 @final
@@ -124,6 +129,12 @@ class Loop:
         _known(self, "joint", ("revolute", "spherical", "prismatic"))
         if self.a.body == self.b.body:
             raise ValueError(f"b: both places are on {self.a.body!r}; a loop closes between two bodies")
+        for side in "ab":
+            place = getattr(self, side)
+            if self.joint == "prismatic" and not place.normal:
+                raise ValueError(f"{side}.normal: a prismatic joint keeps its bodies from turning and must know how they lie; give "
+                                 "each place a direction across its axis, the two parallel")
+            object.__setattr__(self, side, place.complete())
 
 
 @final

@@ -74,7 +74,7 @@ def _tree(bodies) -> Tree:
             raise InputError(f"bodies: {name!r} is {'the world' if name == GROUND else 'there twice'}",
                              mend="give every body a name of its own")
         if parent != GROUND and parent not in known:
-            raise InputError(f"bodies: the parent of {name}, {parent!r}, is no body",
+            raise InputError(f"bodies.{name}.parent: there is no body {parent!r}",
                              mend=f"choose from {', '.join([GROUND, *known])}")
     parents = [known.index(parent) if parent != GROUND else -1 for _, parent, _ in bodies]
     order: list[int] = []
