@@ -108,4 +108,5 @@ def facts(controller) -> dict:
     ahead = f"The reference{known} {be} known " + (f"{controller.ahead} samples ahead." if controller.ahead else
                                                    f"only as {come}: the present value stands for the future.")
     return {"N": str(controller.N), "T_s": tables.quantity(controller.T_s, "s"), "observer": controller.observer is not None,
+            "relinearise": bool(controller.relinearise),
             "preview": ahead}

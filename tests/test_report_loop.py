@@ -139,6 +139,21 @@ def test_each_law_has_its_page():
     assert "All are met" in page and "known 20 samples ahead" in page and "does not apply" not in page
 
 
+def test_a_law_that_changes_claims_nothing_linear():
+    lost = {"hypotheses": [("one model", False)]}
+    page = said(full(controller=mpc(Actuator(), relinearise=True), log=None, analysis=lost))
+    assert "linearised anew at every sample" in page and "no linear claim is made" in page and "one linear law" not in page
+    assert "one linear law" in said(full(controller=mpc(Actuator()), log=None, analysis=lost))
+
+
+@pytest.mark.parametrize("key, phrase", [("region-of-attraction", "At the limits"), ("sector", "A gain that is not known"),
+                                         ("supplied", "A function of one’s own")])
+def test_an_argument_is_given_where_it_was_asked_for(key, phrase):
+    law = PID(LinearActuator(), feed="none", damping="none")
+    page = lambda *verdicts: said(full(controller=law, log=None, analysis={}, verdicts=verdicts))
+    assert phrase in page(replace(HOLDS, key=key)) and phrase not in page(HOLDS)
+
+
 def test_equations_are_those_of_the_plant_that_is_there():
     bare = {"log": None, "analysis": {}, "controller": None}
     open_, closed = said(full(plant=IEHA(circuit="open"), **bare)), said(full(plant=IEHA(detail="full"), **bare))

@@ -35,10 +35,9 @@ POINTS = 240  # of a frequency or step response
 def report_arrays(run: Run, claims: Sequence, verdicts: Sequence) -> dict:
     """The arrays named above that suit this loop."""
     plain = not hasattr(run.loop.plant, "structures") and len(run.log.time) > 2
-    made = {"sensitivity": sensitivity(run, claims, verdicts)}
+    made = {"sensitivity": sensitivity(run, claims, verdicts), "solver": solver(run), "hypotheses": hypotheses(run)}
     if plain:
-        made |= {"model": model(run, claims), "tracking": tracking(run, claims), "limits": limits(run), "solver": solver(run),
-                 "hypotheses": hypotheses(run)}
+        made |= {"model": model(run, claims), "tracking": tracking(run, claims), "limits": limits(run)}
     return {name: value for name, value in made.items() if value}
 
 
