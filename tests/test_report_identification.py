@@ -87,6 +87,15 @@ def test_orders_are_listed_with_the_chosen_one():
     assert "Which order" in " ".join(pages(identification.rendered(content(selection.best.fit, selection=selection))))
 
 
+def test_delay_zeros_and_an_unstable_pole_are_written(found):
+    channels = (replace(found.model.channels[0], b=(GAIN, 0.3), a=(LAG, -2e-4), integrators=2, delay=4.5e-3),)
+    other = content(replace(found, model=replace(found.model, channels=channels)))
+    (channel,) = identification.data(other, [])["channels"]
+    assert channel["delay"] == "4.5 ms" and channel["zeros"] == "−41.7 1/s" and not channel["stable"]
+    everything = " ".join(pages(identification.rendered(other)))
+    assert "4.5 ms" in everything and "unstable" in everything
+
+
 def test_any_name_arrives_as_it_is(found):
     hostile = '#panic("x") $a^$ [b] *c* <d> \\ @e.csv\x1b'
     bad = replace(found, records=(replace(found.records[0], source=hostile),), notes=(hostile,))
