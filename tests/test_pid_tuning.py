@@ -100,6 +100,7 @@ def test_the_largest_integral_gain_is_found(G, m):
     assert m <= found.disk <= theirs * (1 + 1e-9) and theirs == pytest.approx(m, rel=2e-3)
 
 
+@pytest.mark.filterwarnings("ignore:stability_margins")
 def test_figures_are_python_controls():
     T = 0.02
     found = ByDiskMargin(disk_margin=0.6).tune(sampled(plant(THREE), T))
@@ -275,6 +276,13 @@ def test_a_file_finds_its_gains(tmp_path, capsys):
     assert innermost(load(tmp_path / "b.yaml").controller) == law
 
 
+def test_gains_are_found_on_what_the_law_believes():
+    believed = FILE.replace("  feed", "  model: {change: {K: 60 1/s}}\n  feed")
+    truly = FILE.replace("plant: ieha-published-linear", "plant: {machine: ieha-published-linear, change: {K: 60 1/s}}")
+    one, other, plain = (innermost(loads(text).controller) for text in (believed, truly, FILE))
+    assert (one.K_p, one.K_i) == (other.K_p, other.K_i) and one.K_p[0] > 1.5 * plain.K_p[0]
+
+
 def test_the_command_writes_into_the_shortest_file(tmp_path):
     (tmp_path / "a.yaml").write_text("plant: ieha-published-linear  # only\n", "utf-8")
     arguments = ["tune", str(tmp_path / "a.yaml"), "--quiet", "--free", "K_p", "K_i", "K_d", "--write", str(tmp_path / "b.yaml")]
@@ -291,6 +299,7 @@ def test_the_command_writes_into_the_shortest_file(tmp_path):
     (["--method", "relay", "--amplitude", "3 V"], 3, "a length was expected, in m"),
     (["--write", "SAME"], 3, "would overwrite the case file"),
     (["--rule", "zn"], 3, "invalid choice"),
+    (["--method", "relay", "--hysteresis", "10 cm"], 3, "relay on X: no limit cycle"),
 ])
 def test_the_command_refuses(tmp_path, capsys, arguments, code, words):
     path = tmp_path / "a.yaml"

@@ -14,6 +14,7 @@ from workbench import shape, terminal
 from workbench.atomic import check_writable, write_atomic
 from workbench.case_form import law_form
 from workbench.case_tuning import read_tuning
+from workbench.edit import located
 from workbench.errors import InputError
 from workbench.file import loads
 from workbench.parameters import described
@@ -31,8 +32,9 @@ def tune(options, case) -> int:
         check_writable(options.write)
         if os.path.realpath(options.write) == os.path.realpath(case.path):
             raise InputError("--write would overwrite the case file", file=options.write, mend="give it a name of its own")
-    wish = _wish(options, case)
-    with terminal.progress(not options.quiet) as tell, case.located():
+    wish, sections = _wish(options, case), case.root.value
+    key = "controller" if "controller" in sections else "plant"
+    with terminal.progress(not options.quiet) as tell, located(sections[key], key):
         tell(0.0, "tuning")
         found = wish.tune(ClosedLoop(law.model, case.controller), lambda share: tell(share, "tuning"))
         tell(1.0)
@@ -52,7 +54,7 @@ def tune(options, case) -> int:
 
 def _wish(options, case):
     """The file's `tuning:`, with what the command line says instead."""
-    sections = case.root.value if case.root else {}
+    sections = case.root.value
     inside = sections["controller"].value if "controller" in sections else None
     node = inside.get("tuning") if isinstance(inside, dict) else None
     own = read_tuning(type(innermost(case.controller)), node) if node is not None and node.value is not None else ByDiskMargin()

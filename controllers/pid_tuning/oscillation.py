@@ -59,8 +59,8 @@ def limit_cycle(t: np.ndarray, side: np.ndarray, e: np.ndarray, u: np.ndarray, Î
     cycles = tuple(_cycle(T, side[a:b], e[a:b], a) for a, b in zip(rising[:-1], rising[1:]))[-CYCLES:]
     periods, swings = (np.array([getattr(c, name) for c in cycles]) for name in ("period", "swing"))
     if np.mean(periods) < SHORTEST * T:
-        return LimitCycle(False, f"the relay switches every {np.mean(periods) / T / 2:.2g} samples: it is the sampling that "
-                          "oscillates, not the plant; sample faster, or give a hysteresis above the noise", len(t) > 2000, cycles)
+        return LimitCycle(False, f"a period has {np.mean(periods) / T:.2g} samples: it is the sampling that oscillates, not the "
+                          "plant; sample faster, or give a hysteresis above the noise", len(t) > 2000, cycles)
     # A switch that comes a sample sooner or later changes period and swing by this share.
     grain = 2.01 * T / float(np.mean(periods))
     if np.ptp(periods) > max(grain, ALIKE) * np.mean(periods) or np.ptp(swings) > max(grain, ALIKE) * np.mean(swings):
