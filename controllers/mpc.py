@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, final
 import numpy as np
 
 from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
-from controllers.mpc_overlap import Overlap, overlap, without_overlap
+from controllers.mpc_overlap import Overlap, overlap, smoothed, without_overlap
 from controllers.mpc_parts import Limit, Named, horizon, suited
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
@@ -30,7 +30,7 @@ class MPC:
         u_min ≤ u ≤ u_max,  |u_k − u_{k−1}| ≤ slew T_s,  limits on outputs, hard or soft,  ξ_N − ξ_s in the terminal set
 
     model       the plant as the controller knows it, linearised at (x_0, u_0) (the initial state and 0 by default) and
-                sampled exactly; valves without overlap, see `controllers.mpc_overlap` (w)
+                sampled exactly; w, smooth: overlap of valves and steep friction, see `controllers.mpc_overlap`
     relinearise a model of its own for every sample ahead, linearised along the last prediction (`controllers.mpc_along`),
                 gone over `iterations` times a sample; working: states that are linearised no nearer to 0 than this (E of an
                 IEHA: inside the distributor's overlap no flow moves anything)
@@ -74,6 +74,7 @@ class MPC:
     relinearise: bool = False
     iterations: int = 1
     working: Mapping[str, float] | None = None
+    smooth: Annotated[float, Unit("m/s"), "speed over which friction turns round at least, along a path", positive] = 0.01
     w: Annotated[float, Unit("V"), "opening over which the valves' overlap is made up for", positive] = 0.2
     extra: Callable | None = None
     x_0: Annotated[tuple[float, ...], Unit("1"), "states to linearise at"] = ()
@@ -175,8 +176,9 @@ class MPC:
 
     @cached_property
     def predicting(self):
-        """The model as the predictions have it: without overlap."""
-        return without_overlap(self.model)
+        """The model as the predictions have it: without overlap, along a path without the steepest part of friction."""
+        inside = without_overlap(self.model)
+        return smoothed(inside, self.smooth) if self.relinearise else inside
 
     @property
     def lengths(self) -> tuple[int, ...]:

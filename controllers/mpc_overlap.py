@@ -1,10 +1,16 @@
-"""Valves with overlap under a predictive controller: it plans openings, and the overlap is added to what it commands.
+"""What a predictive controller's model leaves to others: overlap of valves, and the steepest part of friction.
+
+It plans openings, and the overlap is added to what it commands:
 
     u = v + u_d clip(v/w, −1, 1),   v in [u_min + u_d, u_max − u_d]
 
 Inside its overlap a valve has no gain: a linearisation there says that commands do nothing. So the model is the plant without
 overlap, its valves shut at v = 0 and fully open at v = u_max − u_d. What this leaves out: a spool needs time to cross the
 overlap, and below |v| = w only a part of it is made up for (w = 0 would make the command jump by 2 u_d with every change of sign).
+
+Coulomb friction that turns round within a millimetre per second is a jump between two points of a predicted path; linearised
+there it is either missing or a wall, and the path swings from one to the other. So along a path it turns round over at least
+`smooth`; the observer answers for the rest.
 """
 
 from __future__ import annotations
@@ -47,3 +53,9 @@ def without_overlap(plant):
     bands = {path.removesuffix("dead_band"): value for path, value in numbers.items() if path.endswith("valve.dead_band")}
     return bind(plant, {f"{at}dead_band": 0.0 for at in bands}
                 | {f"{at}u_max": numbers[f"{at}u_max"] - value for at, value in bands.items()})
+
+
+def smoothed(plant, speed: float):
+    """The plant with friction that turns round over at least `speed`, m/s."""
+    steep = {leaf.path for leaf in leaves(plant) if leaf.path.endswith("friction.width") and leaf.value < speed}
+    return bind(plant, dict.fromkeys(steep, speed)) if steep else plant

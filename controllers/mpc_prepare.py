@@ -20,6 +20,7 @@ from workbench.tangents import off_edges, opened, tangents
 from workbench.verification.mpc_ingredients import strict_terminal_cost
 
 STRICT, HAIR = 1 - 1e-5, 1e-6  # shares left of decay and size of a terminal set, for rounding and its proof
+EDGE = 1 - 1e-6  # of a command's limit: inside it still has an effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +28,8 @@ class Prepared:
     """One problem ready to be solved.
 
     L, C_a: filter gain and measurement matrix of (x, d), or None and `reads`: rows of y that are the states
-    tangents, held, rows: for a law that linearises along its prediction, its plant's derivatives, how inputs act, the measured
-    outputs
+    tangents, held, rows, open, inside: for a law that linearises along its prediction, its plant's derivatives, how inputs
+    act, the measured outputs, how far from 0 states and within which limits commands are linearised
     """
 
     problem: Problem
@@ -47,6 +48,7 @@ class Prepared:
     tangents: Any = None
     held: Held | None = None
     open: np.ndarray | None = None
+    inside: Any = None
 
     @cached_property
     def next_θ(self) -> np.ndarray:
@@ -124,7 +126,9 @@ def _with_path(law, made: Prepared) -> Prepared:
     size[: len(law.commands)] = made.problem.stroke
     places = tuple(live.index(name) if name in live else None for name in law.disturbances)
     ways = Held(law.T_s, law.delay, len(law.commands), len(law.known), places, made.sizes, size)
-    return replace(made, tangents=tangents(law.predicting, live), held=ways, open=_open(law))
+    ends = law.predicting.limits()
+    inside = [np.array([EDGE * ends.get(s.name, (-np.inf, np.inf))[i] for s in law.commands]) for i in (0, 1)]
+    return replace(made, tangents=tangents(law.predicting, live), held=ways, open=_open(law), inside=inside)
 
 
 def _open(law) -> np.ndarray:

@@ -89,6 +89,8 @@ def along(law, x, X, U, given: Given) -> Along | None:
     acting = held.acting(x, U)
     w = np.zeros((len(X), len(held.size_w))) + held.effect(given.d)
     w[:, : held.commands] += np.vstack([acting, acting[-1:]])
+    # Beyond its limits a command has no effect, and a law that sees none never brings it back.
+    w[:, : held.commands] = np.clip(w[:, : held.commands], *base.inside)
     w[:, held.commands: held.commands + held.known] += given.v
     points, w = off_edges(opened(X[:, :n], base.open), held.size_x), off_edges(w, held.size_w)
     at = base.tangents(points, w)

@@ -1,10 +1,12 @@
 """The published linear actuator with an external force, and controllers for it: what the tests of LQR and MPC share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
+import numpy as np
+
 from controllers import MPC, Observer
-from workbench import Signal, System
+from workbench import ClosedLoop, Signal, System, simulate
 from workbench.parameters import Unit
 
 X_MAX, SLEW = 4e-4, 0.08
@@ -52,3 +54,15 @@ def drawn(law, rng, spread=1.0):
     n_d, n_v = q.model.B_d.shape[1], q.model.E0.shape[1]
     return law.parameter(x, spread * 3e-4 * rng.normal(), 1e-5 * rng.normal(size=n_d), 300 * rng.normal(size=n_v),
                          0.9 * X_MAX * rng.uniform(-1, 1))
+
+
+def commands(law, s):
+    """Planned commands (N,) of a solution."""
+    q = law.prepared.problem
+    return np.repeat(s.z[: len(q.blocks)], q.blocks) * q.stroke[0]
+
+
+def tracking(law, scenario, plant=None):
+    """(log, error of Y), steps fine for lags of 0.4 ms."""
+    log = simulate(ClosedLoop(plant or Actuator(), law), replace(scenario, max_step=5e-5))
+    return log, log.array("Y_d") - log.array("Y")

@@ -5,16 +5,14 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
-from actuator import SLEW, X_MAX, Actuator, drawn, mpc
+from actuator import SLEW, X_MAX, Actuator, commands, drawn, mpc, tracking
 
 from controllers import MPC, Limit, Observer
 from controllers.lqr import riccati
 from controllers.mpc_check import refined
 from controllers.mpc_cvxpy import stated
 from controllers.mpc_problem import residuals
-from controllers.terminal_set import admissible, largest, overshoot
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, simulate
-from workbench.errors import InputError
 from workbench.system import names
 
 PLANT = Actuator()
@@ -48,11 +46,6 @@ def solved(law, θs):
     solver = law.solver(law.prepared)
     found = [(θ, solver.solve(θ)) for θ in θs]
     return [(θ, s) for θ, s in found if s.status == 1]
-
-
-def commands(law, s):
-    q = law.prepared.problem
-    return np.repeat(s.z[: len(q.blocks)], q.blocks) * q.stroke[0]
 
 
 # ---- closed forms ----------------------------------------------------------------------------------------------------
@@ -192,11 +185,6 @@ def test_blocks_hold_and_the_last_goes_on():
     assert free.value(x, 0.0) < blocked.value(x, 0.0)
 
 
-def tracking(law, scenario, plant=PLANT):
-    log = simulate(ClosedLoop(plant, law), replace(scenario, max_step=5e-5))  # fine for lags of 0.4 ms
-    return log, log.array("Y_d") - log.array("Y")
-
-
 STEP = Scenario(0.12, Hold("output", (2e-3,)))
 
 
@@ -276,237 +264,3 @@ def test_previews_are_shifted_references():
         assert np.allclose(r[: len(r) - k, 5 + k], log.array("F_ext")[k:], rtol=1e-12)
     t_last = log.time[-1] + 4e-3
     assert np.isclose(r[-1, 9], push.sample(np.array([t_last]), 0)[0, 0, 0], rtol=1e-12)
-
-
-# ---- failures --------------------------------------------------------------------------------------------------------
-def test_infeasible_falls_back_and_says_so():
-    """A push that the model does not know throws the output over a hard limit: plan, then law, both within the limits."""
-    law = mpc(limits=(Limit("Y", -1e-4, 1e-4),), known=(), N=8)
-
-    class Kick:
-        def sample(self, t, order):
-            return np.where((np.asarray(t) > 0.02) & (np.asarray(t) < 0.05), -9000.0, 0.0)[None, :, None]
-
-    log, e = tracking(law, Scenario(0.4, Hold("output", (5e-5,)), {"F_ext": Kick()}))
-    status, fallback, u = log.array("mpc_status"), log.array("mpc_fallback"), log.array("X")
-    assert np.array_equal(status != 1.0, fallback > 0) and {0.0, 1.0, 2.0} <= set(fallback)
-    assert set(status) <= {1.0, -1.0, -6.0} and np.isnan(log.array("mpc_cost")[fallback > 0]).all()
-    assert np.abs(u).max() <= X_MAX * (1 + 1e-9) and np.abs(np.diff(u)).max() <= SLEW * 1e-3 * (1 + 1e-9)
-    first = int(np.flatnonzero(fallback)[0])
-    assert log.time[first] > 0.02 and fallback[first] == 1.0
-    assert fallback[-1] == 0 and abs(e[-1]) < 1e-7  # and it recovers
-
-
-def test_fallback_is_the_plan_shifted():
-    law = mpc(limits=(Limit("Y", -1e-4, 1e-4),), N=6, known=())
-    r = [5e-5] * 7
-    z, _ = law.step(0.0, law.start(0.0, law.initial(), [2e-5], r), [2e-5], r)
-    plan = z.plan * X_MAX
-    for k in range(1, 6):
-        z, u = law.step(k * 1e-3, z, [3e-3], r)
-        assert z.last.fallback == 1 and np.isclose(u[0], plan[k], rtol=1e-9, atol=1e-12)
-    z, u = law.step(6e-3, z, [3e-3], r)
-    assert z.last.fallback == 2 and abs(u[0] - plan[5]) <= SLEW * 1e-3 * (1 + 1e-9)
-    assert law.monitor(6e-3, z, [3e-3], r)[4] == 2.0 and law.monitor(6e-3, z, [3e-3], r)[0] < 0
-
-
-@pytest.mark.parametrize("changes, words", [
-    ({"N": 0}, "horizon N = 0"),
-    ({"N": 2.5}, "horizon N = 2.5"),
-    ({"blocks": (3, 0)}, "blocks"),
-    ({"blocks": (15, 15)}, "at most N = 20"),
-    ({"preview": -1}, "preview = -1"),
-    ({"u_min": (1.0,), "u_max": (-1.0,)}, "u_min, 1, must be below u_max, -1"),
-    ({"limits": (Limit("Y", 1e-3), Limit("Y", None, -1e-3))}, "limits of Y contradict each other"),
-    ({"limits": (Limit("Z", 1e-3),)}, "no signal 'Z'"),
-    ({"tracked": ("Z",)}, "no signal 'Z'"),
-    ({"known": ("F",)}, "no signal 'F'"),
-    ({"R": (0.0,), "S": (0.0,)}, "R: .* not positive definite"),
-    ({"R": (0.0,), "S": (0.0,), "terminal": "none", "delay": 3e-3}, "leaves some move free"),
-    ({"Q": (-1.0,)}, "Q: -1.0"),
-    ({"Q": (1.0, 2.0)}, "Q: expected 1 or 1 numbers, got 2"),
-    ({"observer": None}, "a, b, v, w of Actuator are not measured"),
-    ({"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("Y",))}, "Y cannot be told apart"),
-    ({"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X", "F_ext"))}, "X, F_ext cannot be told apart"),
-    ({"terminal": "set", "room": 1.0}, "leaves no room"),
-    ({"terminal": "ball"}, "'ball' is unknown"),
-    ({"relinearise": True, "terminal": "set"}, "problem changes every sample"),
-])
-def test_refused(changes, words):
-    with pytest.raises(ValueError, match=words):
-        mpc(**changes)
-
-
-def test_limits_of_a_sample_that_no_state_can_keep_are_refused():
-    """Y above 1 mm and its speed within ±1 mm/s and below … no contradiction; two outputs that are one signal are."""
-
-    class Doubled(Actuator):
-        @property
-        def outputs(self):
-            return (*super().outputs, replace(super().outputs[0], name="Y2"))
-
-        def out(self, t, x):
-            return [x[4], 2 * x[4]]
-
-    settings = {"Q": (1e6,), "S": (1e5,), "u_min": (-X_MAX,), "u_max": (X_MAX,), "tracked": ("Y",),
-                "observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,))}
-    MPC(Doubled(), **settings, limits=(Limit("Y", 1e-3, 2e-3), Limit("Y2", 3e-3, 5e-3)))
-    with pytest.raises(InputError, match="contradict each other: no state"):
-        MPC(Doubled(), **settings, limits=(Limit("Y", 1e-3, 2e-3), Limit("Y2", 5e-3, 6e-3)))
-
-
-# ---- what a user adds -------------------------------------------------------------------------------------------------
-def test_a_users_convex_additions():
-    def gentle(v):
-        return [v.y[0, 1:] <= 1.0e-4, 3e4 * cp.sum_squares(v.u[0, :5])]
-
-    law = mpc(N=8, extra=gentle)
-    limited = mpc(N=8, limits=(Limit("Y", None, 1.0e-4),))
-    assert "0x" not in repr(law.extra) and "gentle" in repr(law.extra)
-    scenario = Scenario(0.03, Hold("output", (2e-4,)))
-    log, _ = tracking(law, scenario)
-    assert set(log.array("mpc_status")) == {1.0} and log.array("Y").max() < 1.0e-4 * (1 + 1e-5)
-    plain, _ = tracking(limited, scenario)
-    only = mpc(N=8, extra=lambda v: v.y[0, 1:] <= 1.0e-4)
-    same, _ = tracking(only, scenario)
-    assert np.abs(same.array("X") - plain.array("X")).max() < 1e-5 * X_MAX
-    assert np.abs(log.array("X") - plain.array("X")).max() > 1e-3 * X_MAX
-
-
-@pytest.mark.parametrize("extra, words", [
-    (lambda v: v.u[0, 0] ** 2 >= 1e-9, "(?s)item 1 .* constraint is not convex"),
-    (lambda v: [v.u[0, 0] <= 1, -cp.sum_squares(v.x)], "(?s)item 2 .* cost term is not convex"),
-    (lambda v: [v.u], "a cost term is one number"),
-    (lambda v: [v.y[0, 3] <= 1.0, "fast"], "neither a cvxpy constraint nor a cvxpy expression"),
-    (lambda v: -cp.Variable(), "no lowest value"),
-    (lambda v: v.u[0, 0] >= 2 * X_MAX, "limits contradict each other"),
-    (lambda v: v.r[0, 0] * v.d[0] * v.u[0, 0], "not convex|compiled once"),
-])
-def test_a_users_additions_are_judged(extra, words):
-    with pytest.raises(InputError, match=words):
-        mpc(N=5, extra=extra)
-
-
-def test_inaccurate_is_not_optimal():
-    law = mpc(N=5, extra=lambda v: v.u[0, 0] <= 1.0)
-    z = law.start(0.0, law.initial(), [0.0], None)
-    solution = z.solver.solve(law.parameter(np.zeros(5), 1e-5))
-
-    class Weak:
-        def solve(self, θ):
-            return solution._replace(status=4)
-
-    r = [1e-5] * 6 + [0.0] * 6
-    z, _ = law.step(0.0, z._replace(solver=Weak()), [0.0], r)
-    assert z.last.fallback != 0 and law.monitor(0.0, z, [0.0], r)[0] == 4.0
-
-
-# ---- terminal sets ----------------------------------------------------------------------------------------------------
-def test_terminal_set_is_invariant_and_keeps_the_limits():
-    terminal = mpc(terminal="set", room=0.4).terminal_data
-    assert overshoot(terminal.A_K, terminal.H, terminal.h) < 1e-8
-    for row, edge in zip(terminal.M, terminal.b):
-        for sign in (1, -1):
-            assert largest(np.zeros((0, len(row))), np.zeros(0), sign * row, terminal.H, terminal.h) < edge * (1 + 1e-8)
-    rng = np.random.default_rng(7)
-    L = np.linalg.inv(np.linalg.cholesky(terminal.P)).T
-    directions = rng.normal(size=(300, len(L))) @ L.T
-    δ = directions / (directions @ terminal.H.T / terminal.h).max(axis=1)[:, None]  # on the boundary
-    for _ in range(60):
-        assert (np.abs(δ @ terminal.M.T) <= terminal.b * (1 + 1e-8)).all()
-        δ = δ @ terminal.A_K.T
-        assert (δ @ terminal.H.T <= terminal.h * (1 + 1e-8)).all()
-    inside = directions * np.sqrt(terminal.level / np.einsum("ij,jk,ik->i", directions, terminal.P, directions))[:, None]
-    assert (inside @ terminal.H.T <= terminal.h * (1 + 1e-8)).all()
-    assert overshoot(terminal.A_K, terminal.H, terminal.h * np.where(np.arange(len(terminal.h)) == 0, 0.5, 1.0)) > 1e-3
-
-
-def test_terminal_set_is_the_largest():
-    """Beyond its boundary the law breaks a limit some time later."""
-    terminal = mpc(terminal="set", room=0.4).terminal_data
-    rng = np.random.default_rng(8)
-    L = np.linalg.inv(np.linalg.cholesky(terminal.P)).T
-    for direction in rng.normal(size=(50, len(L))) @ L.T:
-        δ = direction / (direction @ terminal.H.T / terminal.h).max() * 1.001
-        worst = 0.0
-        for _ in range(400):
-            worst = max(worst, (np.abs(terminal.M @ δ) / terminal.b).max())
-            δ = terminal.A_K @ δ
-        assert worst > 1.0
-
-
-def test_scalar_terminal_set():
-    H, h = admissible(np.array([[0.5]]), np.array([[2.0]]), np.array([3.0]))
-    assert np.allclose(sorted((H.ravel() / h).tolist()), [-2 / 3, 2 / 3])
-    H, h = admissible(np.array([[0.9, 0.5], [0.0, 0.9]]), np.array([[1.0, 0.0]]), np.array([1.0]))
-    assert len(h) > 4 and overshoot(np.array([[0.9, 0.5], [0.0, 0.9]]), H, h) < 1e-8
-    with pytest.raises(InputError, match="not determined"):
-        admissible(np.array([[np.cos(1.0), -np.sin(1.0)], [np.sin(1.0), np.cos(1.0)]]), np.array([[1.0, 0.0]]), np.array([1.0]))
-
-
-def test_cost_falls_by_the_stage_cost():
-    """With terminal cost and set, full state and the plant as model: V(x⁺) ≤ V(x) − ℓ, the theorem's inequality."""
-    plant = Actuator(all_states=True)
-    law = MPC(plant, Q=(1e6,), S=(1e5,), R=(1e3,), u_min=(-X_MAX,), u_max=(X_MAX,), slew=(SLEW,), tracked=("Y",), terminal="set",
-              N=25, room=0.3)
-    assert all(law.hypotheses().values()) and not all(mpc().hypotheses().values())
-    q, solver = law.prepared.problem, law.solver(law.prepared)
-    x, u, steps = np.array([0.0, 0.0, 0.0, 0.0, 2.5e-4]), 0.0, 0
-    for _ in range(40):
-        θ = law.parameter(x, 0.0, u=u)
-        s = solver.solve(θ)
-        assert s.status == 1
-        V, move = law.prepared.dense.value(θ, s.z), commands(law, s)[0]
-        stage = 1e6 * x[4] ** 2 + 1e3 * move**2 + 1e5 * (move - u) ** 2
-        x, u = q.model.A @ x + q.model.B[:, 0] * move, move
-        after = law.value(x, 0.0, u=u)
-        assert after <= V - stage + 1e-9 * V
-        steps += np.count_nonzero(s.λ) > 0
-    assert steps >= 3
-
-
-# ---- nonlinear plants ---------------------------------------------------------------------------------------------------
-class Bent(Actuator):
-    """The actuator with a gain that falls with stroke: K (1 − X²/X_0²), X_0 = 0.9 mm."""
-
-    def rhs(self, t, x, u):
-        return super().rhs(t, x, [u[0] * (1 - (u[0] / 9e-4) ** 2), u[1]])
-
-
-def test_relinearised_on_a_linear_plant_is_the_same_controller():
-    changes = {"known": (), "S": (1e5,)}
-    scenario = Scenario(0.06, Hold("output", (6e-4,)), {"F_ext": 100.0})
-    once, _ = tracking(mpc(**changes), scenario)
-    every, _ = tracking(mpc(**changes, relinearise=True), scenario)
-    assert np.abs(once.array("X") - every.array("X")).max() < 1e-6 * X_MAX
-
-
-def test_relinearised_beats_a_fixed_model_on_a_bent_plant():
-    plant = Bent()
-    scenario = Scenario(0.12, Sine("output", 0.0, (1.2e-3,), 4.0, ramp=0.05))
-    peak = {}
-    for every in (False, True):
-        _, e = tracking(mpc(plant, known=(), N=12, relinearise=every, observer=Observer(σ_y=(1e-6,), σ_d=(1e-8,))), scenario, plant)
-        peak[every] = np.abs(e[60:]).max()
-    assert peak[True] < 0.3 * peak[False]
-
-
-def test_crane_follows_pistons(two_joint):
-    """Successive linearisation on the crane: valves, oil and stiction; only what its sensors give."""
-    sensors = ("x_1", "x_2", "dx_1", "dx_2", "p_a1", "p_b1", "p_a2", "p_b2")
-    observer = Observer(σ_y=(1e-5, 1e-5, 1e-4, 1e-4, 1e3, 1e3, 1e3, 1e3), σ_d=(1e-2,), σ_w=(1e-2,),
-                        σ_x=(1e-6, 1e-6, 1e-4, 1e-4, 1e3, 1e3, 1e3, 1e3, 1e-3, 1e-1, 1e-3, 1e-1))
-    law = MPC(two_joint, Q=(1e6,), S=(0.3,), N=20, T_s=5e-3, u_min=(-10.0,), u_max=(10.0,), tracked=("x_1", "x_2"),
-              signals=sensors, observer=observer, terminal="none", relinearise=True)
-    log = simulate(ClosedLoop(two_joint, law), Scenario(0.5, Sine("piston", "start", (0.02, 0.03), 0.15)))
-    for name in ("x_1", "x_2"):
-        assert np.abs(log.array(name) - log.array(f"{name}_d")).max() < 1e-4 < 5e-4 < np.ptp(log.array(f"{name}_d"))
-    assert set(log.array("mpc_status")) == {1.0} and not log.array("mpc_fallback").any()
-
-
-def test_runs_repeat_and_the_log_knows_its_controller():
-    law = mpc(limits=(SOFT,))
-    loop = ClosedLoop(PLANT, law)
-    first, second = (simulate(loop, Scenario(0.05, Hold("output", (1e-3,)))) for _ in range(2))
-    assert np.array_equal(first.values, second.values) and first.provenance == second.provenance
-    assert any(path.endswith("limits.Y.quadratic") for path in first.provenance["parameters"])
