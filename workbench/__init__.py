@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 # Names are looked up on first use, so that `--help` does not pay for libraries it does not need.
 _HOME = {
-    "Signal": "system", "System": "system", "Controller": "system", "ClosedLoop": "system", "Plain": "system",
+    "Signal": "system", "System": "system", "Controller": "system", "ClosedLoop": "closed_loop", "Plain": "plain",
     "Sampled": "wrappers", "Delayed": "wrappers", "Saturated": "wrappers", "Filtered": "wrappers",
     "Quantised": "wrappers", "Noisy": "wrappers",
     "Scenario": "scenario", "simulate": "simulate", "linearize": "calculus", "equilibrium": "calculus",

@@ -1,4 +1,4 @@
-"""Signal, System, Controller, ClosedLoop: the contract everything else is written against.
+"""Signal, System, Controller: the contract everything else is written against.
 
 System
   1. A system is a frozen dataclass; its annotated numbers are parameters, the rest is structure (`workbench.parameters`).
@@ -19,16 +19,16 @@ Controller (its memory z is state of the loop, its number `references` come from
   9. Sampled law: `step(t, z, y, r)` → (z⁺, u), or `step_at(T_s, t, z, y, r)` where the recursion needs the sample time.
  10. `references` are Signals whose kind says who provides them: "reference" or "noise".
 
-ClosedLoop is again a System. A user's own controller (an object with `step` or `command`, or a function f(t, y, r) → u)
-is `Plain`: it may do anything Python can, so it is called from Python around the compiled plant (`workbench.hosted`).
+ClosedLoop (`workbench.closed_loop`) is again a System. A user's own controller (an object with `step` or `command`, or a
+function f(t, y, r) → u) is `Plain` (`workbench.plain`): it may do anything Python can, so it is called from Python around the
+compiled plant (`workbench.hosted`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from workbench.errors import InputError
 
@@ -165,77 +165,6 @@ class Controller(ABC):
         return []
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Plain:
-    """A user's own controller: called from Python at every sample, free to be anything.
-
-    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`;
-    its memory z is any Python value. It may also have `initial() → z`, `start(t, z, y, r) → z` (memory that fits the
-    first measurement), `T_s`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
-    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does; names
-    or Signals, here or as attributes of the law, and likewise `references`. y, r, u are lists of floats in that order.
-    """
-
-    law: Any
-    measured: tuple[Signal | str, ...] = ()
-    commands: tuple[Signal | str, ...] = ()
-    references: tuple[Signal | str, ...] = ()
-
-    # Its memory is Python's (`workbench.hosted` keeps it, new at every run), so the loop sees none.
-    states = ()
-    period = None
-    lag = 0.0
-    no_derivative = "a controller called from Python has no derivative"
-
-    @property
-    def name(self) -> str:
-        return getattr(self.law, "__name__", type(self.law).__name__)
-
-    @property
-    def monitors(self) -> tuple[Signal, ...]:
-        return tuple(getattr(self.law, "monitors", ()))
-
-    def initial(self):
-        return []
-
-    def _refuse(self, *_):
-        raise InputError(f"{self.name} is called from Python and has no expression",
-                         mend="run it with simulate(loop, scenario)")
-
-    command = rhs = step_at = start = monitor = _refuse
-
-
-def plain(law, plant: System) -> Plain:
-    """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
-    given = law if isinstance(law, Plain) else Plain(law)
-    law = given.law
-    if not (hasattr(law, "step") or hasattr(law, "command") or isinstance(law, Callable)):
-        raise InputError(f"{given.name} is no controller",
-                         mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u")
-
-    def wanted(attribute):
-        return getattr(given, attribute) or getattr(law, attribute, None)
-
-    def pick(attribute, available):
-        chosen = wanted(attribute)
-        if chosen is None:
-            return tuple(available)
-        return tuple(find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen)
-
-    own = tuple(s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ())
-    return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
-
-
-def _reference(name: str, plant: System) -> Signal:
-    """Reference signal such as "dx_1_d", its unit taken from the plant's signal of that name where there is one."""
-    base = name.removesuffix("_d")
-    order = len(base) - len(base.lstrip("d"))
-    unit = next((s.unit for s in (*plant.outputs, *plant.monitors) if s.name == base[order:]), "1")
-    rate = "" if order == 0 else "/s" if order == 1 else f"/s^{order}"
-    return Signal(name, unit + rate, kind="reference")
-
-
 def innermost(controller):
     """The law inside all wrappers, whatever it is."""
     while isinstance(controller, Controller) and hasattr(controller, "inner"):
@@ -248,21 +177,6 @@ def rewrapped(controller, law):
     if isinstance(controller, Controller) and hasattr(controller, "inner"):
         return replace(controller, inner=rewrapped(controller.inner, law))
     return law
-
-
-def joined(controller, plant: System):
-    """`controller` ready for `plant`: a user's own law inside any wrappers becomes Plain, and is sampled.
-
-    Where no wrapper samples it, it runs at its own `T_s`, or every 1 ms.
-    """
-    from workbench.wrappers import Sampled
-
-    law = innermost(controller)
-    if isinstance(law, Controller):
-        return controller
-    law = plain(law, plant)
-    controller = rewrapped(controller, law)
-    return controller if controller.period is not None else Sampled(controller, getattr(law.law, "T_s", 1e-3))
 
 
 def controls(plant: System) -> tuple[Signal, ...]:
@@ -282,141 +196,12 @@ def find(signals: Sequence[Signal], name: str, where: str) -> Signal:
                      mend=f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names(signals)) or 'none'}")
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class ClosedLoop(System):
-    """Plant and controller joined by signal names; again a System.
+_ELSEWHERE = {"ClosedLoop": "closed_loop", "Plain": "plain", "plain": "plain", "joined": "plain"}
 
-    states = plant's, then the controller's memory. inputs = the plant's disturbances, then the controller's references.
-    A `Plain` controller's memory stays in Python; its held command then appears as the last states.
-    """
 
-    plant: System
-    controller: Any
-    _reads: tuple[int, ...] = field(init=False, repr=False)
-    _drives: tuple[int, ...] = field(init=False, repr=False)
-    _free: tuple[int, ...] = field(init=False, repr=False)
+def __getattr__(name: str):
+    if name in _ELSEWHERE:  # what is made of systems and controllers can be imported from here too
+        import importlib
 
-    def __post_init__(self):
-        object.__setattr__(self, "controller", joined(self.controller, self.plant))
-        who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
-        outs, ins = names(self.plant.outputs), names(self.plant.inputs)
-        reads = tuple(outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
-                      for s in self.controller.measured)
-        drives = tuple(ins.index(find(self.plant.inputs, s.name, f"{who}, command").name)
-                       for s in self.controller.commands)
-        undriven = [s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)]
-        if undriven and not getattr(innermost(self.controller), "open", False):
-            raise InputError(f"{who}: nothing drives the plant's {', '.join(undriven)}",
-                             mend="let the controller command them, or build the plant without them")
-        twice = {n for n in names(self.controller.references) if names(self.controller.references).count(n) > 1}
-        if twice:
-            raise InputError(f"{who}: {', '.join(sorted(twice))} enters twice", mend="give each signal one Noisy wrapper")
-        object.__setattr__(self, "_reads", reads)
-        object.__setattr__(self, "_drives", drives)
-        object.__setattr__(self, "_free", tuple(i for i in range(len(ins)) if i not in drives))
-
-    @property
-    def hosted(self) -> bool:
-        """True when the controller must be called from Python."""
-        return isinstance(innermost(self.controller), Plain)
-
-    @property
-    def states(self):
-        return (*self.plant.states, *self.controller.states)
-
-    @property
-    def inputs(self):
-        free = tuple(self.plant.inputs[i] for i in self._free)
-        return (*free, *self.controller.references)
-
-    @property
-    def outputs(self):
-        return self.plant.outputs
-
-    @property
-    def monitors(self):
-        return (*self.plant.monitors, *self.controller.monitors, *self.controller.commands)
-
-    @property
-    def power_names(self):
-        return self.plant.power_names
-
-    @property
-    def period(self):
-        return self.controller.period
-
-    @property
-    def lag(self):
-        return self.controller.lag
-
-    @property
-    def stiff(self):
-        return self.plant.stiff
-
-    @property
-    def no_derivative(self):
-        return self.plant.no_derivative or self.controller.no_derivative
-
-    def defaults(self):
-        return self.plant.defaults()
-
-    def initial(self):
-        return [*self.plant.initial(), *self.controller.initial()]
-
-    def parts(self, t, x, w):
-        """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
-        n, m = len(self.plant.states), len(self._free)
-        xp, z, r = x[:n], x[n:], w[m:]
-        y_all = self.plant.out(t, xp)
-        y = [y_all[i] for i in self._reads]
-        u = [0.0] * len(self.plant.inputs)
-        for i, value in zip(self._free, w[:m]):
-            u[i] = value
-        for i, value in zip(self._drives, self.controller.command(t, z, y, r)):
-            u[i] = value
-        return xp, z, y, r, u
-
-    def start(self, t, x, w) -> list:
-        """Initial state with the controller's memory made consistent with the first measurement."""
-        n, m = len(self.plant.states), len(self._free)
-        y_all = self.plant.out(t, x[:n])
-        return [*x[:n], *self.controller.start(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
-
-    def rhs(self, t, x, w):
-        xp, z, y, r, u = self.parts(t, x, w)
-        return [*self.plant.rhs(t, xp, u), *self.controller.rhs(t, z, y, r)]
-
-    def out(self, t, x):
-        return self.plant.out(t, x[: len(self.plant.states)])
-
-    def monitor(self, t, x, w):
-        xp, z, y, r, u = self.parts(t, x, w)
-        return [*self.plant.monitor(t, xp, u), *self.controller.monitor(t, z, y, r), *(u[i] for i in self._drives)]
-
-    def guards(self, t, x, w):
-        xp, _, _, _, u = self.parts(t, x, w)
-        return self.plant.guards(t, xp, u)
-
-    def project(self, t, x):
-        n = len(self.plant.states)
-        return [*self.plant.project(t, x[:n]), *x[n:]]
-
-    def powers(self, t, x, w):
-        xp, _, _, _, u = self.parts(t, x, w)
-        return self.plant.powers(t, xp, u)
-
-    def stored(self, t, x, w):
-        xp, _, _, _, u = self.parts(t, x, w)
-        return self.plant.stored(t, xp, u)
-
-    def _jump(self, which, t, x, w):
-        n, m = len(self.plant.states), len(self._free)
-        y_all = self.plant.out(t, x[:n])
-        return [*x[:n], *getattr(self.controller, which)(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
-
-    def update(self, t, x, w):
-        return self._jump("update", t, x, w)
-
-    def release(self, t, x, w):
-        return self._jump("release", t, x, w)
+        return getattr(importlib.import_module(f"workbench.{_ELSEWHERE[name]}"), name)
+    raise AttributeError(f"module 'workbench.system' has no attribute {name!r}")
