@@ -24,7 +24,7 @@ from workbench.system import Signal, System, names
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
 FINER = 100  # times shorter than max_step a step may become to end on a jump
-ENERGY = Signal("E_stored", "J", "kinetic and potential energy")
+ENERGY = Signal("E_stored", "J", "energy stored in the plant")
 
 
 @dataclass(frozen=True)
