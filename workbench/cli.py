@@ -34,8 +34,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         import difflib
 
-        known = [option for action in self._actions for option in action.option_strings]
-        words = [near for word in message.split() if word.startswith("-") and word not in known
+        verbs = [verb for action in self._actions if isinstance(action, argparse._SubParsersAction) for verb in action.choices.values()]
+        known = [option for parser in (self, *verbs) for action in parser._actions for option in action.option_strings]
+        wrong = message.split() if message.startswith("unrecognized") else ()
+        words = [near for word in wrong if word.startswith("-") and word not in known
                  for near in difflib.get_close_matches(word.split("=")[0], known, 1)]
         hint = f"did you mean {' or '.join(words)}?" if words else f"see {self.prog} --help"
         self.exit(BAD, f"{self.prog}: {message}\n  mend: {hint}\n")
