@@ -34,7 +34,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         import difflib
 
-        verbs = [verb for action in self._actions if isinstance(action, argparse._SubParsersAction) for verb in action.choices.values()]
+        groups = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        verbs = [verb for group in groups for verb in group.choices.values()]
         known = [option for parser in (self, *verbs) for action in parser._actions for option in action.option_strings]
         wrong = message.split() if message.startswith("unrecognized") else ()
         words = [near for word in wrong if word.startswith("-") and word not in known
