@@ -161,7 +161,7 @@ class _Judge:
         state, used, found = ("false", 0, example) if example else self._search(top, γ)
         data = {"level": γ, "ball": m, "boxes": used}
         if state == "proved":
-            return say(True, f"starts with V ≤ {γ:.6g} go to V ≤ {m:.6g}; {used} sub-boxes", **data)
+            return say(True, f"starts with V ≤ {γ:.6g} go to V ≤ {m:.6g}; {used} sub-box{'es' * (used != 1)}", **data)
         if state == "false":
             return say(False, f"{found[1]} at {self._words(found[0])}", at=self._point(found[0]), **data)
         lows, highs = found
