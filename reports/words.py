@@ -9,7 +9,7 @@ from workbench.parameters import digest
 from . import tables
 from .style import clean
 
-EQUATIONS = ("IEHA", "LinearActuator", "FourBar")  # plants whose equations are printed
+EQUATIONS = ("IEHA", "LinearActuator", "FourBar", "Mechanism")  # plants whose equations are printed
 
 
 def equations(plant) -> str:
