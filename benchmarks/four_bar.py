@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 from common import machine_in_words
-from four_bar_peers import ExudynFourBar, TwoVolumes, independent
+from four_bar_peers import ExudynFourBar, TwoVolumes, independent, mechanism
 
 from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre, machine
 from plants.four_bar import WORK_CYCLE, cylinder_work, drift
@@ -61,6 +61,28 @@ def circuit(T: float) -> None:
                   f"drift {np.abs(drift(long)).max():.1e} J, at rest to {np.abs(long.array('ds')[-1000:]).max():.0e} m/s")
 
 
+def methods(T: float) -> None:
+    """The paper's method and the other two of a `Mechanism`, at 1 ms, beside the plant."""
+    from plants.multibody import penalty
+
+    base, driven = machine("four-bar").plant, Scenario(T, disturbances={"U_ref_c": WORK_CYCLE})
+    print(f"\n{'the same bars as a mechanism, 1 ms':34s}{'s/s':>9s}{'z_1, rad':>10s}{'p_3, Pa':>10s}{'iterations':>12s}"
+          f"{'times FourBar':>15s}")
+    for number, law in enumerate(LAWS):
+        circuit, truth = replace(base.circuit, friction=law), independent(number, T)
+        plant = replace(base, circuit=circuit)
+        own, least = timed(lambda plant=plant: simulate(plant, Scenario(T, disturbances={"U_ref": WORK_CYCLE})))
+        runs = {"FourBar": (own, least)}
+        for method, run in (("penalty", penalty.simulate), ("projected", simulate), ("minimal", simulate)):
+            bars = mechanism(circuit, method)
+            runs[method] = timed(lambda run=run, bars=bars: run(bars, driven), 3)
+        for name, (log, spent) in runs.items():
+            z, p = (log.array("z_1"), "p_3") if name == "FourBar" else (log.array("q_crank"), "p_3_c")
+            mean = f"{log.array('iterations')[1:].mean():12.2f}" if "iterations" in log else " " * 12
+            print(f"  {type(law).__name__:16s}{name:16s}{spent / T:9.4f}{np.abs(z - truth[:, 0]).max():10.1e}"
+                  f"{np.abs(log.array(p) - truth[:, 4]).max():10.1f}{mean}{spent / least:15.1f}")
+
+
 def two_volumes(T: float, d: float = 330.0) -> None:
     plant = replace(machine("four-bar").plant, circuit=TwoVolumes(d))
     opening = Steps("output", WORK_CYCLE.times, tuple(v[0] / 10 for v in WORK_CYCLE.values))
@@ -81,4 +103,5 @@ if __name__ == "__main__":
     print(machine_in_words())
     span = 3.0 if "--short" in sys.argv else 10.0
     circuit(span)
+    methods(span)
     two_volumes(span)

@@ -8,6 +8,7 @@ no laminar zone; `TwoVolumes` are the same equations as a circuit for our FourBa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import cos, exp, pi, sin, sqrt, tanh
 from typing import Annotated, final
 
@@ -124,6 +125,7 @@ def start() -> np.ndarray:
     return np.array([pi / 3, 0.0, p, p, 3.5e6, 0.0, 0.0, 0.0, 0.0])
 
 
+@cache
 def independent(law: int, T: float = 10.0, rtol: float = 1e-12) -> np.ndarray:
     """Rows every ms up to T by DOP853, started anew at every jump of U_ref."""
     rows, x = [], start()
@@ -138,6 +140,22 @@ def independent(law: int, T: float = 10.0, rtol: float = 1e-12) -> np.ndarray:
         rows.append(found.y.T[: -1 if t_1 < T else None])
         x = found.y[:, -1]
     return np.concatenate(rows)
+
+
+def mechanism(circuit, method: str):
+    """The same bars as a `Mechanism` in relative coordinates, the loop cut at E."""
+    from plants.multibody.mechanism import Actuator, Body, Loop, Mechanism
+    from plants.multibody.parts import Pin, Place
+
+    bars = []
+    for (name, parent, start), L, m in zip((("crank", "ground", "60 deg"), ("coupler", "crank", "-37.90 deg"),
+                                            ("rocker", "coupler", "-93.58 deg")), (2.0, 8.0, 5.0), (16.0, 64.0, 40.0)):
+        at = (bars[-1].com[0] * 2, 0.0, 0.0) if bars else (0.0, 0.0, 0.0)
+        J = m * L**2 / 12
+        bars.append(Body(name, parent, point=at, mass=m, com=(L / 2, 0.0, 0.0), inertia=(0.0, J, J, 0.0, 0.0, 0.0), start=start,
+                         hold=not bars))
+    return Mechanism(tuple(bars), (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),),
+                     (Actuator("c", circuit, Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),), method=method)
 
 
 # ---- two volumes ------------------------------------------------------------------------------------------------------
