@@ -17,6 +17,7 @@ from workbench.verdict import Assumption, Verdict
 from workbench.verification import sector as sectors
 from workbench.verification.limited import limited
 from workbench.verification.linear import LinearSystem
+from workbench.verification.linear_claims import _named as named
 from workbench.verification.linear_loop import Point, closed, is_linear, point
 from workbench.verification.region_claims import check_starts
 from workbench.verification.supplied import posed
@@ -63,7 +64,7 @@ def check_sector(claim, run, tick=None) -> Verdict:
     criterion, found = tried[-1]
     notes += () if linear else (Assumption("near that motion", None, source="linearised"),)
     data = {**found.data, "criterion": criterion, "low": claim.low, "high": claim.high, "response": _response(s)}
-    margin, unit, limit, worst = found.margin, found.unit, None, found.worst
+    margin, unit, limit, worst = found.margin, found.unit, None, named(found.worst, run.loop)
     if found.holds:
         k, _ = sectors.largest_sector(own, criterion, ROUNDS)
         data["widest"] = widest = float(claim.low + k * (claim.high - claim.low))

@@ -57,7 +57,7 @@ def check_region(claim, run) -> Verdict:
     notes = (Assumption("the reference stands still" + (f" at {_at(loop, r)}" if still else ""), True if still else None),
              Assumption("no disturbance acts", None), *own.assumptions())
     if region is None:
-        s = stability(own.M, own.T)
+        s = stability(own.M, own.T, own.states)
         if s.holds is False:
             return replace(say_no(f"unstable away from its limits: {s.why}"), holds=False, strength="numerical",
                            margin=s.spectrum.margin, unit="1" if own.T else "1/s", source="eigenvalues")
