@@ -15,7 +15,7 @@ from plants.components.chamber import Oil
 from plants.components.friction import Stribeck
 from workbench import ClosedLoop, Plain, Scenario, simulate, verify
 from workbench.calculus import directional
-from workbench.metrics import energy_account
+from workbench.energy import energy_account
 from workbench.parameters import bind, leaves
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims, statistics

@@ -97,37 +97,6 @@ def saturation_time(t, u, limit: float) -> float:
 
 
 @dataclass(frozen=True)
-class EnergyAccount:
-    """Where the energy of a run went.
-
-    by       cause → energy it brought over the whole run, J (taken away: negative)
-    change   of the energy stored, J; the sum of `by` but for the drift at the end
-    drift    largest gap along the run between the change of the energy stored and what all causes brought, J
-    through  what passed through, J: half of what all causes moved either way, from sample to sample
-    """
-
-    by: dict[str, float]
-    change: float
-    drift: float
-    through: float
-
-    @property
-    def share(self) -> float:
-        """Drift as a part of what passed through; NaN where nothing did."""
-        return self.drift / self.through if self.through else math.nan
-
-
-def energy_account(stored, flows: dict) -> EnergyAccount:
-    """Account of a run from the energy stored (N,) and the integrated power of each cause, name → (N,), all in J."""
-    stored = np.asarray(stored, dtype=float)
-    moved = {name: np.asarray(e, dtype=float) for name, e in flows.items()}
-    gap = stored - stored[0] - sum(e - e[0] for e in moved.values())
-    through = sum(float(np.abs(np.diff(e)).sum()) for e in moved.values()) / 2
-    return EnergyAccount({name: float(e[-1] - e[0]) for name, e in moved.items()}, float(stored[-1] - stored[0]),
-                         float(np.abs(gap).max()), through)
-
-
-@dataclass(frozen=True)
 class LimitCycle:
     """What `limit_cycle` found.
 

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from workbench.demand import Demand, target_name
+from workbench.energy import EnergyAccount, energy_account
 from workbench.log import Log
-from workbench.metrics import EnergyAccount, energy_account
 from workbench.parameters import structure
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
