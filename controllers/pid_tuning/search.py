@@ -81,7 +81,7 @@ def _noise(loop, i: int, free, limit: float | None) -> tuple[np.ndarray, float] 
     if limit <= rest:
         raise InputError(f"noise_gain: {limit:g}, and the gains that stay make {rest:g} of it already",
                          mend="allow more, or let K_p and K_d be found")
-    return np.array([weight[name] for name in free]), limit - rest
+    return np.array([weight[name] for name in free]), limit * (1 - 1e-4) - rest  # rounded gains stay below it
 
 
 # ---- the first gains ------------------------------------------------------------------------------------------------------
@@ -98,15 +98,16 @@ def _first(search: Search) -> tuple[np.ndarray, np.ndarray, float]:
     heard = [np.abs(p.L[:, :, 1 + lead]).max(axis=0) for p in programs]
     for name, size in zip(names(law.commands), heard):
         _refuse_deaf(size, name, law)
-    best = search.least(own, 1e-9), own, np.maximum(own, 1e-3 * sizes(search.loop, free))
+    quiet = all(p.noise is None or p.noise[0] @ K <= p.noise[1] for p, K in zip(programs, own))
+    best = search.least(own, 1e-9) if quiet else 0.0, own, np.maximum(own, 1e-3 * sizes(search.loop, free))
     for damped in (0.0, 2.0) if "K_d" in free else (0.0,):
         for k in reversed(range(len(ω))):
             K = np.array([_quieter(_guess(free, size[k], ω[k], damped), p.noise) for p, size in zip(programs, heard)])
-            α = search.least(K, max(best[0], 1e-9))
-            if α > best[0]:
-                best = α, K, np.array([_guess(free, size[k], ω[k], 0.1) for size in heard])
+            α = search.least(K, min(max(best[0], 1e-9), search.m))
+            scales = np.array([_guess(free, size[k], ω[k], 0.1) for size in heard])
             if α >= search.m:
-                return K, best[2], α
+                return K, scales, α
+            best = max(best, (α, K, scales), key=lambda e: e[0])
     if best[0] > 0:
         return best[1], best[2], best[0]
     raise _lost(search, ω, heard, names(law.commands))
