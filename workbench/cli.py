@@ -1,4 +1,4 @@
-"""The commands: `verify-stability FILE` and `workbench init | simulate | compare | identify | report | schema`.
+"""The commands: `verify-stability FILE` and `workbench init | simulate | compare | identify | tune | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
