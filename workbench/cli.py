@@ -295,6 +295,13 @@ def _compare(options, arguments) -> int:
 
 
 def _identify(options, arguments) -> int:
+    if options.friction is not None:
+        from typing import get_args
+
+        from plants.components.friction import Friction
+        from workbench.identification.friction_command import identify_friction
+
+        return identify_friction(options, get_args(Friction))
     from workbench.identification.command import identify
 
     _check_installed({"report": options.report})

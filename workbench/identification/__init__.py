@@ -4,6 +4,7 @@
     records     Record: checked inputs and outputs; reading: CSV, NetCDF, MAT files
     model       Shape (structure), Channel (one transfer function), LinearModel
     fit         fit(records, shapes, output) → Fit: estimates with 95 % intervals, what is not identifiable
+    friction    fit_friction(law, Points | records) → FrictionFit: numbers of a friction law
     order       select_order, compare;  residuals: examine, validate, whiteness;  report: table and JSON
 """
 
@@ -16,6 +17,7 @@ _HOME = {
     "Record": "records", "read_record": "reading", "read_table": "reading",
     "Shape": "model", "Channel": "model", "LinearModel": "model", "Fit": "fit", "fit": "fit",
     "Pulse": "signals", "Step": "signals", "Chirp": "signals", "MultiSine": "signals", "PRBS": "signals", "values": "signals",
+    "Points": "friction", "FrictionFit": "friction", "fit_friction": "friction",
     "select_order": "order", "compare": "order", "examine": "residuals", "validate": "residuals", "whiteness": "residuals",
 }
 

@@ -27,6 +27,11 @@ def identify(options, write_report: Callable | None = None) -> int:
     write_report(path, fit, own, fresh, records, selection, hints) writes the PDF.
     """
     inputs = _names(options.inputs)
+    for given, option in ((inputs, "--input"), (options.output, "--output")):
+        if not given:
+            raise InputError(f"{option} is missing", mend=f"name the column: {option} NAME (only --friction finds it by its unit)")
+    if friction := [o for o in ("fix", "free", "offset") if getattr(options, o)]:
+        raise InputError(f"--{friction[0]} is for friction laws", mend="add --friction LAW, or leave it out")
     for name in ("json", "report"):
         if path := getattr(options, name, None):
             _check_output(path, [*options.data, *options.validate], name)
@@ -82,14 +87,19 @@ def _structures(options, inputs) -> list[list[Shape]]:
     return [[Shape(n, order, options.zeros, ν, delay, not options.unstable) for n, order in zip(inputs, orders)]]
 
 
-def _record(path: str, options, inputs):
+def units_of(options) -> dict[str, str]:
+    """Column → unit, as given on the command line."""
     units = {}
     for word in options.unit:
         name, found, unit = word.partition("=")
         if not found or not unit:
             raise InputError(f"--unit: {word!r}", mend="write NAME=UNIT, like X=mm")
         units[name] = unit
-    made = read_record(path, inputs, [options.output], units=units, time=options.time,
+    return units
+
+
+def _record(path: str, options, inputs):
+    made = read_record(path, inputs, [options.output], units=units_of(options), time=options.time,
                        period=_time(options.period, "--period"), resample=_time(options.resample, "--resample"),
                        hold=(options.hold,) * len(inputs) if options.hold else ())
     if options.detrend:

@@ -6,9 +6,16 @@ from __future__ import annotations
 def identify_options(p) -> None:
     """Add them to the verb's parser."""
     p.add_argument("data", nargs="+", help="records: CSV, NetCDF or MAT files, units in the header like 'X [mm]'")
-    p.add_argument("--input", "--inputs", action="extend", nargs="+", required=True, metavar="NAME", dest="inputs",
+    p.add_argument("--input", "--inputs", action="extend", nargs="+", default=[], metavar="NAME", dest="inputs",
                    help="input columns")
-    p.add_argument("--output", required=True, metavar="NAME", help="output column")
+    p.add_argument("--output", default="", metavar="NAME", help="output column")
+    p.add_argument("--friction", metavar="LAW",
+                   help="identify a friction law instead, like brown-mcphee or lugre: input the speed, output the force (default: "
+                        "the columns in m/s and N); files without a time column hold points of steady sliding")
+    p.add_argument("--fix", action="append", default=[], metavar="NAME=VALUE",
+                   help="friction: a number that is known, like v_s=12mm/s")
+    p.add_argument("--free", action="append", default=[], metavar="NAME", help="friction: estimate n or width, too")
+    p.add_argument("--offset", action="store_true", help="friction: estimate a constant force of each file, too")
     p.add_argument("--order", nargs="+", default=["auto"], metavar="N",
                    help="order of each channel, integrators included (one number, or one an input), or auto")
     p.add_argument("--zeros", type=int, default=0, metavar="M", help="degree of the numerators (default 0)")

@@ -109,6 +109,11 @@ def _mean(a):
     return np.where(a > 1e-8, (1 - np.exp(-a)) / np.maximum(a, 1e-8), 1 - a / 2)
 
 
+def _bell(r, n):
+    """exp(−|r|^n), with a derivative by n at r = 0."""
+    return np.exp(-np.maximum(np.abs(r), 1e-100) ** n)
+
+
 EXPONENT = Bound(low=1.0, words="1 or greater")
 
 
@@ -144,7 +149,7 @@ class LuGre(Bristles):
         return (Signal(f"z_{name}", "m", f"bristle deflection, {name}"),)
 
     def grip(self, v, z=()):
-        return self.F_c + (self.F_s - self.F_c) * np.exp(-np.abs(v / self.v_s) ** self.n)
+        return self.F_c + (self.F_s - self.F_c) * _bell(v / self.v_s, self.n)
 
     def film(self, v, z):
         return []
@@ -233,7 +238,7 @@ class ModifiedLuGre(Bristles):
 
     def grip(self, v, z):
         bracket = np.maximum((1.0 - z[1]) * self.F_s - self.F_c, 0.0)
-        return self.F_c + bracket * np.exp(-np.abs(v / self.v_s) ** self.n)
+        return self.F_c + bracket * _bell(v / self.v_s, self.n)
 
     def _speed(self, v):
         """|v|^⅔ μ^⅔ = v²/(v² + w²)^⅔."""
