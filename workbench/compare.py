@@ -155,7 +155,7 @@ def under(r: Run, settle: float) -> Under:
     if r.left[1]:
         return Under(float(e[part].max()), _rms(e[part]), False, r.left[1], unit)
     found = oscillation(r, FLOOR, CHATTER)
-    words = f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
+    words = f"{found[1]} of {found[0]}" + (f", {found[2]:.3g} Hz" if np.isfinite(found[2]) else "") if found else ""
     return Under(float(e[part].max()), _rms(e[part]), found is None, words, unit)
 
 
