@@ -53,8 +53,8 @@ class FourBar(System):
     """Equations in the module's docstring. Input U_ref [V]; integrated by equal steps of 1 ms.
 
     `branch`: which of its two poses the loop is assembled in, the coupler "above" or "below" the line from its pin to E.
-    Outputs: length s of the cylinder and its rate, z_1 and its rate, the pressures. Raises ValueError for bars that cannot
-    close at the start, and what the circuit raises.
+    Outputs: length s of the cylinder and its rate, z_1 and its rate, the pressures, tilt = π/2 − z_1. Raises ValueError for
+    bars that cannot close at the start, and what the circuit raises.
     """
 
     name: str = "four-bar"
@@ -78,6 +78,7 @@ class FourBar(System):
     pressure_names = ("p_1", "p_2", "p_3")
     monitors = (Signal("z_2", "rad", "coupler, relative to the crank"), Signal("z_3", "rad", "rocker, relative to the coupler"),
                 Signal("s", "m", "length of the cylinder"), Signal("ds", "m/s", "its rate"),
+                Signal("tilt", "rad", "crank from the vertical, grows with s"),
                 Signal("F_c", "N", "force of the cylinder"), Signal("F_mu", "N", "friction of the cylinder"),
                 Signal("E_pot", "J", "potential energy"), Signal("E_kin", "J", "kinetic energy"),
                 Signal("E_oil", "J", "energy of compressed oil and bent bristles"))
@@ -105,7 +106,7 @@ class FourBar(System):
 
     @property
     def outputs(self):
-        return (self.monitors[2], self.monitors[3], *self.states[:5])
+        return (self.monitors[2], self.monitors[3], *self.states[:5], self.monitors[4])
 
     @property
     def power_names(self):
@@ -206,13 +207,13 @@ class FourBar(System):
         return [ż_1, torque / M, *self.circuit.rates(x[2:], self.length(z_1), sdot, u)]
 
     def out(self, t, x):
-        return [self.length(x[0]), self.lever(x[0]) * x[1], *x[:5]]
+        return [self.length(x[0]), self.lever(x[0]) * x[1], *x[:5], 0.5 * np.pi - x[0]]
 
     def monitor(self, t, x, u):
         z_1, ż_1 = x[:2]
         pose, s, sdot = self.pose(z_1), self.length(z_1), self.lever(z_1) * ż_1
         M, _ = self.inertia(z_1, pose)
-        return [pose.a_2 - z_1, pose.a_3 - pose.a_2, s, sdot, self.circuit.force(x[2:], sdot),
+        return [pose.a_2 - z_1, pose.a_3 - pose.a_2, s, sdot, 0.5 * np.pi - z_1, self.circuit.force(x[2:], sdot),
                 self.circuit.rubbing(x[2:], sdot), self.potential(z_1, pose), 0.5 * M * ż_1 * ż_1, self.circuit.stored(x[2:], s)]
 
     def powers(self, t, x, u):

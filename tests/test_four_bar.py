@@ -191,7 +191,8 @@ def test_order_four_while_nothing_bends():
     """Between kinks: the valve open, the spool well away from zero."""
     plant = rubbing(PAPER, Frictionless())
     start = cycle(plant, 1.2, max_step=5e-5).values[-1, : len(plant.states)]
-    run = lambda n: simulate(plant, Scenario(0.12, disturbances={"U_ref": 10.0}, start=tuple(start), max_step=0.12 / n)).values[-1]
+    offset = {s.name: float(x) for s, x in zip(plant.states, start - plant.initial())}
+    run = lambda n: simulate(plant, Scenario(0.12, disturbances={"U_ref": 10.0}, offset=offset, max_step=0.12 / n)).values[-1]
     truth = run(1920)
     errors = [abs(run(n)[0] - truth[0]) for n in (120, 240, 480)]
     assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx([4, 4], abs=0.5) and errors[0] < 1e-7
@@ -267,3 +268,19 @@ scenario: {reference: {type: Sine, space: output, centre: start, amplitude: [A],
         case = loads(text.replace("A", amplitude))
         tracking = next(v for v in verify(case.loop, case.scenario, case.claims) if v.key == "tracking")
         assert tracking.holds is holds and ("leaves its stroke" in tracking.worst) == (holds is None)
+
+
+def test_units_of_a_path_are_those_of_what_is_followed():
+    from workbench import InputError
+    from workbench.file import loads
+
+    text = "plant: four-bar\ncontroller: {law: PID, signals: [SIGNAL]}\nscenario: {reference: REFERENCE}\n"
+    sine = "{type: Sine, space: output, centre: start, amplitude: [AMPLITUDE], frequency: 1 Hz}, duration: 1 s"
+    read = lambda signal, reference: loads(text.replace("SIGNAL", signal).replace("REFERENCE", reference)).scenario.reference
+    assert read("tilt", sine.replace("AMPLITUDE", "2 deg")).amplitude == pytest.approx((np.radians(2.0),))
+    assert read("s", sine.replace("AMPLITUDE", "2 cm")).amplitude == (0.02,)
+    for signal, wrong in (("tilt", "2 cm"), ("s", "2 deg")):
+        with pytest.raises(InputError, match="amplitude"):
+            read(signal, sine.replace("AMPLITUDE", wrong))
+    steps = "{type: Steps, space: output, times: [0, 0.5 s], values: [30 deg, 31 deg]}"
+    assert read("tilt", steps).values[1] == pytest.approx((np.radians(31.0),))

@@ -57,7 +57,7 @@ def check(loop: ClosedLoop, scenario: Scenario) -> None:
 def read_scenario(node: Node, loop: ClosedLoop, folder: Path, provenance: dict[str, Provenance]) -> Scenario:
     """The Scenario of the section, checked against the loop."""
     plant = loop.plant
-    node = _with_plain_points(node, plant)
+    node = _with_plain_points(node, loop)
     spec = build(form.Run, node, "scenario", provenance)
     with located(node, "scenario"):
         units = {s.name: s.unit for s in (*loop.states, *loop.inputs)}
@@ -145,14 +145,30 @@ def _units(plant, space: str) -> list[str]:
     return [s.unit for s in plant.outputs] if space == "output" else []
 
 
-def _with_plain_points(node: Node, plant) -> Node:
+def _with_plain_points(node: Node, loop) -> Node:
     """The section with "2.5 m" in the points of its reference turned into numbers."""
     reference = node.value.get("reference") if isinstance(node.value, dict) else None
     if reference is None or not isinstance(reference.value, dict):
         return node
     space = reference.value.get("space")
-    units = _units(plant, space.value) if space is not None and isinstance(space.value, str) else []
+    from workbench.demand import parse  # pulls in CasADi, which reading a file without a path does without
+
+    units = _units(loop.plant, space.value) if space is not None and isinstance(space.value, str) else []
+    if space is not None and space.value == "output" and _components(reference) == 1:
+        wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
+        followed = [parse(name)[0] for name in wanted if name.endswith("_d")][:1]
+        units = [s.unit for s in loop.plant.outputs if s.name in followed] or units
     return replace(node, value={**node.value, "reference": _in_units(reference, units)})
+
+
+def _components(reference: Node) -> int:
+    """Components of the points of an output reference as it is written."""
+    counts = [1]
+    for key, child in reference.value.items():
+        if key in POINTS and isinstance(child.value, list):
+            inner = [len(c.value) for c in child.value if isinstance(c.value, list)]
+            counts.append(max(inner) if inner else 1 if key in ("values", "points") else len(child.value))
+    return max(counts)
 
 
 def _in_units(reference: Node, units: list[str]) -> Node:
