@@ -214,6 +214,20 @@ def signal_path(run):
         yield Assumption("nothing unknown between plant and law", None, None, "", ", ".join(other), "Theorem 5")
 
 
+def rate_left(run, points: int = 12) -> float:
+    """Reduced rate over the run's poses (1/s) with what falling friction takes; 0 when nothing is proved to be left."""
+    law, plant = innermost(run.loop.controller), run.loop.plant
+    found, μ = list(friction(run)), []
+    for a, c in zip(found, plant.cylinders):
+        falls = max(-a.margin, 0.0) if a.margin is not None else np.inf
+        μ.append(falls if not c.friction.states("") else 0.0 if a.holds else np.inf)
+    if not np.isfinite(μ).all():
+        return 0.0
+    q = np.column_stack([run.log.array(n) for n in plant.joint_names])
+    picks = q[np.linspace(0, len(q) - 1, points).astype(int)]
+    return min([2 * min(law.βk_f) * plant.oil.β / law.model.oil.β, *(reduced_rate(law, plant, row, μ) for row in picks)])
+
+
 def path_rate(run) -> tuple[float, float]:
     """(rate c from the bodies and actuators alone, rate over the run's poses, never smaller), 1/s, as the certificate says."""
     return innermost(run.loop.controller).certificate(run.loop.plant).rates(run)

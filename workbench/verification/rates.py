@@ -63,8 +63,12 @@ def joint_jacobians(plant, q) -> dict[str, np.ndarray]:
     return {name: np.array(rows, float).T for name, rows in columns.items()}
 
 
-def reduced_rate(law, plant, q) -> float:
-    """Largest c with Σ Jᵀ(K + Kᵀ)J − c H ⪰ 0 at q: never smaller than the bodies' own, useful when a payload carries no K."""
+def reduced_rate(law, plant, q, μ=()) -> float:
+    """Largest c with Σ Jᵀ(K + Kᵀ)J − 2 diag(μ_j (dx_j/dq_j)²) − c H ⪰ 0 at q, 0 where there is none.
+
+    Never smaller than the bodies' own, useful when a payload carries no K. μ: N s/m, how steeply the friction of each
+    cylinder falls at most: part ≤ μ Δẋ². None given: it does not fall.
+    """
     own = {g.name: np.array(g.K).reshape(6, 6) for g in law.gains}
     J = joint_jacobians(plant, q)
     n = plant.n
@@ -78,4 +82,7 @@ def reduced_rate(law, plant, q) -> float:
                 H += J[name].T @ true.matrix() @ J[name]
     K += J["payload"].T @ (law.κ * law.model.payload.matrix()) @ J["payload"]
     H += J["payload"].T @ plant.payload.matrix() @ J["payload"]
+    if len(μ):
+        _, _, lever = plant.cylinder_motion(list(q), [0.0] * n)
+        K -= np.diag(np.array(μ, float) * np.array(lever, float) ** 2)
     return largest_rate(K, H)
