@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _HOME = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "Limit": "mpc", "Observer": "observer", "LQR": "lqr",
-         "OpenLoop": "open_loop", "relay": "pid_tuning", "tuned": "pid_tuning"}
+         "OpenLoop": "open_loop", "ForcePosition": "force_position", "relay": "pid_tuning", "tuned": "pid_tuning"}
 
 __all__ = list(_HOME)
 

@@ -11,6 +11,7 @@ from plants.components.circuit_inverse import drift, invert
 from plants.four_bar import FourBar
 from workbench.calculus import directional
 from workbench.demand import target_name
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.system import Controller, Signal
 
@@ -120,9 +121,18 @@ class ForcePosition(Controller):
     derivative: Literal["model", "desired", "zero"] = "model"
 
     def __post_init__(self):
+        if why := self.unfit(self.model):
+            raise why
         check_bounds(self)
         if self.derivative not in ("model", "desired", "zero"):
             raise ValueError(f"derivative: there is no {self.derivative!r}; choose from model, desired, zero")
+
+    @staticmethod
+    def unfit(model) -> InputError | None:
+        """Why this law cannot serve a plant, if it cannot."""
+        if isinstance(model, FourBar):
+            return None
+        return InputError(f"ForcePosition: {type(model).__name__} is no four-bar", mend="choose VDC for a crane, PID for any plant")
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property

@@ -14,6 +14,7 @@ from plants.components.spatial import minus, plus, scale
 from plants.manipulator import Manipulator
 from workbench.calculus import directional, jacobian_columns, solve
 from workbench.demand import target_name
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Controller, Signal
 
@@ -103,6 +104,15 @@ class VDC(Controller):
         if self.κ == 0 and self.K_I == 0 and {g.name for g in self.gains} != set(known):
             raise ValueError("κ: K_A is zero, not positive definite; give κ or K_I a positive value")
         self.model.task(self.space, [0.0] * self.model.n)
+
+    @staticmethod
+    def unfit(model) -> InputError | None:
+        """Why this law cannot serve a plant, if it cannot."""
+        if hasattr(model, "structures"):
+            return None
+        return InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
+                          "with valves", mend="choose PID or MPC, or a crane" + (
+                              "; ForcePosition is its like for a four-bar" if hasattr(model, "pose") and hasattr(model, "circuit") else ""))
 
     def _bodies(self):
         return [(f"{s.name}.{frame}", body) for s in self.model.structures for seg in s.segments for frame, body in seg.bodies]

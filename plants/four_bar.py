@@ -20,7 +20,7 @@ Source: [Jaiswal21] Section 5, there with z_1, z_2, z_3 as coordinates and two c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, NamedTuple, final
 
 import numpy as np
@@ -197,6 +197,38 @@ class FourBar(System):
             return [z_1, 0.0, *self.circuit.initial(float(self.length(z_1)), float(force))]
         except InputError as why:
             raise InputError(f"{self.name}: at the start, {why.message}", mend=why.mend) from None
+
+    # ---- spaces a path can be given in ------------------------------------------------------------------------------
+    n, spaces, joint_names = 1, ("joint", "piston"), ("z_1",)
+
+    def task_names(self, space: str) -> tuple[str, ...]:
+        """("z_1",) of the space "joint", ("s",) of "piston". Raises InputError for others."""
+        if space not in self.spaces:
+            raise InputError(f"{self.name} has no {space} space", mend=f"choose {' or '.join(self.spaces)}, or output")
+        return ("z_1",) if space == "joint" else ("s",)
+
+    def task(self, space: str, q) -> list:
+        """Coordinates of the crank angle [z_1] in `space`."""
+        return [q[0]] if self.task_names(space) == ("z_1",) else [self.length(q[0])]
+
+    def joint_range(self) -> tuple[tuple[float, float]]:
+        """Crank angles at which the cylinder is inside its stroke and the loop closes, on the start's side of the dead points."""
+        low, high = self.circuit.range
+        angle = lambda s: float(np.arccos(np.clip((s * s - self.x_F**2 - self.x_G**2) / (2 * self.x_F * self.x_G), -1.0, 1.0)))
+        reach = lambda d: float(np.arccos(np.clip((self.L_0**2 + self.L_1**2 - d * d) / (2 * self.L_0 * self.L_1), -1.0, 1.0)))
+        least, most = max(angle(high), reach(abs(self.L_2 - self.L_3))), min(angle(low), reach(self.L_2 + self.L_3))
+        return ((least, most) if self.z_10 > 0 else (-most, -least),)
+
+    def check_pose(self, q, where: str = "z_10") -> None:
+        """Raise ValueError, saying `where`, for a crank angle [z_1] the bars, the cylinder or the oil cannot stand at."""
+        try:
+            replace(self, z_10=float(q[0]), F_0=None)
+        except (ValueError, InputError) as why:
+            raise ValueError(f"{where}: {why}") from None
+
+    def rest(self, q) -> list:
+        """States at rest and in equilibrium at the crank angle [z_1]."""
+        return replace(self, z_10=float(q[0]), F_0=None).initial()
 
     def rhs(self, t, x, u):
         z_1, ż_1 = x[:2]

@@ -96,9 +96,8 @@ def _built(cls: type, model: Any, values: dict, node: Node, loop: Node | None, g
     """The law; its refusals at the line of the key they speak of."""
     known = {f.name for f in fields(cls)}
     try:
-        if cls.__name__ == "VDC" and not hasattr(model, "structures"):
-            raise InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
-                             "with valves", mend="choose PID or MPC, or a crane")
+        if hasattr(cls, "unfit") and (why := cls.unfit(model)):
+            raise why
         if "T_s" in known and ("T_s" not in values or _names(loop, "sample_time")):
             values["T_s"] = sample_time(cls, loop)
             if hasattr(cls, "horizon") and "N" in values and "horizon" not in given:
@@ -130,7 +129,7 @@ def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
     error = placed(why, node.value.get(key, node), f"controller.{key}" if key else "controller")
     mend = in_yaml(error.mend)
     if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key and "depends on time" not in message:
-        such = ", such as 'model: {machine: ieha-published-linear}'" if hasattr(model, "velocity_gain") else ""
+        such = ", such as 'model: {machine: ieha-published-linear}'" if hasattr(model, "distributor") else ""
         mend = (f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
                 + (", or relinearise: true" if cls.__name__ == "MPC" else "") + (f"; or: {mend}" if mend else ""))
     return InputError(in_yaml(error.message), file=error.file, line=error.line, key=error.key, mend=mend)
@@ -149,8 +148,7 @@ def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance
     given, rub = node.value.get("change"), node.value.get("friction")
     changes, origins = given.value if _given(given) else {}, {}
     if _given(rub):
-        named = rub.value if _by_name(rub) else {"all": rub}
-        laws = {f"{name}.cylinder.friction": law for name, law in named.items()}
+        laws = {f"{name}.cylinder.friction": law for name, law in rub.value.items()} if _by_name(rub) else {"all.friction": rub}
         plant, origins = edited(plant, laws, lambda name: f"{key}.friction.{name.split('.')[0]}".removesuffix(".all"))
     plant, more = edited(plant, changes, lambda name: f"{key}.change.{name}")
     return plant, {**origins, **more}

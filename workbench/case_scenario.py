@@ -30,7 +30,7 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
     """
     plant = loop.plant
     choices = [Scenario(reference=DEMO)] if hasattr(plant, "structures") else []
-    if hasattr(plant, "joint_range"):
+    if hasattr(plant, "structures"):
         size = tuple(0.05 * (high - low) for low, high in plant.joint_range())
         choices.append(Scenario(20.0, Sine("joint", "start", size, 0.1)))
     if hasattr(plant, "velocity_gain"):

@@ -182,6 +182,13 @@ class Demand:
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
             return
         joints = self._joints(t, self._given(t))
+        if not hasattr(self.plant, "cylinders"):
+            low, high = np.array(self.plant.joint_range()).T
+            if len(out := np.flatnonzero(((joints[0] <= low) | (joints[0] >= high)).any(axis=1))):
+                raise InputError(f"reference: out of reach at t = {t[out[0]]:.3f} s, {', '.join(self.plant.joint_names)} must stay "
+                                 f"within {', '.join(f'{a:.4g} … {b:.4g} rad' for a, b in zip(low, high))}",
+                                 mend="move the path or the start point, or use a longer stroke")
+            return
         x = pushed(self.plant, "piston", joints)[0]
         stroke = np.array([c.stroke for c in self.plant.cylinders])
         room = np.minimum(x, stroke - x)

@@ -169,9 +169,9 @@ def _values(plant):
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import LQR, MPC, PID, VDC, OpenLoop
+    from controllers import LQR, MPC, PID, VDC, ForcePosition, OpenLoop
 
-    return {"VDC": VDC, "PID": PID, "MPC": MPC, "LQR": LQR, "OpenLoop": OpenLoop}
+    return {cls.__name__: cls for cls in (VDC, PID, MPC, LQR, ForcePosition, OpenLoop)}
 
 
 # ---- claims ------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
         chosen[cls] = build(cls, plain, key, provenance)
         with located(child, key):
             check_asked(chosen[cls], loop)
-            chosen[cls] = in_si(chosen[cls], loop.plant)
+            chosen[cls] = in_si(chosen[cls], loop)
     if not chosen:
         raise node.error("every claim is taken out; nothing is left to verify", key="claims", mend="keep at least one")
     return tuple(chosen.values())

@@ -77,11 +77,16 @@ class PracticalStability(_Checked):
 @final
 @dataclass(frozen=True)
 class Tracking(_Checked):
-    """Tool error after settling."""
+    """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
 
-    error: Annotated[float, Unit("m"), "largest tool error", positive] = 5e-3
+    error: Annotated[str | float, "largest error; of the tool in m, else in the unit of what is followed"] = 5e-3
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
     counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not isinstance(self.error, str) and not 0 < self.error < float("inf"):
+            raise ValueError(f"error: must be greater than zero, got {self.error!r}")
 
 
 @final

@@ -46,10 +46,10 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: closed and plant.limits(),
             C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed}
     signals = tuple(claim for claim in signals if kept.get(type(claim), True))
-    if not hasattr(plant, "structures"):
-        return _plain_claims(loop, scenario, signals)
     if has_ledger(loop):
-        return (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits[:2], *signals)
+        limits = (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits)
+    if not hasattr(plant, "structures"):
+        return (*(limits if has_ledger(loop) else ()), *_plain_claims(loop, scenario, signals))
     return (*limits, *signals, *((C.Solves(),) if predictive(loop) is not None else ()))
 
 

@@ -12,6 +12,7 @@ from workbench.verification.run import Run
 
 SOURCE = "[Petrovic22] (94)–(99), (C.1)–(C.12), completed"
 RANDOM_STATES = 400
+BRISTLES = 1e-5  # m, spread of deflections at random states
 
 
 def check_identity(claim, run: Run) -> Verdict:
@@ -43,9 +44,9 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
     pick = rng.integers(0, len(x), n)
     x, w = x[pick].copy(), w[pick].copy()
     plant = run.loop.plant
-    spread = {"q_": 0.1, "x_": 0.02, "dq_": 0.3, "dx_": 0.1, "p_": 1e6, "u_": 2.0, "z_": 1e-5, "du_": 30.0}
+    spread = {"rad": 0.1, "m": 0.02, "rad/s": 0.3, "m/s": 0.1, "Pa": 1e6, "V": 2.0, "V/s": 30.0}
     for i, s in enumerate(run.loop.states):
-        size = next((v for k, v in sorted(spread.items(), key=lambda e: -len(e[0])) if s.name.startswith(k)), 0.0)
+        size = BRISTLES if s.unit == "m" and s.name.startswith("z_") else spread.get(s.unit, 0.0)
         x[:, i] += size * rng.uniform(-1, 1, n)
     w *= 1 + 0.3 * rng.uniform(-1, 1, w.shape)
     low, high = np.array(plant.joint_range()).T

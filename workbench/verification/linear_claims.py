@@ -21,7 +21,7 @@ from workbench.verification.local import _or_zero as or_zero
 from workbench.verification.local import response
 from workbench.verification.lyapunov import quadratic_certificate
 from workbench.verification.margins import disk_margin, loop_margins
-from workbench.verification.requirements import error_units, floor_of
+from workbench.verification.requirements import error_units, size_of
 from workbench.verification.robust import robust_stability
 
 
@@ -40,7 +40,7 @@ def check_asked(claim, loop) -> None:
 
         certificate(claim, loop)
     if kind == "Settled":
-        floor_of(claim, error_units(loop.plant))
+        size_of(claim, "floor", error_units(loop.plant))
     if kind in ("MPCStability", "CostDecrease", "Solves") and predictive(loop) is None:
         raise InputError("this controller is not predictive: it has no cost and solves no problem",
                          mend="ask it of an MPC loop, or remove this line")

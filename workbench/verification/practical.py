@@ -95,7 +95,7 @@ def _unsound(run: Run) -> str:
     """Why no bound may be set on this run: it oscillates, or its tool is far off; empty when neither."""
     e = run.tool_error
     far = e is not None and float(e[run.settled(SETTLE)].max()) > WORST_ERROR
-    return _oscillation(run) or (f"tool error {say(float(e[run.settled(SETTLE)].max()), 'm', 3)}" if far else "")
+    return _oscillation(run) or (f"error {say(float(e[run.settled(SETTLE)].max()), run.error_unit, 3)}" if far else "")
 
 
 def other_starts(run: Run, claim) -> list[tuple]:
@@ -150,7 +150,7 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
             if v > bound:
                 return False, v, error, _oscillation(run) or f"v = {say(v, 'J', 3)}"
         if e is not None and error > claim.error:
-            return False, v, error, _oscillation(run) or f"tool error {say(error, 'm', 3)}"
+            return False, v, error, _oscillation(run) or f"error {say(error, run.error_unit, 3)}"
         cycle = _oscillation(run)
         return not cycle, v, error, cycle
 

@@ -13,7 +13,7 @@ from workbench.metrics import limit_cycle
 from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
-from workbench.verification.run import Run
+from workbench.verification.run import Run, error_unit
 
 
 def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
@@ -35,8 +35,9 @@ def too_short(key: str, claim_text: str, run: Run, settle: float, counted: bool,
 
 def check_tracking(claim, run: Run) -> Verdict:
     """Largest tool error after settling."""
-    what = "tool error" if hasattr(run.loop.plant, "tool") else "tracking error"
-    text, source = f"{what} ≤ {say(claim.error, 'm')}", "requirement on the run"
+    unit, source = run.error_unit, "requirement on the run"
+    allowed = size_of(claim, "error", [unit])
+    text = f"{'tool error' if hasattr(run.loop.plant, 'tool') else 'tracking error'} ≤ {say(allowed, unit)}"
     gone = diverged("tracking", text, run, claim.counted, source)
     if gone:
         return gone
@@ -49,8 +50,8 @@ def check_tracking(claim, run: Run) -> Verdict:
                        counted=claim.counted)
     part = run.settled(claim.settle)
     k = int(np.argmax(e[part])) + part.start
-    return Verdict("tracking", text, bool(e[k] <= claim.error), "sampled", float(claim.error - e[k]), "m", claim.error,
-                   f"{say(e[k], 'm', 3)} at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
+    return Verdict("tracking", text, bool(e[k] <= allowed), "sampled", float(allowed - e[k]), unit, allowed,
+                   f"{say(e[k], unit, 3)} at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted,
                    data={"largest": float(e[k]), "rms": float(np.sqrt(np.mean(e[part] ** 2)))})
 
 
@@ -116,7 +117,7 @@ def check_settled(claim, run: Run) -> Verdict:
         return Verdict("settled", text, None, worst=f"{len(run.log.time)} logged instants are too few to tell: run it longer",
                        source=source, counted=claim.counted)
     try:
-        floor = floor_of(claim, [run.log.signal(n).unit for n in joint_errors(run)])
+        floor = size_of(claim, "floor", [run.log.signal(n).unit for n in joint_errors(run)])
     except InputError as why:
         return Verdict("settled", text, None, worst=why.message, source=source, counted=claim.counted)
     found = oscillation(run, floor, claim.chatter)
@@ -131,21 +132,21 @@ def check_settled(claim, run: Run) -> Verdict:
                                                                "amplitude": _plain(amplitude)})
 
 
-def floor_of(claim, units: Sequence[str]) -> float:
-    """The floor in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
-    refused = None
+def size_of(claim, field: str, units: Sequence[str]) -> float:
+    """A size in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
+    value, refused = getattr(claim, field), None
     for unit in dict.fromkeys(units):
         try:
-            number = quantity(claim.floor, unit)
+            number = quantity(value, unit)
         except InputError as why:
             refused = refused or why
             continue
         if not number > 0:
-            raise InputError(f"floor: must be greater than zero, got {claim.floor}", mend="give a value greater than zero")
+            raise InputError(f"{field}: must be greater than zero, got {value}", mend="give a value greater than zero")
         return number
     if refused:
-        raise InputError(f"floor: {refused.message}", mend=refused.mend)
-    return float(quantity(claim.floor, "1"))
+        raise InputError(f"{field}: {refused.message}", mend=refused.mend)
+    return float(quantity(value, "1"))
 
 
 def error_units(plant) -> list[str]:
@@ -154,9 +155,11 @@ def error_units(plant) -> list[str]:
     return [known[n] for n in getattr(plant, "joint_names", ()) if n in known] or [s.unit for s in plant.outputs]
 
 
-def in_si(claim, plant):
-    """The claim with a floor given as text ("10 um") as a number."""
-    return replace(claim, floor=floor_of(claim, error_units(plant))) if isinstance(getattr(claim, "floor", 0.0), str) else claim
+def in_si(claim, loop):
+    """The claim with sizes given as text ("10 um") as numbers."""
+    units = {"floor": error_units(loop.plant), "error": [error_unit(loop)]}
+    texts = [f for f in units if isinstance(getattr(claim, f, 0.0), str)]
+    return replace(claim, **{f: size_of(claim, f, units[f]) for f in texts}) if texts else claim
 
 
 def _small(run: Run, floor: float) -> str:
@@ -246,7 +249,7 @@ def smoothed(u: np.ndarray, step: float) -> np.ndarray:
 def joint_errors(run: Run) -> dict[str, np.ndarray]:
     """Desired minus actual, per joint or per output a reference refers to (positions themselves where nothing is desired)."""
     demand, plant = run.demand, run.loop.plant
-    if demand.reference is not None and demand.reference.space == "output":
+    if demand.reference is not None and (demand.reference.space == "output" or not hasattr(plant, "tool")):
         return {n: run.log.array(target_name(n, 0)) - run.log.array(n) for n, order in demand.wanted if order == 0}
     q = {n: run.log.array(n) for n in getattr(plant, "joint_names", ())}
     if demand.reference is None:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.demand import Demand, target_name
+from workbench.demand import Demand, parse, target_name
 from workbench.energy import EnergyAccount, energy_account
 from workbench.log import Log
 from workbench.parameters import structure
@@ -58,7 +58,7 @@ class Run:
     @cached_property
     def tool_error(self) -> np.ndarray | None:
         """Distance of the tool (or of the outputs that are to follow a reference) from where it should be, (N,)."""
-        if self.demand.reference is not None and self.demand.reference.space == "output":
+        if self.demand.reference is not None and (self.demand.reference.space == "output" or not hasattr(self.loop.plant, "tool")):
             pairs = [(n, target_name(n, 0)) for n, order in self.demand.wanted if order == 0]
             return np.linalg.norm([self.log.array(d) - self.log.array(n) for n, d in pairs], axis=0) if pairs else None
         wanted = self.demand.desired_tool(self.log.time)
@@ -66,6 +66,11 @@ class Run:
             return None
         at = np.column_stack([self.log.array(f"tcp_{a}") for a in "xyz"])
         return np.linalg.norm(at - wanted, axis=1)
+
+    @property
+    def error_unit(self) -> str:
+        """Unit of `tool_error`."""
+        return error_unit(self.loop)
 
     @cached_property
     def left(self) -> tuple[float, str]:
@@ -92,6 +97,15 @@ class Run:
         """Logged samples from `after` seconds on (the last tenth of a run shorter than that)."""
         first = int(np.searchsorted(self.log.time, after))
         return slice(min(first, int(0.9 * len(self.log.time))), None)
+
+
+def error_unit(loop: System) -> str:
+    """Unit of a loop's error: m for a tool, else that of what follows a reference first."""
+    if hasattr(loop.plant, "tool"):
+        return "m"
+    known = {s.name: s.unit for s in loop.plant.outputs}
+    followed = [parse(s.name)[0] for s in loop.inputs if s.kind == "reference" and "@" not in s.name]
+    return next((known[name] for name in followed if name in known), "m")
 
 
 def run(loop: System, scenario: Scenario, **options) -> Run:
