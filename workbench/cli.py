@@ -85,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _case_argument(p)
     p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
     p.add_argument("--csv", metavar="CSV", help="write the run as comma-separated text")
+    p.add_argument("--animation", metavar="FILE", help="write the run as a moving picture, .gif or .svg")
     p.add_argument("--quiet", action="store_true", help="print nothing")
     p = verb("report", _report, "verify a case file and write the report; exit 0 when it is written, whatever it says")
     _case_argument(p)
@@ -238,9 +239,13 @@ def _simulate(options, arguments) -> int:
     from workbench import terminal
     from workbench.simulate import simulate
 
-    outputs = {"log": options.log, "csv": options.csv}
+    outputs = {"log": options.log, "csv": options.csv, "animation": options.animation}
     case = _case(options.file)
     _check_outputs(outputs, options.file)
+    if options.animation:
+        from reports.animation import animate, check_animation
+
+        check_animation(options.animation, case.plant)
     with terminal.progress(not options.quiet) as tell, case.located():
         tell(0.0, "simulating")
         log = simulate(case.loop, case.scenario, progress=tell)
@@ -248,6 +253,8 @@ def _simulate(options, arguments) -> int:
         log.save(options.log)
     if options.csv:
         log.to_csv(options.csv)
+    if options.animation:
+        animate(options.animation, case.plant, log)
     if not options.quiet:
         written = [path for path in outputs.values() if path]
         terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
@@ -365,7 +372,7 @@ def _check_installed(outputs: dict[str, str | None]) -> None:
     """Refuse outputs whose libraries are not there."""
     from importlib.util import find_spec
 
-    needed = {"report": ("typst", "matplotlib"), "log": ("h5netcdf", "h5py")}
+    needed = {"report": ("typst", "matplotlib"), "log": ("h5netcdf", "h5py"), "animation": ("matplotlib",)}
     for name, modules in needed.items():
         missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
         if missing:
