@@ -110,9 +110,9 @@ class VDC(Controller):
         """Why this law cannot serve a plant, if it cannot."""
         if hasattr(model, "structures"):
             return None
+        like = "; ForcePosition is its like for a four-bar" if hasattr(model, "circuit") and hasattr(model, "pose") else ""
         return InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
-                          "with valves", mend="choose PID or MPC, or a crane" + (
-                              "; ForcePosition is its like for a four-bar" if hasattr(model, "pose") and hasattr(model, "circuit") else ""))
+                          "with valves", mend=f"choose PID or MPC, or a crane{like}")
 
     def _bodies(self):
         return [(f"{s.name}.{frame}", body) for s in self.model.structures for seg in s.segments for frame, body in seg.bodies]

@@ -80,7 +80,8 @@ class Demand:
             find(outs, name, "reference of the controller")
         if short not in (None, 1, len(followed), len(outs)):
             raise InputError(f"reference: {short} components for {len(outs)} outputs ({', '.join(names(outs))})",
-                             mend=f"give one for each that is followed ({', '.join(followed)}), or for each of them, or one for all")
+                             mend=f"give one for each that is followed ({', '.join(followed)}), or for each of them, or one for "
+                             "all")
         y = dict(zip(names(outs), (float(v) for v in self.plant.out(0.0, [float(v) for v in self.x0]))))
         return reference.resolve(tuple(y[name] for name in self._components(short or len(outs))))
 
