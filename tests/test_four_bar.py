@@ -1,6 +1,6 @@
 """The hydraulic four-bar: geometry, equations against an independent formulation, published numbers, energy, refusals."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from test_circuit import LAWS as ODD_LAWS
 from plants import BengisuAkay, BrownMcPhee, FourBar, Frictionless, LuGre, ModifiedLuGre, ThrottledCircuit, machine
 from plants.four_bar import WORK_CYCLE, cylinder_work, drift
 from workbench import Scenario, changed, simulate
+from workbench.adaptive import Fixed
 from workbench.calculus import directional, jacobian_columns
 from workbench.simulate import grid
 
@@ -284,3 +285,22 @@ def test_units_of_a_path_are_those_of_what_is_followed():
             read(signal, sine.replace("AMPLITUDE", wrong))
     steps = "{type: Steps, space: output, times: [0, 0.5 s], values: [30 deg, 31 deg]}"
     assert read("tilt", steps).values[1] == pytest.approx((np.radians(31.0),))
+
+
+@pytest.mark.parametrize("step, holds", ((1e-3, True), (4e-3, False)))
+def test_the_energy_balance_finds_steps_that_are_too_long(step, holds):
+    """At 4 ms the bristles of LuGre swing up: equal steps have no control of the error, so the audit must see it."""
+    from controllers import OpenLoop
+    from workbench import ClosedLoop
+    from workbench.verification import verify
+    from workbench.verification.claims import EnergyBalance, Pressures
+
+    @dataclass(frozen=True)
+    class Coarse(FourBar):
+        fixed = Fixed(step)
+
+    Coarse.__qualname__ = f"FourBar by {step}"
+    plant = rubbing(Coarse(**{name: getattr(PAPER, name) for name in PAPER.__dataclass_fields__}), LAWS["LuGre"])
+    scenario = Scenario(4.0, disturbances={"U_ref": WORK_CYCLE}, max_step=step)
+    energy, pressures = verify(ClosedLoop(plant, OpenLoop(plant)), scenario, (EnergyBalance(share=1e-6), Pressures(low=0.0)))
+    assert energy.holds is holds and (pressures.holds is True) == holds
