@@ -19,9 +19,10 @@ from common import ROOT, machine_in_words, timed
 
 sys.path.insert(0, str(ROOT / "tests"))
 from exudyn_mechanism import REDUNDANT, ExudynMechanism  # noqa: E402
-from mechanisms import bricard, four_bar, slider_crank  # noqa: E402
+from mechanisms import FRICTIONS, bricard, four_bar, hydraulic, slider_crank  # noqa: E402
 from oracles.maximal import Maximal  # noqa: E402
 
+from plants.four_bar import WORK_CYCLE  # noqa: E402
 from plants.multibody.penalty import simulate as simulate_penalty  # noqa: E402
 from workbench import Scenario, simulate  # noqa: E402
 
@@ -69,6 +70,26 @@ def table(name: str, span: float, repeat: int) -> None:
               f"{processor / ours:>9.1f}")
 
 
+def comparison(repeat: int) -> None:
+    """The hydraulic four-bar over its work cycle with the four friction models, as [Jaiswal21, Table 3] compares them."""
+    cycle = Scenario(10.0, disturbances={"U_ref_c": WORK_CYCLE})
+    print(f"\nhydraulic four-bar, 10 s at 1 ms\n{'':18}{'µs a step':>10}{'iterations':>12}{'most':>6}{'drift, J':>10}"
+          f"{'projected: µs':>15}{'drift, J':>10}{'apart, rad':>12}")
+    for name in FRICTIONS:
+        penalty, whole = hydraulic("penalty", name), hydraulic("projected", name)
+        used, log = median_of(lambda m=penalty: simulate_penalty(m, cycle), repeat)
+        less, other = median_of(lambda m=whole: simulate(m, cycle), repeat)
+        count, apart = log["iterations"].values[1:], np.abs(log["q_crank"].values - other["q_crank"].values).max()
+        print(f"{name:18}{1e2 * used:>10.2f}{count.mean():>12.2f}{count.max():>6.0f}{drift(penalty, log):>10.1e}{1e2 * less:>15.2f}"
+              f"{drift(whole, other):>10.1e}{apart:>12.1e}")
+
+
+def drift(mechanism, log) -> float:
+    """Largest gap between the energy stored and the powers integrated, J."""
+    E = log["E_stored"].values
+    return float(np.abs(E - E[0] - sum(log[f"E_{name}"].values for name in mechanism.power_names)).max())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--span", type=float, default=2.0)
@@ -77,6 +98,7 @@ def main() -> None:
     print(f"{machine_in_words()}\nprocessor times; error in m; last column: time as a multiple of the first row's")
     for name in CASES:
         table(name, given.span, given.repeat)
+    comparison(given.repeat)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from plants.components.circuit import ThrottledCircuit
+from plants.components.friction import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
 from plants.multibody.drives import Force
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
@@ -91,9 +92,15 @@ def turned(mechanism, **start):
     return replace(mechanism, bodies=tuple(replace(b, **start.get(b.name, {})) for b in mechanism.bodies))
 
 
-def hydraulic(method="projected", **options):
+RUBBING = {"F_c": 210.0, "F_s": 300.0, "v_s": 5e-3, "b": 330.0}
+FRICTIONS = {"Bengisu–Akay": BengisuAkay(**RUBBING, ξ=200.0), "Brown–McPhee": BrownMcPhee(**RUBBING),
+             "LuGre": LuGre(**RUBBING, σ_0=6e6, σ_1=2e4), "modified LuGre": ModifiedLuGre(**RUBBING, σ_0=6e6, σ_1=2e4)}
+
+
+def hydraulic(method="projected", friction="Brown–McPhee", **options):
     """The four-bar with the throttled circuit of [Jaiswal21] for a cylinder."""
-    circuit = (Actuator("c", ThrottledCircuit(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),)
+    circuit = (Actuator("c", ThrottledCircuit(friction=FRICTIONS[friction]), Pin("ground", (-1.0, 0.0, 0.0)),
+                        Pin("crank", (1.0, 0.0, 0.0))),)
     return four_bar(actuators=circuit, method=method, **options)
 
 
