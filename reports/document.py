@@ -22,7 +22,7 @@ from .plan import planned
 from .style import clean, drawing, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
-THEORY = {"VDC": "vdc", "PID": "pid", "MPC": "mpc"}  # controller → page with its argument
+THEORY = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "ForcePosition": "force-position"}  # controller → page with its argument
 LONGEST_FILE = 40_000  # characters of the case file that are printed
 
 
@@ -151,6 +151,7 @@ def data(content: Content, drawn: list[str]) -> dict:
     ledger = analysis.get("ledger") or {}
     origin = {_unwrapped(path): source for path, source in content.provenance.items()}
     shipped = content.case_text[:LONGEST_FILE]
+    statistics, energies = tables.energies_apart(analysis.get("statistics") or {}, drawn)
     return {
         "title": tables.wrapped(content.title, 160), "short": clean(content.title, 70), "date": clean(content.date, 40),
         "question": tables.wrapped(content.question),
@@ -168,7 +169,7 @@ def data(content: Content, drawn: list[str]) -> dict:
         "meanings": tables.meanings(plant, content.controller),
         "tags": [[tag, words] for tag, words in tables.TAGS.items()],
         "rates": [tables.quantity(ledger[k], "1/s") for k in ("rate", "reduced_rate") if k in ledger],
-        "statistics": tables.statistics_rows(analysis.get("statistics") or {}),
+        "statistics": tables.statistics_rows(statistics), "energy": tables.statistics_rows(energies),
         "margins": tables.margin_rows(analysis.get("margins") or (), plant, analysis.get("sensitivity")),
         "disks": any(part.get("disk") for part in (analysis.get("sensitivity") or {}).values()),
         "reproduction": _reproduction(content),
