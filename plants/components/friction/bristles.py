@@ -164,7 +164,7 @@ class LuGre(Bristles):
         return []
 
     def guards(self, v, z):
-        return []
+        return [v]  # a z has a kink where the bristles are bent and the speed turns
 
     def slope(self, v_max):
         """Closed form of steady sliding: g'(v) + b at v > 0, least at v_s ((n − 1)/n)^{1/n}; inf, the jump at rest."""
@@ -261,7 +261,7 @@ class ModifiedLuGre(Bristles):
         return [2.6 * self.F_s**4 / self.F_c**3 * reach]
 
     def guards(self, v, z):
-        return [np.abs(v) - self.v_b, z[1] - self.film_settled(v)[0]]
+        return [v, np.abs(v) - self.v_b, z[1] - self.film_settled(v)[0]]
 
     def slope(self, v_max):
         """Steady sliding: g = F_c + (F_s − F_c)(1 − s/s_b) E up to v_b, by interval arithmetic on −s'/s_b E + (1 − s/s_b) E'."""
