@@ -21,7 +21,8 @@ def equations(plant) -> str:
 def belief(plant, controller, origin: Mapping, compared: Mapping | None) -> dict:
     """The controller's model beside the plant: numbers that differ, or the model itself where it is of another kind."""
     model = getattr(controller, "model", None)
-    found = {"plant_kind": clean(type(plant).__name__, 40), "equations": equations(plant), "mismatch": None, "model": [],
+    found = {"plant_kind": clean(type(plant).__name__, 40), "equations": equations(plant), "mismatch": None,
+             "assembled": clean(getattr(plant, "in_words", ""), 600), "model": [],
              "model_kind": "", "model_equations": "", "comparison": None}
     if compared:
         found["comparison"] = {key: tables.wrapped(compared.get(key, "")) for key in ("where", "why")}

@@ -1,11 +1,13 @@
 """Planar loops in closed form: the same motion as with all coordinates, in every arrangement of joints."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from draws import apart
 from mechanisms import bar, bricard, four_bar, slider_crank, turned
 
-from plants.multibody.drives import Force
+from plants.multibody.drives import Force, SpringDamper
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from workbench import InputError, Scenario, simulate
@@ -121,3 +123,13 @@ def test_a_dead_centre_is_refused():
     loop = (Loop("k", Place("coupler", (L[1], 0.0, 0.0)), Place("rocker", (L[2], 0.0, 0.0))),)
     with pytest.raises(InputError, match="starts at a dead centre of crank and coupler|singular"):
         Mechanism(bodies, loop, method="minimal")
+
+
+def test_a_spring_on_an_angle_that_follows_is_refused():
+    def sprung(*joints, method):
+        springs = tuple(Actuator(f"spring_{j}", SpringDamper(40.0, 0.1, 2.0), joint=j) for j in joints)
+        return replace(turned(four_bar(actuators=springs), crank={"hold": False}), method=method)
+    assert [s.name for s in sprung("rocker", method="minimal").states] == ["q_rocker", "dq_rocker"]  # independent for its sake
+    with pytest.raises(InputError, match="actuators.spring_rocker: its spring is on the angle of rocker"):
+        sprung("coupler", "rocker", method="minimal")
+    assert sprung("coupler", "rocker", method="projected").assembly.mobility == 1

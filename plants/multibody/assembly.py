@@ -231,13 +231,20 @@ def smallest(mechanism, z) -> np.ndarray:
     return σ[σ > RANK * σ.max(initial=0.0)]
 
 
-def rank_words(found: Assembly) -> str:
-    """What was left out, in words; empty when nothing."""
-    per = {}
+def in_words(mechanism) -> str:
+    """What the assembly found, in a sentence or two."""
+    found, units = mechanism.assembly, {s.name: s.unit for s in mechanism.coordinates}
+    many = found.mobility
+    text = f"{many} degree{'s' if many != 1 else ''} of freedom"
+    per: dict[str, int] = {}
     for loop, _ in found.left_out:
         per[loop] = per.get(loop, 0) + 1
-    return ", ".join(f"{count} of {loop}" for loop, count in per.items())
-
+    if per:
+        text += ", after leaving out constraints that follow from others: " + ", ".join(f"{n} of {k}" for k, n in per.items())
+    if found.moved:
+        text += ". To close the loops the start was moved: " + ", ".join(
+            f"{name} by {δ:.4g} {units[name]}".removesuffix(" 1") for name, δ in found.moved.items())
+    return text + "."
 
 
 def holding_forces(mechanism, z) -> list[float]:

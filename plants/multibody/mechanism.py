@@ -20,7 +20,7 @@ from typing import Annotated, Literal, final
 
 from plants.multibody import acting, checks, dynamics, loops, reduced, signals, tree
 from plants.multibody.acting import Pull
-from plants.multibody.assembly import Assembly, assemble, holding_forces
+from plants.multibody.assembly import Assembly, assemble, holding_forces, in_words
 from plants.multibody.parts import Actuator, Body, Loop
 from plants.multibody.planar import Closing, plan
 from plants.multibody.tree import Motion, Tree
@@ -77,6 +77,11 @@ class Mechanism(System):
     def assembly(self) -> Assembly:
         """The consistent start: positions, rates, rows kept and left out, mobility."""
         return assemble(self)
+
+    @property
+    def in_words(self) -> str:
+        """Degrees of freedom, constraints left out, and what the assembly moved."""
+        return in_words(self)
 
     def number(self, body: str) -> int:
         """Which body that is; −1 for the ground."""

@@ -20,6 +20,7 @@ from math import pi
 import numpy as np
 
 from plants.components.spatial import cross, dot, scale, sub
+from plants.multibody.drives import SpringDamper
 from plants.multibody.parts import unit
 from workbench.errors import InputError
 
@@ -169,7 +170,17 @@ def plan(mechanism, z) -> tuple[Closing, ...]:
         found.append(_started(mechanism, _closing(mechanism, n, *chains[n], open_[n]), z))
         known |= set(open_[n])
         left.remove(n)
+    _check_springs(mechanism, found)
     return tuple(found)
+
+
+def _check_springs(mechanism, found) -> None:
+    """A spring must not be on an angle that follows from others: that is known to full turns only."""
+    follow = {mechanism.bodies[j].name for k in found for j in k.unknown if mechanism.bodies[j].joint == "revolute"}
+    for a in mechanism.actuators:
+        if a.joint in follow and isinstance(a.drive, SpringDamper):
+            raise InputError(f"actuators.{a.name}: its spring is on the angle of {a.joint}, which method minimal knows but for full "
+                             "turns", mend=f"write 'hold: true' at {a.joint}, so that it is independent, or 'method: projected'")
 
 
 def _unfit(mechanism, n: int, why: str) -> InputError:
