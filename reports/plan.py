@@ -25,6 +25,7 @@ def planned(content) -> dict:
 def _of_the_run(log, plant, analysis) -> dict:
     from . import figures as run
     from . import figures_loop as loop
+    from . import figures_mechanism as mechanism
     from . import signals
 
     beside = signals.wanted_path(log, plant) is not None
@@ -41,7 +42,8 @@ def _of_the_run(log, plant, analysis) -> dict:
         plan["voltages"] = lambda: run.voltages(log, plant)
     if solved := analysis.get("solver"):
         plan["solver"] = lambda: loop.solver(solved)
-    return plan
+    return plan | {"work_cycle": lambda: mechanism.work_cycle(log), "energy": lambda: mechanism.energy(log, plant),
+                   "energy_over_time": lambda: mechanism.energy_over_time(log, plant)}
 
 
 def _of_the_proofs(analysis) -> dict:

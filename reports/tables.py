@@ -124,6 +124,14 @@ def statistics_rows(statistics: Mapping) -> list[list[str]]:
     return [[wrapped(name), quantity(value, unit)] for name, (value, unit) in statistics.items()]
 
 
+def energies_apart(statistics: Mapping, drawn: Iterable[str]) -> tuple[dict, dict]:
+    """(the others, those of the energy account that a chapter of its own shows)."""
+    own = {name: v for name, v in statistics.items() if name.startswith("energy ")} if "energy" in drawn else {}
+    bars = [name for name in own if name.startswith("energy by ")]  # drawn with their numbers
+    return ({name: v for name, v in statistics.items() if name not in own},
+            {name: v for name, v in own.items() if name not in bars})
+
+
 def margin_rows(margins: Iterable[Mapping], plant: object = None, sensitivity: Mapping | None = None) -> list[list[str]]:
     """Per actuator: gains (factors; the upper one in dB too), phase margin (rad; shown in °), delay, disk margin, peaks of |S|
     and |T|."""

@@ -33,7 +33,13 @@ def energy_account(stored, flows: dict) -> EnergyAccount:
     """Account of a run from the energy stored (N,) and the integrated power of each cause, name → (N,), all in J."""
     stored = np.asarray(stored, dtype=float)
     moved = {name: np.asarray(e, dtype=float) for name, e in flows.items()}
-    gap = stored - stored[0] - sum(e - e[0] for e in moved.values())
+    gap = energy_gap(stored, moved)
     through = sum(float(np.abs(np.diff(e)).sum()) for e in moved.values()) / 2
     return EnergyAccount({name: float(e[-1] - e[0]) for name, e in moved.items()}, float(stored[-1] - stored[0]),
                          float(np.abs(gap).max()), through)
+
+
+def energy_gap(stored, flows: dict) -> np.ndarray:
+    """(N,) J: the change of the energy stored since the start, less what all causes have brought; 0 for an exact run."""
+    stored = np.asarray(stored, dtype=float)
+    return stored - stored[0] - sum(np.asarray(e, dtype=float) - e[0] for e in flows.values())
