@@ -249,8 +249,8 @@ def test_parts_that_cannot_be_are_refused():
 
 def test_the_assembly_in_words():
     assert four_bar().in_words == (
-        "1 degree of freedom, after leaving out constraints that follow from others: 3 of E. To close the loops the start was moved: "
-        "q_coupler by -7.652e-05 rad, q_rocker by -5.797e-05 rad.")
+        "1 degree of freedom, after leaving out constraints that follow from others: 3 of E. To close the loops the start was "
+        "moved: q_coupler by -7.652e-05 rad, q_rocker by -5.797e-05 rad.")
     exact = bricard()
     assert exact.in_words == "1 degree of freedom, after leaving out constraints that follow from others: 1 of sixth."
     assert "e_rod_1 by" in slider_crank().in_words and "x_slider by 0.27" in slider_crank().in_words

@@ -20,6 +20,7 @@ import numpy as np
 
 from plants.multibody import acting, tree
 from plants.multibody.loops import ROWS, facing
+from plants.multibody.tree import point
 from workbench.errors import InputError
 
 STEPS = 200
@@ -83,7 +84,7 @@ def guess(mechanism) -> tuple[list, np.ndarray]:
 
 def _closed(mechanism, z_0, M, free) -> list:
     """Positions near z_0 that close every loop: first any, then the nearest."""
-    size, W = mechanism.size(z_0), np.linalg.inv(M[np.ix_(free, free)])
+    size, W = _size(mechanism, z_0), np.linalg.inv(M[np.ix_(free, free)])
     L = np.linalg.cholesky(W)
     z, away, whole = list(z_0), np.zeros(len(M)), np.zeros(len(M))
     Φ, G = _equations(mechanism, z)
@@ -118,6 +119,13 @@ def _nearest(mechanism, closed, away, W, free, size) -> list:
             break
         z, away = mechanism.moved(z, move), away + move
     return closed
+
+
+def _size(mechanism, z) -> float:
+    """A length of the mechanism, m: the farthest a body's origin or place is from the ground's, at least 1 mm."""
+    motion = mechanism.moving(z, None)
+    places = [point(motion, j, p.point)[0] for loop, cut in zip(mechanism.loops, mechanism.cuts) for j, p in zip(cut, (loop.a, loop.b))]
+    return max([1e-3, *(float(max(map(abs, r))) for r in (*motion.r, *places))])
 
 
 def _equations(mechanism, z) -> tuple[np.ndarray, np.ndarray]:

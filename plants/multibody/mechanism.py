@@ -206,13 +206,6 @@ class Mechanism(System):
         found = self.rows(motion)
         return [row.value for row in found], loops.jacobian(self.tree, found, motion.b)
 
-    def size(self, z) -> float:
-        """A length of the mechanism, m: the farthest a body's origin or place is from the ground's, at least 1 mm."""
-        motion = self.moving(z, None)
-        places = [loops.point(motion, j, p.point)[0] for loop, cut in zip(self.loops, self.cuts)
-                  for j, p in zip(cut, (loop.a, loop.b))]
-        return max([1e-3, *(float(max(map(abs, r))) for r in (*motion.r, *places))])
-
     def moved(self, z, δ) -> list:
         """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""
         return tree.moved(self.bodies, self.tree, z, δ)
