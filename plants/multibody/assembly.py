@@ -124,7 +124,8 @@ def _nearest(mechanism, closed, away, W, free, size) -> list:
 def _size(mechanism, z) -> float:
     """A length of the mechanism, m: the farthest a body's origin or place is from the ground's, at least 1 mm."""
     motion = mechanism.moving(z, None)
-    places = [point(motion, j, p.point)[0] for loop, cut in zip(mechanism.loops, mechanism.cuts) for j, p in zip(cut, (loop.a, loop.b))]
+    places = [point(motion, j, place.point)[0] for loop, cut in zip(mechanism.loops, mechanism.cuts)
+              for j, place in zip(cut, (loop.a, loop.b))]
     return max([1e-3, *(float(max(map(abs, r))) for r in (*motion.r, *places))])
 
 

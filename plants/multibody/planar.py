@@ -180,7 +180,8 @@ def _check_springs(mechanism, found) -> None:
     for a in mechanism.actuators:
         if a.joint in follow and isinstance(a.drive, SpringDamper):
             raise InputError(f"actuators.{a.name}: its spring is on the angle of {a.joint}, which method minimal knows but for "
-                             "full turns", mend=f"write 'hold: true' at {a.joint}, so that it is independent, or 'method: projected'")
+                             "full turns",
+                             mend=f"write 'hold: true' at {a.joint}, so that it is independent, or 'method: projected'")
 
 
 def _unfit(mechanism, n: int, why: str) -> InputError:
