@@ -254,3 +254,29 @@ def test_the_assembly_in_words():
     exact = bricard()
     assert exact.in_words == "1 degree of freedom, after leaving out constraints that follow from others: 1 of sixth."
     assert "e_rod_1 by" in slider_crank().in_words and "x_slider by 0.27" in slider_crank().in_words
+
+
+def test_four_bars_close_from_a_poor_guess_exactly_when_they_can():
+    rng, closed = np.random.default_rng(0), 0
+    for _ in range(60):
+        (a, b, c), angle, d = rng.uniform(0.5, 3.0, 3), rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 4.0)
+        gap = np.hypot(d - a * np.cos(angle), a * np.sin(angle))
+        room = min(b + c - gap, gap - abs(b - c))
+        if abs(room) < 0.03:
+            continue
+        make = lambda a=a, b=b, c=c, angle=angle, d=d: Mechanism(
+            (bar("x", "ground", a, 1.0, start=angle, hold=True), bar("y", "x", b, 1.0, point=(a, 0.0, 0.0)),
+             bar("z", "ground", c, 1.0, point=(d, 0.0, 0.0))), (Loop("k", Place("y", (b, 0.0, 0.0)), Place("z", (c, 0.0, 0.0))),))
+        if room > 0:
+            assert make().assembly.residual < 1e-11
+            closed += 1
+        else:
+            with pytest.raises(InputError, match=f"loops.k: cannot be closed; {-room:.2g}"[:-1]):
+                make()
+    assert 20 < closed < 50
+
+
+def test_without_a_compiler_the_same():
+    mechanism = slider_crank()
+    a, b = (simulate(mechanism, Scenario(0.05), compiled=c) for c in (None, False))
+    assert np.abs(a.values - b.values).max() < 1e-12
