@@ -77,7 +77,7 @@ def passive(run, label, law, known, top: float) -> Assumption:
     room = min((float(np.min(margin)) for margin in law.domain(z)), default=0.0)
     words = f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s"
     if known != law:
-        return Assumption(what, None, None, "", f"not proved: the controller's model has {_told(known, law)}", source)
+        return Assumption(what, None, None, "", f"not proved: the model has {_told(known, law)}", source)
     if room < 0:
         return Assumption(what, None, None, "", f"not proved: a bristle deflection is {1e6 * -room:.3g} µm beyond F_s/σ_0", source)
     if top <= limit:
