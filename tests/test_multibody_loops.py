@@ -280,3 +280,12 @@ def test_without_a_compiler_the_same():
     mechanism = slider_crank()
     a, b = (simulate(mechanism, Scenario(0.05), compiled=c) for c in (None, False))
     assert np.abs(a.values - b.values).max() < 1e-12
+
+
+def test_public_names():
+    from plants import multibody
+
+    for name in multibody.__all__:
+        assert getattr(multibody, name).__module__.startswith("plants.multibody")
+    with pytest.raises(AttributeError, match="no attribute 'Hinge'"):
+        multibody.Hinge  # noqa: B018
