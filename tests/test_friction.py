@@ -20,6 +20,8 @@ from plants.components.friction import (
     ModifiedLuGre,
     Stribeck,
 )
+from workbench import InputError
+from workbench.switches import refuse_undecided
 
 ca.GlobalOptions.setNumpyMode(-1)
 
@@ -155,9 +157,9 @@ def test_a_narrow_film_is_the_printed_one():
         off = law.film_settled(v)[0] / (K_f * v ** (2 / 3)) - 1
         assert off == pytest.approx(-2 / 3 * ((law.width / v) ** 2 - (law.width / law.v_b) ** 2), rel=0.02, abs=1e-9)
     assert sharp.film_settled(0.5) == sharp.film_settled(0.07) == [1 - law.F_c / law.F_s]
-    assert sharp.film_decays(0.03, [0.0, 0.0]) == pytest.approx([1 / law.τ_hp])
-    assert sharp.film_decays(0.03, [0.0, 0.4]) == pytest.approx([1 / law.τ_hn])
-    assert sharp.film_decays(0.0, [0.0, 0.4]) == pytest.approx([1 / law.τ_h0])
+    rate = lambda v, h: sharp.film(v, [0.0, h])[0] / (sharp.film_settled(v)[0] - h)
+    assert rate(0.03, 0.0) == pytest.approx(1 / law.τ_hp) and rate(0.03, 0.4) == pytest.approx(1 / law.τ_hn)
+    assert rate(0.0, 0.4) == pytest.approx(1 / law.τ_h0)
 
 
 @pytest.mark.parametrize("law", [*EVERY, Stribeck(F_c=300.0, F_s=800.0, v_s=4e-4, b=5.0, width=7e-3),
@@ -223,3 +225,22 @@ def test_what_makes_no_sense_is_refused_in_words(wrong, words):
         with pytest.raises(ValueError) as why:
             replace(law, **wrong)
         assert str(why.value).startswith(words)
+
+
+@every
+def test_laws_have_a_derivative_at_rest(law):
+    """To all sides, so that machines with friction can be linearised where they stand: the slope of the force is what it is."""
+    m = len(law.states(""))
+    x = ca.SX.sym("x", 1 + m)
+    v, z = x[0], [x[1 + i] for i in range(m)]
+    f = ca.vertcat(law.force(v, z), *law.rate(v, z))
+    at = [np.zeros(1 + m)]
+    J = np.array(ca.Function("J", [x], [ca.densify(ca.jacobian(f, x))])(*at))
+    refuse_undecided(ca.Function("f", [x], [ca.densify(f)]), at, J, [0])
+    if not m and not isinstance(law, Frictionless):
+        assert J[0, 0] == pytest.approx((law.force(1e-9) - law.force(-1e-9)) / 2e-9, rel=1e-5)
+    elif m:
+        assert J[0] == pytest.approx([law.σ_1 + law.b, law.σ_0, 0.0][: 1 + m]) and J[1, 0] == 1.0
+        bent = [np.array([0.0, 1e-4, 0.1][: 1 + m])]
+        with pytest.raises(InputError, match="exactly at its edge"):  # bent bristles let go to one side only
+            refuse_undecided(ca.Function("f", [x], [ca.densify(f)]), bent, J, [0])

@@ -43,8 +43,8 @@ class Bristles(ABC):
         """Rates of the states behind z."""
 
     @abstractmethod
-    def film_decays(self, v, z) -> list:
-        """1/s, of the same."""
+    def film_after(self, T, v, z) -> list:
+        """The same states T seconds later at constant speed."""
 
     @abstractmethod
     def film_settled(self, v) -> list:
@@ -75,8 +75,8 @@ class Bristles(ABC):
         return (f"z_{name}",)
 
     def after(self, T, v, z, rates) -> list:
-        """z + ż (1 − e^{−aT})/a, and likewise the film: exact for constant speeds as long as a is constant."""
-        return [x + r * T * _mean(d * T) for x, r, d in zip(z, rates, [self.slip(v, z), *self.film_decays(v, z)])]
+        """z + ż (1 − e^{−aT})/a, exact for constant speeds as long as a is constant, and the film, exact for constant speed."""
+        return [z[0] + rates[0] * T * _mean(self.slip(v, z) * T), *self.film_after(T, v, z)]
 
     def stored(self, z):
         return 0.5 * self.σ_0 * z[0] * z[0]
@@ -154,7 +154,7 @@ class LuGre(Bristles):
     def film(self, v, z):
         return []
 
-    def film_decays(self, v, z):
+    def film_after(self, T, v, z):
         return []
 
     def film_settled(self, v):
@@ -247,13 +247,23 @@ class ModifiedLuGre(Bristles):
     def film_settled(self, v):
         return [(1.0 - self.F_c / self.F_s) * np.minimum(self._speed(v) / self._speed(self.v_b), 1.0)]
 
-    def film_decays(self, v, z):
-        (h_ss,) = self.film_settled(v)
+    def film_decays(self, v) -> tuple:
+        """1/τ_h while the film grows, and while it shrinks, 1/s."""
         μ = v * v / (v * v + self.width * self.width)
-        return [μ / np.where(z[1] <= h_ss, self.τ_hp, self.τ_hn) + (1.0 - μ) / self.τ_h0]
+        return μ / self.τ_hp + (1.0 - μ) / self.τ_h0, μ / self.τ_hn + (1.0 - μ) / self.τ_h0
+
+    def _missing(self, v, z) -> tuple:
+        """(h_ss − h while the film grows, h − h_ss while it shrinks), not both."""
+        gap = self.film_settled(v)[0] - z[1]
+        return np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
 
     def film(self, v, z):
-        return [(self.film_settled(v)[0] - z[1]) * self.film_decays(v, z)[0]]
+        (grows, shrinks), (up, down) = self._missing(v, z), self.film_decays(v)
+        return [grows * up - shrinks * down]
+
+    def film_after(self, T, v, z):
+        (grows, shrinks), (up, down) = self._missing(v, z), self.film_decays(v)
+        return [z[1] + grows * (1 - np.exp(-up * T)) - shrinks * (1 - np.exp(-down * T))]
 
     def film_weights(self):
         τ_M, n = np.maximum(self.τ_hp, self.τ_hn), self.n
