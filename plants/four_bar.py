@@ -132,10 +132,8 @@ class FourBar(System):
 
     @property
     def velocity_gain(self):
-        """ṡ per volt while the cylinder is held by no force, extending and retracting averaged, m/(s V)."""
-        c, r = self.circuit, self.circuit.A_3 / self.circuit.A_2
-        drop = (c.p_P - c.p_T) ** 0.5
-        return 0.5 * c.C_vd * drop / c.A_2 * (1.0 + r**0.5) / (1.0 + r**3) ** 0.5
+        """That of the circuit, m/(s V)."""
+        return self.circuit.velocity_gain
 
     # ---- geometry ---------------------------------------------------------------------------------------------------
     def _gap(self, z_1):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from draws import apart
-from mechanisms import hydraulic
+from mechanisms import four_bar, hydraulic
 
 from plants import FourBar
 from plants.four_bar import WORK_CYCLE
@@ -113,3 +113,13 @@ def test_same_text_with_oil():
     mechanism = hydraulic("projected")
     x = [v * 1.01 for v in mechanism.initial()]
     assert apart(mechanism, lambda m, x, u: [*m.rhs(0.0, x, u), *m.powers(0.0, x, u), m.stored(0.0, x, u)], x, [3.0]) < 1e-9
+
+
+def test_a_file_with_nothing_but_the_mechanism():
+    """Its default law is quiet; how well it follows is for the claims to say."""
+    start = TEXT.index("plant:")
+    case = loads(TEXT[start: TEXT.index("controller:")], "bare.yaml")
+    gain = np.mean([a.drive.velocity_gain for a in case.plant.actuators])
+    assert case.plant.velocity_gain == pytest.approx(gain) and not hasattr(four_bar(), "velocity_gain")
+    verdicts = {v.key: v for v in verify(case.loop, replace(case.scenario, duration=8.0), case.claims)}
+    assert verdicts["energy-balance"].holds and verdicts["settled"].holds

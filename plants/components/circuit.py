@@ -121,6 +121,12 @@ class ThrottledCircuit:
         """Shortest and longest distance of the pins, m."""
         return self.s_0 - self.l_20, self.s_0 + self.l_30
 
+    @property
+    def velocity_gain(self):
+        """ṡ per volt while the cylinder is held by no force, extending and retracting averaged, m/(s V)."""
+        r, drop = self.A_3 / self.A_2, (self.p_P - self.p_T) ** 0.5
+        return 0.5 * self.C_vd * drop / self.A_2 * (1.0 + r**0.5) / (1.0 + r**3) ** 0.5
+
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label: str = "") -> tuple[Signal, ...]:
         of = f", {label}" if label else ""

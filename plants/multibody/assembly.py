@@ -256,6 +256,18 @@ def in_words(mechanism) -> str:
     return text + "."
 
 
+def start(mechanism) -> list:
+    """The state at the assembled start, drives at rest under the forces that hold it."""
+    found, (zs, vs), own = mechanism.assembly, mechanism.own, []
+    lengths = mechanism.pulls(mechanism.moving(found.z, found.rates), found.z, found.rates, None, None)
+    for a, p, F in zip(mechanism.actuators, lengths, holding_forces(mechanism, found.z)):
+        try:
+            own += a.drive.initial(float(p.s), F)
+        except InputError as why:
+            raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
+    return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
+
+
 def holding_forces(mechanism, z) -> list[float]:
     """Forces of the actuators that hold positions z at rest, by virtual work: weight + Σ F_k ∂s_k/∂z − Φ_zᵀ λ = 0.
 

@@ -20,12 +20,11 @@ from typing import Annotated, Literal, final
 
 from plants.multibody import acting, checks, dynamics, loops, reduced, signals, tree
 from plants.multibody.acting import Pull
-from plants.multibody.assembly import Assembly, assemble, holding_forces, in_words
+from plants.multibody.assembly import Assembly, assemble, in_words, start
 from plants.multibody.parts import Actuator, Body, Loop
 from plants.multibody.planar import Closing, plan
 from plants.multibody.tree import Motion, Tree
 from workbench.adaptive import Fixed
-from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds
 from workbench.system import Signal, System
 
@@ -163,6 +162,16 @@ class Mechanism(System):
     def pressure_names(self):
         return tuple(s.name for s in self.drive_states if s.unit == "Pa")
 
+    loop_rate = 4.0  # 1/s, what a position loop can have that knows nothing of the oil and the links it swings
+
+    @property
+    def velocity_gain(self) -> float:
+        """Velocity per unit of command, the actuators' mean; AttributeError where a command is no velocity."""
+        gains = [a.drive.velocity_gain for a in self.actuators if a.drive.inputs(a.name)]
+        if not gains:
+            raise AttributeError("velocity_gain: there is no command")
+        return sum(gains) / len(gains)
+
     def limits(self):
         return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in self.actuators
                 if getattr(a.drive, "limit", None)}
@@ -283,19 +292,4 @@ class Mechanism(System):
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def initial(self):
         """The assembled start, drives at rest under the forces that hold it."""
-        found = self.assembly
-        motion = self.moving(found.z, found.rates)
-        lengths = self.pulls(motion, found.z, found.rates, None, None)
-        held = self.holding_forces(found.z)
-        own = []
-        for a, p, F in zip(self.actuators, lengths, held):
-            try:
-                own += a.drive.initial(float(p.s), F)
-            except InputError as why:
-                raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
-        zs, vs = self.own
-        return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
-
-    def holding_forces(self, z) -> list[float]:
-        """Forces of the actuators that hold z at rest, N; see `assembly.holding_forces`."""
-        return holding_forces(self, z)
+        return start(self)
