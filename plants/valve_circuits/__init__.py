@@ -1,0 +1,21 @@
+"""Quasistatic valve circuits: independent metering, regeneration, several actuators on one pump [Kikuuwe21].
+
+`circuit` holds the data, `solve` what is asked of them (Γ, Λ, pressures, flows, valve states), `closed` the closed forms, which
+are plain NumPy for any scalar, `kernel`, `quick` and `roots` the general solution, compiled.
+"""
+
+from __future__ import annotations
+
+_HOME = {name: "circuit" for name in ("Circuit", "Openings", "Pump", "Section", "orifice_coefficient")} | {
+    name: "solve" for name in ("Γ", "Λ", "operating", "Interval", "Operating", "SectionState")} | {
+    "TABLE_1": "states", "segment": "states"}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        import importlib
+
+        return getattr(importlib.import_module(f"plants.valve_circuits.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'plants.valve_circuits' has no attribute {name!r}")

@@ -1,0 +1,113 @@
+"""Closed forms of one section without regeneration: the map Γ(v) and its resolvent Λ(β, f̄), for any scalar.
+
+    Γ(v) = gsgn(Γ₋(v), v, Γ₊(v)),   Γ₊ = Γ_h+ − Γ_r+,   Γ₋ = Γ_h− − Γ_r−                                    (61)–(65)
+    βv + f̄ ∈ Γ(v)  ⇔  v = Λ(β, f̄),  β > 0                                                                  (69), (73), (74)
+
+Extending and retracting are one text: a retracting section is an extending one with head and rod exchanged and v, f reversed,
+
+    "in" side: fed by the pump, area A, relief F_i = A P_iM, opening a_i = û² = (c u)²/A³
+    "out" side: to tank, relief F_o = A_o P_oM, opening a_o.
+
+Where [Kikuuwe21] cannot be followed: (29) says bx + c for b x₁ + c; it and (73) give 0/0 or a discriminant below zero where the
+bleed is shut; dividing by max(ε, û²) instead of û² is off by 91 kN at u_b = 0.003 of (66), as û² itself is of that size. Here x/0 is a
+limit, and discriminants are sums of what is not negative. With the bleed shut Γ is set-valued at v = Q/A_h and −Q/A_r too.
+
+Source: [Kikuuwe21] (20), (29), (61)–(65), (73), (74), corrected as said.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+_TINY = 1e-300  # keeps 0/0 away and is below rounding of anything it is added to
+
+
+class Side(NamedTuple):
+    """A section moving one way: A, F_i, F_o [N], a_i, a_o, a_b [1/N (m/s)²], F_M = A P_M [N], x_1 = Q/A [m/s]."""
+
+    A: object
+    F_i: object
+    F_o: object
+    a_i: object
+    a_o: object
+    a_b: object
+    F_M: object
+    x_1: object
+
+
+def sides(row, supply) -> tuple[Side, Side]:
+    """The section extending, and retracting; row and supply as `Circuit.rows`, `Circuit.supply` give them."""
+    A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr = row[:8]
+    Q, P_M, k_b = supply
+    h3, r3, F_h, F_r = A_h * A_h * A_h, A_r * A_r * A_r, A_h * P_hM, A_r * P_rM
+    return (Side(A_h, F_h, F_r, k_ph * k_ph / h3, k_tr * k_tr / r3, k_b * k_b / h3, A_h * P_M, Q / A_h),
+            Side(A_r, F_r, F_h, k_pr * k_pr / r3, k_th * k_th / h3, k_b * k_b / r3, A_r * P_M, Q / A_r))
+
+
+def Φ_A(b, c, a):
+    """Root x of S(x)/a + b x + c = 0, S(x) = x|x|, a ≥ 0, b > 0; a = 0 is the limit, x = 0.  (20), Proposition 1"""
+    return -2.0 * c / (b + np.sqrt(b * b + 4.0 * np.abs(c) / (a + _TINY)))
+
+
+def Φ_B(b, c, a_0, a_1, x_1):
+    """Root x of S(x)/a_0 + S(x − x_1)/a_1 + b x + c = 0 where it is positive, 0 where it is not; x_1 > 0.  (29), Proposition 2
+
+    h = x_1² + a_0 (b x_1 + c) decides. h ≤ 0: x = x_1 + y, y²(a_0 + a_1)/a_1 + B y + h = 0, B = a_0 b + 2 x_1.
+    h > 0: x = x_1 − z, z the smaller root of z²(a_1 − a_0)/a_1 − B z + h = 0.
+    """
+    h = x_1 * x_1 + a_0 * (b * x_1 + c)
+    B, r, short = a_0 * b + 2.0 * x_1, np.sqrt(a_1), x_1 * x_1 - a_1 * c
+    below = a_0 * (a_0 * a_1 * b * b + 4.0 * (h - a_1 * c))
+    beyond = a_1 * B * B - 4.0 * (a_0 + a_1) * h
+    root = np.sqrt(np.where(h > 0.0, np.where(below > 0.0, below, 0.0), np.where(beyond > 0.0, beyond, 0.0)))
+    x = x_1 - 2.0 * h * r / (B * r + root + _TINY)
+    admitted = np.where(h > 0.0, np.where(short > 0.0, 1.0, 0.0), 1.0) * np.where(a_0 > 0.0, 1.0, 0.0)
+    return np.where(admitted > 0.0, np.where(x > 0.0, x, 0.0), 0.0)
+
+
+def rising(s: Side, β, f):
+    """Root v > 0 of βv + f = Γ₊(v) where f < Γ₊(0); elsewhere of no meaning.  (73), (74g)"""
+    a_s = s.a_i * s.a_o / (s.a_i + s.a_o + _TINY)
+    relieved = np.maximum(Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β)
+    bled = np.maximum(Φ_B(β, f, a_s, s.a_b, s.x_1), Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1))
+    limited = np.maximum(Φ_A(β, f - s.F_M, a_s), Φ_A(β, f - s.F_M + s.F_o, s.a_i))
+    return np.maximum(np.maximum(np.minimum(np.minimum(relieved, bled), limited), Φ_A(β, f, s.a_o)), (-s.F_o - f) / β)
+
+
+def standing(s: Side):
+    """Γ₊(0): the least force of the set at v = 0.  (65)"""
+    dead = s.x_1 * s.x_1 / (s.a_b + _TINY)  # A Q²/U_b² as force
+    pushed = np.minimum(np.minimum(s.F_i, s.F_M), dead)
+    return np.where(s.a_i > 0.0, pushed, 0.0) - np.where(s.a_o > 0.0, 0.0, s.F_o)
+
+
+def moving(s: Side, v, upper):
+    """In- and out-side force at v > 0, (61b), (62b). Where the bleed is shut and v = Q/A the in side is set-valued: `upper` asks for
+    its upper end, else its lower one."""
+    w, p = v - s.x_1, _over(v * v, s.a_i)
+    gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
+    supplied = np.where(s.a_b > 0.0, -_over(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
+    F_i = np.minimum(np.maximum(np.minimum(s.F_M, supplied) - p, 0.0), s.F_i)
+    return F_i, np.minimum(_over(v * v, s.a_o), s.F_o)
+
+
+def _over(x, a):
+    """x/a, ±∞ (of the size of 1e300) where a = 0 ≠ x."""
+    return x / (a + _TINY)
+
+
+def Γ(row, supply, v, upper=False):
+    """Lower (or `upper`) end of the set of forces Γ(v), N; they differ where Γ is set-valued."""
+    out, back = sides(row, supply)
+    i, o = moving(out, np.maximum(v, _TINY), upper)
+    j, p = moving(back, np.maximum(-v, _TINY), np.logical_not(upper))
+    still = np.where(upper, -standing(back), standing(out))
+    return np.where(v > 0.0, i - o, np.where(v < 0.0, p - j, still))
+
+
+def Λ(row, supply, β, f):
+    """v with βv + f ∈ Γ(v), m/s. Not for sections open both ways at once, nor with regeneration.  (74)"""
+    out, back = sides(row, supply)
+    return np.where(f < standing(out), rising(out, β, f), np.where(f > -standing(back), -rising(back, β, -f), 0.0))

@@ -1,0 +1,113 @@
+"""The outer root in P, one circuit or many: `resolve` for v with βv + f̄ ∈ Γ(v), `given` for the pressures at given velocities.
+
+    r(P) = Q − k_b √P − Σ_j Q_pj(P) decreases.  P = P_M where r(P_M) ≥ 0, else its root, found in s = √P (k_b s is linear in it)
+
+by Newton's method kept inside a bracket, and by the bracket alone where a section has no derivative or the bracket shrinks too slowly.
+
+Source: [Kikuuwe21] (114), (117), (123), (126).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plants.valve_circuits.jit import jit
+from plants.valve_circuits.kernel import _next, pumped, section
+from plants.valve_circuits.quick import DONE, quick
+
+_MOST = 400
+
+
+@jit
+def _balance(rows, supply, β, f, s, v, q):
+    """r at P = s², its derivative by s (0: none); v and q_a are set, and are where Newton's methods start."""
+    P = s * s
+    r, slope, smooth = supply[0] - supply[2] * s, -supply[2], True
+    for j in range(rows.shape[0]):
+        state, v[j], q[j], Q_p, rate = quick(rows[j], β[j], f[j], P, v[j], q[j])
+        if state != DONE:
+            w = 1.0 / β[j]
+            x, y = section(rows[j], P, -f[j] * w, w)
+            v[j], q[j] = (rows[j, 0] * x - rows[j, 1] * y - f[j]) * w, 0.0
+            Q_p, rate, smooth = pumped(rows[j], P, -f[j] * w, w, x, y), 0.0, False
+        r -= Q_p
+        slope -= 2.0 * s * rate
+    return r, (slope if smooth else 0.0)
+
+
+@jit
+def resolve(rows, supply, β, f, v, q):
+    """P; sets v [m/s] (N) with β_j v_j + f_j ∈ Γ_j(v). rows (N, 9), supply (3), β [N s/m] > 0 and f [N] (N), q (N) for work."""
+    q[:] = 0.0
+    top = np.sqrt(supply[1])
+    a, b = 0.0, top
+    fb, slope = _balance(rows, supply, β, f, b, v, q)
+    if fb >= 0.0:
+        return supply[1]
+    fa, s, fs, before = supply[0], b, fb, 2.0 * (b - a)
+    small = 4e-16 * supply[0]
+    for step in range(_MOST):
+        s_new = s - fs / slope if slope < 0.0 else -1.0
+        if slope < 0.0 and abs(s_new - s) <= 1e-15 * top:
+            break
+        if not a < s_new < b or step % 4 == 3 and b - a > 0.25 * before:
+            s_new = _next(a, -fa, b, -fb, 2.0 * (b - a), step)
+            if not a < s_new < b:
+                break
+        if step % 4 == 3:
+            before = b - a
+        s = s_new
+        fs, slope = _balance(rows, supply, β, f, s, v, q)
+        if abs(fs) <= small:
+            break
+        if fs > 0.0:
+            a, fa = s, fs
+        else:
+            b, fb = s, fs
+    return s * s
+
+
+@jit
+def _demand(rows, supply, v, P, p):
+    """r at P for given velocities; p (N, 2) is set to P_h, P_r."""
+    r = supply[0] - supply[2] * np.sqrt(P)
+    for j in range(rows.shape[0]):
+        p[j, 0], p[j, 1] = section(rows[j], P, v[j], 0.0)
+        r -= pumped(rows[j], P, v[j], 0.0, p[j, 0], p[j, 1])
+    return r
+
+
+@jit
+def given(rows, supply, v, p):
+    """P; sets p (N, 2) to P_h, P_r at the velocities v (N)."""
+    a, b = 0.0, supply[1]
+    fb = _demand(rows, supply, v, b, p)
+    if fb >= 0.0:
+        return b
+    fa = _demand(rows, supply, v, a, p)
+    before = 2.0 * (b - a)
+    for step in range(_MOST):
+        P = _next(a, -fa, b, -fb, before, step)
+        if not a < P < b:
+            break
+        before, f = b - a, _demand(rows, supply, v, P, p)
+        if f > 0.0:
+            a, fa = P, f
+        else:
+            b, fb = P, f
+    return b if fa > -fb else a
+
+
+@jit
+def resolve_all(rows, supply, β, f, v, P):
+    """`resolve` at M points: rows (M, N, 9), supply (M, 3), β, f, v (M, N), P (M)."""
+    q = np.zeros(rows.shape[1])
+    for m in range(rows.shape[0]):
+        P[m] = resolve(rows[m], supply[m], β[m], f[m], v[m], q)
+
+
+@jit
+def given_all(rows, supply, v, p, P):
+    """`given` at M points: rows (M, N, 9), supply (M, 3), v (M, N), p (M, N, 2), P (M)."""
+    for m in range(rows.shape[0]):
+        P[m] = given(rows[m], supply[m], v[m], p[m])
