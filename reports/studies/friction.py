@@ -51,8 +51,8 @@ BRITTLE = f"{{law: LuGre, {SAME}, σ_0: 1e7 N/m, σ_1: 6e5 N s/m}}"
 UNTOLD = f"{{law: LuGre, {SAME}, {BRISTLES}}}"
 
 # ---- specification --------------------------------------------------------------------------------------------------
-# Increasing friction: nothing lost, (99) holds. Falling friction: (99) fails by the friction term, by little, and a rate is
-# left. Friction with memory: passive with its own storage; what breaks (99) is ḟ_pr, formed from bristles that are observed.
+# Increasing friction: nothing lost, (99) holds. Falling friction: (99) fails by the friction term, by little, and rate is
+# lost: where the arm is light and the lever long, a steep fall takes all of it (a bound, for any errors; the runs settle). Friction with memory: passive with its own storage; what breaks (99) is ḟ_pr, formed from bristles that are observed.
 INCREASING, FALLING, MEMORY = ("Coulomb, viscous",), ("Stribeck", "Bengisu–Akay", "Brown–McPhee"), ("LuGre", "LuGre with film")
 ERROR = 5e-3  # m, of the tool
 
@@ -141,13 +141,14 @@ def check(found: Results) -> None:
     assert all(r.residual < 1e-12 for r in (*rows.values(), *found.faults.values()))  # the identity holds whatever rubs
     for name in INCREASING:
         assert rows[name].friction is True and rows[name].share == 0 and rows[name].left > 0.999 * rows[name].rate
-    for name in FALLING:  # refused as increasing; (99) fails by the friction term, by little, and a rate is left
+    for name in FALLING:  # refused as increasing; (99) fails by the friction term, by little; the steeper, the less rate is left
         r = rows[name]
-        assert r.friction is False and "slope ≥ -" in r.words and 0 < r.left < 0.999 * r.rate
+        assert r.friction is False and "slope ≥ -" in r.words and 0 <= r.left < 0.999 * r.rate
         assert r.share > 0 and "friction" in r.cause and r.excess < 1e-3 * r.top
     for name in MEMORY:  # passive; the friction term takes power at every instant, ḟ_pr is what is not exact
         r = rows[name]
         assert r.friction is True and r.term <= 1e-12 * r.top and "derivative" in r.cause and r.excess < 1e-2 * r.top
+    assert rows["Brown–McPhee"].left > rows["Stribeck"].left >= rows["Bengisu–Akay"].left and rows["Brown–McPhee"].left > 5
     assert all(r.practical is True and r.tracking is True for r in rows.values())  # held at 1 ms, nothing of it is seen
     brittle, untold = found.faults.values()
     assert brittle.friction is False and brittle.left == 0
