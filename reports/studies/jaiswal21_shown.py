@@ -45,8 +45,8 @@ def text(found: Results, spent: dict[str, list[float]]) -> str:
     number = lambda v: "–" if np.isnan(v) else f"{v:.5g}"
     for r in found.rows:
         lines.append(f"{r.where:6}{r.what:41}{columns(*map(number, (r.published, r.remade, r.ours)))}  {r.unit:4}  {r.why}")
-    lines += ["", "remade: the paper's method (penalties, trapezoidal rule, projections) at 1 ms, from the printed angles; errors in z_1 "
-              "from closed ones", "ours: plants.four_bar at 1 ms",
+    lines += ["", "remade: the paper's method (penalties, trapezoidal rule, projections) at 1 ms, from the printed angles; errors "
+              "in z_1 from closed ones", "ours: plants.four_bar at 1 ms",
               "the paper's method where U_ref jumps midway in a step, 1, 0.5, 0.25 ms: z_1 off by "
               + ", ".join(f"{e:.1e}" for e in found.midway) + " rad",
               "", f"{'Table 3, compiled':20}{'iterations':>12}{'at most':>9}{'operations':>12}{'µs a step':>11}{'ours, µs':>10}"]
@@ -99,11 +99,11 @@ def _cycle(left, right, found):
 def _friction(ax, found):
     """Fig. 9b: friction over velocity; bristles lag and hold before they slip."""
     for name, a in found.laws.items():
-        t = a.ours.time
-        moving = ((t > 0.99) & (t < 1.06)) | ((t > 2.5) & (t < 2.56))
-        v, F = (np.where(moving, a.ours.array(signal), np.nan) for signal in ("ds", "F_mu"))
-        ax.plot(1e3 * v, F, ".-", ms=3, lw=0.8, label=name)
-    ax.set(title="9b  friction over velocity, as the valve opens and closes", xlabel="mm/s", ylabel="N", xlim=(-60, 60))
+        t = a.fine.time
+        moving = (t < 1.06) | ((t > 2.5) & (t < 2.56))
+        v, F = (np.where(moving, a.fine.array(signal), np.nan) for signal in ("ds", "F_mu"))
+        ax.plot(1e3 * v, F, lw=0.9, label=name)
+    ax.set(title="9b  friction as the valve opens and closes", xlabel="mm/s", ylabel="N", xlim=(-60, 60))
     ax.legend()
 
 
