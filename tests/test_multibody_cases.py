@@ -53,7 +53,8 @@ def test_the_penalty_method_over_the_work_cycle_of_the_paper():
 def test_the_drift_that_the_paper_found_is_that_of_its_start():
     """Angles of two decimals miss closure by 0.88 mm; the first step closes it, and takes 0.44 of the 0.45 J they report."""
     mechanism = hydraulic("penalty")
-    log = simulate_penalty(mechanism, replace(CYCLE, start=tuple(np.radians([60.0, -37.90, -93.58]))))
+    off = np.radians([-37.90, -93.58]) - mechanism.assembly.z[1:]
+    log = simulate_penalty(mechanism, replace(CYCLE, offset=dict(zip(("q_coupler", "q_rocker"), map(float, off)))))
     assert log["open_E"].values[0] == pytest.approx(0.88e-3, abs=0.005e-3) and log["open_E"].values[1] < 1e-13
     assert drift(mechanism, log) == pytest.approx(0.45, abs=0.005)
     assert log["E_stored"].values[1] - log["E_stored"].values[0] == pytest.approx(-0.44, abs=0.005)
@@ -123,3 +124,21 @@ def test_a_file_with_nothing_but_the_mechanism():
     assert case.plant.velocity_gain == pytest.approx(gain) and not hasattr(four_bar(), "velocity_gain")
     verdicts = {v.key: v for v in verify(case.loop, replace(case.scenario, duration=8.0), case.claims)}
     assert verdicts["energy-balance"].holds and verdicts["settled"].holds
+
+
+@pytest.mark.parametrize("method", ["projected", "minimal"])
+def test_a_scenario_may_start_elsewhere_and_is_closed_there(method):
+    mechanism = hydraulic(method)
+    log = simulate(mechanism, Scenario(0.2, start=(1.2,)))
+    assert log["q_crank"].values[0] == 1.2 and log["open_E"].values.max() < 1e-12
+    assert np.ptp(log["q_crank"].values) < 1e-9  # the oil holds it there
+    with pytest.raises(InputError, match="scenario.start: expected up to"):
+        simulate(mechanism, Scenario(0.2, start=(1.2, 0.1, 0.2, 0.3)))
+    with pytest.raises(InputError, match="scenario.start: .*actuators.c: the cylinder reaches"):
+        simulate(mechanism, Scenario(0.2, start=(2.6,)))
+
+
+def test_other_spaces_are_refused():
+    text = TEXT.replace("space: output", "space: piston").replace("[8 cm, 6 cm]", "[0.08, 0.06]")
+    with pytest.raises(InputError, match="reference: a Mechanism has no piston space"):
+        loads(text, "wrong.yaml")

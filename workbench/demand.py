@@ -63,6 +63,7 @@ class Demand:
         reference = self.scenario.reference or Hold(space, "start")
         if reference.space == "output":
             return self._of_outputs(reference)
+        check_space(self.plant, reference.space)
         start = tuple(float(v) for v in task_values(self.plant, reference.space, self.q0))
         full, short = len(start), width(reference)
         if short not in (None, full):
@@ -199,6 +200,13 @@ class Demand:
                 self.plant.check_pose(joints[0][k], f"reference: out of reach at t = {t[k]:.3f} s")
             except ValueError as reason:
                 raise InputError(str(reason), mend="move the path or the start point, or use a longer stroke") from None
+
+
+def check_space(plant, space: str) -> None:
+    """InputError for a space the plant has no reference in."""
+    if space != "output" and not hasattr(plant, "task"):
+        raise InputError(f"reference: a {type(plant).__name__} has no {space} space; what it measures is its output",
+                         mend="write 'space: output'")
 
 
 def ahead(name: str) -> tuple[str, int]:

@@ -20,6 +20,16 @@ class Pull(NamedTuple):
     wrench: tuple | None
 
 
+def shared_out(actuators, y) -> list[list]:
+    """The states of every drive, from all of them in order."""
+    parts, at = [], 0
+    for a in actuators:
+        many = len(a.drive.states(a.name))
+        parts.append(list(y[at: at + many]))
+        at += many
+    return parts
+
+
 def joint_at(mechanism, actuator) -> tuple[int, int]:
     """Which position and which rate are those of the joint an actuator is on."""
     j = mechanism.number(actuator.joint)

@@ -20,11 +20,13 @@ from typing import Annotated, Literal, final
 
 from plants.multibody import acting, checks, dynamics, loops, reduced, signals, tree
 from plants.multibody.acting import Pull
-from plants.multibody.assembly import Assembly, assemble, in_words, start
+from plants.multibody.assembly import Assembly, assemble
 from plants.multibody.parts import Actuator, Body, Loop
 from plants.multibody.planar import Closing, plan
+from plants.multibody.starting import in_words, resting, start
 from plants.multibody.tree import Motion, Tree
 from workbench.adaptive import Fixed
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds
 from workbench.system import Signal, System
 
@@ -122,17 +124,12 @@ class Mechanism(System):
         return tuple(s for a in self.actuators for s in a.drive.inputs(a.name))
 
     @property
-    def lengths(self) -> tuple[Signal, ...]:
-        """s and ds of all actuators."""
-        return signals.lengths(self)
-
-    @property
     def outputs(self):
-        return (*self.lengths, *self.coordinates, *self.rates, *self.drive_states)
+        return (*signals.lengths(self), *self.coordinates, *self.rates, *self.drive_states)
 
     @property
     def monitors(self):
-        return (*self.lengths, *self._following(self.coordinates, self.rates), *signals.forces(self.actuators),
+        return (*signals.lengths(self), *self._following(self.coordinates, self.rates), *signals.forces(self.actuators),
                 *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
 
     def _following(self, positions, rates) -> list:
@@ -180,11 +177,7 @@ class Mechanism(System):
     def split(self, x):
         """(all z, all ż, states of every drive) of the state vector."""
         zs, vs = self.own
-        at, parts = len(zs) + len(vs), []
-        for a in self.actuators:
-            many = len(a.drive.states(a.name))
-            parts.append(list(x[at: at + many]))
-            at += many
+        parts = acting.shared_out(self.actuators, x[len(zs) + len(vs):])
         z, rates = list(x[: len(zs)]), list(x[len(zs): len(zs) + len(vs)])
         if self.closings:
             z, own = reduced.positions(self, z), dict(zip(vs, rates))
@@ -293,3 +286,14 @@ class Mechanism(System):
     def initial(self):
         """The assembled start, drives at rest under the forces that hold it."""
         return start(self)
+
+    def rest(self, q) -> list:
+        """The state at rest with the loops closed near positions q, of the leading position states; what is held stays exact."""
+        return resting(self, q).initial()
+
+    def check_pose(self, q, where: str = "start") -> None:
+        """ValueError when `rest` is impossible there."""
+        try:
+            self.rest(q)
+        except InputError as why:
+            raise InputError(f"{where}: {why.message}", mend=why.mend) from None

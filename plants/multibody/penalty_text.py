@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from plants.multibody import linear, loops, tree
+from plants.multibody import acting, linear, loops, tree
 from workbench.calculus import jacobian_columns
 from workbench.system import Signal, System
 
@@ -78,12 +78,7 @@ class Text(System):
 
     def _pulled(self, z, rates, y, u):
         m = self.mechanism
-        parts, at = [], 0
-        for a in m.actuators:
-            many = len(a.drive.states(a.name))
-            parts.append(list(y[at: at + many]))
-            at += many
-        motion = m.moving(z, rates)
+        motion, parts = m.moving(z, rates), acting.shared_out(m.actuators, y)
         return motion, m.pulls(motion, z, rates, parts, u), tree.inertias(m.bodies, motion)
 
     def metric(self, x, w):

@@ -1,0 +1,83 @@
+"""The state a mechanism starts in: assembled, at rest, its drives under the forces that hold it; and what was found, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from plants.multibody import acting, tree
+from workbench.errors import InputError
+
+
+def in_words(mechanism) -> str:
+    """What the assembly found, in a sentence or two."""
+    found, units = mechanism.assembly, {s.name: s.unit for s in mechanism.coordinates}
+    many = found.mobility
+    text = f"{many} degree{'s' if many != 1 else ''} of freedom"
+    per: dict[str, int] = {}
+    for loop, _ in found.left_out:
+        per[loop] = per.get(loop, 0) + 1
+    if per:
+        text += ", after leaving out constraints that follow from others: " + ", ".join(f"{n} of {k}" for k, n in per.items())
+    if found.moved:
+        text += ". To close the loops the start was moved: " + ", ".join(
+            f"{name} by {δ:.4g} {units[name]}".removesuffix(" 1") for name, δ in found.moved.items())
+    return text + "."
+
+
+def start(mechanism) -> list:
+    """The state at the assembled start, drives at rest under the forces that hold it."""
+    found, (zs, vs), own = mechanism.assembly, mechanism.own, []
+    lengths = mechanism.pulls(mechanism.moving(found.z, found.rates), found.z, found.rates, None, None)
+    for a, p, F in zip(mechanism.actuators, lengths, holding_forces(mechanism, found.z)):
+        try:
+            own += a.drive.initial(float(p.s), F)
+        except InputError as why:
+            raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
+    return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
+
+
+def resting(mechanism, q):
+    """The mechanism with the start q (leading position states, in order) and no velocity."""
+    owners = {at: j for j, (at, many) in enumerate(mechanism.tree.z) if many == 1}
+    zs, given = mechanism.own[0], {}
+    if len(q) > len(zs) or any(i not in owners for i in zs[: len(q)]):
+        raise InputError(f"expected up to {len(zs)} positions, those of joints that turn about an axis or slide: "
+                         f"{', '.join(mechanism.coordinates[i].name for i in zs)}", mend="give fewer, in this order")
+    for i, value in zip(zs, q):
+        given[owners[i]] = float(value)
+    bodies = tuple(replace(b, start=given.get(j, b.start), rate=0.0) for j, b in enumerate(mechanism.bodies))
+    return replace(mechanism, bodies=bodies)
+
+
+def holding_forces(mechanism, z) -> list[float]:
+    """Forces of the actuators that hold positions z at rest, by virtual work: weight + Σ F_k ∂s_k/∂z − Φ_zᵀ λ = 0.
+
+    Drives that are laws (springs, forces at input zero) give what they give; the others share the rest, by least squares.
+    """
+    T, still = mechanism.tree, [0.0] * mechanism.tree.n_v
+    z = list(map(float, z))
+    motion = mechanism.moving(z, still)
+    own = tree.inertias(mechanism.bodies, motion)
+    pulls = mechanism.pulls(motion, z, still, None, None)
+    n = len(pulls)
+
+    def loads(forces, gravity):
+        wrenches, direct = acting.applied(mechanism, pulls, forces)
+        return np.array(tree.forces(T, own, motion, gravity, wrenches), float) + np.array(direct, float)
+
+    laws = [k for k, a in enumerate(mechanism.actuators) if hasattr(a.drive, "law")]
+    F = [0.0] * n
+    for k in laws:
+        drive = mechanism.actuators[k].drive
+        F[k] = float(drive.law(pulls[k].s, 0.0, [0.0] * len(drive.inputs(""))))
+    open_ = [k for k in range(n) if k not in laws]
+    known = loads(F, mechanism.gravity)
+    shares = [loads([1.0 if i == k else 0.0 for i in range(n)], (0.0, 0.0, 0.0)) for k in open_]
+    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, T.n_v)
+    columns = np.vstack([*shares, -G]).T
+    if open_:
+        for k, force in zip(open_, np.linalg.lstsq(columns, -known, rcond=1e-10)[0]):
+            F[k] = float(force)
+    return F
