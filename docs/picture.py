@@ -1,4 +1,4 @@
-"""Draws docs/report.png, a page of the report of examples/hiab-xs031.yaml:  python docs/picture.py [page]"""
+"""Draws docs/report.png, a page of the report of examples/hiab-xs031.yaml, and docs/crane.svg, its run: python docs/picture.py [page]"""
 
 import io
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 from PIL import Image
 
 from reports import Content, rendered
+from reports.animation import animate
 from workbench import load
 from workbench.verification import study
 
@@ -17,3 +18,4 @@ content = Content.of(case, found, command="verify-stability examples/hiab-xs031.
 pages = rendered(content, "png", 90)
 picture = Image.open(io.BytesIO(pages[int(sys.argv[1]) if len(sys.argv) > 1 else 0])).convert("RGB")
 picture.quantize(128).save(HERE / "report.png", optimize=True)
+animate(HERE / "crane.svg", case.plant, found.log, width=360, speed=3.0)

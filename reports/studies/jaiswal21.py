@@ -226,7 +226,7 @@ def by_law(name: str, a: Approach) -> list[Row]:
         Row("10", f"max |W|, {name}", WORK[name], top(mechanism_work(a.printed)), top(cylinder_work(a.ours)), "J",
             "0.2 %: circuit and friction are not the paper's own"),
         Row("10", f"peak drift, {name}", DRIFT[name], top(mechanism_drift(a.printed)), top(drift(a.ours)), "J",
-            f"remade at {at:.1f} s, {opening:.3f} J at 1 s as published; from closed angles {top(mechanism_drift(a.closed)):.3f} J"),
+            f"at {at:.1f} s; {opening:.3f} J at 1 s, as published; from closed angles {top(mechanism_drift(a.closed)):.3f} J"),
         Row("11", f"Newton iterations, mostly, {name}", ITERATIONS[name], a.mostly, 1, "1",
             f"mean {a.iterations.mean():.2f}, at most {a.iterations.max()}; ours factors one matrix a step"),
         Row("–", f"z_1 off at steps of 1 ms, {name}", nan, a.errors[0, 0], a.own_error, "rad",
