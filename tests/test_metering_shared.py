@@ -1,11 +1,11 @@
-"""Several sections on one pump, regeneration, both directions open: against cvxpy, against (39), and the ways of solving against each other."""
+"""Several sections on one pump, regeneration, both directions open: against cvxpy, (39), and one way of solving against another."""
 
 import metering_cases as cases
 import numpy as np
 import pytest
 from oracles.metering import programme, residuals
 
-from plants.valve_circuits import Circuit, Openings, Pump, Section, operating, Γ, Λ
+from plants.valve_circuits import Γ, Λ, Circuit, Openings, Pump, Section, operating
 from plants.valve_circuits.kernel import pumped, section
 from plants.valve_circuits.roots import resolve, resolve_all
 
@@ -131,7 +131,8 @@ def test_moves_never_run_against_each_other():
     for rng, c, o, u_b in drawn(90, 200, 2, (-1, 0, 1, None)):
         (β, f), (γ, g) = cases.load(rng, 2), cases.load(rng, 2)
         v, w = Λ(c, o, u_b, β, f), Λ(c, o, u_b, γ, g)
-        assert (v - w) @ ((β * v + f) - (γ * w + g)) <= 1e-9 * np.abs(v - w) @ (np.abs(β * v) + np.abs(f) + np.abs(γ * w) + np.abs(g))
+        rounding = 1e-9 * np.abs(v - w) @ (np.abs(β * v) + np.abs(f) + np.abs(γ * w) + np.abs(g))
+        assert (v - w) @ ((β * v + f) - (γ * w + g)) <= rounding
 
 
 def test_nothing_is_not_a_number():

@@ -8,9 +8,10 @@ Extending and retracting are one text: a retracting section is an extending one 
     "in" side: fed by the pump, area A, relief F_i = A P_iM, opening a_i = û² = (c u)²/A³
     "out" side: to tank, relief F_o = A_o P_oM, opening a_o.
 
-Where [Kikuuwe21] cannot be followed: (29) says bx + c for b x₁ + c; it and (73) give 0/0 or a discriminant below zero where the
-bleed is shut; dividing by max(ε, û²) instead of û² is off by 91 kN at u_b = 0.003 of (66), as û² itself is of that size. Here x/0 is a
-limit, and discriminants are sums of what is not negative. With the bleed shut Γ is set-valued at v = Q/A_h and −Q/A_r too.
+Where [Kikuuwe21] cannot be followed: (29) says bx + c for b x₁ + c; it and (73) give 0/0 or a discriminant below zero where
+the bleed is shut; dividing by max(ε, û²) instead of û² is off by 91 kN at u_b = 0.003 of (66), as û² itself is of that size.
+Here x/0 is a limit, and discriminants are sums of what is not negative. With the bleed shut Γ is set-valued at v = Q/A_h and
+−Q/A_r too.
 
 Source: [Kikuuwe21] (20), (29), (61)–(65), (73), (74), corrected as said.
 """
@@ -84,8 +85,8 @@ def standing(s: Side):
 
 
 def moving(s: Side, v, upper):
-    """In- and out-side force at v > 0, (61b), (62b). Where the bleed is shut and v = Q/A the in side is set-valued: `upper` asks for
-    its upper end, else its lower one."""
+    """In- and out-side force at v > 0, (61b), (62b). Where the bleed is shut and v = Q/A the in side is set-valued: `upper` asks
+    for its upper end, else its lower one."""
     w, p = v - s.x_1, _over(v * v, s.a_i)
     gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
     supplied = np.where(s.a_b > 0.0, -_over(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))

@@ -5,9 +5,8 @@ Extending (head in, rod out; without regeneration a retracting section is the sa
     P_i = proj(P − S(x)/k_i²),  x = A_i v − q_a,   P_o = proj(S(y)/k_o²),  y = A_o v − q_a,   q_a² = k_a² max(P_o − P_i, 0)
     F_1 = βv + f̄ − A_i P_i + A_o P_o = 0,   F_2 = q_a²/k_a² + P_i − P_o = 0
 
-F is the gradient of a convex function of (v, q_a). `SLOW` hands over to `kernel.section`: where a chamber's pressure is not a function
-of its flow (k_o = 0 or x ≤ 0 with regeneration), where regeneration is open in another direction, or where Newton's method has not
-satisfied both equations.
+F is the gradient of a convex function of (v, q_a). `SLOW` hands over to `kernel.section`: where regeneration is open while the
+section does not extend, where it alone drains the larger of two sides, or where Newton's method has not satisfied both equations.
 
 Source: [Kikuuwe21] (93)–(95), (103), (106), (122), its formulas corrected as in `closed`.
 """
@@ -80,7 +79,8 @@ def _drained(y, P_oM, k_o):
 
 @jit
 def _regenerate(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v, q):
-    """Newton's method from (v, q), each step cut back where it goes uphill: whether it satisfies both equations, v, q_a, Q_p, dQ_p/dP."""
+    """Newton's method from (v, q), each step cut back where it goes uphill: whether it satisfies both equations, v, q_a,
+    Q_p, dQ_p/dP."""
     g_a, dv, dq, before = 1.0 / (k_a * k_a), 0.0, 0.0, 0.0
     for _ in range(60):
         x, y = A_i * v - q, A_o * v - q

@@ -2,7 +2,8 @@
 
     r(P) = Q − k_b √P − Σ_j Q_pj(P) decreases.  P = P_M where r(P_M) ≥ 0, else its root, found in s = √P (k_b s is linear in it)
 
-by Newton's method kept inside a bracket, and by the bracket alone where a section has no derivative or the bracket shrinks too slowly.
+by Newton's method kept inside a bracket, and by the bracket alone where a section has no derivative or the bracket shrinks too
+slowly.
 
 Source: [Kikuuwe21] (114), (117), (123), (126).
 """

@@ -1,10 +1,10 @@
 """Γ, Λ, pressures, flows and valve states of a circuit: what users call. Methods are in `closed`, `kernel`, `quick` and `roots`.
 
-    Γ(circuit, openings, u_b, v)       forces at the velocities v, as intervals (they are sets where v is 0, and at Q/A with the bleed shut)
+    Γ(circuit, openings, u_b, v)       forces at the velocities v, as intervals: they are sets at v = 0, with the bleed shut at Q/A
     Λ(circuit, openings, u_b, β, f̄)    velocities with β_j v_j + f̄_j ∈ Γ_j(v)
     operating(circuit, openings, u_b, v, f)   pressures, flows, states there
 
-openings: one `Openings` a section. Ends of intervals are limits of Γ from either side: v is moved by 1e-14 of the pump's velocity Q/A.
+openings: one `Openings` a section. Ends of intervals are limits of Γ from either side: v is moved by 1e-14 of Q/A.
 """
 
 from __future__ import annotations
@@ -70,13 +70,15 @@ class Operating(NamedTuple):
 def Λ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     """Velocities, m/s, shape (…, N), with β_j v_j + f_j ∈ Γ_j(v); β [N s/m] > 0 and f [N] broadcast to (…, N).
 
-    Unique for any number of sections, with regeneration, both directions open or not (`kernel`). Raises InputError for β ≤ 0 or NaN.
+    Unique for any number of sections, with regeneration, both directions open or not (`kernel`). Raises InputError for β ≤ 0 or
+    what is no number.
     """
     rows, supply, N = circuit.rows(openings), circuit.supply(u_b), len(circuit.sections)
     β, f = np.broadcast_arrays(np.asarray(β, float), np.asarray(f, float))
     if β.shape[-1:] != (N,):
         if N > 1:
-            raise InputError(f"β and f of shape {β.shape} for {N} sections", key="β, f", mend=f"let their last axis have length {N}")
+            raise InputError(f"β and f of shape {β.shape} for {N} sections", key="β, f",
+                             mend=f"let their last axis have length {N}")
         β, f = β[..., None], f[..., None]
     if not (β > 0).all() or not np.isfinite(β).all() or not np.isfinite(f).all():
         raise InputError("β must be greater than zero and f̄ finite", key="β, f",

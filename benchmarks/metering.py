@@ -1,0 +1,123 @@
+"""How fast and how exact the solvers of valve circuits are, beside plain Python, NumPy, SciPy and cvxpy, in one run.
+
+    python benchmarks/metering.py [--short]      # --short: 20,000 points instead of 1,000,000
+
+Random circuits: areas 40 to 300 cm² (rod side larger than head side too), reliefs 15 to 48 MPa in any order, openings of which a
+fifth are exactly 0 or 1, bleed shut for a third, v in and out of the dead band. Times are CPU seconds a point, one thread, best of three.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import common  # noqa: F401 — puts the repository on the path
+import numba
+import numpy as np
+from common import machine_in_words
+
+sys.path.insert(0, str(common.ROOT / "tests"))
+from oracles.metering import brute_force, programme  # noqa: E402
+
+from plants.valve_circuits import closed  # noqa: E402
+from plants.valve_circuits.compiled import scalar_all  # noqa: E402
+from plants.valve_circuits.kernel import pumped, section  # noqa: E402
+from plants.valve_circuits.roots import resolve_all  # noqa: E402
+
+
+def drawn(rng, M: int, N: int, regeneration: bool):
+    """rows (M, N, 9), supply (M, 3), β, f̄ (M, N)."""
+    k = 2.91e-6 * rng.uniform(0.4, 2.0, (M, N, 5))
+    u, z, d = rng.uniform(size=(M, N, 5)), rng.uniform(size=(M, N, 5)), rng.choice((-1, 0, 1), (M, N))
+    u = np.where(z < 0.1, 0.0, np.where(z > 0.9, 1.0, u))
+    out, back = d > 0, d < 0
+    area, relief = rng.uniform(0.004, 0.03, (M, N, 2)), rng.uniform(15e6, 45e6, (M, N, 2))
+    ways = np.stack([out, back, back, out, out & regeneration], -1)
+    rows = np.concatenate([area, relief, k * u * ways], -1)
+    u_b = rng.choice((0.0, 1.0, 2.0), M)
+    supply = np.stack([rng.uniform(1e-3, 1.2e-2, M), rng.uniform(12e6, 48e6, M),
+                       2.91e-6 * np.where(u_b < 2.0, u_b, rng.uniform(size=M))], -1)
+    at_relief = np.where(rng.uniform(size=(M, N)) < 0.05, area[..., 0] * relief[..., 0], rng.uniform(-1.3e6, 1.3e6, (M, N)))
+    return rows, supply, 10 ** rng.uniform(4, 8, (M, N)), at_relief
+
+
+def best(run, repeat: int = 3) -> float:
+    run()
+    least = np.inf
+    for _ in range(repeat):
+        began = time.process_time()
+        run()
+        least = min(least, time.process_time() - began)
+    return least
+
+
+def nested(rows, supply, β, f):
+    """v by nested bisection-safe roots alone, none of the shorter ways."""
+    def at(P):
+        p = [section(r, P, -g / b, 1 / b) for r, b, g in zip(rows, β, f)]
+        left = supply[0] - supply[2] * np.sqrt(P) - sum(pumped(r, P, -g / b, 1 / b, *x) for r, b, g, x in zip(rows, β, f, p))
+        return left, np.array([(r[0] * x - r[1] * y - g) / b for r, b, g, (x, y) in zip(rows, β, f, p)])
+    low, high = 0.0, supply[1]
+    if at(high)[0] >= 0:
+        return at(high)[1]
+    while low < 0.5 * (low + high) < high:
+        P = 0.5 * (low + high)
+        low, high = (P, high) if at(P)[0] > 0 else (low, P)
+    return at(high)[1]
+
+
+def line(name: str, spent: float, first: float | None = None, target: float | None = None, note: str = "") -> None:
+    ratio = "" if first is None else f"{spent / first:10.1f}"
+    goal = "" if target is None else f"{target:8g}  {'met' if spent * 1e6 <= target else 'MISSED'}"
+    print(f"  {name:52s}{spent * 1e6:10.3f}{ratio:>10s}  {goal:16s}{note}")
+
+
+def one(M: int) -> None:
+    rng = np.random.default_rng(1)
+    rows, supply, β, f = drawn(rng, M, 1, False)
+    v, w, P = np.zeros(M), np.zeros((M, 1)), np.zeros(M)
+    row, β_1, f_1 = rows[:, 0].copy(), β[:, 0].copy(), f[:, 0].copy()
+    print(f"\n{'one section, no regeneration':54s}{'µs/point':>10s}{'times 1st':>10s}  {'target':8s}")
+    first = best(lambda: scalar_all(row, supply, β_1, f_1, v)) / M
+    line("closed form, compiled loop", first, None, 0.060)
+    line("outer root in P, compiled loop", best(lambda: resolve_all(rows, supply, β, f, w, P)) / M, first)
+    with np.errstate(over="ignore"):
+        vector = closed.Λ(row.T, supply.T, β_1, f_1)
+        line("closed form, NumPy arrays", best(lambda: closed.Λ(row.T, supply.T, β_1, f_1)) / M, first)
+        n = 300
+        line("closed form, plain Python", best(lambda: [closed.Λ(row[i], supply[i], β_1[i], f_1[i]) for i in range(n)], 1) / n, first)
+    n = 20
+    line("cvxpy, Clarabel", best(lambda: [programme(rows[i], supply[i], β[i], f[i]) for i in range(n)], 1) / n, first)
+    print(f"  NaN in {M:,} points: {int(np.isnan(v).sum() + np.isnan(w).sum())};  largest differences, m/s: "
+          f"loop and NumPy {np.abs(v - vector).max():.1e}, closed form and root {np.abs(v - w[:, 0]).max():.1e}")
+    error = []
+    for i in range(min(M, 3000)):
+        x = float(rng.uniform(-1, 1) * supply[i, 0] / row[i, :2].min())
+        with np.errstate(over="ignore"):
+            error.append(abs(float(closed.Γ(row[i], supply[i], x)) - brute_force(row[i], supply[i], x)) / (row[i, 0] * row[i, 2]))
+    print(f"  Γ against (39) by bisection, of full scale: {max(error):.1e} (asked 1e-9)")
+
+
+def several(M: int) -> None:
+    print(f"\n{'with regeneration on one pump':54s}{'µs/point':>10s}{'times 1st':>10s}  {'target':8s}")
+    first = None
+    for N, target in ((1, 0.6), (2, None), (3, 2.0)):
+        rng = np.random.default_rng(10 + N)
+        rows, supply, β, f = drawn(rng, M, N, True)
+        v, P = np.zeros((M, N)), np.zeros(M)
+        spent = best(lambda: resolve_all(rows, supply, β, f, v, P)) / M
+        first = first or spent
+        pick = rng.integers(M, size=300)
+        truth = np.array([nested(rows[i], supply[i], β[i], f[i]) for i in pick])
+        line(f"N = {N}, compiled loop", spent, first, target,
+             f"NaN {int(np.isnan(v).sum())}, from nested roots {np.abs(truth - v[pick]).max():.1e} m/s")
+    pick = pick[:10]
+    line("N = 3, nested roots alone", best(lambda: [nested(rows[i], supply[i], β[i], f[i]) for i in pick], 1) / 10, first)
+    line("N = 3, cvxpy, Clarabel", best(lambda: [programme(rows[i], supply[i], β[i], f[i]) for i in pick], 1) / 10, first)
+
+
+if __name__ == "__main__":
+    print(machine_in_words(), f"Numba {numba.__version__}")
+    points = 20_000 if "--short" in sys.argv else 1_000_000
+    one(points)
+    several(points)
