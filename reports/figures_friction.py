@@ -12,7 +12,9 @@ import numpy as np
 from workbench.log import Log
 
 from . import signals
-from .style import CYCLE, INK, LIMIT, WIDTH, figure, legend, named, panels
+from .style import CYCLE, INK, LIMIT, WIDTH, figure, named, panels, reach
+
+FASTEST = 1.0  # m/s, up to which a curve is looked at
 
 
 def curves(data: Mapping[str, tuple]):
@@ -48,18 +50,25 @@ def _plane(data, xlabel: str, size: float, height: float):
 
 
 def rubbed(log: Log, plant=None):
-    """Friction over piston speed in a run, one panel a cylinder; None where nothing of both is logged."""
-    found = [(label, speed, force) for label, speed, force in _pairs(log)]
-    if not found:
+    """Friction over piston speed in a run, one panel a cylinder.
+
+    None where nothing of both is logged, or no friction has anything to show but its own rising curve.
+    """
+    found = list(_pairs(log))
+    laws = [c.friction for c in getattr(plant, "cylinders", ())] or [getattr(plant, "friction", None)]
+    if not found or not any(law is not None and (law.states("") or not law.monotone(FASTEST)) for law in laws):
         return None
     fig, axes = panels(1, len(found), 1.6, sharex=False)
     for ax, (label, speed, force) in zip(axes[0], found):
         v, F = log.array(speed), log.array(force)
         step = max(1, len(v) // 4000)
-        ax.plot(1e3 * v[::step], F[::step] / 1e3, lw=0.6)
-        ax.set(title=signals.title_of(plant, label) if label else "cylinder", xlabel="speed, mm/s", ylabel="friction, kN")
+        unit, by = ("kN", 1e-3) if np.nanmax(np.abs(F)) >= 2e3 else ("N", 1.0)
+        ax.plot(1e3 * v[::step], by * F[::step], lw=0.6)
+        ax.set(title=signals.title_of(plant, label) if label else "cylinder", xlabel="speed, mm/s", ylabel=f"friction, {unit}")
         ax.locator_params(nbins=5)
-    legend(axes[0, 0])
+        if not log.status.completed:  # a run that blew up: limits that still show what went before
+            for limits, values, by_ in ((ax.set_xlim, v, 1e3), (ax.set_ylim, F, by)):
+                limits(*(by_ * x for x in reach(values) or (np.nanmin(values), np.nanmax(values))))
     return fig
 
 

@@ -24,6 +24,7 @@ def planned(content) -> dict:
 
 def _of_the_run(log, plant, analysis) -> dict:
     from . import figures as run
+    from . import figures_friction as friction
     from . import figures_loop as loop
     from . import figures_mechanism as mechanism
     from . import signals
@@ -40,6 +41,7 @@ def _of_the_run(log, plant, analysis) -> dict:
         plan["limits"] = lambda: loop.limits(limited)
     if not any(entry["kind"] == "command" for entry in limited or ()):
         plan["voltages"] = lambda: run.voltages(log, plant)
+    plan["friction"] = lambda: friction.rubbed(log, plant)
     if solved := analysis.get("solver"):
         plan["solver"] = lambda: loop.solver(solved)
     return plan | {"work_cycle": lambda: mechanism.work_cycle(log), "energy": lambda: mechanism.energy(log, plant),

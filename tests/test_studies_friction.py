@@ -72,4 +72,4 @@ def test_a_run_shows_what_rubbed():
     log = simulate(ClosedLoop(plant, PID(plant, **PID.suited(plant))), step)
     made = figures_friction.rubbed(log, plant)
     assert len(made.axes) == 1 and len(made.axes[0].lines) == 1
-    assert figures_friction.rubbed(simulate(ClosedLoop(IEHA(), PID(IEHA(), **PID.suited(IEHA()))), step)) is None
+    assert figures_friction.rubbed(simulate(ClosedLoop(IEHA(), PID(IEHA(), **PID.suited(IEHA()))), step), IEHA()) is None

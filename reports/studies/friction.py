@@ -52,7 +52,8 @@ UNTOLD = f"{{law: LuGre, {SAME}, {BRISTLES}}}"
 
 # ---- specification --------------------------------------------------------------------------------------------------
 # Increasing friction: nothing lost, (99) holds. Falling friction: (99) fails by the friction term, by little, and rate is
-# lost: where the arm is light and the lever long, a steep fall takes all of it (a bound, for any errors; the runs settle). Friction with memory: passive with its own storage; what breaks (99) is ḟ_pr, formed from bristles that are observed.
+# lost: where the arm is light and the lever long, a steep fall takes all of it (a bound, for any errors; the runs settle).
+# Friction with memory: passive with its own storage; what breaks (99) is ḟ_pr, formed from bristles that are observed.
 INCREASING, FALLING, MEMORY = ("Coulomb, viscous",), ("Stribeck", "Bengisu–Akay", "Brown–McPhee"), ("LuGre", "LuGre with film")
 ERROR = 5e-3  # m, of the tool
 
