@@ -16,6 +16,9 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
+from types import FunctionType
+
+import numpy as np
 
 from workbench.errors import InputError
 
@@ -153,13 +156,31 @@ def _bound(value, path, info, values):
 
 def structure(obj: object, traced: bool = True) -> str:
     """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols)."""
-    if is_dataclass(obj):
+    if is_dataclass(obj) and not isinstance(obj, type):
         infos = annotations(type(obj))
         inner = ",".join(f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced)}" for f in fields(obj))
-        return f"{type(obj).__module__}.{type(obj).__qualname__}({inner})"
+        return f"{_told_apart(type(obj), f'{type(obj).__module__}.{type(obj).__qualname__}')}({inner})"
     if isinstance(obj, tuple):
         return "(" + ",".join(structure(item, traced) for item in obj) + ")"
+    if isinstance(obj, np.ndarray) and obj.dtype != object:  # whose repr is rounded and cut
+        return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(np.ascontiguousarray(obj).tobytes()).hexdigest()})"
+    if isinstance(obj, type) or type(obj).__repr__ in (object.__repr__, FunctionType.__repr__):  # whose repr is an address
+        own = obj if hasattr(obj, "__qualname__") else type(obj)
+        return _told_apart(obj, f"{own.__module__}.{own.__qualname__}")
     return repr(obj)
+
+
+_met: dict[str, list] = {}
+
+
+def _told_apart(thing: object, name: str) -> str:
+    """The name; with a number where something else of that name came before, as a class a notebook defines again."""
+    seen = _met.setdefault(name, [])
+    for k, other in enumerate(seen):
+        if other is thing:
+            return name if k == 0 else f"{name}#{k + 1}"
+    seen.append(thing)
+    return _told_apart(thing, name)
 
 
 def _shape(value, info, traced):

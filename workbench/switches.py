@@ -23,6 +23,7 @@ from workbench.errors import InputError
 EDGE = 1e-12  # relative difference below which two sides count as equal
 _COMPARE = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
 _STEPS = {ca.OP_FLOOR, ca.OP_CEIL}
+_JUMPS = _COMPARE | _STEPS | {ca.OP_SIGN, ca.OP_COPYSIGN, ca.OP_FMOD, ca.OP_NOT}
 
 
 def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Sequence[int]) -> None:
@@ -38,6 +39,12 @@ def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Seq
     if not (np.abs(both - own) <= 1e-9 * size + 1e-12 * size.max(axis=1, initial=0.0)[:, None]).all():
         raise InputError("cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
                          "so the derivative depends on the side", mend="move the operating point off the edge")
+
+
+def jumps(x: ca.SX, expression: ca.SX) -> bool:
+    """Whether the expression over x compares, or steps, anywhere: its derivative says nothing about the other side."""
+    f = ca.Function("f", [x], [ca.densify(ca.cse(expression))])
+    return any(f.instruction_id(k) in _JUMPS for k in range(f.n_instructions()))
 
 
 def one_sided(f: ca.Function, arguments: Sequence, directions: np.ndarray, by: Sequence[int]) -> np.ndarray:

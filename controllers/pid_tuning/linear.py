@@ -61,7 +61,7 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     at: where: states and inputs (of a manipulator: joints) that differ from the plant's own start. Raises InputError where the
     loop has no samples, no derivative, or does not stand still there.
     """
-    linear_law(loop)  # refuses, with its reason, what is not sampled or has no derivative
+    linear_law(loop, tangent=True)  # refuses, with its reason, what is not sampled or has no derivative
     T = float(loop.period)
     if not hasattr(loop.plant, "cylinders"):
         return [Matrices(*closed(loop, point(loop.plant, at)), T)]

@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench.calculus import column, symbols
 from workbench.errors import InputError
-from workbench.switches import _BINARY, _UNARY
+from workbench.switches import _BINARY, _UNARY, jumps
 from workbench.system import Plain, innermost, names
 from workbench.verdict import Assumption
 from workbench.verification.linear_loop import Point, flat, point, refuse_turning
@@ -139,7 +139,7 @@ def _affine(expression: ca.SX, parts: Sequence[ca.SX], why: str) -> list[np.ndar
     """Coefficients of an affine expression by each part, then its constant. Raises InputError where it is not affine."""
     whole = ca.vertcat(*parts)
     J = ca.jacobian(expression, whole)
-    if ca.depends_on(J, whole):
+    if ca.depends_on(J, whole) or jumps(whole, expression):
         raise InputError(why, mend="integral action with anti_windup: back or none; no filter, rounding or limit of its own kind")
     f = ca.Function("affine", [whole], [ca.densify(J), ca.densify(expression)])
     J, at_0 = (np.array(v) for v in f(np.zeros(whole.numel())))

@@ -181,6 +181,10 @@ def check_mpc_stability(claim, run) -> Verdict:
         return Verdict(key, text, None, worst=f"the theorem's hypotheses that are not met: {gone}", counted=claim.counted,
                        source="shifted plan", assumptions=tuple(Assumption(t, False) for t in given.lost))
     cost, kept, found = mpc_stability(given)
+    restless = [name for name in left if np.ptp(run.log.array(name)) > 0]
+    if restless:
+        return Verdict(key, text, None, worst=f"{', '.join(restless)} moves although no command drives it, which the argument "
+                       "leaves out: start at rest", source="shifted plan", counted=claim.counted)
     notes = tuple(Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left)
     if found.holds is None and False in (cost.holds, kept.holds):
         found = replace(found, worst=f"{found.worst}; {cost.worst}; {kept.worst}")

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.calculus import column, linearize, symbols
 from workbench.errors import InputError
 from workbench.parameters import bind
+from workbench.switches import jumps, refuse_undecided
 from workbench.system import Plain, find, innermost, names
 from workbench.units import format_quantity, quantity
 from workbench.verification.family import Family
@@ -34,8 +35,11 @@ class LinearLaw:
     constant: tuple[str, ...] = ()
 
 
-def linear_law(loop) -> LinearLaw:
-    """The loop's law near rest, inside its limits. Raises InputError, with the reason, where it is none."""
+def linear_law(loop, tangent: bool = False) -> LinearLaw:
+    """The loop's law near rest, inside its limits. Raises InputError, with the reason, where it is none.
+
+    tangent: its derivative will do, although it is curved.
+    """
     controller, delay = loop.controller, 0.0
     if loop.period is None:
         raise InputError("the law is continuous: it has no samples", mend="give the loop a sample_time")
@@ -51,23 +55,30 @@ def linear_law(loop) -> LinearLaw:
         return LinearLaw(*law.law.linear_law(), float(loop.period), delay)
     if loop.no_derivative:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
-    A, B, C, D = _traced(controller)
+    A, B, C, D = _traced(controller, curved=tangent)
     still = (A == np.eye(len(A))).all(axis=1) & (B == 0).all(axis=1)
     own = [name for name, s in zip(names(controller.states), still) if s]
     return LinearLaw(A[~still][:, ~still], B[~still], C[:, ~still], D, float(loop.period), delay, tuple(own))
 
 
-def _traced(controller, flows: bool = False):
-    """Jacobians of jump (flow) and command of a law that is an expression."""
+def _traced(controller, flows: bool = False, curved: bool = False):
+    """Jacobians of jump (flow) and command of a law that is an expression; InputError where they say nothing about it."""
     n, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys) = symbols("z", n), symbols("y", p)
     r = [0.0] * q
     after = controller.rhs(0.0, zs, ys, r) if flows else controller.update(0.0, zs, ys, r)
     both = ca.vertcat(column(after), column(controller.command(0.0, zs if flows else after, ys, r)))
-    f = ca.Function("law", [z, y], [ca.densify(ca.jacobian(both, z)), ca.densify(ca.jacobian(both, y))])
-    J, K = (np.array(M) for M in f(np.zeros(n), np.zeros(p)))
-    if not (np.isfinite(J).all() and np.isfinite(K).all()):
+    known = ca.vertcat(z, y)
+    slopes = ca.densify(ca.jacobian(both, known))
+    f, g = (ca.Function("law", [z, y], [ca.densify(e)]) for e in (both, slopes))
+    rest = [np.zeros(n), np.zeros(p)]
+    M = np.array(g(*rest)).reshape(both.numel(), n + p)
+    if not np.isfinite(M).all():
         raise InputError("the law has no derivative at rest", mend="verify it by runs")
+    if not curved and not ca.jacobian(ca.vec(slopes), known).is_zero():  # slopes are constant on each side of a switch
+        raise InputError("the law is not linear", mend="verify it by runs")
+    refuse_undecided(f, rest, M, (0, 1))
+    J, K = M[:, :n], M[:, n:]
     return J[:n], K[:n], J[n:], K[n:]
 
 
@@ -152,13 +163,13 @@ def refuse_turning(plant) -> None:
 
 
 def is_linear(plant) -> bool:
-    """Whether flow and outputs are linear in states and inputs: their Jacobian contains neither."""
+    """Whether flow and outputs are linear in states and inputs: their Jacobian contains neither, and nothing switches."""
     x, xs = symbols("x", len(plant.states))
     u, us = symbols("u", len(plant.inputs))
     t = ca.SX.sym("t")
     both = ca.vertcat(column(plant.rhs(t, xs, us)), column(plant.out(t, xs)))
     whole = ca.vertcat(x, u)
-    if ca.depends_on(ca.jacobian(both, whole), ca.vertcat(whole, t)):
+    if ca.depends_on(ca.jacobian(both, whole), ca.vertcat(whole, t)) or jumps(ca.vertcat(whole, t), both):
         return False
     at_rest = ca.Function("rest", [whole, t], [both])(np.zeros(whole.numel()), 0.0)
     return not np.array(at_rest).any()

@@ -18,7 +18,8 @@ from workbench.verification.stability import stability
 
 LEAVES = 1e6  # times its start: a run that grows so far does not come back
 LONGEST = 20_000  # samples of such a run
-TEXT = "every start in the ellipsoid goes to rest although commands saturate, for the stored matrices"
+TEXT = ("with a reference that stands still and no disturbance, every start in the ellipsoid goes to rest although commands "
+        "saturate, for the stored matrices")
 
 
 def check_starts(claim, plant) -> None:
@@ -28,6 +29,7 @@ def check_starts(claim, plant) -> None:
     _state(plant, claim.along, plant.initial(), "along")
     if claim.along and not any(_si(plant, n, v) for n, v in claim.along.items()):
         raise InputError("along: a direction of no length", mend="name a state and any value but 0")
+
 
 def check_region(claim, run) -> Verdict:
     """An ellipsoid of starts attracted although commands saturate, made large along what is asked for."""

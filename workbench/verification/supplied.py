@@ -123,6 +123,8 @@ class _Judge:
         region += "" if level is None else f", where V ≤ {level:.6g}"
         what = what if len(what) <= 60 else "the V supplied"
         claim = f"{what} > 0 and {'ΔV' if sampled else 'V̇'} < 0 on {region}; its region is attracted to the ball's level"
+        if self.motion.held:  # references, disturbances, noise
+            claim += ", while other inputs stay as stated"
         notes = tuple(Assumption(f"{n} stays in [{a:.6g}, {b:.6g}]", None) for n, a, b in
                       zip(self.motion.varying, self.low[self.n:], self.high[self.n:]))
         if self.motion.held:  # disturbances, references, noise: zero unless said otherwise

@@ -1,0 +1,159 @@
+"""What only looks linear: laws and plants that bend, switch or step get no proof about a linear loop."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+
+from controllers import LQR, PID
+from plants import machine
+from tests.small import Feedback, Linear
+from workbench import ClosedLoop, Controller, Hold, Sampled, Saturated, Scenario, Signal, System, simulate, verify
+from workbench.file import loads
+from workbench.parameters import Unit, digest, structure
+from workbench.verification import claims as C
+from workbench.verification.certificate_claims import check_sector
+from workbench.verification.linear_claims import check_linear_stability
+from workbench.verification.linear_loop import is_linear
+from workbench.verification.region_claims import check_region
+from workbench.verification.run import Run
+from workbench.verification.supplied import check_supplied
+
+GROWS = Linear(A=((0.7,),), B=((1.0,),), C=((1.0,),), x0=(0.1,))
+LAWS = {"bent at rest": lambda y: -2.1 * y + 5.3 * np.abs(y), "steps at rest": lambda y: -2.1 * y + 0.4 * np.sign(y),
+        "two gains": lambda y: np.where(y > 0, 3.2 * y, -2.1 * y), "rounds": lambda y: np.clip(-2.1 * y, -1, 1) + np.floor(5 * y),
+        "curved": lambda y: -2.1 * y + 5.3 * y**3, "at rest elsewhere": lambda y: -2.1 * (y - 1) ** 3}
+
+
+@dataclass(frozen=True)
+class Own(Controller):
+    """u = f(y)."""
+
+    plant: Any
+    f: Any
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return self.plant.inputs
+
+    def command(self, t, z, y, r):
+        return [self.f(y[0])]
+
+
+@dataclass(frozen=True)
+class Scalar(System):
+    """ẋ = f(x, u)."""
+
+    f: Any
+    states = outputs = (Signal("x"),)
+    inputs = (Signal("u"),)
+
+    def initial(self):
+        return [0.3]
+
+    def rhs(self, t, x, u):
+        return [self.f(x[0], u[0])]
+
+    def out(self, t, x):
+        return list(x)
+
+
+def asked(loop):
+    still = Scenario(duration=0.1, reference=Hold("output", (0.0,)) if loop.controller.references else None)
+    run = Run(loop, still, simulate(loop, still, compiled=False))
+    return {v.key: v for v in (check_linear_stability(C.LinearStability(), run), check_region(C.RegionOfAttraction(), run),
+                               check_sector(C.Sector(low=0.9, high=1.1), run))}
+
+
+@pytest.mark.parametrize("T", [None, 0.05], ids=["continuous", "sampled"])
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_that_is_not_linear_is_not_called_so(name, T):
+    law = Own(GROWS, LAWS[name])
+    found = asked(ClosedLoop(GROWS, law if T is None else Sampled(law, T)))
+    assert {v.holds for v in found.values()} == {None}
+    for key in ("linear-stability", "sector"):
+        assert any(w in found[key].worst for w in ("not linear", "switch")), found[key].worst
+
+
+@pytest.mark.parametrize("T", [None, 0.05], ids=["continuous", "sampled"])
+def test_a_step_far_from_rest_leaves_local_claims_only(T):
+    law = Own(GROWS, lambda y: np.clip(-2.1 * y, -1, 1) + np.where(y > 0.01, 3.0, 0.0))
+    found = asked(ClosedLoop(GROWS, law if T is None else Sampled(law, T)))
+    assert found["region-of-attraction"].holds is None and "linear but for them" in found["region-of-attraction"].worst
+
+
+@pytest.mark.parametrize("f", [lambda x, u: -x + u + 5 * np.sign(x), lambda x, u: -x + u + np.where(x > 0.4, 7.0, 0.0),
+                               lambda x, u: -x + np.floor(3 * u)])
+def test_a_plant_with_steps_is_linear_nowhere_but_near_a_point(f):
+    plant = Scalar(f)
+    assert not is_linear(plant)
+    found = asked(ClosedLoop(plant, Saturated(Own(plant, lambda y: -0.5 * y), -1.0, 1.0)))
+    assert found["region-of-attraction"].holds is None and "not linear" in found["region-of-attraction"].worst
+    if found["linear-stability"].holds:
+        assert "linearised" in found["linear-stability"].claim
+        assert any(a.source == "linearised" for a in found["linear-stability"].assumptions)
+
+
+def test_laws_with_limits_and_anti_windup_are_linear_inside_them():
+    """The other side: what switches only beyond its limits has its proof."""
+    plant = Linear(A=((-0.7,),), B=((1.3,),), C=((1.0,),), x0=(0.1,))
+    gains = {"K_p": (2.1,), "K_i": (0.9,), "feed": "none", "damping": "none", "u_max": 0.6}
+    for law in (PID(plant, **gains, anti_windup="clamp"), PID(plant, **gains), Saturated(Feedback(plant, ((1.7,),)), -1, 1)):
+        assert asked(ClosedLoop(plant, Sampled(law, 0.02)))["linear-stability"].strength == "proof"
+    states = replace(machine("ieha-published-linear").plant, measured="states")
+    law = LQR.design(states, [0, 0, 0, 0, 1.0], 0.3, 2e-3, integral=1e-3, u_max=5e-4)
+    assert asked(ClosedLoop(states, Sampled(law, 2e-3)))["linear-stability"].strength == "proof"
+
+
+# ---- what is left out of an argument must be at rest ---------------------------------------------------------------------
+@pytest.mark.parametrize("offset, holds", [("", True), ("  offset: {v_F: 5 mm/s}\n", None)])
+def test_what_no_command_moves_must_rest_in_the_run(offset, holds):
+    text = f"""
+plant: {{machine: ieha-published-linear, change: {{measured: states, λ_F: 20 ms}}}}
+controller: {{law: MPC, horizon: 25, R: 0.1, S: 1, slew: 0.05, terminal: set, room: 0.5, preview: 0,
+  limits: {{Y: {{low: -0.05, high: 0.05}}}}}}
+loop: {{sample_time: 2 ms}}
+scenario:
+  reference: {{type: Hold, space: output, point: [2 mm]}}
+  duration: 0.02 s
+{offset}"""
+    case = loads(text)
+    (found,) = verify(case.loop, case.scenario, [C.MPCStability()])
+    assert found.holds is holds and (holds or "v_F moves although no command drives it" in found.worst)
+
+
+# ---- one name, two systems -----------------------------------------------------------------------------------------------
+def defined(sign):
+    """A class of one and the same name, as a notebook has when a cell is changed and run again."""
+    @dataclass(frozen=True)
+    class Mine(System):
+        k: Annotated[float, Unit("1/s")] = 1.7
+        states, inputs = (Signal("x"),), ()
+
+        def initial(self):
+            return [0.3]
+
+        def rhs(self, t, x, u):
+            return [sign * self.k * x[0]]
+
+    return Mine()
+
+
+def test_a_class_defined_again_is_another_system():
+    judged = [check_supplied("x**2", defined(sign), {"x": (-1, 1)}, 0.1).holds for sign in (-1, 1, -1)]
+    assert judged == [True, False, True]
+
+
+def test_functions_and_arrays_tell_systems_apart():
+    again = lambda k: (lambda x, u: k * x + u)
+    assert structure(Scalar(again(2.0))) != structure(Scalar(again(3.0)))
+    M = np.zeros(5000)
+    other = M.copy()
+    other[2500] = 1e-12
+    assert repr(M) == repr(other) and structure((M,)) != structure((other,)) and structure((M,)) == structure((M.copy(),))
+    assert digest((np.array([0.1 + 1e-12]),)) != digest((np.array([0.1]),))
