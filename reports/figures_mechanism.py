@@ -8,12 +8,11 @@ from workbench.energy import energy_gap
 from workbench.log import Log
 
 from . import tables
-from .axes import time_axis
 from .signals import scaled, unit_for
-from .style import BLUE, CYCLE, FAINT, GREEN, GREY, INK, LIMIT, ORANGE, RED, figure, legend, line, named, panels, reach
+from .style import BLUE, FAINT, GREEN, GREY, INK, LIMIT, ORANGE, RED, figure, legend, line, named, panels
 
 MOST = 4  # cylinders drawn
-KEPT = (("E_pot", "potential", GREEN), ("E_kin", "kinetic", ORANGE), ("E_oil", "compressed oil", BLUE))
+KEPT = (("E_pot", "potential", GREEN), ("E_kin", "kinetic", ORANGE), ("E_oil", "oil", BLUE))
 
 
 def cylinders(log: Log) -> list[tuple[str, str, str, str, str]]:
@@ -67,61 +66,69 @@ def flows(log: Log, plant) -> dict[str, np.ndarray]:
 
 
 def energy(log: Log, plant):
-    """What every cause brought or took over the run, what was stored on the way, and what is missing in the sum."""
+    """Left: what every cause brought or took over the run, and what is stored in the end. Right: stored energy over time, in parts
+    where they are logged, beside what all causes have brought, and the gap between the two."""
     moved = flows(log, plant)
-    if not moved or not log.status.completed:
+    totals = {name: float(e[-1]) for name, e in moved.items() if np.abs(e).max() > 0}
+    if not totals or not log.status.completed:
         return None
-    totals = [(name, float(e[-1])) for name, e in moved.items() if np.abs(e).max() > 0]
     change = float(log.array("E_stored")[-1] - log.array("E_stored")[0])
-    bars = [*sorted(totals, key=lambda entry: -entry[1]), ("stored", change)]
-    return _bars(bars) if len(bars) > 1 else None
-
-
-def _bars(bars):
-    height = 0.19 * len(bars) + 0.55
+    bars = [*sorted(totals.items(), key=lambda entry: -entry[1]), ("stored", change)]
+    height = max(0.17 * len(bars) + 0.6, 2.5)
     fig = figure(height)
-    ax = fig.add_axes((0.2, 0.4 / height, 0.66, 1 - 0.5 / height))
-    sizes = np.array([value for _, value in bars])
-    unit, size = unit_for("J", sizes, share=1.0)
-    places = np.arange(len(bars))[::-1]
-    colors = [GREEN if v > 0 else RED for v in sizes[:-1]] + [BLUE]
-    ax.barh(places, sizes / size, color=colors, height=0.62)
-    reached = np.abs(sizes).max() / size or 1.0
-    for at, value in zip(places, sizes / size):
-        ax.annotate(tables.quantity(value * size, "J"), (max(value, 0.0), at), (4, 0), textcoords="offset points", va="center",
-                    fontsize=7.5)
-    ax.set_yticks(places, [named(name.replace("_", " "), 28) for name, _ in bars])
-    ax.axvline(0, color=INK, lw=0.6)
-    ax.set(xlim=(min(sizes.min() / size, 0.0) - 0.04 * reached, max(sizes.max() / size, 0.0) + 0.16 * reached), xlabel=unit)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(False, axis="y")
+    bottom, top = 0.42 / height, 0.24 / height
+    _bars(fig.add_axes((0.125, bottom, 0.375, 1 - bottom - top)), bars)
+    gap, half = 0.34 / height, 0.5 * (1 - bottom - top - 0.34 / height)
+    below = fig.add_axes((0.6, bottom, 0.39, half))
+    above = fig.add_axes((0.6, bottom + half + gap, 0.39, half), sharex=below)
+    _over_time(above, log, moved)
+    _gap(below, log, moved)
+    above.tick_params(labelbottom=False)
+    below.margins(x=0.01)
+    below.set_xlabel("time, s")
     return fig
 
 
-def energy_over_time(log: Log, plant):
-    """Stored energy, in parts where they are logged, beside what all causes have brought; the gap between the two below."""
-    moved = flows(log, plant)
-    if not moved or not log.status.completed:
-        return None
+def _bars(ax, bars):
+    sizes = np.array([value for _, value in bars])
+    unit, size = unit_for("J", sizes, share=1.0)
+    places = np.arange(len(bars))[::-1]
+    ax.barh(places, sizes / size, color=[GREEN if v > 0 else RED for v in sizes[:-1]] + [BLUE], height=0.62)
+    reached = np.abs(sizes).max() / size or 1.0
+    for at, value in zip(places, sizes / size):
+        ax.annotate(tables.quantity(value * size, "J", 3), (max(value, 0.0), at), (3, 0), textcoords="offset points", va="center",
+                    fontsize=7.5)
+    ax.set_yticks(places, [named(name.replace("_", " "), 20) for name, _ in bars])
+    ax.axvline(0, color=INK, lw=0.6)
+    ax.set(xlim=(min(sizes.min() / size, 0.0) - 0.04 * reached, max(sizes.max() / size, 0.0) + 0.36 * reached), xlabel=unit)
+    ax.locator_params(axis="x", nbins=5)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+    ax.set_title("brought and taken over the run")
+
+
+def _over_time(ax, log, moved):
     stored = log.array("E_stored") - log.array("E_stored")[0]
     parts = [(label, log.array(n) - log.array(n)[0], color) for n, label, color in KEPT if n in log]
-    fig, axes = panels(2, 1, 1.25, gap=0.4)
     unit, size = unit_for("J", stored, *(p for _, p, _ in parts))
-    line(axes[0, 0], log.time, sum(moved.values()) / size, FAINT, lw=2.6, label="brought by all causes")
+    line(ax, log.time, sum(moved.values()) / size, FAINT, lw=2.6, label="brought")
     for label, part, color in parts:
-        line(axes[0, 0], log.time, part / size, color, lw=0.8, label=label)
-    line(axes[0, 0], log.time, stored / size, INK if parts else CYCLE[0], lw=0.8, label="stored")
-    axes[0, 0].set_title("energy since the start")
-    axes[0, 0].set_ylabel(unit)
-    legend(axes[0, 0])
-    gap = energy_gap(log.array("E_stored"), moved)
-    unit, size = unit_for("J", gap)
-    axes[1, 0].axhline(0, color=LIMIT, lw=0.5)
-    line(axes[1, 0], log.time, gap / size, GREY)
-    axes[1, 0].set_title("stored less brought: drift of the integration")
-    axes[1, 0].set_ylabel(unit)
-    for ax in axes[:, 0]:
-        ax.locator_params(axis="y", nbins=5)
-        if limits := reach(ax.get_lines()[-1].get_ydata()):
-            ax.set_ylim(*limits) if ax is axes[1, 0] and limits != (0.0, 1.0) else None
-    return time_axis(fig, axes)
+        line(ax, log.time, part / size, color, lw=0.8, label=label)
+    line(ax, log.time, stored / size, INK if parts else BLUE, lw=0.8, label="stored")
+    _named_axis(ax, unit)
+    legend(ax)
+
+
+def _gap(ax, log, moved):
+    values = energy_gap(log.array("E_stored"), moved)
+    unit, size = unit_for("J", values)
+    ax.axhline(0, color=LIMIT, lw=0.5)
+    line(ax, log.time, values / size, GREY)
+    ax.set_title("stored less brought: drift of the integration")
+    _named_axis(ax, unit)
+
+
+def _named_axis(ax, unit):
+    ax.set_ylabel(unit)
+    ax.yaxis.set_label_coords(-0.19, 0.5)
+    ax.locator_params(axis="y", nbins=4)

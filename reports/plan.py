@@ -44,8 +44,7 @@ def _of_the_run(log, plant, analysis) -> dict:
     plan["friction"] = lambda: friction.rubbed(log, plant)
     if solved := analysis.get("solver"):
         plan["solver"] = lambda: loop.solver(solved)
-    return plan | {"work_cycle": lambda: mechanism.work_cycle(log), "energy": lambda: mechanism.energy(log, plant),
-                   "energy_over_time": lambda: mechanism.energy_over_time(log, plant)}
+    return plan | {"work_cycle": lambda: mechanism.work_cycle(log), "energy": lambda: mechanism.energy(log, plant)}
 
 
 def _of_the_proofs(analysis) -> dict:
