@@ -242,6 +242,17 @@ def test_the_command_refuses_in_words(files, capsys, arguments, words):
     assert words in capsys.readouterr().err
 
 
+def test_columns_without_units_are_taken_as_si_and_that_is_said(files, capsys):
+    path = files / "bare.csv"
+    p = points(BrownMcPhee(**NUMBERS))
+    np.savetxt(path, np.c_[p.v, p.F], delimiter=",", header="v,F", comments="")
+    assert main(["identify", str(path), "--friction", "brownmcphee", "--input", "v", "--output", "F"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "v has no unit and is taken to be in m/s" in said and "fit 99." in said
+    assert main(["identify", str(path), "--friction", "brownmcphee"]) == 3
+    assert "no columns in m/s" in capsys.readouterr().err
+
+
 def test_columns_that_cannot_be_told_apart(files, capsys):
     path = files / "two.csv"
     path.write_text("v [m/s],w [m/s],F [N]\n" + "\n".join(f"{k},{k},{k * k}" for k in range(1, 20)))

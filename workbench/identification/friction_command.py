@@ -31,14 +31,15 @@ def identify_friction(options, laws: Sequence[type]) -> int:
     if options.json:
         _check_output(options.json, options.data, "json")
     held = dict(_fixed(word, law) for word in options.fix)
-    data = [_read(path, options) for path in options.data]
+    hints: list[str] = []
+    data = [_read(path, options, hints) for path in options.data]
     with terminal.progress(not options.quiet) as tell:
         tell(0.1, "identifying")
         found = fit_friction(law, data, held=held, free=_names(options.free), offset=options.offset)
         tell(1.0)
     if not options.quiet:
         terminal.say(terminal.clean(f"{type(law).__name__} from {', '.join(options.data)}"))
-        terminal.say(text(found, terminal.columns(), terminal.coloured()))
+        terminal.say(text(found, terminal.columns(), terminal.coloured(), hints))
     if options.json:
         packed = json.dumps(document(found), ensure_ascii=False, indent=2, allow_nan=False)
         write_atomic(options.json, lambda stream: stream.write(packed.encode() + b"\n"))
@@ -76,8 +77,8 @@ def _fixed(word: str, law) -> tuple[str, float]:
         raise InputError(f"--fix: {name}: {why.message}", mend=why.mend) from None
 
 
-def _read(path: str, options):
-    """Record of a file with time, Points of one without; both columns by name or by unit."""
+def _read(path: str, options, hints: list[str]):
+    """Record of a file with time, Points of one without; both columns by name or by unit. What was assumed goes to `hints`."""
     held = read_table(path)
     units = units_of(options)
     inputs = _names(options.inputs)
@@ -85,6 +86,9 @@ def _read(path: str, options):
         raise InputError(f"--input: {len(inputs)} columns, and friction has one, the speed", mend="name one")
     speed = inputs[0] if inputs else _column(held, units, "m/s", "--input", path)
     force = options.output or _column(held, units, "N", "--output", path)
+    for name, wanted in ((speed, "m/s"), (force, "N")):
+        if name in held.columns and not (units.get(name) or held.columns[name][0]):
+            hints.append(f"{path}: {name} has no unit and is taken to be in {wanted}")
     clock = options.time or next((n for n in held.columns if n.lower() in CLOCK), "")
     if clock or options.period:
         record = held.record([speed], [force], units=units, time=options.time, period=_time(options.period, "--period"),
@@ -119,7 +123,7 @@ def _column(held, units, wanted: str, option: str, path: str) -> str:
 
 
 # ---- the answer -----------------------------------------------------------------------------------------------------
-def text(found: FrictionFit, room: int = 100, colour: bool = False) -> str:
+def text(found: FrictionFit, room: int = 100, colour: bool = False, hints: Sequence[str] = ()) -> str:
     """Table, fit, notes, and the law as a case file takes it."""
     from rich.console import Console
     from rich.text import Text
@@ -140,7 +144,7 @@ def text(found: FrictionFit, room: int = 100, colour: bool = False) -> str:
     console.print(Text(f"fit {fits} on {sum(e.size for e in found.residuals)} data, {found.freedom} degrees of freedom"))
     if any(found.offsets):
         console.print(Text("offset " + ", ".join(f"{x:.4g} N" for x in found.offsets)))
-    for note in (*found.notes, *(c.words() for c in found.open if len(c.weights) > 1)):
+    for note in (*found.notes, *(c.words() for c in found.open if len(c.weights) > 1), *hints):
         console.print(Text(f"note: {note}", style="yellow"))
     console.print(Text(f"in a case file: friction: {written(found)}"), soft_wrap=True)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
