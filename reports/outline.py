@@ -110,7 +110,7 @@ def _manipulator(plant, q) -> Outline:
 # ---- the four-bar -----------------------------------------------------------------------------------------------------
 def _four_bar(plant: FourBar) -> Picture:
     A, E, G = np.zeros(2), np.array([plant.L_0, 0.0]), np.array([-plant.x_G, 0.0])
-    retracted = plant.circuit.range[0] if hasattr(plant.circuit, "range") else 0.6 * float(plant.length(plant.z_10))
+    retracted = plant.circuit.range[0]
     ahead = lambda a, length: length * np.array([np.cos(a), np.sin(a)])
 
     def at(q) -> Outline:
@@ -119,9 +119,9 @@ def _four_bar(plant: FourBar) -> Picture:
         C, F = B + ahead(float(plant.pose(z_1).a_2), plant.L_2), ahead(z_1, plant.x_F)
         bars = {"crank": (A, B, C), "coupler": (B, C, A), "rocker": (C, E, B)}
         labels = [Label(name, 0.5 * (a + b), b - a, away) for name, (a, b, away) in bars.items()]
+        labels.append(Label(plant.circuit.name, 0.6 * G + 0.4 * F, F - G, A))
         return Outline([*(Stroke("link", np.array([a, b])) for a, b, _ in bars.values()), *_cylinder(G, F, retracted)],
-                       np.array([A, B, C, E, G, F]), None, [*labels, Label(plant.circuit.name, 0.6 * G + 0.4 * F, F - G, A)
-                                                            ] if hasattr(plant.circuit, "name") else labels)
+                       np.array([A, B, C, E, G, F]), None, labels)
 
     return Picture(at, ["z_1"], [float(plant.z_10)], np.array([A, E, G]), 0.03 * plant.L_0)
 
@@ -131,15 +131,15 @@ def _mechanism(plant: Mechanism) -> Picture:
     start = [float(v) for v in plant.assembly.z]
     view, drawn = _view(plant, start)
     known = _points(plant)
-    whole = np.vstack(_placed(plant, start, known, view))
-    size = float(np.ptp(whole, axis=0).max()) or 1.0
-    hulls = [_hull(points) for points in _placed(plant, start, known, view)[:-1]]
+    placed = _placed(plant, start, known, view)
+    size = float(np.ptp(np.vstack(placed), axis=0).max()) or 1.0
+    hulls = [_hull(points) for points in placed[:-1]]
     retracted = [a.shortest or (a.drive.range[0] if hasattr(a.drive, "range") else None) for a in plant.actuators]
 
     def at(q) -> Outline:
         return _posed(plant, list(map(float, q)), known, view, hulls, retracted)
 
-    return Picture(at, [s.name for s in plant.coordinates], start, _placed(plant, start, known, view)[-1], 0.03 * size, drawn)
+    return Picture(at, [s.name for s in plant.coordinates], start, placed[-1], 0.03 * size, drawn)
 
 
 def _points(plant) -> list[list]:
