@@ -1,0 +1,234 @@
+"""Planar crane with one redundant joint: lift q_1, tilt q_2, extension q_3, and a tool that needs only two of them.
+
+    tip   r = o + L_1 e(θ_1) + (L_2 + q_3) e(θ_2) + h n(θ_2),  θ_1 = q_1, θ_2 = q_1 + q_2,  e ⊥ n           (5), (6)
+    joints from the tip and q_3: the two-link inverse with q_2 < 0, by atan2 ((22) takes the wrong branch for q_1 > 90°)
+    cylinders   d = √(a² + b² − 2ab cos φ), φ = q + φ_0, x = d − d_0;   dx/dq = ab sin φ/d    ((30) without its lost squares)
+    forces      f = (dx/dq)⁻ᵀ (H q̈ + C q̇ + G), by Newton–Euler for three bodies in the plane
+
+Every function is text over scalars, arrays or expressions. h and the centres' perpendicular offsets s are zero in [Nurmi17].
+
+Source: [Nurmi17] Sections 2, 5.3, equations as numbered.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, final
+
+import numpy as np
+
+from workbench.build import build, unknown
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.yaml_input import read
+
+
+@final
+@dataclass(frozen=True)
+class Link:
+    """Rigid body in the plane: mass, centre of mass (r along the link, s perpendicular), inertia about it.
+
+    r counts from the joint before, for the third body from the tip.
+    """
+
+    mass: Annotated[float, Unit("kg"), "mass", positive]
+    r: Annotated[float, Unit("m"), "centre of mass along the link"]
+    inertia: Annotated[float, Unit("kg m^2"), "inertia about the centre of mass", nonnegative]
+    s: Annotated[float, Unit("m"), "centre of mass beside the link"] = 0.0
+
+
+@final
+@dataclass(frozen=True)
+class Triangle:
+    """Cylinder between two sides a, b that meet in the joint; d_0 its length at x = 0, φ_0 the sides' angle at q = 0."""
+
+    a: Annotated[float, Unit("m"), "one fixed side", positive]
+    b: Annotated[float, Unit("m"), "the other", positive]
+    d_0: Annotated[float, Unit("m"), "length of the retracted cylinder, pin to pin", positive]
+    φ_0: Annotated[float, Unit("rad"), "angle between the sides at q = 0"]
+
+    def length(self, q):
+        """d(q), m."""
+        return np.sqrt(self.a**2 + self.b**2 - 2 * self.a * self.b * np.cos(q + self.φ_0))
+
+    def lever(self, q):
+        """dx/dq (30), m/rad."""
+        return self.a * self.b * np.sin(q + self.φ_0) / self.length(q)
+
+    def angle(self, x: float) -> float:
+        """q at piston position x."""
+        d = self.d_0 + x
+        return float(np.arccos((self.a**2 + self.b**2 - d**2) / (2 * self.a * self.b))) - self.φ_0
+
+
+@final
+@dataclass(frozen=True)
+class Actuator:
+    """Areas and limits of one cylinder."""
+
+    bore: Annotated[float, Unit("m"), "piston diameter", positive]
+    rod: Annotated[float, Unit("m"), "rod diameter", positive]
+    stroke: Annotated[float, Unit("m"), "piston travel", positive]
+    v_max: Annotated[float, Unit("m/s"), "largest speed, both ways", positive]
+    a_max: Annotated[float, Unit("m/s^2"), "largest acceleration, both ways", positive]
+
+    def __post_init__(self):
+        check_bounds(self)
+        if self.rod >= self.bore:
+            raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+
+    @property
+    def areas(self) -> tuple[float, float]:
+        """A_a, A_b, m²."""
+        return np.pi / 4 * self.bore**2, np.pi / 4 * (self.bore**2 - self.rod**2)
+
+
+@final
+@dataclass(frozen=True)
+class PlanarCrane:
+    """See the module. `origin` is the lift joint's place in the world, y upwards."""
+
+    name: str
+    origin: Annotated[tuple[float, float], Unit("m"), "lift joint in the world"]
+    L_1: Annotated[float, Unit("m"), "lift joint to tilt joint", positive]
+    L_2: Annotated[float, Unit("m"), "tilt joint to tip along the extension, retracted", positive]
+    lift: Triangle
+    tilt: Triangle
+    cylinders: tuple[Actuator, Actuator, Actuator]
+    bodies: tuple[Link, Link, Link]
+    h: Annotated[float, Unit("m"), "tip beside the extension's axis"] = 0.0
+    load: Annotated[float, Unit("kg"), "further mass at the tip", nonnegative] = 0.0
+    g: Annotated[float, Unit("m/s^2"), "gravity, along −y", nonnegative] = 9.81
+
+    joint_names = ("q_1", "q_2", "q_3")
+    actuator_names = ("lift", "tilt", "extension")
+
+    def __post_init__(self):
+        check_bounds(self)
+        for name, triangle, c in zip(("lift", "tilt"), (self.lift, self.tilt), self.cylinders):
+            low, high = abs(triangle.a - triangle.b), triangle.a + triangle.b
+            if not low < triangle.d_0 < triangle.d_0 + c.stroke < high:
+                raise ValueError(f"{name}: {triangle.d_0:g} … {triangle.d_0 + c.stroke:g} m pin to pin is outside "
+                                 f"({low:.4g}, {high:.4g}) m, what its sides allow")
+
+    # ---- geometry ---------------------------------------------------------------------------------------------------
+    def joint_range(self) -> list[tuple[float, float]]:
+        """(low, high) of q_1, q_2, q_3 between retracted and extended cylinders."""
+        turns = [(t.angle(0.0), t.angle(c.stroke)) for t, c in zip((self.lift, self.tilt), self.cylinders)]
+        return [*turns, (0.0, self.cylinders[2].stroke)]
+
+    def pistons(self, q):
+        """x of the three cylinders, m."""
+        return [self.lift.length(q[0]) - self.lift.d_0, self.tilt.length(q[1]) - self.tilt.d_0, q[2]]
+
+    def levers(self, q):
+        """dx/dq, joint by joint."""
+        return [self.lift.lever(q[0]), self.tilt.lever(q[1]), 1.0]
+
+    def tip(self, q):
+        """r (5), (6), m."""
+        c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
+        ℓ = self.L_2 + q[2]
+        return [self.origin[0] + self.L_1 * c1 + ℓ * c2 - self.h * s2, self.origin[1] + self.L_1 * s1 + ℓ * s2 + self.h * c2]
+
+    def stretch(self, r, q_3):
+        """cos of the angle between the links that tip and q_3 ask for; beyond ±1 the tip is out of reach."""
+        X, Y = r[0] - self.origin[0], r[1] - self.origin[1]
+        ρ2 = (self.L_2 + q_3) ** 2 + self.h**2
+        return (X**2 + Y**2 - self.L_1**2 - ρ2) / (2 * self.L_1 * np.sqrt(ρ2))
+
+    def joints(self, r, q_3):
+        """[q_1, q_2, q_3] with the tip at r; meaningless where |stretch| > 1."""
+        X, Y = r[0] - self.origin[0], r[1] - self.origin[1]
+        ρ, ε = np.sqrt((self.L_2 + q_3) ** 2 + self.h**2), np.arctan2(self.h, self.L_2 + q_3)
+        c = self.stretch(r, q_3)
+        s = -np.sqrt(np.maximum(1.0 - c * c, 1e-12))
+        q_1 = np.arctan2(Y, X) - np.arctan2(ρ * s, self.L_1 + ρ * c)
+        # Folded at most once, so that a traced text needs no loop: q_1 lies within a turn of (−π, π].
+        q_1 = np.where(q_1 > np.pi, q_1 - 2 * np.pi, q_1)
+        return [np.where(q_1 <= -np.pi, q_1 + 2 * np.pi, q_1), np.arctan2(s, c) - ε, q_3]
+
+    def motion(self, r, rd, rdd, q_3, u, w):
+        """(q, q̇, q̈) along a path of the tip with q̇_3 = u, q̈_3 = w (25), (26)."""
+        q = self.joints(r, q_3)
+        c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
+        ℓ = self.L_2 + q_3
+        x2, y2 = ℓ * c2 - self.h * s2, ℓ * s2 + self.h * c2  # tilt joint → tip
+        x1, y1 = self.L_1 * c1 + x2, self.L_1 * s1 + y2
+        D = x1 * y2 - y1 * x2  # J_1 = (−y1, x1), J_2 = (−y2, x2)
+
+        def rates(X, Y):
+            return [(x2 * X + y2 * Y) / D, -(x1 * X + y1 * Y) / D]
+
+        qd = [*rates(rd[0] - c2 * u, rd[1] - s2 * u), u]
+        ω1, ω2 = qd[0], qd[0] + qd[1]
+        bias = [-(ω1**2) * self.L_1 * c1 - ω2**2 * x2 - 2 * u * ω2 * s2, -(ω1**2) * self.L_1 * s1 - ω2**2 * y2 + 2 * u * ω2 * c2]
+        qdd = [*rates(rdd[0] - bias[0] - c2 * w, rdd[1] - bias[1] - s2 * w), w]
+        return q, qd, qdd
+
+    # ---- forces -----------------------------------------------------------------------------------------------------
+    def forces(self, q, qd, qdd):
+        """Cylinder forces, N, positive when they push the rod out."""
+        c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
+        ω1, ω2, α1, α2 = qd[0], qd[0] + qd[1], qdd[0], qdd[0] + qdd[1]
+        ℓ = self.L_2 + q[2]
+        one, two, three = self.bodies
+        at1, at2, at3 = (one.r, one.s), (two.r, two.s), (ℓ + three.r, three.s)
+
+        def acceleration(c, s, ω, α, r, p):  # of a point (r, p) in a frame turning with ω, α
+            return -α * (r * s + p * c) - ω**2 * (r * c - p * s), α * (r * c - p * s) - ω**2 * (r * s + p * c)
+
+        def moment(c, s, r, p, f):
+            return (r * c - p * s) * f[1] - (r * s + p * c) * f[0]
+
+        ax, ay = acceleration(c1, s1, ω1, α1, self.L_1, 0.0)
+        ay = ay + self.g  # as an accelerometer reads it
+
+        def force(mass, at):  # of a point of link 2, which turns about the tilt joint
+            X, Y = acceleration(c2, s2, ω2, α2, *at)
+            return mass * (ax + X), mass * (ay + Y)
+
+        def sliding(mass, at):
+            X, Y = force(mass, at)
+            along, across = mass * qdd[2], mass * 2 * qd[2] * ω2
+            return X + along * c2 - across * s2, Y + along * s2 + across * c2
+
+        X, Y = acceleration(c1, s1, ω1, α1, *at1)
+        f1, f2, f3 = (one.mass * X, one.mass * (Y + self.g)), force(two.mass, at2), sliding(three.mass, at3)
+        f4, at4 = sliding(self.load, (ℓ, self.h)), (ℓ, self.h)
+        push = (f3[0] + f4[0]) * c2 + (f3[1] + f4[1]) * s2
+        T2 = (two.inertia + three.inertia) * α2 + sum(moment(c2, s2, *at, f) for at, f in ((at2, f2), (at3, f3), (at4, f4)))
+        outer = (f2[0] + f3[0] + f4[0], f2[1] + f3[1] + f4[1])
+        T1 = one.inertia * α1 + moment(c1, s1, *at1, f1) + T2 + moment(c1, s1, self.L_1, 0.0, outer)
+        return [T1 / self.lift.lever(q[0]), T2 / self.tilt.lever(q[1]), push]
+
+
+FOLDER = Path(__file__).parent / "parameters" / "planar"
+
+
+def read_planar(path: str | os.PathLike) -> PlanarCrane:
+    """The planar crane in a file with a `crane:` section and, if it likes, `sources:`; InputError with file and line."""
+    root = read(path)
+    if not isinstance(root.value, dict) or "crane" not in root.value:
+        raise root.error("a planar crane's file needs a crane: section", key="crane",
+                         mend="write 'crane:' above its keys, indented")
+    for key, child in root.value.items():
+        if key not in ("crane", "sources"):
+            raise unknown(child, key, ("crane", "sources"))
+    return build(PlanarCrane, root.value["crane"], "crane")
+
+
+def planar_cranes() -> tuple[str, ...]:
+    """Names of the shipped planar cranes."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+@cache
+def planar_crane(name: str = "hiab-reduced") -> PlanarCrane:
+    """The shipped planar crane called `name`."""
+    if name not in planar_cranes():
+        raise InputError(f"no planar crane called {name[:60]!r} is shipped", mend=f"choose from {', '.join(planar_cranes())}")
+    return read_planar(FOLDER / f"{name}.yaml")

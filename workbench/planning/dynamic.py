@@ -1,0 +1,266 @@
+"""Dynamic programming on the extension of a planar crane.
+
+A coarse grid over the whole stroke finds the valley: every move from node to node is a feasible motion, its energy exact for
+the discretised task. Then the grid moves onto the path found and shrinks, stage by stage its own interval, so that the
+next values are no rounder than the first were far away; the energy never rises. The value reported is that of a motion that can
+be driven, never an interpolated one.
+
+Source: [Bellman57]; [Nurmi17] Section 4, eqs (18)–(26).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, final
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.planning.kernel import Kernel, force_table
+from workbench.planning.task import BIG, Task
+
+WIDEST = 81  # nodes a step may go to with two states: slower paths than this is meant for have no need to go further
+
+
+class Grid(NamedTuple):
+    """Nodes q = base[k] + h i with their tables; see kernel.c."""
+
+    h: float
+    base: np.ndarray
+    X: np.ndarray
+    ok: np.ndarray
+    C: np.ndarray
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """(N+1, n) extensions."""
+        return self.base[:, None] + self.h * np.arange(self.X.shape[2])
+
+
+@final
+@dataclass(frozen=True)
+class Search:
+    """How finely to look.
+
+    nodes     of the grid over the stroke
+    finest    m, spacing at which refinement ends
+    tube      nodes of the grid around the path found, odd
+    shrink    by how much the spacing falls from one refinement to the next
+    """
+
+    nodes: int = 417
+    finest: float = 2e-6
+    tube: int = 65
+    shrink: float = 4.0
+
+    def __post_init__(self):
+        if self.nodes < 3 or self.tube < 5 or self.tube % 2 == 0 or not self.shrink > 1 or not self.finest > 0:
+            raise InputError(f"search: {self}", mend="nodes ≥ 3, tube odd and ≥ 5, shrink > 1, finest > 0")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A motion of the crane along its path.
+
+    q_3       (N+1,) extension at the nodes, m
+    energy    J (whatever the supply counts)
+    history   (spacing, energy) after every grid
+    estimate  J, how much lower the optimum of the discretised task may be, by the grids' own convergence; None: not known
+    value     (N+1, n) cost to go on the first grid, J, BIG where none; `nodes` (N+1, n)
+    """
+
+    task: Task
+    q_3: np.ndarray
+    energy: float
+    name: str = "dynamic programming"
+    history: tuple = ()
+    estimate: float | None = None
+    value: np.ndarray | None = None
+    nodes: np.ndarray | None = None
+
+    @cached_property
+    def signals(self) -> dict[str, np.ndarray]:
+        """What happens in every step, see `motion`."""
+        return motion(self.task, self.q_3)
+
+    def creeping(self, speed: float = 2e-3) -> int:
+        """Steps in which a cylinder creeps, |v| < speed, on the side where its load drives it, while another moves faster.
+
+        There (33), (34) leave its pressure out: a real pump may have to hold it.
+        """
+        v, F = self.signals["v"], self.signals["F"]
+        hidden = (np.abs(v) < speed) & (F * v <= 0) & (np.abs(F) / np.array(self.task.step.A_a) > self.signals["p"][:, None])
+        return int((hidden.any(axis=1) & (np.abs(v).max(axis=1) > speed)).sum())
+
+
+def coefficients(task: Task) -> int:
+    """How many numbers the force tables hold."""
+    return (9 if task.order == 1 else 12) if task.supply.needs_forces else 0
+
+
+def grid(task: Task, base: np.ndarray, h: float, n: int, only: dict[int, int]) -> Grid:
+    """Tables of a grid; `only`: stage → the single node allowed there."""
+    X, ok = task.pistons(base[:, None] + h * np.arange(n))
+    ok = ok.astype(float)
+    for k, i in only.items():
+        keep = ok[k, i]
+        ok[k] = 0.0
+        ok[k, i] = keep
+    c = coefficients(task)
+    C = np.zeros((1, 1, 1))
+    if c:
+        middle = (base[:-1] + base[1:])[:, None] / 2 + h / 2 * np.arange(2 * n - 1)
+        C = np.ascontiguousarray(forces(task, middle, c).transpose(0, 2, 1))
+    return Grid(h, np.ascontiguousarray(base), np.ascontiguousarray(X.transpose(1, 0, 2)), np.ascontiguousarray(ok), C)
+
+
+def forces(task: Task, middle: np.ndarray, c: int) -> np.ndarray:
+    """(N, m, c) coefficients at the extensions `middle` (N, m) in the middle of the steps."""
+    N, m = middle.shape
+    rows = np.empty((N, m, 7))
+    rows[:, :, :6] = task.middles.transpose(1, 0, 2).reshape(N, 1, 6)
+    rows[:, :, 6] = middle
+    return force_table(task.crane, c)(rows.reshape(-1, 7)).reshape(N, m, c)
+
+
+def parts(task: Task, q_3: np.ndarray) -> tuple:
+    """What `Step` takes for a path of extensions (N+1,): x_0, x_1 (3, N), c, u, w (N,)."""
+    X, _ = task.pistons(np.asarray(q_3, float))
+    u = np.diff(q_3) / task.dt
+    w = np.diff(u, prepend=0.0) / task.dt if task.order == 2 else np.zeros_like(u)
+    n = coefficients(task)
+    c = forces(task, (q_3[:-1] + q_3[1:])[:, None] / 2, n)[:, 0].T if n else []
+    return X[:, :-1], X[:, 1:], list(c), u, w
+
+
+def motion(task: Task, q_3: np.ndarray) -> dict[str, np.ndarray]:
+    """v, F (N, 3), Q, p, P, E (N,) in every step of a path of extensions, x (N+1, 3), q (N+1, 3)."""
+    from workbench.planning.supplies import flows
+
+    told = task if task.supply.needs_forces else replace(task, supply=_weighed(task.supply))
+    given = parts(told, q_3)
+    v, F = told.step.motion(*given)
+    power = task.step.power(*given)
+    X, _ = task.pistons(q_3)
+    q = np.stack(np.broadcast_arrays(*task.crane.joints([task.tips[:, 0], task.tips[:, 1]], q_3)), axis=1)
+    return {"v": np.stack(v, 1), "F": np.stack(F, 1), "Q": sum(flows(v, task.step.areas)), "P": power,
+            "p": task.supply.pressure(v, F, task.step.areas) + np.zeros(len(power)), "E": power * task.dt, "x": X.T, "q": q}
+
+
+def _weighed(supply):
+    """A supply that asks for the forces, for looking at a path that was planned without them."""
+    from workbench.planning.supplies import Work
+
+    return Work()
+
+
+def energy(task: Task, q_3: np.ndarray) -> float:
+    """J of a path of extensions; BIG or more when a step is not allowed."""
+    given = parts(task, q_3)
+    _, allowed = task.pistons(np.asarray(q_3, float))
+    total = float(task.step.energy(*given).sum())
+    if task.order == 2:
+        steps = np.diff(task.pistons(q_3)[0], axis=1, prepend=np.nan, append=np.nan)
+        steps[:, 0] = steps[:, -1] = 0.0
+        if (np.abs(np.diff(steps, axis=1)) > task.push[:, None] * (1 + 1e-9)).any():
+            total += BIG
+    return total if allowed.all() else total + BIG
+
+
+def optimise(task: Task, search: Search = Search(), tell: Callable = lambda fraction, what="": None) -> Plan:
+    """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
+
+    The estimate is the larger of: what the last refinement still won, and what the path from half as many nodes costs more.
+    """
+    from workbench.planning.feasibility import explain
+
+    found = []
+    for nodes in ((search.nodes + 1) // 2, search.nodes, *([5 * search.nodes] if task.order == 1 else [])):
+        if len(found) == 2 or (found and nodes > search.nodes):
+            break
+        if (plan := solved(task, replace(search, nodes=nodes), tell, len(found))) is not None:
+            found.append(plan)
+    if not found:
+        raise explain(task)
+    best = min(found, key=lambda p: p.energy)
+    doubt = abs(found[0].energy - found[-1].energy) if len(found) > 1 else None
+    won = best.history[-2][1] - best.history[-1][1] if len(best.history) > 1 else 0.0
+    fine = found[-1]
+    return replace(best, estimate=None if doubt is None else max(doubt, won), value=fine.value, nodes=fine.nodes)
+
+
+def solved(task: Task, search: Search, tell: Callable = lambda fraction, what="": None, turn: int = 0) -> Plan | None:
+    """The plan found from one first grid, refined; None when it has no feasible motion."""
+    kernel = Kernel(task.step, coefficients(task))
+    low, high = task.crane.joint_range()[2]
+    n = search.nodes
+    h = (high - low) / (n - 1)
+    base = np.full(task.steps + 1, task.start - h * round((task.start - low) / h))
+    only = {0: round((task.start - base[0]) / h)}
+    if task.end is not None:
+        base[-1] = task.end - h * round((task.end - low) / h)
+        only[task.steps] = round((task.end - base[-1]) / h)
+    first = grid(task, base, h, n, only)
+    tell(0.1 + 0.5 * turn, "searching the whole stroke")
+    q, value = _one_pass(task, kernel, first, None)
+    if q is None:
+        return None
+    history = [(h, energy(task, q))]
+    half = (search.tube - 1) // 2
+    ends = {0: half} | ({task.steps: half} if task.end is not None else {})
+    while h > search.finest:
+        h = max(h / search.shrink, search.finest)
+        for _ in range(4):
+            better, _ = _one_pass(task, kernel, grid(task, q - half * h, h, search.tube, ends), q)
+            if better is None or (gain := history[-1][1] - (e := energy(task, better))) <= 0:
+                break
+            q = better
+            history.append((h, e))
+            if gain < 1e-6 * e:
+                break
+    return Plan(task, q, history[-1][1], history=tuple(history), value=value, nodes=first.nodes)
+
+
+def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
+    """(extensions (N+1,) or None, cost to go (N+1, n)) on one grid."""
+    nodes, reach = g.nodes, task.reach * (1 + 1e-12)
+    last = np.where(g.ok[-1] > 0.5, 0.0, BIG)
+    if task.order == 1:
+        J, best = kernel.one(g, last, reach)
+        i = int(np.argmin(np.where(g.ok[0] > 0.5, J[0], 2 * BIG)))
+        if J[0, i] >= BIG:
+            return None, J
+        path = [i]
+        for k in range(task.steps):
+            path.append(int(best[k, path[-1]]))
+        return nodes[np.arange(task.steps + 1), path], J
+    return _two_states(task, kernel, g, last, reach)
+
+
+def _two_states(task: Task, kernel: Kernel, g: Grid, last: np.ndarray, reach: float) -> tuple:
+    """As `_one_pass`, with the speeds' changes limited and rest at both ends."""
+    nodes, n = g.nodes, g.X.shape[2]
+    M = min(2 * int(reach / g.h) + 1, n if n % 2 else n - 1, WIDEST)
+    if kernel.lib is None:
+        raise InputError("planning accelerations needs a C compiler", mend="install gcc or clang, or plan speeds (order: 1)")
+    push = task.push * (1 + 1e-9)
+    V, best = kernel.two(g, last, reach, push, M)
+    i = int(np.argmax(g.ok[0] > 0.5))
+    reached = [(m, i + m - M // 2) for m in range(M) if 0 <= i + m - M // 2 < n and V[0, i, m] < BIG]
+    reached = [(m, j) for m, j in reached if (np.abs(g.X[1, :, j] - g.X[0, :, i]) <= push).all()]
+    if not g.ok[0].any() or not reached:
+        return None, V.min(axis=2)
+    m, j = (np.array(a) for a in zip(*reached))
+    u = (nodes[1, j] - nodes[0, i]) / task.dt
+    c = [] if g.C.shape[1] == 1 else list(g.C[0][:, i + j])
+    total = V[0, i, m] + task.step.energy(g.X[0, :, i][:, None], g.X[1][:, j], c, u, u / task.dt)
+    at = int(np.argmin(total))
+    if total[at] >= BIG:
+        return None, V.min(axis=2)
+    path = [i, int(j[at])]
+    for k in range(task.steps - 1):
+        path.append(int(best[k, path[-2], path[-1] - path[-2] + M // 2]))
+    return nodes[np.arange(task.steps + 1), path], V.min(axis=2)

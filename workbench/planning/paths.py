@@ -1,0 +1,70 @@
+"""Paths of the tip: a reference walked more slowly, and one read from a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Annotated, Any, final
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.parameters import Unit, positive
+from workbench.reference import sample_times
+from workbench.spline import Spline
+
+
+@final
+@dataclass(frozen=True)
+class Stretched:
+    """r(t) = path(t/factor): the same way, `factor` times as long."""
+
+    path: Any
+    factor: Annotated[float, Unit("1"), "how much longer it takes", positive]
+
+    @property
+    def space(self):
+        return self.path.space
+
+    @property
+    def duration(self) -> float:
+        """s."""
+        return self.path.duration * self.factor
+
+    def sample(self, t, order: int) -> np.ndarray:
+        """(order+1, N, n), as every reference."""
+        t, order = sample_times(t, order)
+        values = self.path.sample(t / self.factor, order)
+        return values / self.factor ** np.arange(order + 1)[:, None, None]
+
+    def jerk_jumps(self):
+        """Times and jumps of the third derivative."""
+        times, jumps = self.path.jerk_jumps()
+        return times * self.factor, jumps / self.factor**3
+
+    def names(self, n: int) -> tuple[str, ...]:
+        """Names of the components."""
+        return self.path.names(n)
+
+    def resolve(self, start) -> Stretched:
+        """The same with "start" replaced."""
+        return Stretched(self.path.resolve(start), self.factor)
+
+
+def read_path(file: str | os.PathLike) -> Spline:
+    """A tip's path from comma-separated columns time, x, y (s, m); InputError with the line where a number is missing."""
+    where = os.fspath(file)
+    try:
+        with open(where, encoding="utf-8-sig") as stream:
+            for line, text in enumerate(stream, start=1):
+                cells = [cell.strip().lower() for cell in text.split(",")]
+                if any(cell in ("nan", "inf", "-inf", "+inf", "infinity", "") for cell in cells) and any(cells):
+                    raise InputError(f"a number is missing or not finite: {text.strip()[:60]!r}", file=where, line=line,
+                                     mend="remove the row or repair it")
+    except (OSError, UnicodeDecodeError) as why:
+        raise InputError(f"cannot be read ({why})", file=where, mend="give a text file of numbers") from None
+    path = Spline.from_csv(where, "cartesian")
+    if len(path.values[0]) != 2:
+        raise InputError(f"{len(path.values[0])} columns after the time; a planar path has two, x and y", file=where,
+                         mend="give time, x, y in s and m")
+    return path

@@ -1,0 +1,236 @@
+"""What the pump must give for the cylinders to move: text over floats, arrays or expressions.
+
+With the speed v and the force F of each cylinder (positive: rod out), its areas A_a, A_b, and v⁺, v⁻ the parts of v = v⁺ − v⁻:
+
+    Q = Σ A_a v⁺ + A_b v⁻                                                  (27), which lets slow retraction give oil back
+    p = F/A_a + back pressure where v > 0, F > 0;  −F/A_b + … where v < 0, F < 0;  else 0                  (34) with H(0) = 0
+
+    ConstantPressure       P = p_s Q/η                                                                            (31)
+    LoadSensing            P = (max p + Δp) Q/η                                                                   (32), (33)
+    ElectricLoadSensing    P = (max p + Δp_0 + Δp_n (Q/Q_n)²) Q/η: the margin follows the flow
+    TwoPressures           P = Σ p_i Q_i/η, each cylinder at the lower pressure wherever that moves it
+    Work                   P = Σ (F v)⁺, what the cylinders do: a baseline without hydraulics
+    Speed                  P = Σ A v², the weighted norm of the speeds: a baseline
+
+Discontinuities are kept as they are: dynamic programming compares values and asks for no slope. p jumps where a cylinder changes
+from lifting to lowering, so an optimum may creep along the edge (`Plan.creeping` counts that); direct methods get `smooth`.
+
+Source: [Nurmi17] Section 5, equations as numbered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, final
+
+import numpy as np
+
+from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positive
+
+Efficiency = Annotated[float, Unit("1"), "efficiency of pump and motor", Bound(0.05, 1.0, words="between 0.05 and 1")]
+BackPressure = Annotated[float, Unit("Pa"), "back pressure in the chamber that empties", nonnegative]
+
+
+@final
+@dataclass(frozen=True)
+class EfficiencyMap:
+    """η over pump pressure and flow, linear between the points, constant beyond them. rows: one a pressure."""
+
+    pressures: Annotated[tuple[float, ...], Unit("Pa"), "rising"]
+    flows: Annotated[tuple[float, ...], Unit("m^3/s"), "rising"]
+    rows: tuple[Annotated[tuple[float, ...], Unit("1")], ...]
+
+    def __post_init__(self):
+        for name in ("pressures", "flows"):
+            if len(getattr(self, name)) < 2 or (np.diff(getattr(self, name)) <= 0).any():
+                raise ValueError(f"{name}: expected two or more rising numbers, got {getattr(self, name)}")
+        if [len(row) for row in self.rows] != [len(self.flows)] * len(self.pressures):
+            raise ValueError(f"rows: expected {len(self.pressures)} rows of {len(self.flows)} efficiencies")
+        if not all(0.05 <= η <= 1 for row in self.rows for η in row):
+            raise ValueError("rows: an efficiency must be between 0.05 and 1")
+
+    def at(self, p, Q):
+        """η(p, Q)."""
+        a, b = _shares(self.pressures, p), _shares(self.flows, Q)
+        return sum(x * sum(y * η for y, η in zip(b, row)) for x, row in zip(a, self.rows))
+
+
+def _shares(points, value):
+    """Weights of the points for linear interpolation, ends held."""
+    value = np.minimum(np.maximum(value, points[0]), points[-1])
+    rising = [np.minimum(np.maximum((value - a) / (b - a), 0.0), 1.0) for a, b in zip(points, points[1:])]
+    return [a - b for a, b in zip([1.0, *rising], [*rising, 0.0])]
+
+
+def flows(v, areas) -> list:
+    """Oil each cylinder takes from the pump, m³/s."""
+    return [A_a * np.maximum(s, 0.0) + A_b * np.maximum(-s, 0.0) for s, (A_a, A_b) in zip(v, areas)]
+
+
+def pressures(v, F, areas, back=0.0) -> list:
+    """Pressure each cylinder needs (34), Pa; the back pressure acts on the other side's area (35)."""
+    found = []
+    for s, f, (A_a, A_b) in zip(v, F, areas):
+        out, into = (f + back * A_b) / A_a, (back * A_a - f) / A_b
+        found.append(np.where(f * s > 0, np.where(s > 0, out, into), 0.0))
+    return found
+
+
+def highest(values):
+    """The largest of three or more, by comparisons."""
+    top = values[0]
+    for value in values[1:]:
+        top = np.maximum(top, value)
+    return top
+
+
+def _drawn(power, supply, p, Q):
+    """Power the motor takes for this power of the pump: over the map's efficiency, or the constant one."""
+    return power / (supply.η if supply.map is None else supply.map.at(p, Q))
+
+
+@final
+@dataclass(frozen=True)
+class ConstantPressure:
+    """Pump at one pressure; energy is p_s times oil."""
+
+    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 185e5
+    η: Efficiency = 1.0
+    map: EfficiencyMap | None = None
+
+    needs_forces: ClassVar[bool] = False
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    def power(self, v, F, areas):
+        """W."""
+        Q = sum(flows(v, areas))
+        return _drawn(self.p_s * Q, self, self.p_s, Q)
+
+    def pressure(self, v, F, areas):
+        """At the pump, Pa."""
+        return self.p_s + 0.0 * v[0]
+
+
+@final
+@dataclass(frozen=True)
+class LoadSensing:
+    """Pump a margin above the highest cylinder pressure."""
+
+    margin: Annotated[float, Unit("Pa"), "Δp, above the highest pressure", nonnegative] = 2e6
+    back: BackPressure = 0.0
+    η: Efficiency = 1.0
+    map: EfficiencyMap | None = None
+
+    needs_forces: ClassVar[bool] = True
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    def power(self, v, F, areas):
+        """W."""
+        Q, p = sum(flows(v, areas)), self.pressure(v, F, areas)
+        return _drawn(p * Q, self, p, Q)
+
+    def pressure(self, v, F, areas):
+        """At the pump, Pa (33)."""
+        return highest(pressures(v, F, areas, self.back)) + self.margin
+
+
+@final
+@dataclass(frozen=True)
+class ElectricLoadSensing:
+    """Pump turned by a motor that knows the valves' commands: the margin is what the flow needs, no more."""
+
+    least: Annotated[float, Unit("Pa"), "Δp_0, margin at no flow", nonnegative] = 2e5
+    nominal: Annotated[float, Unit("Pa"), "Δp_n, further margin at the nominal flow", nonnegative] = 1e6
+    flow: Annotated[float, Unit("m^3/s"), "nominal flow Q_n", positive] = 40e-3 / 60
+    back: BackPressure = 0.0
+    η: Efficiency = 1.0
+    map: EfficiencyMap | None = None
+
+    needs_forces: ClassVar[bool] = True
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    def power(self, v, F, areas):
+        """W."""
+        Q, p = sum(flows(v, areas)), self.pressure(v, F, areas)
+        return _drawn(p * Q, self, p, Q)
+
+    def pressure(self, v, F, areas):
+        """At the pump, Pa."""
+        Q = sum(flows(v, areas)) / self.flow
+        return highest(pressures(v, F, areas, self.back)) + self.least + self.nominal * Q * Q
+
+
+@final
+@dataclass(frozen=True)
+class TwoPressures:
+    """Two lines at constant pressures; a cylinder takes its oil from the lower one where p + margin allows.
+
+    Where a cylinder needs more than the high line gives, the step is not allowed.
+    """
+
+    low: Annotated[float, Unit("Pa"), "lower pressure", positive] = 90e5
+    high: Annotated[float, Unit("Pa"), "higher pressure", positive] = 185e5
+    margin: Annotated[float, Unit("Pa"), "lost in valves", nonnegative] = 1e6
+    back: BackPressure = 0.0
+    η: Efficiency = 1.0
+    map: EfficiencyMap | None = None
+
+    needs_forces: ClassVar[bool] = True
+
+    def __post_init__(self):
+        check_bounds(self)
+        if self.low >= self.high:
+            raise ValueError(f"low: {self.low / 1e5:g} bar must be below high, {self.high / 1e5:g} bar")
+
+    def power(self, v, F, areas):
+        """W."""
+        total = 0.0
+        for Q, p in zip(flows(v, areas), pressures(v, F, areas, self.back)):
+            line = np.where(p + self.margin > self.low, self.high, self.low)
+            total = total + _drawn(line * Q, self, line, Q)
+        return total
+
+    def pressure(self, v, F, areas):
+        """Highest pressure a cylinder needs from a line, Pa."""
+        return highest(pressures(v, F, areas, self.back)) + self.margin
+
+
+@final
+@dataclass(frozen=True)
+class Work:
+    """Mechanical work of the cylinders, none of it regained."""
+
+    needs_forces: ClassVar[bool] = True
+
+    def power(self, v, F, areas):
+        """W."""
+        return sum(np.maximum(f * s, 0.0) for s, f in zip(v, F))
+
+    def pressure(self, v, F, areas):
+        """Highest pressure a cylinder needs, Pa."""
+        return highest(pressures(v, F, areas))
+
+
+@final
+@dataclass(frozen=True)
+class Speed:
+    """Σ A v² with A the area that fills: what the weighted pseudo-inverse minimises, in (27)'s weights."""
+
+    needs_forces: ClassVar[bool] = False
+
+    def power(self, v, F, areas):
+        """m⁴/s², not a power."""
+        return sum(np.where(s > 0, A_a, A_b) * s * s for s, (A_a, A_b) in zip(v, areas))
+
+    def pressure(self, v, F, areas):
+        """None: 0."""
+        return 0.0 * v[0]
+
+
+Supply = ConstantPressure | LoadSensing | ElectricLoadSensing | TwoPressures | Work | Speed

@@ -1,0 +1,158 @@
+"""What is planned: a crane, a path of its tip, a supply, limits; and one step of it as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, final
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.parameters import Unit, check_bounds, positive
+from workbench.planning.supplies import Supply, flows
+
+BIG = 1e30  # energy of what is not allowed; kernel.c has it too
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """Energy of one step from pistons x_0 to x_1 in dt: the numbers it needs, so that they can be symbols.
+
+    v = (x_1 − x_0)/dt is the mean speed: oil is exact for pistons that do not turn back within a step (explicit Euler (17)
+    misjudges it by 0.5 %). Forces are those at the middle of the step, F = a + b u + c u² + d w with u = q̇_3, w = q̈_3.
+    """
+
+    supply: Supply
+    A_a: Annotated[tuple[float, ...], Unit("m^2")]
+    A_b: Annotated[tuple[float, ...], Unit("m^2")]
+    v_max: Annotated[tuple[float, ...], Unit("m/s")]
+    dt: Annotated[float, Unit("s")]
+    Q_max: Annotated[float | None, Unit("m^3/s")] = None
+    p_max: Annotated[float | None, Unit("Pa")] = None
+
+    @property
+    def areas(self):
+        return list(zip(self.A_a, self.A_b))
+
+    def motion(self, x_0, x_1, c, u, w):
+        """(v, F): F is a list of zeros where the supply asks for none (c is empty)."""
+        v = [(b - a) / self.dt for a, b in zip(x_0, x_1)]
+        k = len(c) // 3
+        if k == 0:
+            return v, [0.0, 0.0, 0.0]
+        F = [c[k * i] + u * (c[k * i + 1] + u * c[k * i + 2]) for i in range(3)]
+        return v, F if k == 3 else [f + w * c[k * i + 3] for i, f in enumerate(F)]
+
+    def power(self, x_0, x_1, c, u, w):
+        """What the supply gives, W, whether allowed or not."""
+        v, F = self.motion(x_0, x_1, c, u, w)
+        return self.supply.power(v, F, self.areas)
+
+    def excess(self, x_0, x_1, c, u, w) -> dict:
+        """Each limit's quantity over what is allowed (1 is just allowed)."""
+        v, F = self.motion(x_0, x_1, c, u, w)
+        found = {f"speed {i}": np.abs(s) / top for i, (s, top) in enumerate(zip(v, self.v_max))}
+        if self.Q_max is not None:
+            found["pump flow"] = sum(flows(v, self.areas)) / self.Q_max
+        if (top := self.highest) is not None:
+            found["pump pressure"] = self.supply.pressure(v, F, self.areas) / top
+        return found
+
+    @property
+    def highest(self):
+        """Largest pump pressure allowed, Pa, or None."""
+        line = getattr(self.supply, "high", None)
+        return line if line is not None else self.p_max if self.supply.needs_forces else None
+
+    def energy(self, x_0, x_1, c, u, w):
+        """J; BIG where a limit is passed."""
+        allowed = 1.0
+        for ratio in self.excess(x_0, x_1, c, u, w).values():
+            allowed = np.where(ratio > 1 + 1e-12, 0.0, allowed)
+        return np.where(allowed > 0, self.power(x_0, x_1, c, u, w) * self.dt, BIG)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A crane (see `plants.planar_crane`) whose tip follows `path`, a Cartesian reference (x, y), in equal steps.
+
+    start, end   extension at the ends, m; end None: free
+    order        1: the speed of the extension is free to jump (velocity level); 2: accelerations are limited, and the
+                 crane starts and ends at rest (acceleration level)
+    Q_max, p_max largest pump flow and pressure, None: not limited
+    """
+
+    crane: Any
+    path: Any
+    supply: Supply
+    steps: int = 150
+    start: Annotated[float, Unit("m"), "extension at the start"] = 0.0
+    end: Annotated[float | None, Unit("m"), "extension at the end"] = None
+    order: int = 1
+    Q_max: Annotated[float | None, Unit("m^3/s"), "largest pump flow", positive] = None
+    p_max: Annotated[float | None, Unit("Pa"), "largest pump pressure", positive] = None
+
+    def __post_init__(self):
+        check_bounds(self)
+        if self.order not in (1, 2):
+            raise InputError(f"order: {self.order!r}", mend="1 plans speeds of the extension, 2 accelerations")
+        if not isinstance(self.steps, int) or self.steps < 2:
+            raise InputError(f"steps: {self.steps!r}", mend="give a whole number, 2 or more")
+        if not np.isfinite(self.path.duration) or self.path.duration <= 0:
+            raise InputError("path: it has no end, or no length", mend="give a path that ends, like Waypoints")
+        low, high = self.crane.joint_range()[2]
+        for name, q in (("start", self.start), ("end", self.end)):
+            if q is not None and not low <= q <= high:
+                raise InputError(f"{name}: an extension of {q:g} m is outside {low:g} … {high:g} m", mend="choose one inside")
+
+    @property
+    def dt(self) -> float:
+        return self.path.duration / self.steps
+
+    @cached_property
+    def step(self) -> Step:
+        c = self.crane.cylinders
+        A_a, A_b = zip(*(a.areas for a in c))
+        return Step(self.supply, A_a, A_b, tuple(a.v_max for a in c), self.dt, self.Q_max, self.p_max)
+
+    @property
+    def push(self) -> np.ndarray:
+        """Largest change of each piston's step from one to the next, a_max dt², m."""
+        return np.array([c.a_max for c in self.crane.cylinders]) * self.dt**2
+
+    @property
+    def reach(self) -> float:
+        """Largest move of the extension in a step, m."""
+        return self.crane.cylinders[2].v_max * self.dt
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        return np.linspace(0.0, self.path.duration, self.steps + 1)
+
+    @cached_property
+    def tips(self) -> np.ndarray:
+        """(N+1, 2) tip positions at the nodes."""
+        return self._sampled(self.times, 0)[0]
+
+    @cached_property
+    def middles(self) -> np.ndarray:
+        """(3, N, 2) tip position, velocity, acceleration at the middle of every step."""
+        return self._sampled(self.times[:-1] + self.dt / 2, 2)
+
+    def _sampled(self, t, order):
+        values = self.path.sample(t, order)
+        if values.shape[2] != 2:
+            raise InputError(f"path: {values.shape[2]} components", mend="a planar path has two, x and y")
+        return values
+
+    def pistons(self, q3: np.ndarray, k: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        """(x (3, …), allowed (…)) of the nodes q3 (stages first), at stages k: joints, reach and strokes."""
+        r = [self.tips[k, i].reshape(-1, *[1] * (q3.ndim - 1)) for i in (0, 1)]
+        q = self.crane.joints(r, q3)
+        allowed = np.abs(self.crane.stretch(r, q3)) < 1
+        for value, (low, high) in zip(q, self.crane.joint_range()):
+            allowed = allowed & (value >= low - 1e-12) & (value <= high + 1e-12)
+        return np.stack(np.broadcast_arrays(*self.crane.pistons(q))), allowed
