@@ -142,3 +142,13 @@ def test_other_spaces_are_refused():
     text = TEXT.replace("space: output", "space: piston").replace("[8 cm, 6 cm]", "[0.08, 0.06]")
     with pytest.raises(InputError, match="reference: a Mechanism has no piston space"):
         loads(text, "wrong.yaml")
+
+
+def test_verdicts_of_a_run_beyond_a_stroke_are_undecided():
+    """The lift ends 28 mm beyond its start; a sine of 50 mm that fades in goes on, for there is no stop."""
+    for amplitude, holds in (("[2 cm, 0]", True), ("[5 cm, 0]", None)):
+        text = TEXT.replace("l_30: 0.35 m", "l_30: 4.5 mm").replace("[8 cm, 6 cm]", amplitude).replace("0.2 Hz", "0.5 Hz")
+        case = loads(text.replace("duration: 10 s", "duration: 2 s").replace("settle: 2 s", "settle: 0.1 s"), "short.yaml")
+        found = {v.key: v for v in verify(case.loop, case.scenario, case.claims)}
+        assert found["tracking"].holds is holds
+        assert ("the cylinder (s_lift) leaves its stroke" in found["tracking"].worst) == (holds is None)

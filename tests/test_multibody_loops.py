@@ -9,6 +9,7 @@ from draws import apart
 from mechanisms import bar, bricard, four_bar, slider_crank, turned
 from oracles.maximal import Maximal
 
+from plants.components.circuit import ThrottledCircuit
 from plants.multibody.drives import Force, SpringDamper, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
@@ -289,3 +290,15 @@ def test_public_names():
         assert getattr(multibody, name).__module__.startswith("plants.multibody")
     with pytest.raises(AttributeError, match="no attribute 'Hinge'"):
         multibody.Hinge  # noqa: B018
+
+
+def test_what_actuators_span():
+    """A drive's own stroke, narrowed by what is given; an end at zero is an end."""
+    c = Actuator("c", ThrottledCircuit(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0)), longest=2.0)
+    assert four_bar(actuators=(c,)).spans == {"s_c": (pytest.approx(3**0.5 - 0.5), 2.0)} and four_bar().spans == {}
+    slide = Body("s", joint="prismatic", axis=(1.0, 0.0, 0.0), mass=2.0, inertia=(0.1, 0.1, 0.1, 0.0, 0.0, 0.0))
+    pushed = lambda start, **span: Mechanism((replace(slide, start=start),), actuators=(Actuator("f", Force(), joint="s", **span),))
+    assert pushed(0.2, shortest=0.0).spans == {"s_f": (0.0, np.inf)} and pushed(-0.2, longest=0.0).spans == {"s_f": (-np.inf, 0.0)}
+    for start, span in ((-0.2, {"shortest": 0.0}), (0.2, {"longest": 0.0})):
+        with pytest.raises(InputError, match="actuators.f: measures -?0.2 m at the start and can only span"):
+            pushed(start, **span)

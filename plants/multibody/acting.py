@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from plants.multibody import loops
@@ -28,6 +29,24 @@ def shared_out(actuators, y) -> list[list]:
         parts.append(list(y[at: at + many]))
         at += many
     return parts
+
+
+def velocity_gain(actuators) -> float:
+    """Velocity per unit of command, the mean of those that take one."""
+    gains = [a.drive.velocity_gain for a in actuators if a.drive.inputs(a.name)]
+    if not gains:
+        raise AttributeError("velocity_gain: there is no command")
+    return sum(gains) / len(gains)
+
+
+def spans(actuators) -> dict[str, tuple[float, float]]:
+    """(least, largest) of the logged s_…, of actuators where either is known."""
+    return {f"s_{a.name}": a.span for a in actuators if a.span != (-inf, inf)}
+
+
+def limits(actuators) -> dict[str, tuple[float, float]]:
+    """Range of the inputs of drives that have one."""
+    return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in actuators if getattr(a.drive, "limit", None)}
 
 
 def joint_at(mechanism, actuator) -> tuple[int, int]:

@@ -46,7 +46,8 @@ def check_lengths(mechanism) -> None:
                 raise InputError(f"actuators.{a.name}: its pins lie on each other at the start, so it has no direction",
                                  mend="start elsewhere, or move a pin")
     for a, pull in zip(mechanism.actuators, mechanism.pulls(motion, found.z, found.rates, None, None)):
-        s, shortest, longest = float(pull.s), a.shortest or -inf, a.longest or inf
-        if not shortest <= s <= longest:
+        s, low = float(pull.s), -inf if a.shortest is None else a.shortest
+        high = inf if a.longest is None else a.longest
+        if not low <= s <= high:
             raise InputError(f"actuators.{a.name}: measures {s:.6g} m at the start and can only span {a.shortest or 0:g} … "
-                             f"{longest:g} m", mend="start elsewhere, or move its pins")
+                             f"{high:g} m", mend="start elsewhere, or move its pins")

@@ -164,14 +164,15 @@ class Mechanism(System):
     @property
     def velocity_gain(self) -> float:
         """Velocity per unit of command, the actuators' mean; AttributeError where a command is no velocity."""
-        gains = [a.drive.velocity_gain for a in self.actuators if a.drive.inputs(a.name)]
-        if not gains:
-            raise AttributeError("velocity_gain: there is no command")
-        return sum(gains) / len(gains)
+        return acting.velocity_gain(self.actuators)
+
+    @property
+    def spans(self) -> dict[str, tuple[float, float]]:
+        """What the actuators can span, m (rad on a revolute joint), those for which it is known."""
+        return acting.spans(self.actuators)
 
     def limits(self):
-        return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in self.actuators
-                if getattr(a.drive, "limit", None)}
+        return acting.limits(self.actuators)
 
     # ---- the equations ----------------------------------------------------------------------------------------------
     def split(self, x):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import inf, sqrt
 from typing import Annotated, Literal, final
 
 from plants.components.spatial import Body as Solid
@@ -155,7 +155,7 @@ class Pin:
 class Actuator:
     """A drive along the line between two pins, s their distance, or along a joint, s its position.
 
-    shortest, longest: what it can span; a start outside is refused.
+    shortest, longest: what it can span; a start outside is refused, a run that leaves it is not judged.
     """
 
     name: str
@@ -174,6 +174,13 @@ class Actuator:
             raise ValueError(f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies")
         if self.shortest is not None and self.longest is not None and not self.shortest < self.longest:
             raise ValueError(f"longest: {self.longest:g} m is not longer than the shortest, {self.shortest:g} m")
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """(least, largest) s, of the drive's own stroke and of what was given; infinite where neither says."""
+        low, high = getattr(self.drive, "range", (-inf, inf))
+        return (max(low, -inf if self.shortest is None else self.shortest),
+                min(high, inf if self.longest is None else self.longest))
 
 
 def unit(a) -> list:
