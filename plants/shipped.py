@@ -13,13 +13,14 @@ from plants.four_bar import FourBar
 from plants.ieha import IEHA
 from plants.linear_actuator import LinearActuator
 from plants.manipulator import Manipulator
+from plants.metered_arms import MeteredArms
 from plants.multibody.mechanism import Mechanism
 from workbench.build import Provenance, build
 from workbench.errors import InputError
 from workbench.yaml_input import Node, read
 
 FOLDER = Path(__file__).parent / "parameters"
-PLANTS = Manipulator | IEHA | LinearActuator | FourBar | Mechanism
+PLANTS = Manipulator | IEHA | LinearActuator | FourBar | Mechanism | MeteredArms
 
 
 class Machine(NamedTuple):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_TINY = 1e-300  # keeps 0/0 away and is below rounding of anything it is added to
+_TINY = 1e-290  # keeps 0/0 away, is below rounding of anything it is added to, and forces over it stay finite
 
 
 class Side(NamedTuple):
@@ -71,10 +71,17 @@ def Φ_B(b, c, a_0, a_1, x_1):
 def rising(s: Side, β, f):
     """Root v > 0 of βv + f = Γ₊(v) where f < Γ₊(0); elsewhere of no meaning.  (73), (74g)"""
     a_s = s.a_i * s.a_o / (s.a_i + s.a_o + _TINY)
-    relieved = np.maximum(Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β)
     bled = np.maximum(Φ_B(β, f, a_s, s.a_b, s.x_1), Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1))
+    return rising_at(s, β, f, bled)
+
+
+def rising_at(s: Side, β, f, most=np.inf):
+    """The same where the pump holds the pressure F_M/A whatever it takes, or v is at most `most` on the in side.  (122)"""
+    a_s = s.a_i * s.a_o / (s.a_i + s.a_o + _TINY)
+    relieved = np.maximum(Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β)
     limited = np.maximum(Φ_A(β, f - s.F_M, a_s), Φ_A(β, f - s.F_M + s.F_o, s.a_i))
-    return np.maximum(np.maximum(np.minimum(np.minimum(relieved, bled), limited), Φ_A(β, f, s.a_o)), (-s.F_o - f) / β)
+    fed = np.minimum(np.minimum(relieved, limited), most)
+    return np.maximum(np.maximum(fed, Φ_A(β, f, s.a_o)), (-s.F_o - f) / β)
 
 
 def standing(s: Side):

@@ -1,0 +1,221 @@
+"""Arms, each turned by a cylinder behind quasistatic valves, all on one pump.
+
+    (J + M L_g²) θ̈ = −M g L_g cos θ + f ℓ'(θ) + L_f cos θ f_ey                                            (79)
+    ℓ = |r_m − r_b|,  r_m = −L_m (cos(θ − α), sin(θ − α)),  ℓ' = r_m × (r_m − r_b)/ℓ                        (80), (89)
+    f = K(x − ℓ) + B(ẋ − ℓ̇),  f ∈ Γ(ẋ)  ⇔  ẋ = Λ(B, f̄),  f̄ = K(x − ℓ) − B ℓ̇                             (68)–(70)
+
+x is the rod's displacement (p of the source), ℓ that of the arm's pin; K and B stand for what lies between, and relax the set
+Γ(0) into an ordinary differential equation. One arm: Λ in closed form; several: the root in the pump's pressure, unrolled.
+
+Command u_c opens u_ph = u_tr (u_c > 0, extending) or u_pr = u_th (u_c < 0); it is cut at ±1 (67). The bleed is fixed at u_b.
+K is chosen as high as the step h bears, B to damp it (`Arm.step_limit`); `h` is the step they are checked against.
+`valve_circuits.stepping` has the implicit step (72), and regeneration.
+
+Source: [Kikuuwe21] Sections 4.1, 4.3, 6. (81) there has the sign of (68a) wrong: with it a locked arm runs away. Pin r_b, θ(0), g
+are not in the text; these defaults open the rod-side relief at 7.404 s as in Fig. 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, final
+
+import numpy as np
+
+from plants.valve_circuits import closed, shared
+from plants.valve_circuits.circuit import Circuit, Pump, Section
+from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
+from workbench.system import Signal, System
+
+
+@final
+@dataclass(frozen=True)
+class Arm:
+    """One arm with its cylinder, whose valve section takes the arm's name. Raises ValueError where the pin meets the base."""
+
+    name: str = "1"
+    L_g: Annotated[float, Unit("m"), "joint to centre of mass", positive] = 1.5
+    L_m: Annotated[float, Unit("m"), "joint to the cylinder's pin", positive] = 0.6
+    L_f: Annotated[float, Unit("m"), "joint to the tip", positive] = 3.0
+    α: Annotated[float, Unit("rad"), "angle of the pin behind the arm"] = np.pi / 4
+    M: Annotated[float, Unit("kg"), "mass", positive] = 2000.0
+    J: Annotated[float, Unit("kg*m^2"), "inertia about the centre of mass", nonnegative] = 5000.0
+    r_bx: Annotated[float, Unit("m"), "base pin of the cylinder, forwards of the joint"] = -1.2
+    r_by: Annotated[float, Unit("m"), "base pin of the cylinder, above the joint"] = -1.2
+    θ_0: Annotated[float, Unit("rad"), "angle at the start"] = -np.pi / 6
+    K: Annotated[float, Unit("N/m"), "stiffness between rod and arm", positive] = 5e7
+    B: Annotated[float, Unit("N*s/m"), "damping between rod and arm", positive] = 2.5e6
+    section: Section = Section()
+
+    def __post_init__(self):
+        check_bounds(self)
+        if abs(self.lever(self.θ_0)) < 1e-3 * self.L_m:
+            raise ValueError(f"θ_0: at {self.θ_0:.4g} rad the cylinder points through the joint and cannot turn the arm")
+
+    @property
+    def inertia(self):
+        """About the joint, kg m²."""
+        return self.J + self.M * self.L_g**2
+
+    def pin(self, θ):
+        """r_m, and r_m − r_b."""
+        x, y = -self.L_m * np.cos(θ - self.α), -self.L_m * np.sin(θ - self.α)
+        return x, y, x - self.r_bx, y - self.r_by
+
+    def length(self, θ):
+        """ℓ [m]."""
+        _, _, x, y = self.pin(θ)
+        return np.sqrt(x * x + y * y)
+
+    def lever(self, θ):
+        """ℓ' = dℓ/dθ [m]."""
+        x, y, a, b = self.pin(θ)
+        return (x * b - y * a) / self.length(θ)
+
+    def held(self, θ, θ̇, x):
+        """f̄ [N] of βv + f̄ ∈ Γ(v)."""
+        return self.K * (x - self.length(θ)) - self.B * self.lever(θ) * θ̇
+
+    def torque(self, θ, f, f_ey, g):
+        """About the joint [N m]."""
+        return f * self.lever(θ) + (self.L_f * f_ey - self.M * g * self.L_g) * np.cos(θ)
+
+    def step_limit(self) -> float:
+        """Step h [s] below which both rules are stable: h (B + hK/2) ℓ'²/I < 2 at the longest lever there can be, and h K/B < 2."""
+        lever = min(self.L_m, (self.r_bx**2 + self.r_by**2) ** 0.5)
+        c, k = self.B * lever**2 / self.inertia, self.K * lever**2 / self.inertia
+        return float(min((np.sqrt(c * c + 4.0 * k) - c) / k, 2.0 * self.B / self.K))
+
+
+_PER_ARM = (("θ", "rad", "angle of arm {}"), ("dθ", "rad/s", "its rate"), ("x", "m", "displacement of the rod of arm {}"))
+_SHOWN = (("l", "m", "pin to pin, arm {}"), ("v", "m/s", "velocity of the rod of arm {}"), ("f", "N", "force of the rod of arm {}"),
+          ("stretch", "m", "rod ahead of the arm's pin, arm {}"), ("P_h", "Pa", "head side of arm {}"),
+          ("P_r", "Pa", "rod side of arm {}"))
+
+
+def _signals(kinds, names, kind: str = ""):
+    return tuple(Signal(f"{key}_{name}", unit, meaning.format(name), kind) for name in names for key, unit, meaning in kinds)
+
+
+@final
+@dataclass(frozen=True)
+class MeteredArms(System):
+    """Equations in the module's docstring. Inputs a command u_c in [−1, 1] and a force f_ey [N] at the tip, upwards, for each arm.
+
+    Where a standing rod leaves its chambers' pressures open, P_h and P_r shown are the least that balance. Raises ValueError for
+    numbers out of range, InputError for arms that share a name.
+    """
+
+    name: str = "metered arm"
+    arms: tuple[Arm, ...] = (Arm(),)
+    pump: Pump = Pump()
+    u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.3
+    g: Annotated[float, Unit("m/s^2"), "gravity"] = 9.8
+    h: Annotated[float, Unit("s"), "longest step that K and B are chosen for", positive] = 1e-3
+
+    def __post_init__(self):
+        check_bounds(self)
+        for arm in self.arms:
+            if arm.step_limit() < self.h:
+                raise ValueError(f"arms.{arm.name}: K = {arm.K:.3g} N/m and B = {arm.B:.3g} N s/m bear steps up to "
+                                 f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, or lower h and the step (max_step)")
+        self.circuit  # noqa: B018 — refuses arms that share a name
+
+    @property
+    def circuit(self) -> Circuit:
+        """The valve circuit, its sections named like the arms."""
+        return Circuit(tuple(replace(a.section, name=a.name) for a in self.arms), self.pump)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.arms)
+
+    @property
+    def states(self):
+        return _signals(_PER_ARM, self.names)
+
+    @property
+    def inputs(self):
+        return (*_signals((("u_c", "1", "command of arm {}"),), self.names),
+                *_signals((("f_ey", "N", "force at the tip of arm {}, upwards"),), self.names, "disturbance"))
+
+    @property
+    def outputs(self):
+        return (*self.states, *_signals(_SHOWN[:1], self.names))
+
+    @property
+    def monitors(self):
+        return (*_signals(_SHOWN, self.names), Signal("P", "Pa", "pressure of the pump"))
+
+    @property
+    def pressure_names(self):
+        return tuple(f"{key}_{name}" for name in self.names for key in ("P_h", "P_r"))
+
+    @property
+    def power_names(self):
+        return tuple(f"{key}_{name}" for name in self.names for key in ("rod", "element", "tip"))
+
+    def limits(self):
+        return {f"u_c_{name}": (-1.0, 1.0) for name in self.names}
+
+    def initial(self):
+        return [number for a in self.arms for number in (a.θ_0, 0.0, a.length(a.θ_0))]
+
+    # ---- valves -----------------------------------------------------------------------------------------------------
+    def rows(self, u):
+        """As `Circuit.rows`, for commands u."""
+        found = []
+        for arm, u_c in zip(self.arms, u):
+            s, out, back = arm.section, np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
+            found.append([s.A_h, s.A_r, s.P_hM, s.P_rM, s.c_ph * out, s.c_pr * back, s.c_th * back, s.c_tr * out, 0.0])
+        return found
+
+    @property
+    def supply(self):
+        """Q, P_M, k_b."""
+        return [self.pump.Q, self.pump.P_M, self.pump.c_b * self.u_b]
+
+    def _motion(self, x, u):
+        """(arm, θ, θ̇, x) of each, f̄, and velocities of the rods."""
+        parts = [(a, *x[3 * j: 3 * j + 3]) for j, a in enumerate(self.arms)]
+        held = [a.held(θ, θ̇, p) for a, θ, θ̇, p in parts]
+        if len(parts) == 1:
+            v = [closed.Λ(self.rows(u)[0], self.supply, parts[0][0].B, held[0])]
+        else:
+            v = shared.resolved(self.rows(u), self.supply, [a.B for a in self.arms], held).v
+        return parts, held, v
+
+    def rhs(self, t, x, u):
+        rates = []
+        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[len(self.arms):]):
+            rates += [θ̇, a.torque(θ, f_bar + a.B * v, f_ey, self.g) / a.inertia, v]
+        return rates
+
+    def out(self, t, x):
+        return [*x, *(a.length(x[3 * j]) for j, a in enumerate(self.arms))]
+
+    def monitor(self, t, x, u):
+        parts, held, v = self._motion(x, u)
+        rows = self.rows(u)
+        pump = shared.resolved(rows, self.supply, [a.B for a in self.arms], held)
+        shown = []
+        for (a, θ, _, p), f_bar, w, row in zip(parts, held, v, rows):
+            l, f = a.length(θ), f_bar + a.B * w
+            shown += [l, w, f, p - l, *shared.pressures(row, self.supply, w, f, pump.P)]
+        return [*shown, pump.P]
+
+    def powers(self, t, x, u):
+        """Power into the arms and what lies between rod and arm, by cause (W); their sum is d(stored)/dt."""
+        found = []
+        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[len(self.arms):]):
+            found += [(f_bar + a.B * v) * v, -a.B * (v - a.lever(θ) * θ̇) ** 2, a.L_f * np.cos(θ) * θ̇ * f_ey]
+        return found
+
+    def stored(self, t, x, u):
+        """Kinetic and potential energy of the arms, energy of what lies between rod and arm, J."""
+        energy = 0.0
+        for j, a in enumerate(self.arms):
+            θ, θ̇, p = x[3 * j: 3 * j + 3]
+            energy = (energy + 0.5 * a.inertia * θ̇ * θ̇ + a.M * self.g * a.L_g * np.sin(θ)
+                      + 0.5 * a.K * (p - a.length(θ)) ** 2)
+        return energy
