@@ -18,8 +18,6 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import FunctionType
 
-import numpy as np
-
 from workbench.errors import InputError
 
 
@@ -162,8 +160,8 @@ def structure(obj: object, traced: bool = True) -> str:
         return f"{_told_apart(type(obj), f'{type(obj).__module__}.{type(obj).__qualname__}')}({inner})"
     if isinstance(obj, tuple):
         return "(" + ",".join(structure(item, traced) for item in obj) + ")"
-    if isinstance(obj, np.ndarray) and obj.dtype != object:  # whose repr is rounded and cut
-        return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(np.ascontiguousarray(obj).tobytes()).hexdigest()})"
+    if type(obj).__name__ == "ndarray" and str(obj.dtype) != "object":  # whose repr is rounded and cut
+        return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(obj.tobytes()).hexdigest()})"
     if isinstance(obj, type) or type(obj).__repr__ in (object.__repr__, FunctionType.__repr__):  # whose repr is an address
         own = obj if hasattr(obj, "__qualname__") else type(obj)
         return _told_apart(obj, f"{own.__module__}.{own.__qualname__}")
