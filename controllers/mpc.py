@@ -11,7 +11,7 @@ import numpy as np
 
 from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
 from controllers.mpc_overlap import Overlap, overlap, smoothed, without_overlap
-from controllers.mpc_parts import Limit, Named, horizon, suited
+from controllers.mpc_parts import LONGEST, Limit, Named, horizon, suited
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
 from controllers.terminal_set import Terminal
@@ -85,6 +85,9 @@ class MPC:
         if not (isinstance(self.N, int) and self.N >= 1):
             raise InputError(f"MPC: horizon N = {self.N!r}; it must be a whole number of samples, 1 or more",
                              mend="a horizon as long as the plant needs to settle")
+        if self.N > LONGEST:
+            raise InputError(f"MPC: horizon N = {self.N}; at most {LONGEST} samples, the problem grows with their square",
+                             mend="a longer sample time, or a shorter horizon with terminal='cost'")
         if self.preview is not None and not (isinstance(self.preview, int) and 0 <= self.preview):
             raise InputError(f"MPC: preview = {self.preview!r} samples; it must be a whole number, 0 or more, or None")
         if any(not isinstance(b, int) or b < 1 for b in self.blocks) or sum(self.blocks) > self.N:

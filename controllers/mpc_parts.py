@@ -51,6 +51,7 @@ class Named:
         return f"{getattr(self.f, '__module__', '?')}.{getattr(self.f, '__qualname__', type(self.f).__name__)}, source {source}"
 
 
+LONGEST = 1000  # samples of a horizon: matrices grow with its square
 SAMPLE, REACH = 20e-3, 0.4  # s: a crane's sample time, and how far ahead it must look (0.1 s is too short to be stable)
 # Of a crane, by unit: noise of its sensors, and what its model misses in a sample.
 NOISE = {"rad": 1e-5, "m": 1e-5, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3}

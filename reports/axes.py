@@ -45,6 +45,17 @@ def decades(ax, count: int = 4, low: bool = True):
     ax.yaxis.set_minor_locator(NullLocator())
 
 
+def mirrored(axis, values, linear: float, count: int = 3):
+    """Ticks of an axis logarithmic both ways beyond ±`linear`: 0 and at most `count` powers of ten on each side in use."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    first, last = int(np.ceil(np.log10(linear))), int(np.floor(np.log10(np.abs(values).max())))
+    powers = [10.0**n for n in range(last, first - 1, -max(1, -(-(last - first + 1) // count)))]
+    axis.set_major_locator(FixedLocator([0.0, *(side * p for side in (-1, 1) for p in powers if (side * values > 0).any())]))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == 0 else ("−" if v < 0 else "") + _power_of_ten(abs(v))))
+    axis.set_minor_locator(NullLocator())
+
+
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

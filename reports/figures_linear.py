@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import decades, tens, whole
+from .axes import decades, mirrored, tens, whole
 from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, figure, legend, named, panels
 
 
@@ -27,10 +27,12 @@ def eigenvalues(data, sampled: bool = False):
     else:
         ax.axvline(0, color=LIMIT, lw=0.7)
         bad = values.real >= 0
-        for set_scale, part in ((ax.set_xscale, values.real), (ax.set_yscale, values.imag)):
+        for set_scale, axis, part in ((ax.set_xscale, ax.xaxis, values.real), (ax.set_yscale, ax.yaxis, values.imag)):
             size = np.abs(part)
-            if size.max() > 100 * max(np.median(size[size > 0]) if (size > 0).any() else 1.0, 1e-9):
-                set_scale("symlog", linthresh=max(float(np.median(size[size > 0])), 1e-9))
+            typical = max(float(np.median(size[size > 0])) if (size > 0).any() else 1.0, 1e-9)
+            if size.max() > 100 * typical:
+                set_scale("symlog", linthresh=typical)
+                mirrored(axis, part, typical)
     ax.plot(values.real[~bad], values.imag[~bad], "x", color=BLUE, ms=4.5, mew=0.9)
     ax.plot(values.real[bad], values.imag[bad], "s", mfc="none", color=RED, ms=4.5, mew=0.9)
     ax.set(xlabel="real part" + ("" if sampled else ", 1/s"), ylabel="imaginary part" + ("" if sampled else ", 1/s"))

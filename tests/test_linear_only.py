@@ -9,13 +9,13 @@ import pytest
 from controllers import LQR, PID
 from plants import machine
 from tests.small import Feedback, Linear
-from workbench import ClosedLoop, Controller, Hold, Sampled, Saturated, Scenario, Signal, System, simulate, verify
+from workbench import ClosedLoop, Controller, Delayed, Hold, Sampled, Saturated, Scenario, Signal, System, simulate, verify
 from workbench.file import loads
 from workbench.parameters import Unit, digest, structure
 from workbench.verification import claims as C
 from workbench.verification.certificate_claims import check_sector
 from workbench.verification.linear_claims import check_linear_stability
-from workbench.verification.linear_loop import is_linear
+from workbench.verification.linear_loop import closed_matrix, is_linear, point
 from workbench.verification.region_claims import check_region
 from workbench.verification.run import Run
 from workbench.verification.supplied import check_supplied
@@ -108,6 +108,18 @@ def test_laws_with_limits_and_anti_windup_are_linear_inside_them():
     states = replace(machine("ieha-published-linear").plant, measured="states")
     law = LQR.design(states, [0, 0, 0, 0, 1.0], 0.3, 2e-3, integral=1e-3, u_max=5e-4)
     assert asked(ClosedLoop(states, Sampled(law, 2e-3)))["linear-stability"].strength == "proof"
+
+
+@pytest.mark.parametrize("K_p, own", [(1.9, 0.0), (2.4, 0.0), (1.1, 1.3)])
+def test_a_delay_margin_of_a_fraction_of_a_sample_is_not_overstated(K_p, own):
+    """The held command that comes later, sampled again exactly: stable below the margin, not above where it is the edge."""
+    plant, T = machine("ieha-published-linear").plant, 5e-3
+    law = Sampled(PID(plant, K_p=(K_p,), K_i=(3.0,), feed="none", damping="none", u_max=5e-4), T)
+    loop = lambda τ: ClosedLoop(plant, Delayed(law, own * T + τ))
+    (row,) = asked(loop(0.0))["linear-stability"].data["margins"]
+    radius = lambda τ: np.abs(np.linalg.eigvals(closed_matrix(loop(τ), point(plant, {})))).max()
+    assert 0 < row["delay"] and all(radius(s * row["delay"]) < 1 for s in np.linspace(0, 0.9999, 23))
+    assert radius(1.05 * row["delay"]) > 1
 
 
 # ---- what is left out of an argument must be at rest ---------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 from controllers import MPC, PID
 from plants import LinearActuator, machine
+from reports import figures_linear
 from tests.actuator import Actuator, mpc
 from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.log import Log, Status
@@ -238,3 +239,10 @@ def test_hypotheses_are_those_of_the_loop():
     assert lost(ran(plant, law, reference=target, disturbances=LOAD, duration=0.02)) == {"no disturbance"}
     assert lost(ran(replace(plant, K=91.0), law, reference=target, duration=0.02)) == {"the model is the plant"}
     assert arrays.hypotheses(ran(actuator(), pid(actuator()), duration=0.02)) == []
+
+
+def test_eigenvalues_decades_apart_have_few_ticks_in_plain_figures():
+    fig = figures_linear.eigenvalues(np.array([-2.3e6, -430.0, -22.0 + 250j, -22.0 - 250j, -5.7, 3.1]))
+    (ax,) = fig.axes
+    shown = [label.get_text() for label in ax.get_xticklabels()]
+    assert shown[0] == "0" and "−10⁶" in shown and len(shown) <= 7 and not any("$" in label for label in shown), shown

@@ -175,13 +175,13 @@ class _Builder:
             if option is float and (len(wanted.options) == 1 or str(value)[:1] in "+-.0123456789"):
                 return self.number(wanted.info or Info("1"), node, path)
         by_name = {c.__name__: c for c in wanted.classes}
-        if by_name and isinstance(value, str):
+        if by_name and isinstance(value, str) and value.isidentifier():
             if value not in by_name:
                 raise unknown(node, value, by_name, path, "class")
             return self.object(by_name[value], Node({}, node.line, node.column, node.file), path)
         words = [str(c) for option in wanted.options for c in shape.choices(option) or ()]
         near = difflib.get_close_matches(str(value), words, 1)
-        mend = f"did you mean {near[0]}?" if near else "put it in quotes" if str in wanted.options else ""
+        mend = f"did you mean {near[0]}?" if near else "put it in quotes" if str in wanted.options else shape.written(wanted.classes)
         raise node.error(f"expected {shape.expectation(wanted)}, got {node.words}", key=path,
                          mend=mend or f"write {shape.expectation(wanted)}")
 

@@ -15,6 +15,7 @@ from workbench.build import Provenance, build
 from workbench.case_tuning import tuned_law
 from workbench.edit import edited, placed
 from workbench.errors import InputError
+from workbench.verification.linear_loop import is_linear
 from workbench.yaml_input import Node
 
 ALIKE = {"N": "horizon"}  # another word for a key
@@ -128,7 +129,9 @@ def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
         (key for key in own for word in quoted if word in re.findall(r"\w+", str(node.value[key].plain()))), "")
     error = placed(why, node.value.get(key, node), f"controller.{key}" if key else "controller")
     mend = in_yaml(error.mend)
-    if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key and "depends on time" not in message:
+    elsewhere = isinstance(why, InputError) and str(why.key).startswith("loop")
+    if cls.__name__ in ("MPC", "LQR") and not _given(node.value.get("model")) and not key and "depends on time" not in message \
+            and not elsewhere and not is_linear(model):
         such = ", such as 'model: {machine: ieha-published-linear}'" if hasattr(model, "distributor") else ""
         mend = (f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
                 + (", or relinearise: true" if cls.__name__ == "MPC" else "") + (f"; or: {mend}" if mend else ""))

@@ -7,7 +7,7 @@ import dataclasses
 import types
 import typing
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import Any
@@ -150,6 +150,14 @@ def bound_words(bound: Bound) -> str:
     if bound.words or (bound.low, bound.high) == (-float("inf"), float("inf")):
         return bound.words
     return f"between {bound.low:g} and {bound.high:g}"
+
+
+def written(classes: Sequence[type]) -> str:
+    """What to write for the first of these classes: the keys it needs (all, where it needs none)."""
+    for keys in map(entries, classes):
+        return "write its keys: {" + ", ".join(f"{k}: …" for k, e in keys.items() if e.required or not any(
+            other.required for other in keys.values())) + "}"
+    return ""
 
 
 def expectation(wanted: Hint) -> str:

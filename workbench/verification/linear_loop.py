@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,11 +120,21 @@ def closed(loop, where: Point) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     refuse_turning(loop.plant)
     if loop.period is None:
         return _flowing(loop, where)
-    law, (A, B, C) = linear_law(loop), flat(loop, where)
-    plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay)
-    M = np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+    plant, M = stepped(loop, where)()
+    law = linear_law(loop)
     enter = np.vstack([plant.B, np.zeros((len(law.A), plant.B.shape[1]))])
     return M, enter, np.hstack([law.D @ plant.C, law.C])
+
+
+def stepped(loop, where: Point) -> Callable:
+    """Delays added to the commands, s (one number or one a command) → (plant from sample to sample, the loop's matrix)."""
+    law, (A, B, C) = linear_law(loop), flat(loop, where)
+
+    def at(more=0.0):
+        plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay + np.asarray(more, float))
+        return plant, np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+
+    return at
 
 
 def _flowing(loop, where: Point):
