@@ -181,7 +181,8 @@ class _Builder:
             return self.object(by_name[value], Node({}, node.line, node.column, node.file), path)
         words = [str(c) for option in wanted.options for c in shape.choices(option) or ()]
         near = difflib.get_close_matches(str(value), words, 1)
-        mend = f"did you mean {near[0]}?" if near else "put it in quotes" if str in wanted.options else shape.written(wanted.classes)
+        other = "put it in quotes" if str in wanted.options else shape.written(wanted.classes)
+        mend = f"did you mean {near[0]}?" if near else other
         raise node.error(f"expected {shape.expectation(wanted)}, got {node.words}", key=path,
                          mend=mend or f"write {shape.expectation(wanted)}")
 
