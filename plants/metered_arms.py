@@ -161,6 +161,12 @@ class MeteredArms(System):
     def initial(self):
         return [number for a in self.arms for number in (a.θ_0, 0.0, a.length(a.θ_0))]
 
+    def passivity(self, samples: int = 300, seed: int = 0):
+        """Verdict on the circuit's incremental passivity."""
+        from plants.valve_circuits.passivity import check_passive  # compiled code, wanted by nothing else here
+
+        return check_passive(self.circuit, samples, seed)
+
     # ---- valves -----------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""

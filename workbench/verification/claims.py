@@ -13,6 +13,7 @@ from workbench.parameters import Unit, fraction, positive
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
+    IncrementalPassivity,
     LinearStability,
     MPCStability,
     RegionOfAttraction,
@@ -191,4 +192,5 @@ class Settled(_Checked):
 
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
          | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
-         | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied)
+         | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied
+         | IncrementalPassivity)

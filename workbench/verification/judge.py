@@ -34,7 +34,7 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     """The claims that make sense for this loop."""
     from workbench.verification.linear_claims import predictive
 
-    signals = (C.Tracking(), C.Pressures(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.Linear())
+    signals = (C.Tracking(), C.Pressures(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.IncrementalPassivity(), C.Linear())
     if loop.period is None:
         limits = ()
     else:
@@ -44,7 +44,8 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     plant = loop.plant
     closed = not getattr(innermost(loop.controller), "open", False)
     kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: closed and plant.limits(),
-            C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed}
+            C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed,
+            C.IncrementalPassivity: hasattr(plant, "passivity")}
     signals = tuple(claim for claim in signals if kept.get(type(claim), True))
     if has_ledger(loop):
         limits = (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits)
@@ -152,6 +153,7 @@ CHECKS = {
     C.Tracking: ("requirements", "check_tracking", ""), C.Pressures: ("requirements", "check_pressures", ""),
     C.Saturation: ("requirements", "check_saturation", ""), C.Settled: ("requirements", "check_settled", ""),
     C.EnergyBalance: ("requirements", "check_energy", ""),
+    C.IncrementalPassivity: ("passivity", "check_passivity", ""),
 }
 NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses, C.PracticalStability)
 

@@ -130,6 +130,24 @@ class RegionOfAttraction(Checked):
 
 @final
 @dataclass(frozen=True)
+class IncrementalPassivity(Checked):
+    """The plant's quasistatic circuit is incrementally passive from v to −f under common openings (proof, from convexity).
+
+    samples: pairs of states that are solved and tried beside the proof. It says nothing of openings that are fed back.
+    """
+
+    samples: int = 300
+    seed: int = 0
+    counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 < self.samples <= 1_000_000:
+            raise ValueError(f"samples: {self.samples} pairs, expected 1 to 1 000 000")
+
+
+@final
+@dataclass(frozen=True)
 class Supplied(Checked):
     """A Lyapunov function of your own: V > 0 and V̇ < 0 (sampled: ΔV < 0) on a box minus a ball, by interval branch and bound.
 
