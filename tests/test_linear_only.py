@@ -9,7 +9,7 @@ import pytest
 from controllers import LQR, PID
 from plants import machine
 from tests.small import Feedback, Linear
-from workbench import ClosedLoop, Controller, Delayed, Hold, Sampled, Saturated, Scenario, Signal, System, simulate, verify
+from workbench import ClosedLoop, Controller, Delayed, Hold, Plain, Sampled, Saturated, Scenario, Signal, System, simulate, verify
 from workbench.file import loads
 from workbench.parameters import Unit, digest, structure
 from workbench.verification import claims as C
@@ -169,3 +169,18 @@ def test_functions_and_arrays_tell_systems_apart():
     other[2500] = 1e-12
     assert repr(M) == repr(other) and structure((M,)) != structure((other,)) and structure((M,)) == structure((M.copy(),))
     assert digest((np.array([0.1 + 1e-12]),)) != digest((np.array([0.1]),))
+
+
+# ---- a plant of one's own ------------------------------------------------------------------------------------------------
+def test_outputs_that_are_no_states_are_logged_and_followed():
+    plant = Linear(A=((-0.7, 0.3), (0.0, -2.1)), B=((0.2,), (1.3,)), C=((1.0, 0.4),), x0=(0.1, -0.2))
+    law = Sampled(PID(plant, K_p=(2.1,), K_i=(4.9,), feed="none", damping="none", u_max=6.0), 0.02)
+    loop, scenario = ClosedLoop(plant, law), Scenario(duration=9.0, reference=Hold("output", (0.3,)))
+    log = simulate(loop, scenario)
+    assert log.array("y0") == pytest.approx(log.array("x0") + 0.4 * log.array("x1"), rel=1e-9)
+    (found,) = verify(loop, scenario, [C.Tracking(error=1e-3, settle=6.0)])
+    assert found.holds and found.data["largest"] == pytest.approx(np.abs(0.3 - log.array("y0"))[log.time >= 6.0].max(), rel=1e-6)
+    called = ClosedLoop(plant, Sampled(Plain(lambda t, y, r: [2.1 * (r[0] - y[0])], measured=("y0",), references=("y0_d",)), 0.02))
+    log = simulate(called, scenario)
+    assert log.array("y0") == pytest.approx(log.array("x0") + 0.4 * log.array("x1"), rel=1e-9)
+    assert log.array("u0") == pytest.approx(2.1 * (0.3 - log.array("y0")), rel=1e-9)

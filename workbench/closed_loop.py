@@ -24,6 +24,7 @@ class ClosedLoop(System):
     _reads: tuple[int, ...] = field(init=False, repr=False)
     _drives: tuple[int, ...] = field(init=False, repr=False)
     _free: tuple[int, ...] = field(init=False, repr=False)
+    shows: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self):
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
@@ -43,6 +44,9 @@ class ClosedLoop(System):
         object.__setattr__(self, "_reads", reads)
         object.__setattr__(self, "_drives", drives)
         object.__setattr__(self, "_free", tuple(i for i in range(len(ins)) if i not in drives))
+        logged = names((*self.plant.states, *self.plant.monitors, *self.controller.states, *self.controller.monitors,
+                        *self.plant.inputs, *self.controller.references))
+        object.__setattr__(self, "shows", tuple(i for i, name in enumerate(outs) if name not in logged))
 
     @property
     def hosted(self) -> bool:
@@ -64,7 +68,9 @@ class ClosedLoop(System):
 
     @property
     def monitors(self):
-        return (*self.plant.monitors, *self.controller.monitors, *self.controller.commands)
+        """What the plant tells, its outputs that are in no log otherwise, what the law tells, the commands."""
+        return (*self.plant.monitors, *(self.plant.outputs[i] for i in self.shows), *self.controller.monitors,
+                *self.controller.commands)
 
     @property
     def power_names(self):
@@ -118,9 +124,15 @@ class ClosedLoop(System):
     def out(self, t, x):
         return self.plant.out(t, x[: len(self.plant.states)])
 
+    def shown(self, t, x) -> list:
+        """Outputs of the plant that neither it nor the law logs (`shows`: their places)."""
+        y = self.plant.out(t, x) if self.shows else []
+        return [y[i] for i in self.shows]
+
     def monitor(self, t, x, w):
         xp, z, y, r, u = self.parts(t, x, w)
-        return [*self.plant.monitor(t, xp, u), *self.controller.monitor(t, z, y, r), *(u[i] for i in self._drives)]
+        return [*self.plant.monitor(t, xp, u), *self.shown(t, xp), *self.controller.monitor(t, z, y, r),
+                *(u[i] for i in self._drives)]
 
     def guards(self, t, x, w):
         xp, _, _, _, u = self.parts(t, x, w)

@@ -62,7 +62,8 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
     width = len(loop.controller.states) + len(loop.controller.monitors) + len(loop.controller.commands)
     own = np.concatenate([np.array(rows, float).reshape(-1, width) for rows in memory])
     end = np.concatenate([plant.state[:n], z])
-    return _finish(_shown(loop), scenario, g, _arranged(loop, plant.rows[: len(own)], own), end, done, demand, inputs)
+    rows = _arranged(loop, plant.rows[: len(own)], own, g.T * g.every)
+    return _finish(_shown(loop), scenario, g, rows, end, done, demand, inputs)
 
 
 def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
@@ -92,10 +93,11 @@ def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
     return len(wanted), z, rows
 
 
-def _arranged(loop, rows, own) -> np.ndarray:
-    """Logged rows in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
+def _arranged(loop, rows, own, every: float) -> np.ndarray:
+    """Rows, one `every` s, in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
     n, m = len(loop.plant.states), len(loop.controller.states)
-    return np.hstack([rows[:, :n], own[:, :m], rows[:, n: -1], own[:, m:], rows[:, -1:]])
+    shown = [loop.shown(k * every, row[:n]) for k, row in enumerate(rows)] if loop.shows else np.empty((len(rows), 0))
+    return np.hstack([rows[:, :n], own[:, :m], rows[:, n: -1], shown, own[:, m:], rows[:, -1:]])
 
 
 class _Plant:
