@@ -15,6 +15,9 @@ _STAMP = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(_FOLDER.glob("*.
 
 
 def jit(function):
-    """`function` compiled: IEEE division, no interpreter lock held."""
+    """`function` compiled: IEEE division, no interpreter lock held; not cached where no folder can be written."""
     function.__qualname__ = f"{function.__qualname__}_{_STAMP}"
-    return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    try:
+        return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    except RuntimeError:  # no place for a cache
+        return numba.njit(error_model="numpy", nogil=True)(function)
