@@ -12,8 +12,11 @@ from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
 from plants.components.circuit import ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed
 from plants.four_bar import FourBar
-from workbench import ClosedLoop, Delayed, Filtered, Sampled, Scenario, Waypoints, simulate
+from workbench import ClosedLoop, Delayed, Filtered, Hold, Sampled, Scenario, Waypoints, simulate, verify
+from workbench.verification import claims as C
+from workbench.verification.judge import default_claims
 from workbench.verification.ledger import LedgerFunction
+from workbench.verification.practical import settled_storage, walking
 from workbench.verification.run import Run
 
 COMMON = {"F_c": 190.0, "F_s": 310.0, "v_s": 6e-3, "b": 340.0}
@@ -211,3 +214,31 @@ def test_too_slow_a_valve_or_too_long_a_sample_is_seen():
     assert left(run_of(plant)) < 1e-8 and left(run_of(plant, eager)) < 1e-8
     assert left(run_of(replace(plant, circuit=replace(plant.circuit, τ=0.4)), ForcePosition(plant))) > 1.0
     assert left(run_of(plant, eager, T_s=10e-3)) > 1.0
+
+
+# ---- what is claimed by default ----------------------------------------------------------------------------------------
+def test_tolerances_are_sized_by_how_far_the_path_goes_and_not_by_where_it_is():
+    plant = FourBar()
+    loop = loop_of(plant)
+
+    def asked(reference, **options):
+        return {type(c): c for c in default_claims(loop, Scenario(reference=reference, duration=4.0, **options))}
+    there = plant.z_10 + 0.05
+    for points in (("start", (there,), "start"), ((there,), (plant.z_10,)), ((plant.z_10 - 0.02,), (plant.z_10 + 0.03,))):
+        claims = asked(Waypoints("output", points, 1.0))
+        assert claims[C.Tracking].error == pytest.approx(0.005) and claims[C.Settled].floor == pytest.approx(5e-5)
+    assert asked(Hold("joint", (1.1,)), start=(1.2,))[C.Tracking].error == pytest.approx(0.01)
+    assert asked(Hold("joint", "start"))[C.Tracking] == asked(None)[C.Tracking]  # nothing to go by
+
+
+def test_a_bound_is_not_set_while_the_machine_rests():
+    """The path is over before the time allowed for settling; other starts walk it again, and v is larger then."""
+    loop = loop_of(FourBar())
+    scenario = Scenario(reference=path(loop.plant, 0.05, 0.6), duration=2.2)
+    (seen,) = verify(loop, scenario, [C.PracticalStability(runs=2, settle=1.2)])
+    nominal = Run(loop, scenario, simulate(loop, scenario))
+    at_rest = settled_storage(nominal, 1.2)[0]
+    assert seen.holds is True and at_rest < 0.1 * seen.data["largest"] < seen.data["bound"] == 10 * seen.data["nominal"]
+    assert walking(nominal, 0.5) is nominal
+    (stated,) = verify(loop, scenario, [C.PracticalStability(runs=2, settle=1.2, bound=10 * at_rest)])
+    assert stated.holds is False

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.demand import Demand
 from workbench.errors import InputError
 from workbench.log import Log
+from workbench.reference import Waypoints
 from workbench.scenario import Scenario
+from workbench.simulate import start_state
 from workbench.system import System, innermost
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
@@ -62,7 +65,7 @@ def _plain_claims(loop, scenario, signals) -> tuple:
     from workbench.verification.linear_loop import is_linear
 
     reference, length = getattr(scenario, "reference", None), scenario.length() if scenario else 10.0
-    size, settle = _span(reference), min(3.0, length / 3)
+    size, settle = _span(loop, scenario), min(3.0, length / 3)
     law, linear = predictive(loop), is_linear(loop.plant)
     sized = {C.Saturation: C.Saturation(counted=law is None),  # a predictive law plans for its limits
              C.Tracking: C.Tracking(**({"error": 0.1 * size} if size else {}), settle=settle),
@@ -79,12 +82,18 @@ def _plain_claims(loop, scenario, signals) -> tuple:
     return tuple(found)
 
 
-def _span(reference) -> float:
-    """How far a path goes from its middle or its start; 0 where it does not say."""
-    points = [p for p in getattr(reference, "points", ()) if p != "start"]
-    at = getattr(reference, "amplitude", None) or (points and np.ptp([[0.0] * len(points[0]), *points], axis=0)) \
-        or getattr(reference, "point", 0.0)
-    return 0.0 if isinstance(at, str) else float(np.abs(at).max())
+def _span(loop, scenario) -> float:
+    """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
+    reference = getattr(scenario, "reference", None)
+    amplitude = getattr(reference, "amplitude", None)
+    points = getattr(reference, "points", None) or [p for p in (getattr(reference, "point", None),) if p is not None]
+    if amplitude or not points:
+        return float(np.abs(amplitude or 0.0).max())
+    whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
+    try:
+        return float(np.ptp(Demand(loop, whole, start_state(loop, whole)).reference.points, axis=0).max())
+    except InputError:  # the run will say why
+        return 0.0
 
 
 def verify(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
