@@ -15,6 +15,7 @@ import numpy as np
 from plants import chain
 from plants.manipulator import Manipulator
 from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle
+from plants.shipped import machine
 from workbench.errors import InputError
 
 SPEEDS, ACCELERATIONS = (0.10, 0.10, 0.25), (0.20, 0.20, 0.50)  # of lift, tilt, extension: assumed, as in hiab-reduced.yaml
@@ -102,3 +103,11 @@ class WholeCrane:
     def forces(self, q, qd, qdd):
         """Cylinder forces, N."""
         return self.machine.inverse_dynamics(self.positions(q), list(qd), list(qdd))[0]
+
+
+def whole_crane(name: str, whole: bool = True) -> WholeCrane | PlanarCrane:
+    """The crane of a shipped machine, with its own dynamics or lumped into three bodies."""
+    made = machine(name).plant
+    if not isinstance(made, Manipulator):
+        raise InputError(f"{name} is no crane", mend="choose hiab-xs031")
+    return WholeCrane.of(made) if whole else reduced(made)

@@ -1,4 +1,4 @@
-"""The commands: `verify-stability FILE` and `workbench init | simulate | compare | identify | tune | report | schema`.
+"""The commands: `verify-stability FILE` and `workbench init | simulate | compare | identify | tune | plan | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -67,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from workbench import __version__
     from workbench.compare_command import compare_options
     from workbench.identification.options import identify_options
+    from workbench.planning.options import plan_options
 
     parser = _parser("workbench", "Controller design and stability verification for hydraulic robots.",
                      "To verify a file: verify-stability FILE")
@@ -98,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p = verb("tune", _tune, "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule")
     _case_argument(p)
     tune_options(p)
+    p = verb("plan", _plan, "plan the motion of a redundant crane that takes least energy from its supply")
+    plan_options(p)
     return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
 
 
@@ -327,7 +330,15 @@ def _tune(options, arguments) -> int:
     return tune(options, _case(options.file))
 
 
-def _schema(options, arguments) -> int:
+def _plan(options, arguments) -> int:
+    from plants.planar_crane import PlanarCrane, planar_crane
+    from plants.planar_whole import whole_crane
+    from workbench.planning.case import load_plan
+    from workbench.planning.command import plan
+
+    _check_outputs({"report": options.report, "csv": options.csv, "json": options.json}, options.file)
+
+    def _schema(options, arguments) -> int:
     import json
 
     from plants.shipped import PLANTS

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Annotated, NamedTuple, final
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.parameters import Unit, positive
 from workbench.planning.kernel import Kernel, force_table
 from workbench.planning.task import BIG, Task
 
@@ -51,13 +52,16 @@ class Search:
     """
 
     nodes: int = 417
-    finest: float = 2e-6
+    finest: Annotated[float, Unit("m"), "spacing at which refinement ends", positive] = 2e-6
     tube: int = 65
     shrink: float = 4.0
 
     def __post_init__(self):
         if self.nodes < 3 or self.tube < 5 or self.tube % 2 == 0 or not self.shrink > 1 or not self.finest > 0:
             raise InputError(f"search: {self}", mend="nodes ≥ 3, tube odd and ≥ 5, shrink > 1, finest > 0")
+
+
+SEARCH = Search()
 
 
 @final
@@ -117,11 +121,11 @@ def grid(task: Task, base: np.ndarray, h: float, n: int, only: dict[int, int]) -
     return Grid(h, np.ascontiguousarray(base), np.ascontiguousarray(X.transpose(1, 0, 2)), np.ascontiguousarray(ok), C)
 
 
-def forces(task: Task, middle: np.ndarray, c: int) -> np.ndarray:
-    """(N, m, c) coefficients at the extensions `middle` (N, m) in the middle of the steps."""
+def forces(task: Task, middle: np.ndarray, c: int, first: int = 0) -> np.ndarray:
+    """(N, m, c) coefficients at the extensions `middle` (N, m) in the middle of N steps from the first."""
     N, m = middle.shape
     rows = np.empty((N, m, 7))
-    rows[:, :, :6] = task.middles.transpose(1, 0, 2).reshape(N, 1, 6)
+    rows[:, :, :6] = task.middles[:, first: first + N].transpose(1, 0, 2).reshape(N, 1, 6)
     rows[:, :, 6] = middle
     return force_table(task.crane, c)(rows.reshape(-1, 7)).reshape(N, m, c)
 
@@ -170,7 +174,7 @@ def energy(task: Task, q_3: np.ndarray) -> float:
     return total if allowed.all() else total + BIG
 
 
-def optimise(task: Task, search: Search = Search(), tell: Callable = lambda fraction, what="": None) -> Plan:
+def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None) -> Plan:
     """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
 
     The estimate is the larger of: what the last refinement still won, and what the path from half as many nodes costs more.
@@ -195,7 +199,7 @@ def optimise(task: Task, search: Search = Search(), tell: Callable = lambda frac
 def solved(task: Task, search: Search, tell: Callable = lambda fraction, what="": None, turn: int = 0) -> Plan | None:
     """The plan found from one first grid, refined; None when it has no feasible motion."""
     kernel = Kernel(task.step, coefficients(task))
-    low, high = task.crane.joint_range()[2]
+    low, high = task.ranges[2]
     n = search.nodes
     h = (high - low) / (n - 1)
     base = np.full(task.steps + 1, task.start - h * round((task.start - low) / h))

@@ -18,7 +18,7 @@ LONGEST = 64.0  # times the given duration, tried before giving up
 
 def explain(task: Task) -> InputError:
     """The error to raise for a task without a feasible motion (on the grid that was searched)."""
-    q3 = np.linspace(*task.crane.joint_range()[2], NODES)
+    q3 = np.linspace(*task.ranges[2], NODES)
     nodes = np.broadcast_to(q3, (task.steps + 1, NODES))
     allowed = task.pistons(nodes)[1]
     if (error := _unreached(task, q3, allowed)) is not None:
@@ -65,11 +65,11 @@ def _joint(task: Task, k: int, q3: np.ndarray) -> str:
         return (f"it is {format_quantity(far, 'm')} from the lift joint, {format_quantity(float(gap), 'm')} "
                 f"{'beyond' if over >= under else 'inside'} what the links reach")
     q = np.broadcast_arrays(*task.crane.joints(r, q3))
-    passed = np.stack([np.maximum(low - v, v - high) for v, (low, high) in zip(q[:2], task.crane.joint_range())])
+    passed = np.stack([np.maximum(low - v, v - high) for v, (low, high) in zip(q[:2], task.ranges)])
     worst = np.where(near, passed.max(axis=0), np.inf)
     i = int(np.argmin(worst))
     j = int(np.argmax(passed[:, i]))
-    low, high = task.crane.joint_range()[j]
+    low, high = task.ranges[j]
     return (f"{task.crane.joint_names[j]} would be {np.degrees(q[j][i]):.2f}°, its cylinder allows {np.degrees(low):.2f}° … "
             f"{np.degrees(high):.2f}° ({np.degrees(passed[j, i]):.2g}° over)")
 
@@ -105,17 +105,9 @@ def _ratios(task: Task, q3: np.ndarray, k: int) -> dict:
     if task.supply.needs_forces:
         n = coefficients(task)
         middle = np.linspace(q3[0], q3[-1], 2 * len(q3) - 1)
-        at = replace_middles(task, k)
-        c = list(forces(at, middle[None, :], n)[0].T[:, i + j])
+        c = list(forces(task, middle[None, :], n, k)[0].T[:, i + j])
     found = task.step.excess(X[:, 0][:, i], X[:, 1][:, j], c, u, np.zeros_like(u))
     return {name: np.broadcast_to(np.nan_to_num(np.asarray(v, float), nan=np.inf), i.shape) for name, v in found.items()}
-
-
-class replace_middles:  # noqa: N801
-    """A task seen at one step only."""
-
-    def __init__(self, task: Task, k: int):
-        self.crane, self.middles = task.crane, task.middles[:, k: k + 1]
 
 
 def _at(task: Task, k: int) -> str:
@@ -167,7 +159,7 @@ def feasible(task: Task, nodes: int = NODES) -> bool:
 def shortest_factor(task: Task) -> float | None:
     """How much longer the path must take, all of it alike: the least feasible factor within RESOLUTION; None when none is."""
     slowed = lambda factor: replace(task, path=Stretched(task.path, factor))
-    stroke = float(np.ptp(task.crane.joint_range()[2]))
+    stroke = float(np.ptp(task.ranges[2]))
 
     def can(factor: float) -> bool:  # a slow step may go far: the grid is as fine as its moves need
         finest = NODES if task.order == 1 else 131

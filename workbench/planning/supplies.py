@@ -13,7 +13,8 @@ With the speed v and the force F of each cylinder (positive: rod out), its areas
     Speed                  P = Σ A v², the weighted norm of the speeds: a baseline
 
 Discontinuities are kept as they are: dynamic programming compares values and asks for no slope. p jumps where a cylinder changes
-from lifting to lowering, so an optimum may creep along the edge (`Plan.creeping` counts that); direct methods get `smooth`.
+from lifting to lowering, so an optimum may creep along the edge (`Plan.creeping` counts that); a supply with `creep` above 0 has
+nothing to gain there, and plans what a machine can do. `workbench.planning.transcription` smooths both.
 
 Source: [Nurmi17] Section 5, equations as numbered.
 """
@@ -29,6 +30,8 @@ from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positiv
 
 Efficiency = Annotated[float, Unit("1"), "efficiency of pump and motor", Bound(0.05, 1.0, words="between 0.05 and 1")]
 BackPressure = Annotated[float, Unit("Pa"), "back pressure in the chamber that empties", nonnegative]
+
+Creep = Annotated[float, Unit("m/s"), "a load that sinks more slowly than this, or rests, asks for its pressure", nonnegative]
 
 
 @final
@@ -67,12 +70,15 @@ def flows(v, areas) -> list:
     return [A_a * np.maximum(s, 0.0) + A_b * np.maximum(-s, 0.0) for s, (A_a, A_b) in zip(v, areas)]
 
 
-def pressures(v, F, areas, back=0.0) -> list:
-    """Pressure each cylinder needs (34), Pa; the back pressure acts on the other side's area (35)."""
+def pressures(v, F, areas, back=0.0, creep=0.0) -> list:
+    """Pressure each cylinder needs (34), Pa; the back pressure acts on the other side's area (35).
+
+    creep: a cylinder that its load drives more slowly than this, or that rests, counts as lifting.
+    """
     found = []
     for s, f, (A_a, A_b) in zip(v, F, areas):
         out, into = (f + back * A_b) / A_a, (back * A_a - f) / A_b
-        found.append(np.where(f * s > 0, np.where(s > 0, out, into), 0.0))
+        found.append(np.where(f * s + creep * np.abs(f) > 0, np.where(f > 0, out, into), 0.0))
     return found
 
 
@@ -120,6 +126,7 @@ class LoadSensing:
 
     margin: Annotated[float, Unit("Pa"), "Δp, above the highest pressure", nonnegative] = 2e6
     back: BackPressure = 0.0
+    creep: Creep = 0.0
     η: Efficiency = 1.0
     map: EfficiencyMap | None = None
 
@@ -135,7 +142,7 @@ class LoadSensing:
 
     def pressure(self, v, F, areas):
         """At the pump, Pa (33)."""
-        return highest(pressures(v, F, areas, self.back)) + self.margin
+        return highest(pressures(v, F, areas, self.back, self.creep)) + self.margin
 
 
 @final
@@ -147,6 +154,7 @@ class ElectricLoadSensing:
     nominal: Annotated[float, Unit("Pa"), "Δp_n, further margin at the nominal flow", nonnegative] = 1e6
     flow: Annotated[float, Unit("m^3/s"), "nominal flow Q_n", positive] = 40e-3 / 60
     back: BackPressure = 0.0
+    creep: Creep = 0.0
     η: Efficiency = 1.0
     map: EfficiencyMap | None = None
 
@@ -163,7 +171,7 @@ class ElectricLoadSensing:
     def pressure(self, v, F, areas):
         """At the pump, Pa."""
         Q = sum(flows(v, areas)) / self.flow
-        return highest(pressures(v, F, areas, self.back)) + self.least + self.nominal * Q * Q
+        return highest(pressures(v, F, areas, self.back, self.creep)) + self.least + self.nominal * Q * Q
 
 
 @final
@@ -220,12 +228,16 @@ class Work:
 @final
 @dataclass(frozen=True)
 class Speed:
-    """Σ A v² with A the area that fills: what the weighted pseudo-inverse minimises, in (27)'s weights."""
+    """Σ A v² with A the area that fills, which the weighted pseudo-inverse minimises; or Σ v²."""
+
+    weighted: bool = True
 
     needs_forces: ClassVar[bool] = False
 
     def power(self, v, F, areas):
-        """m⁴/s², not a power."""
+        """m⁴/s² or m²/s², not a power."""
+        if not self.weighted:
+            return sum(s * s for s in v)
         return sum(np.where(s > 0, A_a, A_b) * s * s for s, (A_a, A_b) in zip(v, areas))
 
     def pressure(self, v, F, areas):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, positive
+from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.planning.supplies import Supply, flows
 
 BIG = 1e30  # energy of what is not allowed; kernel.c has it too
@@ -83,6 +83,7 @@ class Task:
     order        1: the speed of the extension is free to jump (velocity level); 2: accelerations are limited, and the
                  crane starts and ends at rest (acceleration level)
     Q_max, p_max largest pump flow and pressure, None: not limited
+    room         m, kept free at both ends of every stroke
     """
 
     crane: Any
@@ -94,6 +95,7 @@ class Task:
     order: int = 1
     Q_max: Annotated[float | None, Unit("m^3/s"), "largest pump flow", positive] = None
     p_max: Annotated[float | None, Unit("Pa"), "largest pump pressure", positive] = None
+    room: Annotated[float, Unit("m"), "kept free at both ends of every stroke", nonnegative] = 0.0
 
     def __post_init__(self):
         check_bounds(self)
@@ -103,10 +105,19 @@ class Task:
             raise InputError(f"steps: {self.steps!r}", mend="give a whole number, 2 or more")
         if not np.isfinite(self.path.duration) or self.path.duration <= 0:
             raise InputError("path: it has no end, or no length", mend="give a path that ends, like Waypoints")
-        low, high = self.crane.joint_range()[2]
+        if any(2 * self.room >= c.stroke for c in self.crane.cylinders):
+            raise InputError(f"room: {self.room:g} m at both ends leaves nothing of a stroke", mend="give less")
+        low, high = self.ranges[2]
         for name, q in (("start", self.start), ("end", self.end)):
             if q is not None and not low <= q <= high:
                 raise InputError(f"{name}: an extension of {q:g} m is outside {low:g} … {high:g} m", mend="choose one inside")
+
+    @cached_property
+    def ranges(self) -> list[tuple[float, float]]:
+        """(low, high) of q_1, q_2, q_3."""
+        strokes = [c.stroke for c in self.crane.cylinders]
+        turns = [(t.angle(self.room), t.angle(s - self.room)) for t, s in zip((self.crane.lift, self.crane.tilt), strokes)]
+        return [*turns, (self.room, strokes[2] - self.room)]
 
     @property
     def dt(self) -> float:
@@ -153,6 +164,6 @@ class Task:
         r = [self.tips[k, i].reshape(-1, *[1] * (q3.ndim - 1)) for i in (0, 1)]
         q = self.crane.joints(r, q3)
         allowed = np.abs(self.crane.stretch(r, q3)) < 1
-        for value, (low, high) in zip(q, self.crane.joint_range()):
+        for value, (low, high) in zip(q, self.ranges):
             allowed = allowed & (value >= low - 1e-12) & (value <= high + 1e-12)
         return np.stack(np.broadcast_arrays(*self.crane.pistons(q))), allowed

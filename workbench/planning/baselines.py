@@ -1,0 +1,92 @@
+"""What others do: the best step now, without looking ahead.
+
+    pseudo-inverse    min Σ A v² (or Σ v²) over the steps within joint ranges and speeds: the joint-limited null-space method in
+                      actuator space [Flacco12], [Nurmi17] Section 6.1. One redundant joint leaves a parabola over an interval.
+    pointwise         min of any supply's power, instant by instant
+
+None would finish where a joint runs into its end, so each takes only steps from which the path can still be walked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.planning.dynamic import Plan, coefficients, energy, forces, grid
+from workbench.planning.kernel import Kernel
+from workbench.planning.supplies import Speed, Supply
+from workbench.planning.task import BIG, Task
+
+CANDIDATES = 1601  # extensions compared in a step, then once more between the neighbours of the best
+
+
+def pointwise(task: Task, supply: Supply, name: str = "", nodes: int = 521) -> Plan:
+    """The plan of always taking the step with the least power under `supply`; its energy is the task's own.
+
+    Raises InputError where the path cannot be followed.
+    """
+    chosen = replace(task, supply=supply, order=1)
+    q = _greedy(chosen, _viable(chosen, nodes))
+    return Plan(task, q, energy(replace(task, order=1), q), name or f"pointwise {type(supply).__name__}")
+
+
+def pseudo_inverse(task: Task, weighted: bool = True) -> Plan:
+    """The plan of the joint-limited pseudo-inverse, weighted by the areas or not."""
+    return pointwise(task, Speed(weighted), f"pseudo-inverse{', weighted' if weighted else ''}")
+
+
+def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """(extensions (n,), from which the end can be reached within the limits (N+1, n))."""
+    from workbench.planning.feasibility import explain
+
+    low, high = task.ranges[2]
+    h = (high - low) / (nodes - 1)
+    only = {task.steps: round((task.end - low) / h)} if task.end is not None else {}
+    kind = replace(task, supply=Speed()) if task.step.highest is None else task
+    kind = replace(kind, crane=limited(task.crane, 0.999))  # so that what lies between nodes can be walked, too
+    g = grid(kind, np.full(task.steps + 1, low), h, nodes, only)
+    J, _ = Kernel(kind.step, coefficients(kind)).one(g, np.where(g.ok[-1] > 0.5, 0.0, BIG), kind.reach * (1 + 1e-12))
+    can = J < BIG
+    if not can.all(axis=0).any() and not can.any(axis=1).all():
+        raise explain(task)
+    return g.nodes[0], can
+
+
+def limited(crane, share: float):
+    """The crane with its cylinders' speeds limited to this share."""
+    if hasattr(crane, "planar"):
+        return replace(crane, planar=limited(crane.planar, share))
+    return replace(crane, cylinders=tuple(replace(c, v_max=share * c.v_max) for c in crane.cylinders))
+
+
+def _greedy(task: Task, viable) -> np.ndarray:
+    from workbench.planning.feasibility import explain
+
+    nodes, can = viable
+    q = [task.start]
+    for k in range(task.steps):
+        low, high = max(nodes[0], q[-1] - task.reach), min(nodes[-1], q[-1] + task.reach)
+        step = None
+        for _ in range(3):
+            to = np.unique(np.append(np.linspace(low, high, CANDIDATES), np.clip(q[-1], low, high)))
+            e = _energies(task, k, q[-1], to)
+            e = np.where(np.interp(to, nodes, can[k + 1]) > 1 - 1e-9, e, 2 * BIG)  # both nodes beside it
+            i = int(np.argmin(e))
+            if e[i] >= BIG:
+                break
+            step, low, high = to[i], to[max(i - 1, 0)], to[min(i + 1, len(to) - 1)]
+        if step is None:
+            error = explain(task)
+            raise InputError(f"no step within the limits is left at t = {task.times[k]:.4g} s", key="path", mend=error.mend)
+        q.append(float(step))
+    return np.array(q)
+
+
+def _energies(task: Task, k: int, at: float, to: np.ndarray) -> np.ndarray:
+    """J of the step k from one extension to each of several; BIG where not allowed."""
+    X, ok = task.pistons(np.stack([np.full_like(to, at), to]), slice(k, k + 2))
+    c = list(forces(task, (at + to)[None, :] / 2, 9, k)[0].T) if task.supply.needs_forces else []
+    e = task.step.energy(X[:, 0], X[:, 1], c, (to - at) / task.dt, np.zeros_like(to))
+    return np.where(ok[1], e, BIG)

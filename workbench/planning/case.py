@@ -1,0 +1,140 @@
+"""A plan's file (YAML) → a Task and how to search.
+
+    crane: hiab-reduced                  # a shipped planar crane, {machine: hiab-xs031}, or written out in full
+    path: {type: Waypoints, points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m], …], leg: 10 s}  # or Spline, or {type: Recorded, file: tip.csv}
+    supply: {type: LoadSensing, margin: 20 bar}
+    limits: {flow: 40 l/min, pressure: 185 bar, accelerations: true, room: 10 mm}         # those of the cylinders are the crane's
+    start: 0 m                           # of the extension (default: the room); end: 0.5 m, or free
+    steps: 150
+    search: {nodes: 417}
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, final
+
+from workbench.build import build, unknown
+from workbench.edit import located
+from workbench.parameters import Unit, nonnegative, positive
+from workbench.planning.dynamic import Search
+from workbench.planning.paths import read_path
+from workbench.planning.supplies import LoadSensing, Supply
+from workbench.planning.task import Task
+from workbench.reference import Waypoints
+from workbench.spline import Spline
+from workbench.units import quantity
+from workbench.yaml_input import Node, read
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Beyond those of the cylinders."""
+
+    flow: Annotated[float | None, Unit("m^3/s"), "largest pump flow", positive] = None
+    pressure: Annotated[float | None, Unit("Pa"), "largest pump pressure", positive] = None
+    accelerations: bool = False
+    room: Annotated[float, Unit("m"), "kept free at both ends of every stroke", nonnegative] = 0.0
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A tip's path in a file: time, x, y in s, m."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The planar crane within a shipped machine; `whole`: its own dynamics, cylinders' masses included."""
+
+    machine: str
+    whole: bool = True
+
+
+SECTIONS = ("title", "crane", "path", "supply", "limits", "start", "end", "steps", "search", "starts")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PlanCase:
+    """What a file says. starts: of the direct transcription it is compared with, 0: none."""
+
+    name: str
+    task: Task
+    search: Search
+    starts: int
+    path: str
+
+
+def load_plan(file: str | os.PathLike, planar: Callable, whole: Callable, crane_class: type) -> PlanCase:
+    """The case in a file. planar(name) and whole(machine name, whole) give cranes, crane_class builds one written out.
+
+    Raises InputError with file, line and key.
+    """
+    root = read(file)
+    if not isinstance(root.value, dict):
+        raise root.error(f"expected sections such as crane: and path:, got {root.words}",
+                         mend="write 'crane: hiab-reduced' to begin with")
+    given = root.value
+    for key, child in given.items():
+        if key not in SECTIONS:
+            raise unknown(child, key, SECTIONS)
+    for key, like in (("crane", "crane: hiab-reduced"), ("path", "path: {points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m]], leg: 10 s}")):
+        if key not in given:
+            raise root.error(f"there is no {key}: section", key=key, mend=f"add '{like}'")
+    crane = _crane(given["crane"], planar, whole, crane_class)
+    path = _path(given["path"], Path(file).parent)
+    take = lambda key, declared, default: build(declared, given[key], key) if key in given else default
+    limits = take("limits", Limits, Limits())
+    end = given.get("end")
+    free = end is None or end.value in (None, "free")
+    length = Annotated[float, Unit("m")]
+    with located(given["path"], "path"):
+        task = Task(crane, path, take("supply", Supply, LoadSensing()), take("steps", int, 150),
+                    take("start", length, limits.room), None if free else build(length, end, "end"),
+                    2 if limits.accelerations else 1, limits.flow, limits.pressure, limits.room)
+    search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
+    name = take("title", str, crane.name)
+    return PlanCase(name, task, search, take("starts", int, 0), os.fspath(file))
+
+
+def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> Any:
+    if isinstance(node.value, str):
+        with located(node, "crane"):
+            return planar(node.value)
+    if isinstance(node.value, dict) and "machine" in node.value:
+        made = build(Machine, node, "crane")
+        with located(node, "crane"):
+            return whole(made.machine, made.whole)
+    return build(crane_class, node, "crane")
+
+
+def _path(node: Node, folder: Path) -> Any:
+    if not isinstance(node.value, dict):
+        raise node.error(f"expected a path, got {node.words}", key="path", mend="write {points: […], leg: 10 s}")
+    inside = {key: _metres(child, f"path.{key}") if key in ("points", "values") else child for key, child in node.value.items()}
+    if "file" not in inside:
+        inside.setdefault("space", Node("cartesian", node.line, node.column, node.file))
+    path = build(Waypoints | Spline | Recorded, replace(node, value=inside), "path")
+    if isinstance(path, Recorded):
+        with located(node.value["file"], "path.file"):
+            return read_path(folder / path.file)
+    if path.space != "cartesian":
+        raise node.error(f"a tip's path is cartesian, not {path.space}", key="path.space", mend="leave space: out")
+    if isinstance(path, Waypoints) and "start" in path.points:
+        raise node.error("'start' is not known here", key="path.points", mend="give the first point as numbers")
+    return path
+
+
+def _metres(node: Node, key: str) -> Node:
+    """Points with "2.3 m" as numbers."""
+    if isinstance(node.value, list):
+        return replace(node, value=[_metres(child, f"{key}.{i}") for i, child in enumerate(node.value)])
+    if isinstance(node.value, str) and node.value[:1] in "+-.0123456789":
+        with located(node, key):
+            return replace(node, value=quantity(node.value, "m"))
+    return node

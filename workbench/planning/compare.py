@@ -1,0 +1,95 @@
+"""All planners on one task, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import process_time
+from typing import NamedTuple, final
+
+from workbench.errors import InputError
+from workbench.planning.baselines import limited, pointwise, pseudo_inverse
+from workbench.planning.bound import lower_bound
+from workbench.planning.drive import driven_energy
+from workbench.planning.dynamic import SEARCH, Plan, Search, energy, optimise
+from workbench.planning.neighbours import Neighbours, neighbours
+from workbench.planning.supplies import ConstantPressure
+from workbench.planning.task import BIG, Task
+from workbench.planning.transcription import transcribe
+
+
+class Row(NamedTuple):
+    """One planner: energy under the task's supply (J), that of the smooth motion that can be driven, steps that creep, processor
+    seconds; None where it gave no motion, and `note` says why."""
+
+    name: str
+    plan: Plan | None
+    energy: float | None
+    driven: float | None
+    creeping: int | None
+    seconds: float
+    note: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """rows: dynamic programming first; bound: J, no motion needs less (None: no bound for this supply)."""
+
+    task: Task
+    rows: tuple[Row, ...]
+    bound: float | None
+    around: Neighbours
+
+    @property
+    def best(self) -> Plan:
+        """The optimal plan."""
+        return self.rows[0].plan
+
+    def excess(self, row: Row) -> float | None:
+        """Energy over that of dynamic programming, less one."""
+        return None if row.energy is None else row.energy / self.rows[0].energy - 1
+
+
+def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable = lambda fraction, what="": None) -> Comparison:
+    """Dynamic programming, its neighbours, a lower bound, and the baselines; direct transcription from `starts` starts (0: not).
+
+    Raises what `optimise` raises; a baseline that cannot finish is listed as such.
+    """
+    told = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
+    rows = [_row(task, "dynamic programming", lambda: optimise(task, search, told(0.0, 0.4)))]
+    if rows[0].plan is None:
+        optimise(task, search)  # raises again, with its words
+    oil = ConstantPressure(1.0)
+    own = type(task.supply).__name__
+    others = {"pseudo-inverse, weighted": lambda: pseudo_inverse(task), "pseudo-inverse": lambda: pseudo_inverse(task, False),
+              "pointwise, pump flow": lambda: pointwise(task, oil), f"pointwise, {own}": lambda: pointwise(task, task.supply),
+              "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search)}
+    if isinstance(task.supply, ConstantPressure):
+        del others[f"pointwise, {own}"], others["optimal pump flow"]
+    for i, (name, make) in enumerate(others.items()):
+        tell(0.4 + 0.07 * i, name)
+        rows.append(_row(task, name, make))
+    if starts and task.order == 1:
+        tell(0.75, "direct transcription")
+        rows.append(_row(task, f"direct transcription, best of {starts}", lambda: transcribe(task, starts)[0]))
+    tell(0.95, "neighbours")
+    around = neighbours(rows[0].plan)
+    bound = lower_bound(task)
+    return Comparison(task, tuple(rows), None if bound is None else bound.energy, around)
+
+
+def _row(task: Task, name: str, make: Callable[[], Plan]) -> Row:
+    begin = process_time()
+    try:
+        plan = make()
+    except InputError as why:
+        return Row(name, None, None, None, None, process_time() - begin, why.message)
+    seconds = process_time() - begin
+    # Baselines keep speeds, not accelerations: with two states their energy is still that of their motion.
+    free = replace(task, order=1, crane=limited(task.crane, 1 + 1e-6))  # a solver ends on limits to its own tolerance
+    e = plan.energy if name == "dynamic programming" else energy(free, plan.q_3)
+    if e >= BIG:
+        return Row(name, None, None, None, None, seconds, "passes a limit of the pump")
+    own = plan if name == "dynamic programming" else Plan(free, plan.q_3, e, name)
+    return Row(name, own, e, driven_energy(own), own.creeping() if task.supply.needs_forces else None, seconds)

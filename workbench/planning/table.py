@@ -1,0 +1,75 @@
+"""A comparison of plans in words: for the terminal, and as JSON."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.planning.compare import Comparison
+from workbench.terminal import GAP, clean, width
+from workbench.units import format_quantity
+
+HEAD = ("planner", "energy", "over the least", "smoothed", "creeping", "time", "")
+
+
+def amount(value: float | None) -> str:
+    """An energy for people."""
+    return "–" if value is None else format_quantity(value, "J")
+
+
+def title(task) -> str:
+    """'HIAB XS 031, planar · LoadSensing · 30 s in 150 steps'."""
+    limits = "speeds limited" if task.order == 1 else "speeds and accelerations limited"
+    length = f"{format_quantity(task.path.duration, 's')} in {task.steps} steps"
+    return f"{task.crane.name} · {type(task.supply).__name__} · {length} · {limits}"
+
+
+def text(found: Comparison) -> str:
+    """The table and what may be said of it."""
+    rows = [HEAD]
+    for row in found.rows:
+        excess = found.excess(row)
+        over = "–" if excess is None else "" if row is found.rows[0] else f"{excess:+.1%}"
+        steps = "–" if row.creeping is None else f"{row.creeping} of {found.task.steps}"
+        rows.append((row.name, amount(row.energy), over, amount(row.driven), steps, format_quantity(row.seconds, "s", 2), row.note))
+    widths = [max(width(clean(r[i])) for r in rows) for i in range(6)]
+    lines = [GAP.join(clean(c) + " " * (w - width(clean(c))) for c, w in zip(r, [*widths, 0])).rstrip() for r in rows]
+    return "\n".join([*lines, *remarks(found)])
+
+
+def remarks(found: Comparison) -> list[str]:
+    """Grid convergence, bound, neighbours, creeping."""
+    plan, said = found.best, []
+    if plan.estimate is not None:
+        share = plan.estimate / plan.energy
+        words = "less than 0.01 %" if share < 1e-4 else f"at most about {share:.2%}"
+        said.append(f"grids: the optimum of these steps lies {words} lower (estimated from the grids' convergence)")
+    if found.bound is not None:
+        said.append(f"bound: no motion needs less than {amount(found.bound)} ({found.bound / plan.energy - 1:.2%}; numerical)")
+    gain = found.around.gain / plan.energy
+    said.append(f"neighbours: {found.around.trials} tried, {found.around.allowed} within the limits, "
+                + ("none is better" if gain <= 0 else f"the best is {gain:.1e} better"))
+    if hasattr(found.task.crane, "positions"):
+        from workbench.planning.drive import extension
+
+        q = found.task.crane.joints(found.task.tips[0], float(extension(plan, np.zeros(1))[0]))
+        said.append(f"to drive it: scenario: {{start: [{', '.join(f'{float(v):.9g}' for v in found.task.crane.positions(q))}], "
+                    "reference: {type: Recorded, space: cartesian, file: …}}")
+    row = found.rows[0]
+    if row.creeping:
+        said.append(f"creeping: in {row.creeping} steps a loaded cylinder sinks below 2 mm/s and asks for no pressure; "
+                    f"the same motion, smoothed to be driven, takes {amount(row.driven)} "
+                    f"({row.driven / row.energy - 1:+.1%}). A supply with creep: 3 mm/s, or more, does not lean on that")
+    return said
+
+
+def document(found: Comparison) -> dict:
+    """For JSON."""
+    plan = found.best
+    return {"crane": found.task.crane.name, "supply": type(found.task.supply).__name__, "duration": found.task.path.duration,
+            "steps": found.task.steps, "order": found.task.order, "energy": plan.energy, "unit": "J",
+            "estimate": plan.estimate, "bound": found.bound,
+            "neighbours": {"trials": found.around.trials, "allowed": found.around.allowed, "gain": found.around.gain},
+            "history": [{"spacing": h, "energy": e} for h, e in plan.history],
+            "planners": [{"name": r.name, "energy": r.energy, "smoothed": r.driven, "creeping": r.creeping, "seconds": r.seconds,
+                          "note": r.note} for r in found.rows],
+            "q_3": plan.q_3.tolist()}
