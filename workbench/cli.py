@@ -338,7 +338,15 @@ def _plan(options, arguments) -> int:
 
     _check_outputs({"report": options.report, "csv": options.csv, "json": options.json}, options.file)
 
-    def _schema(options, arguments) -> int:
+    def write(path, case, found):
+        from reports.planning import Planned, write_planning
+
+        write_planning(path, Planned(case, found, _today(), _command("workbench", arguments)))
+
+    return plan(options, load_plan(options.file, planar_crane, whole_crane, PlanarCrane), write)
+
+
+def _schema(options, arguments) -> int:
     import json
 
     from plants.shipped import PLANTS
