@@ -8,7 +8,7 @@ from __future__ import annotations
 
 _HOME = {name: "circuit" for name in ("Circuit", "Openings", "Pump", "Section", "orifice_coefficient")} | {
     name: "solve" for name in ("Γ", "Λ", "operating", "Interval", "Operating", "SectionState")} | {
-    "TABLE_1": "states", "segment": "states"}
+    "TABLE_1": "states", "segment": "states", "valve_powers": "accounts", "stepped": "stepping", "check_passive": "passivity"}
 
 __all__ = list(_HOME)
 
