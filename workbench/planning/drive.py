@@ -4,7 +4,7 @@ The extensions of the plan are the control points of a quintic B-spline over its
 them, its speed between theirs, and no kink remains), at rest at both ends; lift and tilt follow from the path. So the tip is
 exact, and the energy differs from the plan's: `driven_energy` says by how much.
 
-Source: [deBoor01] Chapter XI, Schoenberg's variation-diminishing approximation.
+Source: [DeBoor01] Chapter XI, Schoenberg's variation-diminishing approximation.
 """
 
 from __future__ import annotations
