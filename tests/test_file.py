@@ -26,7 +26,8 @@ from workbench.verification.claims import Claim, DelayLimit, Hypotheses, Practic
 from workbench.yaml_input import parse, read
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted(p for p in (ROOT / "examples").glob("*.yaml") if "\ncrane:" not in p.read_text("utf-8"))  # plans are others
+OTHERS = ("\ncrane:", "\ncase:")  # plans, sweeps
+EXAMPLES = sorted(p for p in (ROOT / "examples").glob("*.yaml") if not any(key in p.read_text("utf-8") for key in OTHERS))
 SHIPPED = Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml"
 P = "plant: hiab-xs031\n"
 

@@ -1,4 +1,4 @@
-"""The commands: `verify-stability FILE` and `workbench init | simulate | compare | identify | tune | plan | report | schema`.
+"""`verify-stability FILE` and `workbench init | simulate | compare | sweep | identify | tune | plan | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from workbench.compare_command import compare_options
     from workbench.identification.options import identify_options
     from workbench.planning.options import plan_options
+    from workbench.sweep.options import sweep_options
 
     parser = _parser("workbench", "Controller design and stability verification for hydraulic robots.",
                      "To verify a file: verify-stability FILE")
@@ -93,6 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
     p = verb("compare", _compare, "verify several case files and show them side by side; exit 0 when compared, whatever it says")
     compare_options(p)
+    p = verb("sweep", _sweep, "run a case file over grids and draws, on all cores or a cluster; exit 0 unless every case failed")
+    sweep_options(p)
     p = verb("schema", _schema, "print the JSON schema of case files, for editors")
     p = verb("identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)")
     identify_options(p)
@@ -344,6 +347,12 @@ def _plan(options, arguments) -> int:
         write_planning(path, Planned(case, found, _today(), _command("workbench", arguments)))
 
     return plan(options, load_plan(options.file, planar_crane, whole_crane, PlanarCrane), write)
+
+
+def _sweep(options, arguments) -> int:
+    from workbench.sweep.command import run_sweep
+
+    return run_sweep(options)
 
 
 def _schema(options, arguments) -> int:

@@ -68,15 +68,16 @@ class Case:
 def load(path: str | os.PathLike) -> Case:
     """The case in a file. Raises InputError, see the module."""
     root = read(path)
-    return _case(root, Path(path).read_text("utf-8-sig"), os.fspath(path))
+    return case_of(root, Path(path).read_text("utf-8-sig"), os.fspath(path))
 
 
 def loads(text: str, path: str = "") -> Case:
     """The case in a text; `path` is its name in messages, other files are looked for beside it."""
-    return _case(parse(text, path), text, path)
+    return case_of(parse(text, path), text, path)
 
 
-def _case(root: Node, text: str, path: str) -> Case:
+def case_of(root: Node, text: str, path: str) -> Case:
+    """The case in a tree that was read from `text`."""
     if not isinstance(root.value, dict):
         raise root.error(f"expected sections such as plant: and controller:, got {root.words}",
                          mend="write 'plant: hiab-xs031' to begin with")

@@ -81,6 +81,23 @@ def quantity(value: object, unit: str) -> float:
     return number
 
 
+def measured(text: str) -> tuple[float, str] | None:
+    """(number, SI unit) of a written quantity, whatever it measures: "185 bar" is (1.85e7, "Pa"); None for any other text."""
+    match = _NUMBER.fullmatch(text.strip()) if len(text) < _LONGEST else None
+    if match is None:
+        return None
+    written = match[2]
+    if not written or (source := _parsed(written)) is None:
+        return None if written else (float(match[1]), "")
+    for unit in (written, *_CALLED):
+        try:
+            if unit in _CALLED and _dimension(_parsed(unit)) == _dimension(source):
+                return quantity(text, unit), "" if unit == "1" else unit
+        except InputError:  # a frequency in Hz is no rate in 1/s
+            continue
+    return float(match[1]), written
+
+
 def _scaled(number: float, size: float) -> float:
     """number × size, rounded once: 70 cm is 0.7, not 0.7000000000000001."""
     inverse = round(1 / size)

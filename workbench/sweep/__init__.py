@@ -1,0 +1,21 @@
+"""The same question over many cases: a study over a grid and random draws, on all cores or a Dask cluster, resumable.
+
+    table = sweep(study, {"load": [0.0, 50.0], "supply": ["CP", "LS"]}, out="table.nc")
+
+See `workbench.sweep.run.sweep`; `workbench sweep FILE` does it for case files (`workbench.sweep.form`).
+"""
+
+from __future__ import annotations
+
+_HOME = {"sweep": "run", "Grid": "grid", "Draw": "grid", "spaced": "grid", "Table": "table",
+         "CaseStudy": "cases", "Collect": "cases"}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        import importlib
+
+        return getattr(importlib.import_module(f"workbench.sweep.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'workbench.sweep' has no attribute {name!r}")

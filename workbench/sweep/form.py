@@ -1,0 +1,189 @@
+"""A sweep file (YAML) → what to run.
+
+    case: hiab-xs031.yaml                     # a case file beside this one, a shipped machine, or a case written out
+    grid:                                     # every combination
+      plant.payload.mass: [0 kg, 25 kg, 50 kg]
+      loop.delay: {from: 0 ms, to: 2 ms, count: 5}        # spacing: log for equal ratios
+    draws:                                    # at every point of the grid, the same ones
+      count: 20
+      seed: 7
+      of: {plant.all.valve.frequency: {uniform: [60 Hz, 100 Hz]}}   # log-uniform, normal: [mean, deviation], choice: […]
+    collect:
+      verdicts: [tracking, settled]           # true: all claims of the file; false: none
+      statistics: true
+      signals: {peak: {signal: p_a1, take: max, after: 3 s}}
+
+Names of parameters are the way through the case file, see `cases.CaseStudy`. A mistake is an InputError with file, line, key.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from workbench.build import build, unknown
+from workbench.edit import located
+from workbench.errors import InputError
+from workbench.sweep.cases import CaseStudy, Collect
+from workbench.sweep.grid import KINDS, Draw, Grid, spaced
+from workbench.units import measured
+from workbench.yaml_input import Node, parse, read
+
+SECTIONS = ("title", "case", "grid", "draws", "collect")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What a sweep file says. units: parameter → SI unit of its plain numbers; about: what was swept, as plain data."""
+
+    title: str
+    study: CaseStudy
+    grid: Grid
+    units: Mapping[str, str]
+    about: Mapping[str, Any]
+    files: tuple[str, ...]
+
+
+def read_sweep(path: str | os.PathLike) -> Sweep:
+    """The sweep in a file. Raises InputError, see the module."""
+    root, file = read(path), os.fspath(path)
+    sections = _mapping(root, "", "'case:' and 'grid:'")
+    for key, child in sections.items():
+        if key not in SECTIONS:
+            raise unknown(child, key, SECTIONS)
+    if "case" not in sections:
+        raise root.error("there is no case: to vary", key="case", mend="add 'case: hiab-xs031.yaml', or a shipped machine")
+    grid, places = _grid(root)
+    collect = sections.get("collect")
+    places |= {f"collect.{k}": n for k, n in _mapping(collect, "collect", "'verdicts: true'").items()} if collect else {}
+    chosen = build(Collect, collect, "collect") if collect else Collect()
+    base, where = _base(sections["case"], Path(file).parent, file)
+    study = CaseStudy(base, where, chosen, places)
+    points = grid.points()
+    units = study.check(points)
+    _check_units(grid, places)
+    title = build(str, sections["title"], "title") if "title" in sections else os.path.basename(where or file)
+    about = {"title": title, "sweep": root.plain(), "case": base.plain()}
+    return Sweep(title, study, grid, units, about, tuple(dict.fromkeys((file, where))))
+
+
+def _base(node: Node, folder: Path, file: str) -> tuple[Node, str]:
+    """(tree of the case to vary, its path)."""
+    if isinstance(node.value, dict):
+        return node, file
+    if not isinstance(node.value, str):
+        raise node.error(f"expected a case file, got {node.words}", key="case", mend="write 'case: hiab-xs031.yaml'")
+    if "." not in node.value and os.sep not in node.value and not os.path.lexists(folder / node.value):
+        return parse(f"plant: {node.value}\n", file), file
+    path = os.fspath(folder / node.value)
+    with located(node, "case"):
+        return read(path), path
+
+
+def _mapping(node: Node, key: str, like: str) -> dict[str, Node]:
+    if not isinstance(node.value, dict):
+        raise node.error(f"expected a mapping, got {node.words}", key=key, mend=f"write {like} below it, indented")
+    return node.value
+
+
+# ---- grid and draws -------------------------------------------------------------------------------------------------
+def _grid(root: Node) -> tuple[Grid, dict[str, Node]]:
+    """The grid, and where each parameter is named."""
+    sections = root.value
+    axes = _mapping(sections["grid"], "grid", "'loop.delay: [0 ms, 1 ms]'") if "grid" in sections else {}
+    count, seed, of = 0, 0, {}
+    if "draws" in sections:
+        inside = _mapping(sections["draws"], "draws", "'count: 20' and 'of:'")
+        for key, child in inside.items():
+            if key not in ("count", "seed", "of"):
+                raise unknown(child, key, ("count", "seed", "of"), "draws")
+        for key in ("count", "of"):
+            if key not in inside:
+                raise sections["draws"].error(f"{key} is missing", key="draws", mend="give count: and of:")
+        count = _whole(inside["count"], "draws.count", 1)
+        seed = _whole(inside["seed"], "draws.seed", 0) if "seed" in inside else 0
+        of = _mapping(inside["of"], "draws.of", "'plant.payload.mass: {uniform: [0 kg, 50 kg]}'")
+    if not axes and not of:
+        raise root.error("there is nothing to vary", key="grid", mend="add 'grid:' with parameters and their values")
+    values = {name: _values(node, f"grid.{name}") for name, node in axes.items()}
+    draws = {name: _draw(node, f"draws.of.{name}") for name, node in of.items()}
+    places = {**axes, **of}
+    with located(sections.get("draws") or sections["grid"], "draws" if "draws" in sections else "grid"):
+        return Grid(values, draws, count, seed), places
+
+
+def _whole(node: Node, key: str, least: int) -> int:
+    if not isinstance(node.value, int) or isinstance(node.value, bool) or node.value < least:
+        raise node.error(f"expected a whole number, {least} or more, got {node.words}", key=key, mend=f"write {max(least, 20)}")
+    return node.value
+
+
+def _values(node: Node, key: str) -> list:
+    """The values of an axis: a list, {from, to, count, spacing}, or one value."""
+    inside = node.value
+    if isinstance(inside, dict) and {"from", "to", "count"} & inside.keys():
+        for k, child in inside.items():
+            if k not in ("from", "to", "count", "spacing"):
+                raise unknown(child, k, ("from", "to", "count", "spacing"), key)
+        for k in ("from", "to", "count"):
+            if k not in inside:
+                raise node.error(f"{k} is missing", key=key, mend="write {from: 0 ms, to: 2 ms, count: 5}")
+        (low, unit), (high, other) = _number(inside["from"], f"{key}.from"), _number(inside["to"], f"{key}.to")
+        if unit != other:
+            raise node.error(f"from and to are in different units ({unit or 'none'}, {other or 'none'})", key=key,
+                             mend="give both the same kind of unit")
+        word = inside["spacing"].value if "spacing" in inside else "even"
+        if word not in ("even", "log"):
+            raise unknown(inside["spacing"], str(word), ("even", "log"), f"{key}.spacing", "spacing")
+        with located(node, key):
+            return spaced(low, high, _whole(inside["count"], f"{key}.count", 1), unit, word == "log")
+    if isinstance(inside, list) and inside:
+        return [child.plain() for child in inside]
+    raise node.error(f"expected a list of values, got {'an empty one' if inside == [] else node.words}", key=key,
+                     mend="write [0 kg, 25 kg], or {from: 0 kg, to: 50 kg, count: 3}")
+
+
+def _number(node: Node, key: str) -> tuple[float, str]:
+    """(number in SI, unit) of a written quantity."""
+    value = node.value
+    found = measured(value) if isinstance(value, str) else None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        found = float(value), ""
+    if found is None:
+        raise node.error(f"expected a number or a quantity, got {node.words}", key=key, mend="write 0.5, or 0.5 ms")
+    return found
+
+
+def _draw(node: Node, key: str) -> Draw:
+    inside = _mapping(node, key, "'uniform: [0 kg, 50 kg]'")
+    if len(inside) != 1:
+        raise node.error(f"expected one distribution, got {len(inside)}", key=key, mend=f"choose one of {', '.join(KINDS)}")
+    (kind, numbers), = inside.items()
+    if kind not in KINDS:
+        raise unknown(numbers, kind, KINDS, key, "distribution")
+    if not isinstance(numbers.value, list) or (kind != "choice" and len(numbers.value) != 2):
+        what = "a list of values" if kind == "choice" else "two numbers"
+        raise numbers.error(f"expected {what}, got {numbers.words}", key=f"{key}.{kind}",
+                            mend="write uniform: [0 kg, 50 kg], normal: [mean, deviation] or choice: [a, b, c]")
+    with located(numbers, f"{key}.{kind}"):
+        if kind == "choice":
+            return Draw(kind, among=tuple(child.plain() for child in numbers.value))
+        (a, unit), (b, other) = (_number(child, f"{key}.{kind}") for child in numbers.value)
+        if unit != other:
+            raise InputError(f"the two numbers are in different units ({unit or 'none'}, {other or 'none'})",
+                             mend="give both the same kind of unit")
+        return Draw(kind, a, b, unit=unit)
+
+
+def _check_units(grid: Grid, places: Mapping[str, Node]) -> None:
+    """The values of an axis measure one thing."""
+    for name, values in grid.axes.items():
+        read = [measured(v) for v in values if isinstance(v, str)]
+        found = {pair[1] for pair in read if pair and pair[1]}
+        if len(found) > 1:
+            raise places[name].error(f"the values are in different units: {', '.join(sorted(found))}", key=f"grid.{name}",
+                                     mend="give all of them the same kind of unit")

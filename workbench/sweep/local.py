@@ -1,0 +1,142 @@
+"""Cases on processes of this machine. A process that dies is replaced and its case tried again."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import connection, get_context
+from typing import Any
+
+from workbench.errors import InputError
+from workbench.sweep.outcome import DIED, Outcome, outcome
+
+TRIES = 3  # times a case may take its process with it
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # small matrices: threads would only wait for cores
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def here(study: Callable, todo: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Outcome]]:
+    """One case after the other in this process."""
+    for i, point in todo:
+        yield i, outcome(study, point)
+
+
+def on_processes(study: Callable, todo: Sequence[tuple[int, Any]], jobs: int) -> Iterator[tuple[int, Outcome]]:
+    """(place, outcome) of every (place, point), as they finish. Started afresh (spawned), each with one thread of linear algebra.
+
+    Raises InputError when the study cannot be sent to another process, or none can be started.
+    """
+    packed, waiting, tries = _packed(study), deque(todo), dict.fromkeys((i for i, _ in todo), 0)
+    running: dict[connection.Connection, tuple] = {}  # connection → (process, (place, point) or None before it is ready)
+    try:
+        with _one_thread():
+            for _ in range(min(jobs, len(todo))):
+                _start(packed, running)
+            while running:
+                for line in connection.wait(list(running)):
+                    process, busy = running.pop(line)
+                    try:
+                        found = line.recv()
+                    except (EOFError, ConnectionError):
+                        line.close()
+                        process.join()
+                        yield from _lost(process, busy, waiting, tries)
+                        if waiting:
+                            _start(packed, running)
+                        continue
+                    if isinstance(found, str) and found:
+                        raise InputError(f"the study cannot be used in another process: {found}",
+                                         mend="define it in a module, or run with one job")
+                    if waiting:
+                        running[line] = process, waiting.popleft()
+                        line.send(running[line][1])
+                    else:
+                        _dismiss(line, process)
+                    if busy is not None:
+                        yield busy[0], found
+    finally:
+        for line, (process, _) in running.items():
+            process.terminate()
+            line.close()
+        for process, _ in running.values():
+            process.join(5)
+            if process.is_alive():
+                process.kill()
+
+
+def _packed(study: Callable) -> bytes:
+    try:
+        from cloudpickle import dumps  # also takes what was typed in a notebook
+    except ImportError:
+        from pickle import dumps
+    try:
+        return dumps(study)
+    except Exception as why:
+        raise InputError(f"the study cannot be sent to another process: {why}",
+                         mend="define it at the top of a module, or run with one job") from why
+
+
+def _start(packed: bytes, running: dict) -> None:
+    context = get_context("spawn")
+    line, other = context.Pipe()
+    process = context.Process(target=_work, args=(other, packed), daemon=True, name="sweep")
+    process.start()
+    other.close()
+    running[line] = process, None
+
+
+def _lost(process, busy, waiting: deque, tries: dict) -> Iterator[tuple[int, Outcome]]:
+    """A process died: its case goes to the front, or is given up."""
+    if busy is None:
+        raise InputError(f"a process for the sweep could not be started (exit code {process.exitcode})",
+                         mend="in a script, call it below 'if __name__ == \"__main__\":'; or run with one job")
+    tries[busy[0]] += 1
+    if tries[busy[0]] < TRIES:
+        waiting.appendleft(busy)
+        return
+    code = process.exitcode
+    how = f"by signal {-code}, as when memory runs out" if code and code < 0 else f"with exit code {code}"
+    yield busy[0], Outcome(error=f"{DIED} {TRIES} times, {how}", kept=False)
+
+
+def _dismiss(line, process) -> None:
+    with suppress(OSError):
+        line.send(None)
+    line.close()
+    process.join(5)
+
+
+@contextmanager
+def _one_thread():
+    """The environment that new processes get."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _work(line, packed: bytes) -> None:
+    """What a process does: ready, then one case after the other, until told to stop or left alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends this process
+    try:
+        study = pickle.loads(packed)
+    except Exception as why:
+        line.send(f"{type(why).__name__}: {why}")
+        return
+    with suppress(EOFError, ConnectionError, BrokenPipeError):  # the parent is gone
+        line.send("")
+        while (case := line.recv()) is not None:
+            line.send(outcome(study, case[1]))
