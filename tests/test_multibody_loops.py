@@ -302,3 +302,26 @@ def test_what_actuators_span():
     for start, span in ((-0.2, {"shortest": 0.0}), (0.2, {"longest": 0.0})):
         with pytest.raises(InputError, match="actuators.f: measures -?0.2 m at the start and can only span"):
             pushed(start, **span)
+
+
+def test_a_loop_that_holds_nothing_leaves_all_its_rows_out():
+    """Hinged twice on the same axis."""
+    door = bar("door", "ground", 1.2, 3.0, start=0.4)
+    hinge = Loop("hinge", Place("door", (0.0, 0.0, 0.3)), Place("ground", (0.0, 0.0, 0.3)))
+    once, twice = Mechanism((door,)), Mechanism((door,), (hinge,))
+    assert twice.assembly.mobility == 1 and twice.kept == () and len(twice.assembly.left_out) == 5
+    a, b = (simulate(m, Scenario(0.5)) for m in (once, twice))
+    assert np.abs(a["q_door"].values - b["q_door"].values).max() < 1e-12 and b["open_hinge"].values.max() < 1e-15
+
+
+def test_units_and_names_of_what_is_logged():
+    """A spring on a revolute joint gives a torque; names that would fall together are refused."""
+    sprung = lambda name: four_bar(actuators=(Actuator(name, SpringDamper(3.0), joint="crank"),))
+    assert [(s.name, s.unit) for s in sprung("k").monitors if s.name in ("f_k", "s_k")] == [("s_k", "rad"), ("f_k", "N m")]
+    for name in ("damping", "stored"):
+        with pytest.raises(InputError, match=f"two signals would be called '{name}'"):
+            sprung(name)
+    with pytest.raises(InputError, match="actuators.c.drive: .* a cylinder between two pins or on a prismatic joint"):
+        four_bar(actuators=(Actuator("c", ThrottledCircuit(), joint="crank"),))
+    with pytest.raises(InputError, match="all of them are fixed, so nothing can move"):
+        Mechanism((Body("a", joint="fixed", mass=1.0),))

@@ -177,12 +177,14 @@ def _row_names(mechanism) -> list[tuple[str, int]]:
 
 def check_masses(mechanism, M) -> None:
     """Every motion must move some mass."""
+    if not len(M):
+        raise InputError("bodies: all of them are fixed, so nothing can move", mend="put one on another joint")
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
     for i, j in enumerate(mechanism.tree.body_of):
         if not scale[i] > 0:
             raise InputError(f"bodies.{mechanism.bodies[j].name}: moving its joint moves no mass",
                              mend="give it a mass, or make the joint fixed")
-    σ, V = np.linalg.eigh(M / np.outer(scale, scale)) if len(M) else (np.ones(1), None)
+    σ, V = np.linalg.eigh(M / np.outer(scale, scale))
     if σ[0] < 1e-13:
         j = mechanism.tree.body_of[int(np.abs(V[:, 0]).argmax())]
         raise InputError(f"bodies.{mechanism.bodies[j].name}: its joint and others can move together without moving any mass",
@@ -226,7 +228,7 @@ def check_regular(mechanism, z, M) -> None:
         except InputError:
             continue
         there = smallest(mechanism, beside)
-        if len(there) > len(here) or here[-1:] < 1e-3 * there[-1:]:
+        if len(there) > len(here) or (here[-1:] < 1e-3 * there[-1:]).any():
             raise InputError("bodies: the start is singular: the loops hold fewer ways to move there than beside it, so forces "
                              "and accelerations are not determined",
                              mend="start away from where links are in line (a dead centre, a flat parallelogram)")

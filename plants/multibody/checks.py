@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from math import inf
 
-from plants.multibody.drives import Force, Torque
+from plants.multibody.drives import SpringDamper, Torque
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
 from workbench.errors import InputError
+from workbench.system import names
 
 
 def check_names(mechanism) -> None:
@@ -30,9 +31,18 @@ def check_names(mechanism) -> None:
         if kind in ("fixed", "spherical"):
             raise InputError(f"actuators.{a.name}.joint: {a.joint} has a {kind} joint, which no drive can act on",
                              mend="name a body on a revolute or prismatic joint")
-        if isinstance(a.drive, Torque | Force) and isinstance(a.drive, Torque) != (kind == "revolute"):
-            raise InputError(f"actuators.{a.name}.drive: a Torque acts on a revolute joint, a Force between two pins or on a "
-                             "prismatic joint", mend="exchange the two, or name another joint")
+        if not isinstance(a.drive, SpringDamper) and isinstance(a.drive, Torque) != (kind == "revolute"):
+            raise InputError(f"actuators.{a.name}.drive: a Torque acts on a revolute joint, a Force or a cylinder between two pins "
+                             "or on a prismatic joint", mend="exchange the two, or name another joint")
+
+
+def check_signals(mechanism) -> None:
+    """No two signals of one name, and no two causes of one name in the energy account."""
+    m = mechanism
+    for called in (names([*m.states, *m.monitors, *m.inputs]), [*m.power_names, "stored"]):
+        twice = next((name for name in called if called.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"bodies, actuators: two signals would be called {twice!r}", mend="rename a body or an actuator")
 
 
 def check_lengths(mechanism) -> None:

@@ -66,6 +66,7 @@ class Mechanism(System):
         checks.check_names(self)
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ())
+        checks.check_signals(self)
         checks.check_lengths(self)
         self.initial()
 
@@ -129,7 +130,7 @@ class Mechanism(System):
 
     @property
     def monitors(self):
-        return (*signals.lengths(self), *self._following(self.coordinates, self.rates), *signals.forces(self.actuators),
+        return (*signals.lengths(self), *self._following(self.coordinates, self.rates), *signals.forces(self),
                 *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
 
     def _following(self, positions, rates) -> list:

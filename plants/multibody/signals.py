@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from plants.multibody.drives import Torque
 from workbench.system import Signal
 
 JOINTS = {"revolute": ("q", "rad", "angle"), "prismatic": ("x", "m", "position")}
@@ -40,6 +39,8 @@ def lengths(mechanism) -> tuple[Signal, ...]:
     return (*s, *(Signal(f"d{x.name}", f"{x.unit}/s", f"rate of {x.meaning}") for x in s))
 
 
-def forces(actuators) -> tuple[Signal, ...]:
-    """f_… of the actuators."""
-    return tuple(Signal(f"f_{a.name}", "N m" if isinstance(a.drive, Torque) else "N", f"force of {a.name}") for a in actuators)
+def forces(mechanism) -> tuple[Signal, ...]:
+    """f_… of the actuators; a torque on a revolute joint."""
+    kinds = {b.name: b.joint for b in mechanism.bodies}
+    return tuple(Signal(f"f_{a.name}", "N m" if kinds.get(a.joint) == "revolute" else "N", f"force of {a.name}")
+                 for a in mechanism.actuators)
