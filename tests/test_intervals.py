@@ -84,3 +84,13 @@ def test_plant_flow_on_a_box(crane):
             u = [*rng.uniform(0.4, 0.6, 3), *[crane.defaults().get(s.name, 0.0) for s in crane.inputs[3:]]]
             xd = crane.rhs(0.0, list(point), u)
             assert all(e.low[k] <= v <= e.high[k] for e, v in zip(b, xd))
+
+
+def test_sums_and_products_of_what_is_not_negative_keep_roots_defined():
+    x = ca.SX.sym("x", 2)
+    f = ca.Function("f", [x], [ca.sqrt(0.3 * x[0] ** 2 + x[1] ** 2 * 1.7)])
+    low, high = np.array([-0.2, 0.0, -1e-160]), np.array([0.1, 0.4, 1e-160])
+    (found,) = enclose(f, [[box(low, high), box(low, high)]])
+    assert found.sure.all() and (found.low == 0).all() and (found.high >= np.sqrt(2.0) * np.maximum(-low, high)).all()
+    g = ca.Function("g", [x], [ca.sqrt(x[0] ** 2 + x[1])])
+    assert not enclose(g, [[box(-0.1, 0.2), box(-1e-300, 1.0)]])[0].sure.any()

@@ -122,6 +122,16 @@ def test_a_delay_margin_of_a_fraction_of_a_sample_is_not_overstated(K_p, own):
     assert radius(1.05 * row["delay"]) > 1
 
 
+@pytest.mark.parametrize("T", [None, 0.05], ids=["continuous", "sampled"])
+@pytest.mark.parametrize("A", [((-1.1, 0.0), (0.4, 0.2)), ((-1.1, 0.4), (0.0, 0.2)), ((-1.1, 0.0), (0.0, 0.2)),
+                               ((-1.1, 0.0), (0.0, 0.0))], ids=["unseen", "undriven", "isolated", "neutral"])
+def test_modes_that_no_command_shows_are_not_overlooked(A, T):
+    plant = Linear(A=A, B=((1.0,), (0.0,)), C=((1.0, 0.0),), x0=(0.1, 0.0))
+    law = PID(plant, K_p=(1.3,), K_i=(0.5,), feed="none", damping="none", u_max=1.0)
+    found = asked(ClosedLoop(plant, law if T is None else Sampled(law, T)))
+    assert {v.holds for v in found.values()} == {False if A[1][1] > 0 else None}
+
+
 # ---- what is left out of an argument must be at rest ---------------------------------------------------------------------
 @pytest.mark.parametrize("offset, holds", [("", True), ("  offset: {v_F: 5 mm/s}\n", None)])
 def test_what_no_command_moves_must_rest_in_the_run(offset, holds):

@@ -195,6 +195,16 @@ def test_nonsmooth_systems_and_functions():
     assert backwards.holds is False and rises(replace(Switched(), c=-1.3), "x**2 + v**2", backwards.data["at"], ["x", "v"]) >= 0
 
 
+def test_a_root_of_squares_is_a_norm():
+    """V = √(x² + v²), without a derivative at rest: to a level a little above the ball's radius, and refused where it rises."""
+    turning = lambda a: ClosedLoop(p := Linear(A=((-0.6, a), (-0.9, -1.1)), B=((0.0,), (1.0,)), C=((1.0, 0.0),)),
+                                   Feedback(p, ((0.0,),)))
+    box = {"x0": (-1, 1), "x1": (-1, 1)}
+    held = check_supplied("sqrt(x0**2 + x1**2)", turning(0.7), box, 0.2)
+    assert held.holds and 0.2 <= held.data["ball"] < 0.21
+    assert check_supplied("sqrt(x0**2 + x1**2)", turning(3.9), box, 0.2).holds is False
+
+
 def test_where_the_model_is_no_number_nothing_is_proved():
     assert check_supplied("x**2", Guarded(), {"x": (-0.45, 0.45)}, 0.02).holds is True
     assert check_supplied("x**2", Guarded(), {"x": (-0.9, 0.9)}, 0.02, budget=3000).holds is None

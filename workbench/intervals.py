@@ -96,10 +96,19 @@ def out(low, high, sure, ulps: int = 1) -> Box:
     return Box(np.where(bad, -INF, low), np.where(bad, INF, high), sure & ~bad)
 
 
+def _kept(found: Box, a: Box, b: Box) -> Box:
+    """Sums and products of what is nowhere negative are not either, whatever was rounded: √(x² + y²) stays defined."""
+    return Box(np.where((a.low >= 0) & (b.low >= 0), np.maximum(found.low, 0.0), found.low), found.high, found.sure)
+
+
+def _add(a: Box, b: Box) -> Box:
+    return _kept(out(a.low + b.low, a.high + b.high, a.sure & b.sure), a, b)
+
+
 def _mul(a: Box, b: Box) -> Box:
     corners = np.array([x * y for x in (a.low, a.high) for y in (b.low, b.high)])
     corners = np.where(np.isnan(corners), 0.0, corners)  # 0 · ∞ at a corner: the other corners carry the bound
-    return out(corners.min(axis=0), corners.max(axis=0), a.sure & b.sure)
+    return _kept(out(corners.min(axis=0), corners.max(axis=0), a.sure & b.sure), a, b)
 
 
 def _div(a: Box, b: Box) -> Box:
@@ -156,7 +165,7 @@ def _abs(a: Box) -> Box:
 
 
 _RULES: dict[int, Callable] = {
-    ca.OP_ADD: lambda a, b: out(a.low + b.low, a.high + b.high, a.sure & b.sure),
+    ca.OP_ADD: _add,
     ca.OP_SUB: lambda a, b: out(a.low - b.high, a.high - b.low, a.sure & b.sure),
     ca.OP_MUL: _mul, ca.OP_DIV: _div, ca.OP_SQ: _square, ca.OP_SQRT: _sqrt,
     ca.OP_NEG: lambda a: Box(-a.high, -a.low, a.sure),
@@ -173,7 +182,7 @@ _RULES: dict[int, Callable] = {
     ca.OP_CEIL: lambda a: Box(np.ceil(a.low), np.ceil(a.high), a.sure),
     ca.OP_FMIN: lambda a, b: Box(np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure),
     ca.OP_FMAX: lambda a, b: Box(np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure),
-    ca.OP_HYPOT: lambda a, b: _sqrt(_RULES[ca.OP_ADD](_square(a), _square(b))),
+    ca.OP_HYPOT: lambda a, b: _sqrt(_add(_square(a), _square(b))),
     ca.OP_LT: lambda a, b: _truth(a.high < b.low, a.low >= b.high),
     ca.OP_LE: lambda a, b: _truth(a.high <= b.low, a.low > b.high),
     ca.OP_EQ: lambda a, b: _truth((a.low == a.high) & (b.low == b.high) & (a.low == b.low), (a.high < b.low) | (b.high < a.low)),
