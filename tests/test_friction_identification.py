@@ -131,6 +131,23 @@ def test_a_record_of_reversals_gives_the_bristles_too(law):
     assert found.percent[0] > 98
 
 
+@pytest.mark.parametrize("cls", [CoulombViscous, Stribeck, BrownMcPhee, LuGre], ids=lambda cls: cls.__name__)
+def test_a_record_may_begin_in_motion(cls):
+    """With bristles bent as by steady sliding; a law without memory has none to begin with."""
+    true = having(cls)
+    t, v = T[:900], 0.09 * np.cos(2 * np.pi * 1.3 * T[:900])
+    start = [true.steady(v[0]) / true.σ_0 - true.b * v[0] / true.σ_0] if true.states("") else []
+    F = drive(true, t, v, start=start).F
+    found = fit_friction(cls(), [Record(t, v, F, (Signal("v", "m/s"),), (Signal("F", "N"),))])
+    assert np.abs(drive(found.law, t, v, start=start).F - F).max() < 2e-3 * np.abs(F).max()
+    assert found.law.F_c == pytest.approx(true.F_c, rel=5e-3) and found.law.b == pytest.approx(true.b, rel=2e-2)
+
+
+def having(cls):
+    given = {**NUMBERS, "σ_0": 8.1e6, "σ_1": 3.2e4}
+    return cls(**{f: x for f, x in given.items() if f in cls.__dataclass_fields__})
+
+
 def test_points_and_records_together_and_an_offset():
     law, shifted = BRISTLES, points(BRISTLES, seed=4)
     shifted = Points(shifted.v, shifted.F + 77.0)

@@ -176,7 +176,7 @@ class Task:
 
 def _begin(law, v) -> list[float]:
     """Memory a record begins with: sliding steadily if it moves, else none."""
-    if abs(v[0]) < 1e-3 * np.abs(v).max():
+    if not law.states("") or abs(v[0]) < 1e-3 * np.abs(v).max():
         return [0.0] * len(law.states(""))
     return [law.grip(v[0], [0.0, *law.film_settled(v[0])]) / law.σ_0 * np.sign(v[0]), *law.film_settled(v[0])]
 
