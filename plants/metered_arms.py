@@ -121,6 +121,8 @@ class MeteredArms(System):
                                  f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, or lower h and the step (max_step)")
         self.circuit  # noqa: B018 — refuses arms that share a name
 
+    loop_rate = 6.0  # 1/s, what a position loop can have: arm and K swing at 5 to 7 Hz, damped by B alone
+
     @property
     def circuit(self) -> Circuit:
         """The valve circuit, its sections named like the arms."""
@@ -141,7 +143,7 @@ class MeteredArms(System):
 
     @property
     def outputs(self):
-        return (*self.states, *_signals(_SHOWN[:1], self.names))
+        return (*_signals(_SHOWN[:1], self.names), *_signals((("dl", "m/s", "its rate, arm {}"),), self.names), *self.states)
 
     @property
     def monitors(self):
@@ -154,6 +156,13 @@ class MeteredArms(System):
     @property
     def power_names(self):
         return tuple(f"{key}_{name}" for name in self.names for key in ("rod", "element", "tip"))
+
+    @property
+    def velocity_gain(self):
+        """ẋ per unit of u_c where no force acts and the pump is at its relief, mean of both directions and all arms, m/s."""
+        gains = [(A * self.pump.P_M / (s.A_h**3 / h**2 + s.A_r**3 / r**2)) ** 0.5 for s in (a.section for a in self.arms)
+                 for A, h, r in ((s.A_h, s.c_ph, s.c_tr), (s.A_r, s.c_th, s.c_pr))]
+        return sum(gains) / len(gains)
 
     def limits(self):
         return {f"u_c_{name}": (-1.0, 1.0) for name in self.names}
@@ -198,7 +207,8 @@ class MeteredArms(System):
         return rates
 
     def out(self, t, x):
-        return [*x, *(a.length(x[3 * j]) for j, a in enumerate(self.arms))]
+        lengths = [a.length(x[3 * j]) for j, a in enumerate(self.arms)]
+        return [*lengths, *(a.lever(x[3 * j]) * x[3 * j + 1] for j, a in enumerate(self.arms)), *x]
 
     def monitor(self, t, x, u):
         parts, held, v = self._motion(x, u)

@@ -1,5 +1,6 @@
 """Arms behind quasistatic valves: the published run, both integrations, order, energy, two arms, what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import metering_cases as cases
@@ -145,12 +146,20 @@ def test_velocities_are_those_of_the_circuit():
 
 
 # ---- examples, energy, refusals ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["arm-imv", "two-arms-one-pump"])
-def test_examples_hold(name):
+@pytest.mark.parametrize("name, sampled", [("arm-imv", 0), ("two-arms-one-pump", 0), ("arm-imv-pid", 3)])
+def test_examples_hold(name, sampled):
     case = load(EXAMPLES / f"{name}.yaml")
-    verdicts = verify(case.loop, case.scenario, case.claims)
-    assert {v.key: (v.holds, v.strength) for v in verdicts} == {"energy-balance": (True, "numerical"),
-                                                                "incremental-passivity": (True, "proof")}
+    verdicts = {v.key: v for v in verify(case.loop, case.scenario, case.claims)}
+    assert all(v.holds for v in verdicts.values())
+    assert verdicts["energy-balance"].strength == "numerical" and verdicts["incremental-passivity"].strength == "proof"
+    assert sum(v.strength == "sampled" for v in verdicts.values()) == sampled
+
+
+def test_a_loop_whose_valves_pass_next_to_nothing_is_not_said_to_track():
+    case = load(EXAMPLES / "arm-imv-pid.yaml")
+    loop = replace(case.loop, plant=replace(case.plant, arms=(replace(case.plant.arms[0], section=Section(c_ph=1e-9, c_pr=1e-9)),)))
+    verdicts = {v.key: v.holds for v in verify(loop, case.scenario, case.claims)}
+    assert verdicts["tracking"] is False and verdicts["incremental-passivity"] is True
 
 
 def test_pressures_stay_within_their_limits_in_a_run():
