@@ -16,6 +16,11 @@ def amount(value: float | None) -> str:
     return "–" if value is None else format_quantity(value, "J")
 
 
+def share(excess: float) -> str:
+    """'+7.9 %', '0 %' for what is less than can be shown."""
+    return "0 %" if abs(excess) < 5e-4 else f"{excess:+.1%}".replace("%", " %")
+
+
 def title(task) -> str:
     """'HIAB XS 031, planar · LoadSensing · 30 s in 150 steps'."""
     limits = "speeds limited" if task.order == 1 else "speeds and accelerations limited"
@@ -28,7 +33,7 @@ def text(found: Comparison) -> str:
     rows = [HEAD]
     for row in found.rows:
         excess = found.excess(row)
-        over = "–" if excess is None else "" if row is found.rows[0] else f"{excess:+.1%}"
+        over = "–" if excess is None else "" if row is found.rows[0] else share(excess)
         steps = "–" if row.creeping is None else f"{row.creeping} of {found.task.steps}"
         rows.append((row.name, amount(row.energy), over, amount(row.driven), steps, format_quantity(row.seconds, "s", 2), row.note))
     widths = [max(width(clean(r[i])) for r in rows) for i in range(6)]

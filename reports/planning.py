@@ -1,0 +1,64 @@
+"""A plan on pages: path and crane, motions, flow and pressure, energies, the cost to go."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, final
+
+from workbench.planning.table import HEAD, amount, remarks, share, title
+from workbench.units import format_quantity
+
+from . import figures_planning as figures
+from . import tables
+from .document import typeset, write_pdf
+from .style import clean, drawing, svg
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """What the pages show: a `workbench.planning.case.PlanCase`, its Comparison, date and command as they shall be printed."""
+
+    case: Any
+    found: Any
+    date: str = ""
+    command: str = ""
+
+
+def write_planning(path: str | os.PathLike, content: Planned) -> None:
+    """Write the pages as PDF, whole or not at all. Raises InputError when `path` cannot be written."""
+    write_pdf(path, lambda: rendered(content))
+
+
+def rendered(content: Planned, format: str = "pdf", ppi: float = 100.0):
+    """The pages as bytes, or as pictures. Same content, same bytes."""
+    found = content.found
+    with drawing():
+        made = {"workspace": figures.workspace(found), "motion": figures.motion(found), "supply": figures.supply(found),
+                "energies": figures.energies(found), "value": figures.value(found)}
+        drawn = {name: svg(fig) for name, fig in made.items() if fig is not None}
+    return typeset("planning", drawn, data(content, list(drawn)), format, ppi)
+
+
+def data(content: Planned, drawn: list[str]) -> dict:
+    """What the template prints."""
+    found, task = content.found, content.found.task
+    rows = []
+    for row in found.rows:
+        excess = found.excess(row)
+        over = "" if excess is None or row is found.rows[0] else share(excess)
+        steps = "–" if row.creeping is None else f"{row.creeping} of {task.steps}"
+        cells = (row.name, amount(row.energy), over, amount(row.driven), steps, format_quantity(row.seconds, "s", 2))
+        rows.append([tables.wrapped(clean(cell)) for cell in cells] + ([tables.wrapped(clean(row.note))] if row.note else []))
+    return {"title": clean(content.case.name, 60), "short": "Plan", "date": clean(content.date, 40), "what": clean(title(task)),
+            "head": list(HEAD[:6]), "rows": [r[:6] for r in rows], "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
+            "remarks": [tables.wrapped(clean(r)) for r in remarks(found)], "supply": type(task.supply).__name__,
+            "order": task.order, "history": history(found.best),
+            "command": clean(content.command), "figures": drawn}
+
+
+def history(plan) -> list[list[str]]:
+    """[spacing, energy] of the last pass at every spacing, eight at most."""
+    last = list({format_quantity(h, "m", 2): amount(e) for h, e in plan.history}.items())
+    return [list(pair) for pair in [*last[:7], *last[7:][-1:]]]
