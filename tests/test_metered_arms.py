@@ -14,6 +14,7 @@ from plants.valve_circuits.accounts import valve_powers
 from plants.valve_circuits.roots import resolve
 from plants.valve_circuits.stepping import stepped
 from workbench import InputError, Scenario, Sine, Steps, load, simulate, verify
+from workbench.file import loads
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PAPER = MeteredArms()
@@ -213,3 +214,19 @@ def test_the_pumps_power_is_found_again_valve_by_valve():
     assert valve_powers(PAPER, one)["pR"] == pytest.approx(valve_powers(PAPER, one)["pump"] - valve_powers(PAPER, one)["bleed"])
     with pytest.raises(InputError, match="no v_2, f_2"):
         valve_powers(case.plant, one)
+
+
+def test_velocity_gain_is_that_of_the_circuit():
+    """Small commands, no force: extending and retracting, by Λ with next to no β."""
+    plant = MeteredArms(arms=(Arm(section=Section(A_r=0.017, c_tr=2e-6, c_pr=4e-6)),))
+    v = [abs(Λ(plant.circuit, Openings.command(u), 0.0, 1e-3, 0.0)[0]) / 0.01 for u in (0.01, -0.01)]
+    assert plant.velocity_gain == pytest.approx(np.mean(v), rel=1e-6)
+
+
+def test_the_claim_is_asked_in_a_file():
+    text = (EXAMPLES / "arm-imv.yaml").read_text("utf-8") + "  incremental-passivity: {samples: 20, seed: 3}\n"
+    case = loads(text)
+    verdict = next(v for v in verify(case.loop, case.scenario, case.claims) if v.key == "incremental-passivity")
+    assert verdict.holds and verdict.data["samples"] == 20 and verdict.data["seed"] == 3
+    with pytest.raises(InputError, match="samples"):
+        loads(text.replace("samples: 20", "samples: 0"))

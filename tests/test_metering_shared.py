@@ -8,6 +8,7 @@ from oracles.metering import programme, residuals
 from plants.valve_circuits import Γ, Λ, Circuit, Openings, Pump, Section, operating
 from plants.valve_circuits.kernel import pumped, section
 from plants.valve_circuits.roots import resolve, resolve_all
+from plants.valve_circuits.slopes import dΛ
 
 PAPER = Circuit()
 
@@ -159,3 +160,20 @@ def test_work_array_and_order_do_not_matter():
     v, w = np.zeros(2), np.full(2, 7.0)
     assert resolve(rows, supply, β, f, v, np.zeros(2)) == resolve(rows, supply, β, f, w, np.full(2, 3.0))
     assert (v == w).all() and Pump().Q > 0
+
+
+@pytest.mark.parametrize("N", [1, 2, 3])
+def test_derivatives_are_those_of_differences(N):
+    """Central differences at two widths tell whether there is a derivative; where they agree, it is this one."""
+    compared = 0
+    for rng, c, o, u_b in drawn(110 + N, 60, N, (-1, 0, 1, None)):
+        β, f = cases.load(rng, N, 4.5, 7.0)
+        wide, narrow = (np.stack([(Λ(c, o, u_b, β, f + h * e) - Λ(c, o, u_b, β, f - h * e)) / (2 * h) for e in np.eye(N)], -1)
+                        for h in (20.0, 5.0))
+        exact = dΛ(c, o, u_b, β, f)
+        assert (np.diag(exact) <= 1e-9 / β).all() and (np.diag(exact) >= -1.0 / β * (1 + 1e-9)).all()
+        if np.abs(wide - narrow).max() < 1e-5 / β.min():
+            compared += 1
+            assert exact == pytest.approx(narrow, abs=1e-4 / β.min())
+            assert exact == pytest.approx(exact.T, rel=1e-6, abs=1e-9 / β.max())
+    assert compared > 40

@@ -105,10 +105,3 @@ def resolve_all(rows, supply, β, f, v, P):
     q = np.zeros(rows.shape[1])
     for m in range(rows.shape[0]):
         P[m] = resolve(rows[m], supply[m], β[m], f[m], v[m], q)
-
-
-@jit
-def given_all(rows, supply, v, p, P):
-    """`given` at M points: rows (M, N, 9), supply (M, 3), v (M, N), p (M, N, 2), P (M)."""
-    for m in range(rows.shape[0]):
-        P[m] = given(rows[m], supply[m], v[m], p[m])
