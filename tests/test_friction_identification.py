@@ -185,6 +185,17 @@ def test_fast_points_do_not_know_the_breakaway():
     assert not fit_friction(Stribeck(), points(Stribeck(**NUMBERS))).notes
 
 
+def test_a_number_at_its_bound_has_an_interval_too():
+    """Friction that falls with speed drives b to zero; how far it could be from there is that of linear regression on v."""
+    falling = BrownMcPhee(**{**NUMBERS, "b": 0.0})
+    found = fit_friction(CoulombViscous(), points(falling))
+    assert found.law.b < 1e-9 and not found["b"].identified
+    A = np.stack([np.tanh(V / 1e-3), V], axis=1)
+    left = found.residuals[0]
+    σ = np.sqrt(left @ left / (V.size - 2) * np.linalg.inv(A.T @ A)[1, 1])
+    assert found["b"].σ == pytest.approx(σ, rel=1e-3) and "b" in " ".join(found.notes)
+
+
 def test_no_stribeck_effect_is_said_and_never_below_coulomb():
     flat = CoulombViscous(F_c=1230.0, b=5100.0, width=1e-5)
     found = fit_friction(LuGre(), points(flat))

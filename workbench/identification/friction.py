@@ -32,6 +32,7 @@ from workbench.identification.uncertainty import (
 from workbench.parameters import bind, leaves
 
 HELD = ("width", "n")  # unless asked for: how a law is smoothed, and the exponent
+LEAST = 1e-3  # sizes of numbers that are zero, of what would move the forces by all they are: zero has an interval too
 
 
 @final
@@ -124,6 +125,11 @@ def _set(data, law) -> Points | Motion:
     return data
 
 
+def _reach(sets, G) -> np.ndarray:
+    """Changes of the numbers that move the forces by as much as they are, by the columns of G."""
+    return np.sqrt(sum(float(d.F @ d.F) for d in sets)) / np.maximum(np.linalg.norm(G, axis=0), np.finfo(float).tiny)
+
+
 # ---- the summary ----------------------------------------------------------------------------------------------------
 def _summary(task: Task, law, result, unseen, tied) -> FrictionFit:
     pieces, J, offsets = task.errors(law)
@@ -131,7 +137,8 @@ def _summary(task: Task, law, result, unseen, tied) -> FrictionFit:
     M = task.map[:, moving]
     lost = len(moving) + (len(task.sets) if task.offset else 0)
     noise = autoregression(pieces) if any(isinstance(d, Motion) for d in task.sets) else None
-    inner = covariance(np.concatenate(J) @ M, pieces, lost, noise, np.abs(task.numbers(law))[moving])
+    G = np.concatenate(J) @ M
+    inner = covariance(G, pieces, lost, noise, np.maximum(np.abs(task.numbers(law))[moving], LEAST * _reach(task.sets, G)))
     C = M @ inner @ M.T
     N = sum(e.size for e in pieces)
     freedom = max((noise.effective if noise else N) - lost, 1.0)
