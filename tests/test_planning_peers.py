@@ -47,6 +47,13 @@ def test_pointwise_optima_look_no_further(plans):
     assert pointwise(task(oil()), oil()).energy == pytest.approx(CP, rel=1e-3)  # of oil, the best step now is the best there is
 
 
+def test_baselines_end_where_they_shall():
+    t = short(end=0.923456)
+    for plan in (pseudo_inverse(t), pointwise(t, LoadSensing())):
+        assert plan.q_3[-1] == 0.923456 and plan.energy < 1e29
+        assert plan.energy >= optimise(t, Search(nodes=209)).energy * (1 - 1e-6)
+
+
 def test_the_pseudo_inverse_is_the_null_space_formula():
     """q̇ = W⁻¹Jᵀ(J W⁻¹Jᵀ)⁻¹ ẋ (9) in actuator space, where no limit is active: the first small step of the path."""
     path = Waypoints("cartesian", ((3.0, 1.0), (3.2, 1.1)), 10.0)
@@ -259,6 +266,27 @@ def test_bad_files_say_what_to_do(tmp_path, capsys, change, words):
     said = capsys.readouterr().err
     assert all(word in said for word in words), said
     assert "mend:" in said and "Traceback" not in said and not (tmp_path / "no.csv").exists()
+
+
+def test_a_file_may_give_all_there_is(tmp_path):
+    from plants.planar_crane import PlanarCrane, planar_crane
+    from workbench.planning.case import load_plan
+    file = tmp_path / "all.yaml"
+    file.write_text("""\
+crane: {machine: hiab-xs031, whole: false}
+path: {type: Spline, times: [0, 5 s, 10], values: [[2.5 m, 0.5 m], [3 m, 120 cm], [3.2, 1.5]]}
+supply:
+  type: LoadSensing
+  creep: 2 mm/s
+  map: {pressures: [20 bar, 200 bar], flows: [6 l/min, 60 l/min], rows: [[0.5, 0.7], [0.6, 80 %]]}
+limits: {flow: 30 l/min, pressure: 200 bar, room: 5 mm, accelerations: true}
+end: 0.3 m
+""")
+    case = load_plan(file, planar_crane, whole_crane, PlanarCrane)
+    t = case.task
+    assert (t.order, t.Q_max, t.p_max, t.room, t.start, t.end) == (2, pytest.approx(5e-4), 2e7, 5e-3, 5e-3, 0.3)
+    assert t.path.times == (0.0, 5.0, 10.0) and t.path.values[1] == (3.0, 1.2)
+    assert t.supply.map.at(2e7, 1e-3) == 0.8 and t.supply.creep == 2e-3 and t.crane.h > 0.1
 
 
 def test_examples_are_read_as_plans():

@@ -43,10 +43,13 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
     low, high = task.ranges[2]
     h = (high - low) / (nodes - 1)
-    only = {task.steps: round((task.end - low) / h)} if task.end is not None else {}
+    base, only = np.full(task.steps + 1, low), {}
+    if task.end is not None:
+        only[task.steps] = round((task.end - low) / h)
+        base[-1] = task.end - h * only[task.steps]
     kind = replace(task, supply=Speed()) if task.step.highest is None else task
     kind = replace(kind, crane=limited(task.crane, 0.999))  # so that what lies between nodes can be walked, too
-    g = grid(kind, np.full(task.steps + 1, low), h, nodes, only)
+    g = grid(kind, base, h, nodes, only)
     J, _ = Kernel(kind.step, coefficients(kind)).one(g, np.where(g.ok[-1] > 0.5, 0.0, BIG), kind.reach * (1 + 1e-12))
     can = J < BIG
     if not can.all(axis=0).any() and not can.any(axis=1).all():
@@ -66,7 +69,7 @@ def _greedy(task: Task, viable) -> np.ndarray:
 
     nodes, can = viable
     q = [task.start]
-    for k in range(task.steps):
+    for k in range(task.steps if task.end is None else task.steps - 1):
         low, high = max(nodes[0], q[-1] - task.reach), min(nodes[-1], q[-1] + task.reach)
         step = None
         for _ in range(3):
@@ -81,7 +84,7 @@ def _greedy(task: Task, viable) -> np.ndarray:
             error = explain(task)
             raise InputError(f"no step within the limits is left at t = {task.times[k]:.4g} s", key="path", mend=error.mend)
         q.append(float(step))
-    return np.array(q)
+    return np.array(q if task.end is None else [*q, task.end])
 
 
 def _energies(task: Task, k: int, at: float, to: np.ndarray) -> np.ndarray:

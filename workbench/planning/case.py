@@ -55,6 +55,7 @@ class Machine:
     whole: bool = True
 
 
+UNITS = {"points": "m", "values": "m", "times": "s"}  # of the lists in a path
 SECTIONS = ("title", "crane", "path", "supply", "limits", "start", "end", "steps", "search", "starts")
 
 
@@ -116,7 +117,7 @@ def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> 
 def _path(node: Node, folder: Path) -> Any:
     if not isinstance(node.value, dict):
         raise node.error(f"expected a path, got {node.words}", key="path", mend="write {points: […], leg: 10 s}")
-    inside = {key: _metres(child, f"path.{key}") if key in ("points", "values") else child for key, child in node.value.items()}
+    inside = {key: _plain(child, f"path.{key}", UNITS[key]) if key in UNITS else child for key, child in node.value.items()}
     if "file" not in inside:
         inside.setdefault("space", Node("cartesian", node.line, node.column, node.file))
     path = build(Waypoints | Spline | Recorded, replace(node, value=inside), "path")
@@ -130,11 +131,11 @@ def _path(node: Node, folder: Path) -> Any:
     return path
 
 
-def _metres(node: Node, key: str) -> Node:
-    """Points with "2.3 m" as numbers."""
+def _plain(node: Node, key: str, unit: str) -> Node:
+    """Lists with "2.3 m" in them as numbers."""
     if isinstance(node.value, list):
-        return replace(node, value=[_metres(child, f"{key}.{i}") for i, child in enumerate(node.value)])
+        return replace(node, value=[_plain(child, f"{key}.{i}", unit) for i, child in enumerate(node.value)])
     if isinstance(node.value, str) and node.value[:1] in "+-.0123456789":
         with located(node, key):
-            return replace(node, value=quantity(node.value, "m"))
+            return replace(node, value=quantity(node.value, unit))
     return node

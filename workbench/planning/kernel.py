@@ -19,9 +19,10 @@ from workbench.parameters import bind, leaves, structure
 _BINARY = {ca.OP_ADD: "{} + {}", ca.OP_SUB: "{} - {}", ca.OP_MUL: "{} * {}", ca.OP_DIV: "{} / {}", ca.OP_LT: "{} < {}",
            ca.OP_LE: "{} <= {}", ca.OP_EQ: "{} == {}", ca.OP_NE: "{} != {}", ca.OP_FMAX: "{0} > {1} ? {0} : {1}",
            ca.OP_FMIN: "{0} < {1} ? {0} : {1}", ca.OP_IF_ELSE_ZERO: "{} != 0 ? {} : 0", ca.OP_AND: "{} != 0 && {} != 0",
-           ca.OP_OR: "{} != 0 || {} != 0"}
+           ca.OP_OR: "{} != 0 || {} != 0", ca.OP_POW: "pow({}, {})", ca.OP_CONSTPOW: "pow({}, {})"}
 _UNARY = {ca.OP_NEG: "-{}", ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "2 * {}", ca.OP_FABS: "({0} < 0 ? -{0} : {0})", ca.OP_NOT: "!({})",
-          ca.OP_INV: "1 / {}", ca.OP_ASSIGN: "{}", ca.OP_SQRT: "sqrt({})"}
+          ca.OP_INV: "1 / {}", ca.OP_ASSIGN: "{}", ca.OP_SQRT: "sqrt({})", ca.OP_EXP: "exp({})", ca.OP_LOG: "log({})",
+          ca.OP_SIN: "sin({})", ca.OP_COS: "cos({})", ca.OP_TANH: "tanh({})"}
 
 
 def inline(f: ca.Function, groups: list[list[str]], name: str, head: str) -> str:

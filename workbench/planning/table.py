@@ -60,7 +60,7 @@ def remarks(found: Comparison) -> list[str]:
         said.append(f"to drive it: scenario: {{start: [{', '.join(f'{float(v):.9g}' for v in found.task.crane.positions(q))}], "
                     "reference: {type: Recorded, space: cartesian, file: …}}")
     row = found.rows[0]
-    if row.creeping:
+    if row.creeping and hasattr(found.task.supply, "creep"):
         said.append(f"creeping: in {row.creeping} steps a loaded cylinder sinks below 2 mm/s and asks for no pressure; "
                     f"the same motion, smoothed to be driven, takes {amount(row.driven)} "
                     f"({row.driven / row.energy - 1:+.1%}). A supply with creep: 3 mm/s, or more, does not lean on that")
