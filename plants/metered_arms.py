@@ -147,7 +147,8 @@ class MeteredArms(System):
 
     @property
     def monitors(self):
-        return (*_signals(_SHOWN, self.names), Signal("P", "Pa", "pressure of the pump"))
+        return (*_signals(_SHOWN, self.names), Signal("P", "Pa", "pressure of the pump"),
+                Signal("r_P", "1", "pump's flow that its pressure leaves unaccounted for, over Q"))
 
     @property
     def pressure_names(self):
@@ -218,7 +219,7 @@ class MeteredArms(System):
         for (a, θ, _, p), f_bar, w, row in zip(parts, held, v, rows):
             l, f = a.length(θ), f_bar + a.B * w
             shown += [l, w, f, p - l, *shared.pressures(row, self.supply, w, f, pump.P)]
-        return [*shown, pump.P]
+        return [*shown, pump.P, pump.residual]
 
     def powers(self, t, x, u):
         """Power into the arms and what lies between rod and arm, by cause (W); their sum is d(stored)/dt."""

@@ -117,7 +117,8 @@ def test_unrolled_root_is_the_root():
         P = resolve(rows, supply, β, f, v, np.zeros(N))
         with np.errstate(over="ignore"):
             found = shared.resolved(list(rows), supply, β, f)
-        assert [float(w) for w in found.v] == pytest.approx(list(v), abs=1e-6)
+        assert [float(w) for w in found.v] == pytest.approx(list(v), abs=1e-9)
+        assert abs(float(found.residual)) < 1e-6
         for row, w, b, g in zip(rows, v, β, f):
             h, r = map(float, shared.pressures(row, supply, w, b * w + g, P))
             assert row[0] * h - row[1] * r == pytest.approx(b * w + g, abs=1e-6 * (row[0] * row[2] + row[1] * row[3]))

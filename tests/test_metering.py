@@ -42,10 +42,8 @@ def test_forces_are_those_of_the_circuit_solved_by_force():
 
 def test_dividing_by_the_larger_of_epsilon_and_the_opening_would_be_91_kN_off():
     """The workaround after (64): machine epsilon in SI is as large as (c_b u_b)² itself."""
-    row, supply, v = PAPER.rows(Openings.command(0.5))[0], PAPER.supply(0.003), 0.3455
+    row, supply, worst = PAPER.rows(Openings.command(0.5))[0], PAPER.supply(0.003), 0.0
     eps, U_b = np.finfo(float).eps, supply[2]
-    w = v - Q / A_H
-    worst = 0.0
     for v in np.linspace(0.2, 0.347, 400):
         w = v - Q / A_H
         paper = np.clip(min(A_H * 36e6, -(A_H**3) / max(eps, U_b**2) * w * abs(w)) - v * v * A_H**3 / row[4] ** 2, 0.0, A_H * 42e6)
