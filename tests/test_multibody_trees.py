@@ -102,6 +102,7 @@ def test_order_of_the_bodies_in_the_file_does_not_matter():
 
 @pytest.mark.parametrize(("bodies", "words"), [
     ((Body("a", "b", mass=1.0), Body("b", "a", mass=1.0)), "a, b hang on each other in a circle"),
+    ((Body("a", "a", mass=1.0),), "bodies: a hangs on itself"),
     ((Body("a", "c", mass=1.0),), "bodies.a.parent: there is no body 'c'"),
     ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("a", mass=1.0)), "'a' is there twice"),
     ((Body("ground", mass=1.0),), "'ground' is the world"),

@@ -82,7 +82,8 @@ def _tree(bodies) -> Tree:
         ready = [j for j, p in enumerate(parents) if j not in order and (p < 0 or p in order)]
         if not ready:
             names = ", ".join(known[j] for j in range(len(bodies)) if j not in order)
-            raise InputError(f"bodies: {names} hang on each other in a circle", mend="cut one joint and write it under loops:")
+            words = "hang on each other in a circle" if "," in names else "hangs on itself"
+            raise InputError(f"bodies: {names} {words}", mend="cut one joint and write it under loops:")
         order += ready
     z, v, n_z, n_v, body_of = [], [], 0, 0, []
     for j, (_, _, joint) in enumerate(bodies):
