@@ -11,7 +11,7 @@ import numpy as np
 
 from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
 from controllers.mpc_overlap import Overlap, overlap, smoothed, without_overlap
-from controllers.mpc_parts import LONGEST, Limit, Named, horizon, suited
+from controllers.mpc_parts import LONGEST, Limit, Named, horizon, limit_units, suited
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
 from controllers.terminal_set import Terminal
@@ -112,7 +112,11 @@ class MPC:
     def __deepcopy__(self, memo):
         return self  # nothing here changes during a run: all of that is in Memory
 
-    suited, horizon = staticmethod(suited), staticmethod(horizon)
+    suited, horizon, units_on = staticmethod(suited), staticmethod(horizon), staticmethod(limit_units)
+
+    def units(self) -> dict[str, str]:
+        """Units of this law's numbers where they follow those of the plant."""
+        return limit_units(self.model)
 
     # ---- signals and numbers -----------------------------------------------------------------------------------------
     @property

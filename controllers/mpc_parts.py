@@ -91,3 +91,10 @@ def _actuator(plant) -> dict[str, Any]:
     believed = Observer(σ_y=tuple(noise[s.unit] for s in plant.outputs), σ_d=(2e-6,), disturbance=("X",))
     return {"Q": (1.0,), "S": (10.0,), "T_s": 2e-3, "N": 40, "observer": believed, "relinearise": True, "terminal": "none",
             "working": {"E": plant.distributor.E_d + plant.distributor.w}}
+
+
+def limit_units(model=None, signals=()) -> dict[str, str]:
+    """Units of a law's limits for the commands of `model` (plain SI numbers where they differ); words without a model."""
+    units = {"command"} if model is None else {s.unit for s in controls(model)}
+    u = units.pop() if len(units) == 1 else "1"
+    return {"u_min": u, "u_max": u, "u_0": u, "slew": "1" if u == "1" else f"{u}/s"}

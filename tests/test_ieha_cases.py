@@ -385,3 +385,12 @@ def test_runs_are_what_study_says(textbook):
     case, done, _ = textbook
     again = run(case.loop, case.scenario)
     assert np.array_equal(again.log.array("mpc_cost"), done.log.array("mpc_cost"))
+
+
+def test_limits_of_a_predictive_law_have_the_units_of_its_commands():
+    text = (EXAMPLES / "ieha-mpc.yaml").read_text()
+    given = text.replace("  horizon: 40 ", "  u_min: -0.4 mm\n  u_max: 400 um\n  slew: 5 cm/s\n  horizon: 40 ")
+    law = innermost(loads(given).controller)
+    assert (law.u_min, law.u_max, law.slew) == ((-0.4e-3,), (0.4e-3,), (0.05,))
+    with pytest.raises(InputError, match="a length was expected.*voltage"):
+        loads(given.replace("400 um", "4 V"))
