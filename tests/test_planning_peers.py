@@ -76,6 +76,7 @@ def test_the_pseudo_inverse_is_the_null_space_formula():
 def test_every_start_of_the_transcription_finds_the_oil(plans):
     best, starts = transcribe(task(oil()), starts=2)
     assert best.energy == pytest.approx(plans["CP"].energy, rel=2e-5)
+    assert abs(plans["CP"].energy - best.energy) <= plans["CP"].estimate  # the estimate covers the truth
     assert [s.energy for s in starts] == pytest.approx([best.energy] * 2, rel=1e-6)
 
 

@@ -54,7 +54,7 @@ class Search:
     nodes: int = 417
     finest: Annotated[float, Unit("m"), "spacing at which refinement ends", positive] = 2e-6
     tube: int = 65
-    shrink: float = 4.0
+    shrink: float = 2.5
 
     def __post_init__(self):
         if self.nodes < 3 or self.tube < 5 or self.tube % 2 == 0 or not self.shrink > 1 or not self.finest > 0:
@@ -177,21 +177,25 @@ def energy(task: Task, q_3: np.ndarray) -> float:
 def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None) -> Plan:
     """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
 
-    The estimate is the larger of: what the last refinement still won, and what the path from half as many nodes costs more.
+    The estimate is the larger of two: what refinement won since its grid was three times as coarse (the error falls with the
+    spacing, so half of that may be left), and by how much the paths found from two first grids, refined differently, differ.
     """
     from workbench.planning.feasibility import explain
 
     found = []
-    for nodes in ((search.nodes + 1) // 2, search.nodes, *([5 * search.nodes] if task.order == 1 else [])):
+    # Two ways down that share no grid: what they differ by is what the way decides.
+    ways = [(2 * search.nodes // 3, 1.3 * search.shrink), (search.nodes, search.shrink)]
+    for nodes, shrink in (*ways, *([(5 * search.nodes, search.shrink)] if task.order == 1 else [])):
         if len(found) == 2 or (found and nodes > search.nodes):
             break
-        if (plan := solved(task, replace(search, nodes=nodes), tell, len(found))) is not None:
+        if (plan := solved(task, replace(search, nodes=nodes, shrink=shrink), tell, len(found))) is not None:
             found.append(plan)
     if not found:
         raise explain(task)
     best = min(found, key=lambda p: p.energy)
     doubt = abs(found[0].energy - found[-1].energy) if len(found) > 1 else None
-    won = best.history[-2][1] - best.history[-1][1] if len(best.history) > 1 else 0.0
+    coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
+    won = coarser[-1] - best.energy if coarser else best.energy
     fine = found[-1]
     return replace(best, estimate=None if doubt is None else max(doubt, won), value=fine.value, nodes=fine.nodes)
 
