@@ -27,6 +27,7 @@ def _of_the_run(log, plant, analysis) -> dict:
     from . import figures_friction as friction
     from . import figures_loop as loop
     from . import figures_mechanism as mechanism
+    from . import figures_metering as metering
     from . import signals
 
     beside = signals.wanted_path(log, plant) is not None
@@ -42,6 +43,8 @@ def _of_the_run(log, plant, analysis) -> dict:
     if not any(entry["kind"] == "command" for entry in limited or ()):
         plan["voltages"] = lambda: run.voltages(log, plant)
     plan["friction"] = lambda: friction.rubbed(log, plant)
+    plan |= {"operating_points": lambda: metering.operating_points(log, plant),
+             "valve_states": lambda: metering.valve_states(log, plant)}
     if solved := analysis.get("solver"):
         plan["solver"] = lambda: loop.solver(solved)
     return plan | {"work_cycle": lambda: mechanism.work_cycle(log), "energy": lambda: mechanism.energy(log, plant)}
