@@ -41,7 +41,11 @@ def on_cluster(study: Callable, todo: Sequence[tuple[int, Any]], address: str) -
     with client:
         _check_workers(client, address)
         futures = {client.submit(outcome, study, point, pure=False, key=f"case-{i}-{id(client):x}"): i for i, point in todo}
-        for future in as_completed(futures, loop=client.loop):
+        completed = as_completed(futures, loop=client.loop)
+        for future in completed:
+            if future.status in ("lost", "pending"):  # its worker died with the result before it was fetched: it runs again
+                completed.add(future)
+                continue
             i = futures.pop(future)
             if future.status == "finished":
                 found = future.result()
