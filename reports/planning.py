@@ -18,12 +18,14 @@ from .style import clean, drawing, svg
 @final
 @dataclass(frozen=True, eq=False)
 class Planned:
-    """What the pages show: a `workbench.planning.case.PlanCase`, its Comparison, date and command as they shall be printed."""
+    """What the pages show: a `workbench.planning.case.PlanCase`, its Comparison, date and command as they shall be printed;
+    `workbench.planning.driven.Drives` where the motions were driven."""
 
     case: Any
     found: Any
     date: str = ""
     command: str = ""
+    drives: Any = None
 
 
 def write_planning(path: str | os.PathLike, content: Planned) -> None:

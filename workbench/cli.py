@@ -341,12 +341,23 @@ def _plan(options, arguments) -> int:
 
     _check_outputs({"report": options.report, "csv": options.csv, "json": options.json}, options.file)
 
-    def write(path, case, found):
+    def write(path, case, found, drives):
         from reports.planning import Planned, write_planning
 
-        write_planning(path, Planned(case, found, _today(), _command("workbench", arguments)))
+        write_planning(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
 
-    return plan(options, load_plan(options.file, planar_crane, whole_crane, PlanarCrane), write)
+    return plan(options, load_plan(options.file, planar_crane, whole_crane, PlanarCrane), write, _driver)
+
+
+def _driver(task, name: str):
+    """(plant on the task's supply, law) that drive a plan."""
+    from plants.load_sensing import on_supply
+    from workbench.file import laws
+    from workbench.planning.driven import SETTINGS, check_machine
+
+    check_machine(task.crane)
+    plant = on_supply(task.crane.machine, task.supply)
+    return plant, laws()[name](task.crane.machine, **SETTINGS.get(name, {}))
 
 
 def _sweep(options, arguments) -> int:

@@ -8,16 +8,21 @@ from collections.abc import Callable
 from workbench import terminal
 from workbench.atomic import write_atomic
 from workbench.errors import InputError
+from workbench.planning import driven_table
 from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 from workbench.planning.drive import write_plan
+from workbench.planning.driven import drive_all
 from workbench.planning.feasibility import shortest_time
 from workbench.planning.table import document, text, title
 from workbench.units import format_quantity
 
 
-def plan(options, case: PlanCase, write_report: Callable) -> int:
-    """Run the verb; 0, or InputError with the file's name. write_report(path, case, Comparison) writes the PDF."""
+def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> int:
+    """Run the verb; 0, or InputError with the file's name.
+
+    write_report(path, case, Comparison, Drives or None) writes the PDF; driver(task, law's name) → (plant, law) to drive it with.
+    """
     starts = case.starts if options.starts is None else options.starts
     if starts < 0:
         raise InputError(f"--starts: {starts}", mend="give 0 or more")
@@ -27,8 +32,12 @@ def plan(options, case: PlanCase, write_report: Callable) -> int:
             terminal.say(f"the path takes at least {format_quantity(seconds, 's')} within the limits (given: "
                          f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole, within 1 %)")
             return 0
+        drives, at = None, driver(case.task, options.drive) if options.drive else None
         with terminal.progress(not options.quiet) as tell:
-            found = compare(case.task, case.search, starts, tell)
+            part = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
+            found = compare(case.task, case.search, starts, part(0.0, 0.5) if at else tell)
+            if at:
+                drives = drive_all(found, *at, options.drive, part(0.5, 1.0))
             tell(1.0)
     except InputError as why:
         raise why.at(file=case.path) from None
@@ -36,13 +45,16 @@ def plan(options, case: PlanCase, write_report: Callable) -> int:
         own = f"{case.name} · " if case.name != case.task.crane.name else ""
         terminal.say(terminal.headline(own + title(case.task), case.path, terminal.columns()))
         terminal.say(text(found))
+        if drives:
+            terminal.say("\n" + driven_table.text(drives))
     if options.csv:
         write_plan(options.csv, found.best)
     if options.json:
-        packed = json.dumps(document(found), ensure_ascii=False, indent=2, allow_nan=False)
+        told = document(found) | ({"driven": driven_table.document(drives)} if drives else {})
+        packed = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
         write_atomic(options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n"))
     if options.report:
-        write_report(options.report, case, found)
+        write_report(options.report, case, found, drives)
     if written := [terminal.clean(path) for path in (options.csv, options.json, options.report) if path and not options.quiet]:
         terminal.say(f"written: {', '.join(written)}")
     return 0
