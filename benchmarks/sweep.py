@@ -78,6 +78,8 @@ def compare(asked, folder: Path, repeat: int) -> Path:
         wall = median(w for w, _ in runs)
         target = f"   target {TARGET}: {'met' if one / wall >= TARGET else 'MISSED'}" if name.startswith("two") else ""
         print(f"{name:32} {wall:8.2f} {min(w for w, _ in runs):7.2f} {median(c for _, c in runs):9.2f} {one / wall:20.2f}{target}")
+    spent = {name: median(c for _, c in runs) for name, runs in times.items()}
+    print(f"by processor time, two free cores would give {2 * spent['one process'] / spent['two processes']:.2f}")
     print("all tables are the same bit for bit")
     return folder / "warm.nc"
 
