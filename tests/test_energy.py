@@ -10,10 +10,11 @@ from scipy.integrate import quad
 from test_every_plant import PLANTS
 from test_ieha import CONTROL, FIGURES, ODD, random_state, variants
 
+from controllers import PID
 from plants import LinearActuator, ieha, ieha_energy, machine
 from plants.components.chamber import Oil
 from plants.components.friction import Stribeck
-from workbench import ClosedLoop, Plain, Scenario, simulate, verify
+from workbench import ClosedLoop, Hold, Plain, Sampled, Scenario, simulate, verify
 from workbench.calculus import directional
 from workbench.energy import energy_account
 from workbench.parameters import bind, leaves
@@ -240,3 +241,15 @@ def test_a_plant_without_energy_is_not_asked():
     (verdict,) = verify(loop, scenario, [C.EnergyBalance()])
     assert verdict.holds is None and "states no energy" in verdict.worst
     assert not any("energy" in name for name in statistics(Run(loop, scenario, simulate(loop, scenario))))
+
+
+def test_a_machine_that_stands_still_has_no_drift_but_rounding():
+    """Nothing to balance, and no reason to doubt the rest; a drift that can be told from rounding is one, however small."""
+    plant = machine("four-bar").plant
+    loop = ClosedLoop(plant, Sampled(PID(plant, K_p=(900.0,), K_i=(800.0,), feed="none", damping="none"), 1e-3))
+    energy, quiet = verify(loop, Scenario(1.0, reference=Hold("output", "start")), (C.EnergyBalance(), C.Saturation()))
+    assert energy.holds is None and "nothing moved" in energy.worst and quiet.holds is True
+    stored = np.array([5.0, 5.0 + 1e-15, 5.0])
+    assert energy_account(stored, {"a": np.zeros(3)}).drift < energy_account(stored, {"a": np.zeros(3)}).rounding < 1e-14
+    far = energy_account(np.array([5.0, 5.0 + 1e-12, 5.0]), {"a": np.zeros(3)})
+    assert far.drift > far.rounding

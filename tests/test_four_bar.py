@@ -304,3 +304,23 @@ def test_the_energy_balance_finds_steps_that_are_too_long(step, holds):
     scenario = Scenario(4.0, disturbances={"U_ref": WORK_CYCLE}, max_step=step)
     energy, pressures = verify(ClosedLoop(plant, OpenLoop(plant)), scenario, (EnergyBalance(share=1e-6), Pressures(low=0.0)))
     assert energy.holds is holds and (pressures.holds is True) == holds
+
+
+def test_oscillation_is_measured_in_the_unit_of_what_is_followed(tmp_path, capsys):
+    from workbench import InputError
+    from workbench.cli import main
+    from workbench.file import load, loads
+    from workbench.verification import verify
+
+    text = "plant: four-bar\ncontroller: LAW\nscenario: {reference: {type: Hold, space: SPACE, point: start}, duration: 1 s}\n"
+    text += "claims: {settled: {floor: FLOOR}}\n"
+    for law, space, right, wrong in (("PID", "output", "20 um", "0.1 deg"), ("ForcePosition", "joint", "0.01 deg", "20 um")):
+        given = text.replace("LAW", law).replace("SPACE", space)
+        case = loads(given.replace("FLOOR", right))
+        (verdict,) = (v for v in verify(case.loop, case.scenario, [c for c in case.claims if type(c).__name__ == "Settled"]))
+        assert verdict.holds is True and ("20 µm" if law == "PID" else "0.01 deg") in verdict.worst
+        with pytest.raises(InputError, match="claims.settled.floor"):
+            loads(given.replace("FLOOR", wrong))
+    assert main(["init", "four-bar", "--output", str(tmp_path / "first.yaml")]) == 0
+    capsys.readouterr()
+    assert "floor: 10 µm" in (tmp_path / "first.yaml").read_text("utf-8") and load(tmp_path / "first.yaml").claims

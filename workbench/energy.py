@@ -16,12 +16,14 @@ class EnergyAccount:
     change   of the energy stored, J; the sum of `by` but for the drift at the end
     drift    largest gap along the run between the change of the energy stored and what all causes brought, J
     through  what passed through, J: half of what all causes moved either way, from sample to sample
+    rounding what the energy stored is rounded to, J: a smaller drift is none
     """
 
     by: dict[str, float]
     change: float
     drift: float
     through: float
+    rounding: float = 0.0
 
     @property
     def share(self) -> float:
@@ -36,7 +38,7 @@ def energy_account(stored, flows: dict) -> EnergyAccount:
     gap = energy_gap(stored, moved)
     through = sum(float(np.abs(np.diff(e)).sum()) for e in moved.values()) / 2
     return EnergyAccount({name: float(e[-1] - e[0]) for name, e in moved.items()}, float(stored[-1] - stored[0]),
-                         float(np.abs(gap).max()), through)
+                         float(np.abs(gap).max()), through, 4 * float(np.finfo(float).eps * np.abs(stored).max()))
 
 
 def energy_gap(stored, flows: dict) -> np.ndarray:

@@ -127,7 +127,8 @@ def _gains(law: type) -> Iterator[str]:
 def _claims(claims: tuple, plant: Any) -> Iterator[str]:
     # numbers whose unit is that of the signal they are about: what oscillates, and what follows
     followed = "m" if hasattr(plant, "tool") else plant.outputs[0].unit
-    units = {"floor": Info((error_units(plant) or ["1"])[0]), "error": Info(followed)}
+    swinging = error_units(plant)[0] if hasattr(plant, "tool") else followed
+    units = {"floor": Info(swinging), "error": Info(followed)}
     for claim in claims:
         simple = ((key, replace(hint, info=hint.info or units.get(key))) for key, hint in _simple(type(claim)))
         given = [f"{key}: {written(getattr(claim, key), hint)}" for key, hint in simple if getattr(claim, key) is not None]

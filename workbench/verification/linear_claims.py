@@ -41,7 +41,7 @@ def check_asked(claim, loop) -> None:
 
         certificate(claim, loop)
     if kind == "Settled":
-        size_of(claim, "floor", error_units(loop.plant))
+        size_of(claim, "floor", error_units(loop))
     if kind in ("MPCStability", "CostDecrease", "Solves") and predictive(loop) is None:
         raise InputError("this controller is not predictive: it has no cost and solves no problem",
                          mend="ask it of an MPC loop, or remove this line")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.demand import target_name
+from workbench.demand import parse, target_name
 from workbench.errors import InputError
 from workbench.metrics import limit_cycle
 from workbench.units import format_quantity as say
@@ -149,15 +149,18 @@ def size_of(claim, field: str, units: Sequence[str]) -> float:
     return float(quantity(value, "1"))
 
 
-def error_units(plant) -> list[str]:
-    """Units of what can oscillate: the joints, or the outputs of a plant that has none."""
+def error_units(loop) -> list[str]:
+    """Units of what can oscillate: the outputs that are to follow a reference, the joints of a machine with a tool."""
+    plant = getattr(loop, "plant", loop)
     known = {s.name: s.unit for s in (*plant.states, *plant.outputs)}
-    return [known[n] for n in getattr(plant, "joint_names", ()) if n in known] or [s.unit for s in plant.outputs]
+    asked = [] if hasattr(plant, "tool") else [parse(s.name)[0] for s in loop.inputs if s.kind == "reference" and "@" not in s.name]
+    followed = [known[n] for n in asked if n in known]
+    return followed or [known[n] for n in getattr(plant, "joint_names", ()) if n in known] or [s.unit for s in plant.outputs]
 
 
 def in_si(claim, loop):
     """The claim with sizes given as text ("10 um") as numbers."""
-    units = {"floor": error_units(loop.plant), "error": [error_unit(loop)]}
+    units = {"floor": error_units(loop), "error": [error_unit(loop)]}
     texts = [f for f in units if isinstance(getattr(claim, f, 0.0), str)]
     return replace(claim, **{f: size_of(claim, f, units[f]) for f in texts}) if texts else claim
 
@@ -270,7 +273,7 @@ def check_energy(claim, run: Run) -> Verdict:
     if gone:
         return gone
     e = run.energy
-    if e is None or e.through == 0:
+    if e is None or e.through == 0 or e.share > claim.share and e.drift <= e.rounding:
         return Verdict("energy-balance", text, None, source=source, counted=claim.counted, worst=(
             "nothing moved: no energy to balance" if e else
             f"{type(run.loop.plant).__name__} states no energy, so there is none to balance: leave this claim out"))
