@@ -6,9 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import Any, final
 
+from workbench.planning import driven_table
 from workbench.planning.table import HEAD, amount, remarks, share, title
 from workbench.units import format_quantity
 
+from . import figures_driven as driven
 from . import figures_planning as figures
 from . import tables
 from .document import typeset, write_pdf
@@ -39,6 +41,8 @@ def rendered(content: Planned, format: str = "pdf", ppi: float = 100.0):
     with drawing():
         made = {"workspace": figures.workspace(found), "motion": figures.motion(found), "supply": figures.supply(found),
                 "energies": figures.energies(found), "value": figures.value(found)}
+        if content.drives is not None:
+            made |= {"account": driven.account(content.drives), "run": driven.run(content.drives)}
         drawn = {name: svg(fig) for name, fig in made.items() if fig is not None}
     return typeset("planning", drawn, data(content, list(drawn)), format, ppi)
 
@@ -57,7 +61,19 @@ def data(content: Planned, drawn: list[str]) -> dict:
             "head": list(HEAD[:6]), "rows": [r[:6] for r in rows], "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
             "remarks": [tables.wrapped(clean(r)) for r in remarks(found)], "supply": type(task.supply).__name__,
             "order": task.order, "history": history(found.best),
-            "command": clean(content.command), "figures": drawn}
+            "command": clean(content.command), "figures": drawn, "driven": _driven(content.drives)}
+
+
+def _driven(drives) -> dict | None:
+    """The table of what was driven, the optimum's verdicts, and what may be said."""
+    if drives is None:
+        return None
+    best = drives.rows[0][1]
+    verdicts = [] if best is None else [[clean(v.claim, 60), v.word, v.strength, tables.wrapped(clean(v.worst))]
+                                        for v in best.study.verdicts]
+    return {"law": clean(drives.law), "head": list(driven_table.HEAD), "verdicts": verdicts,
+            "rows": [[tables.wrapped(clean(cell)) for cell in row] for row in driven_table.rows(drives)],
+            "remarks": [tables.wrapped(clean(r)) for r in driven_table.remarks(drives)]}
 
 
 def history(plan) -> list[list[str]]:
