@@ -83,14 +83,17 @@ class PID(Controller):
         """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
 
         With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
-        may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p.
+        may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p; and a gain
+        for each actuator (`plant.velocity_gains`).
         """
-        if hasattr(plant, "cylinders"):
+        gains = getattr(plant, "velocity_gains", ())
+        if hasattr(plant, "cylinders") and not gains:
             return {}
         found: dict[str, Any] = {"feed": "gain", "damping": "none"}
-        if hasattr(plant, "velocity_gain"):
-            k, rate = float(plant.velocity_gain), float(getattr(plant, "loop_rate", 45.0))
-            found |= {"K_p": (rate / k,), "K_i": (rate * rate / 9.0 / k,), "K_v": (1.0 / k,)}
+        if gains or hasattr(plant, "velocity_gain"):
+            gains, rate = gains or (float(plant.velocity_gain),), float(getattr(plant, "loop_rate", 45.0))
+            found |= {"K_p": tuple(rate / k for k in gains), "K_i": tuple(rate * rate / 9.0 / k for k in gains),
+                      "K_v": tuple(1.0 / k for k in gains)}
         ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
         return found | ({"u_max": min(ends)} if ends else {})
 

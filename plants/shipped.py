@@ -14,13 +14,15 @@ from plants.ieha import IEHA
 from plants.linear_actuator import LinearActuator
 from plants.manipulator import Manipulator
 from plants.metered_arms import MeteredArms
+from plants.metered_crane import MeteredCrane
+from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from workbench.build import Provenance, build
 from workbench.errors import InputError
 from workbench.yaml_input import Node, read
 
 FOLDER = Path(__file__).parent / "parameters"
-PLANTS = Manipulator | IEHA | LinearActuator | FourBar | Mechanism | MeteredArms
+PLANTS = Manipulator | IEHA | LinearActuator | FourBar | Mechanism | MeteredArms | MeteredTwin | MeteredCrane
 
 
 class Machine(NamedTuple):

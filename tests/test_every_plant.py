@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
 
-from plants import Arm, MeteredArms, machine, machines
+from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin, machine, machines
 from workbench import InputError, Scenario, Signal, System, changed, simulate
 from workbench.calculus import trace
 from workbench.parameters import Unit, leaves
@@ -28,6 +28,8 @@ PLANTS = {name: machine(name).plant for name in machines()} | {
     **{f"mechanism, {name}": make() for name, make in mechanisms.EVERY.items()},
     "metered arm": MeteredArms(),
     "metered arms, two": MeteredArms(arms=(Arm(K=3e7), Arm("2", L_m=0.7, θ_0=-0.3))),
+    "metered twin": MeteredTwin(of=MeteredArms(arms=(Arm(K=3e7), Arm("2", L_m=0.7, θ_0=-0.3))), β=1.3e9),
+    "metered crane": MeteredCrane(machine("hiab-xs031").plant, u_b=0.03),
     "random, one structure": varied_machine(1, (False,)),
     "random, slide": varied_machine(2, (True,)),
     "random, two structures": varied_machine(3, (False, True)),

@@ -1,0 +1,291 @@
+"""A crane whose cylinders stand behind quasistatic metering valves on one pump, in place of servo valves.
+
+    H(q) q̈ = diag(dx/dq) (f − f_f(ẋ) − f_c(q, q̇, 0))                                      mechanics: `Manipulator`'s own text
+    f_j = K_j (p_j − x_j) + B_j (ṗ_j − ẋ_j),  f_j ∈ Γ_j(ṗ_j, P)  ⇔  ṗ_j = Λ_j(B_j, f̄_j, P)  (68)–(70), (122)
+    V_p/β Ṗ = Q − k_b √P − G (P − P_M)⁺ − Σ_j Q_pj                                         (114), (123) with oil in the pump's line
+
+p_j is where the valves have put the piston, x_j where the linkage has it. What lies between is the oil that the quasistatic
+circuit takes for stiff: K_j = β (A_a²/V_a + A_b²/V_b) of the shut cylinder at half stroke, B_j = τ K_j. So K and B are no free
+numbers here, and the crane keeps its resonances. A valve section has the areas of its cylinder and the orifices of the servo valve
+fully open, k = c u_max: c_p1 pump to head, c_n1 head to tank, c_p2 pump to rod, c_n2 rod to tank. Pressures are gauge. The pump's
+line is long and holds oil, V_p; so P is a state, chambers and valves are quasistatic at that P, and no root is sought.
+
+    Q P = V_p/β P Ṗ + Q_b P + Q_M P + Σ_j [Q_pj (P − p_in) + (Q_pj p_in − f_j ṗ_j)] + Σ_j f_j ṗ_j    where power goes
+
+p_in: the chamber the pump feeds. The first bracket is lost where oil goes in, the second where it goes out, reliefs included.
+
+Source: [Kikuuwe21] Sections 4.1, 6; [Petrovic22] for the crane; that K is the oil's own stiffness is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple, final
+
+import numpy as np
+
+from plants.manipulator import Manipulator
+from plants.valve_circuits import shared
+from plants.valve_circuits.circuit import Circuit, Pump, Section
+from workbench.parameters import Unit, check_bounds, fraction, positive
+from workbench.shorthand import Shorthand
+from workbench.system import Signal, System
+
+
+def _shipped(name: str, others) -> dict[str, Any]:
+    from plants.shipped import machine  # which imports this file
+
+    return {"crane": machine(name).plant}
+
+
+class Motion(NamedTuple):
+    """What the valves do at a state: x, ẋ of each cylinder, v = ṗ, f; rows of the circuit; pump's P, Q_p of each; Q_b, Q_M."""
+
+    x: list
+    xd: list
+    v: list
+    f: list
+    rows: list
+    P: object
+    Q_p: list
+    Q_b: object
+    Q_M: object
+
+
+@final
+@dataclass(frozen=True)
+class MeteredCrane(System):
+    """Equations in the module's docstring. States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and
+    the force [N] the tip exerts on its surroundings, in the last end frame.
+
+    Raises ValueError for numbers out of range. In a file `of: hiab-xs031` stands for the crane of that name.
+    """
+
+    crane: Manipulator
+    name: str = "crane with independent metering"
+    pump: Pump = Pump(Q=100e-3 / 60, P_M=175e5)
+    u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.05
+    P_hM: Annotated[float, Unit("Pa"), "reliefs of all head sides, above the tank", positive] = 250e5
+    P_rM: Annotated[float, Unit("Pa"), "reliefs of all rod sides, above the tank", positive] = 250e5
+    V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = 5e-3
+    G: Annotated[float, Unit("m^3/(s Pa)"), "slope of the pump's relief", positive] = 5e-9
+    τ: Annotated[float, Unit("s"), "B_j/K_j, damping of the oil in the cylinders", positive] = 10e-3
+
+    shorthand: ClassVar[tuple[Shorthand, ...]] = (Shorthand("of", Annotated[str, "name of a shipped crane"], ("crane",), _shipped),)
+
+    def __post_init__(self):
+        check_bounds(self)
+        if not isinstance(self.crane, Manipulator):
+            raise ValueError(f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive")
+
+    # ---- who is who -------------------------------------------------------------------------------------------------
+    @property
+    def n(self) -> int:
+        return self.crane.n
+
+    @property
+    def labels(self):
+        return self.crane.labels
+
+    @property
+    def cylinders(self):
+        return self.crane.cylinders
+
+    @property
+    def joint_names(self):
+        return self.crane.joint_names
+
+    @property
+    def circuit(self) -> Circuit:
+        """The valve circuit, its sections named like the cylinders."""
+        return Circuit(tuple(Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *k) for label, c, k in
+                             zip(self.labels, self.cylinders, self._orifices())), self.pump)
+
+    def _orifices(self):
+        """k_ph, k_pr, k_th, k_tr fully open, m³/(s √Pa)."""
+        return [[k * c.valve.u_max for k in (c.valve.c_p1, c.valve.c_p2, c.valve.c_n1, c.valve.c_n2)] for c in self.cylinders]
+
+    def stiffness(self) -> list:
+        """K_j, N/m: of the oil shut in at half stroke."""
+        found = []
+        for c in self.cylinders:
+            V_a, V_b = c.volumes(0.5 * c.stroke)
+            found.append(self.crane.oil.β * (c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b))
+        return found
+
+    @property
+    def velocity_gains(self) -> tuple[float, ...]:
+        """ṗ per unit of command under no force at full pressure, extending and retracting averaged, m/s."""
+        found = []
+        for c, (k_ph, k_pr, k_th, k_tr) in zip(self.cylinders, self._orifices()):
+            a, b, P = c.A_a, c.A_b, self.pump.P_M
+            out = (P / (a * a / k_ph**2 + b**3 / (a * k_tr**2))) ** 0.5
+            back = (P / (b * b / k_pr**2 + a**3 / (b * k_th**2))) ** 0.5
+            found.append(float(0.5 * (out + back)))
+        return tuple(found)
+
+    loop_rate = 2.0  # 1/s of a position loop, well below the crane's first resonance
+
+    # ---- signals ----------------------------------------------------------------------------------------------------
+    @property
+    def states(self):
+        rods = [Signal(f"rod_{k}", "m", f"{s.name} piston as the valves have put it")
+                for k, s in zip(self.labels, self.crane.segments)]
+        rubs = [s for k, c in zip(self.labels, self.cylinders) for s in c.friction.states(k)]
+        return (*self.crane.states[: 2 * self.n], *rods, Signal("P", "Pa", "pressure of the pump"), *rubs)
+
+    @property
+    def inputs(self):
+        own = [Signal(f"u_c_{k}", "1", f"{s.name} command") for k, s in zip(self.labels, self.crane.segments)]
+        return (*own, *(s for s in self.crane.inputs if s.name.startswith("f_D")))
+
+    @property
+    def outputs(self):
+        known = {s.name: s for s in (*self.states, *self.crane.outputs)}
+        pistons = [known[name] for name in self.task_names("piston")]
+        return (*self.crane.states[: 2 * self.n], *(s for s in pistons if s.name not in self.joint_names))
+
+    @property
+    def monitors(self):
+        found = []
+        for k, s in zip(self.labels, self.crane.segments):
+            found += [Signal(f"f_{k}", "N", f"{s.name} force of the valves"), Signal(f"P_h_{k}", "Pa", f"{s.name} head side"),
+                      Signal(f"P_r_{k}", "Pa", f"{s.name} rod side"), Signal(f"Q_p_{k}", "m^3/s", f"{s.name} flow from the pump")]
+        tool = [s for s in self.crane.monitors if s.name.startswith("tcp_")]
+        return (*self.outputs[2 * self.n:], *found, *tool)
+
+    @property
+    def stiff(self):
+        """Rates of prismatic joints: smooth Coulomb friction makes them fast near rest, where a revolute joint's is slowed by the
+        square of its lever; and bristles."""
+        return (*("d" + name for name in self.joint_names if name.startswith("x")),
+                *(name for k, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(k)))
+
+    @property
+    def pressure_names(self):
+        return tuple(f"{key}_{k}" for k in self.labels for key in ("P_h", "P_r"))
+
+    @property
+    def power_names(self):
+        return ("pump", "bleed", "relief", *(f"{way}_{k}" for k in self.labels for way in ("in", "out")), "oil", "friction", "tip")
+
+    def limits(self):
+        return {f"u_c_{k}": (-1.0, 1.0) for k in self.labels}
+
+    # ---- what the crane knows --------------------------------------------------------------------------------------
+    spaces = Manipulator.spaces
+
+    def task(self, space: str, q):
+        return self.crane.task(space, q)
+
+    def task_names(self, space: str):
+        return self.crane.task_names(space)
+
+    def tool(self, q):
+        return self.crane.tool(q)
+
+    def joint_range(self):
+        return self.crane.joint_range()
+
+    def check_pose(self, q, where: str = "pose") -> None:
+        self.crane.check_pose(q, where)
+
+    def rest(self, q) -> list[float]:
+        """State at rest at joint positions q: the oil carries the weight."""
+        f_c, _ = self.crane.inverse_dynamics(q, [0.0] * self.n, [0.0] * self.n)
+        x, _, _ = self.crane.cylinder_motion(q, [0.0] * self.n)
+        rods = [float(at + f / K) for at, f, K in zip(x, f_c, self.stiffness())]
+        return [*map(float, q), *[0.0] * self.n, *rods, self.idle(), *[0.0] * (len(self.states) - 3 * self.n - 1)]
+
+    def idle(self) -> float:
+        """P with all valves shut, Pa: Q = k_b √P + G (P − P_M)⁺."""
+        Q, P_M, k_b = self.supply
+        if k_b * P_M**0.5 >= Q:
+            return (Q / k_b) ** 2
+        b = k_b / self.G
+        return (0.5 * ((b * b + 4.0 * (P_M + Q / self.G)) ** 0.5 - b)) ** 2
+
+    def initial(self):
+        return self.rest(self.crane.initial()[: self.n])
+
+    # ---- equations --------------------------------------------------------------------------------------------------
+    def rows(self, u):
+        """As `Circuit.rows`, for commands u."""
+        found = []
+        for c, (k_ph, k_pr, k_th, k_tr), u_c in zip(self.cylinders, self._orifices(), u):
+            out, back = np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
+            found.append([c.A_a, c.A_b, self.P_hM, self.P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0])
+        return found
+
+    @property
+    def supply(self):
+        """Q, P_M, k_b."""
+        return [self.pump.Q, self.pump.P_M, self.pump.c_b * self.u_b]
+
+    def _whole(self, x, u):
+        """State and inputs as the crane has them, pressures and spools at zero."""
+        m, n = self.crane, self.n
+        spools = sum(len(c.valve.spool_states("")) for c in self.cylinders)
+        weight = list(m.defaults().values())
+        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n: n + 3], *[0.0] * 3]
+        return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1:]], given
+
+    def motion(self, x, u) -> Motion:
+        """What the valves do."""
+        n = self.n
+        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
+        K, rows = self.stiffness(), self.rows(u)
+        B = [self.τ * k for k in K]
+        held = [k * (p - a) - b * d for k, b, p, a, d in zip(K, B, x[2 * n: 3 * n], at, xd)]
+        (_, P_M, k_b), P, v, Q_p = self.supply, np.maximum(x[3 * n], 0.0), [], []
+        for row, b, h in zip(rows, B, held):
+            w = shared.way(row, self.supply)
+            own, taken, _ = shared.moved(w, shared.fixed(w, b, h), b, P)
+            v, Q_p = [*v, w.σ * own], [*Q_p, taken]
+        return Motion(at, xd, v, [h + b * w for h, b, w in zip(held, B, v)], rows, P, Q_p, k_b * np.sqrt(P),
+                      self.G * np.maximum(P - P_M, 0.0))
+
+    def rhs(self, t, x, u):
+        n, m, (whole, given) = self.n, self.motion(x, u), self._whole(x, u)
+        parts, (_, base, tip) = self.crane.split(whole), self.crane.surroundings(given)
+        f_c = [f - r for f, r in zip(m.f, self.crane.friction(parts, m.xd))]
+        qdd = self.crane.forward_dynamics(parts.q, parts.qd, f_c, base, tip)
+        rubs = [r for c, v, z in zip(self.cylinders, m.xd, parts.rub) for r in c.friction.rate(v, z)]
+        left = self.pump.Q - m.Q_b - m.Q_M - sum(m.Q_p)
+        return [*x[n: 2 * n], *qdd, *m.v, self.crane.oil.β / self.V_p * left, *rubs]
+
+    def guards(self, t, x, u):
+        """Where the pump's relief opens, Pa."""
+        return [x[3 * self.n] - self.pump.P_M]
+
+    def out(self, t, x):
+        n = self.n
+        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
+        return [*x[: 2 * n], *(a for a, k in zip(at, self.labels) if not k.startswith("t"))]
+
+    def monitor(self, t, x, u):
+        m, shown = self.motion(x, u), []
+        for row, v, f, Q_p in zip(m.rows, m.v, m.f, m.Q_p):
+            shown += [f, *shared.pressures(row, self.supply, v, f, m.P), Q_p]
+        return [*self.out(t, x)[2 * self.n:], *shown, *self.crane.tool(x[: self.n])]
+
+    # ---- energy -----------------------------------------------------------------------------------------------------
+    def powers(self, t, x, u):
+        """W, by cause; their sum is d(stored)/dt."""
+        m, (whole, given) = self.motion(x, u), self._whole(x, u)
+        found = [self.pump.Q * m.P, -m.Q_b * m.P, -m.Q_M * m.P]
+        for row, v, f, Q_p in zip(m.rows, m.v, m.f, m.Q_p):
+            P_h, P_r = shared.pressures(row, self.supply, v, f, m.P)
+            fed = np.where(row[5] > 0.0, P_r, P_h)
+            found += [-Q_p * (m.P - fed), -(Q_p * fed - f * v)]
+        parts = self.crane.split(whole)
+        lost = sum(self.τ * K * (v - d) ** 2 for K, v, d in zip(self.stiffness(), m.v, m.xd))
+        rubbed = sum(f * d for f, d in zip(self.crane.friction(parts, m.xd), m.xd))
+        return [*found, -lost, -rubbed, self.crane.powers(t, whole, given)[6]]
+
+    def stored(self, t, x, u):
+        """Kinetic and potential energy of the crane, energy of the oil in its cylinders and in the pump's line, J."""
+        n, (whole, given) = self.n, self._whole(x, u)
+        at, _, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
+        oil = sum(0.5 * K * (p - a) ** 2 for K, p, a in zip(self.stiffness(), x[2 * n: 3 * n], at))
+        return self.crane.stored(t, whole, given) + oil + 0.5 * self.V_p / self.crane.oil.β * x[3 * n] ** 2
