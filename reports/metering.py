@@ -90,8 +90,11 @@ def column(log: Log, name: str) -> np.ndarray:
 
 
 def metered(log: Log | None, plant) -> bool:
-    """Whether these are a run of arms behind valves and its plant."""
-    return isinstance(plant, MeteredArms) and log is not None and len(log.time) > 1 and all(f"v_{n}" in log for n in plant.names)
+    """Whether these are a run of arms behind valves and its plant, and the run has not blown up."""
+    if not isinstance(plant, MeteredArms) or log is None or len(log.time) < 2:
+        return False
+    shown = [f"{key}_{n}" for n in plant.names for key in "vf"]
+    return all(name in log and float(np.nan_to_num(np.abs(log.array(name)), nan=np.inf).max()) < 1e12 for name in shown)
 
 
 def instants(log: Log, plant: MeteredArms, most: int = MOST) -> np.ndarray:

@@ -14,6 +14,7 @@ from reports.document import Content, rendered
 from reports.studies import kikuuwe22 as study
 from reports.studies.kikuuwe22_shown import draw, text
 from workbench import Scenario, Sine, load, simulate
+from workbench.file import loads
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -170,6 +171,22 @@ def test_other_plants_have_no_valves_to_show(run):
     assert metering.facts(run[1], FourBar()) == {"valves": [], "spent": [], "several": False}
     assert metering.facts(None, run[0])["valves"] == [] and figures_metering.operating_points(run[1], FourBar()) is None
     assert figures_metering.valve_states(None, run[0]) is None
+
+
+def test_a_run_that_blew_up_has_no_chapter(run):
+    plant, log = run
+    lost = replace(log, values=np.where(np.arange(len(log.signals)) == log.names.index("v_2"), np.nan, log.values))
+    assert metering.facts(lost, plant)["valves"] == [] and figures_metering.operating_points(lost, plant) is None
+
+
+def test_a_delayed_command_counts_when_it_arrives():
+    """What the valves got is shown, not what the controller said."""
+    text = (EXAMPLES / "arm-imv.yaml").read_text("utf-8")
+    case = loads(text[: text.index("controller:")] + "controller: PID\nloop: {sample_time: 10 ms, delay: 25 ms}\n"
+                 "scenario: {duration: 1 s}\n", "delayed.yaml")
+    log = simulate(case.loop, case.scenario)
+    later = log.time > 0.05
+    assert metering.column(log, "u_c_1")[later] == pytest.approx(log.array("u_c_1_applied")[later], abs=1e-12)
 
 
 def test_a_command_that_never_rests_is_drawn_in_equal_stretches():

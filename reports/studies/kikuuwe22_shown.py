@@ -31,8 +31,8 @@ def draw(found: Results, path: str) -> None:
     from matplotlib.figure import Figure
 
     fig = Figure((12, 16))
-    axes = fig.subplots(6, 3, gridspec_kw={"left": 0.06, "right": 0.98, "top": 0.98, "bottom": 0.035, "hspace": 0.42,
-                                           "wspace": 0.24})
+    axes = fig.subplots(6, 3, gridspec_kw={"left": 0.06, "right": 0.94, "top": 0.98, "bottom": 0.035, "hspace": 0.42,
+                                           "wspace": 0.27})
     _maps(axes[0], axes[1], found)
     _regeneration(axes[1], found)
     _arm(axes[2], axes[3], found)
@@ -64,7 +64,7 @@ def _maps(row, below, found):
 
 def _table(ax, found):
     """Table 1 in the colours of the segments."""
-    ax.set(title="T1  valves by segment: o open, x shut, – either", xlim=(0, 7), ylim=(len(TABLE_1) + 0.5, -1.4))
+    ax.set(title="T1  o open, x shut, – either", xlim=(0, 7), ylim=(len(TABLE_1) + 0.5, -1.4))
     ax.axis("off")
     for x, head in enumerate(("v", "hR", "hSC", "pR", "rSC", "rR")):
         ax.text(1.9 + 0.85 * x, -0.5, head, ha="center", fontsize=8, weight="bold")
@@ -87,15 +87,15 @@ def _regeneration(row, found):
 
 def _arm(row, below, found):
     """Fig. 6."""
-    t, run = found.arm.t, found.arm
-    shown = t <= 8
+    run = found.arm
+    t, shown = run.t, run.t <= 8
     row[0].plot(t[shown], lifting(t[shown]), label="$u_c$")
     row[0].plot(t[shown], 1e-5 * shaking(t[shown]), label="$f_{ey}$, 100 kN")
     row[0].legend(fontsize=7)
     for ax, values, title in ((row[0], None, "6a  inputs"), (row[1], np.degrees(run.θ), "6b  angle, °"),
                               (row[2], run.v, "6c  velocity of the rod, m/s"), (below[0], 1e-3 * run.f, "6d  force, kN")):
         if values is not None:
-            ax.plot(t, values, lw=0.8)
+            ax.plot(t[shown], values[shown], lw=0.8)
         ax.axvline(7.404, color="0.5", ls=":", lw=1)
         ax.set(title=title, xlabel="t, s", xlim=(0, 8))
 
