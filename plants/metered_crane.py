@@ -156,9 +156,8 @@ class MeteredCrane(System):
 
     @property
     def stiff(self):
-        """Rates of prismatic joints: smooth Coulomb friction makes them fast near rest, where a revolute joint's is slowed by the
-        square of its lever; and bristles."""
-        return (*("d" + name for name in self.joint_names if name.startswith("x")),
+        """Joint rates: smooth Coulomb friction makes them fast near rest; and bristles."""
+        return (*("d" + name for name in self.joint_names),
                 *(name for k, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(k)))
 
     @property

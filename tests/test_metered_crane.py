@@ -144,3 +144,12 @@ def test_refused_with_its_line(line, words):
 
 def test_names_are_told_apart():
     assert len(set(names(CRANE.states))) == 10 and "x_1" in names(CRANE.outputs) and len(names(BRISTLES.states)) == 11
+
+
+def test_friction_at_rest_is_followed():
+    """Coulomb friction is steep at rest for every joint: 1 ms is far beyond what an explicit step bears, and energy shows it."""
+    case = loads("plant: {type: MeteredCrane, of: hiab-xs031}\nscenario: {duration: 3 s}\n")
+    log = simulate(case.loop, case.scenario)
+    stored, brought = log.array("E_stored"), sum(log.array(f"E_{name}") for name in case.plant.power_names)
+    assert np.abs(stored - stored[0] - brought).max() < 1e-9 * log.array("E_pump")[-1]
+    assert np.abs(log.array("dq_1")).max() < 1e-9
