@@ -228,12 +228,19 @@ def test_a_crane_that_is_no_machine_is_refused_before_anything_is_planned(capsys
     assert "machine: hiab-xs031" in capsys.readouterr().err
 
 
+def test_a_plan_without_room_is_refused_before_anything_is_planned(tmp_path, capsys):
+    file = tmp_path / "tight.yaml"
+    file.write_text("crane: {machine: hiab-xs031}\npath: {points: [[2.4 m, 0.4 m], [3.3 m, 1.6 m]], leg: 6 s}\n")
+    assert cli.main(["plan", str(file), "--drive", "PID", "--report", str(tmp_path / "p.pdf")]) == 3
+    assert "limits.room" in capsys.readouterr().err and not (tmp_path / "p.pdf").exists()
+
+
 def test_the_example_is_planned_driven_and_written(tmp_path, capsys):
     file = tmp_path / "short.yaml"
     text = (EXAMPLES / "hiab-triangle-driven.yaml").read_text("utf-8")
-    points = "[[2.3 m, 0.2 m], [3.9 m, 2.4 m], [3.9 m, 0.2 m], [2.3 m, 0.2 m]]"
-    assert points in text
-    short = text.replace(points, "[[2.4 m, 0.4 m], [3.3 m, 1.6 m]]").replace("room: 10 mm", "room: 40 mm").replace("150", "60")
+    points = "[[2.4 m, -0.4 m], [3.6 m, -0.4 m], [3.6 m, 0.8 m], [2.4 m, -0.4 m]]"
+    assert points in text and "steps: 150" in text
+    short = text.replace(points, "[[2.4 m, 0.4 m], [3.3 m, 1.6 m]]").replace("steps: 150", "steps: 60")
     file.write_text(short.replace("leg: 10 s", "leg: 6 s") + "\nsearch: {nodes: 105, finest: 0.1 mm}\n")
     written = tmp_path / "d.json", tmp_path / "p.pdf"
     assert cli.main(["plan", str(file), "--drive", "PID", "--json", str(written[0]), "--report", str(written[1])]) == 0

@@ -353,9 +353,9 @@ def _driver(task, name: str):
     """(plant on the task's supply, law) that drive a plan."""
     from plants.load_sensing import on_supply
     from workbench.file import laws
-    from workbench.planning.driven import SETTINGS, check_machine
+    from workbench.planning.driven import SETTINGS, check_task
 
-    check_machine(task.crane)
+    check_task(task)
     plant = on_supply(task.crane.machine, task.supply)
     return plant, laws()[name](task.crane.machine, **SETTINGS.get(name, {}))
 

@@ -94,6 +94,14 @@ def check_machine(crane: Any) -> None:
                          mend="plan for crane: {machine: hiab-xs031}")
 
 
+def check_task(task: Any) -> None:
+    """InputError unless what is planned for the task could be driven: a machine, and room at the ends of its strokes."""
+    check_machine(task.crane)
+    if not task.room:
+        raise InputError("a plan may go to the very ends of the strokes, a machine that is driven there runs into them",
+                         key="limits.room", mend="give limits: {room: 10 mm}, or more for a law that tracks less well")
+
+
 def loop(plant: Any, law: Any, T_s: float = 1e-3) -> ClosedLoop:
     """The law sampled on the plant; told the supply pressure where the plant's pump follows its load."""
     return ClosedLoop(plant, Sampled(SupplyTold(law) if follows(plant) else law, T_s))

@@ -7,7 +7,7 @@ from workbench.planning.table import amount
 from workbench.terminal import GAP, clean, width
 from workbench.units import format_quantity
 
-HEAD = ("driven", "planned", "metered", "over the least", "gap", "tip error", "does not hold")
+HEAD = ("driven", "planned", "metered", "against the first", "gap", "tip error", "does not hold")
 
 
 def rows(found: Drives) -> list[tuple[str, ...]]:
