@@ -15,7 +15,9 @@ from plants.four_bar import FourBar
 from workbench import ClosedLoop, Delayed, Filtered, Hold, Sampled, Scenario, Waypoints, simulate, verify
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims
+from workbench.verification.claims import Identity
 from workbench.verification.ledger import LedgerFunction
+from workbench.verification.ledger_claims import check_identity
 from workbench.verification.practical import settled_storage, walking
 from workbench.verification.run import Run
 
@@ -184,6 +186,21 @@ def test_a_pin_force_with_the_wrong_sign_shows_at_its_bars(monkeypatch):
     b = LedgerFunction(loop, tuple(s.name for s in loop.inputs))(loop, np.zeros(len(x)), x, w)
     worst = dict(zip([name for _, name in b.entries], np.abs(b.residual()).max(axis=0)))
     assert worst["coupler"] > 1e-8 and worst["rocker"] > 1e-8 and worst["crank"] < 1e-12
+
+
+def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
+    """It balances as well as the right one, and the force loop keeps the crank still: the sign of D alone shows it."""
+    honest = ForcePosition.fed_back
+
+    def flipped(self, plant, z_1, Δż):
+        fed, ΔV = honest(self, plant, z_1, Δż)
+        return [[-c for c in row] for row in fed], ΔV
+
+    plant = machine(np.random.default_rng(13))
+    assert check_identity(Identity(), run_of(plant, ForcePosition(plant, κ=9.7))).holds
+    monkeypatch.setattr(ForcePosition, "fed_back", flipped)
+    found = check_identity(Identity(), run_of(replace(plant, name="flipped"), ForcePosition(plant, κ=9.7, derivative="desired")))
+    assert found.holds is False and "dissipates less than nothing" in found.worst
 
 
 # ---- the loop ---------------------------------------------------------------------------------------------------------

@@ -16,21 +16,24 @@ BRISTLES = 1e-5  # m, spread of deflections at random states
 
 
 def check_identity(claim, run: Run) -> Verdict:
-    """The completed identity at logged and at random states, entry by entry."""
-    worst, where, n = 0.0, "", 0
+    """The completed identity at logged and at random states, entry by entry; no entry's dissipation is negative."""
+    worst, where, n, gains = 0.0, "", 0, ""
     for title, b in (("logged", run.balance), ("random", random_balance(run))):
         r = np.abs(b.residual())
         r[~np.isfinite(r)] = np.inf
         if not run.log.status.completed:  # numbers too large to be squared say nothing
             r[~np.isfinite(b.scale).all(axis=1)] = 0.0
         k, i = np.unravel_index(np.argmax(r), r.shape)
+        given = np.where(np.isfinite(b.dissipation / b.weight), b.dissipation / b.weight, 0.0).min(axis=0)
+        if given.min() < -claim.tolerance:  # a feedback of the wrong sign balances as well as the right one
+            gains = f"; {'.'.join(b.entries[int(np.argmin(given))])} dissipates less than nothing: a gain has the wrong sign"
         n += len(b.t)
         if r[k, i] >= worst:
             worst = float(r[k, i])
             at = f"t = {b.t[k]:.3f} s" if title == "logged" else f"random state {k}"
             where = f"{'.'.join(b.entries[i])}, {at}"
-    return Verdict("identity", f"the completed identity holds at {n} states", worst <= claim.tolerance, "numerical",
-                   claim.tolerance - worst, "1", claim.tolerance, f"residual {worst:.1e} of its terms, {where}", source=SOURCE,
+    return Verdict("identity", f"the completed identity holds at {n} states", worst <= claim.tolerance and not gains, "numerical",
+                   claim.tolerance - worst, "1", claim.tolerance, f"residual {worst:.1e} of its terms, {where}{gains}", source=SOURCE,
                    counted=claim.counted, data={"residual": worst, "states": n})
 
 
