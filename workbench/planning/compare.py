@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from time import process_time
 from typing import NamedTuple, final
@@ -34,12 +34,12 @@ class Row(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """rows: dynamic programming first; bound: J, no motion needs less (None: no bound for this supply)."""
+    """rows: dynamic programming first; bound: J, no motion needs less (None: no bound for this supply); around: None: not asked."""
 
     task: Task
     rows: tuple[Row, ...]
     bound: float | None
-    around: Neighbours
+    around: Neighbours | None
 
     @property
     def best(self) -> Plan:
@@ -51,39 +51,49 @@ class Comparison:
         return None if row.energy is None else row.energy / self.rows[0].energy - 1
 
 
-def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable = lambda fraction, what="": None) -> Comparison:
+def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Plan]]:
+    """Name → what makes the plan, of every baseline for the task's supply."""
+    oil = ConstantPressure(1.0)
+    own = f"pointwise, {type(task.supply).__name__}"
+    made = {"pseudo-inverse, weighted": lambda: pseudo_inverse(task), "pseudo-inverse": lambda: pseudo_inverse(task, False),
+            "pointwise, pump flow": lambda: pointwise(task, oil), own: lambda: pointwise(task, task.supply),
+            "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search)}
+    if isinstance(task.supply, ConstantPressure):
+        del made[own], made["optimal pump flow"]
+    return made
+
+
+def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable = lambda fraction, what="": None,
+            only: Collection[str] | None = None, look_around: bool = True) -> Comparison:
     """Dynamic programming, its neighbours, a lower bound, and the baselines; direct transcription from `starts` starts (0: not).
+
+    only          the baselines wanted, by name (None: all)
+    look_around   whether neighbours are tried
 
     Raises what `optimise` raises; a baseline that cannot finish is listed as such.
     """
     told = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
-    rows = [_row(task, "dynamic programming", lambda: optimise(task, search, told(0.0, 0.4)))]
-    if rows[0].plan is None:
-        optimise(task, search)  # raises again, with its words
-    oil = ConstantPressure(1.0)
-    own = type(task.supply).__name__
-    others = {"pseudo-inverse, weighted": lambda: pseudo_inverse(task), "pseudo-inverse": lambda: pseudo_inverse(task, False),
-              "pointwise, pump flow": lambda: pointwise(task, oil), f"pointwise, {own}": lambda: pointwise(task, task.supply),
-              "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search)}
-    if isinstance(task.supply, ConstantPressure):
-        del others[f"pointwise, {own}"], others["optimal pump flow"]
-    for i, (name, make) in enumerate(others.items()):
-        tell(0.4 + 0.07 * i, name)
-        rows.append(_row(task, name, make))
+    rows = [_row(task, "dynamic programming", lambda: optimise(task, search, told(0.0, 0.4)), needed=True)]
+    for i, (name, make) in enumerate(baselines(task, search).items()):
+        if only is None or name in only:
+            tell(0.4 + 0.07 * i, name)
+            rows.append(_row(task, name, make))
     if starts and task.order == 1:
         tell(0.75, "direct transcription")
         rows.append(_row(task, f"direct transcription, best of {starts}", lambda: transcribe(task, starts)[0]))
     tell(0.95, "neighbours")
-    around = neighbours(rows[0].plan)
+    around = neighbours(rows[0].plan) if look_around else None
     bound = lower_bound(task)
     return Comparison(task, tuple(rows), None if bound is None else bound.energy, around)
 
 
-def _row(task: Task, name: str, make: Callable[[], Plan]) -> Row:
+def _row(task: Task, name: str, make: Callable[[], Plan], needed: bool = False) -> Row:
     begin = process_time()
     try:
         plan = make()
     except InputError as why:
+        if needed:
+            raise
         return Row(name, None, None, None, None, process_time() - begin, why.message)
     seconds = process_time() - begin
     # Baselines keep speeds, not accelerations: with two states their energy is still that of their motion.
