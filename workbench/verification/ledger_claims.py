@@ -33,8 +33,8 @@ def check_identity(claim, run: Run) -> Verdict:
             at = f"t = {b.t[k]:.3f} s" if title == "logged" else f"random state {k}"
             where = f"{'.'.join(b.entries[i])}, {at}"
     return Verdict("identity", f"the completed identity holds at {n} states", worst <= claim.tolerance and not gains, "numerical",
-                   claim.tolerance - worst, "1", claim.tolerance, f"residual {worst:.1e} of its terms, {where}{gains}", source=SOURCE,
-                   counted=claim.counted, data={"residual": worst, "states": n})
+                   claim.tolerance - worst, "1", claim.tolerance, f"residual {worst:.1e} of its terms, {where}{gains}",
+                   source=SOURCE, counted=claim.counted, data={"residual": worst, "states": n})
 
 
 def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
