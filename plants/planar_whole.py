@@ -6,6 +6,7 @@ between two links. `WholeCrane` has the same members with the forces of the `Man
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
 from typing import final
@@ -105,9 +106,9 @@ class WholeCrane:
         return self.machine.inverse_dynamics(self.positions(q), list(qd), list(qdd))[0]
 
 
-def whole_crane(name: str, whole: bool = True) -> WholeCrane | PlanarCrane:
-    """The crane of a shipped machine, with its own dynamics or lumped into three bodies."""
-    made = machine(name).plant
+def whole_crane(name: str, whole: bool = True, change: Callable = lambda plant: plant) -> WholeCrane | PlanarCrane:
+    """The crane of a shipped machine after `change`, with its own dynamics or lumped into three bodies."""
+    made = change(machine(name).plant)
     if not isinstance(made, Manipulator):
         raise InputError(f"{name} is no crane", mend="choose hiab-xs031")
     return WholeCrane.of(made) if whole else reduced(made)

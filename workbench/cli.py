@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
     p = verb("compare", _compare, "verify several case files and show them side by side; exit 0 when compared, whatever it says")
     compare_options(p)
-    p = verb("sweep", _sweep, "run a case file over grids and draws, on all cores or a cluster; exit 0 unless every case failed")
+    p = verb("sweep", _sweep, "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail")
     sweep_options(p)
     p = verb("schema", _schema, "print the JSON schema of case files, for editors")
     p = verb("identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)")
@@ -334,10 +334,9 @@ def _tune(options, arguments) -> int:
 
 
 def _plan(options, arguments) -> int:
-    from plants.planar_crane import PlanarCrane, planar_crane
-    from plants.planar_whole import whole_crane
-    from workbench.planning.case import load_plan
+    from workbench.file import driver, plan_of
     from workbench.planning.command import plan
+    from workbench.yaml_input import read
 
     _check_outputs({"report": options.report, "csv": options.csv, "json": options.json}, options.file)
 
@@ -346,18 +345,7 @@ def _plan(options, arguments) -> int:
 
         write_planning(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
 
-    return plan(options, load_plan(options.file, planar_crane, whole_crane, PlanarCrane), write, _driver)
-
-
-def _driver(task, name: str):
-    """(plant on the task's supply, law) that drive a plan."""
-    from plants.load_sensing import on_supply
-    from workbench.file import laws
-    from workbench.planning.driven import SETTINGS, check_task
-
-    check_task(task)
-    plant = on_supply(task.crane.machine, task.supply)
-    return plant, laws()[name](task.crane.machine, **SETTINGS.get(name, {}))
+    return plan(options, plan_of(read(options.file), options.file), write, driver)
 
 
 def _sweep(options, arguments) -> int:

@@ -117,6 +117,26 @@ def _sources(node: Node | None) -> dict[str, str]:
     return read_sources(node)
 
 
+# ---- plans -------------------------------------------------------------------------------------------------
+def plan_of(root: Node, path: str):
+    """The `workbench.planning.case.PlanCase` in a tree that was read from the plan file `path`."""
+    from plants.planar_crane import PlanarCrane, planar_crane
+    from plants.planar_whole import whole_crane
+    from workbench.planning import case
+
+    return case.plan_of(root, path, planar_crane, whole_crane, PlanarCrane)
+
+
+def driver(task, name: str):
+    """(plant on the task's supply, law called `name`) that drive a plan."""
+    from plants.load_sensing import on_supply
+    from workbench.planning.driven import SETTINGS, check_task
+
+    check_task(task)
+    plant = on_supply(task.crane.machine, task.supply)
+    return plant, laws()[name](task.crane.machine, **SETTINGS.get(name, {}))
+
+
 # ---- plant -------------------------------------------------------------------------------------------------
 def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], dict[str, str]]:
     """(plant, provenance, sources) of the plant section."""

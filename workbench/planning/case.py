@@ -1,6 +1,7 @@
 """A plan's file (YAML) → a Task and how to search.
 
-    crane: hiab-reduced                  # a shipped planar crane, {machine: hiab-xs031}, or written out in full
+    crane: hiab-reduced                  # a shipped planar crane, {planar: hiab-reduced, change: {load: 50 kg}}, the one within a
+                                         # machine, {machine: hiab-xs031, change: {payload.mass: 50 kg}}, or written out in full
     path: {type: Waypoints, points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m], …], leg: 10 s}  # or Spline, or {type: Recorded, file: tip.csv}
     supply: {type: LoadSensing, margin: 20 bar}
     limits: {flow: 40 l/min, pressure: 185 bar, accelerations: true, room: 10 mm}         # those of the cylinders are the crane's
@@ -12,12 +13,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, final
 
 from workbench.build import build, unknown
+from workbench.case_controller import changed
 from workbench.edit import located
 from workbench.parameters import Unit, nonnegative, positive
 from workbench.planning.dynamic import Search
@@ -49,10 +51,20 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Machine:
-    """The planar crane within a shipped machine; `whole`: its own dynamics, cylinders' masses included."""
+    """The planar crane within a shipped machine, changed or not; `whole`: its own dynamics, cylinders' masses included."""
 
     machine: str
     whole: bool = True
+    change: Mapping[str, Any] = field(default_factory=dict)
+    friction: Any = None
+
+
+@dataclass(frozen=True)
+class Planar:
+    """A shipped planar crane, and what is different here."""
+
+    planar: str
+    change: Mapping[str, Any] = field(default_factory=dict)
 
 
 UNITS = {"points": "m", "values": "m", "times": "s"}  # of the lists in a path
@@ -72,11 +84,16 @@ class PlanCase:
 
 
 def load_plan(file: str | os.PathLike, planar: Callable, whole: Callable, crane_class: type) -> PlanCase:
-    """The case in a file. planar(name) and whole(machine name, whole) give cranes, crane_class builds one written out.
+    """The case in a file, see `plan_of`."""
+    return plan_of(read(file), os.fspath(file), planar, whole, crane_class)
+
+
+def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_class: type) -> PlanCase:
+    """The case in a tree that was read from `file`. planar(name) and whole(machine's name, whole, change of the machine) give
+    cranes, crane_class builds one written out.
 
     Raises InputError with file, line and key.
     """
-    root = read(file)
     if not isinstance(root.value, dict):
         raise root.error(f"expected sections such as crane: and path:, got {root.words}",
                          mend="write 'crane: hiab-reduced' to begin with")
@@ -100,17 +117,22 @@ def load_plan(file: str | os.PathLike, planar: Callable, whole: Callable, crane_
                     2 if limits.accelerations else 1, limits.flow, limits.pressure, limits.room)
     search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
     name = take("title", str, crane.name)
-    return PlanCase(name, task, search, take("starts", int, 0), os.fspath(file))
+    return PlanCase(name, task, search, take("starts", int, 0), file)
 
 
 def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> Any:
     if isinstance(node.value, str):
+        node = replace(node, value={"planar": node})
+    inside = node.value if isinstance(node.value, dict) else {}
+    change = lambda machine: changed(machine, node, "crane")[0]
+    if "planar" in inside:
+        made = build(Planar, node, "crane")
         with located(node, "crane"):
-            return planar(node.value)
-    if isinstance(node.value, dict) and "machine" in node.value:
+            return change(planar(made.planar))
+    if "machine" in inside:
         made = build(Machine, node, "crane")
         with located(node, "crane"):
-            return whole(made.machine, made.whole)
+            return whole(made.machine, made.whole, change)
     return build(crane_class, node, "crane")
 
 
