@@ -14,8 +14,8 @@ from plants.components.circuit_inverse import drift, gains, invert, passed
 from plants.four_bar import FourBar
 from workbench import ClosedLoop, Delayed, Filtered, Hold, Sampled, Scenario, Waypoints, simulate, verify
 from workbench.verification import claims as C
-from workbench.verification.judge import default_claims
 from workbench.verification.claims import Identity
+from workbench.verification.judge import default_claims
 from workbench.verification.ledger import LedgerFunction
 from workbench.verification.ledger_claims import check_identity
 from workbench.verification.practical import settled_storage, walking
