@@ -182,9 +182,9 @@ def test_content_follows_the_files_a_case_names(folder):
     point = {"controller.K_p": 0.4, "loop.delay": "0 ms"}
 
     def hashed():
-        from workbench.sweep import cases
+        from workbench.sweep import places
 
-        cases._hash.cache_clear()
+        places._hash.cache_clear()
         return digest(read_sweep("sweep.yaml").study, point)
 
     first = hashed()

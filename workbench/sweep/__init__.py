@@ -2,13 +2,13 @@
 
     table = sweep(study, {"load": [0.0, 50.0], "supply": ["CP", "LS"]}, out="table.nc")
 
-See `workbench.sweep.run.sweep`; `workbench sweep FILE` does it for case files (`workbench.sweep.form`).
+See `workbench.sweep.run.sweep`; `workbench sweep FILE` does it for case and plan files (`workbench.sweep.form`).
 """
 
 from __future__ import annotations
 
 _HOME = {"sweep": "run", "Grid": "grid", "Draw": "grid", "spaced": "grid", "Table": "table",
-         "CaseStudy": "cases", "Collect": "cases"}
+         "CaseStudy": "cases", "Collect": "cases", "PlanStudy": "plans", "CollectPlans": "plans"}
 
 __all__ = list(_HOME)
 

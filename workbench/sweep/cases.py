@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Literal, final
 
 import numpy as np
 
 from workbench import case_form as form
 from workbench.build import unknown
-from workbench.edit import plain
 from workbench.errors import InputError
-from workbench.parameters import Unit, annotations, leaves, nonnegative
-from workbench.yaml_input import Node
+from workbench.parameters import Unit, annotations, nonnegative
+from workbench.sweep.places import Layout, Varied, unit_of
 
-SHORT = {"model": ("controller", "model")}  # first word of a name → where that is
-_FILES = (".yaml", ".yml", ".csv")
+
+def _shipped(inside: Mapping) -> set | None:
+    return None if "type" in inside else {*annotations(form.Shipped)}
+
+
+def _believed(inside: Mapping) -> set | None:
+    return None if "type" in inside else {*annotations(form.Model), *(annotations(form.Shipped) if "machine" in inside else ())}
+
+
+LAYOUT = Layout(form.SECTIONS, {("plant",): ("machine", _shipped), ("controller", "model"): ("machine", _believed)},
+                {"model": ("controller", "model")})
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,14 @@ class Collect:
 @final
 @dataclass(frozen=True, eq=False)
 class CaseStudy:
-    """point → results of the case file `root` (read from the file `path`) with the point's values put in by name.
+    """point → results of a case file with the point's values put in by name.
 
     A name is the way through the file, `loop.delay`, `controller.λ`, `scenario.reference.leg`, `claims.tracking.error`; below
     `plant` and `model` (what the controller believes) also any number or part of a shipped machine, as under `change:`.
     """
 
-    root: Node
-    path: str
+    file: Varied
     collect: Collect
-    places: Mapping[str, Node]
 
     def __call__(self, point: Mapping[str, Any]) -> dict[str, Any]:
         case = self.case(point)
@@ -75,23 +77,15 @@ class CaseStudy:
         """The Case of a point."""
         from workbench.file import case_of
 
-        tree = self.tree(point)
-        return case_of(tree, json.dumps(tree.plain(), ensure_ascii=False, indent=1), self.path)
-
-    def tree(self, point: Mapping[str, Any]) -> Node:
-        """The file's tree with the point's values in it, at the lines where the sweep names them."""
-        tree = self.root
-        for name, value in point.items():
-            at = self.places.get(name, Node(None, 0))
-            tree = placed(tree, name, _node(value, at))
-        return tree
+        tree = self.file.tree(point)
+        return case_of(tree, json.dumps(tree.plain(), ensure_ascii=False, indent=1), self.file.path)
 
     def content(self, point: Mapping[str, Any]) -> list:
         """What the results depend on: the file as it is run, the files it names, what is collected, versions."""
-        tree = self.tree(point).plain()
+        tree, files, versions = self.file.content(point)
         signals = {name: [m.signal, m.take, m.after] for name, m in self.collect.signals.items()}
         kept = [list(v) if isinstance(v := self.collect.verdicts, tuple) else v, self.collect.statistics, signals]
-        return [tree, {name: _hash(Path(self.path).parent / name) for name in sorted(_named(tree))}, kept, _versions()]
+        return [tree, files, kept, versions]
 
     def check(self, points) -> dict[str, str]:
         """Parameter → SI unit of its plain numbers. Raises InputError for what would make every case fail."""
@@ -102,7 +96,7 @@ class CaseStudy:
         names = {form.kebab(type(claim).__name__) for claim in case.claims}
         for wanted in self.collect.verdicts if isinstance(self.collect.verdicts, tuple) else ():
             if wanted not in names:
-                raise unknown(self.places.get("collect.verdicts", self.root), wanted, sorted(names), "collect.verdicts", "claim")
+                raise unknown(self.file.place("collect.verdicts"), wanted, sorted(names), "collect.verdicts", "claim")
         if self.collect.signals:
             from workbench.simulate import simulate
 
@@ -112,9 +106,11 @@ class CaseStudy:
                 try:
                     log.signal(metric.signal)
                 except InputError as why:
-                    at = self.places.get("collect.signals", self.root)
+                    at = self.file.place("collect.signals")
                     raise why.at(file=at.file, line=at.line, key=f"collect.signals.{name}.signal") from None
-        return {name: unit_of(case, name) for name in points[0]}
+        sections = {"loop": annotations(form.Loop), "scenario": annotations(form.Run)}
+        known = {s: {word: info.unit for word, info in infos.items() if info} for s, infos in sections.items()}
+        return {name: unit_of(name, known.get(name.split(".")[0], {}), [case.loop]) for name in points[0]}
 
 
 def results(case, collect: Collect) -> dict[str, Any]:
@@ -156,97 +152,3 @@ def measure(log, metric: Metric) -> tuple[float, str]:
     take = {"max": lambda: y.max(), "min": lambda: y.min(), "max_abs": lambda: np.abs(y).max(), "final": lambda: y[-1],
             "mean": lambda: np.trapezoid(y, t) / (t[-1] - t[0]), "rms": lambda: metrics.rms(t, y)}
     return float(take[metric.take]()), unit
-
-
-# ---- names ----------------------------------------------------------------------------------------------------------
-def placed(root: Node, name: str, value: Node) -> Node:
-    """The tree with `value` at a dotted name. Raises InputError at the line of `value`."""
-    first, *rest = name.split(".")
-    words = [*SHORT.get(first, (first,)), *rest]
-    if words[0] not in form.SECTIONS:
-        raise unknown(value, words[0], [*form.SECTIONS, *SHORT], name, "section")
-    if not rest:
-        raise value.error("this is a whole section", key=name, mend=f"name something in it, such as {name}.…")
-    if words[0] == "plant":
-        return _inside(root, words[:1], lambda plant: _changed(plant, words[1:], value, name, form.Shipped), value, name)
-    if words[:2] == ["controller", "model"] and len(words) > 2:
-        return _inside(root, words[:2], lambda model: _changed(model, words[2:], value, name, form.Model), value, name)
-    return _inside(root, words, lambda _: value, value, name)
-
-
-def _changed(machine: Node, words: list[str], value: Node, name: str, keys: type) -> Node:
-    """A plant or model section with one thing in it exchanged."""
-    inside = {"machine": machine} if isinstance(machine.value, str) else machine.value or {}
-    machine = Node(inside, machine.line, machine.column, machine.file)
-    own = {*annotations(keys), *annotations(form.Shipped)} if "machine" in inside else set(annotations(keys))
-    if "type" in inside or words[0] in own - {"change"}:
-        return _inside(machine, words, lambda _: value, value, name)
-    words = words[1:] if words[0] == "change" and len(words) > 1 else words
-    return _inside(machine, ["change", ".".join(words)], lambda _: value, value, name)
-
-
-def _inside(node: Node, words: list[str], change, value: Node, name: str) -> Node:
-    """The tree with what is at `words` exchanged; mappings that are not there are made."""
-    if not words:
-        return change(node)
-    word, inside = words[0], node.value
-    if isinstance(inside, list):
-        labels = [c.value["name"].value if isinstance(c.value, dict) and "name" in c.value else str(i)
-                  for i, c in enumerate(inside)]
-        if word not in labels:
-            raise unknown(value, word, labels, name, "entry")
-        new = [_inside(c, words[1:], change, value, name) if label == word else c for c, label in zip(inside, labels)]
-        return Node(new, node.line, node.column, node.file)
-    if isinstance(inside, str):  # a bare name: of a law, of a friction, of a reference
-        inside = {"law": node} if name.startswith("controller") else {"type": node}
-    if not isinstance(inside, (dict, bool)) and inside is not None:
-        raise value.error(f"there is nothing below {name.split('.' + word)[0]}: it is {node.words}", key=name,
-                          mend="write the way to it as in the case file")
-    inside = inside if isinstance(inside, dict) else {}
-    key = next((k for k in inside if plain(k) == plain(word)), word)
-    below = inside.get(key, Node(None, value.line, value.column, value.file))
-    return Node({**inside, key: _inside(below, words[1:], change, value, name)}, node.line, node.column, node.file)
-
-
-def _node(value: Any, at: Node) -> Node:
-    if isinstance(value, Mapping):
-        return Node({k: _node(v, at) for k, v in value.items()}, at.line, at.column, at.file)
-    return Node([_node(v, at) for v in value] if isinstance(value, (list, tuple)) else value, at.line, at.column, at.file)
-
-
-def unit_of(case, name: str) -> str:
-    """SI unit of the number called `name`, as far as its last word tells; "" where it does not."""
-    words = [plain(w) for w in name.split(".")]
-    loop = {s: annotations(cls) for s, cls in (("loop", form.Loop), ("scenario", form.Run))}
-    known = {plain(k): info.unit for k, info in loop.get(words[0], {}).items() if info}
-    if words[-1] not in known:
-        said = {leaf.info.unit for leaf in leaves(case.loop)
-                if words[-1] in [plain(w) for w in leaf.path.split(".") if not w.isdigit()][-1:]}
-        known = {words[-1]: said.pop()} if len(said) == 1 else {}
-    unit = known.get(words[-1], "")
-    return "" if unit == "1" else unit
-
-
-# ---- what results depend on -----------------------------------------------------------------------------------------
-def _named(tree: Any) -> set[str]:
-    """Texts in plain data that may be names of files."""
-    if isinstance(tree, dict):
-        return set().union(*map(_named, tree.values()))
-    if isinstance(tree, list):
-        return set().union(*map(_named, tree))
-    return {tree} if isinstance(tree, str) and tree.lower().endswith(_FILES) else set()
-
-
-@cache
-def _hash(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except (OSError, ValueError):
-        return ""
-
-
-@cache
-def _versions() -> dict[str, str]:
-    from workbench import __version__
-
-    return {"fluidproof": __version__, **{name: importlib.metadata.version(name) for name in ("numpy", "scipy", "casadi")}}

@@ -1,4 +1,4 @@
-"""`workbench sweep FILE`: many cases of a case file, one table."""
+"""`workbench sweep FILE`: many cases of a case or plan file, one table."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 from workbench import terminal
 from workbench.errors import InputError
 from workbench.sweep.cluster import check_address
-from workbench.sweep.form import Sweep, read_sweep
+from workbench.sweep.form import read_sweep
 from workbench.sweep.run import sweep
-from workbench.sweep.table import Table, ending
-from workbench.units import format_quantity
+from workbench.sweep.summary import told
+from workbench.sweep.table import ending
 
 INTERRUPTED = 130
 
@@ -23,7 +23,7 @@ def run_sweep(options) -> int:
         check_address(options.scheduler)
     asked = read_sweep(options.file)
     if os.path.realpath(out) in map(os.path.realpath, asked.files):
-        raise InputError("--out would overwrite the sweep or its case file", file=out, mend="give it a name of its own")
+        raise InputError("--out would overwrite the sweep or its case or plan file", file=out, mend="give it a name of its own")
     kept: list[int] = []
     try:
         with terminal.progress(not options.quiet) as tell:
@@ -37,31 +37,3 @@ def run_sweep(options) -> int:
         for line in told(asked, table, kept[0], out):
             terminal.say(line)
     return 1 if all(table.errors) else 0
-
-
-def told(asked: Sweep, table: Table, kept: int, out: str) -> list[str]:
-    """What the terminal shows: how often each claim holds, ranges of the numbers, what failed."""
-    room, clean = terminal.columns(), terminal.clean
-    lines = [terminal.headline(f"{asked.title} · {len(table)} cases over {', '.join(asked.grid.names)}", out, room)]
-    for column in table.columns[:-1]:
-        if column.parameter:
-            continue
-        if column.values.dtype == object:
-            words = [w for w in column.values if w]
-            if column.name.endswith(".strength"):
-                continue
-            counts = sorted({w: words.count(w) for w in set(words)}.items(), key=lambda e: (-e[1], e[0]))
-            said = ", ".join(f"{w} {n}" for w, n in counts[:4]) + (" …" if len(counts) > 4 else "")
-        else:
-            finite = column.values[column.values == column.values]
-            if not len(finite):
-                continue
-            low, high = (format_quantity(float(v), column.unit or "1", 3) for v in (finite.min(), finite.max()))
-            said = low if low == high else f"{low} … {high}"
-        lines += terminal.wrap(clean(f"  {column.name}: {said}"), room)
-    failed = [i for i, error in enumerate(table.errors) if error]
-    for i in failed[:3]:
-        first, *rest = clean(table.errors[i]).split("\n")
-        lines += [f"  case {i} failed: {first}", *(f"    {line}" for line in rest)]
-    before = [f"{kept} taken from the journal"] if kept else []
-    return [*lines, " · ".join([f"{len(table) - len(failed)} ran, {len(failed)} failed", *before, clean(out)])]

@@ -1,9 +1,11 @@
 """A sweep file (YAML) → what to run.
 
-    case: hiab-xs031.yaml                     # a case file beside this one, a shipped machine, or a case written out
+    case: hiab-xs031.yaml                     # a case file beside this one, a shipped machine, or a case written out;
+                                              # or plan: hiab-triangle-ls.yaml, a plan file or one written out
     grid:                                     # every combination
       plant.payload.mass: [0 kg, 25 kg, 50 kg]
       loop.delay: {from: 0 ms, to: 2 ms, count: 5}        # spacing: log for equal ratios
+      plant.friction: {dry: {law: LuGre}, none: {law: Frictionless}}    # values with names: the table has the names
     draws:                                    # at every point of the grid, the same ones
       count: 20
       seed: 7
@@ -12,8 +14,10 @@
       verdicts: [tracking, settled]           # true: all claims of the file; false: none
       statistics: true
       signals: {peak: {signal: p_a1, take: max, after: 3 s}}
+      # of plans: planners: true, or a list; drive: VDC, or PID
 
-Names of parameters are the way through the case file, see `cases.CaseStudy`. A mistake is an InputError with file, line, key.
+Names of parameters are the way through the file, see `cases.CaseStudy` and `plans.PlanStudy`. A mistake is an InputError with
+file, line, key.
 """
 
 from __future__ import annotations
@@ -27,12 +31,13 @@ from typing import Any, final
 from workbench.build import build, unknown
 from workbench.edit import located
 from workbench.errors import InputError
-from workbench.sweep.cases import CaseStudy, Collect
+from workbench.sweep import cases, plans
 from workbench.sweep.grid import KINDS, Draw, Grid, spaced
+from workbench.sweep.places import Varied
 from workbench.units import measured
 from workbench.yaml_input import Node, parse, read
 
-SECTIONS = ("title", "case", "grid", "draws", "collect")
+SECTIONS = ("title", "case", "plan", "grid", "draws", "collect")
 
 
 @final
@@ -41,7 +46,7 @@ class Sweep:
     """What a sweep file says. units: parameter → SI unit of its plain numbers; about: what was swept, as plain data."""
 
     title: str
-    study: CaseStudy
+    study: cases.CaseStudy | plans.PlanStudy
     grid: Grid
     units: Mapping[str, str]
     about: Mapping[str, Any]
@@ -55,32 +60,37 @@ def read_sweep(path: str | os.PathLike) -> Sweep:
     for key, child in sections.items():
         if key not in SECTIONS:
             raise unknown(child, key, SECTIONS)
-    if "case" not in sections:
-        raise root.error("there is no case: to vary", key="case", mend="add 'case: hiab-xs031.yaml', or a shipped machine")
-    grid, places = _grid(root)
+    if ("case" in sections) == ("plan" in sections):
+        both = "both a case: and a plan:" if "case" in sections else "no case: or plan: to vary"
+        raise root.error(f"there is {both}", key="case", mend="give 'case: hiab-xs031.yaml', or 'plan: hiab-triangle-ls.yaml'")
+    kind = "case" if "case" in sections else "plan"
+    grid, places, named = _grid(root)
     collect = sections.get("collect")
-    places |= {f"collect.{k}": n for k, n in _mapping(collect, "collect", "'verdicts: true'").items()} if collect else {}
-    chosen = build(Collect, collect, "collect") if collect else Collect()
-    base, where = _base(sections["case"], Path(file).parent, file)
-    study = CaseStudy(base, where, chosen, places)
+    like = "'verdicts: true'" if kind == "case" else "'planners: true'"
+    places |= {f"collect.{k}": n for k, n in _mapping(collect, "collect", like).items()} if collect else {}
+    base, where = _base(sections[kind], kind, Path(file).parent, file)
+    layout, kept, make = ((cases.LAYOUT, cases.Collect, cases.CaseStudy) if kind == "case" else
+                          (plans.LAYOUT, plans.CollectPlans, plans.PlanStudy))
+    study = make(Varied(base, where, layout, places, named), build(kept, collect, "collect") if collect else kept())
     points = grid.points()
     units = study.check(points)
     _check_units(grid, places)
     title = build(str, sections["title"], "title") if "title" in sections else os.path.basename(where or file)
-    about = {"title": title, "sweep": root.plain(), "case": base.plain()}
+    about = {"title": title, "sweep": root.plain(), kind: base.plain()}
     return Sweep(title, study, grid, units, about, tuple(dict.fromkeys((file, where))))
 
 
-def _base(node: Node, folder: Path, file: str) -> tuple[Node, str]:
-    """(tree of the case to vary, its path)."""
+def _base(node: Node, kind: str, folder: Path, file: str) -> tuple[Node, str]:
+    """(tree of the case or plan to vary, its path)."""
     if isinstance(node.value, dict):
         return node, file
     if not isinstance(node.value, str):
-        raise node.error(f"expected a case file, got {node.words}", key="case", mend="write 'case: hiab-xs031.yaml'")
-    if "." not in node.value and os.sep not in node.value and not os.path.lexists(folder / node.value):
+        name = "hiab-xs031.yaml" if kind == "case" else "hiab-triangle-ls.yaml"
+        raise node.error(f"expected a {kind} file, got {node.words}", key=kind, mend=f"write '{kind}: {name}'")
+    if kind == "case" and "." not in node.value and os.sep not in node.value and not os.path.lexists(folder / node.value):
         return parse(f"plant: {node.value}\n", file), file
     path = os.fspath(folder / node.value)
-    with located(node, "case"):
+    with located(node, kind):
         return read(path), path
 
 
@@ -91,8 +101,8 @@ def _mapping(node: Node, key: str, like: str) -> dict[str, Node]:
 
 
 # ---- grid and draws -------------------------------------------------------------------------------------------------
-def _grid(root: Node) -> tuple[Grid, dict[str, Node]]:
-    """The grid, and where each parameter is named."""
+def _grid(root: Node) -> tuple[Grid, dict[str, Node], dict[str, dict[str, Node]]]:
+    """The grid, where each parameter is named, and the values that have names."""
     sections = root.value
     axes = _mapping(sections["grid"], "grid", "'loop.delay: [0 ms, 1 ms]'") if "grid" in sections else {}
     count, seed, of = 0, 0, {}
@@ -109,17 +119,23 @@ def _grid(root: Node) -> tuple[Grid, dict[str, Node]]:
         of = _mapping(inside["of"], "draws.of", "'plant.payload.mass: {uniform: [0 kg, 50 kg]}'")
     if not axes and not of:
         raise root.error("there is nothing to vary", key="grid", mend="add 'grid:' with parameters and their values")
-    values = {name: _values(node, f"grid.{name}") for name, node in axes.items()}
+    named = {name: node.value for name, node in axes.items() if _has_names(node)}
+    values = {name: [*named[name]] if name in named else _values(node, f"grid.{name}") for name, node in axes.items()}
     draws = {name: _draw(node, f"draws.of.{name}") for name, node in of.items()}
     places = {**axes, **of}
     with located(sections.get("draws") or sections["grid"], "draws" if "draws" in sections else "grid"):
-        return Grid(values, draws, count, seed), places
+        return Grid(values, draws, count, seed), places, named
 
 
 def _whole(node: Node, key: str, least: int) -> int:
     if not isinstance(node.value, int) or isinstance(node.value, bool) or node.value < least:
         raise node.error(f"expected a whole number, {least} or more, got {node.words}", key=key, mend=f"write {max(least, 20)}")
     return node.value
+
+
+def _has_names(node: Node) -> bool:
+    """Whether the values of an axis are a mapping name → value."""
+    return isinstance(node.value, dict) and bool(node.value) and not {"from", "to", "count"} & node.value.keys()
 
 
 def _values(node: Node, key: str) -> list:
@@ -144,7 +160,7 @@ def _values(node: Node, key: str) -> list:
     if isinstance(inside, list) and inside:
         return [child.plain() for child in inside]
     raise node.error(f"expected a list of values, got {'an empty one' if inside == [] else node.words}", key=key,
-                     mend="write [0 kg, 25 kg], or {from: 0 kg, to: 50 kg, count: 3}")
+                     mend="write [0 kg, 25 kg], {from: 0 kg, to: 50 kg, count: 3}, or {light: 0 kg, heavy: 50 kg}")
 
 
 def _number(node: Node, key: str) -> tuple[float, str]:
