@@ -97,6 +97,7 @@ def test_unions_by_name_by_keys_or_bare():
     assert rig("p: 1\nsupply: Idle").supply == Idle()
     assert rig("p: 1\nsupply: {kind: Accumulator}").supply == Accumulator()
     refused("p: 1\nsupply: {}", "does not say which", "add a line 'type: Pump'", line=2, key="rig.supply")
+    refused("p: 1\nsupply: {presure: 2}", "no key 'presure'", "Q, ω, V", line=2, key="rig.supply.presure")
     refused("p: 1\nsupply:\n  type: Pmup\n  Q: 1", "no class 'Pmup'", "did you mean Pump?", line=3,
             key="rig.supply.type")
     refused("p: 1\nsupply: {type: Pump, law: Pump}", "both name a class", line=2, key="rig.supply")

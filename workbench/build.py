@@ -215,6 +215,9 @@ class _Builder:
             return by_name[name.value], Node(rest, node.line, node.column, node.file)
         fitting = classes if len(classes) == 1 else [c for c in classes if shape.fits(c, inside)]
         if len(fitting) != 1:
+            for written, child in inside.items():
+                if not any(shape.canonical(c, written) for c in classes):
+                    raise unknown(child, written, dict.fromkeys(key for c in classes for key in shape.entries(c)), path)
             raise node.error(f"this can be {', '.join(by_name)}; the file does not say which", key=path,
                              mend=f"add a line 'type: {next(iter(by_name))}'")
         return fitting[0], node
