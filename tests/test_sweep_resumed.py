@@ -16,6 +16,7 @@ import sweep_studies as studies
 
 from workbench.errors import InputError
 from workbench.sweep import sweep
+from workbench.sweep.form import read_sweep
 from workbench.sweep.journal import HEAD, Journal
 from workbench.sweep.outcome import Outcome, digest
 
@@ -176,6 +177,13 @@ def _workers(address, count):
         client.wait_for_workers(count, timeout=60)
 
 
+PLANS = """\
+plan: {crane: hiab-reduced, path: {points: [[2.5 m, 0.5 m], [3.3 m, 1.4 m]], leg: 4 s}, steps: 16, search: {nodes: 41}}
+grid: {supply: {LS: LoadSensing, CP: ConstantPressure}, path.leg: [4 s, 5 s]}
+collect: {planners: ["pseudo-inverse, weighted"]}
+"""
+
+
 def test_a_cluster_whose_worker_is_killed_gives_the_same_file(tmp_path, scheduler):
     address, worker = scheduler
     with pytest.raises(InputError, match="has no workers"):
@@ -194,6 +202,11 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_file(tmp_path, schedule
     assert victim.wait() == -signal.SIGKILL and len(seen) == 60
     sweep(studies.slow, grid, out=tmp_path / "here.nc", jobs=2)
     assert (tmp_path / "cluster.nc").read_bytes() == (tmp_path / "here.nc").read_bytes()
+    (tmp_path / "s.yaml").write_text(PLANS)  # and of plans, on the worker that is left
+    asked = read_sweep(tmp_path / "s.yaml")
+    for name, where in (("far.nc", {"scheduler": address}), ("near.nc", {"jobs": 1})):
+        assert not any(sweep(asked.study, asked.grid, out=tmp_path / name, units=asked.units, about=asked.about, **where).errors)
+    assert (tmp_path / "far.nc").read_bytes() == (tmp_path / "near.nc").read_bytes()
 
 
 def test_a_scheduler_that_does_not_answer_is_one_message(tmp_path, monkeypatch):
