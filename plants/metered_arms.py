@@ -177,6 +177,23 @@ class MeteredArms(System):
 
         return check_passive(self.circuit, samples, seed)
 
+    def uniqueness(self, samples: int = 100, seed: int = 0):
+        """Verdict on the circuit's one velocity, under the B of every arm (B + hK by the implicit step)."""
+        from plants.valve_circuits.uniqueness import check_unique
+
+        return check_unique(self.circuit, {f"{a.name}.B": a.B for a in self.arms}, samples, seed)
+
+    def valve_account(self, log):
+        """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
+        from plants.valve_circuits.accounts import of_arms
+
+        return of_arms(self, log)
+
+    @property
+    def pressure_limits(self):
+        """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
+        return -0.3e5, 1.1 * max(max(a.section.P_hM, a.section.P_rM) for a in self.arms)
+
     # ---- valves -----------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""

@@ -171,6 +171,31 @@ class MeteredCrane(System):
     def limits(self):
         return {f"u_c_{k}": (-1.0, 1.0) for k in self.labels}
 
+    @property
+    def pressure_limits(self):
+        """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
+        return -0.3e5, 1.1 * max(self.P_hM, self.P_rM)
+
+    # ---- what its valves prove and account for ----------------------------------------------------------------------
+    def passivity(self, samples: int = 300, seed: int = 0):
+        """Verdict on incremental passivity of the cylinders at a common pressure of the pump, which is a state here."""
+        from plants.valve_circuits.passivity import check_passive
+
+        return check_passive(self.circuit, samples, seed, held=True)
+
+    def uniqueness(self, samples: int = 100, seed: int = 0):
+        """Verdict on the one velocity of every rod at a pressure of the pump."""
+        from plants.valve_circuits.uniqueness import check_unique
+
+        B = {f"{k}.τ K": float(self.τ * K) for k, K in zip(self.labels, self.stiffness())}
+        return check_unique(self.circuit, B, samples, seed, held=True)
+
+    def valve_account(self, log):
+        """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
+        from plants.valve_circuits.accounts import of_crane
+
+        return of_crane(self, log)
+
     # ---- what the crane knows --------------------------------------------------------------------------------------
     spaces = Manipulator.spaces
 

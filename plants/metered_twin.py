@@ -103,6 +103,16 @@ class MeteredTwin(System):
     def limits(self):
         return self.of.limits()
 
+    @property
+    def pressure_limits(self):
+        return self.of.pressure_limits
+
+    def valve_account(self, log):
+        """As of `MeteredArms`; pressures are states here, and what a suction check lets in follows from how far below the tank."""
+        from plants.valve_circuits.accounts import of_twin
+
+        return of_twin(self, log)
+
     def initial(self):
         found, pressures = [], []
         for a in self.of.arms:

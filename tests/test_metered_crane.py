@@ -109,7 +109,9 @@ def test_example_holds(case):
     found = {v.key: (v.holds, v.strength) for v in verify(case.loop, case.scenario, case.claims)}
     assert found == {"sample-time-limit": (True, "sampled"), "tracking": (True, "sampled"),
                      "saturation": (True, "sampled"), "settled": (True, "sampled"),
-                     "energy-balance": (True, "numerical"), "pressures": (True, "sampled")}
+                     "energy-balance": (True, "numerical"), "pressures": (True, "sampled"),
+                     "no-cavitation": (True, "sampled"), "valve-losses": (True, "numerical"),
+                     "unique-velocity": (True, "proof"), "incremental-passivity": (True, "proof")}
 
 
 @pytest.mark.parametrize("plant, controller, key", [

@@ -1,45 +1,229 @@
-"""Where the pump's power goes in a run of metered arms, valve by valve.
+"""Where the pump's power goes in a run, valve by valve, twice: as the model accounts for it, and by each valve's own law.
 
-    Q P = Σ_j f_j v_j + Q_b P + Q_M P + Σ_j [Q_ph (P − P_h) + Q_pr (P − P_r) + Q_th P_h + Q_tr P_r + Q_ho P_h + Q_ro P_r]
+    Q P = Σ_j f_j v_j + Q_b P + Q_M P
+          + Σ_j [Q_ph (P − P_h) + Q_pr (P − P_r) + Q_th P_h + Q_tr P_r + Q_a (P_r − P_h) + Q_ho P_h + Q_ro P_r]
 
 Q_M: the pump's relief; Q_ho, Q_ro: the chambers' reliefs (suction checks pass oil at no pressure and cost nothing).
+
+By law: an orifice takes k |Δp|^1.5 at the pressures of the log, a relief what the oil balance of its chamber leaves it, and only
+where the pressure is at its limit. So a valve that is left out, has the wrong sign or another coefficient shows by itself, and oil
+that is nobody's shows as a gap. Sections are those of `Circuit.rows`; all arrays are (N,), one number an instant.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from plants.components.orifice import root as smooth_root
 from plants.valve_circuits.circuit import Openings
 from plants.valve_circuits.solve import operating
 from workbench.errors import InputError
+from workbench.system import controls, names
 
-_VALVES = ("ph", "pr", "th", "tr", "hR", "rR")
+_VALVES = ("ph", "pr", "th", "tr", "a", "hR", "rR")
+_EDGE = 1e-6  # of a relief's pressure: nearer than that counts as at it
+_SHUT = 1e-12  # of Q: a rod that moves less oil stands
+_MOST = 300  # instants at which arms are solved for once more
+
+
+class Section(NamedTuple):
+    """One section along a run: its row, velocity [m/s] and force [N] of its rod, pressures of its chambers [Pa]."""
+
+    row: list
+    v: np.ndarray
+    f: np.ndarray
+    P_h: np.ndarray
+    P_r: np.ndarray
+
+
+class Flows(NamedTuple):
+    """Through the valves of one section, m³/s; Q_ho, Q_ro out through reliefs, negative in through suction checks. P_c: behind the
+    pump's check, Pa."""
+
+    Q_ph: np.ndarray
+    Q_pr: np.ndarray
+    Q_th: np.ndarray
+    Q_tr: np.ndarray
+    Q_a: np.ndarray
+    Q_ho: np.ndarray
+    Q_ro: np.ndarray
+    P_c: np.ndarray
+
+
+class ValveAccount(NamedTuple):
+    """At times t [s], powers in W: the pump's, what valves take by their laws, work on the rods, d(energy of oil)/dt; `given`: what
+    the model says that valves take, at the instants `at`. `drawn`: chamber → oil its suction check lets in, m³/s; `ranges`: chamber
+    → least and greatest pressure that balance, Pa."""
+
+    t: np.ndarray
+    pump: np.ndarray
+    law: dict[str, np.ndarray]
+    work: dict[str, np.ndarray]
+    stored: np.ndarray
+    at: np.ndarray
+    given: dict[str, np.ndarray]
+    drawn: dict[str, np.ndarray]
+    ranges: dict[str, tuple[np.ndarray, np.ndarray]]
+
+    @property
+    def gap(self) -> np.ndarray:
+        """What the pump gives and nothing takes, W."""
+        return self.pump - sum(self.law.values()) - sum(self.work.values()) - self.stored
+
+
+# ---- by law ---------------------------------------------------------------------------------------------------------
+def _signed(x):
+    return np.sign(x) * np.sqrt(np.abs(x))
+
+
+def section_flows(s: Section, P) -> Flows:
+    """By the orifices' laws and the chambers' oil balances, whichever way the section is open."""
+    _, _, _, _, k_ph, k_pr, k_th, k_tr, k_a = s.row
+    a, b = np.square(k_ph), np.square(k_pr)
+    meet = np.where(a + b > 0, (a * s.P_h + b * s.P_r) / np.where(a + b > 0, a + b, 1.0), P)  # no flow through the check
+    P_c = np.maximum(P, meet)
+    q_ph, q_pr, q_th, q_tr = k_ph * _signed(P_c - s.P_h), k_pr * _signed(P_c - s.P_r), k_th * _signed(s.P_h), k_tr * _signed(s.P_r)
+    q_a = k_a * np.sqrt(np.maximum(s.P_r - s.P_h, 0.0))
+    return Flows(q_ph, q_pr, q_th, q_tr, q_a, q_ph - q_th + q_a - s.row[0] * s.v, q_pr - q_tr - q_a + s.row[1] * s.v, P_c)
+
+
+def _losses(s: Section, q: Flows) -> dict[str, np.ndarray]:
+    """valve → W; a relief takes something at its limit only."""
+    open_h, open_r = s.P_h >= s.row[2] * (1 - _EDGE), s.P_r >= s.row[3] * (1 - _EDGE)
+    return {"ph": q.Q_ph * (q.P_c - s.P_h), "pr": q.Q_pr * (q.P_c - s.P_r), "th": q.Q_th * s.P_h, "tr": q.Q_tr * s.P_r,
+            "a": q.Q_a * (s.P_r - s.P_h), "hR": np.where(open_h, q.Q_ho * s.P_h, 0.0), "rR": np.where(open_r, q.Q_ro * s.P_r, 0.0)}
+
+
+def _drawn(s: Section, q: Flows) -> tuple[np.ndarray, np.ndarray]:
+    """Oil through the suction checks of head and rod side: what a chamber at the tank's pressure is short of."""
+    return tuple(np.where(p <= top * _EDGE, np.maximum(-Q, 0.0), 0.0) for p, top, Q in
+                 ((s.P_h, s.row[2], q.Q_ho), (s.P_r, s.row[3], q.Q_ro)))
+
+
+def open_ranges(s: Section, P, Q: float):
+    """Least and greatest P_h, and P_r, that balance: one number each while the rod moves. A standing rod leaves them open up to the
+    reliefs: a chamber open to the tank is at its pressure, one open to the pump at no less than the pump's, and f is known."""
+    A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, _ = s.row
+    crossed = ((k_ph > 0) & (k_th > 0)) | ((k_pr > 0) & (k_tr > 0))  # the pump's oil runs through a chamber: it is determined
+    stands = (np.abs(s.v) * max(A_h, A_r) <= _SHUT * Q) & ~crossed
+    h = np.where(k_ph > 0, np.minimum(P, P_hM), 0.0), np.where(k_th > 0, 0.0, P_hM)
+    r = np.where(k_pr > 0, np.minimum(P, P_rM), 0.0), np.where(k_tr > 0, 0.0, P_rM)
+    heads = [np.where(stands, np.clip((s.f + A_r * e) / A_h, h[0], np.maximum(*h)), s.P_h) for e in r]
+    rods = [np.where(stands, np.clip((A_h * e - s.f) / A_r, r[0], np.maximum(*r)), s.P_r) for e in h]
+    rounded = lambda p, top: np.where(np.abs(p) < 1e-12 * top, 0.0, p)
+    return [(rounded(np.minimum(low, p), top), np.maximum(high, p)) for (low, high), p, top in
+            ((heads, s.P_h, P_hM), (rods, s.P_r, P_rM))]
+
+
+# ---- plants ---------------------------------------------------------------------------------------------------------
+def column(log, name: str) -> np.ndarray:
+    """A signal of the log, 0 where it was not given."""
+    return log.array(name) if name in log else np.zeros(len(log.time))
+
+
+def columns(log, signals) -> list[np.ndarray]:
+    """Signals of the log, in order."""
+    return [column(log, name) for name in names(signals)]
+
+
+def of_arms(plant, log) -> ValveAccount:
+    """Of a run of `MeteredArms`: the model's account is `valve_powers`, which solves for the pressures once more."""
+    _needed(log, [f"{key}_{n}" for n in plant.names for key in ("v", "f", "P_h", "P_r")])
+    P, rows = column(log, "P"), plant.rows(columns(log, controls(plant)))
+    sections = {n: Section(row, *(log.array(f"{key}_{n}") for key in ("v", "f", "P_h", "P_r")))
+                for n, row in zip(plant.names, rows)}
+    Q, P_M, k_b = plant.supply
+    flows = {n: section_flows(s, P) for n, s in sections.items()}
+    Q_M = Q - k_b * np.sqrt(np.maximum(P, 0.0)) - sum(np.maximum(q.Q_ph + q.Q_pr, 0.0) for q in flows.values())
+    law = {"bleed": k_b * np.maximum(P, 0.0) ** 1.5, "pR": np.where(P >= P_M * (1 - _EDGE), Q_M * P, 0.0)}
+    every = max(1, -(-len(log.time) // _MOST))
+    given = valve_powers(plant, log, every)
+    return _quasistatic(log.time, Q * P, sections, flows, law, np.zeros(len(log.time)), np.arange(0, len(log.time), every),
+                        {k: p for k, p in given.items() if k not in ("t", "pump") and not k.startswith("rod_")}, P, Q)
+
+
+def of_crane(plant, log) -> ValveAccount:
+    """Of a run of `MeteredCrane`: the model's account is `powers`, which joins valves by where they stand, in and out."""
+    _needed(log, [f"{key}_{k}" for k in plant.labels for key in ("P_h", "P_r")])
+    x, u = columns(log, plant.states), columns(log, plant.inputs)
+    m, P = plant.motion(x, u), x[3 * plant.n]
+    sections = {k: Section(row, v, f, log.array(f"P_h_{k}"), log.array(f"P_r_{k}"))
+                for k, row, v, f in zip(plant.labels, m.rows, m.v, m.f)}
+    flows = {k: section_flows(s, P) for k, s in sections.items()}
+    Q, P_M, k_b = plant.supply
+    law = {"bleed": k_b * np.maximum(P, 0.0) ** 1.5, "relief": plant.G * np.maximum(P - P_M, 0.0) * P}
+    powers = dict(zip(plant.power_names, np.broadcast_arrays(*plant.powers(0.0, x, u))))
+    given = {k: -p for k, p in powers.items() if k.partition("_")[0] in ("bleed", "relief", "in", "out")}
+    oil = plant.V_p / plant.crane.oil.β * P * plant.rhs(0.0, x, u)[3 * plant.n]
+    whole = _quasistatic(log.time, powers["pump"], sections, flows, law, oil, np.arange(len(log.time)), given, P, Q)
+    joined = {k: p for k, p in whole.law.items() if k in law}
+    for k in plant.labels:
+        joined |= {f"in_{k}": sum(whole.law[f"{e}_{k}"] for e in ("ph", "pr")),
+                   f"out_{k}": sum(whole.law[f"{e}_{k}"] for e in ("th", "tr", "a", "hR", "rR"))}
+    return whole._replace(law=joined)
+
+
+def _quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q) -> ValveAccount:
+    work, drawn, ranges = {}, {}, {}
+    for name, s in sections.items():
+        law = law | {f"{valve}_{name}": p for valve, p in _losses(s, flows[name]).items()}
+        work[f"rod_{name}"] = s.f * s.v
+        for side, oil, both in zip("hr", _drawn(s, flows[name]), open_ranges(s, P, Q)):
+            drawn[f"P_{side}_{name}"], ranges[f"P_{side}_{name}"] = oil, both
+    return ValveAccount(t, pump, law, work, stored, at, given, drawn, ranges)
+
+
+def of_twin(plant, log) -> ValveAccount:
+    """Of a run of `MeteredTwin`: pressures are its states, the model's account is `powers`, the oil's energy changes by `rhs`."""
+    x, u = columns(log, plant.states), columns(log, plant.inputs)
+    n, P, w, G = len(plant.names), x[-1], plant.w, plant.G
+    _needed(log, names(plant.states))
+    Q, P_M, k_b = plant.of.supply
+    powers, rate = dict(zip(plant.power_names, np.broadcast_arrays(*plant.powers(0.0, x, u)))), plant.rhs(0.0, x, u)
+    law, work, drawn = {"bleed": k_b * smooth_root(P, w) * P, "relief": G * np.maximum(P - P_M, 0.0) * P}, {}, {}
+    one_way = lambda k, drop: k * smooth_root(np.maximum(drop, 0.0), w) * drop
+    over = lambda p, top: G * (np.maximum(p - top, 0.0) + np.minimum(p, 0.0)) * p
+    for name, row, h, r, v in zip(plant.names, plant.of.rows(u), x[3 * n: -1: 2], x[3 * n + 1: -1: 2], rate[2: 3 * n: 3]):
+        A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a = row
+        own = (one_way(k_ph, P - h), one_way(k_pr, P - r), k_th * smooth_root(h, w) * h, k_tr * smooth_root(r, w) * r,
+               one_way(k_a, r - h), over(h, P_hM), over(r, P_rM))
+        law |= {f"{valve}_{name}": p for valve, p in zip(("ph", "pr", "th", "tr", "a", "h_limits", "r_limits"), own)}
+        work[f"rod_{name}"] = (A_h * h - A_r * r) * v
+        drawn |= {f"P_h_{name}": G * np.maximum(-h, 0.0), f"P_r_{name}": G * np.maximum(-r, 0.0)}
+    volumes = [*[V for _ in range(n) for V in (plant.V_h, plant.V_r)], plant.V_p]
+    oil = sum(V / plant.β * p * change for V, p, change in zip(volumes, x[3 * n:], rate[3 * n:]))
+    given = {k: -p for k, p in powers.items() if k != "pump" and k.partition("_")[0] not in ("element", "tip")}
+    ranges = {name: (log.array(name), log.array(name)) for name in drawn}
+    return ValveAccount(log.time, Q * P, law, work, oil, np.arange(len(P)), given, drawn, ranges)
+
+
+def _needed(log, wanted) -> None:
+    lacking = [name for name in wanted if name not in log]
+    if lacking:
+        raise InputError(f"the log has no {', '.join(lacking)}", mend="give the log of a run of this plant, with its monitors")
 
 
 def valve_powers(plant, log, every: int = 1) -> dict[str, np.ndarray]:
     """Powers [W] at every `every`-th instant of a log of a `MeteredArms`: "t" [s], "pump", "bleed", "pR", and for each arm "rod_…"
-    (f v) and its valves "ph_…", "pr_…", "th_…", "tr_…", "hR_…", "rR_…". The pump's is the sum of all others.
+    (f v) and its valves "ph_…", "pr_…", "th_…", "tr_…", "a_…" (regeneration), "hR_…", "rR_…". The pump's is the sum of all others.
 
     The log must have v and f of every arm (one from `simulate` does), a command it has not was 0; raises InputError where not.
     """
-    wanted = [f"{key}_{name}" for name in plant.names for key in ("v", "f")]
-    lacking = [name for name in wanted if name not in log]
-    if lacking:
-        raise InputError(f"the log has no {', '.join(lacking)}", mend="give the log of a run of this plant, with its monitors")
-    v, f, u_c = (np.stack([_column(log, f"{key}_{name}")[::every] for name in plant.names], -1) for key in ("v", "f", "u_c"))
+    _needed(log, [f"{key}_{name}" for name in plant.names for key in ("v", "f")])
+    v, f, u_c, u_a = (np.stack([column(log, f"{key}_{name}")[::every] for name in plant.names], -1)
+                      for key in ("v", "f", "u_c", "u_a"))
     keys = ("pump", "bleed", "pR", *(f"{valve}_{name}" for name in plant.names for valve in ("rod", *_VALVES)))
     found = {key: np.zeros(len(v)) for key in keys}
-    for i, (w, g, u) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0))):
-        at = operating(plant.circuit, tuple(Openings.command(float(c)) for c in u), plant.u_b, w, g)
+    for i, (w, g, u, a) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0), np.clip(u_a, 0.0, 1.0))):
+        at = operating(plant.circuit, tuple(Openings.command(float(c), float(r)) for c, r in zip(u, a)), plant.u_b, w, g)
         P = at.P.high
         found["pump"][i], found["bleed"][i], found["pR"][i] = plant.pump.Q * P, at.Q_b * P, at.Q_M * P
         for name, s, own, force in zip(plant.names, at.sections, w, g):
             h, r = s.P_h.high, s.P_r.high
-            taken = (force * own, s.Q_ph * (P - h), s.Q_pr * (P - r), s.Q_th * h, s.Q_tr * r, s.Q_ho * h, s.Q_ro * r)
+            taken = (force * own, s.Q_ph * (P - h), s.Q_pr * (P - r), s.Q_th * h, s.Q_tr * r, s.Q_a * (r - h), s.Q_ho * h,
+                     s.Q_ro * r)
             for valve, power in zip(("rod", *_VALVES), taken):
                 found[f"{valve}_{name}"][i] = power
     return {"t": log.time[::every], **found}
-
-
-def _column(log, name: str) -> np.ndarray:
-    return log.array(name) if name in log else np.zeros(len(log.time))

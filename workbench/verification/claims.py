@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from workbench.parameters import Unit, fraction, positive
+from workbench.parameters import Unit, fraction, nonnegative, positive
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
@@ -21,6 +21,7 @@ from workbench.verification.proofs import (
     Sector,
     Solves,
     Supplied,
+    UniqueVelocity,
 )
 
 
@@ -125,6 +126,25 @@ class EnergyBalance(_Checked):
 
 @final
 @dataclass(frozen=True)
+class ValveLosses(_Checked):
+    """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
+
+    share: Annotated[float, Unit("1"), "largest gap, as a share of the pump's largest power", fraction] = 1e-6
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class NoCavitation(_Checked):
+    """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
+
+    drawn: Annotated[float, Unit("m^3"), "most oil a chamber may draw through its suction check", nonnegative] = 1e-5
+    low: Annotated[float, Unit("Pa"), "cavitation limit, below the tank's pressure"] = -0.3e5
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
 class SampleTimeLimit(_Checked):
     """Largest sample time at which the practical claim still holds (scan, then bracket)."""
 
@@ -193,4 +213,4 @@ class Settled(_Checked):
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
          | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
          | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied
-         | IncrementalPassivity)
+         | IncrementalPassivity | UniqueVelocity | ValveLosses | NoCavitation)

@@ -37,7 +37,8 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     """The claims that make sense for this loop."""
     from workbench.verification.linear_claims import predictive
 
-    signals = (C.Tracking(), C.Pressures(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.IncrementalPassivity(), C.Linear())
+    signals = (C.Tracking(), C.Pressures(), C.NoCavitation(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.ValveLosses(),
+               C.UniqueVelocity(), C.IncrementalPassivity(), C.Linear())
     if loop.period is None:
         limits = ()
     else:
@@ -46,9 +47,10 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
         limits, signals = (), signals[:-1]
     plant = loop.plant
     closed = not getattr(innermost(loop.controller), "open", False)
-    kept = {C.Pressures: plant.pressure_names and hasattr(plant, "p_s"), C.Saturation: closed and plant.limits(),
-            C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed,
-            C.IncrementalPassivity: hasattr(plant, "passivity")}
+    metered, bounded = hasattr(plant, "valve_account"), hasattr(plant, "p_s") or hasattr(plant, "pressure_limits")
+    kept = {C.Pressures: plant.pressure_names and bounded, C.NoCavitation: metered, C.ValveLosses: metered,
+            C.Saturation: closed and plant.limits(), C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed,
+            C.UniqueVelocity: hasattr(plant, "uniqueness"), C.IncrementalPassivity: hasattr(plant, "passivity")}
     signals = tuple(claim for claim in signals if kept.get(type(claim), True))
     if has_ledger(loop):
         limits = (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits)
@@ -69,8 +71,11 @@ def _plain_claims(loop, scenario, signals) -> tuple:
     law, linear = predictive(loop), is_linear(loop.plant)
     sized = {C.Saturation: C.Saturation(counted=law is None),  # a predictive law plans for its limits
              C.Tracking: C.Tracking(**({"error": 0.1 * size} if size else {}), settle=settle),
-             C.Settled: C.Settled(**({"floor": 1e-3 * size} if size else {}))}
+             C.Settled: C.Settled(**({"floor": 1e-3 * size} if size else {})),
+             C.Pressures: C.Pressures(*getattr(loop.plant, "pressure_limits", ()))}
     found = [sized.get(type(c), c) for c in signals if type(c) is not C.Linear]
+    if hasattr(loop.plant, "valve_account") and loop.period and C.Tracking in map(type, signals) and law is None and length > 3.0:
+        found.append(C.SampleTimeLimit(**({"error": 0.2 * size} if size else {})))
     if law is not None:
         found.append(C.Solves())
         if linear and isinstance(reference, Hold | None) and not getattr(scenario, "disturbances", None) and law.observer is None:
@@ -162,7 +167,8 @@ CHECKS = {
     C.Tracking: ("requirements", "check_tracking", ""), C.Pressures: ("requirements", "check_pressures", ""),
     C.Saturation: ("requirements", "check_saturation", ""), C.Settled: ("requirements", "check_settled", ""),
     C.EnergyBalance: ("requirements", "check_energy", ""),
-    C.IncrementalPassivity: ("passivity", "check_passivity", ""),
+    C.IncrementalPassivity: ("passivity", "check_passivity", ""), C.UniqueVelocity: ("passivity", "check_unique", ""),
+    C.ValveLosses: ("valve_claims", "check_valve_losses", ""), C.NoCavitation: ("valve_claims", "check_cavitation", ""),
 }
 NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses, C.PracticalStability)
 

@@ -1,4 +1,4 @@
-"""Incremental passivity of a plant's actuators, as the plant itself proves it (`plant.passivity(samples, seed)` → Verdict)."""
+"""What a plant's quasistatic circuit proves of itself (`plant.passivity(samples, seed)`, `plant.uniqueness(…)` → Verdict)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,23 @@ from dataclasses import replace
 
 from workbench.errors import InputError
 from workbench.verdict import Verdict
-from workbench.verification.proofs import IncrementalPassivity
+from workbench.verification.proofs import IncrementalPassivity, UniqueVelocity
 from workbench.verification.run import Run
 
 
 def check_passivity(claim: IncrementalPassivity, run: Run) -> Verdict:
     """The plant's verdict. Raises InputError for a plant without one."""
-    if not hasattr(run.loop.plant, "passivity"):
-        raise InputError(f"claim incremental-passivity: a {type(run.loop.plant).__name__} states no quasistatic circuit",
-                         mend="ask it of a MeteredArms, or leave the claim out")
-    return replace(run.loop.plant.passivity(claim.samples, claim.seed), counted=claim.counted)
+    return _own(claim, run, "passivity", "incremental-passivity")
+
+
+def check_unique(claim: UniqueVelocity, run: Run) -> Verdict:
+    """The plant's verdict. Raises InputError for a plant without one."""
+    return _own(claim, run, "uniqueness", "unique-velocity")
+
+
+def _own(claim, run: Run, method: str, key: str) -> Verdict:
+    plant = run.loop.plant
+    if not hasattr(plant, method):
+        raise InputError(f"claim {key}: a {type(plant).__name__} states no quasistatic circuit",
+                         mend="ask it of a MeteredArms or a MeteredCrane, or leave the claim out")
+    return replace(getattr(plant, method)(claim.samples, claim.seed), counted=claim.counted)

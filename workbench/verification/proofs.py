@@ -148,6 +148,24 @@ class IncrementalPassivity(Checked):
 
 @final
 @dataclass(frozen=True)
+class UniqueVelocity(Checked):
+    """The plant's quasistatic circuit moves at one velocity under any load and openings (proof, by strict convexity).
+
+    samples: states that are solved in two ways beside the proof.
+    """
+
+    samples: int = 100
+    seed: int = 0
+    counted: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 < self.samples <= 100_000:
+            raise ValueError(f"samples: {self.samples} states, expected 1 to 100 000")
+
+
+@final
+@dataclass(frozen=True)
 class Supplied(Checked):
     """A Lyapunov function of your own: V > 0 and V̇ < 0 (sampled: ΔV < 0) on a box minus a ball, by interval branch and bound.
 

@@ -67,12 +67,18 @@ def check_pressures(claim, run: Run) -> Verdict:
         return gone
     if not plant.pressure_names:
         return Verdict("pressures", text, None, worst="the plant names no chamber pressures", source=source, counted=claim.counted)
-    room = {n: float(np.minimum(run.log.array(n) - claim.low, high - run.log.array(n)).min()) for n in plant.pressure_names}
+    ends = {n: run.valves.ranges[n] if run.valves else (run.log.array(n),) * 2 for n in plant.pressure_names}
+    best = {n: np.minimum(b - claim.low, high - a) for n, (a, b) in ends.items()}
+    out = any(r.min() < 0 for r in best.values())  # whichever pressure it is of those that balance
+    rooms = best if out else {n: np.minimum(a - claim.low, high - b) for n, (a, b) in ends.items()}
+    room = {n: float(r.min()) for n, r in rooms.items()}
     name = min(room, key=room.get)
-    p = run.log.array(name)
-    k = int(np.argmin(np.minimum(p - claim.low, high - p)))
-    return Verdict("pressures", text, room[name] >= 0, "sampled", room[name], "Pa", high if np.isfinite(high) else claim.low,
-                   f"{name} = {say(p[k], 'Pa')} at t = {run.log.time[k]:.2f} s", source=source, counted=claim.counted, data=room)
+    k = int(np.argmin(rooms[name]))
+    a, b = (float(p[k]) for p in ends[name])
+    at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
+    return Verdict("pressures", text, False if out else True if room[name] >= 0 else None, "sampled", room[name], "Pa",
+                   high if np.isfinite(high) else claim.low, f"{name} = {at} at t = {run.log.time[k]:.2f} s", source=source,
+                   counted=claim.counted, data=room)
 
 
 def command_limits(run: Run) -> dict[str, tuple[float, float]]:

@@ -93,6 +93,12 @@ class Run:
         flows = {n: self.log.array(f"E_{n}") for n in self.loop.power_names}
         return energy_account(self.log.array("E_stored"), flows) if flows else None
 
+    @cached_property
+    def valves(self):
+        """What each valve takes and suction checks draw, as a metered plant accounts for it; None for any other."""
+        account = getattr(self.loop.plant, "valve_account", None)
+        return account(self.log) if account else None
+
     def settled(self, after: float) -> slice:
         """Logged samples from `after` seconds on (the last tenth of a run shorter than that)."""
         first = int(np.searchsorted(self.log.time, after))

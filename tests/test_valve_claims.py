@@ -1,0 +1,188 @@
+"""Claims on a metered machine's valves, from both sides: energy valve by valve with faults planted in one, oil that suction checks
+draw, pressures judged by the worst of what balances, the loop under a law that is stable and one that is not."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import metering_cases as cases
+import numpy as np
+import pytest
+
+from controllers import OpenLoop
+from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin
+from plants.valve_circuits import Pump, accounts, operating
+from workbench import ClosedLoop, InputError, Scenario, Steps, load, simulate, verify
+from workbench.file import loads
+from workbench.parameters import bind
+from workbench.verification import claims as C
+from workbench.verification.judge import default_claims
+from workbench.verification.requirements import check_pressures
+from workbench.verification.run import Run
+from workbench.verification.valve_claims import check_cavitation, check_valve_losses
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TWO = MeteredArms(arms=(Arm(), Arm("2", θ_0=np.radians(-20))))
+BOTH = {"u_c_1": Steps("output", (0.0, 0.1, 0.8), (0.0, -0.6, 0.0)), "u_c_2": Steps("output", (0.0, 0.2, 0.6), (0.0, 0.6, 0.0))}
+
+
+def run(plant, disturbances=BOTH, end=1.0, **options):
+    scenario = Scenario(end, disturbances=disturbances, **options)
+    loop = ClosedLoop(plant, OpenLoop(plant))
+    return Run(loop, scenario, simulate(loop, scenario))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    case = load(EXAMPLES / "hiab-imv.yaml")
+    scenario = replace(case.scenario, duration=6.0)
+    return {MeteredArms: run(TWO), MeteredTwin: run(MeteredTwin(of=TWO)),
+            MeteredCrane: Run(case.loop, scenario, simulate(case.loop, scenario))}
+
+
+PLANTS = pytest.mark.parametrize("kind", [MeteredArms, MeteredTwin, MeteredCrane])
+
+
+def again(r: Run) -> Run:
+    """The same run, nothing read off it yet."""
+    return Run(r.loop, r.scenario, r.log)
+
+
+# ---- energy --------------------------------------------------------------------------------------------------------------------
+@PLANTS
+def test_the_pumps_energy_is_found_again_valve_by_valve(runs, kind):
+    r = runs[kind]
+    verdict = check_valve_losses(C.ValveLosses(share=1e-9), r)
+    assert (verdict.holds, verdict.strength) == (True, "numerical") and max(verdict.data["off"].values()) < 1e-10
+    by = verdict.data["by"]
+    assert by["pump"] > 1e5 and all(J > -1e-9 * by["pump"] for name, J in by.items() if not name.startswith("rod"))
+    asked = {type(c) for c in default_claims(r.loop, r.scenario)}
+    assert {C.ValveLosses, C.NoCavitation, C.Pressures, C.EnergyBalance} <= asked
+
+
+def planted(honest, valve, change):
+    """`powers` of a plant, or `valve_powers` of arms, with one valve's power changed."""
+    def told(*given):
+        found = honest(*given)
+        if isinstance(found, dict):
+            return {k: change(p) if k == valve else p for k, p in found.items()}
+        return [change(p) if k == valve else p for k, p in zip(given[0].power_names, found)]
+    return told
+
+
+TOLD = {MeteredArms: (accounts, "valve_powers"), MeteredTwin: (MeteredTwin, "powers"), MeteredCrane: (MeteredCrane, "powers")}
+
+
+@pytest.mark.parametrize("kind, valve", [
+    (MeteredArms, "th_1"), (MeteredArms, "bleed"), (MeteredArms, "rR_2"), (MeteredTwin, "ph_2"), (MeteredTwin, "relief"),
+    (MeteredCrane, "out_2"), (MeteredCrane, "in_1")])
+@pytest.mark.parametrize("change", [lambda p: 0.0 * p, lambda p: -p, lambda p: 1.02 * p], ids=["dropped", "sign", "coefficient"])
+def test_a_fault_in_one_valve_is_found_at_that_valve(runs, kind, valve, change, monkeypatch):
+    home, name = TOLD[kind]
+    monkeypatch.setattr(home, name, planted(getattr(home, name), valve, change))
+    verdict = check_valve_losses(C.ValveLosses(), again(runs[kind]))
+    assert verdict.holds is False and verdict.worst.startswith(f"{valve}: the model's account has") and verdict.margin < 0
+
+
+@pytest.mark.parametrize("path, valve", [("sections.1.c_pr", "pr_1"), ("sections.2.c_tr", "tr_2"), ("sections.2.c_ph", "ph_2")])
+def test_a_coefficient_that_the_model_has_not_is_found_at_its_valve(runs, path, valve, monkeypatch):
+    circuit = bind(TWO.circuit, {path: 0.9 * 2.9e-6})
+    monkeypatch.setattr(MeteredArms, "circuit", circuit)
+    verdict = check_valve_losses(C.ValveLosses(), again(runs[MeteredArms]))
+    assert verdict.holds is False and verdict.worst.startswith(valve)
+
+
+def test_oil_that_is_nobodys_shows_as_a_gap(runs):
+    r = again(runs[MeteredArms])
+    k = r.log.names.index("v_1")
+    values = r.log.values.copy()
+    values[:, k] *= 1.01
+    bent = Run(r.loop, r.scenario, replace(r.log, values=values))
+    assert check_valve_losses(C.ValveLosses(), bent).holds is False
+    account = accounts.of_arms(TWO, bent.log)
+    assert np.abs(account.gap).max() > 1e-3 * account.pump.max()
+
+
+# ---- oil through suction checks, pressures -----------------------------------------------------------------------------------
+def test_fast_lowering_with_a_starved_pump_cavitates_and_slow_lowering_does_not():
+    """What the head side takes less what the pump gives comes through the suction check; the twin's oil expands besides."""
+    starved = MeteredArms(pump=Pump(Q=0.5e-3), arms=(Arm(θ_0=0.3),), u_b=0.0)
+    fast, slow = ({"u_c_1": Steps("output", (0.0, 0.1), (0.0, u))} for u in (0.8, 0.02))
+    for plant in (starved, MeteredTwin(of=starved)):
+        r = run(plant, fast, 0.6)
+        verdict = check_cavitation(C.NoCavitation(), r)
+        assert (verdict.holds, verdict.strength) == (False, "sampled") and "P_h_1: check open" in verdict.worst
+        drawn, open_ = verdict.data["drawn"]["P_h_1"], verdict.data["open"]["P_h_1"]
+        k = np.searchsorted(r.log.time, 0.1)
+        change = {n: r.log.array(n)[-1] - r.log.array(n)[k] for n in ("x_1", "P_h_1", "P")}
+        missing = 0.024 * change["x_1"] - 0.5e-3 * 0.5
+        if plant is not starved:
+            missing += (plant.V_h * change["P_h_1"] + plant.V_p * change["P"]) / plant.β
+        assert drawn == pytest.approx(missing, rel=1e-3) and 0.2 < open_ < 0.5
+        assert check_cavitation(C.NoCavitation(drawn=1.05 * drawn), r).holds is True
+        calm = check_cavitation(C.NoCavitation(), run(plant, slow, 0.6))
+        assert calm.holds is True and "stay shut" in calm.worst
+
+
+def test_a_check_that_hardly_opens_lets_pressure_fall():
+    """Next to no oil is drawn, and no chamber is full: the twin's pressures say so."""
+    torn = run(MeteredTwin(G=1e-9), {"f_ey_1": 5e5}, 0.5)
+    verdict = check_cavitation(C.NoCavitation(drawn=1.0), torn)
+    assert verdict.holds is False and "falls to" in verdict.worst and verdict.unit == "Pa"
+    fine = run(MeteredTwin(), {"f_ey_1": 2e5}, 0.5)
+    assert check_cavitation(C.NoCavitation(drawn=1.0), fine).holds is True
+
+
+def test_pressures_are_judged_by_the_worst_of_what_balances():
+    """Shut valves hold any pressure up to the relief: below it, a limit is not known to be kept; above it, it is."""
+    r = run(MeteredArms(), {}, 0.3)
+    least = max(r.log.array(f"P_{side}_1").max() for side in "hr")  # those logged are the least that balance
+    ask = lambda high, low=-1e4: check_pressures(C.Pressures(low=low, high=high), r)
+    assert ask(300e5).holds is None and "anywhere between" in ask(300e5).worst
+    assert ask(420e5).holds is True and ask(0.99 * least).holds is False and ask(1.01 * least).holds is None
+    assert ask(420e5, 10e5).holds is None and ask(420e5, 10e5).margin == -10e5
+
+
+def test_ranges_of_standing_rods_are_the_circuits():
+    """Against `operating`, which finds them by limits from either side; sections that stand, open one way or shut."""
+    rng, compared = np.random.default_rng(5), 0
+    while compared < 40:
+        c, u_b, o = cases.circuit(rng), cases.bleed(rng), cases.openings(rng, int(rng.choice((-1, 0, 1))))
+        at = operating(c, o, u_b, [0.0])
+        low, high = at.f.low[0], at.f.high[0]
+        if not high > low:
+            continue
+        f = rng.uniform(low, high)
+        found, s = operating(c, o, u_b, [0.0], [f]), c.sections[0]
+        h, r = float(found.sections[0].P_h.low), float(found.sections[0].P_r.low)
+        section = accounts.Section(c.rows(o)[0], *map(np.array, (0.0, f, h, r)))
+        (h_0, h_1), (r_0, r_1) = accounts.open_ranges(section, found.P.low, c.pump.Q)
+        assert (h_0, h_1) == pytest.approx(tuple(map(float, found.sections[0].P_h)), abs=1e-6 * s.P_hM)
+        assert (r_0, r_1) == pytest.approx(tuple(map(float, found.sections[0].P_r)), abs=1e-6 * s.P_rM)
+        compared += 1
+
+
+# ---- loops, files --------------------------------------------------------------------------------------------------------------
+def test_a_loop_whose_gain_is_too_high_is_violated():
+    """At 1 kHz the limit is at some 2.5 ms; sampled more slowly it chatters, and the scan says where."""
+    text = (EXAMPLES / "arm-imv-pid.yaml").read_text("utf-8")
+    steep = text.replace("law: PID", "law: PID\n  K_p: 800")
+    slow = loads(steep.replace("scenario:", "loop: {sample_time: 8 ms}\n\nscenario:", 1))
+    asked = [c for c in slow.claims if isinstance(c, C.Tracking | C.Settled | C.SampleTimeLimit | C.ValveLosses)]
+    found = {v.key: v.holds for v in verify(slow.loop, slow.scenario, asked)}
+    assert found == {"tracking": False, "settled": False, "valve-losses": True, "sample-time-limit": False}
+
+
+def test_asked_of_a_plant_without_valves_is_refused():
+    other = load(EXAMPLES / "four-bar-cycle.yaml")
+    for claim, words in ((C.ValveLosses(), "valve-losses"), (C.NoCavitation(), "no-cavitation"), (C.UniqueVelocity(), "unique-")):
+        with pytest.raises(InputError, match=words):
+            verify(other.loop, Scenario(0.02), (claim,))
+
+
+@pytest.mark.parametrize("line, words", [
+    ("no-cavitation: {drawn: -1 l}", "zero or greater"), ("valve-losses: {share: 2}", "and 1"),
+    ("unique-velocity: {samples: 0}", "expected 1 to"), ("no-cavitation: {drwn: 1 l}", "drawn")])
+def test_refused_with_its_line(line, words):
+    with pytest.raises(InputError) as refusal:
+        loads((EXAMPLES / "arm-imv.yaml").read_text("utf-8") + f"  {line}\n", "arm.yaml")
+    assert "arm.yaml" in str(refusal.value) and words in str(refusal.value)
