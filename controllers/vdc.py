@@ -92,6 +92,8 @@ class VDC(Controller):
     gains: tuple[BodyGain, ...] = ()
 
     def __post_init__(self):
+        if why := self.unfit(self.model):
+            raise why
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):
@@ -111,6 +113,7 @@ class VDC(Controller):
         if hasattr(model, "structures"):
             return None
         like = "; ForcePosition is its like for a four-bar" if hasattr(model, "circuit") and hasattr(model, "pose") else ""
+        like = "; MeteredVDC is its like behind metering valves" if hasattr(model, "openings") else like
         return InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
                           "with valves", mend=f"choose PID or MPC, or a crane{like}")
 
@@ -330,9 +333,9 @@ class VDC(Controller):
                 share = 1 - np.exp(-2 * pi * self.cutoff * T_s)
                 memory = [*f_pr, *(d + share * ((f - last) / T_s - d) for f, last, d in zip(f_pr, z[k: k + n], z[k + n:]))]
         u, _, ẑ_rate, _ = self.law([*ẑ, *memory], y, r)
-        return [*self._observe(T_s, q, qd, ẑ, ẑ_rate), *memory], u
+        return [*self.observe(T_s, q, qd, ẑ, ẑ_rate), *memory], u
 
-    def _observe(self, T_s, q, qd, ẑ, ẑ_rate):
+    def observe(self, T_s, q, qd, ẑ, ẑ_rate):
         # Observers have rates up to 1e4 1/s: exact over the sample for constant v, v_r, so that no sample time blows them up.
         _, xd, _ = self.model.cylinder_motion(q, qd)
         new, at = [], 0

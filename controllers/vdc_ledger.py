@@ -56,14 +56,19 @@ class VDCLedger:
         _, _, _, τ = law.parts([*q, *qd, *[0.0] * (2 * n)], r)
         ẑ = list(self._memory(loop, z)[: law._observers])
         ẑ_flow = list(self._memory(loop, list(rates[len(plant.states):]))[: law._observers])
+        rows, need, f_c = self.bodies(q, qd, qdd, τ, base, tip)
+        more, quantities = self._actuators(loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow)
+        return [*rows, *more], quantities
+
+    def bodies(self, q, qd, qdd, τ, base, tip) -> tuple[list[Entry], Required, list]:
+        """Entries of the bodies alone, whatever drives the cylinders; what is required of true bodies, true forces f_c."""
+        law, plant = self.law, self.plant
         need = law.required(q, qd, *law.required_motion(q, qd, *τ[:3]), plant=plant, base=base)
         shape = plant.geometry(q)
         true = chain.sweep(plant.structures, shape, base, qd, accelerations=qdd)
         nets = chain.net_forces(plant.structures, true, true, plant.payload)
         f_c, cuts = chain.forces(plant.structures, shape, nets, tip)
-        rows = self._bodies(shape, need, true, nets, f_c, cuts, tip)
-        more, quantities = self._actuators(loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow)
-        return [*rows, *more], quantities
+        return self._bodies(shape, need, true, nets, f_c, cuts, tip), need, f_c
 
     def _memory(self, loop, z):
         """The law's own memory inside the controller's (wrappers append theirs)."""
@@ -206,7 +211,7 @@ class VDCLedger:
                 sum(np.abs(step) for step in ladder) + np.abs(f_pr_rate[i]) / β + (g[0] * c.A_a + g[1] * c.A_b) * np.abs(xd[i]))
                 + D + store)
             rows.append(Entry(segment, f"actuator {label}", Δf**2 / (2 * β * k_x[i]) + store, D,
-                              {f"{self._structure(i)} {'slide' if label.startswith('t') else 'rod'}": rod}, d, scale))
+                              {self.rod(i): rod}, d, scale))
             quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr,
                     f"D₊ {label}": D_plus,
                            f"D₋ {label}": D_minus, f"lever {label}": lever[i], f"room {label}": c.stroke - x[i],
@@ -214,6 +219,10 @@ class VDCLedger:
                            f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus)}
         quantities["pump flow"] = sum(row[4] for row in flows_true)
         return rows, quantities
+
+    def rod(self, i) -> str:
+        """Name of the cut between cylinder i and its bodies."""
+        return f"{self._structure(i)} {'slide' if self.plant.labels[i].startswith('t') else 'rod'}"
 
     def _structure(self, i):
         at = 0

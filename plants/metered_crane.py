@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from plants.manipulator import Manipulator
-from plants.valve_circuits import shared
+from plants.valve_circuits import inverse, shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.shorthand import Shorthand
@@ -92,6 +92,10 @@ class MeteredCrane(System):
         return self.crane.cylinders
 
     @property
+    def segments(self):
+        return self.crane.segments
+
+    @property
     def joint_names(self):
         return self.crane.joint_names
 
@@ -143,7 +147,9 @@ class MeteredCrane(System):
     def outputs(self):
         known = {s.name: s for s in (*self.states, *self.crane.outputs)}
         pistons = [known[name] for name in self.task_names("piston")]
-        return (*self.crane.states[: 2 * self.n], *(s for s in pistons if s.name not in self.joint_names))
+        oil = [Signal(f"f_K_{k}", "N", f"{s.name} force of the oil as a spring, K (p − x)")
+               for k, s in zip(self.labels, self.crane.segments)]
+        return (*self.crane.states[: 2 * self.n], known["P"], *(s for s in pistons if s.name not in self.joint_names), *oil)
 
     @property
     def monitors(self):
@@ -152,7 +158,7 @@ class MeteredCrane(System):
             found += [Signal(f"f_{k}", "N", f"{s.name} force of the valves"), Signal(f"P_h_{k}", "Pa", f"{s.name} head side"),
                       Signal(f"P_r_{k}", "Pa", f"{s.name} rod side"), Signal(f"Q_p_{k}", "m^3/s", f"{s.name} flow from the pump")]
         tool = [s for s in self.crane.monitors if s.name.startswith("tcp_")]
-        return (*self.outputs[2 * self.n:], *found, *tool)
+        return (*self.outputs[2 * self.n + 1:], *found, *tool)
 
     @property
     def stiff(self):
@@ -235,11 +241,21 @@ class MeteredCrane(System):
     # ---- equations --------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""
-        found = []
-        for c, (k_ph, k_pr, k_th, k_tr), u_c in zip(self.cylinders, self._orifices(), u):
-            out, back = np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
-            found.append([c.A_a, c.A_b, self.P_hM, self.P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0])
-        return found
+        return self.opened([np.minimum(np.maximum(u_c, -1.0), 1.0) for u_c in u[: self.n]])
+
+    def opened(self, u):
+        """The same, of valves without end stops."""
+        return [self._row(c, k, np.maximum(u_c, 0.0), np.maximum(-u_c, 0.0))
+                for c, k, u_c in zip(self.cylinders, self._orifices(), u)]
+
+    def _row(self, c, k, out, back):
+        k_ph, k_pr, k_th, k_tr = k
+        return [c.A_a, c.A_b, self.P_hM, self.P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0]
+
+    def openings(self, v, f, P) -> list[inverse.Opening]:
+        """Of each section, the command at which it moves at v_j under f_j, the pump's pressure being P."""
+        whole = [self._row(c, k, 1.0, 1.0) for c, k in zip(self.cylinders, self._orifices())]
+        return [inverse.opening(row, w, g, P) for row, w, g in zip(whole, v, f)]
 
     @property
     def supply(self):
@@ -254,13 +270,17 @@ class MeteredCrane(System):
         given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n: n + 3], *[0.0] * 3]
         return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1:]], given
 
-    def motion(self, x, u) -> Motion:
-        """What the valves do."""
+    def springs(self, x, at) -> list:
+        """K (p − x) of each cylinder, N: the valves' force f behind a filter of time constant τ, as τ d(K s)/dt + K s = f."""
+        return [K * (p - a) for K, p, a in zip(self.stiffness(), x[2 * self.n: 3 * self.n], at)]
+
+    def motion(self, x, u, rows=None) -> Motion:
+        """What the valves do, for commands u or with `rows` as they are opened."""
         n = self.n
         at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
-        K, rows = self.stiffness(), self.rows(u)
+        K, rows = self.stiffness(), self.rows(u) if rows is None else rows
         B = [self.τ * k for k in K]
-        held = [k * (p - a) - b * d for k, b, p, a, d in zip(K, B, x[2 * n: 3 * n], at, xd)]
+        held = [g - b * d for g, b, d in zip(self.springs(x, at), B, xd)]
         (_, P_M, k_b), P, v, Q_p = self.supply, np.maximum(x[3 * n], 0.0), [], []
         for row, b, h in zip(rows, B, held):
             w = shared.way(row, self.supply)
@@ -285,13 +305,13 @@ class MeteredCrane(System):
     def out(self, t, x):
         n = self.n
         at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
-        return [*x[: 2 * n], *(a for a, k in zip(at, self.labels) if not k.startswith("t"))]
+        return [*x[: 2 * n], x[3 * n], *(a for a, k in zip(at, self.labels) if not k.startswith("t")), *self.springs(x, at)]
 
     def monitor(self, t, x, u):
         m, shown = self.motion(x, u), []
         for row, v, f, Q_p in zip(m.rows, m.v, m.f, m.Q_p):
             shown += [f, *shared.pressures(row, self.supply, v, f, m.P), Q_p]
-        return [*self.out(t, x)[2 * self.n:], *shown, *self.crane.tool(x[: self.n])]
+        return [*self.out(t, x)[2 * self.n + 1:], *shown, *self.crane.tool(x[: self.n])]
 
     # ---- energy -----------------------------------------------------------------------------------------------------
     def powers(self, t, x, u):

@@ -190,9 +190,9 @@ def _values(plant):
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import LQR, MPC, PID, VDC, ForcePosition, OpenLoop
+    from controllers import LQR, MPC, PID, VDC, ForcePosition, MeteredVDC, OpenLoop
 
-    return {cls.__name__: cls for cls in (VDC, PID, MPC, LQR, ForcePosition, OpenLoop)}
+    return {cls.__name__: cls for cls in (VDC, PID, MPC, LQR, ForcePosition, MeteredVDC, OpenLoop)}
 
 
 # ---- claims ------------------------------------------------------------------------------------------------

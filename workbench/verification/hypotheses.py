@@ -33,15 +33,20 @@ def check_hypotheses(claim, run: Run) -> Verdict:
 def manipulator(run, claim):
     """All of a manipulator's under virtual decomposition control."""
     law = innermost(run.loop.controller)
-    yield from (*gains(law, run.loop.plant), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
+    plant = run.loop.plant
+    yield from (*gains(law, plant, force_rate(law, plant)), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
                 *reference(run), *knowledge(run, law), *signal_path(run))
 
 
-def gains(law, plant):
-    """Positive gains: K_A ≻ 0 for every body, k_x, k_f > 0; with the rate they give."""
+def force_rate(law, plant) -> float:
+    """Rate of Δf²/(2βk_x), 1/s: 2βk_f with the true β."""
+    return 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
+
+
+def gains(law, plant, c_f):
+    """Positive gains: K_A ≻ 0 for every body, k_x, k_f > 0; with the rate they give beside c_f, the actuators' own."""
     rates = body_rates(law, plant)
     low = min(rates, key=lambda k: rates[k][0])
-    c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
     c, exact = rates[low]
     c_body = min(c, c_f)
     yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and exact and min(law.k_x) > 0, c_body, "1/s",
@@ -180,23 +185,33 @@ def knowledge(run, law):
     yield Assumption("base at rest, or its motion known", not moving, None, "", "the law takes the base to be at rest" if moving
             else "",
                      "V_r = V at B_c1")
+    yield wrench(run)
+
+
+def wrench(run) -> Assumption:
+    """No force on the tip that the law does not know."""
     tip = any(n.startswith(("f_D", "m_D")) for n in run.scenario.disturbances)
-    yield Assumption("no unmodelled tip wrench", not tip, None, "", "its power enters as −p_D" if tip else "", "Definition 4")
+    return Assumption("no unmodelled tip wrench", not tip, None, "", "its power enters as −p_D" if tip else "", "Definition 4")
 
 
 def told(run, law, aside):
-    """Controller's model = plant (where it starts, `aside`, is no matter), and ḟ_pr exact."""
-    blank = lambda p: digest(replace(p, **aside)) if p.__class__ is run.loop.plant.__class__ else ""
-    same = blank(law.model) == blank(run.loop.plant)
-    d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
-                   np.zeros(1)))
-    yield Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
-                     "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters")
+    """Controller's model = plant, and ḟ_pr exact."""
+    yield known(run, law, aside)
     exact = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name == "derivative"), np.zeros(1)))
     k, top = int(np.argmax(exact)), float(np.abs(run.balance.total_rate).max())
     fine = bool(exact[k] <= 1e-9 * max(top, 1e-300) + 1e-12 * float(run.balance.scale.max()))
     yield Assumption("ḟ_pr exact along the true motion", fine, None if fine else -float(exact[k]), "W",
                      "" if fine else f"formed as {law.derivative!r}: off by up to {exact[k]:.3g} W", "(90)")
+
+
+def known(run, law, aside) -> Assumption:
+    """Controller's model = plant; where it starts, `aside`, is no matter."""
+    blank = lambda p: digest(replace(p, **aside)) if p.__class__ is run.loop.plant.__class__ else ""
+    same = blank(law.model) == blank(run.loop.plant)
+    d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
+                   np.zeros(1)))
+    return Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
+                      "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters")
 
 
 def signal_path(run):
@@ -225,7 +240,7 @@ def rate_left(run, points: int = 12) -> float:
         return 0.0
     q = np.column_stack([run.log.array(n) for n in plant.joint_names])
     picks = q[np.linspace(0, len(q) - 1, points).astype(int)]
-    return min([2 * min(law.βk_f) * plant.oil.β / law.model.oil.β, *(reduced_rate(law, plant, row, μ) for row in picks)])
+    return min([force_rate(law, plant), *(reduced_rate(law, plant, row, μ) for row in picks)])
 
 
 def path_rate(run) -> tuple[float, float]:
@@ -233,11 +248,15 @@ def path_rate(run) -> tuple[float, float]:
     return innermost(run.loop.controller).certificate(run.loop.plant).rates(run)
 
 
-def manipulator_rates(run, points: int = 12) -> tuple[float, float]:
+def manipulator_rates(run) -> tuple[float, float]:
     """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s; the reduced one only for a base at
     rest."""
     law, plant = innermost(run.loop.controller), run.loop.plant
-    c_f = 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
+    return rates_along(run, law, plant, force_rate(law, plant))
+
+
+def rates_along(run, law, plant, c_f, points: int = 12) -> tuple[float, float]:
+    """The same for a law around the bodies of `plant`, whose actuators decay at c_f."""
     own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
     if any(n.startswith(("V_b", "ω_b")) for n in run.scenario.disturbances):
         return own, own

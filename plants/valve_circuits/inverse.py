@@ -1,0 +1,59 @@
+"""Which opening moves a section at a velocity wanted: Γ solved for the command, in closed form.
+
+A rod that moves at v under the force f ∈ Γ(v; u, P) of a pump that holds P; along v, F = σ f, w = |v|, σ = sign v, and fully open
+α_i, α_o as a_i, a_o of `closed` at u = 1 (a = u² α). On each branch of (122) one orifice, or both in series, carry the motion:
+
+    both in series            u² = w² (1/α_i + 1/α_o)/(A P − F)                 u_s
+    out side at its relief    u² = w²/(α_i (A P − F_o − F))                     u_o
+    in side at its relief     u² = w²/(α_o (F_i − F))                           u_i, 0 where F ≤ F_i − F_o (both would be)
+    in side on its check      u² = w²/(α_o (−F))                                u_c, where a load drives the rod (F < 0)
+
+Each velocity grows with u, and the section moves at max(min(v_i, max(v_s, v_o)), v_c), so
+
+    u = σ min(max(u_i, min(u_s, u_o)), u_c)
+
+A force that is not positive under the root means that no opening does it: the pump's pressure is too low. Nothing is solved where
+a relief alone carries the motion, which no opening then changes.
+
+Source: [Kikuuwe21] (61)–(64), (122); the inverse is ours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from plants.valve_circuits import closed
+from plants.valve_circuits.closed import _TINY
+
+MOST = 10.0  # larger than any valve opens; what cannot be done at all asks for this
+
+
+class Opening(NamedTuple):
+    """Command u, without end stops; force left for the orifices A P − F, and pressures of the fed and the drained side where
+    both orifices carry the motion, Pa (as if about to move where v = 0); area and reliefs of the two, Pa."""
+
+    u: object
+    push: object
+    fed: object
+    drained: object
+    A: object
+    P_iM: object
+    P_oM: object
+
+
+def opening(row, v, f, P) -> Opening:
+    """The command that moves a section at v [m/s] under the force f [N]; row as `Circuit.rows` has it, every valve fully open."""
+    out, back = closed.sides(row, (0.0, 0.0, 0.0))
+    forwards = v >= 0.0
+    s = closed.Side(*(np.where(forwards, a, b) for a, b in zip(out, back)))
+    A_o, σ = np.where(forwards, row[1], row[0]), np.where(forwards, 1.0, -1.0)
+    w, F = np.abs(v), σ * f
+    push, series = s.A * P - F, 1.0 / s.a_i + 1.0 / s.a_o
+    needs = lambda force, a: np.where(force > 0.0, np.minimum(w / np.sqrt(a * np.maximum(force, 0.0) + _TINY), MOST), MOST)
+    main = np.minimum(needs(push, 1.0 / series), needs(push - s.F_o, s.a_i))
+    relieved = np.where(F <= s.F_i - s.F_o, 0.0, needs(s.F_i - F, s.a_o))
+    u = np.minimum(np.maximum(relieved, main), needs(-F, s.a_o))
+    F_o = push / (s.a_o * series)
+    return Opening(σ * u, push, (F + F_o) / s.A, F_o / A_o, s.A, s.F_i / s.A, s.F_o / A_o)
