@@ -17,7 +17,7 @@ from workbench.log import Log
 from workbench.system import innermost
 from workbench.verdict import Verdict, exit_code
 
-from . import metering, tables, words
+from . import accounts, tables, words
 from .plan import planned
 from .style import clean, drawing, svg
 
@@ -172,7 +172,7 @@ def data(content: Content, drawn: list[str]) -> dict:
         "statistics": tables.statistics_rows(statistics), "energy": tables.statistics_rows(energies),
         "margins": tables.margin_rows(analysis.get("margins") or (), plant, analysis.get("sensitivity")),
         "disks": any(part.get("disk") for part in (analysis.get("sensitivity") or {}).values()),
-        "reproduction": _reproduction(content), "metering": metering.facts(content.log, plant),
+        "reproduction": _reproduction(content), "metering": accounts.facts(content.log, plant),
         "case": clean(shipped) + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
         **words.belief(plant, controller, origin, analysis.get("model")), **words.loop(plant, controller, analysis),
     }

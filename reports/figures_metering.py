@@ -7,29 +7,27 @@ import numpy as np
 from workbench.log import Log
 
 from . import metering
-from .style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, PURPLE, RED, SKY, YELLOW, figure, named, panels
+from .axes import level
+from .segments import COLOURS, colour, hatch, in_words, label
+from .style import BLUE, GREY, INK, ORANGE, figure, line, named, panels
 
-ARMS, PHASES = 2, 4  # drawn
-COLOURS = {"-F_rM": PURPLE, "F_hM": PURPLE, "+3": SKY, "-3": SKY, "+2a": ORANGE, "-2a": ORANGE, "+2b": RED, "-2b": RED,
-           "+1a": GREEN, "-1a": GREEN, "+1b": YELLOW, "-1b": YELLOW, "+0a": BLUE, "-0a": BLUE, "+0b": GREY, "-0b": GREY,
-           "0": "#FFFFFF", metering.UNNAMED: FAINT}
+SECTIONS, PHASES, MAPS = 3, 4, 5  # drawn: rows, columns, maps in one where the command moves
+SMALL = 0.2  # of the whole range of forces: a run with less is drawn larger
 
-
-def label(row: str) -> str:
-    """A row of Table 1 as it is written: "+1a" → "$Γ_{+1a}$", "-F_rM" → "$−F_{rM}$"."""
-    if row == metering.UNNAMED or row == "0":
-        return row
-    return "$" + row.replace("-", "−").replace("F_rM", "F_{rM}").replace("F_hM", "F_{hM}") + "$" if "F" in row else (
-        "$Γ_{" + row.replace("-", "−") + "}$")
+__all__ = ["COLOURS", "draw_map", "label", "legend", "operating_points", "phases", "valve_states"]
 
 
 def draw_map(ax, found: metering.Map, least: float = 0.05) -> None:
     """Γ on axes of m/s and kN; segments shaded, named where wider than a share `least` of the axis, sets thick."""
     span = found.v[-1] - found.v[0]
-    for low, high, row in found.bands:
-        ax.axvspan(low, high, color=COLOURS[row], alpha=0.16, lw=0)
-        if high - low > least * span:
-            ax.annotate(label(row), (0.5 * (low + high), 1.0), (0, -2), ("data", "axes fraction"), textcoords="offset points",
+    for low, high, name in found.bands:
+        ax.axvspan(low, high, facecolor=colour(name), alpha=0.16, lw=0)
+        if hatch(name):
+            ax.axvspan(low, high, facecolor="none", edgecolor="#B0B0B0", hatch=hatch(name), lw=0)
+        if low > found.v[0]:
+            ax.axvline(low, color="white", lw=0.8, zorder=0.9)
+        if high - low > least * max(1.0, 0.2 * _length(name)) * span:
+            ax.annotate(label(name), (0.5 * (low + high), 1.0), (0, -2), ("data", "axes fraction"), textcoords="offset points",
                         ha="center", va="top", fontsize=7)
     ax.plot(found.v, 1e-3 * found.f, color=INK, lw=1.1)
     for v, low, high in found.sets:
@@ -37,88 +35,168 @@ def draw_map(ax, found: metering.Map, least: float = 0.05) -> None:
     ax.set_xlim(found.v[0], found.v[-1])
 
 
+def _length(name) -> int:
+    """Letters of a label as they are seen."""
+    return sum(c not in "${}_" for c in label(name))
+
+
+def legend(where, names, ncols: int = 3, **place):
+    """Segments in words, on a figure or an axis, in the order of `names`."""
+    from matplotlib.patches import Patch
+
+    shown = [name for name in dict.fromkeys(names) if name != "0"]
+    if shown:
+        where.legend([Patch(fc=_pale(colour(name)), hatch=hatch(name), ec="#B0B0B0", lw=0.4) for name in shown],
+                     [in_words(name) for name in shown], ncols=ncols, **place)
+
+
+def _pale(color):
+    from matplotlib.colors import to_rgb
+
+    return tuple(1 - 0.3 * (1 - c) for c in to_rgb(color))
+
+
 def phases(log: Log, plant) -> list[tuple[int, int]]:
     """Stretches (from, to) of the log with commands that stay, at most PHASES, the longest; else equal stretches of time."""
-    u = np.stack([metering.column(log, f"u_c_{n}") for n in plant.names], 1)
+    u, n = metering.course(log, plant).u_c, len(log.time)
     cuts = np.flatnonzero(np.abs(np.diff(u, axis=0)).max(1) > 0) + 1
-    n = len(log.time)
-    if len(cuts) > 24:
-        edges = np.linspace(0, n, PHASES + 1).astype(int)
-    else:
-        edges = np.array([0, *cuts, n])
+    edges = np.linspace(0, n, PHASES + 1).astype(int) if len(cuts) > 24 else np.array([0, *cuts, n])
     found = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:]) if b - a > 1]
     longest = sorted(found, key=lambda part: log.time[part[0]] - log.time[part[1] - 1])[:PHASES]
     return sorted(longest)
 
 
 def operating_points(log: Log, plant):
-    """The point (v, f) of each arm moving on the map of the command it was under, stretch by stretch."""
-    if not metering.metered(log, plant):
-        return None
-    parts, arms = phases(log, plant), list(enumerate(plant.names))[:ARMS]
+    """The point (v, f) of each cylinder moving on the map of the command it was under, stretch by stretch."""
+    run = metering.course(log, plant)
+    parts = phases(log, plant) if run is not None else []
     if not parts:
         return None
-    fig, axes = panels(len(arms), len(parts), 2.0, sharex=False, left=0.58 if len(parts) < 3 else 0.42, gap=0.6)
-    for row, (j, name) in zip(axes, arms):
-        section, v = plant.circuit.sections[j], log.array(f"v_{name}")
-        reach = max(1.3 * float(np.abs(v[np.isfinite(v)]).max()), 0.35 * plant.pump.Q / min(section.A_h, section.A_r))
-        low, high = -1e-3 * section.A_r * section.P_rM, 1e-3 * section.A_h * section.P_hM
-        for ax, part in zip(row, parts):
-            _moving(ax, log, plant, j, part, reach, 0.07 * len(parts))
-            ax.set(ylim=(low - 0.05 * (high - low), high + 0.14 * (high - low)), xlabel="velocity, m/s")
-            ax.locator_params(nbins=4)
-            ax.tick_params(labelleft=ax is row[0])
-        row[0].set_ylabel(named(f"force of arm {name}, kN" if len(plant.arms) > 1 else "force, kN", 40))
+    has = metering.behind(plant)
+    shown = list(range(min(len(has.names), SECTIONS)))
+    fig, axes = panels(len(shown), len(parts), 2.0 if len(shown) < 3 else 1.55, sharex=False,
+                       left=0.58 if len(parts) < 3 else 0.42, gap=0.6)
+    names = [name for row, j in zip(axes, shown) for name in _row(row, log, plant, run, j, parts)]
+    rows = -(-len(set(names) - {"0"}) // 3)
+    _room_below(fig, axes[0, 0].get_gridspec(), 0.155 * rows + 0.06)
+    legend(fig, names, loc="lower left", bbox_to_anchor=(0.05, 0.0))
     return fig
 
 
-def _moving(ax, log, plant, j, part, reach, least):
+def _room_below(fig, grid, inches):
+    width, height = fig.get_size_inches()
+    shrunk = height / (height + inches)
+    fig.set_size_inches(width, height + inches)
+    grid.update(bottom=1 - (1 - grid.bottom) * shrunk, top=1 - (1 - grid.top) * shrunk)
+    for ax in fig.axes:
+        ax.set_position(ax.get_subplotspec().get_position(fig))
+
+
+def _row(axes, log, plant, run, j, parts) -> list[str]:
+    """The maps of one cylinder; names of their segments."""
+    has = metering.behind(plant)
+    section, names = has.circuit.sections[j], []
+    reach = max(1.3 * float(np.abs(run.v[:, j]).max()), 0.02 * has.circuit.pump.Q / min(section.A_h, section.A_r))
+    if len(has.names) == 1:  # as far as the pump alone can drive it
+        reach = max(reach, 0.35 * has.circuit.pump.Q / min(section.A_h, section.A_r))
+    for ax, part in zip(axes, parts):
+        names += _moving(ax, log, plant, run, j, part, reach, 0.07 * len(parts))
+        ax.set(ylim=_forces(section, run.f[:, j]), xlabel="velocity, m/s")
+        ax.locator_params(nbins=4)
+        ax.tick_params(labelleft=ax is axes[0])
+    axes[0].set_ylabel(named(metering.of("force", has.titles[j]).replace("force,", "force of") + ", kN", 40))
+    return names
+
+
+def _forces(section, f) -> tuple[float, float]:
+    """From relief to relief, or around those of the run where they are small beside that, kN."""
+    low, high = -1e-3 * section.A_r * section.P_rM, 1e-3 * section.A_h * section.P_hM
+    span = 1e-3 * float(np.ptp(f))
+    if span < SMALL * (high - low):
+        span = max(span, 0.02 * (high - low))
+        low, high = max(1e-3 * f.min() - 1.5 * span, low), min(1e-3 * f.max() + 1.5 * span, high)
+    return low - 0.05 * (high - low), high + 0.14 * (high - low)
+
+
+def _moving(ax, log, plant, run, j, part, reach, least) -> list[str]:
+    from matplotlib import colormaps
+
     a, b = part
-    name = plant.names[j]
-    u_c, P = metering.column(log, f"u_c_{name}")[b - 1], log.array("P")[b - 1]
-    draw_map(ax, metering.seen_map(plant, j, u_c, P, -reach, reach), least)
-    v, f = log.array(f"v_{name}")[a:b], 1e-3 * log.array(f"f_{name}")[a:b]
-    shown = a + _spread(v / reach, f / np.ptp(ax.get_ylim()))
-    v, f = v[shown - a], f[shown - a]
-    ax.plot(v, f, color=BLUE, lw=0.5, alpha=0.6)
-    ax.scatter(v, f, c=log.time[shown], cmap="viridis", s=5, lw=0, zorder=3)
-    ax.plot(v[-1], f[-1], "o", ms=5, mfc="white", mec=BLUE, zorder=4)
+    u_c, v, f = run.u_c[a:b, j], run.v[a:b, j], 1e-3 * run.f[a:b, j]
+    moves = np.ptp(u_c) > 0
+    at = int(np.abs(u_c).argmax()) if moves else b - a - 1
+    found = metering.seen_map(plant, j, u_c[at], run.P[a + at], -reach, reach, 121)
+    draw_map(ax, found, least)
+    for k in np.linspace(0, b - a - 1, MAPS).astype(int) if moves else ():
+        w, low, high = metering.curve(*metering.seen(plant, j, u_c[k], run.P[a + k])[:3], -reach, reach)
+        shade = colormaps["viridis"](k / (b - a))
+        ax.plot(np.repeat(w, 2), 1e-3 * np.stack([high, low], 1).ravel(), color=shade, lw=0.6, alpha=0.8)
+    shown = _spread(v / reach, f / max(np.ptp(f), 1e-9))
+    ax.plot(v[shown], f[shown], color=BLUE, lw=0.5, alpha=0.6)
+    ax.scatter(v[shown], f[shown], c=log.time[a + shown], cmap="viridis", s=5, lw=0, zorder=3)
+    ax.plot(v[at], f[at], "o", ms=5, mfc="white", mec=BLUE, zorder=4)
     until = log.time[min(b, len(log.time) - 1)]
-    ax.set_title(f"{log.time[a]:.3g}–{until:.3g} s, $u_{{c}}$ = {u_c:.2g}".replace("-", "−"))
+    ax.set_title(f"{log.time[a]:.3g}–{until:.3g} s, $u_{{c}}$ = {u_c[at]:.2g}".replace("-", "−"))
+    return [name for _, _, name in found.bands]
 
 
-def _spread(x, y, count: int = 100) -> np.ndarray:
+def _spread(x, y, count: int = 50) -> np.ndarray:
     """Indices of a path for drawing, evenly in time and evenly along it, so that what is quick is seen too."""
     way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     along = np.searchsorted(way, np.linspace(0.0, way[-1], count))
     return np.unique(np.minimum([*np.linspace(0, len(x) - 1, count).astype(int), *along, len(x) - 1], len(x) - 1))
 
 
+# ---- over time ----------------------------------------------------------------------------------------------------------
 def valve_states(log: Log, plant):
-    """Commands, and below them which valve is open when and which row of Table 1 that is."""
-    if not metering.metered(log, plant):
+    """Commands, the pump's pressure, and below them which valve is open when and which segment of Γ that is."""
+    run = metering.course(log, plant)
+    if run is None:
         return None
-    found = metering.states(log, plant)
-    rows = [valve for valve in found.open if found.open[valve].any()]
-    height = 0.19 * (len(rows) + len(plant.arms)) + 1.55
+    found, has = metering.states(log, plant), metering.behind(plant)
+    open_ = [valve for valve in found.open if found.open[valve].any()]
+    names = [name for n in has.names for name in found.rows[n]]
+    shown = sorted(dict.fromkeys(names), key=names.count, reverse=True)
+    below, bars = 0.155 * -(-len([n for n in shown if n != "0"]) // 3) + 0.5, 0.19 * (len(open_) + len(has.names)) + 0.05
+    height = bars + below + 1.85
     fig = figure(height)
-    axes = fig.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": (0.7, 0.19 * (len(rows) + len(plant.arms)) + 0.05),
-        "left": 0.215, "right": 0.985, "top": 1 - 0.22 / height, "bottom": 0.42 / height, "hspace": 0.12})
-    for name in plant.names:
-        axes[0].plot(log.time, metering.column(log, f"u_c_{name}"), lw=1.0, label=named(f"arm {name}", 20), drawstyle="steps-post")
-    axes[0].set(ylabel="$u_{c}$", ylim=(-1.08, 1.08), yticks=(-1, 0, 1))
-    if len(plant.arms) > 1:
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(plant.arms))
-    names = [(metering.words(plant, valve), lambda ax, y, v=valve: _bars(ax, found, found.open[v], y)) for valve in rows]
-    names += [(named(f"row of Table 1, arm {n}" if len(plant.arms) > 1 else "row of Table 1", 40),
-               lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y)) for n in plant.names]
-    for y, (_, draw) in enumerate(names):
-        draw(axes[1], y)
-    axes[1].set_yticks(range(len(names)), [name for name, _ in names])
-    axes[1].set(ylim=(len(names) - 0.5, -0.5), xlim=(log.time[0], log.time[-1]), xlabel="time, s")
-    axes[1].tick_params(axis="y", length=0)
-    axes[1].grid(False, axis="y")
+    axes = fig.subplots(3, 1, sharex=True, gridspec_kw={"height_ratios": (0.7, 0.7, bars), "left": 0.215, "right": 0.985,
+        "top": 1 - 0.22 / height, "bottom": below / height, "hspace": 0.24 / ((1.4 + bars) / 3)})
+    _commands(axes[0], log, run, has)
+    _pump(axes[1], log, run, has)
+    rows = [(metering.words(plant, valve), lambda ax, y, v=valve: _bars(ax, found, found.open[v], y)) for valve in open_]
+    rows += [(named(metering.of("segment", title), 40), lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y))
+             for n, title in zip(has.names, has.titles)]
+    for y, (_, draw) in enumerate(rows):
+        draw(axes[2], y)
+    axes[2].set_yticks(range(len(rows)), [name for name, _ in rows])
+    axes[2].set(ylim=(len(rows) - 0.5, -0.5), xlim=(log.time[0], log.time[-1]), xlabel="time, s")
+    axes[2].tick_params(axis="y", length=0)
+    axes[2].grid(False, axis="y")
+    legend(fig, shown, loc="lower left", bbox_to_anchor=(0.05, 0.0))
     return fig
+
+
+def _commands(ax, log, run, has):
+    for u_c, title in zip(run.u_c.T, has.titles):
+        ax.plot(log.time, u_c, lw=1.0, label=named(title, 20), drawstyle="steps-post")
+    most = float(np.abs(run.u_c).max())
+    ax.set(ylabel="$u_{c}$")
+    if most > 0.4:
+        ax.set(ylim=(-1.08, 1.08), yticks=(-1, 0, 1))
+    ax.locator_params(axis="y", nbins=4)
+    if len(has.titles) > 1:
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(has.titles))
+
+
+def _pump(ax, log, run, has):
+    P_M = 1e-5 * has.circuit.pump.P_M
+    line(ax, log.time, 1e-5 * run.P, INK)
+    level(ax, P_M, "")
+    ax.annotate("pump’s relief", (1.0, P_M), (0, 2), ("axes fraction", "data"), textcoords="offset points", ha="right", va="bottom",
+                fontsize=7, color=GREY, annotation_clip=False)
+    ax.set(ylabel="$P$, bar", ylim=(0.0, 1.12 * max(P_M, 1e-5 * float(run.P.max()))))
+    ax.locator_params(axis="y", nbins=4)
 
 
 def _stretches(values):
@@ -138,8 +216,8 @@ def _bars(ax, found, is_open, y):
 
 def _named_bars(ax, found, rows, y):
     total = found.t[-1] - found.t[0]
-    for a, b, row in _stretches(rows):
+    for a, b, name in _stretches(rows):
         start, width = _span(found, a, b)
-        ax.broken_barh([(start, width)], (y - 0.42, 0.84), color=COLOURS[row], alpha=0.45, lw=0)
-        if width > 0.045 * total:
-            ax.text(start + 0.5 * width, y, label(row), ha="center", va="center", fontsize=6.5)
+        ax.broken_barh([(start, width)], (y - 0.42, 0.84), color=colour(name), alpha=0.45, lw=0)
+        if width > 0.02 * total * max(2, _length(name)):
+            ax.text(start + 0.5 * width, y, label(name), ha="center", va="center", fontsize=6.5)

@@ -1,5 +1,5 @@
-"""Valve circuits as reports, notebooks and studies show them: the map Γ with its segments, valve states along a run, where the
-pump's energy went. Equations are those of `plants.valve_circuits` [Kikuuwe21]; here they are only asked."""
+"""Valve circuits as reports, notebooks and studies show them: the map Γ with its segments, and a run on it: which valve is open
+when. Equations are those of `plants.valve_circuits` [Kikuuwe21]; here they are only asked. `accounts` has the pump's energy."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 from plants.metered_arms import MeteredArms
+from plants.metered_crane import MeteredCrane
+from plants.metered_twin import MeteredTwin
 from plants.valve_circuits import Γ, Circuit, Openings, Pump, closed, operating
-from plants.valve_circuits.accounts import valve_powers
+from plants.valve_circuits.solve import Interval, SectionState
 from workbench.log import Log
 
+from .segments import segment_of
 from .style import clean
-from .tables import percent, quantity
 
 VALVES = {"hR": "head relief", "hSC": "head suction check", "rR": "rod relief", "rSC": "rod suction check", "check": "pump check"}
-SPENT = {"ph": "pump to head", "pr": "pump to rod", "th": "head to tank", "tr": "rod to tank", "hR": "head relief",
-         "rR": "rod relief"}
 MOST = 450  # instants at which valves are asked
-UNNAMED = "–"  # what no row of Table 1 describes: regeneration, both directions open, a standing relief
+SHUT = 1e-9  # of the pump's flow: what compressible oil lets through a valve that counts as shut
 
 
 class Map(NamedTuple):
-    """Γ as a falling line (v [m/s], f [N]), vertical where it is a set; bands (v_0, v_1, row of Table 1); sets (v, low, high)."""
+    """Γ as a falling line (v [m/s], f [N]), vertical where it is a set; bands (v_0, v_1, segment); sets (v, low, high)."""
 
     v: np.ndarray
     f: np.ndarray
@@ -32,18 +32,28 @@ class Map(NamedTuple):
     sets: list[tuple[float, float, float]]
 
 
-def force_map(circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 241) -> Map:
-    """Γ of a circuit of one section between two velocities [m/s]."""
+def force_map(circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 241,
+              pR: bool | None = None) -> Map:
+    """Γ of a circuit of one section between two velocities [m/s]; pR: whether the pump's relief is open, where that is known."""
+    (section,) = circuit.sections
+    v, least, most = curve(circuit, openings, u_b, low, high, points)
+    wide = most - least > 1e-6 * (section.A_h * section.P_hM + section.A_r * section.P_rM)
+    sets = [(float(w), float(a), float(b)) for w, a, b in zip(v[wide], least[wide], most[wide])]
+
+    def name(i):
+        at = operating(circuit, openings, u_b, [0.5 * (v[i] + v[i + 1])])
+        return segment_of(openings.direction, v[i] + v[i + 1], at.sections[0], at.pR if pR is None else pR)
+
+    return Map(np.repeat(v, 2), np.stack([most, least], 1).ravel(), _bands(v, _names(name, len(v) - 1)), sets)
+
+
+def curve(circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 61):
+    """v, and the least and greatest force of Γ there."""
     (section,), Q = circuit.sections, circuit.pump.Q
     jumps = [w for w in (-Q / section.A_r, 0.0, Q / section.A_h) if low < w < high]
     v = np.linspace(low, high, points)
     v = np.unique([*(w for w in v if all(abs(w - jump) > 1e-9 * (high - low) for jump in jumps)), *jumps])  # a jump once
-    least, most = _ends(circuit, openings, u_b, v)
-    wide = most - least > 1e-6 * (section.A_h * section.P_hM + section.A_r * section.P_rM)
-    sets = [(float(w), float(a), float(b)) for w, a, b in zip(v[wide], least[wide], most[wide])]
-    middle = 0.5 * (v[1:] + v[:-1])
-    names = [operating(circuit, openings, u_b, [w]).sections[0].segment or UNNAMED for w in middle]
-    return Map(np.repeat(v, 2), np.stack([most, least], 1).ravel(), _bands(v, names), sets)
+    return v, *_ends(circuit, openings, u_b, v)
 
 
 def _ends(circuit, openings, u_b, v):
@@ -54,6 +64,16 @@ def _ends(circuit, openings, u_b, v):
             return tuple(np.asarray(closed.Γ(row, supply, v, upper), float) for upper in (False, True))
     each = [Γ(circuit, openings, u_b, [w]) for w in v]
     return np.array([e.low[0] for e in each]), np.array([e.high[0] for e in each])
+
+
+def _names(name, n: int, stride: int = 4) -> list[str]:
+    """name(0) … name(n − 1), asked for every few only where neighbours so far apart agree."""
+    asked = lru_cache(None)(name)
+    found: list[str] = []
+    for a in range(0, n, stride):
+        b = min(a + stride, n - 1)
+        found += [asked(a)] * (min(n, a + stride) - a) if asked(a) == asked(b) else [asked(i) for i in range(a, min(n, a + stride))]
+    return found
 
 
 def _bands(edges, names):
@@ -67,21 +87,52 @@ def held_at(circuit: Circuit, j: int, P: float) -> Circuit:
     return Circuit((circuit.sections[j],), Pump(Q=1e3 * circuit.pump.Q, P_M=max(float(P), 1.0), c_b=circuit.pump.c_b))
 
 
-def seen_map(plant: MeteredArms, j: int, u_c: float, P: float, low: float, high: float) -> Map:
-    """The map arm j moves on under its command: Γ with the pump to itself, else Γ̂ at the pump's pressure P [Pa]."""
-    alone = len(plant.arms) == 1
-    circuit = plant.circuit if alone else held_at(plant.circuit, j, P)
-    return force_map(circuit, Openings.command(float(np.clip(u_c, -1.0, 1.0))), plant.u_b if alone else 0.0, low, high)
+def seen(plant, j: int, u_c: float, P: float) -> tuple[Circuit, Openings, float, bool | None]:
+    """What `force_map` needs for the map section j moves on under its command: Γ where the pump feeds nothing else, nor oil in its
+    line; else Γ̂ at the pump's pressure P [Pa]."""
+    has, openings = behind(plant), Openings.command(float(np.clip(u_c, -1.0, 1.0)))
+    if len(has.names) == 1 and not isinstance(plant, MeteredCrane):
+        return has.circuit, openings, has.u_b, None
+    return held_at(has.circuit, j, P), openings, 0.0, bool(P >= has.circuit.pump.P_M * (1 - 1e-12))
 
 
-# ---- along a run ----------------------------------------------------------------------------------------------------
-class States(NamedTuple):
-    """At times t [s]: valve → open (N,) for "pR" and, an arm, "hR_1", …; arm → row of Table 1 (N,); how long each lasts [s]."""
+def seen_map(plant, j: int, u_c: float, P: float, low: float, high: float, points: int = 241) -> Map:
+    """That map."""
+    *of, pR = seen(plant, j, u_c, P)
+    return force_map(*of, low, high, points, pR)
 
-    t: np.ndarray
-    open: dict[str, np.ndarray]
-    rows: dict[str, list[str]]
-    lasts: np.ndarray
+
+# ---- machines behind valves ---------------------------------------------------------------------------------------------
+class Behind(NamedTuple):
+    """A machine's valve circuit and its bleed's opening; sections' names as in signals, and as people say them ("" for one)."""
+
+    circuit: Circuit
+    u_b: float
+    names: tuple[str, ...]
+    titles: tuple[str, ...]
+
+
+@lru_cache(4)
+def behind(plant) -> Behind | None:
+    """None for a machine that has no metering valves."""
+    if isinstance(plant, MeteredTwin):
+        return behind(plant.of)
+    if not isinstance(plant, (MeteredArms, MeteredCrane)):
+        return None
+    if isinstance(plant, MeteredCrane):
+        names, titles = plant.labels, tuple(clean(s.name, 20) for s in plant.crane.segments)
+    else:
+        names, titles = plant.names, tuple(f"arm {clean(n, 12)}" for n in plant.names)
+    return Behind(plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",))
+
+
+class Course(NamedTuple):
+    """What cylinders did at N instants: pump's pressure P (N,) [Pa]; v [m/s], f [N], commands u_c (N, n)."""
+
+    P: np.ndarray
+    v: np.ndarray
+    f: np.ndarray
+    u_c: np.ndarray
 
 
 def column(log: Log, name: str) -> np.ndarray:
@@ -89,77 +140,94 @@ def column(log: Log, name: str) -> np.ndarray:
     return log.array(name) if name in log else np.zeros(len(log.time))
 
 
-def metered(log: Log | None, plant) -> bool:
-    """Whether these are a run of arms behind valves and its plant, and the run has not blown up."""
-    if not isinstance(plant, MeteredArms) or log is None or len(log.time) < 2:
-        return False
-    shown = [f"{key}_{n}" for n in plant.names for key in "vf"]
-    return all(name in log and float(np.nan_to_num(np.abs(log.array(name)), nan=np.inf).max()) < 1e12 for name in shown)
+@lru_cache(2)
+def course(log: Log | None, plant) -> Course | None:
+    """The run on its valves; None where there are none, and of a run that has blown up."""
+    has = behind(plant)
+    if has is None or log is None or len(log.time) < 2:
+        return None
+    own = [s.name for s in plant.states] if isinstance(plant, MeteredCrane) else [f"{k}_{n}" for n in has.names for k in "vf"]
+    if any(name not in log for name in ("P", *own)):
+        return None
+    if isinstance(plant, MeteredCrane):
+        m = plant.motion([log.array(name) for name in own], [column(log, s.name) for s in plant.inputs])
+        v, f = m.v, m.f
+    else:
+        v, f = ([log.array(f"{key}_{n}") for n in has.names] for key in "vf")
+    found = Course(log.array("P"), np.stack(v, 1), np.stack(f, 1), np.stack([column(log, f"u_c_{n}") for n in has.names], 1))
+    sound = all(float(np.nan_to_num(np.abs(part), nan=np.inf).max()) < 1e12 for part in (found.P, found.v, found.f))
+    return found if sound else None
 
 
-def instants(log: Log, plant: MeteredArms, most: int = MOST) -> np.ndarray:
-    """Indices of the log to ask: of each stretch of time its start and where forces and velocities of the first arm peak."""
-    n = len(log.time)
+# ---- along a run ----------------------------------------------------------------------------------------------------
+class States(NamedTuple):
+    """At times t [s]: valve → open (N,) for "pR" and, a section, "hR_1", …; section → segment (N,); how long each lasts [s]."""
+
+    t: np.ndarray
+    open: dict[str, np.ndarray]
+    rows: dict[str, list[str]]
+    lasts: np.ndarray
+
+
+def instants(run: Course, most: int = MOST) -> np.ndarray:
+    """Indices of the log to ask: of each stretch of time its start and where forces and velocities peak."""
+    n, parts = run.v.shape
     if n <= most:
         return np.arange(n)
-    edges = np.linspace(0, n, most // 3 + 1).astype(int)
-    f, v = column(log, f"f_{plant.names[0]}"), column(log, f"v_{plant.names[0]}")
-    kept = [(a, a + int(np.abs(f[a:b]).argmax()), a + int(np.abs(v[a:b]).argmax())) for a, b in zip(edges[:-1], edges[1:])]
-    return np.unique(kept)
+    edges = np.linspace(0, n, most // (1 + 2 * parts) + 1).astype(int)
+    peaks = [a + np.abs(part[a:b]).argmax(0) for a, b in zip(edges[:-1], edges[1:]) for part in (run.f, run.v)]
+    return np.unique([*edges[:-1], *np.ravel(peaks)])
 
 
 @lru_cache(2)
-def states(log: Log, plant: MeteredArms, most: int = MOST) -> States:
+def states(log: Log, plant, most: int = MOST) -> States:
     """Which valve is open when."""
-    at, t = instants(log, plant, most), log.time
-    opened = {"pR": np.zeros(len(at), bool)} | {f"{k}_{n}": np.zeros(len(at), bool) for n in plant.names for k in VALVES}
-    rows = {n: [] for n in plant.names}
-    f, v, u_c = (np.stack([column(log, f"{key}_{n}")[at] for n in plant.names], 1) for key in ("f", "v", "u_c"))
-    for i, (w, g, u) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0))):
-        found = operating(plant.circuit, tuple(Openings.command(float(c)) for c in u), plant.u_b, w, g)
-        opened["pR"][i] = found.pR
-        for name, section in zip(plant.names, found.sections):
-            rows[name].append(section.segment or UNNAMED)
+    run, has, t = course(log, plant), behind(plant), log.time
+    at = instants(run, most)
+    opened = {"pR": np.zeros(len(at), bool)} | {f"{k}_{n}": np.zeros(len(at), bool) for n in has.names for k in VALVES}
+    rows = {n: [] for n in has.names}
+    for i, k in enumerate(at):
+        openings = tuple(Openings.command(float(u)) for u in np.clip(run.u_c[k], -1.0, 1.0))
+        opened["pR"][i], sections = _valves(plant, has, log, run, k, openings)
+        for name, o, v, state in zip(has.names, openings, run.v[k], sections):
+            rows[name].append(segment_of(o.direction, v, state, opened["pR"][i]))
             for key in VALVES:
-                opened[f"{key}_{name}"][i] = getattr(section, key)
+                opened[f"{key}_{name}"][i] = getattr(state, key)
     ends = np.append(t[at][1:], t[-1])
     return States(t[at], opened, rows, ends - t[at])
 
 
-def words(plant: MeteredArms, valve: str) -> str:
-    """A valve's name as people say it, with its arm where there are several."""
+def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[SectionState]]:
+    """Whether the pump's relief is open at the k-th instant, and the sections: of the circuit as one where it is quasistatic, each
+    at the pump's pressure where that is a state, as their pressures say where those are states."""
+    P = run.P[k]
+    if isinstance(plant, MeteredArms):
+        found = operating(has.circuit, openings, has.u_b, run.v[k], run.f[k])
+        return found.pR, list(found.sections)
+    if isinstance(plant, MeteredCrane):
+        return bool(P > has.circuit.pump.P_M), [operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
+                                                for j, (o, v, f) in enumerate(zip(openings, run.v[k], run.f[k]))]
+    found, least = [], SHUT * has.circuit.pump.Q
+    for name, row in zip(has.names, has.circuit.rows(openings)):
+        P_h, P_r = (float(log.array(f"P_{side}_{name}")[k]) for side in "hr")
+        q = plant.section(row, P, P_h, P_r)
+        limits = [bool(sign * Q > least) for Q, sign in ((q.Q_ho, 1), (q.Q_ho, -1), (q.Q_ro, -1), (q.Q_ro, 1))]
+        found.append(SectionState(Interval(P_h, P_h), Interval(P_r, P_r), *map(float, q), *limits,
+                                  bool(q.Q_ph + q.Q_pr > least), None))
+    return bool(plant.G * (P - has.circuit.pump.P_M) > least), found
+
+
+def words(plant, valve: str) -> str:
+    """A valve's name as people say it, with its arm or cylinder where there are several."""
     if valve == "pR":
         return "pump relief"
-    key, _, arm = valve.partition("_")
-    return VALVES[key] + (f", arm {clean(arm, 12)}" if len(plant.arms) > 1 else "")
+    key, _, name = valve.partition("_")
+    has = behind(plant)
+    return of(VALVES[key], has.titles[has.names.index(name)])
 
 
-def facts(log: Log | None, plant) -> dict:
-    """Tables of the chapter on valves: each valve with its share of time and when it first opened; where the pump's energy went."""
-    if not metered(log, plant):
-        return {"valves": [], "spent": [], "several": False}
-    found, total = states(log, plant), float(log.time[-1] - log.time[0])
-    valves = []
-    for valve, is_open in found.open.items():
-        first = quantity(float(found.t[is_open.argmax()]), "s", 4) if is_open.any() else "–"
-        share = float(found.lasts[is_open].sum()) / total
-        valves.append([words(plant, valve), percent(share) if is_open.any() else "never", first])
-    return {"valves": valves, "spent": spent(log, plant), "several": len(plant.arms) > 1}
+def of(what: str, title: str) -> str:
+    """"head relief, arm 2"."""
+    return f"{what}, {title}" if title else what
 
 
-def spent(log: Log, plant: MeteredArms) -> list[list[str]]:
-    """[where, energy, share of the pump's] of all that is not zero."""
-    powers = valve_powers(plant, log, every=max(1, len(log.time) // MOST))
-    t = powers.pop("t")
-    energy = {key: float(np.trapezoid(p, t)) for key, p in powers.items()}
-    pump = energy["pump"]
-    if pump <= 0.0:
-        return []
-    of = [("pump", "given by the pump"), ("bleed", "bleed"), ("pR", "pump relief"), *_of_arms(plant)]
-    return [[where, quantity(energy[key], "J", 3), percent(energy[key] / pump)] for key, where in of
-            if abs(energy[key]) > 1e-6 * pump]
-
-
-def _of_arms(plant):
-    of = (lambda n: f", arm {clean(n, 12)}") if len(plant.arms) > 1 else (lambda n: "")
-    return [(f"{k}_{n}", w + of(n)) for n in plant.names for k, w in {"rod": "work on the rod", **SPENT}.items()]

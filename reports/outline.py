@@ -1,8 +1,8 @@
 """What a machine looks like: its bodies and cylinders as lines in the plane, for a sketch (`sketch`) or to be moved (`animation`).
 
-Manipulators and four-bars are drawn in x, y. A `Mechanism` is seen along the common axis of its revolute joints, gravity
-downwards, or obliquely from above where they have none; a body is the hull of all that is known of it: joint, centre of mass,
-what hangs on it.
+Manipulators, four-bars and arms behind valves are drawn in x, y; arms side by side, each on ground of its own. A `Mechanism` is
+seen along the common axis of its revolute joints, gravity downwards, or obliquely from above where they have none; a body is the
+hull of all that is known of it: joint, centre of mass, what hangs on it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plants.four_bar import FourBar
+from plants.metered_arms import MeteredArms
+from plants.metered_crane import MeteredCrane
+from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from workbench.log import Log
 
@@ -68,6 +71,10 @@ def picture(plant: Any) -> Picture | None:
         return _four_bar(plant)
     if isinstance(plant, Mechanism):
         return _mechanism(plant)
+    if isinstance(plant, (MeteredArms, MeteredTwin)):
+        return _arms(plant.of if isinstance(plant, MeteredTwin) else plant)
+    if isinstance(plant, MeteredCrane):
+        return picture(plant.crane)
     if hasattr(plant, "structures") and hasattr(plant, "joint_names"):
         return Picture(lambda q: _manipulator(plant, q), list(plant.joint_names), [float(v) for v in plant.initial()[: plant.n]],
                        np.array([plant.base.r[:2]], float), 0.25)
@@ -124,6 +131,25 @@ def _four_bar(plant: FourBar) -> Picture:
                        np.array([A, B, C, E, G, F]), None, labels)
 
     return Picture(at, ["z_1"], [float(plant.z_10)], np.array([A, E, G]), 0.03 * plant.L_0)
+
+
+# ---- arms behind valves -----------------------------------------------------------------------------------------------
+def _arms(plant: MeteredArms) -> Picture:
+    ahead = [1.1 * max(a.L_f, a.L_m) + max(0.0, -a.r_bx) for a in plant.arms]
+    joints = [np.array([float(sum(ahead[:j])), 0.0]) for j in range(len(plant.arms))]
+    bases = [O + (a.r_bx, a.r_by) for O, a in zip(joints, plant.arms)]
+
+    def at(q) -> Outline:
+        strokes, pins, labels = [], [], []
+        for a, O, base, θ in zip(plant.arms, joints, bases, map(float, q)):
+            pin, tip = O + a.pin(θ)[:2], O + a.L_f * np.array([np.cos(θ), np.sin(θ)])
+            retracted = max(abs(np.hypot(*(base - O)) - a.L_m), 0.6 * a.length(a.θ_0))
+            strokes += [Stroke("plate", np.array([pin, tip, O])), *_cylinder(base, pin, min(retracted, 0.95 * a.length(θ)))]
+            pins += [O, pin, base]
+            labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * pin, tip - pin, base))
+        return Outline(strokes, np.array(pins), None, labels)
+
+    return Picture(at, [f"θ_{n}" for n in plant.names], [float(a.θ_0) for a in plant.arms], np.array([*joints, *bases]), 0.15)
 
 
 # ---- mechanisms -------------------------------------------------------------------------------------------------------

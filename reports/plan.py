@@ -7,6 +7,7 @@ from workbench.log import Log
 
 def planned(content) -> dict:
     """Name → function that draws it, in the order of the report; it may still return None."""
+    from . import figures_circuit as circuit
     from . import figures_model as belief
     from . import sketch
 
@@ -15,6 +16,7 @@ def planned(content) -> dict:
     if plant is not None:
         plan["picture"] = lambda: sketch.machine(plant, log, height=2.1, width=2.7, ghosts=0, bare=True)
         plan["machine"] = lambda: sketch.machine(plant, log)
+        plan["circuit"] = lambda: circuit.circuit(plant)
     if compared := analysis.get("model"):
         plan |= {"model_bode": lambda: belief.bode(compared), "model_steps": lambda: belief.steps(compared)}
     if log is not None:
@@ -29,6 +31,7 @@ def _of_the_run(log, plant, analysis) -> dict:
     from . import figures_mechanism as mechanism
     from . import figures_metering as metering
     from . import signals
+    from .metering import course
 
     beside = signals.wanted_path(log, plant) is not None
     plan = {"path": lambda: run.path(log, plant)}
@@ -40,7 +43,8 @@ def _of_the_run(log, plant, analysis) -> dict:
     plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant)}
     if limited := analysis.get("limits"):
         plan["limits"] = lambda: loop.limits(limited)
-    if not any(entry["kind"] == "command" for entry in limited or ()):
+    behind_valves = course(log, plant) is not None  # with a chapter of their own
+    if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
         plan["voltages"] = lambda: run.voltages(log, plant)
     plan["friction"] = lambda: friction.rubbed(log, plant)
     plan |= {"operating_points": lambda: metering.operating_points(log, plant),

@@ -12,7 +12,7 @@ from .style import named
 
 def names_of(plant) -> dict[str, str]:
     """Actuator label → name of its segment ("t2" → "extension"); empty for plants without labels."""
-    labels, segments = getattr(plant, "labels", ()), getattr(plant, "segments", ())
+    labels, segments = getattr(plant, "labels", ()), getattr(getattr(plant, "crane", plant), "segments", ())
     return {label: named(s.name, 28) for label, s in zip(labels, segments)}
 
 
@@ -31,7 +31,8 @@ def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
 def title_of(plant, label: str) -> str:
     """'lift, cylinder 1'."""
     name = names_of(plant).get(label)
-    return f"{name}, cylinder {label}" if name else f"actuator {label}"
+    return f"{name}, cylinder {label}" if name else f"arm {label}" if hasattr(plant, "arms") or hasattr(plant, "of") else (
+        f"actuator {label}")
 
 
 def followed(log: Log) -> list[str]:
@@ -67,6 +68,8 @@ def forces(log: Log) -> list[tuple[str, str, str]]:
 def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     """(label, pressures of its chambers); a plant without chamber pairs gives one group "": those it names, else all."""
     pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
+    sides = [n.removeprefix("P_h_") for n in log.names if n.startswith("P_h_")]
+    pairs = pairs or [(k, [f"P_h_{k}", f"P_r_{k}"]) for k in sides if f"P_r_{k}" in log]
     if pairs:
         return pairs
     rest = [n for n in getattr(plant, "pressure_names", ()) if n in log]

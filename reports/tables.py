@@ -13,6 +13,7 @@ from workbench.parameters import Leaf, annotations, label, leaves
 from workbench.units import display, format_quantity, pretty
 from workbench.verdict import STRENGTHS, Assumption, Verdict
 
+from .metering import behind
 from .signals import actuator
 from .style import clean
 
@@ -37,7 +38,7 @@ def quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:
 def percent(share: float, digits: int = 3) -> str:
     """'5.18 %'; what is not all never reads 100 %."""
     text = f"{100 * share:.{digits}g}"
-    return f"{'more than 99.9' if share < 1 and float(text) == 100 else text}\u00a0%"
+    return f"{'more than 99.9' if share < 1 and float(text) == 100 else typeset(text)}\u00a0%"
 
 
 def range_of(low: float, high: float, unit: str) -> str:
@@ -200,8 +201,10 @@ def meanings(*objects: object) -> list[list[str]]:
 
 
 def actuator_rows(plant) -> list[list[str]]:
-    """Per cylinder of a machine that has them: bore, rod, stroke, spool, largest command, friction."""
+    """Per cylinder of a machine that has them, behind servo valves: bore, rod, stroke, spool, largest command, friction."""
     rows = []
+    if behind(plant) is not None:
+        return rows
     for segment in getattr(plant, "segments", ()):
         c = segment.cylinder
         spool = "ideal" if c.valve.lag == "ideal" else f"{c.valve.lag} order, {quantity(c.valve.frequency, 'Hz')}"

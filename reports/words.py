@@ -9,7 +9,7 @@ from workbench.parameters import digest
 from . import tables
 from .style import clean
 
-EQUATIONS = ("IEHA", "LinearActuator", "FourBar", "Mechanism")  # plants whose equations are printed
+EQUATIONS = ("IEHA", "LinearActuator", "FourBar", "Mechanism", "MeteredArms", "MeteredCrane", "MeteredTwin")  # that are printed
 
 
 def equations(plant) -> str:
@@ -20,8 +20,9 @@ def equations(plant) -> str:
 
 def belief(plant, controller, origin: Mapping, compared: Mapping | None) -> dict:
     """The controller's model beside the plant: numbers that differ, or the model itself where it is of another kind."""
-    model = getattr(controller, "model", None)
-    found = {"plant_kind": clean(type(plant).__name__, 40), "equations": equations(plant), "mismatch": None,
+    is_open = bool(getattr(controller, "open", False))
+    model = None if is_open else getattr(controller, "model", None)  # an open loop's is asked nothing
+    found = {"open": is_open, "plant_kind": clean(type(plant).__name__, 40), "equations": equations(plant), "mismatch": None,
              "assembled": clean(getattr(plant, "in_words", ""), 600), "model": [],
              "model_kind": "", "model_equations": "", "comparison": None}
     if compared:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from controllers import MPC, PID
+from controllers import MPC, PID, OpenLoop
 from plants import LinearActuator, machine
 from reports import figures_linear
 from tests.actuator import Actuator, mpc
@@ -246,3 +246,11 @@ def test_eigenvalues_decades_apart_have_few_ticks_in_plain_figures():
     (ax,) = fig.axes
     shown = [label.get_text() for label in ax.get_xticklabels()]
     assert shown[0] == "0" and "−10⁶" in shown and len(shown) <= 7 and not any("$" in label for label in shown), shown
+
+
+def test_an_open_loops_model_is_asked_nothing():
+    """It has no command whose size could say where to linearise."""
+    loop = ClosedLoop(actuator(), OpenLoop(actuator(K=110.0)))
+    scenario = Scenario(duration=0.02)
+    run = Run(loop, scenario, simulate(loop, scenario))
+    assert arrays.model(run, ()) == {} and "model" not in arrays.report_arrays(run, (), ())

@@ -1,34 +1,19 @@
-"""The study of valve circuits holds and its check is not empty; what reports show of valves is what the circuit says."""
+"""The study of valve circuits holds and its check is not empty."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import metering_cases as cases
 import numpy as np
 import pytest
 
-from plants import FourBar
-from plants.valve_circuits import Γ, Λ, Circuit, Openings, operating
-from reports import figures_metering, metering
-from reports.document import Content, rendered
+from plants.valve_circuits import Γ, Λ, Openings
 from reports.studies import kikuuwe22 as study
 from reports.studies.kikuuwe22_shown import draw, text
-from workbench import Scenario, Sine, load, simulate
-from workbench.file import loads
-
-EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @pytest.fixture(scope="module")
 def found():
     return study.results()
-
-
-@pytest.fixture(scope="module")
-def run():
-    """Two arms on one pump: case and log."""
-    case = load(EXAMPLES / "two-arms-one-pump.yaml")
-    return case.plant, simulate(case.loop, case.scenario)
 
 
 # ---- the study -----------------------------------------------------------------------------------------------------------------
@@ -102,108 +87,3 @@ def test_what_is_shown(found, tmp_path):
         assert words in written, words
     draw(found, str(tmp_path / "study.svg"))
     assert (tmp_path / "study.svg").stat().st_size > 50_000
-
-
-# ---- what reports show ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("regeneration", [False, True])
-def test_a_map_is_the_circuits(regeneration):
-    rng = np.random.default_rng(11)
-    for direction in (1, -1, 0):
-        c, u_b = cases.circuit(rng), rng.uniform(0.1, 0.9)
-        opened = cases.openings(rng, direction, regeneration)
-        m = metering.force_map(c, opened, u_b, -0.7, 0.9, 33)
-        full = c.sections[0].A_h * c.sections[0].P_hM + c.sections[0].A_r * c.sections[0].P_rM
-        assert np.all(np.diff(m.v) >= 0) and np.diff(m.f).max() < 1e-6 * full
-        for v in rng.choice(m.v, 6):
-            low, high = (end[0] for end in Γ(c, opened, u_b, v))
-            assert m.f[m.v == v][[0, -1]] == pytest.approx([high, low], abs=1e-9 * full)
-        at_0 = Γ(c, opened, u_b, 0.0)
-        assert (0.0, *(pytest.approx(float(end[0]), abs=1e-9 * full) for end in at_0)) in m.sets
-        assert m.bands[0][0] == -0.7 and m.bands[-1][1] == 0.9 and all(a[1] == b[0] for a, b in zip(m.bands, m.bands[1:]))
-
-
-def test_bands_are_rows_of_the_table():
-    m = metering.force_map(Circuit(), Openings.command(0.5), 0.2, -1.0, 1.0)
-    assert [name for _, _, name in m.bands] == ["F_hM", "+2a", "+1a", "+3", "-F_rM"]
-    shut = metering.force_map(Circuit(), Openings.command(0.5), 0.0, -1.0, 1.0)
-    assert sorted(v for v, _, _ in shut.sets) == pytest.approx([0.0, Circuit().pump.Q / 0.024])  # a set at Q/A_h too
-
-
-def test_the_run_is_on_the_map_of_its_arm(run):
-    """Γ̂ of (107) at the logged pressure of the pump holds the logged force of each arm, at any instant."""
-    plant, log = run
-    for i in range(20, len(log.time) - 1, 173):
-        for j, name in enumerate(plant.names):
-            v, f = log.array(f"v_{name}")[i], log.array(f"f_{name}")[i]
-            c = metering.held_at(plant.circuit, j, log.array("P")[i])
-            low, high = Γ(c, Openings.command(log.array(f"u_c_{name}")[i]), 0.0, v)
-            assert low[0] - 20.0 <= f <= high[0] + 20.0, (log.time[i], name)
-
-
-def test_valve_states_and_shares(run):
-    plant, log = run
-    found = metering.states(log, plant)
-    assert found.lasts.sum() == pytest.approx(log.time[-1] - found.t[0]) and np.all(found.lasts[:-1] > 0)
-    for i in range(0, len(found.t), 37):
-        at = int(np.abs(log.time - found.t[i]).argmin())
-        u = tuple(Openings.command(log.array(f"u_c_{n}")[at]) for n in plant.names)
-        now = operating(plant.circuit, u, plant.u_b, *([log.array(f"{k}_{n}")[at] for n in plant.names] for k in "vf"))
-        assert found.open["pR"][i] == now.pR and [found.rows[n][i] for n in plant.names] == [s.segment for s in now.sections]
-        for n, s in zip(plant.names, now.sections):
-            assert all(found.open[f"{key}_{n}"][i] == getattr(s, key) for key in metering.VALVES)
-    relieved = found.t[found.open["rR_2"]]  # arm 2 is stopped at 2 s: its rod side is at its relief for a while
-    at_limit = log.time[log.array("P_r_2") > 40e6 * (1 - 1e-9)]
-    assert [relieved[0], relieved[-1]] == pytest.approx([at_limit[0], at_limit[-1]], abs=0.02) and not found.open["rR_1"].any()
-    facts = metering.facts(log, plant)
-    share = {valve: (open_.split()[0], first.split()[0]) for valve, open_, first in facts["valves"]}
-    assert facts["several"] and share["pump check, arm 2"] == ("33.3", "1") and share["rod relief, arm 1"] == ("never", "–")
-
-
-def test_the_pumps_energy_is_shared_out(run):
-    plant, log = run
-    energy = {where: float(share.replace("\u202f", " ").replace("\xa0", " ").replace("−", "-").split()[0])
-              for where, _, share in metering.spent(log, plant)}
-    assert energy.pop("given by the pump") == 100.0
-    assert sum(energy.values()) == pytest.approx(100.0, abs=0.3)  # three digits each
-
-
-def test_other_plants_have_no_valves_to_show(run):
-    assert metering.facts(run[1], FourBar()) == {"valves": [], "spent": [], "several": False}
-    assert metering.facts(None, run[0])["valves"] == [] and figures_metering.operating_points(run[1], FourBar()) is None
-    assert figures_metering.valve_states(None, run[0]) is None
-
-
-def test_a_run_that_blew_up_has_no_chapter(run):
-    plant, log = run
-    lost = replace(log, values=np.where(np.arange(len(log.signals)) == log.names.index("v_2"), np.nan, log.values))
-    assert metering.facts(lost, plant)["valves"] == [] and figures_metering.operating_points(lost, plant) is None
-
-
-def test_a_delayed_command_counts_when_it_arrives():
-    """What the valves got is shown, not what the controller said."""
-    text = (EXAMPLES / "arm-imv.yaml").read_text("utf-8")
-    case = loads(text[: text.index("controller:")] + "controller: PID\nloop: {sample_time: 10 ms, delay: 25 ms}\n"
-                 "scenario: {duration: 1 s}\n", "delayed.yaml")
-    log = simulate(case.loop, case.scenario)
-    later = log.time > 0.05
-    assert metering.column(log, "u_c_1")[later] == pytest.approx(log.array("u_c_1_applied")[later], abs=1e-12)
-
-
-def test_a_command_that_never_rests_is_drawn_in_equal_stretches():
-    plant = study.ARM
-    log = simulate(plant, Scenario(1.0, disturbances={"u_c_1": Sine("output", (0.0,), (0.6,), 1.0)}))
-    parts = figures_metering.phases(log, plant)
-    assert len(parts) == 4 and parts[0][0] == 0 and parts[-1][1] == len(log.time)
-    assert len(figures_metering.operating_points(log, plant).axes) == 4
-
-
-def test_chapter_of_the_report(run):
-    import io
-
-    from pypdf import PdfReader
-
-    plant, log = run
-    pdf = rendered(Content("two arms", "?", log=log, plant=plant))
-    words = " ".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages)
-    for said in ("Valves", "rod relief, arm 2", "given by the pump", "The force–velocity map", "head suction check, arm 2"):
-        assert said in words, said
