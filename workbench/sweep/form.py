@@ -55,7 +55,11 @@ class Sweep:
 
 def read_sweep(path: str | os.PathLike) -> Sweep:
     """The sweep in a file. Raises InputError, see the module."""
-    root, file = read(path), os.fspath(path)
+    return sweep_of(read(path), os.fspath(path))
+
+
+def sweep_of(root: Node, file: str) -> Sweep:
+    """The sweep in a tree that was read from `file`."""
     sections = _mapping(root, "", "'case:' and 'grid:'")
     for key, child in sections.items():
         if key not in SECTIONS:
