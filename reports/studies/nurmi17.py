@@ -17,7 +17,7 @@ So the paper's range is that of the weighted pseudo-inverse in 12 of the 36 plan
 none under load sensing (all lie above), and that of looking one step ahead at a load-sensing supply's power in 22 of 36. At the
 pump, of the 43 % that the pseudo-inverse loses on paper in the triangle driven by VDC 6 % are left, and with PID the optimum takes
 more: in half of its steps a loaded cylinder creeps so that its pressure does not count, and a pump feels it. Planned with creep and
-back pressure it saves: the pseudo-inverse takes 14–15 % more under either law. All that is said of the runs is `sampled`: these runs.
+back pressure it saves: the pseudo-inverse takes 14–15 % more under either law. What is said of the runs is `sampled`: these runs.
 """
 
 from __future__ import annotations

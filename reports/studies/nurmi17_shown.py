@@ -6,7 +6,7 @@ import numpy as np
 
 from reports.studies.nurmi17 import ASKED, BEST, PAPER, Findings, case
 
-NEAR = {"pseudo-inverse, weighted": "o", "pseudo-inverse": "s", "pointwise, pump flow": "^", "pointwise, LoadSensing": "v"}
+MARKS = {"pseudo-inverse, weighted": "o", "pseudo-inverse": "s", "pointwise, pump flow": "^", "pointwise, LoadSensing": "v"}
 
 
 def inside(over: np.ndarray) -> int:
@@ -63,7 +63,8 @@ def _over(ax, found, supply):
         for i, triangle in enumerate(triangles):
             y = over[rows & (t["path.points"] == triangle)]
             x = i + 0.19 * (k - (len(found.planners) - 1) / 2) + np.linspace(-0.06, 0.06, len(y))
-            ax.plot(x, y, NEAR[planner], ms=3.5, clip_on=False, color=f"C{k}", label=planner if i == 0 and np.isfinite(y).any() else None)
+            label = planner if i == 0 and np.isfinite(y).any() else None
+            ax.plot(x, y, MARKS[planner], ms=3.5, clip_on=False, color=f"C{k}", label=label)
     ax.set(title=f"{supply}: energy over the least, %", xticks=range(len(triangles)), xticklabels=triangles)
     ax.set_ylim(0, 1.35 * max(np.nanmax(1e2 * found.over(p)[rows], initial=0.0) for p in found.planners))  # room for the legend
     ax.legend(fontsize=7, ncols=2, loc="upper right")
