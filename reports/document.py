@@ -22,7 +22,8 @@ from .plan import planned
 from .style import clean, drawing, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
-THEORY = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "ForcePosition": "force-position"}  # controller → page with its argument
+THEORY = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "ForcePosition": "force-position",  # controller → page with its argument
+          "MeteredVDC": "metered-vdc"}
 LONGEST_FILE = 40_000  # characters of the case file that are printed
 
 
