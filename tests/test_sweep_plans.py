@@ -203,6 +203,7 @@ search: {nodes: 41, finest: 4 mm}
 GRID = "plan: base.yaml\ngrid:\n  "
 BAD = [  # text, line, what the message holds
     ("plan: base.yaml\ncase: base.yaml\n", None, "both a case: and a plan:"), ("plan: base.yaml\n", None, "nothing to vary"),
+    ("plan: case.yaml\ngrid: {steps: [9]}\n", 1, "a case, not a plan"), ("case: base.yaml\ngrid: {steps: [9]}\n", 1, "a plan, not a"),
     ("plan: bas.yaml\ngrid: {steps: [9]}\n", None, "no such file"), ("plan: [1]\ngrid: {steps: [9]}\n", 1, "expected a plan file"),
     (GRID + "pahts.leg: [4 s]\n", 3, "did you mean path"), (GRID + "path.legg: [4 s]\n", 3, "did you mean leg"),
     (GRID + "crane.laod: [1 kg]\n", 3, "nothing called 'laod'"), (GRID + "limits: [{}]\n", 3, "whole section"),
@@ -217,12 +218,13 @@ BAD = [  # text, line, what the message holds
 @pytest.mark.parametrize("text, line, words", BAD, ids=[words for *_, words in BAD])
 def test_a_file_that_cannot_be_is_answered_at_its_line(folder, capsys, text, line, words):
     (folder / "bad.yaml").write_text(text)
+    (folder / "case.yaml").write_text("plant: hiab-xs031\n")
     assert cli.main(["sweep", "bad.yaml"]) == 3
     said = capsys.readouterr().err
     assert words in said and said.count("mend: ") == 1 and "Traceback" not in said, said
     if line:
         assert f"bad.yaml, line {line}" in said, said
-    assert sorted(p.name for p in folder.iterdir()) == ["bad.yaml", "base.yaml", "sweep.yaml"]
+    assert sorted(p.name for p in folder.iterdir()) == ["bad.yaml", "base.yaml", "case.yaml", "sweep.yaml"]
 
 
 def test_the_example_is_read():

@@ -73,6 +73,10 @@ def sweep_of(root: Node, file: str) -> Sweep:
     like = "'verdicts: true'" if kind == "case" else "'planners: true'"
     places |= {f"collect.{k}": n for k, n in _mapping(collect, "collect", like).items()} if collect else {}
     base, where = _base(sections[kind], kind, Path(file).parent, file)
+    other, sign = ("plan", "crane") if kind == "case" else ("case", "plant")
+    if isinstance(base.value, dict) and sign in base.value:
+        raise sections[kind].error(f"this is a {other}, not a {kind}: it has a {sign}: section", key=kind,
+                                   mend=f"write {other}: in place of {kind}:")
     layout, kept, make = ((cases.LAYOUT, cases.Collect, cases.CaseStudy) if kind == "case" else
                           (plans.LAYOUT, plans.CollectPlans, plans.PlanStudy))
     study = make(Varied(base, where, layout, places, named), build(kept, collect, "collect") if collect else kept())

@@ -1,4 +1,7 @@
-"""A plan file as a study: the file with some values exchanged → energies by every planner, savings, what is left at the pump."""
+"""A plan file as a study: the file with some values exchanged → energies by every planner, savings, what is left at the pump.
+
+Of a plan for least time (objective: time): the times of every way along the path.
+"""
 
 from __future__ import annotations
 
@@ -95,14 +98,20 @@ class PlanStudy:
 
 def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
     """Name → number, text, or (number, unit). A task without a motion is a result: it says why."""
-    only = None if collect.planners is True else collect.planners or ()
+    only, timed = None if collect.planners is True else collect.planners or (), getattr(case, "objective", "") == "time"
     try:
-        found = compare(case.task, case.search, case.starts, only=only, look_around=False)
+        if timed:
+            from workbench.planning.race import race
+
+            found = race(case.task, case.starts)
+        else:
+            found = compare(case.task, case.search, case.starts, only=only, look_around=False)
     except InputError as why:
         if why.key is None:  # not the task's fault: `feasibility.explain` always names a key of the plan
             raise
         return {"motion": "none", "why": f"{why.message}; {why.mend}"}
-    return {"motion": "found"} | _planned(found) | (_driven(found, collect.drive) if collect.drive else {})
+    known = _raced(found) if timed else _planned(found)
+    return {"motion": "found"} | known | (_driven(found, collect.drive) if collect.drive else {})
 
 
 def _planned(found: Comparison) -> dict[str, Any]:
@@ -119,6 +128,16 @@ def _planned(found: Comparison) -> dict[str, Any]:
     return known
 
 
+def _raced(found: Any) -> dict[str, Any]:
+    """Of a `workbench.planning.race.Race`."""
+    best = found.found
+    known: dict[str, Any] = {"no motion faster than": (best.bound, "s"), "least time.estimate": (best.estimate, "s"),
+                             "least time.energy": (found.best.energy, "J")}
+    for row in found.rows:
+        known |= {f"{row.name}.note": row.note} if row.time is None else {f"{row.name}.time": (row.time, "s")}
+    return known
+
+
 def _driven(found: Comparison, law: str) -> dict[str, Any]:
     from workbench.file import driver
     from workbench.planning.driven import drive_all
@@ -128,15 +147,15 @@ def _driven(found: Comparison, law: str) -> dict[str, Any]:
     except InputError as why:
         return {"not driven": why.message}
     known: dict[str, Any] = {}
-    done = dict(drives.done)
+    done, best = dict(drives.done), found.rows[0].name
     for name, drive, why in drives.rows:
         if drive is None:
             known[f"{name}.not driven"] = why
             continue
         a = drive.account
         known |= {f"{name}.metered": (a.metered, "J"), f"{name}.gap": a.gap, f"{name}.tip error": (float(drive.error.max()), "m")}
-        if name != BEST and BEST in done:
-            known[f"{name}.metered saving"] = 1 - done[BEST].account.metered / a.metered
+        if name != best and best in done:
+            known[f"{name}.metered saving"] = 1 - done[best].account.metered / a.metered
         known |= {f"{name}.by {cause}": (value, "J") for cause, value in a.terms.items()}
         known |= {f"{name}.claim {v.key}": v.word for v in drive.study.verdicts}
     return known

@@ -69,8 +69,9 @@ def _plans(table: Table) -> list[str]:
     """Energy and saving by planner, the first saving taken apart along the axes, cases without a motion."""
     motions = table["motion"] if "motion" in table.names else []
     planners = [c.name.removesuffix(".energy") for c in table.columns if c.name.endswith(".energy")]
-    lines = []
-    if planners:
+    own = [c for c in table.columns if not c.parameter and c.name not in ("motion", "why", "error")]
+    lines = _ranges(own if BEST not in planners else [c for c in own if c.unit == "s"])  # seconds: of plans for least time
+    if BEST in planners:
         rows = [HEAD, *(_planner(table, name) for name in planners)]
         shown = [i for i in range(len(HEAD)) if any(row[i] for row in rows[1:])]
         widths = {i: max(terminal.width(terminal.clean(row[i])) for row in rows) for i in shown}
@@ -82,7 +83,7 @@ def _plans(table: Table) -> list[str]:
         lines += [f"grids: estimated from their convergence, the optima lie at most {most} lower"] if most else []
         creeping = _range(np.array(_numbers(table, f"{BEST}.creeping")), "{:g}".format)
         lines += [f"creeping: {creeping} steps of the optimum"] if creeping else []
-    lines += _ranges(c for c in table.columns if c.name.endswith((".note", "not driven")))
+    lines += _ranges(c for c in own if BEST in planners and c.name.endswith((".note", "not driven")))
     none: dict[str, list[int]] = {}
     for i in np.flatnonzero(np.asarray(motions) == "none"):
         none.setdefault(table["why"][i], []).append(int(i))
