@@ -203,7 +203,7 @@ search: {nodes: 41, finest: 4 mm}
 GRID = "plan: base.yaml\ngrid:\n  "
 BAD = [  # text, line, what the message holds
     ("plan: base.yaml\ncase: base.yaml\n", None, "both a case: and a plan:"), ("plan: base.yaml\n", None, "nothing to vary"),
-    ("plan: case.yaml\ngrid: {steps: [9]}\n", 1, "a case, not a plan"), ("case: base.yaml\ngrid: {steps: [9]}\n", 1, "a plan, not a"),
+    ("plan: case.yaml\ngrid: {steps: [9]}\n", 1, "a case, not a plan"), ("case: base.yaml\ngrid: {steps: [9]}\n", 1, "a plan, not"),
     ("plan: bas.yaml\ngrid: {steps: [9]}\n", None, "no such file"), ("plan: [1]\ngrid: {steps: [9]}\n", 1, "expected a plan file"),
     (GRID + "pahts.leg: [4 s]\n", 3, "did you mean path"), (GRID + "path.legg: [4 s]\n", 3, "did you mean leg"),
     (GRID + "crane.laod: [1 kg]\n", 3, "nothing called 'laod'"), (GRID + "limits: [{}]\n", 3, "whole section"),
