@@ -22,7 +22,7 @@ from workbench.planning import (
 )
 from workbench.planning import dynamic as dp
 from workbench.planning.kernel import Kernel
-from workbench.planning.kernel_numpy import one
+from workbench.planning.kernel_numpy import one, two
 from workbench.reference import Waypoints
 
 SUPPLIES = (oil(), LoadSensing(), LoadSensing(back=4e5, η=0.8), ElectricLoadSensing(), TwoPressures(), Work(), Speed(),
@@ -78,6 +78,20 @@ def test_compiled_and_numpy_recursion_agree(supply):
     assert (best[reached[:-1]] >= 0).all() and np.mean(best == best2) > 0.99
 
 
+@pytest.mark.parametrize("supply", [oil(), LoadSensing(back=3e5), TwoPressures()], ids=lambda s: type(s).__name__)
+def test_compiled_and_numpy_recursion_agree_on_two_states(supply):
+    t = short(supply, order=2)
+    kernel = Kernel(t.step, dp.coefficients(t))
+    base = np.append(0.0, np.linspace(0.001, 0.003, t.steps))
+    g = dp.grid(t, base, 0.0113, 92, {0: 2})
+    given = (g, np.where(g.ok[-1] > 0.5, 0.0, 1e30), t.reach, t.push / 3, 23)
+    (V, best), (V2, best2) = kernel.two(*given), two(t.step, *given)
+    reached = V2 < 1e29
+    assert 3000 < reached.sum() < 0.9 * V.size and ((V < 1e29) == reached).all()
+    np.testing.assert_allclose(V[reached], V2[reached], rtol=1e-12)
+    assert (best2[reached] >= 0).all() and np.mean(best == best2) > 0.99
+
+
 def test_the_recursion_is_the_least_of_all_paths():
     """Every path of a small grid, one after the other."""
     t = short(steps=4, path=Waypoints("cartesian", ((2.3, 0.2), (2.6, 0.5)), 2.0))
@@ -118,15 +132,16 @@ def test_a_given_end_is_met_and_costs():
     assert held.energy > free.energy
 
 
-def test_no_compiler_the_same_plan(monkeypatch):
+@pytest.mark.parametrize("order", [1, 2])
+def test_no_compiler_the_same_plan(monkeypatch, order):
     from workbench.planning import kernel as k
-    compiled = optimise(short(), Search(nodes=61, finest=1e-4))
+    t, coarse = short(order=order), Search(nodes=61, finest=1e-3, tube=11)
+    compiled = optimise(t, coarse)
     monkeypatch.setattr(k, "library", lambda source: None)
     monkeypatch.setattr(k, "_compiled", {})
-    plain = optimise(short(), Search(nodes=61, finest=1e-4))
+    plain = optimise(t, coarse)
     assert plain.energy == pytest.approx(compiled.energy, rel=1e-9)
-    with pytest.raises(InputError, match="compiler"):
-        optimise(short(order=2), Search(nodes=61))
+    np.testing.assert_allclose(plain.q_3, compiled.q_3, atol=1e-9)
 
 
 # ---- what cannot be done ------------------------------------------------------------------------------------------------

@@ -11,8 +11,20 @@ from planning_cases import CP, TRIANGLE, oil, random_crane, short, task
 from plants.planar_whole import WholeCrane, whole_crane
 from workbench import InputError, Scenario
 from workbench.cli import main
-from workbench.planning import ConstantPressure, ElectricLoadSensing, LoadSensing, Plan, Search, Stretched, optimise
-from workbench.planning.baselines import pointwise, pseudo_inverse
+from workbench.planning import (
+    ConstantPressure,
+    EfficiencyMap,
+    ElectricLoadSensing,
+    LoadSensing,
+    Plan,
+    Search,
+    Speed,
+    Stretched,
+    TwoPressures,
+    Work,
+    optimise,
+)
+from workbench.planning.baselines import limited, pointwise, pseudo_inverse
 from workbench.planning.bound import lower_bound
 from workbench.planning.compare import compare
 from workbench.planning.drive import driven, driven_energy, extension, write_plan
@@ -20,7 +32,7 @@ from workbench.planning.dynamic import energy
 from workbench.planning.neighbours import neighbours
 from workbench.planning.paths import read_path
 from workbench.planning.supplies import pressures
-from workbench.planning.transcription import transcribe
+from workbench.planning.transcription import Sides, _held, transcribe
 from workbench.reference import Waypoints
 from workbench.spline import Spline
 
@@ -80,12 +92,34 @@ def test_every_start_of_the_transcription_finds_the_oil(plans):
     assert [s.energy for s in starts] == pytest.approx([best.energy] * 2, rel=1e-6)
 
 
-def test_the_transcription_of_load_sensing_is_stuck_above_dynamic_programming(plans):
-    best, starts = transcribe(short(), starts=2)
-    assert best.energy >= optimise(short()).energy
-    assert all(s.status for s in starts)
-    with pytest.raises(InputError, match="constant pressure and load sensing"):
-        transcribe(short(ElectricLoadSensing()))
+MAP = EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))
+
+
+@pytest.mark.parametrize("supply, order, above", [
+    (LoadSensing(creep=3e-3, back=2e5, η=0.8), 1, 0.2), (ElectricLoadSensing(), 2, 0.2), (TwoPressures(), 2, 1e-4),
+    (Work(), 1, 2e-3), (Speed(), 2, 1e-5), (ConstantPressure(map=MAP), 1, 1e-5)], ids=lambda v: type(v).__name__)
+def test_the_transcription_knows_every_supply_and_is_not_below_the_estimate(supply, order, above):
+    """Where costs jump it ends above dynamic programming, where they do not it finds the same: two ways to the truth."""
+    t = short(supply, order=order)
+    plan = optimise(t, Search() if order == 1 else Search(nodes=105, tube=17))
+    best, starts = transcribe(t, starts=1)
+    assert -plan.estimate <= best.energy - plan.energy <= above * plan.energy
+    assert starts[0].energy == best.energy and starts[0].status
+
+
+def test_given_sides_the_transcription_finds_the_optimum_of_load_sensing_again():
+    """The planner's sides, spoilt extensions: IPOPT comes back, and no motion with these sides is below the estimate."""
+    t = short()
+    plan = optimise(t)
+    again = _held(t, Sides(t, 500).solve(plan.q_3))
+    assert -plan.estimate <= energy(replace(t, crane=limited(t.crane, 1 + 1e-6)), again) - plan.energy <= 1e-4 * plan.energy
+
+
+def test_limits_of_the_pump_hold_in_the_transcription():
+    free = transcribe(short(steps=10), 1)[0].signals
+    Q_max, p_max = 0.9 * free["Q"].max(), 0.98 * free["p"].max()
+    held = transcribe(short(steps=10, Q_max=Q_max, p_max=p_max), 1)[0].signals
+    assert held["Q"].max() <= Q_max * (1 + 1e-6) and held["p"].max() <= p_max * (1 + 1e-6)
 
 
 def test_the_bound_is_below_the_optimum_and_not_far(plans):

@@ -58,10 +58,10 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def limited(crane, share: float):
-    """The crane with its cylinders' speeds limited to this share."""
+    """The crane with its cylinders' speeds and accelerations limited to this share."""
     if hasattr(crane, "planar"):
         return replace(crane, planar=limited(crane.planar, share))
-    return replace(crane, cylinders=tuple(replace(c, v_max=share * c.v_max) for c in crane.cylinders))
+    return replace(crane, cylinders=tuple(replace(c, v_max=share * c.v_max, a_max=share * c.a_max) for c in crane.cylinders))
 
 
 def _greedy(task: Task, viable) -> np.ndarray:

@@ -252,8 +252,6 @@ def _two_states(task: Task, kernel: Kernel, g: Grid, last: np.ndarray, reach: fl
     """As `_one_pass`, with the speeds' changes limited and rest at both ends."""
     nodes, n = g.nodes, g.X.shape[2]
     M = min(2 * int(reach / g.h) + 1, n if n % 2 else n - 1, WIDEST)
-    if kernel.lib is None:
-        raise InputError("planning accelerations needs a C compiler", mend="install gcc or clang, or plan speeds (order: 1)")
     push = task.push * (1 + 1e-9)
     V, best = kernel.two(g, last, reach, push, M)
     i = int(np.argmax(g.ok[0] > 0.5))

@@ -1,6 +1,6 @@
 """Bellman's recursion compiled with one step's energy: `Step.energy` is traced, written as C in front of kernel.c, and cached.
 
-The same recursion in NumPy (`kernel_numpy`) is what runs without a compiler; both read the same text.
+The same recursions in NumPy (`kernel_numpy`) are what runs without a compiler; both read the same text.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from workbench.calculus import check_constants, symbols
 from workbench.native import Mapped, address, library
 from workbench.parameters import bind, leaves, structure
+from workbench.planning import kernel_numpy
 
 _BINARY = {ca.OP_ADD: "{} + {}", ca.OP_SUB: "{} - {}", ca.OP_MUL: "{} * {}", ca.OP_DIV: "{} / {}", ca.OP_LT: "{} < {}",
            ca.OP_LE: "{} <= {}", ca.OP_EQ: "{} == {}", ca.OP_NE: "{} != {}", ca.OP_FMAX: "{0} > {1} ? {0} : {1}",
@@ -91,8 +92,7 @@ class Kernel:
         """(J (N+1, n), best (N, n)) from the cost `last` (n,) of ending at a node."""
         N, n = grid.X.shape[0] - 1, grid.X.shape[2]
         if self.lib is None:
-            from workbench.planning.kernel_numpy import one
-            return one(self.step, grid, last, reach)
+            return kernel_numpy.one(self.step, grid, last, reach)
         J, best, e = np.empty((N + 1, n)), np.empty((N, n), np.int32), np.empty(n)
         J[N] = last
         self.lib.one(N, n, grid.h, self.step.dt, reach, *map(address, (grid.base, grid.X, grid.ok, grid.C, self.P, J, best, e)))
@@ -101,6 +101,8 @@ class Kernel:
     def two(self, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int) -> tuple[np.ndarray, np.ndarray]:
         """(V (N, n, M), best (N, n, M)); see kernel.c."""
         N, n = grid.X.shape[0] - 1, grid.X.shape[2]
+        if self.lib is None:
+            return kernel_numpy.two(self.step, grid, last, reach, push, M)
         V, best, e, f = np.empty((N, n, M)), np.empty((N, n, M), np.int32), np.empty(n), np.empty(n)
         self.lib.two(N, n, M, grid.h, self.step.dt, reach,
                      *map(address, (push, grid.base, grid.X, grid.ok, grid.C, self.P, last, V, best, e, f)))

@@ -12,9 +12,16 @@ With the speed v and the force F of each cylinder (positive: rod out), its areas
     Work                   P = Σ (F v)⁺, what the cylinders do: a baseline without hydraulics
     Speed                  P = Σ A v², the weighted norm of the speeds: a baseline
 
-Discontinuities are kept as they are: dynamic programming compares values and asks for no slope. p jumps where a cylinder changes
-from lifting to lowering, so an optimum may creep along the edge (`Plan.creeping` counts that); a supply with `creep` above 0 has
-nothing to gain there, and plans what a machine can do. `workbench.planning.transcription` smooths both.
+η is a constant or a map over pump pressure and flow, for each supply with a pump.
+
+Where P is not smooth, and what is done about it (`treated` says it for each):
+
+    kinks   of v⁺, v⁻ where a cylinder turns, of max p where another cylinder leads, of maps at their points, of (F v)⁺
+    jumps   of p where a cylinder changes from lifting to lowering, of a line's pressure where its margin runs out
+
+Dynamic programming compares values and asks for no slope: both stay as they are. With the jump of p an optimum may creep along
+the edge (`Plan.creeping` counts that); a supply with `creep` above 0 has nothing to gain there, and plans what a machine can do.
+`workbench.planning.transcription` writes kinks as inequalities, rounds jumps and then fixes each cylinder's side of them.
 
 Source: [Nurmi17] Section 5, equations as numbered.
 """
@@ -90,9 +97,39 @@ def highest(values):
     return top
 
 
-def _drawn(power, supply, p, Q):
-    """Power the motor takes for this power of the pump: over the map's efficiency, or the constant one."""
-    return power / (supply.η if supply.map is None else supply.map.at(p, Q))
+def _drawn(supply, p, Q):
+    """Power the motor takes for the flow Q at the pressure p: over the map's efficiency, or the constant one."""
+    return p * Q / (supply.η if supply.map is None else supply.map.at(p, Q))
+
+
+def _asked(supply, v, F, areas) -> tuple[list, list]:
+    """(pressure, flow) that each cylinder asks of the pump."""
+    return pressures(v, F, areas, supply.back, supply.creep), flows(v, areas)
+
+
+TURNS = "a cylinder that turns has a kink in its flow"
+EDGES = "; a cylinder's pressure jumps where it changes between lifting and lowering, creep: 0 lets an optimum lean on that edge"
+LEADS = "; the leading pressure has a kink where another cylinder takes the lead"
+KEPT = ". Dynamic programming keeps all of it as it is; the direct transcription "
+
+
+FOLLOWS = TURNS + EDGES + LEADS + KEPT + (
+    "writes the kinks as inequalities, rounds the jumps, then fixes every cylinder's side of them and solves that exactly.")
+
+
+def drawn_at_one_pressure(self, p, Q):
+    """W for the cylinders' pressures and flows: all of the flow at the pump's pressure."""
+    return _drawn(self, self.pump(p, Q), sum(Q))
+
+
+def power_asked(self, v, F, areas):
+    """W."""
+    return self.drawn(*_asked(self, v, F, areas))
+
+
+def pressure_asked(self, v, F, areas):
+    """At the pump, Pa."""
+    return self.pump(*_asked(self, v, F, areas))
 
 
 @final
@@ -105,14 +142,18 @@ class ConstantPressure:
     map: EfficiencyMap | None = None
 
     needs_forces: ClassVar[bool] = False
+    treated: ClassVar[str] = TURNS + KEPT + "writes it as inequalities, exactly."
 
     def __post_init__(self):
         check_bounds(self)
 
+    def drawn(self, p, Q):
+        """W for the cylinders' pressures and flows."""
+        return _drawn(self, self.p_s, sum(Q))
+
     def power(self, v, F, areas):
         """W."""
-        Q = sum(flows(v, areas))
-        return _drawn(self.p_s * Q, self, self.p_s, Q)
+        return self.drawn(None, flows(v, areas))
 
     def pressure(self, v, F, areas):
         """At the pump, Pa."""
@@ -131,18 +172,16 @@ class LoadSensing:
     map: EfficiencyMap | None = None
 
     needs_forces: ClassVar[bool] = True
+    treated: ClassVar[str] = FOLLOWS
 
     def __post_init__(self):
         check_bounds(self)
 
-    def power(self, v, F, areas):
-        """W."""
-        Q, p = sum(flows(v, areas)), self.pressure(v, F, areas)
-        return _drawn(p * Q, self, p, Q)
+    def pump(self, p, Q):
+        """Pressure at the pump for the cylinders' pressures and flows, Pa (33)."""
+        return highest(p) + self.margin
 
-    def pressure(self, v, F, areas):
-        """At the pump, Pa (33)."""
-        return highest(pressures(v, F, areas, self.back, self.creep)) + self.margin
+    drawn, power, pressure = drawn_at_one_pressure, power_asked, pressure_asked
 
 
 @final
@@ -159,19 +198,17 @@ class ElectricLoadSensing:
     map: EfficiencyMap | None = None
 
     needs_forces: ClassVar[bool] = True
+    treated: ClassVar[str] = FOLLOWS
 
     def __post_init__(self):
         check_bounds(self)
 
-    def power(self, v, F, areas):
-        """W."""
-        Q, p = sum(flows(v, areas)), self.pressure(v, F, areas)
-        return _drawn(p * Q, self, p, Q)
+    def pump(self, p, Q):
+        """Pressure at the pump for the cylinders' pressures and flows, Pa."""
+        share = sum(Q) / self.flow
+        return highest(p) + self.least + self.nominal * share * share
 
-    def pressure(self, v, F, areas):
-        """At the pump, Pa."""
-        Q = sum(flows(v, areas)) / self.flow
-        return highest(pressures(v, F, areas, self.back, self.creep)) + self.least + self.nominal * Q * Q
+    drawn, power, pressure = drawn_at_one_pressure, power_asked, pressure_asked
 
 
 @final
@@ -186,27 +223,36 @@ class TwoPressures:
     high: Annotated[float, Unit("Pa"), "higher pressure", positive] = 185e5
     margin: Annotated[float, Unit("Pa"), "lost in valves", nonnegative] = 1e6
     back: BackPressure = 0.0
+    creep: Creep = 0.0
     η: Efficiency = 1.0
     map: EfficiencyMap | None = None
 
     needs_forces: ClassVar[bool] = True
+    treated: ClassVar[str] = (TURNS + EDGES + "; a cylinder's line jumps where its pressure plus the margin passes the lower one"
+                              + KEPT + "rounds the jumps, then fixes every cylinder's side of them and solves that exactly.")
 
     def __post_init__(self):
         check_bounds(self)
         if self.low >= self.high:
             raise ValueError(f"low: {self.low / 1e5:g} bar must be below high, {self.high / 1e5:g} bar")
 
-    def power(self, v, F, areas):
-        """W."""
-        total = 0.0
-        for Q, p in zip(flows(v, areas), pressures(v, F, areas, self.back)):
-            line = np.where(p + self.margin > self.low, self.high, self.low)
-            total = total + _drawn(line * Q, self, line, Q)
-        return total
-
-    def pressure(self, v, F, areas):
+    def pump(self, p, Q):
         """Highest pressure a cylinder needs from a line, Pa."""
-        return highest(pressures(v, F, areas, self.back)) + self.margin
+        return highest(p) + self.margin
+
+    def lines(self, p):
+        """The line each cylinder draws from, Pa."""
+        return [np.where(own + self.margin > self.low, self.high, self.low) for own in p]
+
+    def drawn(self, p, Q):
+        """W for the cylinders' pressures and flows."""
+        return self.through(self.lines(p), Q)
+
+    def through(self, lines, Q):
+        """W for flows from these lines."""
+        return sum(_drawn(self, line, own) for line, own in zip(lines, Q))
+
+    power, pressure = power_asked, pressure_asked
 
 
 @final
@@ -215,6 +261,8 @@ class Work:
     """Mechanical work of the cylinders, none of it regained."""
 
     needs_forces: ClassVar[bool] = True
+    treated: ClassVar[str] = ("the work of a cylinder has a kink where its load begins to drive it" + KEPT
+                              + "rounds the kink, less and less.")
 
     def power(self, v, F, areas):
         """W."""
@@ -233,6 +281,7 @@ class Speed:
     weighted: bool = True
 
     needs_forces: ClassVar[bool] = False
+    treated: ClassVar[str] = "its slope is continuous, its second derivative jumps where a cylinder turns: nothing needs treatment."
 
     def power(self, v, F, areas):
         """m⁴/s² or m²/s², not a power."""
