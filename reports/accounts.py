@@ -9,12 +9,12 @@ from plants.metered_twin import MeteredTwin
 from plants.valve_circuits.accounts import valve_powers
 from workbench.log import Log
 
-from .metering import MOST, behind, course, of, states, words
+from .metering import MOST, behind, course, of, states, turns, words
 from .tables import percent, quantity
 
-SPENT = {"ph": "pump to head", "pr": "pump to rod", "th": "head to tank", "tr": "rod to tank", "hR": "head relief",
-         "rR": "rod relief"}
-TWIN = SPENT | {"a": "regeneration", "h_limits": "head relief and suction check", "r_limits": "rod relief and suction check"}
+SPENT = {"ph": "pump to head", "pr": "pump to rod", "th": "head to tank", "tr": "rod to tank", "a": "regeneration",
+         "hR": "head relief", "rR": "rod relief"}
+TWIN = SPENT | {"h_limits": "head relief and suction check", "r_limits": "rod relief and suction check"}
 DROP = 10e5  # Pa, at which the sizes of valves are given
 
 
@@ -39,11 +39,13 @@ def kind(plant) -> str:
 
 def sections(plant) -> list[list[str]]:
     """[cylinder, areas of head and rod side, their reliefs, flows of the four valves fully open at `DROP`]."""
-    has = behind(plant)
-    return [] if has is None else [
-        [title or "cylinder", quantity(s.A_h, "m^2", 3), quantity(s.A_r, "m^2", 3), quantity(s.P_hM, "Pa", 3),
-         quantity(s.P_rM, "Pa", 3), *(quantity(c * DROP**0.5, "m^3/s", 3) for c in (s.c_ph, s.c_pr, s.c_th, s.c_tr))]
-        for title, s in zip(has.titles, has.circuit.sections)]
+    has, rows = behind(plant), []
+    for title, s in zip(has.titles, has.circuit.sections) if has is not None else ():
+        sizes = [quantity(A, "m^3/rad" if turns(s) else "m^2", 3) for A in (s.A_h, s.A_r)]
+        limits = [quantity(P, "Pa", 3) for P in (s.P_hM, s.P_rM)]
+        flows = [quantity(c * DROP**0.5, "m^3/s", 3) for c in (s.c_ph, s.c_pr, s.c_th, s.c_tr)]
+        rows.append([title or ("motor" if turns(s) else "cylinder"), *sizes, *limits, *flows])
+    return rows
 
 
 def spent(log: Log, plant) -> list[list[str]]:
@@ -66,7 +68,7 @@ def energies(log: Log, plant) -> dict[str, float]:
     found = {"given by the pump": energy["pump"], "bleed": energy["bleed"], "pump relief": energy["pR"]}
     has = behind(plant)
     return found | {of(what, title): energy[f"{key}_{name}"] for name, title in zip(has.names, has.titles)
-                    for key, what in {"rod": "work on the rod", **SPENT}.items()}
+                    for key, what in {"rod": "work on the rod", **SPENT}.items() if f"{key}_{name}" in energy}
 
 
 def _taken(log, name, where=slice(None)) -> float:

@@ -72,6 +72,11 @@ def level(ax, value, name):
                     va="bottom", fontsize=7, color="#666666", annotation_clip=False)
 
 
+def unit_label(ax, unit: str):
+    """The unit beside the vertical axis; nothing for a number without one."""
+    ax.set_ylabel("" if unit == "1" else unit)
+
+
 def time_axis(fig, axes, bins=9):
     """Time below the last of the panels."""
     bottom = axes[-1, 0]

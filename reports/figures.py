@@ -7,7 +7,7 @@ import numpy as np
 from workbench.log import Log
 
 from . import signals
-from .axes import level, time_axis
+from .axes import level, time_axis, unit_label
 from .style import BLUE, LIMIT, OBTAINED, ORANGE, RED, WANTED, WIDTH, figure, legend, line, panels, reach, symbol
 
 
@@ -44,7 +44,7 @@ def tracking(log: Log, beside: bool = False):
         (e,), unit = signals.scaled(log, name)
         ax.axhline(0, color=LIMIT, lw=0.5)
         line(ax, log.time, e, BLUE)
-        ax.set_ylabel(unit)
+        unit_label(ax, unit)
         ax.set_title(symbol(name.removeprefix("e_")))
         _finish(ax, log, e, bins=3)
     return time_axis(fig, axes, 5 if beside else 9)
@@ -60,7 +60,7 @@ def followed(log: Log):
         (want, got), unit = signals.scaled(log, f"{name}_d", name)
         line(ax, log.time, want, WANTED, lw=2.4, label="desired")
         line(ax, log.time, got, OBTAINED, lw=0.8, label="obtained")
-        ax.set_ylabel(unit)
+        unit_label(ax, unit)
         ax.set_title(symbol(name))
         _finish(ax, log, got, bins=3)
         low, high = ax.get_ylim()
@@ -80,7 +80,7 @@ def forces(log: Log, plant=None):
         (want, have), unit = signals.scaled(log, need, got)
         line(ax, log.time, want, WANTED, lw=2.4, label="required $f_{pr}$")
         line(ax, log.time, have, OBTAINED, lw=0.8, label="achieved $f_{p}$")
-        ax.set_ylabel(unit)
+        unit_label(ax, unit)
         ax.set_title(signals.title_of(plant, label))
         _finish(ax, log, want, have)
     legend(axes[0, 0])
@@ -125,7 +125,7 @@ def voltages(log: Log, plant=None):
         elif most:
             ax.annotate(f"limit ± {most:g} V, beyond this axis", (1.0, 1.0), (0, 2), "axes fraction",
                         textcoords="offset points", ha="right", va="bottom", fontsize=7, color="#666666")
-        ax.set_ylabel(unit)
+        unit_label(ax, unit)
         ax.set_title(signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name))
         _finish(ax, log, u)
     return time_axis(fig, axes)

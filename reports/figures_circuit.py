@@ -122,7 +122,7 @@ def _section(ax, x, section, title):
         _pipe(ax, (port, NODE), (port, PORT))
         _dot(ax, port, NODE)
         _limits(ax, port, side, section.P_hM if side > 0 else section.P_rM)
-    _cylinder(ax, x, section, title)
+    (_motor if metering.turns(section) else _cylinder)(ax, x, section, title)
 
 
 def _limits(ax, port, side, limit):
@@ -147,3 +147,16 @@ def _cylinder(ax, x, section, title):
     _box(ax, x + 1.5, x + 1.7, PORT, PORT + 0.55, GREY, layer=3.0)
     _box(ax, x + 1.7, x + 3.5, middle - thick / 2, middle + thick / 2, layer=3.0)
     _text(ax, x + 1.7, PORT + 0.78, named(title, 24), "center", fontsize=8)
+
+
+def _motor(ax, x, section, title):
+    """A circle with a triangle at each port."""
+    from matplotlib.patches import Circle
+
+    middle, high = x + 1.7, PORT + 0.275
+    for port, side in ((x + 0.75, -1), (x + 2.65, 1)):
+        _pipe(ax, (port, PORT), (port, high), (middle + 0.35 * side, high))
+        edge, point = middle + 0.33 * side, middle + 0.16 * side
+        ax.fill([edge, edge, point], [high - 0.11, high + 0.11, high], color=INK, zorder=4)
+    ax.add_patch(Circle((middle, high), 0.35, fc="#E8F1F7", ec=INK, lw=0.9, zorder=3))
+    _text(ax, middle, PORT + 0.83, named(title, 24), "center", fontsize=8)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from . import tables
-from .axes import level, time_axis
+from .axes import level, time_axis, unit_label
 from .signals import unit_for
 from .style import (
     BLUE,
@@ -59,7 +59,7 @@ def under_load(data: Mapping, previews: Mapping | None = None, completed: bool =
             _note(ax, f"rms {tables.quantity(entry['rms'], entry['unit'], 3)}, largest "
                       f"{tables.quantity(entry['largest'], entry['unit'], 3)}"
                       + (f", from {data['settle']:g} s on" if data["settle"] else ""))
-        ax.set_ylabel(unit)
+        unit_label(ax, unit)
         ax.locator_params(axis="y", nbins=4)
     return time_axis(fig, axes)
 
@@ -98,12 +98,12 @@ def _limited(ax, entry):
     limit = "soft limit" if entry["soft"] else "limit"
     if near:
         for end in ends:
-            level(ax, end / size, limit if end == max(ends) else "")
+            level(ax, end / size, "")
     what = {"command": "", "slew": ", rate of change", "output": ", output"}[entry["kind"]]
     ax.set_title(symbol(entry["name"]) + what)
     share = f"at its {limit} {tables.percent(entry['share'])} of the time" if entry["share"] else f"never at its {limit}"
     _note(ax, share if near else f"{share}, {tables.range_of(low, high, entry['unit'])}, beyond this axis")
-    ax.set_ylabel(unit)
+    unit_label(ax, unit)
     ax.locator_params(axis="y", nbins=4)
     ax.margins(y=0.12)
 

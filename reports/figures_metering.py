@@ -8,10 +8,11 @@ from workbench.log import Log
 
 from . import metering
 from .axes import level
-from .segments import COLOURS, colour, hatch, in_words, label
+from .segments import COLOURS, TABLE_1, colour, hatch, label, words
 from .style import BLUE, GREY, INK, ORANGE, figure, line, named, panels
 
 SECTIONS, PHASES, MAPS = 3, 4, 5  # drawn: rows, columns, maps in one where the command moves
+COLUMNS = 2  # of a legend
 SMALL = 0.2  # of the whole range of forces: a run with less is drawn larger
 
 __all__ = ["COLOURS", "draw_map", "label", "legend", "operating_points", "phases", "valve_states"]
@@ -40,14 +41,28 @@ def _length(name) -> int:
     return sum(c not in "${}_" for c in label(name))
 
 
-def legend(where, names, ncols: int = 3, **place):
+def legend(where, names, ncols: int = COLUMNS, **place):
     """Segments in words, on a figure or an axis, in the order of `names`."""
     from matplotlib.patches import Patch
 
-    shown = [name for name in dict.fromkeys(names) if name != "0"]
-    if shown:
-        where.legend([Patch(fc=_pale(colour(name)), hatch=hatch(name), ec="#B0B0B0", lw=0.4) for name in shown],
-                     [in_words(name) for name in shown], ncols=ncols, **place)
+    entries = _entries(names)
+    if entries:
+        where.legend([Patch(fc=_pale(colour(name)), hatch=hatch(name), ec="#B0B0B0", lw=0.4) for name in entries],
+                     list(entries.values()), ncols=ncols, **place)
+
+
+def _entries(names) -> dict[str, str]:
+    """One of each kind of segment → words, segments with the same valves open together."""
+    found: dict = {}
+    for name in dict.fromkeys(names):
+        if name != "0":
+            found.setdefault((colour(name), hatch(name), words(name)), []).append(name)
+    rows = {same[0]: ", ".join(label(name) for name in same if name in TABLE_1) for same in found.values()}
+    return {first: f"{which}: {what}" if which else what for (first, which), (_, _, what) in zip(rows.items(), found)}
+
+
+def _rows(names) -> int:
+    return -(-len(_entries(names)) // COLUMNS)
 
 
 def _pale(color):
@@ -75,10 +90,9 @@ def operating_points(log: Log, plant):
     has = metering.behind(plant)
     shown = list(range(min(len(has.names), SECTIONS)))
     fig, axes = panels(len(shown), len(parts), 2.0 if len(shown) < 3 else 1.55, sharex=False,
-                       left=0.58 if len(parts) < 3 else 0.42, gap=0.6)
+                       left=0.58 if len(parts) < 3 else 0.42, gap=0.62)
     names = [name for row, j in zip(axes, shown) for name in _row(row, log, plant, run, j, parts)]
-    rows = -(-len(set(names) - {"0"}) // 3)
-    _room_below(fig, axes[0, 0].get_gridspec(), 0.155 * rows + 0.06)
+    _room_below(fig, axes[0, 0].get_gridspec(), 0.155 * _rows(names) + 0.06)
     legend(fig, names, loc="lower left", bbox_to_anchor=(0.05, 0.0))
     return fig
 
@@ -101,10 +115,11 @@ def _row(axes, log, plant, run, j, parts) -> list[str]:
         reach = max(reach, 0.35 * has.circuit.pump.Q / min(section.A_h, section.A_r))
     for ax, part in zip(axes, parts):
         names += _moving(ax, log, plant, run, j, part, reach, 0.07 * len(parts))
-        ax.set(ylim=_forces(section, run.f[:, j]), xlabel="velocity, m/s")
+        ax.set(ylim=_forces(section, run.f[:, j]), xlabel="velocity, rad/s" if metering.turns(section) else "velocity, m/s")
         ax.locator_params(nbins=4)
         ax.tick_params(labelleft=ax is axes[0])
-    axes[0].set_ylabel(named(metering.of("force", has.titles[j]).replace("force,", "force of") + ", kN", 40))
+    what, unit = ("torque", "kN m") if metering.turns(section) else ("force", "kN")
+    axes[0].set_ylabel(named(f"{what} of {has.titles[j]}, {unit}" if has.titles[j] else f"{what}, {unit}", 40))
     return names
 
 
@@ -125,10 +140,10 @@ def _moving(ax, log, plant, run, j, part, reach, least) -> list[str]:
     u_c, v, f = run.u_c[a:b, j], run.v[a:b, j], 1e-3 * run.f[a:b, j]
     moves = np.ptp(u_c) > 0
     at = int(np.abs(u_c).argmax()) if moves else b - a - 1
-    found = metering.seen_map(plant, j, u_c[at], run.P[a + at], -reach, reach, 121)
+    found = metering.seen_map(plant, j, u_c[at], run.P[a + at], -reach, reach, 121, run.u_a[a + at, j])
     draw_map(ax, found, least)
     for k in np.linspace(0, b - a - 1, MAPS).astype(int) if moves else ():
-        w, low, high = metering.curve(*metering.seen(plant, j, u_c[k], run.P[a + k])[:3], -reach, reach)
+        w, low, high = metering.curve(*metering.seen(plant, j, u_c[k], run.P[a + k], run.u_a[a + k, j])[:3], -reach, reach)
         shade = colormaps["viridis"](k / (b - a))
         ax.plot(np.repeat(w, 2), 1e-3 * np.stack([high, low], 1).ravel(), color=shade, lw=0.6, alpha=0.8)
     shown = _spread(v / reach, f / max(np.ptp(f), 1e-9))
@@ -157,7 +172,7 @@ def valve_states(log: Log, plant):
     open_ = [valve for valve in found.open if found.open[valve].any()]
     names = [name for n in has.names for name in found.rows[n]]
     shown = sorted(dict.fromkeys(names), key=names.count, reverse=True)
-    below, bars = 0.155 * -(-len([n for n in shown if n != "0"]) // 3) + 0.5, 0.19 * (len(open_) + len(has.names)) + 0.05
+    below, bars = 0.155 * _rows(shown) + 0.5, 0.19 * (len(open_) + len(has.names)) + 0.05
     height = bars + below + 1.85
     fig = figure(height)
     axes = fig.subplots(3, 1, sharex=True, gridspec_kw={"height_ratios": (0.7, 0.7, bars), "left": 0.215, "right": 0.985,

@@ -87,18 +87,23 @@ def held_at(circuit: Circuit, j: int, P: float) -> Circuit:
     return Circuit((circuit.sections[j],), Pump(Q=1e3 * circuit.pump.Q, P_M=max(float(P), 1.0), c_b=circuit.pump.c_b))
 
 
-def seen(plant, j: int, u_c: float, P: float) -> tuple[Circuit, Openings, float, bool | None]:
+def opened(u_c: float, u_a: float = 0.0) -> Openings:
+    """Openings under a command, cut at ±1."""
+    return Openings.command(float(np.clip(u_c, -1.0, 1.0)), float(u_a))
+
+
+def seen(plant, j: int, u_c: float, P: float, u_a: float = 0.0) -> tuple[Circuit, Openings, float, bool | None]:
     """What `force_map` needs for the map section j moves on under its command: Γ where the pump feeds nothing else, nor oil in its
     line; else Γ̂ at the pump's pressure P [Pa]."""
-    has, openings = behind(plant), Openings.command(float(np.clip(u_c, -1.0, 1.0)))
+    has, openings = behind(plant), opened(u_c, u_a)
     if len(has.names) == 1 and not isinstance(plant, MeteredCrane):
         return has.circuit, openings, has.u_b, None
     return held_at(has.circuit, j, P), openings, 0.0, bool(P >= has.circuit.pump.P_M * (1 - 1e-12))
 
 
-def seen_map(plant, j: int, u_c: float, P: float, low: float, high: float, points: int = 241) -> Map:
+def seen_map(plant, j: int, u_c: float, P: float, low: float, high: float, points: int = 241, u_a: float = 0.0) -> Map:
     """That map."""
-    *of, pR = seen(plant, j, u_c, P)
+    *of, pR = seen(plant, j, u_c, P, u_a)
     return force_map(*of, low, high, points, pR)
 
 
@@ -127,12 +132,14 @@ def behind(plant) -> Behind | None:
 
 
 class Course(NamedTuple):
-    """What cylinders did at N instants: pump's pressure P (N,) [Pa]; v [m/s], f [N], commands u_c (N, n)."""
+    """What cylinders did at N instants: pump's pressure P (N,) [Pa]; v [m/s], f [N] (of motors rad/s, N m), commands u_c and
+    openings of regeneration u_a (N, n)."""
 
     P: np.ndarray
     v: np.ndarray
     f: np.ndarray
     u_c: np.ndarray
+    u_a: np.ndarray
 
 
 def column(log: Log, name: str) -> np.ndarray:
@@ -154,9 +161,18 @@ def course(log: Log | None, plant) -> Course | None:
         v, f = m.v, m.f
     else:
         v, f = ([log.array(f"{key}_{n}") for n in has.names] for key in "vf")
-    found = Course(log.array("P"), np.stack(v, 1), np.stack(f, 1), np.stack([column(log, f"u_c_{n}") for n in has.names], 1))
+    u_c = np.stack([column(log, f"u_c_{n}") for n in has.names], 1)
+    found = Course(log.array("P"), np.stack(v, 1), np.stack(f, 1), u_c, _regeneration(log, plant, u_c))
     sound = all(float(np.nan_to_num(np.abs(part), nan=np.inf).max()) < 1e12 for part in (found.P, found.v, found.f))
     return found if sound else None
+
+
+def _regeneration(log, plant, u_c):
+    """Openings u_a, 0 where there is none."""
+    arms = getattr(plant, "of", plant)
+    if not hasattr(arms, "regeneration"):
+        return 0.0 * u_c
+    return np.stack([a + 0.0 * u for a, u in zip(arms.regeneration([column(log, s.name) for s in arms.inputs]), u_c.T)], 1)
 
 
 # ---- along a run ----------------------------------------------------------------------------------------------------
@@ -184,17 +200,17 @@ def states(log: Log, plant, most: int = MOST) -> States:
     """Which valve is open when."""
     run, has, t = course(log, plant), behind(plant), log.time
     at = instants(run, most)
-    opened = {"pR": np.zeros(len(at), bool)} | {f"{k}_{n}": np.zeros(len(at), bool) for n in has.names for k in VALVES}
+    is_open = {"pR": np.zeros(len(at), bool)} | {f"{k}_{n}": np.zeros(len(at), bool) for n in has.names for k in VALVES}
     rows = {n: [] for n in has.names}
     for i, k in enumerate(at):
-        openings = tuple(Openings.command(float(u)) for u in np.clip(run.u_c[k], -1.0, 1.0))
-        opened["pR"][i], sections = _valves(plant, has, log, run, k, openings)
+        openings = tuple(map(opened, run.u_c[k], run.u_a[k]))
+        is_open["pR"][i], sections = _valves(plant, has, log, run, k, openings)
         for name, o, v, state in zip(has.names, openings, run.v[k], sections):
-            rows[name].append(segment_of(o.direction, v, state, opened["pR"][i]))
+            rows[name].append(segment_of(o.direction, v, state, is_open["pR"][i]))
             for key in VALVES:
-                opened[f"{key}_{name}"][i] = getattr(state, key)
+                is_open[f"{key}_{name}"][i] = getattr(state, key)
     ends = np.append(t[at][1:], t[-1])
-    return States(t[at], opened, rows, ends - t[at])
+    return States(t[at], is_open, rows, ends - t[at])
 
 
 def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[SectionState]]:
@@ -224,6 +240,11 @@ def words(plant, valve: str) -> str:
     key, _, name = valve.partition("_")
     has = behind(plant)
     return of(VALVES[key], has.titles[has.names.index(name)])
+
+
+def turns(section) -> bool:
+    """Whether a section drives a motor: rad/s and N m in place of m/s and N."""
+    return hasattr(section, "D_h")
 
 
 def of(what: str, title: str) -> str:

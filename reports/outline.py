@@ -19,6 +19,7 @@ from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from workbench.log import Log
 
+MOTOR = np.stack([np.cos(np.linspace(0, 2 * np.pi, 24, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 24, endpoint=False))], 1)
 MOUTH = 0.92  # of the retracted length, how long a cylinder's case is drawn
 
 
@@ -135,14 +136,20 @@ def _four_bar(plant: FourBar) -> Picture:
 
 # ---- arms behind valves -----------------------------------------------------------------------------------------------
 def _arms(plant: MeteredArms) -> Picture:
-    ahead = [1.1 * max(a.L_f, a.L_m) + max(0.0, -a.r_bx) for a in plant.arms]
+    ahead = [1.1 * max(a.L_f, getattr(a, "L_m", 0.0)) + max(0.0, -getattr(a, "r_bx", 0.0)) for a in plant.arms]
     joints = [np.array([float(sum(ahead[:j])), 0.0]) for j in range(len(plant.arms))]
-    bases = [O + (a.r_bx, a.r_by) for O, a in zip(joints, plant.arms)]
+    bases = [O + (a.r_bx, a.r_by) if hasattr(a, "r_bx") else O for O, a in zip(joints, plant.arms)]
 
     def at(q) -> Outline:
         strokes, pins, labels = [], [], []
         for a, O, base, θ in zip(plant.arms, joints, bases, map(float, q)):
-            pin, tip = O + a.pin(θ)[:2], O + a.L_f * np.array([np.cos(θ), np.sin(θ)])
+            tip = O + a.L_f * np.array([np.cos(θ), np.sin(θ)])
+            if not hasattr(a, "pin"):  # turned by a motor
+                strokes += [Stroke("link", np.array([O, tip])), Stroke("plate", O + 0.09 * a.L_f * MOTOR)]
+                pins.append(O)
+                labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * O, tip - O, O - (0.0, 1.0)))
+                continue
+            pin = O + a.pin(θ)[:2]
             retracted = max(abs(np.hypot(*(base - O)) - a.L_m), 0.6 * a.length(a.θ_0))
             strokes += [Stroke("plate", np.array([pin, tip, O])), *_cylinder(base, pin, min(retracted, 0.95 * a.length(θ)))]
             pins += [O, pin, base]

@@ -39,12 +39,9 @@ def label(name: str) -> str:
         "$Γ_{" + name.replace("-", "−") + "}$")
 
 
-def in_words(name: str) -> str:
-    """"$Γ_{+2b}$: rod relief, pump relief"."""
-    if name == "0":
-        return "0: standing rod"
-    words = ", ".join(VALVES[key] for key in opened(name)) or "all shut"
-    return words if name not in TABLE_1 else f"{label(name)}: {words}"
+def words(name: str) -> str:
+    """What is open: "rod relief, pump relief"."""
+    return ", ".join(VALVES[key] for key in opened(name)) or "all reliefs and suction checks shut"
 
 
 def colour(name: str) -> str:

@@ -26,13 +26,18 @@ def typeset(number: str) -> str:
     return re.sub(r"(?<![\w⁰-⁹])-(?=[\d.∞i])", "−", number)
 
 
+def unit_words(text: str) -> str:
+    """'m³/(s*Pa^0.5)' as people write it: 'm³/(s √Pa)'."""
+    return re.sub(r"([A-Za-z]+)\^0\.5", "√\\1", text).replace("*", "\u00a0")
+
+
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:
     """'185 bar'; '–' when there is no number."""
     shown = format_quantity(None if value is None else float(value), unit or "1", digits)
-    return typeset(shown).replace("s^0.5", "√s")
+    return unit_words(typeset(shown))
 
 
 def percent(share: float, digits: int = 3) -> str:
@@ -254,7 +259,7 @@ def _row(path, parts, origin) -> list[str]:
     if len(values) > 12:
         values = [f"{len(values)} numbers"]
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
-    shown = "" if unit == "1" else "\u00a0" + pretty(unit).replace("Pa^0.5", "√Pa").replace(" ", "\u00a0")
+    shown = "" if unit == "1" else "\u00a0" + unit_words(pretty(unit)).replace(" ", "\u00a0")
     return [clean(name), value + shown, clean(origin[0], 4), wrapped(origin[1], 60), wrapped(origin[2])]
 
 

@@ -178,9 +178,11 @@ def test_what_no_row_describes_is_told_by_its_valves(direction, regeneration):
 
 
 def test_words_of_segments():
-    assert segments.in_words("+2b") == "$Γ_{+2b}$: rod relief, pump relief"
-    assert segments.in_words("hR a") == "head relief, regeneration"
-    assert segments.in_words(segments.UNNAMED) == "all shut" and segments.label("hR pR") == "hR, pR"
+    assert segments.words("+2b") == "rod relief, pump relief" and segments.words("hR a") == "head relief, regeneration"
+    assert segments.words(segments.UNNAMED) == segments.words("+1a") and segments.label("hR pR") == "hR, pR"
+    shown = figures_metering._entries(["+2a", "0", "-2a", "hR pR", "+2a", "-2b", "hR a"])
+    assert list(shown.values()) == ["$Γ_{+2a}$, $Γ_{−2a}$: pump relief", "$Γ_{−2b}$: head relief, pump relief",
+                                    "head relief, regeneration"]
     for name, row in TABLE_1.items():
         assert {key for key in segments.opened(name)} == {key for key in ("hR", "hSC", "pR", "rSC", "rR") if getattr(row, key)}
 
