@@ -154,7 +154,7 @@ class MeteredTwin(System):
     def rhs(self, t, x, u):
         parts, P, Q_b, Q_M = self._parts(x, u)
         moved, filled, left = [], [], self.of.pump.Q - Q_b - Q_M
-        for (a, row, θ, θ̇, _, _, _, f, v, q), f_ey in zip(parts, u[len(self.names):]):
+        for (a, row, θ, θ̇, _, _, _, f, v, q), f_ey in zip(parts, u[-len(self.names):]):
             moved += [θ̇, a.torque(θ, f, f_ey, self.of.g) / a.inertia, v]
             filled += [self.β / self.V_h * (q.Q_ph - q.Q_th + q.Q_a - q.Q_ho - row[0] * v),
                        self.β / self.V_r * (q.Q_pr - q.Q_tr - q.Q_a - q.Q_ro + row[1] * v)]
@@ -175,7 +175,7 @@ class MeteredTwin(System):
         """W, by cause: the pump's, what each valve takes, what lies between rod and arm takes, and the tip's."""
         parts, P, Q_b, Q_M = self._parts(x, u)
         found = [self.of.pump.Q * P, -Q_b * P, -Q_M * P]
-        for (a, _, θ, θ̇, _, P_h, P_r, _, v, q), f_ey in zip(parts, u[len(self.names):]):
+        for (a, _, θ, θ̇, _, P_h, P_r, _, v, q), f_ey in zip(parts, u[-len(self.names):]):
             found += [-q.Q_ph * (P - P_h), -q.Q_pr * (P - P_r), -q.Q_th * P_h, -q.Q_tr * P_r, -q.Q_a * (P_r - P_h),
                       -q.Q_ho * P_h, -q.Q_ro * P_r, -a.B * (v - a.lever(θ) * θ̇) ** 2, a.L_f * np.cos(θ) * θ̇ * f_ey]
         return found

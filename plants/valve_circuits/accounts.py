@@ -212,11 +212,12 @@ def valve_powers(plant, log, every: int = 1) -> dict[str, np.ndarray]:
     The log must have v and f of every arm (one from `simulate` does), a command it has not was 0; raises InputError where not.
     """
     _needed(log, [f"{key}_{name}" for name in plant.names for key in ("v", "f")])
-    v, f, u_c, u_a = (np.stack([column(log, f"{key}_{name}")[::every] for name in plant.names], -1)
-                      for key in ("v", "f", "u_c", "u_a"))
+    v, f, u_c = (np.stack([column(log, f"{key}_{name}")[::every] for name in plant.names], -1) for key in ("v", "f", "u_c"))
+    opened = getattr(plant, "regeneration", lambda u: [0.0] * len(plant.names))([u[::every] for u in columns(log, controls(plant))])
+    u_a = np.stack(np.broadcast_arrays(*opened, v[:, 0])[:-1], -1)
     keys = ("pump", "bleed", "pR", *(f"{valve}_{name}" for name in plant.names for valve in ("rod", *_VALVES)))
     found = {key: np.zeros(len(v)) for key in keys}
-    for i, (w, g, u, a) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0), np.clip(u_a, 0.0, 1.0))):
+    for i, (w, g, u, a) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0), u_a)):
         at = operating(plant.circuit, tuple(Openings.command(float(c), float(r)) for c, r in zip(u, a)), plant.u_b, w, g)
         P = at.P.high
         found["pump"][i], found["bleed"][i], found["pR"][i] = plant.pump.Q * P, at.Q_b * P, at.Q_M * P

@@ -76,8 +76,9 @@ def check_pressures(claim, run: Run) -> Verdict:
     k = int(np.argmin(rooms[name]))
     a, b = (float(p[k]) for p in ends[name])
     at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
+    limit = high if (high - a <= b - claim.low if out else high - b <= a - claim.low) else claim.low
     return Verdict("pressures", text, False if out else True if room[name] >= 0 else None, "sampled", room[name], "Pa",
-                   high if np.isfinite(high) else claim.low, f"{name} = {at} at t = {run.log.time[k]:.2f} s", source=source,
+                   limit, f"{name} = {at} at t = {run.log.time[k]:.2f} s", source=source,
                    counted=claim.counted, data=room)
 
 
