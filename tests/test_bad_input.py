@@ -270,7 +270,8 @@ def test_wrong_usage_is_3_not_2(arguments, words, capsys):
 
 
 INTERRUPTED = """
-import sys, importlib
+import sys, importlib, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 module = importlib.import_module("workbench.verification.judge")
 from workbench.simulate import simulate
 def study(loop, scenario, *_):
@@ -288,9 +289,12 @@ def test_ctrl_c_in_the_middle(folder):
     root = Path(plants.__file__).parents[1]
     run = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
                            text=True, env={**os.environ, "PYTHONPATH": str(root)})
-    assert run.stderr.readline() == "begun\n"
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    try:
+        assert run.stderr.readline() == "begun\n"
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
     assert run.returncode == 130 and out == "" and err.startswith("interrupted") and err.count("\n") == 1
     unharmed(folder, "good.yaml")
 
