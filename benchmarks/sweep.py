@@ -1,9 +1,10 @@
 """Many cases: one process, two, a pool from the standard library beside them, and a Dask cluster that loses a worker.
 
-    python benchmarks/sweep.py [--repeat 3] [--cases 100] [--dask]
+    python benchmarks/sweep.py [--repeat 3] [--cases 100] [--plans] [--dask]
 
-Each way runs the same cases of the crane under VDC (load × delay × drawn valves) and writes, or would write, the same table. The
-processes' start is in the times. Wall time depends on what else the machine does: the runs take turns, the medians are compared.
+Each way runs the same cases and writes, or would write, the same table: of the crane under VDC (load × delay × drawn valves), or
+plans of its motion of least energy (triangle × supply × drawn loads). The processes' start is in the times. Wall time depends on
+what else the machine does: the runs take turns, the medians are compared.
 """
 
 from __future__ import annotations
@@ -38,6 +39,29 @@ draws:
 collect:
   verdicts: [tracking, settled, energy-balance]
   signals: {{peak: {{signal: p_a1, take: max, after: 1 s}}}}
+"""
+PLANS = """\
+plan: {case}
+grid:
+  steps: [60]
+  search.nodes: [105]
+  path.points:
+    wide: [[2.4, 0.2], [3.8, 2.2], [3.8, 0.2], [2.4, 0.2]]
+    near: [[2.2, 0.1], [3.0, 1.6], [3.0, 0.1], [2.2, 0.1]]
+    flat: [[2.4, 0.3], [3.6, 0.3], [3.6, 0.8], [2.4, 0.3]]
+    tall: [[2.3, 0.4], [3.0, 2.2], [3.4, 0.4], [2.3, 0.4]]
+    skew: [[2.4, 0.2], [3.8, 2.2], [3.8, 0.4], [2.4, 0.2]]
+  supply:
+    LS: LoadSensing
+    ELS: ElectricLoadSensing
+    creep: {{type: LoadSensing, creep: 3 mm/s}}
+    CP: ConstantPressure
+    two: TwoPressures
+draws:
+  count: {count}
+  seed: 3
+  of: {{crane.load: {{uniform: [0 kg, 100 kg]}}}}
+collect: {{planners: ["pseudo-inverse, weighted"]}}
 """
 
 
@@ -137,14 +161,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--cases", type=int, default=100, help="a multiple of 25")
+    parser.add_argument("--plans", action="store_true", help="plans of least energy in place of the crane under VDC")
     parser.add_argument("--dask", action="store_true", help="also on a Dask cluster (needs distributed)")
     options = parser.parse_args()
     from workbench.sweep.form import read_sweep
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        case = ROOT / "examples/hiab-xs031-two-joint.yaml"
-        (folder / "sweep.yaml").write_text(SWEEP.format(case=case, count=options.cases // 25))
+        name, text = ("hiab-triangle-ls.yaml", PLANS) if options.plans else ("hiab-xs031-two-joint.yaml", SWEEP)
+        (folder / "sweep.yaml").write_text(text.format(case=ROOT / "examples" / name, count=options.cases // 25))
         asked = read_sweep(folder / "sweep.yaml")
         print(machine_in_words())
         print(f"{len(asked.grid)} cases")
