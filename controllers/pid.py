@@ -184,14 +184,17 @@ class PID(Controller):
         """u_v per actuator: what the wanted velocity needs, without overlap; slow: p̄."""
         wanted = r[self.n: 2 * self.n]
         if self.feed == "flow":
-            return [self._opening(c, x, v, *p) for c, x, v, p in zip(self.model.cylinders, y, wanted, _pairs(slow))]
+            supplies = self.model.supplies if hasattr(self.model, "supplies") else [self.model.p_s] * self.n
+            return [self._opening(c, x, v, *p, p_s) for c, x, v, p, p_s in zip(
+                self.model.cylinders, y, wanted, _pairs(slow), supplies)]
         return [K * v for K, v in zip(self._each(self.K_v), wanted)] if self.feed == "gain" else [0.0] * self.n
 
-    def _opening(self, c, x, v, p_a, p_b):
+    def _opening(self, c, x, v, p_a, p_b, p_s):
         m = self.model
         u_f = c.drift(m.oil, x, v, p_a, p_b)
-        D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, m.p_s, m.p_r)
-        return c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
+        D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, p_s, m.p_r)
+        o = c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
+        return np.clip(o, -c.valve.u_max, c.valve.u_max)  # where the supply is too low for it, no opening gives the flow
 
     def pressure_feedback(self, y, slow) -> list:
         """u_p per actuator."""

@@ -113,7 +113,7 @@ class VDC(Controller):
         if hasattr(model, "structures"):
             return None
         like = "; ForcePosition is its like for a four-bar" if hasattr(model, "circuit") and hasattr(model, "pose") else ""
-        like = "; MeteredVDC is its like behind metering valves" if hasattr(model, "openings") else like
+        like = "; MeteredVDC is its like behind metering valves" if hasattr(model, "rows") else like
         return InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
                           "with valves", mend=f"choose PID or MPC, or a crane{like}")
 
@@ -269,13 +269,13 @@ class VDC(Controller):
         m = self.model
         x, xd, _ = m.cylinder_motion(q, qd)
         u_fr, u = [], []
-        for i, (c, pair) in enumerate(zip(m.cylinders, p)):
+        for i, (c, pair, p_s) in enumerate(zip(m.cylinders, p, m.supplies)):
             k_x, k_f = self._each(self.k_x)[i], self._each(self.βk_f)[i] / m.oil.β
             need = (f_pr_rate[i] / m.oil.β + c.drift(m.oil, x[i], xd[i], *pair) + k_x * (xd_r[i] - xd[i])
                     + k_f * (f_pr[i] - c.force(*pair)))
             g = c.gains(m.oil, x[i], *pair)
             u_fr.append(need)
-            u.append(c.valve.invert(need, *c.valve.denominators(*g, *pair, m.p_s, m.p_r)))
+            u.append(c.valve.invert(need, *c.valve.denominators(*g, *pair, p_s, m.p_r)))
         return u_fr, u
 
     def law(self, z, y, r, f_pr_rate=None):

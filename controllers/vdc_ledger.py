@@ -12,8 +12,10 @@ from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
+from workbench.parameters import bind
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
+from workbench.verification.pump import pump
 from workbench.wrappers import Saturated
 
 EXTERNAL_BASE, EXTERNAL_TIP = "base B_c1", "tip D"
@@ -40,7 +42,11 @@ class VDCLedger:
 
     Perturbations d of an actuator: "friction" −Δẋ(f_fr − f_f) (+ its storage's rate); "model" Δẋ(f_cr^true − f_cr^model);
     and Δf/k_x times the parts of u_fr − u_f, telescoped from the law at true states to the flow that really goes through
-    the valve: "valve inverse", "parameters", "derivative" (ḟ_pr), "measurement", "hold", "saturation", "valve".
+    the valve: "valve inverse", "parameters", "derivative" (ḟ_pr), "measurement", "hold", "saturation", "valve", and "pump"
+    where the law waits for one.
+
+    Where supply pressures are states (`OnPump`), law and plant are taken at those of the state: D± of (89) is all they enter, u_fr
+    has no ṗ_s in it, and v none of them, so that the balance is that of a constant supply, whatever the pump does.
     """
 
     law: VDC
@@ -48,14 +54,17 @@ class VDCLedger:
 
     def entries(self, loop, t, x, w, rates) -> tuple[list[Entry], dict]:
         """Entries at one state of the loop, and the quantities its hypotheses need; rates: the loop's ẋ there."""
-        law, plant, n = self.law, self.plant, self.plant.n
         xp, z, y, r, u = loop.parts(t, x, w)
+        if hasattr(self.plant, "supplied"):
+            told = bind(self.law, {"model.p_s": self.plant.supply(xp)})
+            return VDCLedger(told, self.plant.supplied(xp)).entries(loop, t, x, w, rates)
+        law, plant, n = self.law, self.plant, self.plant.n
         parts = plant.split(xp)
         _, base, tip = plant.surroundings(u)
         q, qd, qdd = parts.q, parts.qd, list(rates[n: 2 * n])
         _, _, _, τ = law.parts([*q, *qd, *[0.0] * (2 * n)], r)
         ẑ = list(self._memory(loop, z)[: law._observers])
-        ẑ_flow = list(self._memory(loop, list(rates[len(plant.states):]))[: law._observers])
+        ẑ_flow = list(self._memory(loop, list(rates[len(loop.plant.states):]))[: law._observers])
         rows, need, f_c = self.bodies(q, qd, qdd, τ, base, tip)
         more, quantities = self._actuators(loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow)
         return [*rows, *more], quantities
@@ -77,7 +86,9 @@ class VDCLedger:
     # ---- what the theorem asks for ----------------------------------------------------------------------------------
     def hypotheses(self, run, claim):
         """Every hypothesis of Theorem 5, and of what completes it, on this run."""
-        return hypotheses.manipulator(run, claim)
+        yield from hypotheses.manipulator(run, claim)
+        if hasattr(self.plant, "supplied"):
+            yield from pump(run)
 
     def rates(self, run):
         """(rate of the bodies and actuators alone, over the run's poses), 1/s."""
@@ -183,13 +194,13 @@ class VDCLedger:
             f_p = c.force(*pair)
             Δf, Δx = f_pr[i] - f_p, need.xd_r[i] - xd[i]
             g = c.gains(oil, x[i], *pair)
-            D_plus, D_minus = c.valve.denominators(*g, *pair, plant.p_s, plant.p_r)
+            D_plus, D_minus = c.valve.denominators(*g, *pair, plant.supplies[i], plant.p_r)
             u_fr = f_pr_rate[i] / β + c.drift(oil, x[i], xd[i], *pair) + k_x[i] * Δx + k_f * Δf
             u_f = g[0] * flows_true[i][2] - g[1] * flows_true[i][3]
             opened = lambda volt, c=c, a=D_plus, b=D_minus: _unsaturated(c.valve, volt, a, b)
-            ladder = [u_fr, opened(c.valve.invert(u_fr, D_plus, D_minus)), *(opened(s[i]) for s in steps),
-                      opened(np.clip(steps[-1][i], -c.valve.u_max, c.valve.u_max)), u_f]
-            titles = ("valve inverse", "parameters", "derivative", "measurement", "saturation", "hold", "saturation", "valve")
+            ladder = [u_fr, opened(c.valve.invert(u_fr, D_plus, D_minus)), *(opened(volts[i]) for volts in steps.values()),
+                      opened(np.clip(u[i], -c.valve.u_max, c.valve.u_max)), u_f]
+            titles = ("valve inverse", *steps, "saturation", "valve")
             d = {}
             for name, a, b in zip(titles, ladder[:-1], ladder[1:]):
                 d[name] = d.get(name, 0.0) + Δf / k_x[i] * (a - b)
@@ -215,7 +226,7 @@ class VDCLedger:
             quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr,
                     f"D₊ {label}": D_plus,
                            f"D₋ {label}": D_minus, f"lever {label}": lever[i], f"room {label}": c.stroke - x[i],
-                           f"x {label}": x[i], f"ẋ {label}": xd[i], f"command {label}": steps[-1][i],
+                           f"x {label}": x[i], f"ẋ {label}": xd[i], f"command {label}": u[i],
                            f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus)}
         quantities["pump flow"] = sum(row[4] for row in flows_true)
         return rows, quantities
@@ -234,16 +245,16 @@ class VDCLedger:
 
     _segment = _structure
 
-    def _commands(self, loop, t, z, inner_z, y, exact, r, f_pr_rate, u):
+    def _commands(self, loop, t, z, inner_z, y, exact, r, f_pr_rate, u) -> dict:
         """Voltages on the way from the law at true states to the valve's input: the law's own, with its own ḟ_pr, with measured
-        signals, within the limits the controller sets itself, and as held."""
+        signals, waiting for the pump, within the limits the controller sets itself, and as held; by what each brings in."""
         law, m = self.law, len(self.law.references)
-        ideal = law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0]
-        formed = law.law(inner_z, exact, r[:m])[0]
         now = instant(loop.controller)
-        size = len(now.states)
-        free = unlimited(now).command(t, list(z[:size]), y, r)
-        return ideal, formed, free, now.command(t, list(z[:size]), y, r), list(u[: self.plant.n])
+        at = lambda controller: controller.command(t, list(z[: len(now.states)]), y, r)
+        free, waiting = unlimited(now), unlimited(now, waiting=True)
+        return {"parameters": law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0],
+                "derivative": law.law(inner_z, exact, r[:m])[0], "measurement": at(free),
+                **({"pump": at(waiting)} if waits(waiting) else {}), "saturation": at(now), "hold": list(u[: self.plant.n])}
 
 
 def instant(controller):
@@ -253,15 +264,22 @@ def instant(controller):
     return controller
 
 
-def unlimited(controller):
-    """The controller without its own limits on the command (those wrappers have no memory)."""
+def unlimited(controller, waiting: bool = False):
+    """The controller without its own limits on the command (those wrappers have no memory); waiting: it still waits for a pump."""
     if isinstance(controller, Saturated):
-        return unlimited(controller.inner)
+        return unlimited(controller.inner, waiting)
     if not hasattr(controller, "inner"):
         return controller
     new = copy(controller)  # not `replace`: its numbers may be expressions, which no check can judge
-    object.__setattr__(new, "inner", unlimited(controller.inner))
+    object.__setattr__(new, "inner", unlimited(controller.inner, waiting))
+    if hasattr(new, "waits"):
+        object.__setattr__(new, "waits", waiting and new.waits)
     return new
+
+
+def waits(controller) -> bool:
+    """Whether a law waits for its pump."""
+    return getattr(controller, "waits", False) or hasattr(controller, "inner") and waits(controller.inner)
 
 
 def _unsaturated(valve, volt, D_plus, D_minus):

@@ -103,6 +103,11 @@ class Manipulator(System):
         return len(self.segments)
 
     @property
+    def supplies(self) -> list:
+        """Supply pressure of every cylinder: p_s, which around a pump that is no constant one may be one for each (`OnPump`)."""
+        return self.p_s if isinstance(self.p_s, list) else [self.p_s] * self.n
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The paper's subscripts: "1", "2", "t2" …"""
         found = []
@@ -167,6 +172,11 @@ class Manipulator(System):
     @property
     def pressure_names(self):
         return tuple(f"p_{side}{label}" for label in self.labels for side in "ab")
+
+    @property
+    def vacuum(self) -> float | None:
+        """Pressure below which nothing here is true, Pa: without air in the oil a chamber that the oil leaves does not cavitate."""
+        return 0.0 if self.oil.air == 0 else None
 
     def limits(self):
         return {f"u_{label}": (-c.valve.u_max, c.valve.u_max) for label, c in zip(self.labels, self.cylinders)}
@@ -246,12 +256,12 @@ class Manipulator(System):
     def hydraulics(self, parts: Parts, voltages, x, xd):
         """Per cylinder: (ṗ_a, ṗ_b, Q_a, Q_b, Q_supply, Q_tank, spool position)."""
         rows = []
-        for c, u, (p_a, p_b), s, xi, vi in zip(self.cylinders, voltages, parts.p, parts.spool, x, xd):
+        for c, u, (p_a, p_b), p_s, s, xi, vi in zip(self.cylinders, voltages, parts.p, self.supplies, parts.spool, x, xd):
             at = c.valve.spool(s, u)
-            Q_a, Q_b = c.valve.flows(at, p_a, p_b, self.p_s, self.p_r)
+            Q_a, Q_b = c.valve.flows(at, p_a, p_b, p_s, self.p_r)
             rates = c.pressure_rates(self.oil, xi, vi, p_a, p_b, Q_a, Q_b)
-            rows.append((*rates, Q_a, Q_b, c.valve.supply_flow(at, p_a, p_b, self.p_s, self.p_r),
-                         c.valve.tank_flow(at, p_a, p_b, self.p_s, self.p_r), at))
+            rows.append((*rates, Q_a, Q_b, c.valve.supply_flow(at, p_a, p_b, p_s, self.p_r),
+                         c.valve.tank_flow(at, p_a, p_b, p_s, self.p_r), at))
         return rows
 
     def friction(self, parts: Parts, xd):
@@ -302,11 +312,11 @@ class Manipulator(System):
         shape = self.geometry(parts.q)
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
         supply = tank = ports = leak = squeeze = 0.0
-        for c, (p_a, p_b), at, (da, db, Q_a, Q_b, Q_s, Q_t, _) in zip(
-                self.cylinders, parts.p, pos, self.hydraulics(parts, voltages, pos, xd)):
+        for c, (p_a, p_b), p_s, at, (da, db, Q_a, Q_b, Q_s, Q_t, _) in zip(
+                self.cylinders, parts.p, self.supplies, pos, self.hydraulics(parts, voltages, pos, xd)):
             q_i, q_ea, q_eb = c.leakage(p_a, p_b)
             V_a, V_b = c.volumes(at)
-            supply, tank, ports = supply + self.p_s * Q_s, tank + self.p_r * Q_t, ports + p_a * Q_a + p_b * Q_b
+            supply, tank, ports = supply + p_s * Q_s, tank + self.p_r * Q_t, ports + p_a * Q_a + p_b * Q_b
             leak = leak + p_a * (q_i + q_ea) + p_b * (q_eb - q_i)
             squeeze = squeeze + p_a * da * V_a / self.oil.stiffness(p_a) + p_b * db * V_b / self.oil.stiffness(p_b)
         rub = sum(f * v for f, v in zip(self.friction(parts, xd), xd))

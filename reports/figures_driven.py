@@ -48,14 +48,14 @@ def run(drives):
     middle = (task.times[:-1] + task.times[1:]) / 2
     E = log.array("E_supply")
     axes[0, 0].step(middle, 1e-5 * s["p"], where="mid", color=GREY, lw=0.9, label="planned")
-    if "p_s" in log.names:
-        axes[0, 0].plot(log.time, 1e-5 * log.array("p_s"), color=BLUE, lw=0.8, label="run")
+    for name, color in zip([n for n in log.names if n.startswith("p_s")], (BLUE, ORANGE, GREEN)):
+        axes[0, 0].plot(log.time, 1e-5 * log.array(name), color=color, lw=0.8, label=f"run{name[3:] and ', cylinder ' + name[3:]}")
     axes[1, 0].step(middle, 1e-3 * np.cumsum(s["E"]), where="mid", color=GREY, lw=0.9)
     axes[1, 0].plot(log.time, 1e-3 * (E - E[0]), color=BLUE, lw=1.0)
     axes[2, 0].plot(log.time, 1e3 * drive.error, color=RED, lw=0.8)
-    axes[0, 0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
-    for ax, label in zip(axes[:, 0], ("pump, bar", "energy, kJ", "tip error, mm")):
-        ax.set_ylabel(label)
+    axes[0, 0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4)
+    for ax, words in zip(axes[:, 0], ("pump, bar", "energy, kJ", "tip error, mm")):
+        ax.set_ylabel(words)
         ax.set_ylim(bottom=0)
     axes[2, 0].set_xlabel("t, s")
     return fig

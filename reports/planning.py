@@ -21,13 +21,13 @@ from .style import clean, drawing, svg
 @dataclass(frozen=True, eq=False)
 class Planned:
     """What the pages show: a `workbench.planning.case.PlanCase`, its Comparison, date and command as they shall be printed;
-    `workbench.planning.driven.Drives` where the motions were driven."""
+    `workbench.planning.driven.Drives` of every law that drove the motions."""
 
     case: Any
     found: Any
     date: str = ""
     command: str = ""
-    drives: Any = None
+    drives: tuple = ()
 
 
 def write_planning(path: str | os.PathLike, content: Planned) -> None:
@@ -41,8 +41,8 @@ def rendered(content: Planned, format: str = "pdf", ppi: float = 100.0):
     with drawing():
         made = {"workspace": figures.workspace(found), "motion": figures.motion(found), "supply": figures.supply(found),
                 "energies": figures.energies(found), "value": figures.value(found)}
-        if content.drives is not None:
-            made |= {"account": driven.account(content.drives), "run": driven.run(content.drives)}
+        for i, drives in enumerate(content.drives):
+            made |= {f"account{i}": driven.account(drives), f"run{i}": driven.run(drives)}
         drawn = {name: svg(fig) for name, fig in made.items() if fig is not None}
     return typeset("planning", drawn, data(content, list(drawn)), format, ppi)
 
@@ -61,19 +61,20 @@ def data(content: Planned, drawn: list[str]) -> dict:
             "head": list(HEAD[:6]), "rows": [r[:6] for r in rows], "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
             "remarks": [tables.wrapped(clean(r)) for r in remarks(found)], "supply": type(task.supply).__name__,
             "order": task.order, "history": history(found.best),
-            "command": clean(content.command), "figures": drawn, "driven": _driven(content.drives)}
+            "command": clean(content.command), "figures": drawn,
+            "driven": [_driven(drives, i) for i, drives in enumerate(content.drives)]}
 
 
-def _driven(drives) -> dict | None:
-    """The table of what was driven, the optimum's verdicts, and what may be said."""
-    if drives is None:
-        return None
+def _driven(drives, i: int) -> dict:
+    """The table of what one law drove, the optimum's verdicts, and what may be said."""
     best = drives.rows[0][1]
-    verdicts = [] if best is None else [[clean(v.claim, 60), v.word, v.strength, tables.wrapped(clean(v.worst))]
-                                        for v in best.study.verdicts]
+    verdicts = [] if best is None else [
+        [clean(v.claim, 60), v.word + ("" if v.counted else " (information)"), v.strength or "–", tables.wrapped(clean(v.worst))]
+        for v in best.study.verdicts]
     return {"law": clean(drives.law), "head": list(driven_table.HEAD), "verdicts": verdicts,
+            "account": f"account{i}", "run": f"run{i}",
             "rows": [[tables.wrapped(clean(cell)) for cell in row] for row in driven_table.rows(drives)],
-            "remarks": [tables.wrapped(clean(r)) for r in driven_table.remarks(drives)]}
+            "remarks": [tables.wrapped(clean(r)) for r in driven_table.remarks(drives, verdicts=False)]}
 
 
 def history(plan) -> list[list[str]]:

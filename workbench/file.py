@@ -134,7 +134,7 @@ def driver(task, name: str):
 
     check_task(task)
     plant = on_supply(task.crane.machine, task.supply)
-    return plant, laws()[name](task.crane.machine, **SETTINGS.get(name, {}))
+    return plant, laws()[name](getattr(plant, "machine", plant), **SETTINGS.get(name, {}))
 
 
 # ---- plant -------------------------------------------------------------------------------------------------

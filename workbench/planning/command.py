@@ -21,7 +21,7 @@ from workbench.units import format_quantity
 def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> int:
     """Run the verb; 0, or InputError with the file's name.
 
-    write_report(path, case, Comparison, Drives or None) writes the PDF; driver(task, law's name) → (plant, law) to drive it with.
+    write_report(path, case, Comparison, Drives of each law) writes the PDF; driver(task, law's name) → (plant, law) to drive it.
     """
     starts = case.starts if options.starts is None else options.starts
     if starts < 0:
@@ -32,12 +32,13 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
             terminal.say(f"the path takes at least {format_quantity(seconds, 's')} within the limits (given: "
                          f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole, within 1 %)")
             return 0
-        drives, at = None, driver(case.task, options.drive) if options.drive else None
+        laws = list(dict.fromkeys(options.drive))
+        drives, at = [], [driver(case.task, law) for law in laws]
         with terminal.progress(not options.quiet) as tell:
             part = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
             found = compare(case.task, case.search, starts, part(0.0, 0.5) if at else tell)
-            if at:
-                drives = drive_all(found, *at, options.drive, part(0.5, 1.0))
+            for i, (law, own) in enumerate(zip(laws, at)):
+                drives.append(drive_all(found, *own, law, part(0.5 + 0.5 * i / len(at), 0.5 + 0.5 * (i + 1) / len(at))))
             tell(1.0)
     except InputError as why:
         raise why.at(file=case.path) from None
@@ -50,7 +51,7 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
     if options.csv:
         write_plan(options.csv, found.best)
     if options.json:
-        told = document(found) | ({"driven": driven_table.document(drives)} if drives else {})
+        told = document(found) | driven_table.document(drives)
         packed = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
         write_atomic(options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n"))
     if options.report:

@@ -206,8 +206,11 @@ def told(run, law, aside):
 
 def known(run, law, aside) -> Assumption:
     """Controller's model = plant; where it starts, `aside`, is no matter."""
-    blank = lambda p: digest(replace(p, **aside)) if p.__class__ is run.loop.plant.__class__ else ""
-    same = blank(law.model) == blank(run.loop.plant)
+    plant = run.loop.plant
+    if hasattr(plant, "supplied"):  # the machine on a pump, whose pressure the law is told
+        plant, aside = plant.machine, aside | {"p_s": plant.machine.p_s}
+    blank = lambda p: digest(replace(p, **aside)) if p.__class__ is plant.__class__ else ""
+    same = blank(law.model) == blank(plant)
     d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
                    np.zeros(1)))
     return Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
@@ -221,7 +224,8 @@ def signal_path(run):
     wrong = [*("noise" for w in around if isinstance(w, Noisy) and w.σ > 0), *("quantised" for w in around if isinstance(w,
             Quantised)),
              *(f"filter {w.frequency:g} Hz" for w in around if isinstance(w, Filtered))]
-    other = [type(w).__name__ for w in around if not isinstance(w, (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated))]
+    plain = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
+    other = [type(w).__name__ for w in around if not isinstance(w, plain) and not hasattr(w, "supplies")]
     yield Assumption("continuous law, no hold", T is None, None, "", f"hold {1e3 * T:g} ms" if T else "", "Theorem 5")
     yield Assumption("no delay", lag == 0, None, "", f"delay {1e3 * lag:g} ms" if lag else "", "Theorem 5")
     yield Assumption("true states measured", not wrong, None, "", ", ".join(wrong), "Theorem 5")

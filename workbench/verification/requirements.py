@@ -78,8 +78,8 @@ def check_pressures(claim, run: Run) -> Verdict:
     at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
     limit = high if (high - a <= b - claim.low if out else high - b <= a - claim.low) else claim.low
     return Verdict("pressures", text, False if out else True if room[name] >= 0 else None, "sampled", room[name], "Pa",
-                   limit, f"{name} = {at} at t = {run.log.time[k]:.2f} s", source=source,
-                   counted=claim.counted, data=room)
+                   limit, f"{name} = {at} at t = {run.log.time[k]:.2f} s" + (f"; {run.hollow[1]}" if run.hollow[1] else ""),
+                   source=source, counted=claim.counted, data=room)
 
 
 def command_limits(run: Run) -> dict[str, tuple[float, float]]:
@@ -293,13 +293,14 @@ def check_energy(claim, run: Run) -> Verdict:
 
 def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
     """A sampled verdict of a run whose energy balance fails says nothing: undecided. So does one that holds on a run in which
-    a piston leaves its stroke. A run that diverges is a failure, not a matter of energy.
+    a piston leaves its stroke, or a chamber falls below vacuum. A run that diverges is a failure, not a matter of energy.
     """
     if verdict.strength != "sampled" or verdict.key == "energy-balance" or not run.log.status.completed:
         return verdict
-    if verdict.holds and run.left[1]:
-        note = Assumption("pistons inside their strokes", False, None, "", run.left[1])
-        return replace(verdict, holds=None, worst=f"{run.left[1]}; was: {verdict.worst}", assumptions=(*verdict.assumptions, note))
+    for what, (_, why) in (("pistons inside their strokes", run.left), ("chambers above vacuum", run.hollow)):
+        if verdict.holds and why:
+            return replace(verdict, holds=None, worst=f"{why}; was: {verdict.worst}",
+                           assumptions=(*verdict.assumptions, Assumption(what, False, None, "", why)))
     if energy.holds is not False:
         return verdict
     note = Assumption("energy balance of the run", False, energy.margin, energy.unit, energy.worst)

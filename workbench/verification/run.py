@@ -88,6 +88,18 @@ class Run:
         return first
 
     @cached_property
+    def hollow(self) -> tuple[float, str]:
+        """(time, words) of the first chamber below vacuum, which real oil does not follow; (inf, "") if none."""
+        plant, first = self.loop.plant, (np.inf, "")
+        for name in plant.pressure_names if getattr(plant, "vacuum", None) is not None else ():
+            below = np.flatnonzero(self.log.array(name) < plant.vacuum)
+            if len(below) and self.log.time[below[0]] < first[0]:
+                t = float(self.log.time[below[0]])
+                first = (t, f"{name} falls below vacuum at t = {t:.2f} s, where oil cavitates; the plant has oil without air, "
+                            "which does not")
+        return first
+
+    @cached_property
     def energy(self) -> EnergyAccount | None:
         """Where the energy went; None for a plant that states no energy."""
         flows = {n: self.log.array(f"E_{n}") for n in self.loop.power_names}

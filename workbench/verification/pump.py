@@ -1,0 +1,73 @@
+"""What a certificate asks of a supply pressure that is a state: see `plants.on_pump`.
+
+The balance of v is that of a constant supply: ḟ_p = β(u_f − hẋ − ℓ) with u_f = D₊ o⁺ + D₋ o⁻; p_s enters by D± alone, and the
+valve's inverse takes it as it is at that instant. So (99) asks of the pump only that the valves stay invertible, and that the law is
+told. The pump's own motion, like the chambers' common mode, is outside v: it is bounded apart.
+
+One spool opens both sides of a cylinder: what empties one chamber must fill the other. At a speed and a piston force f_p, steadily,
+
+    sinking   A_a ẋ = c_n1 √(p_a − p_r) o,  A_b ẋ = c_p2 √(p_s − p_b) o   ⇒   p_s − p_b = ρ² (p_a − p_r),  ρ = A_b c_n1/(A_a c_p2)
+    rising    A_a ẋ = c_p1 √(p_s − p_a) o,  A_b ẋ = c_n2 √(p_b − p_r) o   ⇒   p_s − p_a = σ² (p_b − p_r),  σ = A_a c_n2/(A_b c_p1)
+
+which with f_p = A_a p_a − A_b p_b gives the pressure at which the chamber that fills comes to rest. Where that is negative, the
+load runs away from the oil, which cavitates (a model without air lets the pressure fall below zero instead). What mends it is a
+supply that stays higher, a narrower outlet, or valves that let oil in from the return line.
+
+Source: [Petrovic22] (82)–(93) with p_s a signal; [Merritt67] for notches of one spool.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.system import innermost
+from workbench.verdict import Assumption
+
+OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
+
+
+def pump(run):
+    """What is assumed of the pump, one by one."""
+    plant = run.loop.plant
+    told = hasattr(run.loop.controller, "supplies") or any(hasattr(w, "supplies") for w in _around(run.loop.controller))
+    yield Assumption("the law is told the supply pressure", told, None, "", "" if told else
+                     f"it takes it to be {innermost(run.loop.controller).model.p_s / 1e5:g} bar", "(89) at the p_s of the instant")
+    p = np.column_stack([run.log.array(name) for name in plant.supply_names])
+    low, high = float(plant.least()), float(plant.machine.p_s)
+    room = float(min(p.min() - low, high - p.max()))
+    # A first-order lag never leaves the interval of its aim; rounding of the integrator is no reason to say it did.
+    yield Assumption(f"supply pressure within {low / 1e5:g} … {high / 1e5:g} bar; the pump itself is outside v",
+                     room >= -1e-6 * high, room, "Pa", f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
+                     "first-order lag of an aim in there")
+    yield from (filled(run, k, c, p[:, i % p.shape[1]]) for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders)))
+
+
+def _around(controller):
+    while hasattr(controller, "inner"):
+        yield controller
+        controller = controller.inner
+
+
+def steady(c, o, f_p, p_s, p_r):
+    """Pressure at which the chamber that opening o fills comes to rest, Pa; p_s where the valve is shut."""
+    v, A_a, A_b = c.valve, c.A_a, c.A_b
+    ρρ, σσ = (A_b * v.c_n1 / (A_a * v.c_p2)) ** 2, (A_a * v.c_n2 / (A_b * v.c_p1)) ** 2
+    p_a = (f_p + A_b * (p_s + ρρ * p_r)) / (A_a + A_b * ρρ)
+    p_b = (A_a * (p_s + σσ * p_r) - f_p) / (A_b + A_a * σσ)
+    return np.where(o < 0, (A_a * p_a - f_p) / A_b, np.where(o > 0, (f_p + A_b * p_b) / A_a, p_s))
+
+
+def filled(run, k, c, p_s) -> Assumption:
+    """That the supply fills the chamber that grows, wherever cylinder k moves to the side its valve is open to."""
+    log, plant = run.log, run.loop.plant
+    held = log.array(f"u_s_{k}") if c.valve.lag != "ideal" else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
+    o, v = c.valve.opening(held), log.array(f"dx_{k}")
+    p = steady(c, np.where((np.abs(o) > OPEN) & (o * v > 0), o, 0.0), log.array(f"f_p{k}"), p_s, plant.p_r)
+    i, short = int(np.argmin(p)), float(np.mean(p < 0))
+    side = "b" if o[i] < 0 else "a"
+    at = lambda more: float(steady(c, o[i], log.array(f"f_p{k}")[i], p_s[i] + more, plant.p_r))
+    lacks = -at(0.0) / (at(1e5) - at(0.0)) * 1e5  # linear in the supply pressure
+    need = f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time" if short else ""
+    return Assumption(f"supply fills cylinder {k} as fast as it empties", bool(p[i] >= 0), float(p[i]), "Pa",
+                      f"chamber {side} would come to rest at {p[i] / 1e5:.3g} bar, t = {log.time[i]:.2f} s, "
+                      f"supply {p_s[i] / 1e5:.3g} bar{need}", "notches of one spool, steady flow")
