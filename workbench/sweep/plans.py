@@ -157,5 +157,5 @@ def _driven(found: Comparison, law: str) -> dict[str, Any]:
         if name != best and best in done:
             known[f"{name}.metered saving"] = 1 - done[best].account.metered / a.metered
         known |= {f"{name}.by {cause}": (value, "J") for cause, value in a.terms.items()}
-        known |= {f"{name}.claim {v.key}": v.word for v in drive.study.verdicts}
+        known |= {f"{name}.claim {v.key}": v.word for v in drive.study.verdicts if v.counted}
     return known
