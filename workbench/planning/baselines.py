@@ -29,7 +29,7 @@ def pointwise(task: Task, supply: Supply, name: str = "", nodes: int = 521) -> P
     """
     chosen = replace(task, supply=supply, order=1)
     q = _greedy(chosen, _viable(chosen, nodes))
-    return Plan(task, q, energy(replace(task, order=1), q), name or f"pointwise {type(supply).__name__}")
+    return Plan(task, q, energy(unhurried(task), q), name or f"pointwise {type(supply).__name__}")
 
 
 def pseudo_inverse(task: Task, weighted: bool = True) -> Plan:
@@ -57,11 +57,17 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     return g.nodes[0], can
 
 
-def limited(crane, share: float):
-    """The crane with its cylinders' speeds and accelerations limited to this share."""
+def limited(crane, speed: float, acceleration: float | None = None):
+    """The crane with its cylinders' speeds and accelerations limited to these shares (None: the same)."""
     if hasattr(crane, "planar"):
-        return replace(crane, planar=limited(crane.planar, share))
-    return replace(crane, cylinders=tuple(replace(c, v_max=share * c.v_max, a_max=share * c.a_max) for c in crane.cylinders))
+        return replace(crane, planar=limited(crane.planar, speed, acceleration))
+    share = speed if acceleration is None else acceleration
+    return replace(crane, cylinders=tuple(replace(c, v_max=speed * c.v_max, a_max=share * c.a_max) for c in crane.cylinders))
+
+
+def unhurried(task: Task, tolerance: float = 0.0) -> Task:
+    """The task as baselines keep it: speeds within the limits, accelerations as they come; forces know them."""
+    return replace(task, crane=limited(task.crane, 1 + tolerance, 1e9 if task.order == 2 else None))
 
 
 def _greedy(task: Task, viable) -> np.ndarray:

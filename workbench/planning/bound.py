@@ -1,4 +1,4 @@
-"""A lower bound of the oil that any motion needs: a linear program that every motion satisfies.
+"""A lower bound of the energy that any motion needs; of oil, a linear program that every motion satisfies.
 
 Over the extensions that are possible at stage k, each piston's position x = f_k(q_3) lies between lines of several slopes that
 its graph does not cross: support lines of samples, moved out by what the graph may do between two of them (largest second
@@ -16,8 +16,9 @@ from typing import final
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.planning.cells import cell_bound
 from workbench.planning.supplies import ConstantPressure
-from workbench.planning.task import Task
+from workbench.planning.task import BIG, Task
 
 SAMPLES, SLOPES = 201, 7
 
@@ -31,10 +32,18 @@ class Bound:
     method: str = "linear relaxation"
 
 
-def lower_bound(task: Task) -> Bound | None:
-    """The bound, for constant pressure; None for supplies without a convex relaxation."""
-    if not isinstance(task.supply, ConstantPressure) or task.supply.map is not None:
-        return None
+def relaxes(supply) -> bool:
+    """Whether the linear program is a bound for this supply."""
+    return isinstance(supply, ConstantPressure) and supply.map is None
+
+
+def lower_bound(task: Task, energy: float = BIG / 2, cells: int = 2081) -> Bound:
+    """The bound: for oil without a map the relaxation (2 % below the optimum of a triangle in 30 s), else that of
+    `workbench.planning.cells` (4 to 7 % below with 2081 `cells` over the stroke). energy: that of a plan, J; with it cells are
+    searched many times as fast.
+    """
+    if not relaxes(task.supply):
+        return Bound(cell_bound(task, energy, finest=cells), "cells")
     oil = replace(task, supply=ConstantPressure(1.0))
     scale = task.supply.p_s / task.supply.η
     low, high = _ranges(oil)

@@ -8,12 +8,12 @@ from time import process_time
 from typing import NamedTuple, final
 
 from workbench.errors import InputError
-from workbench.planning.baselines import limited, pointwise, pseudo_inverse
-from workbench.planning.bound import lower_bound
+from workbench.planning.baselines import pointwise, pseudo_inverse, unhurried
+from workbench.planning.bound import lower_bound, relaxes
 from workbench.planning.drive import driven_energy
 from workbench.planning.dynamic import SEARCH, Plan, Search, energy, optimise
 from workbench.planning.neighbours import Neighbours, neighbours
-from workbench.planning.supplies import ConstantPressure
+from workbench.planning.supplies import ConstantPressure, Speed
 from workbench.planning.task import BIG, Task
 from workbench.planning.transcription import transcribe
 
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """rows: dynamic programming first; bound: J, no motion needs less (None: no bound for this supply); around: None: not asked."""
+    """rows: dynamic programming first; bound: J, no motion needs less (None: not asked); around: None: not asked."""
 
     task: Task
     rows: tuple[Row, ...]
@@ -52,15 +52,22 @@ class Comparison:
 
 
 def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Plan]]:
-    """Name → what makes the plan, of every baseline for the task's supply."""
-    oil = ConstantPressure(1.0)
-    own = f"pointwise, {type(task.supply).__name__}"
+    """Name → what makes the plan, of every baseline; one that says nothing new under the task's supply raises InputError."""
+    supply, oil = task.supply, ConstantPressure(1.0)
+    own = f"pointwise, {type(supply).__name__}"
     made = {"pseudo-inverse, weighted": lambda: pseudo_inverse(task), "pseudo-inverse": lambda: pseudo_inverse(task, False),
-            "pointwise, pump flow": lambda: pointwise(task, oil), own: lambda: pointwise(task, task.supply),
+            "pointwise, pump flow": lambda: pointwise(task, oil), own: lambda: pointwise(task, supply),
             "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search)}
-    if isinstance(task.supply, ConstantPressure):
-        del made[own], made["optimal pump flow"]
+    if isinstance(supply, ConstantPressure) and supply.map is None:
+        made[own] = lambda: _same("pump flow, pointwise")
+        made["optimal pump flow"] = lambda: _same("the optimum")
+    elif isinstance(supply, Speed):
+        made[own] = lambda: _same("the pseudo-inverse")
     return made
+
+
+def _same(as_what: str) -> Plan:
+    raise InputError(f"does not apply: under this supply it is the same as {as_what}", mend="leave it out")
 
 
 def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable = lambda fraction, what="": None,
@@ -68,9 +75,9 @@ def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable
     """Dynamic programming, its neighbours, a lower bound, and the baselines; direct transcription from `starts` starts (0: not).
 
     only          the baselines wanted, by name (None: all)
-    look_around   whether neighbours are tried
+    look_around   whether neighbours are tried, and cells for a lower bound
 
-    Raises what `optimise` raises; a baseline that cannot finish is listed as such.
+    Raises what `optimise` raises; a baseline that cannot finish, or does not apply, is listed as such.
     """
     told = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
     rows = [_row(task, "dynamic programming", lambda: optimise(task, search, told(0.0, 0.4)), needed=True)]
@@ -78,13 +85,13 @@ def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable
         if only is None or name in only:
             tell(0.4 + 0.07 * i, name)
             rows.append(_row(task, name, make))
-    if starts and task.order == 1:
+    if starts:
         tell(0.75, "direct transcription")
         rows.append(_row(task, f"direct transcription, best of {starts}", lambda: transcribe(task, starts)[0]))
     tell(0.95, "neighbours")
     around = neighbours(rows[0].plan) if look_around else None
-    bound = lower_bound(task)
-    return Comparison(task, tuple(rows), None if bound is None else bound.energy, around)
+    bound = lower_bound(task, rows[0].energy, 5 * search.nodes).energy if look_around or relaxes(task.supply) else None
+    return Comparison(task, tuple(rows), bound, around)
 
 
 def _row(task: Task, name: str, make: Callable[[], Plan], needed: bool = False) -> Row:
@@ -96,8 +103,7 @@ def _row(task: Task, name: str, make: Callable[[], Plan], needed: bool = False) 
             raise
         return Row(name, None, None, None, None, process_time() - begin, why.message)
     seconds = process_time() - begin
-    # Baselines keep speeds, not accelerations: with two states their energy is still that of their motion.
-    free = replace(task, order=1, crane=limited(task.crane, 1 + 1e-6))  # a solver ends on limits to its own tolerance
+    free = unhurried(task, 1e-6)  # a solver ends on limits to its own tolerance
     e = plan.energy if name == "dynamic programming" else energy(free, plan.q_3)
     if e >= BIG:
         return Row(name, None, None, None, None, seconds, "passes a limit of the pump")

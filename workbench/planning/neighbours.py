@@ -32,7 +32,7 @@ def neighbours(plan: Plan, trials: int = 400, seed: int = 1) -> Neighbours:
     k = np.arange(task.steps + 1)
     last = task.steps if task.end is None else task.steps - 1
     for _ in range(trials):
-        width = np.exp(rng.uniform(np.log(1.5), np.log(task.steps / 6)))
+        width = np.exp(rng.uniform(np.log(1.5), np.log(max(task.steps / 6, 1.5))))
         bump = np.maximum(1 - ((k - rng.uniform(1, task.steps)) / width) ** 2, 0.0) ** 2
         tried = q + rng.choice([-1, 1]) * rng.choice(HEIGHTS) * rng.uniform(0.2, 1.0) * bump
         tried = np.clip(tried, low, high)

@@ -1,0 +1,133 @@
+"""A lower bound for any supply: dynamic programming over cells instead of nodes.
+
+The stroke is cut into cells of width h. Whatever motion goes from cell i to cell j in step k, its pistons' speeds are within δ of
+those between the centres, its forces within ε of those at the centres' middle, and so it needs at least
+
+    Q ≥ Σ A_a (v − δ)⁺ + A_b (−v − δ)⁺,    p ≥ the pressure of each cylinder that lifts for all speeds and forces within δ, ε
+
+with η at its best. The cheapest chain of cells is a bound, a loose one: a motion may enter a cell anywhere and leave it from
+anywhere else, which wins about 2 N h/(way) of the oil, and cylinders slower than δ lose their pressure. So cells are refined:
+those through which no chain cheaper than the plan leads are dropped, the others halved. What a motion may do within a cell is
+taken from differences between centres, in floating point: numerical. Maps loosen it by what η varies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from workbench.planning.dynamic import Grid, forces
+from workbench.planning.kernel import Kernel
+from workbench.planning.supplies import Speed, Work
+from workbench.planning.task import BIG, Step, Task
+
+SHARE = 1 + 1e-9  # of a plan's energy that a chain may need and still be kept
+
+
+@final
+@dataclass(frozen=True)
+class Below:
+    """What no step between two cells undercuts, J. c: a, b, c of the forces, their ε, the speeds' δ, three times each."""
+
+    step: Step
+    back: float = 0.0
+    creep: float = 0.0
+    way: float = 1.0  # −1: x_0 is where the step ends
+
+    @property
+    def dt(self):
+        return self.step.dt
+
+    def energy(self, x_0, x_1, c, u, w):
+        """BIG where every step passes a limit."""
+        step, supply = self.step, self.step.supply
+        u, v = self.way * u, [self.way * (b - a) / step.dt for a, b in zip(x_0, x_1)]
+        F = [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)] if supply.needs_forces else [0.0] * 3
+        ε, δ = (c[9:12], c[12:15]) if supply.needs_forces else ([0.0] * 3, c[0:3])
+        out, into = ([np.maximum(sign * s - d, 0.0) for s, d in zip(v, δ)] for sign in (1, -1))  # least speeds
+        push, pull = ([np.maximum(sign * f - e, 0.0) for f, e in zip(F, ε)] for sign in (1, -1))  # least forces
+        Q = [A_a * o + A_b * i for o, i, (A_a, A_b) in zip(out, into, step.areas)]
+        if isinstance(supply, Work):
+            power = sum(f * s for f, s in zip([*push, *pull], [*out, *into]))
+        elif isinstance(supply, Speed):
+            power = sum((A_a if supply.weighted else 1.0) * o * o + (A_b if supply.weighted else 1.0) * i * i
+                        for o, i, (A_a, A_b) in zip(out, into, step.areas))
+        else:
+            p = [np.where(np.minimum(f, s - d + self.creep) > 0, (f + self.back * A_b) / A_a, 0.0)
+                 + np.where(np.minimum(g, self.creep - s - d) > 0, (g + self.back * A_a) / A_b, 0.0)
+                 for f, g, s, d, (A_a, A_b) in zip(push, pull, v, δ, step.areas)]
+            power = supply.drawn(p, Q)
+        allowed = 1.0
+        for o, i, top in zip(out, into, step.v_max):
+            allowed = np.where(np.maximum(o, i) > top * SHARE, 0.0, allowed)
+        if step.Q_max is not None:
+            allowed = np.where(sum(Q) > step.Q_max * SHARE, 0.0, allowed)
+        return np.where(allowed > 0, power * step.dt, BIG)
+
+
+def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) -> float:
+    """J that no motion undercuts; energy: that of a plan, cells: at first over the stroke, halved until there are `finest`."""
+    supply = task.supply
+    if getattr(supply, "map", None) is not None:
+        supply = replace(supply, η=max(max(row) for row in supply.map.rows), map=None)
+    below = Below(replace(task.step, supply=supply), getattr(supply, "back", 0.0), getattr(supply, "creep", 0.0))
+    (low, high), n, keep, bound = task.ranges[2], cells, None, 0.0
+    while n <= finest:
+        h = (high - low) / (n - 1)
+        grid = _grid(task, n, h, keep)
+        forth, back = (_run(below, grid, task, way) for way in (1.0, -1.0))
+        bound = max(bound, min(float(forth[0].min()), energy))
+        through = forth + back[::-1]
+        alive = (through <= energy * SHARE) & (grid.ok > 0.5)
+        wide = alive | np.roll(alive, 1, 1) | np.roll(alive, -1, 1)
+        keep = (grid.base[0] + h * np.arange(n), wide)
+        n = 2 * n - 1
+    return bound
+
+
+def _run(below: Below, grid: Grid, task: Task, way: float) -> np.ndarray:
+    """(N+1, n) least energy to the end from every cell; way −1: to the start, last stage first."""
+    if way < 0:
+        grid = Grid(grid.h, *(np.ascontiguousarray(a[::-1]) for a in (grid.base, grid.X, grid.ok, grid.C)))
+    last = np.where(grid.ok[-1] > 0.5, 0.0, BIG)
+    return Kernel(replace(below, way=way), grid.C.shape[1]).one(grid, last, task.reach + grid.h)[0]
+
+
+def _grid(task: Task, n: int, h: float, keep) -> Grid:
+    low, N = task.ranges[2][0], task.steps
+    base = np.full(N + 1, task.start - h * round((task.start - low) / h))
+    q = base[:, None] + h * np.arange(n)
+    X, ok = task.pistons(q)
+    ok = ok | np.roll(ok, 1, 1) | np.roll(ok, -1, 1)
+    if keep is not None:
+        nearest = np.clip(np.rint((q[0] - keep[0][0]) / (keep[0][1] - keep[0][0])).astype(int), 0, len(keep[0]) - 1)
+        ok &= keep[1][:, nearest]
+    for k, at in ((0, task.start), (N, task.end)):
+        if at is not None:
+            ok[k] &= np.abs(q[k] - at) <= 0.51 * h
+    return Grid(h, base, np.ascontiguousarray(X.transpose(1, 0, 2)), ok.astype(float), _columns(task, X, base, n, h))
+
+
+def _columns(task: Task, X, base, n: int, h: float) -> np.ndarray:
+    """(N, 15 or 3, 2n−1): force coefficients, ε, δ at the middles."""
+    from scipy.ndimage import maximum_filter1d
+
+    near = 2 * int(np.ceil((task.reach + h) / h)) + 3
+    step = np.abs(np.diff(X, axis=2, prepend=X[:, :, :1], append=X[:, :, -1:]))
+    most = maximum_filter1d(np.maximum(step[:, :, 1:], step[:, :, :-1]) / 2, near, axis=2)
+    δ = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)[:, :, :2 * n - 1].transpose(1, 0, 2)
+    if not task.supply.needs_forces:
+        return np.ascontiguousarray(δ)
+    k = 3 if task.order == 1 else 4
+    C = forces(task, base[:-1, None] + h / 2 * np.arange(2 * n - 1), 3 * k).transpose(0, 2, 1)
+    U = (task.reach + h) / task.dt
+    moved = np.abs(np.diff(C, axis=2, prepend=C[:, :, :1], append=C[:, :, -1:]))
+    moved = np.maximum(moved[:, :, 1:], moved[:, :, :-1])
+    a, b, c = (C[:, i::k] for i in range(3))
+    Δa, Δb, Δc = (moved[:, i::k] for i in range(3))
+    ε = Δa + U * Δb + U * U * Δc + (np.abs(b) + Δb + 2 * U * (np.abs(c) + Δc)) * h / task.dt
+    if k == 4:  # any acceleration that is allowed
+        ε = ε + (np.abs(C[:, 3::4]) + moved[:, 3::4]) * task.crane.cylinders[2].a_max
+    return np.ascontiguousarray(np.concatenate([np.stack([e[:, i] for i in range(3) for e in (a, b, c)], 1), ε, δ], 1))
