@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench import terminal
+from workbench.planning.table import amount, share
 from workbench.sweep.form import Sweep
 from workbench.sweep.plans import BEST, PlanStudy
 from workbench.sweep.table import Column, Table
@@ -61,8 +62,8 @@ HEAD = ("planner", "energy", "the optimum saves", "metered", "and saves there", 
 
 
 def _share(value: float) -> str:
-    """A part of one in percent; what cannot be shown is 0."""
-    return f"{value + 0.0 if abs(value) >= 5e-4 else 0.0:.1%}".replace("%", " %")
+    """'7.9 %'."""
+    return share(value).removeprefix("+")
 
 
 def _plans(table: Table) -> list[str]:
@@ -78,9 +79,9 @@ def _plans(table: Table) -> list[str]:
         pad = lambda text, i: text + " " * (widths[i] - terminal.width(terminal.clean(text)))
         lines += [terminal.GAP.join(pad(row[i], i) for i in shown).rstrip() for row in rows]
         lines += _apart(table, planners[1]) if planners[1:] else []
-        share = table[f"{BEST}.estimate"] / table[f"{BEST}.energy"]
-        most = _range(share[share == np.nanmax(share)] if not np.isnan(share).all() else share, "{:.2%}".format)
-        lines += [f"grids: estimated from their convergence, the optima lie at most {most} lower"] if most else []
+        left = table[f"{BEST}.estimate"] / table[f"{BEST}.energy"]
+        most = f"at most {np.nanmax(left):.2%}" if not np.isnan(left).all() else "an unknown part"
+        lines += [f"grids: estimated from their convergence, the optima lie {most} lower"]
         creeping = _range(np.array(_numbers(table, f"{BEST}.creeping")), "{:g}".format)
         lines += [f"creeping: {creeping} steps of the optimum"] if creeping else []
     lines += _ranges(c for c in own if BEST in planners and c.name.endswith((".note", "not driven")))
@@ -93,8 +94,8 @@ def _plans(table: Table) -> list[str]:
 
 def _planner(table: Table, name: str) -> tuple[str, ...]:
     """One line of the table of planners."""
-    joules, metres = (lambda v, unit=unit: format_quantity(v, unit, 3) for unit in ("J", "m"))
-    columns = (("energy", joules), ("saving", _share), ("metered", joules), ("metered saving", _share), ("tip error", metres))
+    metres = lambda v: format_quantity(v, "m", 2)
+    columns = (("energy", amount), ("saving", _share), ("metered", amount), ("metered saving", _share), ("tip error", metres))
     found = [_range(np.array(_numbers(table, f"{name}.{last}")), words) for last, words in columns]
     claims = [(c.name.removeprefix(f"{name}."), c.values) for c in table.columns if c.name.startswith(f"{name}.claim ")]
     open_ = [f"{claim.removeprefix('claim ')} {word} {n}" for claim, values in claims for word in ("violated", "undecided")
