@@ -128,4 +128,5 @@ def _solve(task: Task, low: np.ndarray, high: np.ndarray) -> float:
         raise InputError(f"the relaxation was not solved: {made.message}", mend="plan first: it says why")
     y = np.minimum(made.ineqlin.marginals, 0.0)
     rest = cost - A.T @ y
-    return 1e-3 * float(b @ y + np.minimum(rest * lower, rest * upper).sum())
+    # Not b @ y: how a long product is added up depends on how many threads linear algebra has.
+    return 1e-3 * float((b * y).sum() + np.minimum(rest * lower, rest * upper).sum())
