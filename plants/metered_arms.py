@@ -194,6 +194,35 @@ class MeteredArms(System):
         """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
         return -0.3e5, 1.1 * max(max(a.section.P_hM, a.section.P_rM) for a in self.arms)
 
+    # ---- what a ledger asks for -------------------------------------------------------------------------------------
+    @property
+    def n(self) -> int:
+        return len(self.arms)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(f"θ_{name}" for name in self.names)
+
+    def joint_range(self) -> list[tuple[float, float]]:
+        """Angles between which the pin does not meet the line from base to joint, around θ_0; of a motor half a turn either way."""
+        found = []
+        for a in self.arms:
+            dead = a.α + np.arctan2(a.r_by, a.r_bx) if hasattr(a, "r_bx") else a.θ_0
+            low = dead + np.pi * np.floor((a.θ_0 - dead) / np.pi) if hasattr(a, "r_bx") else a.θ_0 - np.pi
+            found.append((float(low), float(low + np.pi * (1 if hasattr(a, "r_bx") else 2))))
+        return found
+
+    def check_pose(self, q, where: str = "θ_0") -> None:
+        """ValueError naming the first arm whose cylinder would point through its joint."""
+        for name, θ, (low, high) in zip(self.joint_names, q, self.joint_range()):
+            if not low < θ < high:
+                raise ValueError(f"{where}: {name} = {θ:.4g} rad must lie in {low:.4g} … {high:.4g} rad")
+
+    def rest(self, q) -> list[float]:
+        """State at rest at angles q: what lies between rod and arm carries the weight."""
+        return [float(number) for a, θ in zip(self.arms, q)
+                for number in (θ, 0.0, a.length(θ) - a.torque(θ, 0.0, 0.0, self.g) / a.lever(θ) / a.K)]
+
     # ---- valves -----------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""

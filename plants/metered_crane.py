@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from plants.manipulator import Manipulator
-from plants.valve_circuits import inverse, shared
+from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.shorthand import Shorthand
@@ -241,21 +241,11 @@ class MeteredCrane(System):
     # ---- equations --------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""
-        return self.opened([np.minimum(np.maximum(u_c, -1.0), 1.0) for u_c in u[: self.n]])
-
-    def opened(self, u):
-        """The same, of valves without end stops."""
-        return [self._row(c, k, np.maximum(u_c, 0.0), np.maximum(-u_c, 0.0))
-                for c, k, u_c in zip(self.cylinders, self._orifices(), u)]
-
-    def _row(self, c, k, out, back):
-        k_ph, k_pr, k_th, k_tr = k
-        return [c.A_a, c.A_b, self.P_hM, self.P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0]
-
-    def openings(self, v, f, P) -> list[inverse.Opening]:
-        """Of each section, the command at which it moves at v_j under f_j, the pump's pressure being P."""
-        whole = [self._row(c, k, 1.0, 1.0) for c, k in zip(self.cylinders, self._orifices())]
-        return [inverse.opening(row, w, g, P) for row, w, g in zip(whole, v, f)]
+        found = []
+        for c, (k_ph, k_pr, k_th, k_tr), u_c in zip(self.cylinders, self._orifices(), u):
+            out, back = np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
+            found.append([c.A_a, c.A_b, self.P_hM, self.P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0])
+        return found
 
     @property
     def supply(self):
@@ -274,11 +264,11 @@ class MeteredCrane(System):
         """K (p − x) of each cylinder, N: the valves' force f behind a filter of time constant τ, as τ d(K s)/dt + K s = f."""
         return [K * (p - a) for K, p, a in zip(self.stiffness(), x[2 * self.n: 3 * self.n], at)]
 
-    def motion(self, x, u, rows=None) -> Motion:
-        """What the valves do, for commands u or with `rows` as they are opened."""
+    def motion(self, x, u) -> Motion:
+        """What the valves do."""
         n = self.n
         at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
-        K, rows = self.stiffness(), self.rows(u) if rows is None else rows
+        K, rows = self.stiffness(), self.rows(u)
         B = [self.τ * k for k in K]
         held = [g - b * d for g, b, d in zip(self.springs(x, at), B, xd)]
         (_, P_M, k_b), P, v, Q_p = self.supply, np.maximum(x[3 * n], 0.0), [], []

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.valve_circuits import closed
+from plants.valve_circuits import closed, shared
 from plants.valve_circuits.closed import _TINY
 
 MOST = 10.0  # larger than any valve opens; what cannot be done at all asks for this
@@ -43,8 +43,21 @@ class Opening(NamedTuple):
     P_oM: object
 
 
+def whole(plant) -> list:
+    """Rows of a plant's sections with every valve fully open, both ways at once."""
+    n = len(plant.limits())
+    return [[np.maximum(a, b) for a, b in zip(out, back)] for out, back in zip(plant.rows([1.0] * n), plant.rows([-1.0] * n))]
+
+
+def velocity(row, u, supply, β, f, P):
+    """v with βv + f ∈ Γ(v; u, P), m/s, for a command u of valves without end stops; row as for `opening`."""
+    out, back = np.maximum(u, 0.0), np.maximum(-u, 0.0)
+    w = shared.way([*row[:4], row[4] * out, row[5] * back, row[6] * back, row[7] * out, 0.0], supply)
+    return w.σ * shared.moved(w, shared.fixed(w, β, f), β, P)[0]
+
+
 def opening(row, v, f, P) -> Opening:
-    """The command that moves a section at v [m/s] under the force f [N]; row as `Circuit.rows` has it, every valve fully open."""
+    """The command that moves a section at v [m/s] under the force f [N]; row as `whole` gives it."""
     out, back = closed.sides(row, (0.0, 0.0, 0.0))
     forwards = v >= 0.0
     s = closed.Side(*(np.where(forwards, a, b) for a, b in zip(out, back)))

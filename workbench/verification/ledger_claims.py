@@ -53,7 +53,8 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
         x[:, i] += size * rng.uniform(-1, 1, n)
     w *= 1 + 0.3 * rng.uniform(-1, 1, w.shape)
     low, high = np.array(plant.joint_range()).T
-    x[:, : plant.n] = np.clip(x[:, : plant.n], low + 0.02 * (high - low), high - 0.02 * (high - low))
+    joints = [[s.name for s in run.loop.states].index(name) for name in plant.joint_names]
+    x[:, joints] = np.clip(x[:, joints], low + 0.02 * (high - low), high - 0.02 * (high - low))
     return f(run.loop, np.zeros(n), x, w)
 
 
@@ -67,7 +68,7 @@ def check_power_flows(claim, run: Run) -> Verdict:
             continue
         shares = np.abs(values) / np.maximum(sizes[cut], 1e-300)
         share = float(np.where(np.isfinite(shares), shares, np.inf).max())
-        if share > worst:
+        if share > worst or not name:  # also where all cancel to the last digit
             worst, name = share, cut
     top = max((float(np.abs(v).max()) for v in b.flows.values()), default=0.0)
     who = " and ".join(".".join(s) for s in sides.get(name, ()))

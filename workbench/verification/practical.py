@@ -113,7 +113,8 @@ def _unsound(run: Run) -> str:
 def other_starts(run: Run, claim) -> list[tuple]:
     """Loop and scenario of every other start: joint positions off by up to `spread`, at rest, twice the duration."""
     plant, base = run.loop.plant, longer(run.scenario)
-    q0 = np.array(run.scenario.start if run.scenario.start is not None else run.log.values[0, : plant.n])
+    began = [run.log.array(name)[0] for name in plant.joint_names]
+    q0 = np.array(run.scenario.start if run.scenario.start is not None else began)
     fixed = run.demand.reference  # where the nominal run went: other starts must come back to it
     rng = np.random.default_rng(run.scenario.seed + 1)
     jobs = []
