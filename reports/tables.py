@@ -22,7 +22,7 @@ TAGS = {"V": "verbatim from the source", "D": "derived by arithmetic", "I": "inf
 
 def typeset(number: str) -> str:
     """'-1.2e-05' as people write it: '−1.2·10⁻⁵'."""
-    number = re.sub(r"e([+-]?)0*(\d+)", lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(_RAISED), number)
+    number = re.sub(r"(?<=\d)e([+-]?)0*(\d+)\b", lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(_RAISED), number)
     return re.sub(r"(?<![\w⁰-⁹])-(?=[\d.∞i])", "−", number)
 
 
@@ -65,11 +65,21 @@ def wrapped(text: object, most: int = 2000) -> str:
     return re.sub(r"\S{25,}", lambda m: re.sub(r"([._/\-]|\S{18})", "\\1\u200b", m[0]), text)
 
 
+def told(text: str) -> str:
+    """Words with numbers in them, these as people write them."""
+    return wrapped(typeset(clean(text)))
+
+
+def shortened(text: str, most: int = 220) -> str:
+    """The beginning, up to a word's end, of what page one has no room for."""
+    return text if len(text) <= most else clean(text)[:most].rpartition(" ")[0] + " …"
+
+
 def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict]:
     """Counted claims first, in their order."""
     rows = [{"claim": wrapped(v.claim), "word": v.word, "strength": v.strength or "–", "counted": v.counted,
              "margin": quantity(v.margin, v.unit), "limit": "" if v.limit is None else quantity(v.limit, v.unit),
-             "worst": wrapped(v.worst), "source": wrapped(v.source)} for v in verdicts]
+             "worst": told(v.worst), "short": told(shortened(v.worst)), "source": wrapped(v.source)} for v in verdicts]
     return [r for r in rows if r["counted"]] + [r for r in rows if not r["counted"]]
 
 
@@ -121,7 +131,7 @@ def assumption_rows(verdicts: Iterable[Verdict]) -> list[dict]:
             status = {True: "met", False: "not met", None: "not known"}[a.holds]
             found.setdefault((a.text, a.holds, a.margin), {
                 "text": wrapped(a.text), "status": status, "margin": quantity(a.margin, a.unit),
-                "worst": wrapped(a.worst), "source": wrapped(a.source)})
+                "worst": told(a.worst), "source": wrapped(a.source)})
     return sorted(found.values(), key=lambda r: ("not met", "not known", "met").index(r["status"]))
 
 
@@ -179,7 +189,7 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
         for name, value in choices(obj, parent):
             path = f"{parent}.{name}" if parent else name
             tag, source, note = _origin(provenance, prefix + path, path)
-            rows.append([clean(name), clean(value, 60), clean(tag, 4), wrapped(source, 60), wrapped(note)])
+            rows.append([clean(name), clean(value, 60), clean(tag, 4), _source(source), wrapped(note)])
     return [{"name": wrapped(parent.removeprefix("structures.").replace(".", " · ")), "rows": rows}
             for parent, rows in groups.items() if rows]
 
@@ -260,7 +270,12 @@ def _row(path, parts, origin) -> list[str]:
         values = [f"{len(values)} numbers"]
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
     shown = "" if unit == "1" else "\u00a0" + unit_words(pretty(unit)).replace(" ", "\u00a0")
-    return [clean(name), value + shown, clean(origin[0], 4), wrapped(origin[1], 60), wrapped(origin[2])]
+    return [clean(name), value + shown, clean(origin[0], 4), _source(origin[1]), wrapped(origin[2])]
+
+
+def _source(text: str) -> str:
+    """A key of the literature; what the user's own file says needs no path here."""
+    return "case file" if text.endswith((".yaml", ".yml")) else wrapped(text, 60)
 
 
 def _origin(provenance: Mapping, *paths: str) -> tuple[str, str, str]:

@@ -276,32 +276,6 @@ def test_logs_of_any_loop_are_drawn():
         assert rendered(Content("T", "Q", (HOLDS,), log)).startswith(b"%PDF")
 
 
-def test_numbers_leave_with_units_and_true_minus():
-    assert tables.quantity(1.85e7, "Pa") == "185 bar"
-    assert tables.quantity(-2.4e-3, "m") == "−2.4 mm"
-    assert tables.quantity(3e-15, "1") == "3·10⁻¹⁵"
-    assert tables.quantity(None, "m") == "–"
-    assert tables.margin_rows([{"actuator": "a", "gain": np.inf, "phase": None}]) == [["a", "∞", "–", "–", "–", "–", "–"]]
-
-
-def test_parameters_carry_value_unit_tag_and_source():
-    provenance = {"structures.lift.revolute.cylinder": ("V", "P1", ""), "plant.p_s": ("D", "P2", "by hand"),
-                  "pose": ("A", "", "guess")}
-    plain = lambda row: [text.replace("\u00a0", " ") for text in row]
-    groups = {g["name"].replace("\u200b", ""): {r[0]: plain(r[1:]) for r in g["rows"]}
-              for g in tables.parameter_groups(PLANT, provenance, "plant.")}
-    assert groups["lift · revolute · cylinder"]["bore"] == ["80 mm", "V", "P1", ""]
-    assert groups[""]["p_s"] == ["185 bar", "D", "P2", "by hand"]
-    assert groups[""]["pose"] == ["(−1.3, 0.4)", "A", "", "guess"]
-    assert groups["lift · revolute · end"]["r"][0] == "(0.9, 0.05, 0) m" and "R" not in groups["lift · revolute · end"]
-    assert groups["lift · revolute · cylinder · valve"]["lag"][0] == "ideal"
-
-
-def test_a_model_that_differs_is_listed():
-    assert tables.differing(PLANT, PLANT, "") == []
-    assert tables.differing(replace(PLANT, p_s=150e5), PLANT, "") == [["p_s", "150 bar", "185 bar"]]
-
-
 def test_signals_are_paired_by_name():
     log = a_log(50)
     assert [f[0] for f in signals.forces(log)] == ["1", "t1"]

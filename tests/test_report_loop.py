@@ -11,7 +11,7 @@ import pytest
 
 from controllers import PID
 from plants import IEHA, LinearActuator
-from reports import Content, document, figures_linear, figures_loop, figures_region, rendered, style, tables, words
+from reports import Content, document, figures_linear, figures_loop, figures_region, rendered, style, words
 from reports.document import THEORY
 from tests.actuator import Actuator, mpc
 from workbench import Sampled
@@ -271,20 +271,6 @@ def test_the_disk_is_drawn_around_its_centre():
 
 
 # ---- words -------------------------------------------------------------------------------------------------------------------
-def test_shares_and_ranges_never_round_up():
-    assert tables.percent(0.05179) == "5.18\u00a0%" and tables.percent(1.0) == "100\u00a0%"
-    assert tables.percent(0.99999).startswith("more than 99.9") and tables.percent(0.9991, 3) == "99.9\u00a0%"
-    assert tables.range_of(-5e-4, 5e-4, "m") == "± 0.5 mm" and tables.range_of(1e5, np.inf, "Pa") == "at least 1 bar"
-    assert tables.range_of(0.0, 0.05, "m") == "0 m … 50 mm"
-    assert tables.ratio("m/m") == "1" and tables.ratio("m/N") == "m/N"
-
-
-def test_gains_are_given_both_ways():
-    row = {"actuator": "X", "gain_up": np.inf, "gain_down": 0.25, "phase": None, "disk": 0.5}
-    assert tables.margin_rows([row], None, {"X": {"M_S": 2.0, "M_T": np.inf}}) == [
-        ["X", "× 0.25 … ∞", "–", "–", "0.5", "2", "∞"]]
-
-
 def test_a_model_of_the_same_kind_is_compared_number_by_number():
     truth = LinearActuator()
     law = SimpleNamespace(model=replace(truth, K=100.0))
