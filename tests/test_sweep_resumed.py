@@ -135,6 +135,18 @@ def test_a_full_disk_says_so_and_keeps_what_there_was(tmp_path, monkeypatch):
             journal.add("l", Outcome())
 
 
+def test_a_table_that_finds_the_disk_full_loses_no_case(tmp_path, monkeypatch):
+    from workbench.sweep import Table
+
+    grid = {"a": [1.5, 2.5], "b": [2.0], "folder": [str(tmp_path)]}
+    with monkeypatch.context() as full:
+        full.setattr(Table, "_to_netcdf", lambda *_: (_ for _ in ()).throw(InputError("the disk is full", mend="free some space")))
+        with pytest.raises(InputError, match=r"the disk is full(?s:.*)free some space; then go on with --resume"):
+            sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1)
+    assert list(sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1, resume=True)["product"]) == [3.0, 5.0]
+    assert len((tmp_path / "ran").read_text().splitlines()) == 2
+
+
 @pytest.mark.parametrize("name, words", [("t.txt", "NetCDF or Parquet"), ("none/t.nc", "no such directory"), (".nc", "NetCDF or")])
 def test_outputs_that_cannot_be_are_refused_before_any_case_runs(tmp_path, name, words):
     with pytest.raises(InputError, match=words):

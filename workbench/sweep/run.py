@@ -62,8 +62,15 @@ def sweep(study: Callable[[Mapping[str, Any]], Mapping[str, Any]], grid: Grid | 
                 tell((len(done) - before) / len(todo), f"{len(done)} of {len(first)}" + (f", {failed} failed" if failed else ""))
         table = tabulated(points, [done[key] for key in keys], units or {}, about or {})
         if out is not None:
-            table.save(out)
+            _save(table, out)
     return table
+
+
+def _save(table: Table, out) -> None:
+    try:
+        table.save(out)
+    except InputError as why:
+        raise InputError(why.message, file=why.file, mend=f"{why.mend}; then go on with --resume, which runs nothing again") from why
 
 
 def _running(study, todo, jobs, scheduler) -> Iterator[tuple[int, Outcome]]:
