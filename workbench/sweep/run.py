@@ -70,7 +70,8 @@ def _save(table: Table, out) -> None:
     try:
         table.save(out)
     except InputError as why:
-        raise InputError(why.message, file=why.file, mend=f"{why.mend}; then go on with --resume, which runs nothing again") from why
+        mend = f"{why.mend}; then go on with --resume, which runs nothing again"
+        raise InputError(why.message, file=why.file, mend=mend) from why
 
 
 def _running(study, todo, jobs, scheduler) -> Iterator[tuple[int, Outcome]]:
