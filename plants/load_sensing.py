@@ -64,9 +64,9 @@ class LoadSensed(OnPump):
 
     def fits(self, supply):
         if isinstance(supply, LoadSensing):
-            return (self.margin, self.nominal) == (supply.margin, 0.0)
+            return (self.margin, self.nominal, self.standby) == (supply.margin, 0.0, supply.standby)
         return isinstance(supply, ElectricLoadSensing) and (
-            self.margin, self.nominal, self.flow) == (supply.least, supply.nominal, supply.flow)
+            self.margin, self.nominal, self.flow, self.standby) == (supply.least, supply.nominal, supply.flow, 0.0)
 
     def rest(self, q, pressures=None):
         """Chambers as the machine rests, the pump its margin above the highest of them."""
@@ -134,7 +134,7 @@ def on_supply(machine: Manipulator, supply) -> Manipulator | LoadSensed | TwoLin
     if isinstance(supply, ConstantPressure):
         return replace(machine, p_s=supply.p_s)
     if isinstance(supply, LoadSensing):
-        return LoadSensed(machine, supply.margin)
+        return LoadSensed(machine, supply.margin, standby=supply.standby)
     if isinstance(supply, ElectricLoadSensing):
         return LoadSensed(machine, supply.least, nominal=supply.nominal, flow=supply.flow)
     if isinstance(supply, TwoPressures):

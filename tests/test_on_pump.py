@@ -136,11 +136,12 @@ def test_at_rest_the_supply_is_what_the_chambers_ask_for(name):
 
 def test_supplies_become_machines():
     assert on_supply(CRANE, ConstantPressure(150e5)).p_s == 150e5
-    for supply in (LoadSensing(15e5), ElectricLoadSensing(3e5, 12e5, 7e-4), TwoPressures(80e5, 170e5, 9e5)):
+    for supply in (LoadSensing(15e5, standby=60e5), ElectricLoadSensing(3e5, 12e5, 7e-4), TwoPressures(80e5, 170e5, 9e5)):
         plant = on_supply(CRANE, supply)
         assert plant.fits(supply) and not plant.fits(LoadSensing(16e5)) and not plant.fits(ConstantPressure())
     assert (plant.low, plant.machine.p_s, plant.margin) == (80e5, 170e5, 9e5)
     assert not on_supply(CRANE, ElectricLoadSensing(15e5)).fits(LoadSensing(15e5))
+    assert on_supply(CRANE, LoadSensing(15e5, standby=60e5)).least() == 60e5
     with pytest.raises(InputError, match="Work"):
         on_supply(CRANE, Work())
 

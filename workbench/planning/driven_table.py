@@ -71,7 +71,8 @@ def compared(others) -> list:
 def survives(name: str, a, b) -> str:
     """How much of the saving over another motion is left at the pump."""
     planned, metered = 1 - a.planned / b.planned, 1 - a.metered / b.metered
-    left = f": {metered / planned:.0%} of it survives".replace("%", " %") if planned > 1e-3 else ""
+    share = f"{metered / planned:.0%}".replace("%", " %") if metered > 0 else "nothing"
+    left = f": {share} of it survives" if planned > 1e-3 else ""
     return f"saving over {name}: planned {percent(planned)}, metered {percent(metered)}{left}"
 
 

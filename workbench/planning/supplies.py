@@ -6,7 +6,7 @@ With the speed v and the force F of each cylinder (positive: rod out), its areas
     p = F/A_a + back pressure where v > 0, F > 0;  −F/A_b + … where v < 0, F < 0;  else 0                  (34) with H(0) = 0
 
     ConstantPressure       P = p_s Q/η                                                                            (31)
-    LoadSensing            P = (max p + Δp) Q/η                                                                   (32), (33)
+    LoadSensing            P = max(max p + Δp, p_0) Q/η, p_0 the pump's standby pressure                          (32), (33)
     ElectricLoadSensing    P = (max p + Δp_0 + Δp_n (Q/Q_n)²) Q/η: the margin follows the flow
     TwoPressures           P = Σ p_i Q_i/η, each cylinder at the lower pressure wherever that moves it
     Work                   P = Σ (F v)⁺, what the cylinders do: a baseline without hydraulics
@@ -170,6 +170,7 @@ class LoadSensing:
     creep: Creep = 0.0
     η: Efficiency = 1.0
     map: EfficiencyMap | None = None
+    standby: Annotated[float, Unit("Pa"), "p_0, least pressure: a load that sinks needs oil behind it", nonnegative] = 0.0
 
     needs_forces: ClassVar[bool] = True
     treated: ClassVar[str] = FOLLOWS
@@ -179,7 +180,7 @@ class LoadSensing:
 
     def pump(self, p, Q):
         """Pressure at the pump for the cylinders' pressures and flows, Pa (33)."""
-        return highest(p) + self.margin
+        return np.maximum(highest(p) + self.margin, self.standby)
 
     drawn, power, pressure = drawn_at_one_pressure, power_asked, pressure_asked
 
