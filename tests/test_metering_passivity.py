@@ -108,15 +108,20 @@ def test_a_part_of_another_kind_is_not_covered():
 
 
 def test_velocities_that_are_not_the_circuits_are_found_out(monkeypatch):
-    """A pump that gives more in the solver; tank flows of the wrong sign, and an orifice left out, in the relations."""
+    """In the solver: a bleed that gives more oil the higher the pressure, one potential of the wrong sign. In the relations: tank
+    flows of the wrong sign, an orifice left out."""
     honest, flows = uniqueness.resolve_all, uniqueness.section_flows
 
-    def rising(rows, supply, β, f, v, P):
-        honest(rows, np.stack([1.2 * supply[:, 0], *supply.T[1:]], 1), β, f, v, P)
+    def rising(rows, supply, *rest):
+        honest(rows, supply * [1.0, 1.0, -1.0], *rest)
 
-    monkeypatch.setattr(uniqueness, "resolve_all", rising)
-    verdict = check_unique(Circuit())
-    assert (verdict.holds, verdict.strength) == (False, "sampled") and "two ways differ" in verdict.worst
+    def flipped(rows, supply, *rest):
+        honest(rows * [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0], supply, *rest)
+
+    for wrong in (rising, flipped):
+        monkeypatch.setattr(uniqueness, "resolve_all", wrong)
+        verdict = check_unique(Circuit(), seed=1)
+        assert (verdict.holds, verdict.strength) == (False, "sampled") and "two ways differ" in verdict.worst
     monkeypatch.setattr(uniqueness, "resolve_all", honest)
     for change in (lambda q: q._replace(Q_ho=q.Q_ho + 2 * q.Q_th), lambda q: q._replace(Q_ro=q.Q_ro - q.Q_pr)):
         monkeypatch.setattr(uniqueness, "section_flows", lambda *s, change=change: change(flows(*s)))

@@ -10,7 +10,7 @@ import pytest
 
 from controllers import OpenLoop
 from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin
-from plants.valve_circuits import Pump, accounts, operating
+from plants.valve_circuits import Pump, Section, accounts, operating
 from workbench import ClosedLoop, InputError, Scenario, Steps, load, simulate, verify
 from workbench.file import loads
 from workbench.parameters import bind
@@ -91,6 +91,18 @@ def test_a_coefficient_that_the_model_has_not_is_found_at_its_valve(runs, path, 
     assert verdict.holds is False and verdict.worst.startswith(valve)
 
 
+@pytest.mark.parametrize("u_b, u_c, f_ey", [(0.0, -1.0, 0.0), (1.0, -0.9, -3e4)], ids=["all flow to one rod", "relief carries"])
+def test_where_pressures_hang_on_the_force_or_on_steep_orifices(u_b, u_c, f_ey):
+    """Bleed shut: at v = Q/A the pump's pressure is whatever f asks for. A load that its relief lets down passes more than the
+    pump gives; a check is shut then, with no drop over its orifice."""
+    arm = Arm(section=Section(P_rM=14e6 if f_ey else 40e6))
+    r = run(MeteredArms(arms=(arm,), u_b=u_b, pump=Pump(Q=4e-3)), {"u_c_1": Steps("output", (0.0, 0.1), (0.0, u_c)), "f_ey_1": f_ey}, 0.5)
+    verdict = check_valve_losses(C.ValveLosses(share=1e-9), r)
+    assert verdict.holds is True
+    by, v = verdict.data["by"], r.log.array("v_1")
+    assert by["rR_1"] > by["pump"] if f_ey else np.mean(np.abs(v + 4e-3 / 0.012) < 1e-9) > 0.5
+
+
 def test_oil_that_is_nobodys_shows_as_a_gap(runs):
     r = again(runs[MeteredArms])
     k = r.log.names.index("v_1")
@@ -140,6 +152,7 @@ def test_pressures_are_judged_by_the_worst_of_what_balances():
     assert ask(300e5).holds is None and "anywhere between" in ask(300e5).worst
     assert ask(420e5).holds is True and ask(0.99 * least).holds is False and ask(1.01 * least).holds is None
     assert ask(420e5, 10e5).holds is None and ask(420e5, 10e5).margin == -10e5
+    assert [check_cavitation(C.NoCavitation(low=low), r).holds for low in (10e5, 0.0)] == [None, True]
 
 
 def test_ranges_of_standing_rods_are_the_circuits():

@@ -18,7 +18,9 @@ import numpy as np
 
 from plants.components.orifice import root as smooth_root
 from plants.valve_circuits.circuit import Openings
-from plants.valve_circuits.solve import operating
+from plants.valve_circuits.kernel import section
+from plants.valve_circuits.roots import resolve
+from plants.valve_circuits.solve import _section_flows
 from workbench.errors import InputError
 from workbench.system import controls, names
 
@@ -82,8 +84,9 @@ def section_flows(s: Section, P) -> Flows:
     """By the orifices' laws and the chambers' oil balances, whichever way the section is open."""
     _, _, _, _, k_ph, k_pr, k_th, k_tr, k_a = s.row
     a, b = np.square(k_ph), np.square(k_pr)
-    meet = np.where(a + b > 0, (a * s.P_h + b * s.P_r) / np.where(a + b > 0, a + b, 1.0), P)  # no flow through the check
-    P_c = np.maximum(P, meet)
+    both = (a > 0) & (b > 0)  # else no rounding: orifices are steep at no drop
+    meet = np.where(both, (a * s.P_h + b * s.P_r) / np.where(both, a + b, 1.0), np.where(a > 0, s.P_h, np.where(b > 0, s.P_r, P)))
+    P_c = np.maximum(P, meet)  # the check is shut where no flow through it needs more than P
     q_ph, q_pr, q_th, q_tr = k_ph * _signed(P_c - s.P_h), k_pr * _signed(P_c - s.P_r), k_th * _signed(s.P_h), k_tr * _signed(s.P_r)
     q_a = k_a * np.sqrt(np.maximum(s.P_r - s.P_h, 0.0))
     return Flows(q_ph, q_pr, q_th, q_tr, q_a, q_ph - q_th + q_a - s.row[0] * s.v, q_pr - q_tr - q_a + s.row[1] * s.v, P_c)
@@ -217,14 +220,18 @@ def valve_powers(plant, log, every: int = 1) -> dict[str, np.ndarray]:
     u_a = np.stack(np.broadcast_arrays(*opened, v[:, 0])[:-1], -1)
     keys = ("pump", "bleed", "pR", *(f"{valve}_{name}" for name in plant.names for valve in ("rod", *_VALVES)))
     found = {key: np.zeros(len(v)) for key in keys}
+    circuit, (Q, _, k_b), β = plant.circuit, plant.supply, np.array([a.B for a in plant.arms])
+    supply = circuit.supply(plant.u_b)
     for i, (w, g, u, a) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0), u_a)):
-        at = operating(plant.circuit, tuple(Openings.command(float(c), float(r)) for c, r in zip(u, a)), plant.u_b, w, g)
-        P = at.P.high
-        found["pump"][i], found["bleed"][i], found["pR"][i] = plant.pump.Q * P, at.Q_b * P, at.Q_M * P
-        for name, s, own, force in zip(plant.names, at.sections, w, g):
-            h, r = s.P_h.high, s.P_r.high
-            taken = (force * own, s.Q_ph * (P - h), s.Q_pr * (P - r), s.Q_th * h, s.Q_tr * r, s.Q_a * (r - h), s.Q_ho * h,
-                     s.Q_ro * r)
+        rows = circuit.rows([Openings.command(float(c), float(r)) for c, r in zip(u, a)])
+        P = resolve(rows, supply, β, g - β * w, np.zeros(len(w)), np.zeros(len(w)))
+        left = Q - k_b * np.sqrt(P)
+        for name, row, own, force, b in zip(plant.names, rows, w, g, β):
+            h, r = section(row, P, own - force / b, 1.0 / b)
+            q = _section_flows(row, P, [(h, r)], 0, own)
+            left -= max(q[0] + q[1], 0.0)
+            taken = (force * own, q[0] * (P - h), q[1] * (P - r), q[2] * h, q[3] * r, q[4] * (r - h), q[5] * h, q[6] * r)
             for valve, power in zip(("rod", *_VALVES), taken):
                 found[f"{valve}_{name}"][i] = power
+        found["pump"][i], found["bleed"][i], found["pR"][i] = Q * P, k_b * P**1.5, max(left, 0.0) * P
     return {"t": log.time[::every], **found}

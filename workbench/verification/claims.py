@@ -129,7 +129,7 @@ class EnergyBalance(_Checked):
 class ValveLosses(_Checked):
     """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
 
-    share: Annotated[float, Unit("1"), "largest gap, as a share of the pump's largest power", fraction] = 1e-6
+    share: Annotated[float, Unit("1"), "largest gap, as a share of the largest power of pump, rods, valves", fraction] = 1e-6
     counted: bool = True
 
 

@@ -30,7 +30,7 @@ def check_valve_losses(claim, run: Run) -> Verdict:
     if gone:
         return gone
     a = _account(key, run)
-    top = float(np.abs(a.pump).max())
+    top = max(float(np.abs(p).max()) for p in (a.pump, *a.work.values(), *a.law.values()))
     if len(a.t) < 2 or not top > 0:
         return Verdict(key, text, None, worst="the pump gave no energy to find again", source=source, counted=claim.counted)
     nothing, off = np.zeros(len(a.t)), {}
