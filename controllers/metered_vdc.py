@@ -181,7 +181,11 @@ class MeteredVDC(Controller):
         return [*self.required(m, list(z[: len(self.machine.observers)]))[1], *self.machine.errors(m)]
 
     def certificate(self, plant):
-        """The dissipation ledger of this law on `plant`."""
+        """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
         from controllers.metered_vdc_ledger import MeteredVDCLedger
+
+        if type(plant) is not type(self.model):
+            raise InputError(f"MeteredVDC: its ledger is that of a {type(self.model).__name__}, which its model is, and knows no "
+                             f"{type(plant).__name__}", mend="verify it on the model's kind of plant; simulate runs it on this one")
 
         return MeteredVDCLedger(self, plant)
