@@ -96,7 +96,8 @@ def test_where_pressures_hang_on_the_force_or_on_steep_orifices(u_b, u_c, f_ey):
     """Bleed shut: at v = Q/A the pump's pressure is whatever f asks for. A load that its relief lets down passes more than the
     pump gives; a check is shut then, with no drop over its orifice."""
     arm = Arm(section=Section(P_rM=14e6 if f_ey else 40e6))
-    r = run(MeteredArms(arms=(arm,), u_b=u_b, pump=Pump(Q=4e-3)), {"u_c_1": Steps("output", (0.0, 0.1), (0.0, u_c)), "f_ey_1": f_ey}, 0.5)
+    plant = MeteredArms(arms=(arm,), u_b=u_b, pump=Pump(Q=4e-3))
+    r = run(plant, {"u_c_1": Steps("output", (0.0, 0.1), (0.0, u_c)), "f_ey_1": f_ey}, 0.5)
     verdict = check_valve_losses(C.ValveLosses(share=1e-9), r)
     assert verdict.holds is True
     by, v = verdict.data["by"], r.log.array("v_1")
