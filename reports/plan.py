@@ -41,9 +41,10 @@ def _of_the_run(log, plant, analysis) -> dict:
         plan["tracking"] = lambda: run.tracking(log, beside)
         plan |= {} if beside else {"followed": lambda: run.followed(log)}
     plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant)}
-    if limited := analysis.get("limits"):
+    behind_valves = course(log, plant) is not None  # whose commands have a chapter of their own
+    limited = analysis.get("limits")
+    if limited and not (behind_valves and all(entry["kind"] == "command" and not entry["share"] for entry in limited)):
         plan["limits"] = lambda: loop.limits(limited)
-    behind_valves = course(log, plant) is not None  # with a chapter of their own
     if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
         plan["voltages"] = lambda: run.voltages(log, plant)
     plan["friction"] = lambda: friction.rubbed(log, plant)

@@ -315,3 +315,13 @@ def test_an_open_loop_has_no_model_to_speak_of(run):
     assert "Nothing controls it" in open_ and "controller’s model" not in open_
     closed = pages(plant, controller=PID(plant, signals=("l_1", "l_2"), feed="gain", damping="none"))
     assert "Nothing controls it" not in closed and "same parameters as the machine" in closed
+
+
+def test_commands_that_meet_no_limit_are_drawn_once(run):
+    from reports.plan import planned
+
+    plant, log = run
+    far = {"kind": "command", "share": 0.0}
+    drawn = lambda *limits: set(planned(Content("two arms", "?", log=log, plant=plant, analysis={"limits": limits})))
+    assert not {"limits", "voltages"} & drawn(far)
+    assert "limits" in drawn(far, far | {"share": 0.1}) and "limits" in drawn(far | {"kind": "output"})
