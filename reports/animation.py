@@ -54,7 +54,7 @@ def check_animation(path: str | os.PathLike, plant: Any) -> Picture:
     drawn = picture(plant)
     if drawn is None:
         raise InputError(f"{type(plant).__name__} has no bodies that could be drawn",
-                         mend="animate a crane, arms behind valves, a four-bar or a mechanism; for other plants write --csv and plot it")
+                         mend="animate a crane, arms behind valves, a four-bar or a mechanism; for others write --csv and plot it")
     return drawn
 
 
