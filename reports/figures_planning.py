@@ -54,21 +54,23 @@ def shown(found) -> list:
 
 
 def motion(found):
-    """Extension under every planner; pistons' positions and speeds of the optimum."""
+    """Extension under every planner; joints, pistons and their speeds under the optimum."""
     task = found.task
-    fig, axes = panels(3, 1, 1.25, top=0.42)
+    fig, axes = panels(4, 1, 1.05, top=0.42)
     for r, color in zip(shown(found), CYCLE):
         axes[0, 0].plot(task.times, r.plan.q_3, color=color, lw=1.5 if r is found.rows[0] else 0.9, label=clean(r.name, 40))
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="upper center", ncols=5, columnspacing=0.9, fontsize=6.8)
     s = found.best.signals
     middle = (task.times[:-1] + task.times[1:]) / 2
     for i, (name, color) in enumerate(zip(task.crane.actuator_names, (BLUE, ORANGE, GREEN))):
-        axes[1, 0].plot(task.times, s["x"][:, i], color=color, label=name)
-        axes[2, 0].step(middle, 1e3 * s["v"][:, i], where="mid", color=color, lw=0.8)
-    axes[1, 0].legend(loc="upper right", ncols=3)
-    for ax, label in zip(axes[:, 0], ("extension, m", "pistons, m", "speed, mm/s")):
+        if i < 2:
+            axes[1, 0].plot(task.times, np.degrees(s["q"][:, i]), color=color)
+        axes[2, 0].plot(task.times, s["x"][:, i], color=color, label=name)
+        axes[3, 0].step(middle, 1e3 * s["v"][:, i], where="mid", color=color, lw=0.8)
+    axes[2, 0].legend(loc="upper right", ncols=3)
+    for ax, label in zip(axes[:, 0], ("extension, m", "joints, °", "pistons, m", "speed, mm/s")):
         ax.set_ylabel(label)
-    axes[2, 0].set_xlabel("t, s")
+    axes[3, 0].set_xlabel("t, s")
     return fig
 
 

@@ -60,7 +60,7 @@ def data(content: Planned, drawn: list[str]) -> dict:
     return {"title": clean(content.case.name, 60), "short": "Plan", "date": clean(content.date, 40), "what": clean(title(task)),
             "head": list(HEAD[:6]), "rows": [r[:6] for r in rows], "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
             "remarks": [tables.wrapped(clean(r)) for r in remarks(found)], "supply": type(task.supply).__name__,
-            "order": task.order, "history": history(found.best),
+            "treated": clean(task.supply.treated), "order": task.order, "history": history(found.best),
             "command": clean(content.command), "figures": drawn,
             "driven": [_driven(drives, i) for i, drives in enumerate(content.drives)]}
 

@@ -22,6 +22,7 @@ from workbench.parameters import Unit, positive
 from workbench.planning.kernel import Kernel, force_table
 from workbench.planning.task import BIG, Task
 
+COVERS, FLOOR = 2.0, 1e-4  # times what grids and refinements differ by; share of the energy: see `optimise`
 WIDEST = 81  # nodes a step may go to with two states: slower paths than this is meant for have no need to go further
 
 
@@ -177,30 +178,33 @@ def energy(task: Task, q_3: np.ndarray) -> float:
 def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None) -> Plan:
     """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
 
-    The estimate is the larger of two: what refinement won since its grid was three times as coarse (the error falls with the
-    spacing, so half of that may be left), and by how much the paths found from two first grids, refined differently, differ.
+    The estimate is twice the larger of two: what refinement won since its grid was three times as coarse (the error falls with
+    the spacing, so half of that may be left), and by how much the paths found from two first grids, refined differently, differ.
+    Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
+    it beside much finer searches.
     """
     from workbench.planning.feasibility import explain
 
-    found = []
-    # Two ways down that share no grid: what they differ by is what the way decides.
+    # Ways down that share no grid: what they differ by is what the way decides.
     ways = [(2 * search.nodes // 3, 1.3 * search.shrink), (search.nodes, search.shrink)]
-    for nodes, shrink in (*ways, *([(5 * search.nodes, search.shrink)] if task.order == 1 else [])):
-        if len(found) == 2 or (found and nodes > search.nodes):
-            break
-        if (plan := solved(task, replace(search, nodes=nodes, shrink=shrink), tell, len(found))) is not None:
-            found.append(plan)
+    if task.order == 1 and getattr(task.supply, "creep", 0.0) > 0:  # nodes are at rest, this jump is not
+        ways.append((2 * search.nodes, search.shrink))
+    tried = (solved(task, replace(search, nodes=n, shrink=shrink), tell, i / len(ways)) for i, (n, shrink) in enumerate(ways))
+    found = [plan for plan in tried if plan is not None]
+    if not found and task.order == 1:
+        found = [plan for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)] if plan is not None]
     if not found:
         raise explain(task)
     best = min(found, key=lambda p: p.energy)
-    doubt = abs(found[0].energy - found[-1].energy) if len(found) > 1 else None
+    doubt = abs(min(p.energy for p in found[:-1]) - found[-1].energy) if len(found) > 1 else None
     coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
     won = coarser[-1] - best.energy if coarser else best.energy
-    fine = found[-1]
-    return replace(best, estimate=None if doubt is None else max(doubt, won), value=fine.value, nodes=fine.nodes)
+    least = FLOOR * best.energy if task.supply.needs_forces else 0.0
+    estimate = None if doubt is None else max(COVERS * max(doubt, won), least)
+    return replace(best, estimate=estimate, value=found[-1].value, nodes=found[-1].nodes)
 
 
-def solved(task: Task, search: Search, tell: Callable = lambda fraction, what="": None, turn: int = 0) -> Plan | None:
+def solved(task: Task, search: Search, tell: Callable = lambda fraction, what="": None, done: float = 0.0) -> Plan | None:
     """The plan found from one first grid, refined; None when it has no feasible motion."""
     kernel = Kernel(task.step, coefficients(task))
     low, high = task.ranges[2]
@@ -212,7 +216,7 @@ def solved(task: Task, search: Search, tell: Callable = lambda fraction, what=""
         base[-1] = task.end - h * round((task.end - low) / h)
         only[task.steps] = round((task.end - base[-1]) / h)
     first = grid(task, base, h, n, only)
-    tell(0.1 + 0.5 * turn, "searching the whole stroke")
+    tell(0.05 + 0.95 * done, "searching the whole stroke")
     q, value = _one_pass(task, kernel, first, None)
     if q is None:
         return None

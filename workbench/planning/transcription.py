@@ -28,7 +28,7 @@ from workbench.planning.task import BIG, Task
 
 SPEED, PRESSURE = 1e-3, 1e8  # m/s and Pa/(m/s): widths of the rounded corners, w and PRESSURE w
 WIDTHS = (30.0, 10.0, 4.0, 1.5)  # times SPEED: starting narrower, or falling faster, ends 5 to 15 % higher
-MOST = 150  # iterations of a rounded program; what it has then is where the next starts
+MOST = 150  # iterations of a rounded program on the way to sides; what it has then is where the next starts
 ASIDE = 1e-7  # m/s, how far from its jump a cylinder stays on its side
 INSIDE = 1e-7  # rad, how far the joints stay from their ends: a solver meets limits to its own tolerance
 
@@ -48,7 +48,7 @@ def transcribe(task: Task, starts: int = 8, seed: int = 1, most: int = 0) -> tup
     """
     sides = Sides(task, most or 1000) if hasattr(task.supply, "drawn") else None
     smooth = isinstance(task.supply, ConstantPressure) and task.supply.map is None
-    rounded = None if smooth else _rounded(task, most or MOST)
+    rounded = None if smooth else _rounded(task, most or (MOST if sides else 1000))
     loosened = replace(task, crane=limited(task.crane, 1 + 1e-6), Q_max=_loose(task.Q_max), p_max=_loose(task.p_max))
     rng, found, best = np.random.default_rng(seed), [], None
     for _ in range(starts):
