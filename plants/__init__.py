@@ -8,7 +8,7 @@ _HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute"
     "BengisuAkay": "components.friction", "BrownMcPhee": "components.friction", "ModifiedLuGre": "components.friction",
     "IEHA": "ieha", "LinearActuator": "linear_actuator", "InputOutput": "ieha_inverse", "feedforward": "ieha_inverse",
     "BaseMotion": "base_motion", "FourBar": "four_bar", "ThrottledCircuit": "components.circuit",
-    "MeteredArms": "metered_arms", "Arm": "metered_arms", "MeteredTwin": "metered_twin",
+    "MeteredArms": "metered_arms", "Arm": "metered_arms", "MotorArm": "metered_arms", "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
     "Mechanism": "multibody.mechanism", "machine": "shipped", "machines": "shipped",
     "PlanarCrane": "planar_crane", "WholeCrane": "planar_whole",

@@ -1,18 +1,19 @@
-"""Arms, each turned by a cylinder behind quasistatic valves, all on one pump.
+"""Arms, each turned by a cylinder or a motor behind quasistatic valves, all on one pump.
 
     (J + M L_g²) θ̈ = −M g L_g cos θ + f ℓ'(θ) + L_f cos θ f_ey                                            (79)
-    ℓ = |r_m − r_b|,  r_m = −L_m (cos(θ − α), sin(θ − α)),  ℓ' = r_m × (r_m − r_b)/ℓ                        (80), (89)
     f = K(x − ℓ) + B(ẋ − ℓ̇),  f ∈ Γ(ẋ)  ⇔  ẋ = Λ(B, f̄),  f̄ = K(x − ℓ) − B ℓ̇                             (68)–(70)
 
-x is the rod's displacement (p of the source), ℓ that of the arm's pin; K and B stand for what lies between, and relax the set
-Γ(0) into an ordinary differential equation. One arm: Λ in closed form; several: the root in the pump's pressure, unrolled.
+x is the rod's displacement (p of the source), ℓ that of the arm's pin (`metered_arm`); K and B stand for what lies between, and
+relax the set Γ(0) into an ordinary differential equation. One arm without regeneration: Λ in closed form; else: the
+root in the pump's pressure, unrolled (`valve_circuits.shared`).
 
-Command u_c opens u_ph = u_tr (u_c > 0, extending) or u_pr = u_th (u_c < 0); it is cut at ±1 (67). The bleed is fixed at u_b.
-K is chosen as high as the step h bears, B to damp it (`Arm.step_limit`); `h` is the step they are checked against.
-`valve_circuits.stepping` has the implicit step (72), and regeneration.
+Command u_c opens u_ph = u_tr (u_c > 0, extending) or u_pr = u_th (u_c < 0); it is cut at ±1 (67). Regeneration, where an arm has
+it, opens by u_a, which is u_c or an input of its own (`Arm.regeneration`), and only while u_c > 0, as Section 5.1 there assumes.
+The bleed is fixed at u_b. K and B are given, or chosen by the rule of `metered_arm` for steps of `h`; longer ones than they bear
+are refused. `valve_circuits.stepping` has the implicit step (72).
 
-Source: [Kikuuwe21] Sections 4.1, 4.3, 6. (81) there has the sign of (68a) wrong: with it a locked arm runs away. Pin r_b, θ(0), g
-are not in the text; these defaults open the rod-side relief at 7.404 s as in Fig. 6.
+Source: [Kikuuwe21] Sections 4.1, 4.3, 5, 6. (81) there has the sign of (68a) wrong: with it a locked arm runs away. Pin r_b, θ(0),
+g are not in the text; these defaults open the rod-side relief at 7.404 s as in Fig. 6.
 """
 
 from __future__ import annotations
@@ -22,70 +23,11 @@ from typing import Annotated, final
 
 import numpy as np
 
+from plants.metered_arm import Arm, MotorArm
 from plants.valve_circuits import closed, shared
-from plants.valve_circuits.circuit import Circuit, Pump, Section
-from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
+from plants.valve_circuits.circuit import Circuit, Pump
+from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.system import Signal, System
-
-
-@final
-@dataclass(frozen=True)
-class Arm:
-    """One arm with its cylinder, whose valve section takes the arm's name. Raises ValueError where the pin meets the base."""
-
-    name: str = "1"
-    L_g: Annotated[float, Unit("m"), "joint to centre of mass", positive] = 1.5
-    L_m: Annotated[float, Unit("m"), "joint to the cylinder's pin", positive] = 0.6
-    L_f: Annotated[float, Unit("m"), "joint to the tip", positive] = 3.0
-    α: Annotated[float, Unit("rad"), "angle of the pin behind the arm"] = np.pi / 4
-    M: Annotated[float, Unit("kg"), "mass", positive] = 2000.0
-    J: Annotated[float, Unit("kg*m^2"), "inertia about the centre of mass", nonnegative] = 5000.0
-    r_bx: Annotated[float, Unit("m"), "base pin of the cylinder, forwards of the joint"] = -1.2
-    r_by: Annotated[float, Unit("m"), "base pin of the cylinder, above the joint"] = -1.2
-    θ_0: Annotated[float, Unit("rad"), "angle at the start"] = -np.pi / 6
-    K: Annotated[float, Unit("N/m"), "stiffness between rod and arm", positive] = 5e7
-    B: Annotated[float, Unit("N*s/m"), "damping between rod and arm", positive] = 2.5e6
-    section: Section = Section()
-
-    def __post_init__(self):
-        check_bounds(self)
-        if abs(self.lever(self.θ_0)) < 1e-3 * self.L_m:
-            raise ValueError(f"θ_0: at {self.θ_0:.4g} rad the cylinder points through the joint and cannot turn the arm")
-
-    @property
-    def inertia(self):
-        """About the joint, kg m²."""
-        return self.J + self.M * self.L_g**2
-
-    def pin(self, θ):
-        """r_m, and r_m − r_b."""
-        x, y = -self.L_m * np.cos(θ - self.α), -self.L_m * np.sin(θ - self.α)
-        return x, y, x - self.r_bx, y - self.r_by
-
-    def length(self, θ):
-        """ℓ [m]."""
-        _, _, x, y = self.pin(θ)
-        return np.sqrt(x * x + y * y)
-
-    def lever(self, θ):
-        """ℓ' = dℓ/dθ [m]."""
-        x, y, a, b = self.pin(θ)
-        return (x * b - y * a) / self.length(θ)
-
-    def held(self, θ, θ̇, x):
-        """f̄ [N] of βv + f̄ ∈ Γ(v)."""
-        return self.K * (x - self.length(θ)) - self.B * self.lever(θ) * θ̇
-
-    def torque(self, θ, f, f_ey, g):
-        """About the joint [N m]."""
-        return f * self.lever(θ) + (self.L_f * f_ey - self.M * g * self.L_g) * np.cos(θ)
-
-    def step_limit(self) -> float:
-        """Step h [s] below which both rules are stable: h (B + hK/2) ℓ'²/I < 2 at the longest lever there can be, and h K/B < 2."""
-        lever = min(self.L_m, (self.r_bx**2 + self.r_by**2) ** 0.5)
-        c, k = self.B * lever**2 / self.inertia, self.K * lever**2 / self.inertia
-        return float(min((np.sqrt(c * c + 4.0 * k) - c) / k, 2.0 * self.B / self.K))
-
 
 _PER_ARM = (("θ", "rad", "angle of arm {}"), ("dθ", "rad/s", "its rate"), ("x", "m", "displacement of the rod of arm {}"))
 _SHOWN = (("l", "m", "pin to pin, arm {}"), ("v", "m/s", "velocity of the rod of arm {}"), ("f", "N", "force of the rod of arm {}"),
@@ -93,21 +35,28 @@ _SHOWN = (("l", "m", "pin to pin, arm {}"), ("v", "m/s", "velocity of the rod of
           ("P_r", "Pa", "rod side of arm {}"))
 
 
-def _signals(kinds, names, kind: str = ""):
-    return tuple(Signal(f"{key}_{name}", unit, meaning.format(name), kind) for name in names for key, unit, meaning in kinds)
+_TURNED = {"m": "rad", "m/s": "rad/s", "N": "N*m"}  # units of a motor's "rod"
+_OF_ROD = ("x", "l", "dl", "v", "f", "stretch")
+
+
+def _signals(kinds, arms, kind: str = ""):
+    unit = lambda key, unit, arm: _TURNED[unit] if isinstance(arm, MotorArm) and key in _OF_ROD else unit
+    return tuple(Signal(f"{key}_{a.name}", unit(key, of, a), meaning.format(a.name), kind)
+                 for a in arms for key, of, meaning in kinds)
 
 
 @final
 @dataclass(frozen=True)
 class MeteredArms(System):
-    """Equations in the module's docstring. Inputs a command u_c in [−1, 1] and a force f_ey [N] at the tip, upwards, for each arm.
+    """Equations in the module's docstring. Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is
+    an "input", and a force f_ey [N] at the tip, upwards, for each arm.
 
     Where a standing rod leaves its chambers' pressures open, P_h and P_r shown are the least that balance. Raises ValueError for
     numbers out of range, InputError for arms that share a name.
     """
 
     name: str = "metered arm"
-    arms: tuple[Arm, ...] = (Arm(),)
+    arms: tuple[Arm | MotorArm, ...] = (Arm(K=5e7, B=2.5e6),)
     pump: Pump = Pump()
     u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.3
     g: Annotated[float, Unit("m/s^2"), "gravity"] = 9.8
@@ -115,11 +64,18 @@ class MeteredArms(System):
 
     def __post_init__(self):
         check_bounds(self)
+        object.__setattr__(self, "arms", tuple(replace(a, **a.ruled(self.h)) for a in self.arms))
         for arm in self.arms:
             if arm.step_limit() < self.h:
                 raise ValueError(f"arms.{arm.name}: K = {arm.K:.3g} N/m and B = {arm.B:.3g} N s/m bear steps up to "
-                                 f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, or lower h and the step (max_step)")
+                                 f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, leave them out (they are then "
+                                 "chosen for h), or lower h and the step (max_step)")
         self.circuit  # noqa: B018 — refuses arms that share a name
+
+    @property
+    def longest_step(self) -> float:
+        """Step [s] that K and B of every arm bear."""
+        return min(a.step_limit() for a in self.arms)
 
     loop_rate = 6.0  # 1/s, what a position loop can have: arm and K swing at 5 to 7 Hz, damped by B alone
 
@@ -134,20 +90,26 @@ class MeteredArms(System):
 
     @property
     def states(self):
-        return _signals(_PER_ARM, self.names)
+        return _signals(_PER_ARM, self.arms)
 
     @property
     def inputs(self):
-        return (*_signals((("u_c", "1", "command of arm {}"),), self.names),
-                *_signals((("f_ey", "N", "force at the tip of arm {}, upwards"),), self.names, "disturbance"))
+        return (*_signals((("u_c", "1", "command of arm {}"),), self.arms),
+                *_signals((("u_a", "1", "opening of regeneration of arm {}"),), self._regenerating),
+                *_signals((("f_ey", "N", "force at the tip of arm {}, upwards"),), self.arms, "disturbance"))
+
+    @property
+    def _regenerating(self):
+        """Arms whose regeneration is an input."""
+        return tuple(a for a in self.arms if a.regeneration == "input")
 
     @property
     def outputs(self):
-        return (*_signals(_SHOWN[:1], self.names), *_signals((("dl", "m/s", "its rate, arm {}"),), self.names), *self.states)
+        return (*_signals(_SHOWN[:1], self.arms), *_signals((("dl", "m/s", "its rate, arm {}"),), self.arms), *self.states)
 
     @property
     def monitors(self):
-        return (*_signals(_SHOWN, self.names), Signal("P", "Pa", "pressure of the pump"),
+        return (*_signals(_SHOWN, self.arms), Signal("P", "Pa", "pressure of the pump"),
                 Signal("r_P", "1", "pump's flow that its pressure leaves unaccounted for, over Q"))
 
     @property
@@ -166,7 +128,8 @@ class MeteredArms(System):
         return sum(gains) / len(gains)
 
     def limits(self):
-        return {f"u_c_{name}": (-1.0, 1.0) for name in self.names}
+        return ({f"u_c_{name}": (-1.0, 1.0) for name in self.names}
+                | {f"u_a_{a.name}": (0.0, 1.0) for a in self._regenerating})
 
     def initial(self):
         return [number for a in self.arms for number in (a.θ_0, 0.0, a.length(a.θ_0))]
@@ -224,12 +187,22 @@ class MeteredArms(System):
                 for number in (θ, 0.0, a.length(θ) - a.torque(θ, 0.0, 0.0, self.g) / a.lever(θ) / a.K)]
 
     # ---- valves -----------------------------------------------------------------------------------------------------
-    def rows(self, u):
-        """As `Circuit.rows`, for commands u."""
-        found = []
+    def regeneration(self, u) -> list:
+        """Opening u_a of each arm, for commands and openings u (as `inputs`); a plain 0.0 where it has none."""
+        given, found = iter(u[len(self.arms):]), []
         for arm, u_c in zip(self.arms, u):
+            asked = next(given) if arm.regeneration == "input" else u_c
+            opened = np.where(u_c > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
+            found.append(0.0 if arm.regeneration == "none" else opened)
+        return found
+
+    def rows(self, u):
+        """As `Circuit.rows`, for commands and openings u (as `inputs`, forces may be left out)."""
+        found = []
+        for arm, u_c, u_a in zip(self.arms, u, self.regeneration(u)):
             s, out, back = arm.section, np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
-            found.append([s.A_h, s.A_r, s.P_hM, s.P_rM, s.c_ph * out, s.c_pr * back, s.c_th * back, s.c_tr * out, 0.0])
+            found.append([s.A_h, s.A_r, s.P_hM, s.P_rM, s.c_ph * out, s.c_pr * back, s.c_th * back, s.c_tr * out,
+                          0.0 if arm.regeneration == "none" else s.c_a * u_a])
         return found
 
     @property
@@ -241,7 +214,7 @@ class MeteredArms(System):
         """(arm, θ, θ̇, x) of each, f̄, and velocities of the rods."""
         parts = [(a, *x[3 * j: 3 * j + 3]) for j, a in enumerate(self.arms)]
         held = [a.held(θ, θ̇, p) for a, θ, θ̇, p in parts]
-        if len(parts) == 1:
+        if len(parts) == 1 and parts[0][0].regeneration == "none":
             v = [closed.Λ(self.rows(u)[0], self.supply, parts[0][0].B, held[0])]
         else:
             v = shared.resolved(self.rows(u), self.supply, [a.B for a in self.arms], held).v
@@ -249,7 +222,7 @@ class MeteredArms(System):
 
     def rhs(self, t, x, u):
         rates = []
-        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[len(self.arms):]):
+        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms):]):
             rates += [θ̇, a.torque(θ, f_bar + a.B * v, f_ey, self.g) / a.inertia, v]
         return rates
 
@@ -262,15 +235,15 @@ class MeteredArms(System):
         rows = self.rows(u)
         pump = shared.resolved(rows, self.supply, [a.B for a in self.arms], held)
         shown = []
-        for (a, θ, _, p), f_bar, w, row in zip(parts, held, v, rows):
+        for (a, θ, _, p), f_bar, w, row, pair in zip(parts, held, v, rows, pump.held):
             l, f = a.length(θ), f_bar + a.B * w
-            shown += [l, w, f, p - l, *shared.pressures(row, self.supply, w, f, pump.P)]
+            shown += [l, w, f, p - l, *shared.pressures(row, self.supply, w, f, pump.P, pair)]
         return [*shown, pump.P, pump.residual]
 
     def powers(self, t, x, u):
         """Power into the arms and what lies between rod and arm, by cause (W); their sum is d(stored)/dt."""
         found = []
-        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[len(self.arms):]):
+        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms):]):
             found += [(f_bar + a.B * v) * v, -a.B * (v - a.lever(θ) * θ̇) ** 2, a.L_f * np.cos(θ) * θ̇ * f_ey]
         return found
 

@@ -18,7 +18,8 @@ from workbench.file import loads
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PAPER = MeteredArms()
-TWO = MeteredArms(arms=(Arm(θ_0=np.radians(-30)), Arm("2", θ_0=np.radians(-20))))
+BETWEEN = {"K": 5e7, "B": 2.5e6}
+TWO = MeteredArms(arms=(Arm(θ_0=np.radians(-30), **BETWEEN), Arm("2", θ_0=np.radians(-20), **BETWEEN)))
 
 
 def lifting(t):
@@ -96,6 +97,43 @@ def test_regeneration_lowers_the_arm_faster():
     assert np.abs(with_it.v[1500, 0]) > np.abs(without.v[1500, 0])
 
 
+REGENERATING = {"input": MeteredArms(arms=(Arm(θ_0=np.radians(30), regeneration="input", **BETWEEN),)),
+                "command": MeteredArms(arms=(Arm(θ_0=np.radians(30), regeneration="command", **BETWEEN),))}
+
+
+def test_regeneration_in_the_equations_is_that_of_the_implicit_step():
+    """Lowered while pulled at, regeneration open: the step's error against the equations is of order 1.00."""
+    plant, u_c, pull = REGENERATING["input"], 0.45, -2e4
+    forces = {"u_c_1": u_c, "f_ey_1": pull}
+    log = simulate(plant, Scenario(0.4, disturbances=forces | {"u_a_1": 0.8}, max_step=5e-4), compiled=False)
+    truth, without = log.array("θ_1")[-1], stepped(plant, 0.4, 1e-3, u_c, pull).θ[-1, 0]
+    errors = np.array([abs(stepped(plant, 0.4, h, u_c, pull, 0.8).θ[-1, 0] - truth) for h in (2e-3, 1e-3, 5e-4, 2.5e-4)])
+    assert np.log2(errors[:-1] / errors[1:]) == pytest.approx(1.0, abs=0.03)
+    assert without - truth > 3 * errors[1]  # what was left out would show
+    s = plant.arms[0].section
+    assert s.A_h * log.array("P_h_1") - s.A_r * log.array("P_r_1") == pytest.approx(log.array("f_1"), abs=1e-3)
+    assert (log.array("P_r_1") - log.array("P_h_1")).max() > 1e4 and log.array("r_P").max() < 1e-9
+
+
+@pytest.mark.parametrize("way", ["input", "command"])
+def test_velocities_with_regeneration_are_those_of_the_circuit(way):
+    plant, rng = REGENERATING[way], np.random.default_rng(4)
+    a = plant.arms[0]
+    for _ in range(20):
+        u_c, u_a, θ, dθ = float(rng.uniform(-0.3, 1)), float(rng.uniform()), float(rng.uniform(-1, 0.5)), float(0.1 * rng.normal())
+        x = [θ, dθ, a.length(θ) + 5e-3 * rng.normal()]
+        opened = max(u_c, 0.0) if way == "command" else u_a * (u_c > 0)
+        with np.errstate(over="ignore"):
+            v = float(plant.rhs(0.0, x, [u_c, *([u_a] if way == "input" else []), 0.0])[2])
+        assert v == pytest.approx(Λ(plant.circuit, Openings.command(u_c, opened), 0.3, a.B, a.held(*x))[0], abs=1e-11)
+
+
+def test_regeneration_opens_only_while_the_rod_is_commanded_to_extend():
+    plant = REGENERATING["input"]
+    assert [float(plant.rows([u_c, 0.7, 0.0])[0][8]) / plant.arms[0].section.c_a for u_c in (-0.5, 0.0, 0.2)] == [0.0, 0.0, 0.7]
+    assert float(REGENERATING["command"].rows([0.3, 0.0])[0][8]) == 0.3 * Section().c_a and PAPER.rows([0.3, 0.0])[0][8] == 0.0
+
+
 # ---- two arms ------------------------------------------------------------------------------------------------------------------
 def test_the_second_arm_takes_oil_from_the_first():
     """Fig. 13: the first arm is slowed while the second is driven, and only then."""
@@ -106,12 +144,14 @@ def test_the_second_arm_takes_oil_from_the_first():
     assert alone.θ[-1, 0] - shared_.θ[-1, 0] > 0.02 and shared_.θ[-1, 1] < shared_.θ[900, 1] - 0.1
 
 
-def test_unrolled_root_is_the_root():
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("regenerates", [False, True])
+def test_unrolled_root_is_the_root(regenerates):
+    rng = np.random.default_rng(5 + regenerates)
     for _ in range(150):
         N = int(rng.integers(1, 4))
         c, u_b = cases.circuit(rng, N), cases.bleed(rng)
-        rows = c.rows([cases.openings(rng, int(d)) for d in rng.choice((-1, 0, 1), N)])
+        rows = c.rows([cases.openings(rng, int(d), regenerates and d > 0) for d in rng.choice((-1, 0, 1), N)])
+        rows[:, 8] *= rows[:, 4] > 0
         supply, (β, f) = c.supply(u_b), cases.load(rng, N)
         v = np.zeros(N)
         P = resolve(rows, supply, β, f, v, np.zeros(N))
@@ -119,8 +159,8 @@ def test_unrolled_root_is_the_root():
             found = shared.resolved(list(rows), supply, β, f)
         assert [float(w) for w in found.v] == pytest.approx(list(v), abs=1e-9)
         assert abs(float(found.residual)) < 1e-6
-        for row, w, b, g in zip(rows, v, β, f):
-            h, r = map(float, shared.pressures(row, supply, w, b * w + g, P))
+        for row, w, b, g, pair in zip(rows, v, β, f, found.held):
+            h, r = map(float, shared.pressures(row, supply, w, b * w + g, P, pair))
             assert row[0] * h - row[1] * r == pytest.approx(b * w + g, abs=1e-6 * (row[0] * row[2] + row[1] * row[3]))
             assert -1e-6 * row[2] <= h <= row[2] * (1 + 1e-6) and -1e-6 * row[3] <= r <= row[3] * (1 + 1e-6)
 
@@ -195,7 +235,7 @@ def test_refused(make, words):
 
 def test_a_step_just_below_the_limit_is_stable_and_one_above_it_would_not_be():
     """Locked arm, linearised: z² − (2 − hc − h²k) z + (1 − hc) with c, k at the longest lever."""
-    a = Arm()
+    a = Arm(**BETWEEN)
     h, lever = a.step_limit(), min(a.L_m, np.hypot(a.r_bx, a.r_by))
     c, k = a.B * lever**2 / a.inertia, a.K * lever**2 / a.inertia
     assert all(np.abs(np.roots([1, -(2 - s * c - s * s * k), 1 - s * c])).max() < 1 for s in (0.5 * h, 0.999 * h))

@@ -1,9 +1,9 @@
-"""Sections on one pump as an expression: the root in P unrolled, for models that are traced. No regeneration.
+"""Sections on one pump as an expression: the root in P unrolled, for models that are traced.
 
     r(P) = Q − k_b √P − Σ_j Q_pj(P),   Q_pj = clip(A_i v̂(P), k_i √max(P − P_iM, 0), k_i √P)              (114), (123)
 
-found in s = √P by Newton's method inside a bracket, a fixed number of times, which leaves 1e-13 m/s in 60,000 random circuits of up
-to three sections; `residual` says how far r is from zero. `resolve` of `roots` is the reference.
+found in s = √P by Newton's method inside a bracket, a fixed number of times; `residual` says how far r is from zero. `resolve` of
+`roots` is the reference. Sections with regeneration are sought along curves, together with P: `together`.
 
 Source: [Kikuuwe21] (106)–(126), (113) corrected: oil also passes to a standing section whose relief is below P.
 """
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.valve_circuits import closed
+from plants.valve_circuits import closed, together
 from plants.valve_circuits.closed import _TINY, Side
 
 STEPS = 16, 4  # of the iteration: at least, and more for each section
@@ -30,12 +30,14 @@ class Way(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Velocities [m/s], pressure of the pump [Pa], Q_p a section [m³/s], r/Q where the iteration stopped."""
+    """Velocities [m/s], pressure of the pump [Pa], Q_p a section [m³/s], r/Q where the iteration stopped; P_h and P_r [Pa] of
+    sections that can regenerate, None of others."""
 
     v: list
     P: object
     Q_p: list
     residual: object
+    held: list
 
 
 def way(row, supply) -> Way:
@@ -80,8 +82,19 @@ def moved(w: Way, c: Fixed, β, P):
     return v, np.minimum(np.maximum(x, low), high), slope
 
 
+def shut(k_a) -> bool:
+    """Whether regeneration is known to be shut for good, before anything is traced: a plain 0.0."""
+    return isinstance(k_a, float) and k_a == 0.0
+
+
 def resolved(rows, supply, β, f) -> Shared:
-    """v with β_j v_j + f_j ∈ Γ_j(v); rows, β, f: one a section, supply: Q, P_M, k_b."""
+    """v with β_j v_j + f_j ∈ Γ_j(v); rows, β, f: one a section, supply: Q, P_M, k_b.
+
+    A k_a that is a plain 0.0 is known to be shut before anything is traced. Regeneration counts where k_ph > 0, and the rod is not
+    open to retract: elsewhere k_a must be zero.
+    """
+    if not all(shut(row[8]) for row in rows):
+        return together.resolved(rows, supply, β, f)
     ways = [way(row, supply) for row in rows]
     parts = [(w, fixed(w, b, g), b) for w, b, g in zip(ways, β, f)]
     Q, P_M, k_b = supply
@@ -105,11 +118,12 @@ def resolved(rows, supply, β, f) -> Shared:
     each = [moved(*part, s * s) for part in parts]
     r = Q - k_b * s - sum(e[1] for e in each)
     left = np.where(s * s < P_M * (1.0 - 1e-15), r / Q, 0.0)
-    return Shared([w.σ * e[0] for w, e in zip(ways, each)], s * s, [e[1] for e in each], left)
+    return Shared([w.σ * e[0] for w, e in zip(ways, each)], s * s, [e[1] for e in each], left, [None] * len(ways))
 
 
-def pressures(row, supply, v, f, P):
-    """P_h, P_r [Pa] with A_h P_h − A_r P_r = f at the velocity v and the pump's pressure P: at v = 0 the least that there are."""
+def pressures(row, supply, v, f, P, held=None):
+    """P_h, P_r [Pa] with A_h P_h − A_r P_r = f at the velocity v and the pump's pressure P: at v = 0 the least that there are.
+    held: those of a section that can regenerate, as `resolved` gives them."""
     w = way(row, supply)
     s, v, f = w.side._replace(F_M=w.side.A * P), w.σ * v, w.σ * f
     pushed = np.where(s.a_i > 0.0, np.minimum(s.F_i, s.F_M), 0.0)
@@ -117,4 +131,7 @@ def pressures(row, supply, v, f, P):
     shut = np.where(v < 0.0, 0.0, np.where(s.a_o > 0.0, 0.0, 1.0))
     F_o = np.where(v > 0.0, drained, np.maximum(pushed - f, 0.0) * shut)
     F_h, F_r = np.where(w.σ > 0.0, f + F_o, F_o), np.where(w.σ > 0.0, F_o, f + F_o)
-    return F_h / row[0], F_r / row[1]
+    if held is None:
+        return F_h / row[0], F_r / row[1]
+    extends = np.where(row[8] > 0.0, np.where(v > 0.0, 1.0, 0.0), 0.0)
+    return np.where(extends > 0.0, held[0], F_h / row[0]), np.where(extends > 0.0, held[1], F_r / row[1])
