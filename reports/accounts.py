@@ -21,7 +21,8 @@ DROP = 10e5  # Pa, at which the sizes of valves are given
 def facts(log: Log | None, plant) -> dict:
     """Each section's sizes; each valve with its share of time and when it first opened; where the pump's energy went."""
     has = behind(plant)
-    made = {"sections": sections(plant), "valves": [], "spent": [], "several": False, "kind": "" if has is None else kind(plant)}
+    made = {"sections": sections(plant), "valves": [], "spent": [], "several": False, "kind": "" if has is None else kind(plant),
+            "regenerates": has is not None and any(has.regenerates)}
     if course(log, plant) is None:
         return made
     found, total = states(log, plant), float(log.time[-1] - log.time[0])
@@ -41,7 +42,7 @@ def sections(plant) -> list[list[str]]:
     """[cylinder, areas of head and rod side, their reliefs, flows of the four valves fully open at `DROP`]."""
     has, rows = behind(plant), []
     for title, s in zip(has.titles, has.circuit.sections) if has is not None else ():
-        sizes = [quantity(A, "m^3/rad" if turns(s) else "m^2", 3) for A in (s.A_h, s.A_r)]
+        sizes = [quantity(1e6 * A, "1", 3) + "\u00a0cm³/rad" if turns(s) else quantity(A, "m^2", 3) for A in (s.A_h, s.A_r)]
         limits = [quantity(P, "Pa", 3) for P in (s.P_hM, s.P_rM)]
         flows = [quantity(c * DROP**0.5, "m^3/s", 3) for c in (s.c_ph, s.c_pr, s.c_th, s.c_tr)]
         rows.append([title or ("motor" if turns(s) else "cylinder"), *sizes, *limits, *flows])

@@ -27,6 +27,8 @@ def circuit(plant):
     _supply(ax, has, "V_p" if hasattr(plant, "V_p") else "", STEP * (n - 1) + 1.7)
     for j in range(n):
         _section(ax, STEP * j, has.circuit.sections[j], has.titles[j])
+        if has.regenerates[j]:
+            _regeneration(ax, STEP * j)
     if n < len(has.names):
         ax.text(across - BEFORE - 0.05, MAIN, f"… {len(has.names) - n} more", fontsize=7, ha="right", va="bottom")
     return fig
@@ -123,6 +125,18 @@ def _section(ax, x, section, title):
         _dot(ax, port, NODE)
         _limits(ax, port, side, section.P_hM if side > 0 else section.P_rM)
     (_motor if metering.turns(section) else _cylinder)(ax, x, section, title)
+
+
+def _regeneration(ax, x):
+    """From the rod's side back to the head's, one way."""
+    y = 4.5
+    _pipe(ax, (x + 0.75, y), (x + 2.65, y))
+    _dot(ax, x + 0.75, y)
+    _dot(ax, x + 2.65, y)
+    ax.plot([x + 1.18, x + 1.34, x + 1.18], [y + 0.13, y, y - 0.13], color=INK, lw=0.9, zorder=3)
+    ax.plot(x + 1.17, y, "o", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
+    _valve(ax, x + 2.0, y, "")
+    _text(ax, x + 2.0, y - 0.36, "$u_{a}$", "center", color=BLUE)
 
 
 def _limits(ax, port, side, limit):

@@ -73,7 +73,8 @@ def _pale(color):
 
 def phases(log: Log, plant) -> list[tuple[int, int]]:
     """Stretches (from, to) of the log with commands that stay, at most PHASES, the longest; else equal stretches of time."""
-    u, n = metering.course(log, plant).u_c, len(log.time)
+    run, n = metering.course(log, plant), len(log.time)
+    u = np.hstack([run.u_c, run.u_a])
     cuts = np.flatnonzero(np.abs(np.diff(u, axis=0)).max(1) > 0) + 1
     edges = np.linspace(0, n, PHASES + 1).astype(int) if len(cuts) > 24 else np.array([0, *cuts, n])
     found = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:]) if b - a > 1]
@@ -138,7 +139,7 @@ def _moving(ax, log, plant, run, j, part, reach, least) -> list[str]:
 
     a, b = part
     u_c, v, f = run.u_c[a:b, j], run.v[a:b, j], 1e-3 * run.f[a:b, j]
-    moves = np.ptp(u_c) > 0
+    moves = np.ptp(u_c) > 0 or np.ptp(run.u_a[a:b, j]) > 0
     at = int(np.abs(u_c).argmax()) if moves else b - a - 1
     found = metering.seen_map(plant, j, u_c[at], run.P[a + at], -reach, reach, 121, run.u_a[a + at, j])
     draw_map(ax, found, least)
@@ -233,6 +234,8 @@ def _named_bars(ax, found, rows, y):
     total = found.t[-1] - found.t[0]
     for a, b, name in _stretches(rows):
         start, width = _span(found, a, b)
-        ax.broken_barh([(start, width)], (y - 0.42, 0.84), color=colour(name), alpha=0.45, lw=0)
+        ax.broken_barh([(start, width)], (y - 0.42, 0.84), fc=colour(name), alpha=0.45, lw=0)
+        if hatch(name):
+            ax.broken_barh([(start, width)], (y - 0.42, 0.84), fc="none", ec="#B0B0B0", hatch=hatch(name), lw=0)
         if width > 0.02 * total * max(2, _length(name)):
             ax.text(start + 0.5 * width, y, label(name), ha="center", va="center", fontsize=6.5)

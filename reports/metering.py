@@ -109,12 +109,14 @@ def seen_map(plant, j: int, u_c: float, P: float, low: float, high: float, point
 
 # ---- machines behind valves ---------------------------------------------------------------------------------------------
 class Behind(NamedTuple):
-    """A machine's valve circuit and its bleed's opening; sections' names as in signals, and as people say them ("" for one)."""
+    """A machine's valve circuit and its bleed's opening; sections' names as in signals, and as people say them ("" for one);
+    whether they regenerate."""
 
     circuit: Circuit
     u_b: float
     names: tuple[str, ...]
     titles: tuple[str, ...]
+    regenerates: tuple[bool, ...]
 
 
 @lru_cache(4)
@@ -128,7 +130,8 @@ def behind(plant) -> Behind | None:
         names, titles = plant.labels, tuple(clean(s.name, 20) for s in plant.crane.segments)
     else:
         names, titles = plant.names, tuple(f"arm {clean(n, 12)}" for n in plant.names)
-    return Behind(plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",))
+    regenerates = tuple(getattr(a, "regeneration", "none") != "none" for a in getattr(plant, "arms", names))
+    return Behind(plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",), regenerates)
 
 
 class Course(NamedTuple):
