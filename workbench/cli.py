@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p = verb("tune", _tune, "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule")
     _case_argument(p)
     tune_options(p)
-    p = verb("plan", _plan, "plan the motion of a redundant crane that takes least energy from its supply")
+    p = verb("plan", _plan, "plan the motion of a redundant crane that takes least energy from its supply, or least time")
     plan_options(p)
     return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
 
@@ -341,9 +341,11 @@ def _plan(options, arguments) -> int:
     _check_outputs({"report": options.report, "csv": options.csv, "json": options.json}, options.file)
 
     def write(path, case, found, drives):
+        from reports.fastest import write_fastest
         from reports.planning import Planned, write_planning
 
-        write_planning(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
+        pages = write_fastest if case.objective == "time" else write_planning
+        pages(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
 
     return plan(options, plan_of(read(options.file), options.file), write, driver)
 

@@ -8,6 +8,7 @@
     start: 0 m                           # of the extension (default: the room); end: 0.5 m, or free
     steps: 150
     search: {nodes: 417}
+    objective: energy                    # or time: the path is geometry then, walked as fast as the limits allow
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, final
+from typing import Annotated, Any, Literal, final
 
 from workbench.build import build, unknown
 from workbench.case_controller import changed
@@ -68,19 +69,20 @@ class Planar:
 
 
 UNITS = {"points": "m", "values": "m", "times": "s"}  # of the lists in a path
-SECTIONS = ("title", "crane", "path", "supply", "limits", "start", "end", "steps", "search", "starts")
+SECTIONS = ("title", "crane", "path", "supply", "limits", "start", "end", "steps", "search", "starts", "objective")
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PlanCase:
-    """What a file says. starts: of the direct transcription it is compared with, 0: none."""
+    """What a file says. starts: of the direct transcription it is compared with, or further ones for least time; 0: none."""
 
     name: str
     task: Task
     search: Search
     starts: int
     path: str
+    objective: Literal["energy", "time"] = "energy"
 
 
 def load_plan(file: str | os.PathLike, planar: Callable, whole: Callable, crane_class: type) -> PlanCase:
@@ -105,8 +107,9 @@ def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_clas
         if key not in given:
             raise root.error(f"there is no {key}: section", key=key, mend=f"add '{like}'")
     crane = _crane(given["crane"], planar, whole, crane_class)
-    path = _path(given["path"], Path(file).parent)
     take = lambda key, declared, default: build(declared, given[key], key) if key in given else default
+    objective = take("objective", Literal["energy", "time"], "energy")
+    path = _path(given["path"], Path(file).parent, objective == "time")
     limits = take("limits", Limits, Limits())
     end = given.get("end")
     free = end is None or end.value in (None, "free")
@@ -114,10 +117,10 @@ def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_clas
     with located(given["path"], "path"):
         task = Task(crane, path, take("supply", Supply, LoadSensing()), take("steps", int, 150),
                     take("start", length, limits.room), None if free else build(length, end, "end"),
-                    2 if limits.accelerations else 1, limits.flow, limits.pressure, limits.room)
+                    2 if limits.accelerations or objective == "time" else 1, limits.flow, limits.pressure, limits.room)
     search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
     name = take("title", str, crane.name)
-    return PlanCase(name, task, search, take("starts", int, 0), file)
+    return PlanCase(name, task, search, take("starts", int, 0), file, objective)
 
 
 def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> Any:
@@ -136,12 +139,14 @@ def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> 
     return build(crane_class, node, "crane")
 
 
-def _path(node: Node, folder: Path) -> Any:
+def _path(node: Node, folder: Path, timeless: bool = False) -> Any:
     if not isinstance(node.value, dict):
         raise node.error(f"expected a path, got {node.words}", key="path", mend="write {points: […], leg: 10 s}")
     inside = {key: _plain(child, f"path.{key}", UNITS[key]) if key in UNITS else child for key, child in node.value.items()}
     if "file" not in inside:
         inside.setdefault("space", Node("cartesian", node.line, node.column, node.file))
+    if timeless and "points" in inside:
+        inside.setdefault("leg", Node(1.0, node.line, node.column, node.file))
     path = build(Waypoints | Spline | Recorded, replace(node, value=inside), "path")
     if isinstance(path, Recorded):
         with located(node.value["file"], "path.file"):

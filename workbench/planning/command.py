@@ -1,4 +1,4 @@
-"""`workbench plan FILE`: the motion of least energy, what others would take, and the motion as a reference."""
+"""`workbench plan FILE`: the motion of least energy, or of least time, what others would take, and the motion as a reference."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Callable
 from workbench import terminal
 from workbench.atomic import write_atomic
 from workbench.errors import InputError
-from workbench.planning import driven_table
+from workbench.planning import driven_table, race, table
 from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 from workbench.planning.drive import write_plan
 from workbench.planning.driven import drive_all
 from workbench.planning.feasibility import shortest_time
-from workbench.planning.table import document, text, title
 from workbench.units import format_quantity
 
 
@@ -36,7 +35,9 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
         drives, at = [], [driver(case.task, law) for law in laws]
         with terminal.progress(not options.quiet) as tell:
             part = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
-            found = compare(case.task, case.search, starts, part(0.0, 0.5) if at else tell)
+            share = part(0.0, 0.5) if at else tell
+            timed = case.objective == "time"
+            found = race.race(case.task, starts, share) if timed else compare(case.task, case.search, starts, share)
             for i, (law, own) in enumerate(zip(laws, at)):
                 drives.append(drive_all(found, *own, law, part(0.5 + 0.5 * i / len(at), 0.5 + 0.5 * (i + 1) / len(at))))
             tell(1.0)
@@ -44,14 +45,15 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
         raise why.at(file=case.path) from None
     if not options.quiet:
         own = f"{case.name} · " if case.name != case.task.crane.name else ""
-        terminal.say(terminal.headline(own + title(case.task), case.path, terminal.columns()))
-        terminal.say(text(found))
+        named = race.title(found) if timed else table.title(case.task)
+        terminal.say(terminal.headline(own + named, case.path, terminal.columns()))
+        terminal.say((race if timed else table).text(found))
         if drives:
             terminal.say("\n" + driven_table.text(drives))
     if options.csv:
         write_plan(options.csv, found.best)
     if options.json:
-        told = document(found) | driven_table.document(drives)
+        told = (race if timed else table).document(found) | driven_table.document(drives)
         packed = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
         write_atomic(options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n"))
     if options.report:

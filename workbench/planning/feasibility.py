@@ -18,15 +18,10 @@ LONGEST = 64.0  # times the given duration, tried before giving up
 
 def explain(task: Task) -> InputError:
     """The error to raise for a task without a feasible motion (on the grid that was searched)."""
-    q3 = np.linspace(*task.ranges[2], NODES)
-    nodes = np.broadcast_to(q3, (task.steps + 1, NODES))
-    allowed = task.pistons(nodes)[1]
-    if (error := _unreached(task, q3, allowed)) is not None:
+    if (error := unfit(task)) is not None:
         return error
-    for k, q, name in ((0, task.start, "start"), (task.steps, task.end, "end")):
-        if q is not None and not task.pistons(np.full((1, 1), q), slice(k, k + 1) if k < task.steps else slice(k, None))[1].all():
-            return InputError(f"{name}: an extension of {q:g} m does not fit there: {_joint(task, k, np.array([q]))}",
-                              key=name, mend=f"choose {_interval(q3[allowed[k]])} m")
+    q3 = np.linspace(*task.ranges[2], NODES)
+    allowed = task.pistons(np.broadcast_to(q3, (task.steps + 1, NODES)))[1]
     if feasible(task, NODES if task.order == 1 else 521):
         return InputError("no motion was found on this grid, but on a finer one there is one", key="search.nodes",
                           mend=f"search with {NODES} nodes or more")
@@ -38,6 +33,20 @@ def explain(task: Task) -> InputError:
         mend = (f"take {format_quantity(task.path.duration * factor, 's')} instead of "
                 f"{format_quantity(task.path.duration, 's')} (the shortest time within {RESOLUTION:.0%}), or raise the limit")
     return InputError(f"the path cannot be followed in this time: {where}", key="path", mend=mend)
+
+
+def unfit(task: Task) -> InputError | None:
+    """What no time would mend: a path out of reach, a start or an end that does not fit; None where all is in reach."""
+    q3 = np.linspace(*task.ranges[2], NODES)
+    nodes = np.broadcast_to(q3, (task.steps + 1, NODES))
+    allowed = task.pistons(nodes)[1]
+    if (error := _unreached(task, q3, allowed)) is not None:
+        return error
+    for k, q, name in ((0, task.start, "start"), (task.steps, task.end, "end")):
+        if q is not None and not task.pistons(np.full((1, 1), q), slice(k, k + 1) if k < task.steps else slice(k, None))[1].all():
+            return InputError(f"{name}: an extension of {q:g} m does not fit there: {_joint(task, k, np.array([q]))}",
+                              key=name, mend=f"choose {_interval(q3[allowed[k]])} m")
+    return None
 
 
 def _unreached(task: Task, q3: np.ndarray, allowed: np.ndarray) -> InputError | None:
