@@ -236,3 +236,12 @@ def test_the_example_is_read():
     cases = [asked.study.case(point) for point in (points[0], points[-1])]
     assert len(points) == 32 and [c.task.crane.machine.payload.mass for c in cases] == [0.0, 60.0]
     assert cases[0].task.supply == replace(cases[0].task.supply, p_s=185e5) and cases[1].task.crane.cylinders[0].bore == 0.09
+
+
+def test_plans_of_least_time_have_times_in_place_of_energies(folder, capsys):
+    (folder / "s.yaml").write_text("plan: base.yaml\ngrid: {objective: [time], path.points: {up: [[2.5, 0.5], [3.3, 1.4]]}}\n")
+    assert cli.main(["sweep", "s.yaml", "--jobs", "1"]) == 0
+    table, said = Table.load("s.nc"), capsys.readouterr().out
+    time, bound = table["least time.time"][0], table["no motion faster than"][0]
+    assert bound < time < table["own time law, as a whole.time"][0] < 4.0 and table.column("least time.time").unit == "s"
+    assert "no motion faster than" in said and "dynamic programming" not in said

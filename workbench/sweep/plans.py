@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.parameters import annotations
 from workbench.planning.case import SECTIONS, Limits, Machine, Planar, PlanCase
 from workbench.planning.compare import Comparison, baselines, compare
+from workbench.planning.race import Race, race
 from workbench.planning.supplies import Supply
 from workbench.planning.task import Task
 from workbench.sweep.places import Layout, Varied, unit_of
@@ -98,11 +99,9 @@ class PlanStudy:
 
 def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
     """Name → number, text, or (number, unit). A task without a motion is a result: it says why."""
-    only, timed = None if collect.planners is True else collect.planners or (), getattr(case, "objective", "") == "time"
+    only, timed = None if collect.planners is True else collect.planners or (), case.objective == "time"
     try:
         if timed:
-            from workbench.planning.race import race
-
             found = race(case.task, case.starts)
         else:
             found = compare(case.task, case.search, case.starts, only=only, look_around=False)
@@ -128,8 +127,7 @@ def _planned(found: Comparison) -> dict[str, Any]:
     return known
 
 
-def _raced(found: Any) -> dict[str, Any]:
-    """Of a `workbench.planning.race.Race`."""
+def _raced(found: Race) -> dict[str, Any]:
     best = found.found
     known: dict[str, Any] = {"no motion faster than": (best.bound, "s"), "least time.estimate": (best.estimate, "s"),
                              "least time.energy": (found.best.energy, "J")}
@@ -138,7 +136,7 @@ def _raced(found: Any) -> dict[str, Any]:
     return known
 
 
-def _driven(found: Comparison, law: str) -> dict[str, Any]:
+def _driven(found: Comparison | Race, law: str) -> dict[str, Any]:
     from workbench.file import driver
     from workbench.planning.driven import drive_all
 
