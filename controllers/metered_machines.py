@@ -2,7 +2,7 @@
 
 A machine is a law's gains around a plant's numbers; the law has one of its model, its ledger another of the true plant.
 
-    n, labels, titles      rods
+    n, labels, titles, units     rods, and of their forces
     K, B                   oil between valves and linkage, N/m, N s/m (of a motor's arm: N m/rad, N m s/rad)
     measured, references, wanted, errors(m)     signals; desired positions and what they are off by
     read(y, r)             → Measured
@@ -76,6 +76,10 @@ class OfCrane:
     @property
     def titles(self):
         return tuple(s.name for s in self.plant.segments)
+
+    @property
+    def units(self):
+        return ("N",) * self.n
 
     @property
     def K(self) -> list:
@@ -152,6 +156,11 @@ class OfArms:
     @property
     def titles(self):
         return tuple(f"arm {name}" for name in self.plant.names)
+
+    @property
+    def units(self):
+        own = {s.name: s.unit for s in self.plant.monitors}  # of a motor N m
+        return tuple(own[f"f_{name}"] for name in self.plant.names)
 
     @property
     def K(self) -> list:

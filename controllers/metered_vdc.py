@@ -119,13 +119,14 @@ class MeteredVDC(Controller):
     @property
     def states(self):
         m = self.machine
-        return (*m.observers, *(Signal(f"f_Kr_{k}", "N", f"{title} force required of the oil's spring")
-                                for k, title in zip(m.labels, m.titles)))
+        return (*m.observers, *(Signal(f"f_Kr_{k}", unit, f"{title} force required of the oil's spring")
+                                for k, title, unit in zip(m.labels, m.titles, m.units)))
 
     @property
     def monitors(self):
         m = self.machine
-        return (*(Signal(f"f_r_{k}", "N", f"{title} required force") for k, title in zip(m.labels, m.titles)), *m.wanted)
+        own = (Signal(f"f_r_{k}", unit, f"{title} required force") for k, title, unit in zip(m.labels, m.titles, m.units))
+        return (*own, *m.wanted)
 
     def per_rod(self, values) -> list:
         """One number an actuator."""
