@@ -5,7 +5,7 @@
     motor      ℓ = i θ,  ℓ' = i           ℓ, x in rad, v in rad/s, f in N m
     f = K(x − ℓ) + B(ẋ − ℓ̇)                                                                         (68)
 
-The rule by which K and B are chosen where they are left out, I = J + M L_g², ℓ'_M the longest lever there can be, h the longest step:
+K and B are chosen, where they are left out, by a rule; I = J + M L_g², ℓ'_M the longest lever there can be, h the longest step:
 
     ω = 1/(23 h),   K = I ω²/ℓ'_M²,   B = 2 √(K I)/ℓ'_M                       the arm swings on K at ω, critically damped
 

@@ -48,6 +48,19 @@ def test_newton_closed_forms_and_nested_roots_agree(N):
     assert moving > 60
 
 
+@pytest.mark.parametrize("N", [1, 2])
+def test_both_directions_open_agree_with_nested_roots(N):
+    """Whatever is open, now and then next to nothing (1e-6), and around rest."""
+    rng = np.random.default_rng(30 + N)
+    for _ in range(60 // N):
+        c, u_b, (β, f) = cases.circuit(rng, N), cases.bleed(rng), cases.load(rng, N)
+        rows, supply = c.rows([cases.openings(rng, None, True) for _ in range(N)]), c.supply(u_b)
+        rows[:, 4:] *= rng.choice((0.0, 1e-6, 1.0, 1.0, 1.0), (N, 5))
+        v = np.zeros(N)
+        resolve(rows, supply, β, f, v, np.zeros(N))
+        assert v == pytest.approx(nested(rows, supply, β, f)[1], abs=1e-9, rel=1e-10)
+
+
 @pytest.mark.parametrize("N, directions", [(1, (-1, 0, 1)), (1, (None,)), (2, (-1, 1)), (3, (-1, 0, 1, None))])
 def test_pressures_satisfy_every_relation_of_the_circuit(N, directions):
     """(39), (91): the programme is strictly convex in f, so what satisfies them is the solution."""

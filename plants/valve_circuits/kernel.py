@@ -12,8 +12,9 @@ w = 1/β, v_0 = −f̄/β, and with w = 0, v_0 = v. Minimising over a section's 
 
 Given P, a section is solved for P_r outside and P_h inside (`section`), each a root of an increasing function on a bounded
 interval, by false position with bisection whenever that halves the interval too slowly (`_next`): at most 3 evaluations for each
-halving, so it ends. Sections that move one way have a shorter way (`quick`): closed forms without regeneration, Newton's method in
-(v, q_a) with it; its answer is taken only if it satisfies the balances, so nothing rests on its convergence.
+halving, so it ends. That serves given velocities, and as the reference. Given (β, f̄), sections that move one way have a shorter way
+(`quick`): closed forms without regeneration, Newton's method in (v, q_a) with it, whose answer is taken only if it satisfies the
+balances; all others, both directions open at once, one root (`crossed`).
 
 Functions here are compiled by Numba and can be called from compiled loops. Row: A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a.
 

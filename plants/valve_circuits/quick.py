@@ -5,7 +5,7 @@ Extending (head in, rod out; without regeneration a retracting section is the sa
     P_i = proj(P − S(x)/k_i²),  x = A_i v − q_a,   P_o = proj(S(y)/k_o²),  y = A_o v − q_a,   q_a² = k_a² max(P_o − P_i, 0)
     F_1 = βv + f̄ − A_i P_i + A_o P_o = 0,   F_2 = q_a²/k_a² + P_i − P_o = 0
 
-F is the gradient of a convex function of (v, q_a). `SLOW` hands over to `kernel.section`: where regeneration is open while the
+F is the gradient of a convex function of (v, q_a). `SLOW` hands over to `crossed`: where regeneration is open while the
 section does not extend, where it alone drains the larger of two sides, or where Newton's method has not satisfied both equations.
 
 Source: [Kikuuwe21] (93)–(95), (103), (106), (122), its formulas corrected as in `closed`.

@@ -2,8 +2,7 @@
 
     r(P) = Q − k_b √P − Σ_j Q_pj(P) decreases.  P = P_M where r(P_M) ≥ 0, else its root, found in s = √P (k_b s is linear in it)
 
-by Newton's method kept inside a bracket, and by the bracket alone where a section has no derivative or the bracket shrinks too
-slowly.
+by Newton's method kept inside a bracket, and by the bracket alone where that shrinks too slowly.
 
 Source: [Kikuuwe21] (114), (117), (123), (126).
 """
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from plants.valve_circuits.crossed import crossed
 from plants.valve_circuits.jit import jit
 from plants.valve_circuits.kernel import _next, pumped, section
 from plants.valve_circuits.quick import DONE, quick
@@ -21,19 +21,17 @@ _MOST = 400
 
 @jit
 def _balance(rows, supply, β, f, s, v, q):
-    """r at P = s², its derivative by s (0: none); v and q_a are set, and are where Newton's methods start."""
+    """r at P = s², its derivative by s; v and q_a are set, and are where Newton's methods start."""
     P = s * s
-    r, slope, smooth = supply[0] - supply[2] * s, -supply[2], True
+    r, slope = supply[0] - supply[2] * s, -supply[2]
     for j in range(rows.shape[0]):
         state, v[j], q[j], Q_p, rate = quick(rows[j], β[j], f[j], P, v[j], q[j])
         if state != DONE:
-            w = 1.0 / β[j]
-            x, y = section(rows[j], P, -f[j] * w, w)
-            v[j], q[j] = (rows[j, 0] * x - rows[j, 1] * y - f[j]) * w, 0.0
-            Q_p, rate, smooth = pumped(rows[j], P, -f[j] * w, w, x, y), 0.0, False
+            q[j] = 0.0
+            v[j], Q_p, rate = crossed(rows[j], β[j], f[j], P)
         r -= Q_p
         slope -= 2.0 * s * rate
-    return r, (slope if smooth else 0.0)
+    return r, slope
 
 
 @jit

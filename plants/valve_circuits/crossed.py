@@ -1,0 +1,139 @@
+"""Any openings of a section at the pressure P before its check, both directions open at once: one root in the rod side's pressure.
+
+With y = P_r given, the rod side's balance and the force give all else, q_a (or what passes from chamber to chamber) by a quadratic:
+
+    A_r v = k_tr √y − k_pr R(P − y) + q_a,   A_h x = βv + f̄ + A_r y,   q_a = k_a √(y − x)⁺
+
+and the head side's balance, increasing along y, is the residual. Left of y = 0 and beyond y = P_rM the curve goes on in x alone.
+Along it runs m = √y up to y = P/2 and √(2P) − R(P − y) from there, so that neither root loses digits where its drop is next to nothing:
+roots in x and y themselves leave 1e-8 m/s there, through the flow to the pump that its pressure follows. Where no oil can enter
+through the check, head and rod side are joined behind it by k_ph k_pr/√(k_ph² + k_pr²), both ways, and P plays no part.
+
+Source: [Kikuuwe21] (92); ours for openings it leaves out. The derivative by P is that of the linear network, as in `slopes`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plants.valve_circuits.jit import jit
+from plants.valve_circuits.kernel import _root
+
+_MOST = 300
+_EDGE = 1e-13  # of a limit: a chamber as near to it is at it
+
+
+@jit
+def _through(α, b, c):
+    """q ≥ 0 of α q² + b q + c = 0 (α = ∞: 0)."""
+    return 0.0 if c >= 0.0 or α == np.inf else -2.0 * c / (b + np.sqrt(b * b - 4.0 * α * c))
+
+
+@jit
+def _sides(row, P, shut, β, f, m, m_M):
+    """x, v, y, q, q_pr at m: below 0 and beyond m_M, y keeps its limit and x moves by the rest, in √Pa too."""
+    A_h, A_r, k_pr, k_tr, k_a = row[0], row[1], row[5], row[7], row[8]
+    k_e = 0.0
+    if shut:
+        k_e = row[4] * k_pr / np.sqrt(row[4] * row[4] + k_pr * k_pr) if row[4] + k_pr > 0.0 else 0.0
+        k_pr = 0.0
+    at = min(max(m, 0.0), m_M)
+    half = np.sqrt(0.5 * P) if k_pr > 0.0 else np.inf
+    if at <= half:
+        y, ζ = at * at, _root(P - at * at)
+    else:
+        ζ = 2.0 * half - at
+        y = P - ζ * abs(ζ)
+    n = k_tr * np.sqrt(max(y, 0.0)) - k_pr * ζ
+    b, c = β / A_r, β * n / A_r + f - (A_h - A_r) * y
+    K = k_a + k_e if c < 0.0 else k_e
+    q = 0.0
+    if K > 0.0:
+        q = _through(A_h / (K * K), b, -abs(c))
+        q = q if c < 0.0 else -q
+    v = (n + q) / A_r
+    x = (β * v + f + A_r * y) / A_h
+    if at != m:  # in x alone
+        drop = _root(y - x) - (m - at)
+        x = y - drop * abs(drop)
+        q = (k_a + k_e) * drop if drop > 0.0 else k_e * drop
+        v = (A_h * x - A_r * y - f) / β
+    return x, v, y, q, k_pr * ζ
+
+
+@jit
+def _left(row, P, shut, x, v, q):
+    """A_h v less what flows into the head side, and the size of these flows."""
+    moved, drained, fed = row[0] * v, row[6] * np.sqrt(x), 0.0 if shut else row[4] * _root(P - x)
+    return moved + drained - fed - q, abs(moved) + drained + abs(fed) + abs(q)
+
+
+@jit
+def _solved(row, P, shut, β, f):
+    """x, v, y, q, q_pr, and q_ph."""
+    P_hM, P_rM = row[2], row[3]
+    both = row[5] > 0.0 and not shut
+    m_M = np.sqrt(P_rM) if not both or P_rM <= 0.5 * P else np.sqrt(2.0 * P) - _root(P - P_rM)
+    x_0, x_M = _sides(row, P, shut, β, f, 0.0, m_M)[0], _sides(row, P, shut, β, f, m_M, m_M)[0]
+    a = min(_root(-x_0), 0.0)
+    b = m_M + max(_root(P_rM - x_M) - _root(P_rM - P_hM), 0.0)
+    k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM)
+    ra, rb, fa, fb, side = -np.inf, np.inf, 0.0, 0.0, 0  # residuals at both ends, and as false position weighs them
+    for step in range(_MOST):
+        m = a - fa * (b - a) / (fb - fa) if fb > fa and step % 8 != 7 else 0.5 * (a + b)
+        if not a < m < b:
+            m = 0.5 * (a + b)
+            if not a < m < b:
+                break
+        x, v, y, q, q_pr = _sides(row, P, shut, β, f, m, m_M)
+        r, size = _left(row, P, shut, min(max(x, 0.0), P_hM), v, q)
+        r = max(min(r, k * x), k * (x - P_hM))  # x = 0 and x = P_hM hold the root
+        if r < 0.0:
+            a, ra, fa, fb, side = m, r, r, (0.5 * fb if side < 0 else fb), -1
+        else:
+            b, rb, fb, fa, side = m, r, r, (0.5 * fa if side > 0 else fa), 1
+        if abs(r) <= 2e-16 * size:
+            break
+    m = a if -ra < rb else b
+    x, v, y, q, q_pr = _sides(row, P, shut, β, f, m, m_M)
+    return min(max(x, 0.0), P_hM), v, y, q, q_pr
+
+
+@jit
+def crossed(row, β, f, P):
+    """v, Q_p and dQ_p/dP of a section at the pressure P."""
+    x, v, y, q, q_pr = _solved(row, P, False, β, f)
+    inside = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE)
+    q_ph = row[0] * v + row[6] * np.sqrt(x) - q if inside and row[4] > 0.0 else row[4] * _root(P - x)
+    if row[5] == 0.0:  # one valve from the pump, behind its check
+        q_ph = max(q_ph, 0.0) if P > x else 0.0
+    Q_p = q_ph + q_pr
+    if Q_p <= 0.0:
+        return _solved(row, P, True, β, f)[1], 0.0, 0.0
+    return v, Q_p, _slope(row, β, P, x, y)
+
+
+@jit
+def _conductance(k, drop):
+    return k / (2.0 * np.sqrt(max(abs(drop), 1e-9)))
+
+
+@jit
+def _slope(row, β, P, x, y):
+    """dQ_p/dP: chambers at their limits keep their pressure."""
+    A_h, A_r = row[0], row[1]
+    g_h, g_r = _conductance(row[4], P - x), _conductance(row[5], P - y)
+    g_a = _conductance(row[8], y - x) if y > x else 0.0
+    hh = g_h + _conductance(row[6], x) + g_a + A_h * A_h / β
+    rr = g_r + _conductance(row[7], y) + g_a + A_r * A_r / β
+    hr = -g_a - A_h * A_r / β
+    free_h, free_r = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE), _EDGE * row[3] < y < row[3] * (1.0 - _EDGE)
+    dx = dy = 0.0
+    if free_h and free_r:
+        det = hh * rr - hr * hr
+        dx, dy = (rr * g_h - hr * g_r) / det, (hh * g_r - hr * g_h) / det
+    elif free_h:
+        dx = g_h / hh
+    elif free_r:
+        dy = g_r / rr
+    return g_h * (1.0 - dx) + g_r * (1.0 - dy)
