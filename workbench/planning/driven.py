@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -85,7 +85,10 @@ def check_task(task: Any) -> None:
 
 def loop(plant: Any, law: Any, T_s: float = 1e-3) -> ClosedLoop:
     """The law sampled on the plant; told the supply pressures where the plant's pump sets them."""
-    return ClosedLoop(plant, Sampled(SupplyTold(law, plant.supply_names) if follows(plant) else law, T_s))
+    if not follows(plant):
+        return ClosedLoop(plant, Sampled(law, T_s))
+    told = SupplyTold(law, plant.supply_names)
+    return ClosedLoop(plant, Sampled(replace(told, floor=min(told.floor, max(plant.margin, 1e4))), T_s))
 
 
 def claims(closed: ClosedLoop | None = None, practical: bool = False) -> tuple:

@@ -22,7 +22,8 @@ class SupplyTold(_Around):
 
     A pump that follows its load is late by its lag. Until it comes, a valve opened to a chamber above the supply lets that
     chamber's oil flow back, and the cylinder drops. So the law waits: it opens by no more than o_0, which the pump feels and
-    through which little flows, and all the way once the supply is p_f above the chamber.
+    through which little flows, and all the way once the supply is p_f above the chamber. A p_f above the pump's margin would let
+    law and pump wait for each other.
 
     supplies   the signals of the supply pressure: ("p_s",), or one for each cylinder (`OnPump.supply_names`)
     waits      False: the law does not wait
@@ -30,7 +31,7 @@ class SupplyTold(_Around):
 
     inner: Any
     supplies: tuple[str, ...] = ("p_s",)
-    floor: Annotated[float, Unit("Pa"), "p_f, excess of the supply over a chamber at which its valve may open wide", positive] = 5e5
+    floor: Annotated[float, Unit("Pa"), "p_f, excess of the supply over a chamber at which its valve may open wide", positive] = 2e5
     crack: Annotated[float, Unit("V"), "o_0, opening of a valve that waits for the pump", positive] = 0.1
     waits: bool = True
 
