@@ -18,12 +18,13 @@ def text(found: Findings) -> str:
     """Every plan, ranges by supply, every drive."""
     t = found.table
     names = [c.name for c in t.columns if c.parameter]
+    cases = [", ".join(v if isinstance(v := t[name][i], str) else f"{v:g}" for name in names) for i in range(len(t))]
+    wide = max(map(len, cases))
     lines = [f"paper: some competing approaches use up to {PAPER[0]:.0%} … {PAPER[1]:.0%} more energy", "",
-             f"{'energy, and over it':42} {'kJ':>6}  " + "  ".join(f"{p:>24}" for p in found.planners)]
+             f"{'energy, and over it':{wide}} {'kJ':>6}  " + "  ".join(f"{p:>24}" for p in found.planners)]
     percent = lambda v: "–" if np.isnan(v) else f"{v:+.1%}"
-    for i in range(len(t)):
-        what = ", ".join(v if isinstance(v := t[name][i], str) else f"{v:g}" for name in names)
-        lines.append(f"{what:42} {t[f'{BEST}.energy'][i] / 1e3:6.1f}  "
+    for i, what in enumerate(cases):
+        lines.append(f"{what:{wide}} {t[f'{BEST}.energy'][i] / 1e3:6.1f}  "
                      + "  ".join(f"{percent(found.over(p)[i]):>24}" for p in found.planners))
     for supply in dict.fromkeys(t["supply"]):
         for planner in found.planners:
