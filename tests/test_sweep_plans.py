@@ -116,6 +116,13 @@ def test_a_path_out_of_reach_is_a_row_that_says_why_and_the_others_go_on(folder,
     assert "no motion, 2 cases (4, 5): at t = " in said and "4 ran, 4 failed" in said and "case 2 failed" in said
 
 
+def test_a_start_that_does_not_fit_is_named(folder):
+    (folder / "s.yaml").write_text("plan: base.yaml\ngrid: {start: [0.9 m], path.points: [[[1.9, 0.5], [2.5, 1.0]]]}\n")
+    asked = read_sweep("s.yaml")
+    why, = sweep(asked.study, asked.grid, jobs=1)["why"]
+    assert why.startswith("start: an extension of 0.9 m does not fit there") and "choose" in why
+
+
 def test_a_baseline_that_cannot_finish_says_why(folder, monkeypatch):
     from workbench.planning import compare as module
     from workbench.sweep import plans

@@ -44,7 +44,7 @@ def unfit(task: Task) -> InputError | None:
         return error
     for k, q, name in ((0, task.start, "start"), (task.steps, task.end, "end")):
         if q is not None and not task.pistons(np.full((1, 1), q), slice(k, k + 1) if k < task.steps else slice(k, None))[1].all():
-            return InputError(f"{name}: an extension of {q:g} m does not fit there: {_joint(task, k, np.array([q]))}",
+            return InputError(f"an extension of {q:g} m does not fit there: {_joint(task, k, np.array([q]))}",
                               key=name, mend=f"choose {_interval(q3[allowed[k]])} m")
     return None
 

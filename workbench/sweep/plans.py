@@ -108,7 +108,8 @@ def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
     except InputError as why:
         if why.key is None:  # not the task's fault: `feasibility.explain` always names a key of the plan
             raise
-        return {"motion": "none", "why": f"{why.message}; {why.mend}"}
+        where = "" if why.key == "path" else f"{why.key}: "
+        return {"motion": "none", "why": f"{where}{why.message}; {why.mend}"}
     known = _raced(found) if timed else _planned(found)
     return {"motion": "found"} | known | (_driven(found, collect.drive) if collect.drive else {})
 
