@@ -11,7 +11,7 @@ from oracles.metering import programme
 
 from controllers import OpenLoop
 from plants import Arm, MeteredArms
-from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, passivity, uniqueness
+from plants.valve_circuits import Λ, Circuit, Motor, Openings, Pump, Section, passivity, uniqueness
 from plants.valve_circuits.passivity import check_passive, conditions
 from plants.valve_circuits.uniqueness import check_unique, nested
 from workbench import ClosedLoop, InputError, Scenario, load, verify
@@ -73,6 +73,15 @@ def test_small_heads_and_regeneration_alone_move_at_the_velocity_of_the_convex_p
         _, v, _ = nested(rows, supply, np.array(β), np.array(f))
         assert Λ(c, o, 0.0, β, f) == pytest.approx(v, abs=1e-9) and np.abs(v).min() > 1e-3
         assert v == pytest.approx(programme(rows, supply, β, f), abs=2e-6)
+
+
+def test_motors_are_covered():
+    circuit = Circuit((Motor("swing", D_h=31e-6, D_r=27e-6), Section("lift")), Pump(Q=3e-3))
+    for check in (check_passive, check_unique):
+        verdict = check(circuit, samples=40)
+        assert (verdict.holds, verdict.strength) == (True, "proof")
+    broken = conditions(bind(circuit, {"sections.swing.D_r": 0.0}))
+    assert [a.worst for a in broken if a.holds is False] == ["swing.D_r"]
 
 
 @pytest.mark.parametrize("path, value, words", [

@@ -10,6 +10,7 @@ import pytest
 
 from controllers import OpenLoop
 from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin
+from plants.metered_arm import MotorArm
 from plants.valve_circuits import Pump, Section, accounts, operating
 from workbench import ClosedLoop, InputError, Scenario, Steps, load, simulate, verify
 from workbench.file import loads
@@ -25,10 +26,10 @@ TWO = MeteredArms(arms=(Arm(), Arm("2", θ_0=np.radians(-20))))
 BOTH = {"u_c_1": Steps("output", (0.0, 0.1, 0.8), (0.0, -0.6, 0.0)), "u_c_2": Steps("output", (0.0, 0.2, 0.6), (0.0, 0.6, 0.0))}
 
 
-def run(plant, disturbances=BOTH, end=1.0, **options):
-    scenario = Scenario(end, disturbances=disturbances, **options)
+def run(plant, disturbances=BOTH, end=1.0, compiled=None):
+    scenario = Scenario(end, disturbances=disturbances)
     loop = ClosedLoop(plant, OpenLoop(plant))
-    return Run(loop, scenario, simulate(loop, scenario))
+    return Run(loop, scenario, simulate(loop, scenario, compiled=compiled))
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +56,9 @@ def test_the_pumps_energy_is_found_again_valve_by_valve(runs, kind):
     assert (verdict.holds, verdict.strength) == (True, "numerical") and max(verdict.data["off"].values()) < 1e-10
     by = verdict.data["by"]
     assert by["pump"] > 1e5 and all(J > -1e-9 * by["pump"] for name, J in by.items() if not name.startswith("rod"))
-    asked = {type(c) for c in default_claims(r.loop, r.scenario)}
-    assert {C.ValveLosses, C.NoCavitation, C.Pressures, C.EnergyBalance} <= asked
+    asked = [type(c) for c in default_claims(r.loop, r.scenario)]
+    assert {C.ValveLosses, C.NoCavitation, C.Pressures, C.EnergyBalance} <= set(asked) and len(set(asked)) == len(asked)
+    assert (C.SampleTimeLimit in asked) is (kind is MeteredCrane)  # the one that is a sampled loop
 
 
 def planted(honest, valve, change):
@@ -102,6 +104,22 @@ def test_where_pressures_hang_on_the_force_or_on_steep_orifices(u_b, u_c, f_ey):
     assert verdict.holds is True
     by, v = verdict.data["by"], r.log.array("v_1")
     assert by["rR_1"] > by["pump"] if f_ey else np.mean(np.abs(v + 4e-3 / 0.012) < 1e-9) > 0.5
+
+
+SINKING, TURNED = Arm(θ_0=0.5, regeneration="input"), MotorArm(150.0, "2")
+
+
+@pytest.mark.parametrize("plant, valve", [
+    (MeteredArms(arms=(SINKING,)), "a_1"), (MeteredArms(arms=(replace(SINKING, regeneration="none"), TURNED)), "pr_2"),
+    (MeteredTwin(of=MeteredArms(arms=(SINKING, TURNED))), "a_1")], ids=["regeneration", "motor", "twin"])
+def test_regeneration_and_motors_are_accounted_for(plant, valve):
+    """An arm that sinks, another turned by a motor; without one valve's loss the account is refused."""
+    signals = {"u_c_1": Steps("output", (0.0, 0.05), (0.0, 0.5)), "u_a_1": 0.8, "u_c_2": -0.3}
+    r = run(plant, {s.name: signals[s.name] for s in plant.inputs if s.name in signals}, 0.2, compiled=False)
+    verdict = check_valve_losses(C.ValveLosses(), r)
+    assert verdict.holds is True and verdict.data["by"][valve] > 100.0
+    r.__dict__["valves"] = r.valves._replace(given={**r.valves.given, valve: 0.0 * r.valves.given[valve]})
+    assert check_valve_losses(C.ValveLosses(), r).worst.startswith(valve)
 
 
 def test_oil_that_is_nobodys_shows_as_a_gap(runs):

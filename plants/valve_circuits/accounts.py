@@ -216,7 +216,7 @@ def valve_powers(plant, log, every: int = 1) -> dict[str, np.ndarray]:
     """
     _needed(log, [f"{key}_{name}" for name in plant.names for key in ("v", "f")])
     v, f, u_c = (np.stack([column(log, f"{key}_{name}")[::every] for name in plant.names], -1) for key in ("v", "f", "u_c"))
-    opened = getattr(plant, "regeneration", lambda u: [0.0] * len(plant.names))([u[::every] for u in columns(log, controls(plant))])
+    opened = plant.regeneration([u[::every] for u in columns(log, controls(plant))])
     u_a = np.stack(np.broadcast_arrays(*opened, v[:, 0])[:-1], -1)
     keys = ("pump", "bleed", "pR", *(f"{valve}_{name}" for name in plant.names for valve in ("rod", *_VALVES)))
     found = {key: np.zeros(len(v)) for key in keys}

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.valve_circuits.circuit import FLOW, Circuit
+from plants.valve_circuits.circuit import FLOW, Circuit, Motor, Pump, Section
 from plants.valve_circuits.roots import resolve_all
 from workbench.parameters import described
 from workbench.verdict import Assumption, Verdict
@@ -33,14 +33,14 @@ _TEXT = "incrementally passive from v to −f under common openings, {}"
 _SOURCE = "convexity of the circuit's programme; Γ is the supergradient of a finite concave function"
 _ROUNDING = 1e-7  # of (|v| + |v'| + v_0)·(|f| + |f'|): about 1e-8 m/s is what a root in steep orifices resolves
 _AREAS = ("m^2", "m^3/rad")
-_KNOWN = [(Circuit.__module__, name) for name in ("Section", "Motor", "Pump")]  # others may mean something else by a unit
+_KNOWN = (Section, Motor, Pump)  # others may mean something else by a unit
 
 
 def conditions(circuit: Circuit) -> tuple[Assumption, ...]:
     """What the proof needs of the circuit's numbers, each compared exactly; margins are the smallest number of its kind."""
     kinds: dict[str, dict] = {FLOW.symbol: {}, "Pa": {}, "area": {}, "m^3/s": {}, "": {}}
     for label, part in [*((s.name, s) for s in circuit.sections), ("pump", circuit.pump)]:
-        infos, known = described(part), (type(part).__module__, type(part).__name__) in _KNOWN
+        infos, known = described(part), type(part) in _KNOWN
         for f in fields(part):
             unit, value = getattr(infos[f.name], "unit", None), getattr(part, f.name)
             kind = "area" if unit in _AREAS else unit if unit in kinds and known else ""

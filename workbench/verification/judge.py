@@ -74,7 +74,8 @@ def _plain_claims(loop, scenario, signals) -> tuple:
              C.Settled: C.Settled(**({"floor": 1e-3 * size} if size else {})),
              C.Pressures: C.Pressures(*getattr(loop.plant, "pressure_limits", ()))}
     found = [sized.get(type(c), c) for c in signals if type(c) is not C.Linear]
-    if hasattr(loop.plant, "valve_account") and loop.period and C.Tracking in map(type, signals) and law is None and length > 3.0:
+    scanned = loop.period and length > 3.0 and not getattr(loop, "hosted", False) and not has_ledger(loop)
+    if scanned and hasattr(loop.plant, "valve_account") and C.Tracking in map(type, signals):
         found.append(C.SampleTimeLimit(**({"error": 0.2 * size} if size else {})))
     if law is not None:
         found.append(C.Solves())
