@@ -180,7 +180,7 @@ def valve_states(log: Log, plant):
         "top": 1 - 0.22 / height, "bottom": below / height, "hspace": 0.24 / ((1.4 + bars) / 3)})
     _commands(axes[0], log, run, has)
     _pump(axes[1], log, run, has)
-    rows = [(metering.words(plant, valve), lambda ax, y, v=valve: _bars(ax, found, found.open[v], y)) for valve in open_]
+    rows = [(named(metering.words(plant, valve), 48), lambda ax, y, v=valve: _bars(ax, found, found.open[v], y)) for valve in open_]
     rows += [(named(metering.of("segment", title), 40), lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y))
              for n, title in zip(has.names, has.titles)]
     for y, (_, draw) in enumerate(rows):

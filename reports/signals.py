@@ -31,8 +31,9 @@ def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
 def title_of(plant, label: str) -> str:
     """'lift, cylinder 1'."""
     name = names_of(plant).get(label)
-    return f"{name}, cylinder {label}" if name else f"arm {label}" if hasattr(plant, "arms") or hasattr(plant, "of") else (
-        f"actuator {label}")
+    shown = named(label, 28)
+    return f"{name}, cylinder {shown}" if name else f"arm {shown}" if hasattr(plant, "arms") or hasattr(plant, "of") else (
+        f"actuator {shown}")
 
 
 def followed(log: Log) -> list[str]:

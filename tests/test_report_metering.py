@@ -11,7 +11,8 @@ import pytest
 
 from controllers import PID, OpenLoop
 from plants import FourBar, MeteredTwin
-from plants.metered_arms import Arm, MeteredArms
+from plants.metered_arm import Arm, MotorArm
+from plants.metered_arms import MeteredArms
 from plants.valve_circuits import TABLE_1, Γ, Circuit, Openings, operating
 from reports import accounts, document, figures_circuit, figures_metering, metering, outline, segments, style
 from reports.document import Content
@@ -255,6 +256,29 @@ def test_valves_of_the_twin_are_those_of_its_pressures(twin):
     assert (found.open["rR_1"] == (P_r > section.P_rM + 1e-4)).all()
     assert (found.open["check_1"] == ((P > P_h) & (log.array("u_c_1")[i] > 0))).all()
     assert found.open["check_1"].any() and not found.open["check_1"].all()
+
+
+# ---- motors and regeneration ---------------------------------------------------------------------------------------------------
+def test_motors_and_regeneration_are_told():
+    plant = MeteredArms(arms=(Arm(name="boom", regeneration="input"), MotorArm(i=90.0, name="swing")), u_b=0.25)
+    given = {"u_c_boom": Steps("output", (0.0,), ((0.5,),)), "u_a_boom": Steps("output", (0.0, 0.3), ((0.0,), (0.7,))),
+             "u_c_swing": Steps("output", (0.1,), ((0.4,),))}
+    log = simulate(plant, Scenario(0.5, disturbances=given))
+    run, found = metering.course(log, plant), metering.states(log, plant)
+    assert set(run.u_a[log.time < 0.299, 0]) == {0.0} and set(run.u_a[log.time > 0.301, 0]) == {0.7} and not run.u_a[:, 1].any()
+    regenerated = np.array(["a" in name.split() for name in found.rows["boom"]])
+    higher = log.array("P_r_boom") > log.array("P_h_boom") + 1.0
+    assert (regenerated == (higher & (run.u_a[:, 0] > 0))[np.searchsorted(log.time, found.t)]).all() and regenerated.any()
+    energy = accounts.energies(log, plant)
+    assert sum(energy.values()) == pytest.approx(2 * energy["given by the pump"], rel=1e-6) and energy["regeneration, arm boom"] > 0
+    assert [row[1] for row in accounts.sections(plant)] == ["240 cm²", "40\xa0cm³/rad"]
+    with style.drawing():
+        shown = [text.get_text() for text in figures_circuit.circuit(plant).axes[0].texts]
+        labels = {ax.get_ylabel() for ax in figures_metering.operating_points(log, plant).axes}
+        strokes = outline.picture(plant).at([0.1, 0.2]).strokes
+    assert shown.count("$u_{a}$") == 1 and labels >= {"force of arm boom, kN", "torque of arm swing, kN m"}
+    assert [s.kind for s in strokes] == ["plate", "rod", "case", "link", "plate"]
+    assert figures_metering.phases(log, plant) == [(0, 300), (300, 501)]  # where the opening changes, too
 
 
 # ---- pictures and pages --------------------------------------------------------------------------------------------------------
