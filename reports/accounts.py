@@ -9,11 +9,11 @@ from plants.metered_twin import MeteredTwin
 from plants.valve_circuits.accounts import valve_powers
 from workbench.log import Log
 
-from .metering import MOST, behind, course, of, states, turns, words
+from .metering import MOST, VALVES, behind, course, of, states, turns, words
 from .tables import percent, quantity
 
 SPENT = {"ph": "pump to head", "pr": "pump to rod", "th": "head to tank", "tr": "rod to tank", "a": "regeneration",
-         "hR": "head relief", "rR": "rod relief"}
+         "hR": VALVES["hR"], "rR": VALVES["rR"]}
 TWIN = SPENT | {"h_limits": "head relief and suction check", "r_limits": "rod relief and suction check"}
 DROP = 10e5  # Pa, at which the sizes of valves are given
 

@@ -12,13 +12,14 @@ from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.valve_circuits import Γ, Circuit, Openings, Pump, closed, operating
+from plants.valve_circuits.accounts import column
 from plants.valve_circuits.solve import Interval, SectionState
 from workbench.log import Log
 
-from .segments import segment_of
+from . import segments
 from .style import clean
 
-VALVES = {"hR": "head relief", "hSC": "head suction check", "rR": "rod relief", "rSC": "rod suction check", "check": "pump check"}
+VALVES = {key: segments.VALVES[key] for key in ("hR", "hSC", "rR", "rSC")} | {"check": "pump check"}  # of a section
 MOST = 450  # instants at which valves are asked
 SHUT = 1e-9  # of the pump's flow: what compressible oil lets through a valve that counts as shut
 
@@ -42,7 +43,7 @@ def force_map(circuit: Circuit, openings: Openings, u_b: float, low: float, high
 
     def name(i):
         at = operating(circuit, openings, u_b, [0.5 * (v[i] + v[i + 1])])
-        return segment_of(openings.direction, v[i] + v[i + 1], at.sections[0], at.pR if pR is None else pR)
+        return segments.segment_of(openings.direction, v[i] + v[i + 1], at.sections[0], at.pR if pR is None else pR)
 
     return Map(np.repeat(v, 2), np.stack([most, least], 1).ravel(), _bands(v, _names(name, len(v) - 1)), sets)
 
@@ -145,11 +146,6 @@ class Course(NamedTuple):
     u_a: np.ndarray
 
 
-def column(log: Log, name: str) -> np.ndarray:
-    """A signal of the log, 0 where it was not given."""
-    return log.array(name) if name in log else np.zeros(len(log.time))
-
-
 @lru_cache(2)
 def course(log: Log | None, plant) -> Course | None:
     """The run on its valves; None where there are none, and of a run that has blown up."""
@@ -209,7 +205,7 @@ def states(log: Log, plant, most: int = MOST) -> States:
         openings = tuple(map(opened, run.u_c[k], run.u_a[k]))
         is_open["pR"][i], sections = _valves(plant, has, log, run, k, openings)
         for name, o, v, state in zip(has.names, openings, run.v[k], sections):
-            rows[name].append(segment_of(o.direction, v, state, is_open["pR"][i]))
+            rows[name].append(segments.segment_of(o.direction, v, state, is_open["pR"][i]))
             for key in VALVES:
                 is_open[f"{key}_{name}"][i] = getattr(state, key)
     ends = np.append(t[at][1:], t[-1])
@@ -239,7 +235,7 @@ def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[SectionState]
 def words(plant, valve: str) -> str:
     """A valve's name as people say it, with its arm or cylinder where there are several."""
     if valve == "pR":
-        return "pump relief"
+        return segments.VALVES["pR"]
     key, _, name = valve.partition("_")
     has = behind(plant)
     return of(VALVES[key], has.titles[has.names.index(name)])
