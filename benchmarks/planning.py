@@ -17,6 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from common import machine_in_words, row, table, timed  # noqa: E402
 
 from plants.planar_crane import planar_crane  # noqa: E402
+from plants.planar_whole import whole_crane  # noqa: E402
 from workbench import Waypoints  # noqa: E402
 from workbench.planning import (  # noqa: E402
     ConstantPressure,
@@ -24,7 +25,9 @@ from workbench.planning import (  # noqa: E402
     Search,
     Task,
     kernel_numpy,  # noqa: E402
+    least_time,
     optimise,
+    shortest_time,
 )
 from workbench.planning import dynamic as dp  # noqa: E402
 from workbench.planning.bound import lower_bound  # noqa: E402
@@ -71,15 +74,32 @@ def case(name: str, long: bool) -> None:
         seconds = used(lambda: found.append(by_numpy(t, nodes)), 1, 0)  # noqa: B023
         rows.append(row(f"NumPy, {nodes} nodes, one pass", seconds, note=said(found[0])))
     best = []
-    rows.append(row("IPOPT, 8 starts", used(lambda: best.append(transcribe(t, 8)), 1, 0), note=said(best[0][0].energy)))
+    seconds = used(lambda: best.append(transcribe(t, 8)), 1, 0)
+    rows.append(row("IPOPT, 8 starts", seconds, note=said(best[0][0].energy)))
     print(table(rows, "s"))
     gained = neighbours(plan, 2000)
-    bound = lower_bound(t)
+    bound = lower_bound(t, plan.energy)
     print(f"estimate {plan.estimate / plan.energy:.3%}, neighbours: {gained.allowed} motions within the limits, the best "
-          f"{gained.gain / plan.energy:.1e} better" + (f", lower bound {size * bound.energy:.4f} {unit}" if bound else ""))
+          f"{gained.gain / plan.energy:.1e} better" f", lower bound {said(bound.energy)} ({bound.method})")
     begin = process_time()
     two = optimise(task(name, order=2), Search(nodes=209, tube=33))
     print(f"accelerations limited, too: {said(two.energy)}, in {process_time() - begin:.2f} s\n")
+
+
+def least(crane) -> None:
+    """Least time along the triangle, cylinders limited: ours, IPOPT from eight random extensions, own time law, bound."""
+    t, found = Task(crane, Waypoints("cartesian", TRIANGLE, 10.0), ConstantPressure(1.0), order=2), []
+    rows = [row("ours", [(c, c) for _, c in timed(lambda: found.append(least_time(t)), 3)], note=f"{found[-1].time:.3f} s")]
+    ours, many = found[-1], []
+    seconds = [(c, c) for _, c in timed(lambda: many.append(least_time(t, 8)), 1, 0)]
+    ends = sorted(many[0].starts)
+    rows.append(row("ours and 8 other starts", seconds, note=f"{ends[0]:.3f} … {ends[-1]:.3f} s"))  # inf: no motion from there
+    slowed = []
+    rows.append(row("own time law, as a whole", [(c, c) for _, c in timed(lambda: slowed.append(shortest_time(t)), 1, 0)],
+                    note=f"{slowed[0]:.3f} s, {slowed[0] / ours.time:.2f} × ours"))
+    print(table(rows, "s"))
+    print(f"no motion takes less than {ours.bound:.3f} s ({ours.bound / ours.time - 1:.1%}); "
+          f"finer intervals: {ours.estimate:.3f} s\n")
 
 
 def main() -> None:
@@ -87,6 +107,9 @@ def main() -> None:
     for name in KNOWN:
         print(f"\n{name}, processor seconds of one core")
         case(name, "1" in sys.argv[1:])
+    for name, crane in (("reduced", planar_crane()), ("whole", whole_crane("hiab-xs031"))):
+        print(f"least time, {name} crane, processor seconds of one core")
+        least(crane)
 
 
 if __name__ == "__main__":

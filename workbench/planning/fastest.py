@@ -37,6 +37,7 @@ from workbench.planning.ways import Way
 LEVELS = (12, 24)  # intervals an edge
 PARTS = 32  # of an interval, in the time law that is reported
 SPARE = 1e-4  # of the pump's pressure, left at rest for motion
+ENOUGH = 1e-3  # by which the time may be above that without limited pressures, and no further way down is tried
 SHORTEST = 0.02  # s, a step of the plan
 
 
@@ -121,6 +122,8 @@ def _least(task: Task, way: Way, levels: tuple[int, ...], tell: Callable) -> tup
     except InputError:
         pass
     for i, (curve, soft) in enumerate(product((carried.on(levels[0]), first), (False, True))):
+        if found and min(one.time for one, _ in found) <= law.time * (1 + ENOUGH):
+            break
         tell(0.25 + 0.18 * i)
         try:
             found.append(_descended(curve, levels, soft=soft))
@@ -170,6 +173,9 @@ def _within(curve: Curve, b: np.ndarray, free: bool):
         if max(over) <= 1e-12 and not short and not rise:
             break
         ranges = [(low + 1.5 * o, high - 1.5 * o) for (low, high), o in zip(ranges, over)]
+        if any(low >= high for low, high in ranges) or not np.isfinite(made.time):
+            raise InputError("no motion was found from here: the joints leave their ranges", key="path",
+                             mend="give more starts, or move the path away from the ends of the strokes")
         kept, still = kept + 1.5 * short, still + 1.5 * rise
         curve, b = made.curve, made.b
     return made

@@ -133,6 +133,9 @@ def time_law(curve: Curve) -> Law:
         law = Law(curve, fastest_along(rows, curve.Δ))
         if not np.isfinite(law.time):
             raise held_back(curve, int(np.argmin(law.b)))
+        if any(u.name.startswith("joint") and u.share > 1 + 1e-9 for u in law.used()):
+            raise InputError("no motion was found: a joint leaves its range between the nodes", key="path",
+                             mend="give more starts, or move the path away from the ends of the strokes")
         passed = {u.name: u.share for u in law.used() if u.name in LIMITS and u.share > 1}
         if not passed:
             break
