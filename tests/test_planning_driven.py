@@ -204,6 +204,21 @@ def test_only_claims_that_count_are_missed(drives):
     assert held[0].startswith("under the optimum 0 of 2 claims hold") and held[-1] == "2 of 3 met; not met: x" and len(held) == 4
 
 
+def test_an_optimum_whose_chambers_ran_empty_is_told_what_supply_it_needs(drives):
+    good = drives["LS"]
+    log = good.log
+    values = log.values.copy()
+    at = [s.name for s in log.signals].index
+    values[5:, at("p_b1")] = -1e5  # below vacuum, as the lift sinks fast on little pressure
+    for name, value in (("u_s_1", -3.0), ("dx_1", -0.1), ("f_p1", 6e4), ("p_s", 30e5)):
+        values[5:, at(name)] = value
+    bad = replace(good, study=replace(good.study, log=replace(log, values=values), run=replace(good.study.run, log=replace(
+        log, values=values))))
+    said = driven_table.remarks(Drives("PID", (("dynamic programming", bad, ""),)), verdicts=False)
+    assert any("supply fills cylinder 1" in line and "not the 5" in line for line in said) and "standby" in said[-1]
+    assert driven_table.starved(good) == []
+
+
 def test_a_piston_that_leaves_its_cylinder_is_no_drive(plans):
     plan, n = plans["CP"], CRANE.cylinders[2].stroke
     rows = {"x_1": [0.1, 0.2], "x_2": [0.3, 0.3], "x_t2": [n - 0.01, n + 0.001]}

@@ -8,6 +8,7 @@ from workbench.planning.driven import Drive, Drives
 from workbench.planning.table import amount, share
 from workbench.terminal import GAP, clean, width
 from workbench.units import format_quantity
+from workbench.verification.pump import fills
 
 HEAD = ("driven", "planned", "metered", "saved, planned", "saved, metered", "gap", "tip error", "does not hold")
 
@@ -59,7 +60,7 @@ def remarks(found: Drives, verdicts: bool = True) -> list[str]:
         steps, of = best.plan.creeping(), best.plan.task.steps
         said.append(f"{steps} of {of} planned steps lean on creeping" + (
             ": there a loaded cylinder sinks below 2 mm/s and the plan asks for no pressure" if steps else ""))
-    return [*said, *held(best)[: None if verdicts else 1]]
+    return [*said, *(held(best) if verdicts else held(best)[:1]), *starved(best)]
 
 
 def compared(others) -> list:
@@ -84,6 +85,16 @@ def held(best: Drive) -> list[str]:
             + ", ".join(v.key for v in counted if v.holds is True)]
     said += [f"{v.key} {v.word}: {v.worst}" for v in counted if v.holds is not True]
     return said + [f"{v.claim}; {v.worst}" for v in verdicts if v.key == "hypotheses"]
+
+
+def starved(best: Drive) -> list[str]:
+    """Why chambers fell below vacuum, and what would mend it."""
+    if not best.study.run.hollow[1]:
+        return []
+    said = [f"not so: {a.text}; {a.worst}" for a in fills(best.study.run) if a.holds is False]
+    if said and hasattr(best.plan.task.supply, "standby"):
+        said.append("mend: give the supply a standby pressure above what its cylinders need there")
+    return said
 
 
 def text(drives: Sequence[Drives]) -> str:

@@ -1,8 +1,8 @@
 """What a certificate asks of a supply pressure that is a state: see `plants.on_pump`.
 
 The balance of v is that of a constant supply: ḟ_p = β(u_f − hẋ − ℓ) with u_f = D₊ o⁺ + D₋ o⁻; p_s enters by D± alone, and the
-valve's inverse takes it as it is at that instant. So (99) asks of the pump only that the valves stay invertible, and that the law is
-told. The pump's own motion, like the chambers' common mode, is outside v: it is bounded apart.
+valve's inverse takes it as it is at that instant. So (99) asks of the pump only that the valves stay invertible, and that the law
+is told. The pump's own motion, like the chambers' common mode, is outside v: it is bounded apart.
 
 One spool opens both sides of a cylinder: what empties one chamber must fill the other. At a speed and a piston force f_p, steadily,
 
@@ -39,7 +39,14 @@ def pump(run):
     yield Assumption(f"supply pressure within {low / 1e5:g} … {high / 1e5:g} bar; the pump itself is outside v",
                      room >= -1e-6 * high, room, "Pa", f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
                      "first-order lag of an aim in there")
-    yield from (filled(run, k, c, p[:, i % p.shape[1]]) for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders)))
+    yield from fills(run)
+
+
+def fills(run) -> list[Assumption]:
+    """Whether the supply fills what empties, cylinder by cylinder; under any law."""
+    log, plant = run.log, run.loop.plant
+    p = [log.array(name) for name in getattr(plant, "supply_names", ())] or [np.full(len(log.time), plant.p_s)]
+    return [filled(run, k, c, p[i % len(p)]) for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders))]
 
 
 def _around(controller):
