@@ -25,7 +25,8 @@ FULL = 0.99  # of a limit: that it is used up
 
 
 class Row(NamedTuple):
-    """One way along the path: time (s), None where there is none, and `note` says why; its plan, where one was made."""
+    """One way along the path: time (s), None where there is none; its plan, where one was made;
+    note: why there is none, or how good it is."""
 
     name: str
     plan: Plan | None
@@ -67,12 +68,13 @@ def race(task: Task, starts: int = 0, tell: Callable = lambda fraction, what="":
     begin = process_time()
     found = least_time(task, starts, tell=lambda fraction, what="": tell(0.6 * fraction, what))
     rows = [Row("least time", found.plan, found.time, process_time() - begin)]
-    others = {"extension at rest": lambda: _at_rest(found), "own time law, as a whole": lambda: shortest_time(task)}
-    for i, (name, make) in enumerate(others.items()):
+    others = (("extension at rest", lambda: _at_rest(found), ""),
+              ("own time law, as a whole", lambda: shortest_time(task), "at most: the extension moves on a grid there"))
+    for i, (name, make, note) in enumerate(others):
         tell(0.6 + 0.2 * i, name)
         begin = process_time()
         try:
-            rows.append(Row(name, None, make(), process_time() - begin))
+            rows.append(Row(name, None, make(), process_time() - begin, note))
         except InputError as why:
             rows.append(Row(name, None, None, process_time() - begin, why.message))
     return Race(found, tuple(rows))
