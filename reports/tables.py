@@ -218,9 +218,7 @@ def meanings(*objects: object) -> list[list[str]]:
 def actuator_rows(plant) -> list[list[str]]:
     """Per cylinder of a machine that has them, behind servo valves: bore, rod, stroke, spool, largest command, friction."""
     rows = []
-    if behind(plant) is not None:
-        return rows
-    for segment in getattr(plant, "segments", ()):
+    for segment in getattr(plant, "segments", ()) if behind(plant) is None else ():
         c = segment.cylinder
         spool = "ideal" if c.valve.lag == "ideal" else f"{c.valve.lag} order, {quantity(c.valve.frequency, 'Hz')}"
         rows.append([clean(segment.name, 30), *(quantity(v, "m") for v in (c.bore, c.rod, c.stroke)), spool,
