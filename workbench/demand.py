@@ -133,6 +133,19 @@ class Demand:
             return np.concatenate([t, *(t[-stride:] + j * T for j in range(1, far + 1))]), stride
         return np.concatenate([t + j * T for j in range(far + 1)]), t.size
 
+    def _check_commands(self, t: np.ndarray) -> None:
+        """Refuse commands given by the scenario that the plant's own limits do not admit: it would cut them, or has none such."""
+        limits = self.plant.limits() if hasattr(self.plant, "limits") else {}
+        for name, (low, high) in limits.items():
+            if name not in self.scenario.disturbances:
+                continue
+            value = self.scenario.disturbances[name]
+            given = value.sample(t, 0)[0, :, 0] if hasattr(value, "sample") else np.full(t.size, float(value))
+            out = np.flatnonzero(~((given >= low) & (given <= high)))
+            if len(out):
+                raise InputError(f"disturbances: {name} = {given[out[0]]:.6g} at t = {t[out[0]]:.6g} s, which can be {low:g} to "
+                                 f"{high:g}", key=name, mend="stay within: a command beyond is none the plant has")
+
     def _references(self, t):
         own = self.reference.space
         given = self._given(t)
@@ -180,7 +193,8 @@ class Demand:
         return self._kept[1]
 
     def check(self, t: np.ndarray) -> None:
-        """Refuse a reference that leaves the plant's reach, saying when and which piston."""
+        """Refuse a reference that leaves the plant's reach, saying when and which piston, and a command beyond its range."""
+        self._check_commands(t)
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
             return
         joints = self._joints(t, self._given(t))

@@ -52,6 +52,11 @@ def grid(system: System, scenario: Scenario) -> Grid:
     sampled, most = system.period is not None, scenario.max_step
     if fixed(system):
         most = min(most, fixed(system).step)
+    bearable = getattr(getattr(system, "plant", system), "longest_step", None)
+    if bearable is not None and most > bearable:
+        who = type(getattr(system, "plant", system)).__name__
+        raise InputError(f"scenario: max_step = {most:g} s, and the {who} bears steps of up to {bearable:.3g} s only",
+                         key="max_step", mend="give a shorter max_step (and log_period for fewer rows)")
     T = float(system.period) if sampled else (scenario.log_period or most)
     n = int(round(scenario.length() / T)) + 1
     if n > 50_000_000:

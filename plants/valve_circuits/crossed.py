@@ -5,7 +5,7 @@ With y = P_r given, the rod side's balance and the force give all else, q_a (or 
     A_r v = k_tr √y − k_pr R(P − y) + q_a,   A_h x = βv + f̄ + A_r y,   q_a = k_a √(y − x)⁺
 
 and the head side's balance, increasing along y, is the residual. Left of y = 0 and beyond y = P_rM the curve goes on in x alone.
-Along it runs m = √y up to y = P/2 and √(2P) − R(P − y) from there, so that neither root loses digits where its drop is next to nothing:
+Along it runs m = √y up to y = P/2 and √(2P) − R(P − y) from there, so that neither root loses digits where its drop is small:
 roots in x and y themselves leave 1e-8 m/s there, through the flow to the pump that its pressure follows. Where no oil can enter
 through the check, head and rod side are joined behind it by k_ph k_pr/√(k_ph² + k_pr²), both ways, and P plays no part.
 
