@@ -22,7 +22,7 @@ from workbench.parameters import Unit, positive
 from workbench.planning.kernel import Kernel, force_table
 from workbench.planning.task import BIG, Task
 
-COVERS, FLOOR = 2.0, 1e-4  # times what grids and refinements differ by; share of the energy: see `optimise`
+COVERS, FLOOR = 2.0, 2e-4  # times what grids and refinements differ by; share of the energy: see `optimise`
 WIDEST = 81  # nodes a step may go to with two states: slower paths than this is meant for have no need to go further
 
 
