@@ -92,7 +92,7 @@ def _solved(row, P, shut, β, f):
             a, ra, fa, fb, side = m, r, r, (0.5 * fb if side < 0 else fb), -1
         else:
             b, rb, fb, fa, side = m, r, r, (0.5 * fa if side > 0 else fa), 1
-        if abs(r) <= 2e-16 * size:
+        if abs(r) <= 2e-15 * size:
             break
     m = a if -ra < rb else b
     x, v, y, q, q_pr = _sides(row, P, shut, β, f, m, m_M)
