@@ -38,3 +38,17 @@ def ideal(two_joint):
 def short(two_joint):
     """A path of 0.8 s in joint space, from the start and back."""
     return Scenario(reference=Waypoints("joint", (two_joint.pose, (-1.26, -1.95), two_joint.pose), 0.4))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file's tests stay with one worker, so what they share is computed once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    """Studies and notebooks first: the longest files must not be the last ones that one worker still has."""
+    items.sort(key=lambda item: not item.path.name.startswith(("test_studies", "test_notebooks")))

@@ -73,14 +73,18 @@ def test_a_conclusion_is_as_strong_as_its_weakest_ground(given):
 
 
 class Ended:
-    """A run that ended, its pistons inside."""
+    """A run that ended, its pistons inside, its chambers full."""
 
-    left = (math.inf, "")
+    left = hollow = (math.inf, "")
     log = type("Log", (), {"status": type("Status", (), {"completed": True})})
 
 
 class Out(Ended):
     left = (1.5, "piston 1 leaves its stroke at t = 1.500 s")
+
+
+class Hollow(Ended):
+    hollow = (0.7, "p_b1 falls below vacuum at t = 0.700 s")
 
 
 class Broken(Ended):
@@ -93,7 +97,7 @@ BALANCED, LOST, IDLE = (Verdict("energy-balance", "balance", h, None if h is Non
 @pytest.mark.parametrize("run, energy, holds, then", [
     (Ended, BALANCED, True, True), (Ended, BALANCED, False, False), (Ended, LOST, True, None), (Ended, LOST, False, None),
     (Ended, IDLE, True, True), (Out, BALANCED, True, None), (Out, BALANCED, False, False), (Out, LOST, False, None),
-    (Broken, LOST, False, False), (Ended, LOST, None, None)])
+    (Hollow, BALANCED, True, None), (Hollow, BALANCED, False, False), (Broken, LOST, False, False), (Ended, LOST, None, None)])
 def test_a_sampled_verdict_rests_on_its_run(run, energy, holds, then):
     after = resting_on(said(holds), energy, run)
     assert after.holds is then
