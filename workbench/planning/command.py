@@ -13,7 +13,7 @@ from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 from workbench.planning.drive import write_plan
 from workbench.planning.driven import drive_all
-from workbench.planning.feasibility import shortest_time
+from workbench.planning.feasibility import how_short, shortest_time
 from workbench.units import format_quantity
 
 
@@ -28,8 +28,9 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
     try:
         if options.shortest:
             seconds = shortest_time(case.task)
-            terminal.say(f"the path takes at least {format_quantity(seconds, 's')} within the limits (given: "
-                         f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole, within 1 %)")
+            least = "at least " if case.task.order == 1 else ""
+            terminal.say(f"the path takes {least}{format_quantity(seconds, 's')} within the limits (given: "
+                         f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {how_short(case.task)})")
             return 0
         laws = list(dict.fromkeys(options.drive))
         drives, at = [], [driver(case.task, law) for law in laws]

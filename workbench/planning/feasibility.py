@@ -31,7 +31,7 @@ def explain(task: Task) -> InputError:
         mend = "even a very slow motion passes a limit: change the path, the load or the limits"
     else:
         mend = (f"take {format_quantity(task.path.duration * factor, 's')} instead of "
-                f"{format_quantity(task.path.duration, 's')} (the shortest time within {RESOLUTION:.0%}), or raise the limit")
+                f"{format_quantity(task.path.duration, 's')} ({how_short(task)}), or raise the limit")
     return InputError(f"the path cannot be followed in this time: {where}", key="path", mend=mend)
 
 
@@ -155,6 +155,11 @@ def _accelerations(task: Task) -> str:
 RESOLUTION = 0.01  # of the shortest time
 
 
+def how_short(task: Task) -> str:
+    """What `shortest_factor` found: with accelerations its grid is coarse, and a step of it needs time."""
+    return f"the shortest time within {RESOLUTION:.0%}" if task.order == 1 else "found on a coarse grid of extensions: less may do"
+
+
 def feasible(task: Task, nodes: int = NODES) -> bool:
     """Whether a motion exists on a grid of so many nodes."""
     from workbench.planning.dynamic import Search, solved
@@ -191,8 +196,9 @@ def shortest_factor(task: Task) -> float | None:
 
 
 def shortest_time(task: Task) -> float:
-    """Least time in which the path can be followed within the limits, slowed down or sped up as a whole, within RESOLUTION, s.
+    """Least time in which the path can be followed within the limits, slowed down or sped up as a whole, s.
 
+    Within RESOLUTION for order 1; with accelerations limited, on a grid so coarse that much less may do.
     Raises InputError when no time is long enough.
     """
     factor = shortest_factor(task)
