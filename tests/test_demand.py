@@ -10,8 +10,9 @@ from small import Feedback, Linear
 from controllers.vdc import VDC
 from plants import chain
 from workbench import ClosedLoop, Hold, InputError, Noisy, Sampled, Scenario, Signal, Sine, Spline, Waypoints, simulate
-from workbench.demand import Demand, padded, parse, pushed, target_name, task_values, to_joints, width
+from workbench.demand import Demand, padded, parse, target_name, width
 from workbench.simulate import start_state
+from workbench.spaces import pushed, task_values, to_joints
 from workbench.system import Controller, names
 
 SPACES = ("joint", "piston", "cartesian")
