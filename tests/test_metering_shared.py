@@ -140,6 +140,32 @@ def test_full_regeneration_moves_like_a_cylinder_of_the_rods_area():
     assert Λ(PAPER, o, 0.2, 2e6, at.f.low - 2e6 * v) == pytest.approx(v, abs=1e-12)
 
 
+@pytest.mark.parametrize("u_ph, P", [(0.0, 0.0), (0.5, 36e6)])
+def test_slow_with_its_drain_shut_the_rod_pushes_with_the_difference_of_its_sides(u_ph, P):
+    """u_tr = 0, v → 0+: P_r = P_h without rounding's help, where the drop from one to the other is far below a digit of either; a
+    larger rod side is held at the reliefs. Γ(0) begins there."""
+    o, s = Openings(u_ph=u_ph, u_a=0.6), PAPER.sections[0]
+    small = Circuit((Section(A_h=s.A_r, A_r=s.A_h),))
+    for v in (0.0, 1e-13, 1e-11, 1e-9):
+        assert Γ(PAPER, o, 0.3, v).low[0] == pytest.approx((s.A_h - s.A_r) * P, abs=1e-2)
+        assert Γ(small, o, 0.3, v).low[0] == pytest.approx((s.A_r - s.A_h) * 40e6, abs=1e-2)
+    assert Γ(PAPER, o, 0.3, 0.0).high[0] == s.A_h * 42e6
+    assert operating(PAPER, o, 0.3, 0.0).sections[0].P_r.high == pytest.approx(P, abs=1.0)
+
+
+def test_a_head_that_sucks_takes_no_more_from_the_pump_than_its_valve_passes():
+    """A rod torn out beyond its relief, its head next to shut: what the other needs is left to it."""
+    c = Circuit((Section("a", 0.0101, 0.0321, 9.4e6, 5.8e6), Section("b", 0.0072, 0.0131, 6.6e6, 9.2e6)), Pump(7.3e-3, 22e6))
+    o = Openings(u_ph=0.012, u_a=9e-5), Openings(u_pr=0.2, u_th=0.7)
+    v = Λ(c, o, 0.8, [2.5e3, 1.4e3], [-2.156e5, -180.0])
+    u_ph, u_pr = (opening * c.sections[0].c_ph for opening in (0.012, 0.2))
+    assert v[0] == pytest.approx((2.156e5 - 0.0321 * 5.8e6) / 2.5e3, rel=1e-9) and v[1] < -0.01
+    at = operating(c, o, 0.8, v)
+    s, t = at.sections
+    assert s.hSC and s.Q_ph == pytest.approx(u_ph * np.sqrt(at.P.low), rel=1e-9)
+    assert t.Q_pr == pytest.approx(u_pr * np.sqrt(at.P.low - t.P_r.low), rel=1e-6)
+
+
 def test_moves_never_run_against_each_other():
     """Incremental passivity of v ↦ −f: Σ (v − v')(f − f') ≤ 0 for any two states of a circuit, here by (β, f̄) at random."""
     for rng, c, o, u_b in drawn(90, 200, 2, (-1, 0, 1, None)):

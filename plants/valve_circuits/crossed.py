@@ -104,7 +104,9 @@ def crossed(row, β, f, P):
     """v, Q_p and dQ_p/dP of a section at the pressure P."""
     x, v, y, q, q_pr = _solved(row, P, False, β, f)
     inside = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE)
-    q_ph = row[0] * v + row[6] * np.sqrt(x) - q if inside and row[4] > 0.0 else row[4] * _root(P - x)
+    q_ph = row[4] * _root(P - x)
+    if inside and row[4] > 0.0:  # no more than at either limit: x may be one and yet not found as one
+        q_ph = min(max(row[0] * v + row[6] * np.sqrt(x) - q, row[4] * _root(P - row[2])), row[4] * np.sqrt(P))
     if row[5] == 0.0:  # one valve from the pump, behind its check
         q_ph = max(q_ph, 0.0) if P > x else 0.0
     Q_p = q_ph + q_pr

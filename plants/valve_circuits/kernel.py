@@ -28,6 +28,7 @@ import numpy as np
 from plants.valve_circuits.jit import jit
 
 _HALVINGS = 200  # more than doubles have bits in any interval that occurs
+_ROUNDED = 4e-16
 
 
 @jit
@@ -48,7 +49,8 @@ def _next(a, fa, b, fb, before, step):
         return middle
     x = a - fa * (b - a) / (fb - fa)
     edge = 1e-3 * (b - a)
-    return _clip(x, a + edge, b - edge)
+    x = _clip(x, a + edge, b - edge)
+    return x if a < x < b else middle  # edge is below rounding where the bracket is narrow: not the end yet
 
 
 @jit
@@ -74,9 +76,15 @@ def _head(row, P, v_0, w, x, y):
 
 @jit
 def _rod(row, P, v_0, w, x, y):
-    """−A_r v less what flows into the rod side: increasing in y = P_r."""
-    _, q_pr, _, q_tr, q_a, _ = _flows(row, P, x, y)
-    return -row[1] * (v_0 + w * (row[0] * x - row[1] * y)) - (q_pr - q_tr - q_a)
+    """−A_r v less what flows into the rod side: increasing in y = P_r. Where q_a is lost in rounding (y ≈ x), it is what the head
+    side's balance leaves."""
+    q_ph, q_pr, q_th, q_tr, q_a, _ = _flows(row, P, x, y)
+    v = v_0 + w * (row[0] * x - row[1] * y)
+    if row[8] > 0.0 and 0.0 < x < row[2] and y > x * (1.0 - _ROUNDED) and row[5] == 0.0:
+        fed = 0.0 if P < x * (1.0 - _ROUNDED) else row[4] / np.sqrt(max(P - x, _ROUNDED * x))  # a shut check loses no digits
+        if row[8] / np.sqrt(max(y - x, _ROUNDED * y)) > fed:
+            q_a = max(row[0] * v + q_th - q_ph, 0.0)
+    return -row[1] * v - (q_pr - q_tr - q_a)
 
 
 @jit
@@ -137,12 +145,14 @@ def pumped(row, P, v_0, w, x, y):
     """Q_p into one section: by the chambers' balances where they are between their limits, which loses fewer digits."""
     q_ph, q_pr, q_th, q_tr, q_a, _ = _flows(row, P, x, y)
     v = v_0 + w * (row[0] * x - row[1] * y)
+    if row[8] > 0.0 and row[5] == 0.0 and x * (1.0 - _ROUNDED) < y < row[3]:
+        q_a = max(row[1] * v - q_tr, 0.0)
     if row[4] > 0.0 and 0.0 < x < row[2]:
         q_ph = row[0] * v + q_th - q_a
         if row[5] == 0.0:
-            q_ph = max(q_ph, 0.0) if P > x else 0.0
+            q_ph = min(max(q_ph, row[4] * _root(P - row[2]), 0.0), row[4] * np.sqrt(P)) if P > x else 0.0
     if row[5] > 0.0 and 0.0 < y < row[3]:
         q_pr = -row[1] * v + q_tr + q_a
         if row[4] == 0.0:
-            q_pr = max(q_pr, 0.0) if P > y else 0.0
+            q_pr = min(max(q_pr, row[5] * _root(P - row[3]), 0.0), row[5] * np.sqrt(P)) if P > y else 0.0
     return max(q_ph + q_pr, 0.0)
