@@ -13,7 +13,7 @@ from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 from workbench.planning.drive import write_plan
 from workbench.planning.driven import drive_all
-from workbench.planning.feasibility import how_short, shortest_time
+from workbench.planning.feasibility import explain, raised, shortest
 from workbench.units import format_quantity
 
 
@@ -27,10 +27,11 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
         raise InputError(f"--starts: {starts}", mend="give 0 or more")
     try:
         if options.shortest:
-            seconds = shortest_time(case.task)
-            least = "at least " if case.task.order == 1 else ""
-            terminal.say(f"the path takes {least}{format_quantity(seconds, 's')} within the limits (given: "
-                         f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {how_short(case.task)})")
+            if (found := shortest(case.task)) is None:
+                raise explain(case.task)
+            least = "at least " if found.speeds is None else ""
+            terminal.say(f"the path takes {least}{format_quantity(raised(found.seconds), 's')} within the limits (given: "
+                         f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {found.words})")
             return 0
         laws = list(dict.fromkeys(options.drive))
         drives, at = [], [driver(case.task, law) for law in laws]

@@ -183,24 +183,31 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
     Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
     it beside much finer searches.
     """
-    from workbench.planning.feasibility import explain
+    from workbench.planning.feasibility import explain, shortest
 
-    # Ways down that share no grid: what they differ by is what the way decides.
-    ways = [(2 * search.nodes // 3, 1.3 * search.shrink), (search.nodes, search.shrink)]
+    # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
+    wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube
+    ways = [(max(2 * search.nodes // 3, 3), 1.3 * search.shrink, wide), (search.nodes, search.shrink, search.tube)]
     if task.order == 2:  # few nodes leave few accelerations
-        ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink))
+        ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink, search.tube))
     elif getattr(task.supply, "creep", 0.0) > 0:  # nodes are at rest, this jump is not
-        ways.append((2 * search.nodes, search.shrink))
-    tried = (solved(task, replace(search, nodes=n, shrink=shrink), tell, i / len(ways)) for i, (n, shrink) in enumerate(ways))
+        ways.append((2 * search.nodes, search.shrink, search.tube))
+    finer = lambda way: replace(search, nodes=way[0], shrink=way[1], tube=way[2])
+    tried = (solved(task, finer(way), tell, i / len(ways)) for i, way in enumerate(ways))
     found = [plan for plan in tried if plan is not None]
     if not found and task.order == 1:
         found = [plan for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)] if plan is not None]
+    if not found and task.order == 2:  # grids accelerate by whole nodes: a program knows no nodes
+        known = shortest(task)
+        if known is None or known.seconds > task.path.duration:
+            raise explain(task, known)
+        found = [_refined(task, search, known.q_3, task.crane.cylinders[2].stroke / search.nodes)]
     if not found:
         raise explain(task)
     best = min(found, key=lambda p: p.energy)
     doubt = abs(min(p.energy for p in found[:-1]) - found[-1].energy) if len(found) > 1 else None
     coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
-    won = coarser[-1] - best.energy if coarser else best.energy
+    won = (coarser[-1] if coarser else best.history[0][1]) - best.energy  # finer grids were tried down to `finest`
     least = FLOOR * best.energy if task.supply.needs_forces else 0.0
     estimate = None if doubt is None else max(COVERS * max(doubt, won), least)
     return replace(best, estimate=estimate, value=found[-1].value, nodes=found[-1].nodes)
@@ -222,7 +229,12 @@ def solved(task: Task, search: Search, tell: Callable = lambda fraction, what=""
     q, value = _one_pass(task, kernel, first, None)
     if q is None:
         return None
-    history = [(h, energy(task, q))]
+    return replace(_refined(task, search, q, h), value=value, nodes=first.nodes)
+
+
+def _refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
+    """The plan that finer and finer grids around a motion lead to; h: spacing it was found with, m."""
+    kernel, history = Kernel(task.step, coefficients(task)), [(h, energy(task, q))]
     half = (search.tube - 1) // 2
     ends = {0: half} | ({task.steps: half} if task.end is not None else {})
     while h > search.finest:
@@ -235,7 +247,7 @@ def solved(task: Task, search: Search, tell: Callable = lambda fraction, what=""
             history.append((h, e))
             if gain < 1e-6 * e:
                 break
-    return Plan(task, q, history[-1][1], history=tuple(history), value=value, nodes=first.nodes)
+    return Plan(task, q, history[-1][1], history=tuple(history))
 
 
 def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.planning.curve import weighed
 from workbench.planning.paths import Stretched
 from workbench.planning.task import Task
 from workbench.units import format_quantity
@@ -16,22 +18,21 @@ FINE = 40  # nodes the fastest extension moves in a step, on grids for this ques
 LONGEST = 64.0  # times the given duration, tried before giving up
 
 
-def explain(task: Task) -> InputError:
-    """The error to raise for a task without a feasible motion (on the grid that was searched)."""
+def explain(task: Task, known: Shortest | None = None) -> InputError:
+    """The error to raise for a task without a feasible motion (on the grid that was searched); known: its shortest time."""
     if (error := unfit(task)) is not None:
         return error
-    q3 = np.linspace(*task.ranges[2], NODES)
-    allowed = task.pistons(np.broadcast_to(q3, (task.steps + 1, NODES)))[1]
-    if feasible(task, NODES if task.order == 1 else 521):
+    if task.order == 1 and feasible(task, NODES):
         return InputError("no motion was found on this grid, but on a finer one there is one", key="search.nodes",
                           mend=f"search with {NODES} nodes or more")
-    where = _stuck(task, np.linspace(q3[0], q3[-1], 209), allowed[:, :: NODES // 208])
-    factor = shortest_factor(task)
-    if factor is None:
+    q3 = np.linspace(*task.ranges[2], 209)
+    where = _stuck(task, q3, task.pistons(np.broadcast_to(q3, (task.steps + 1, len(q3))))[1])
+    found = known or shortest(task)
+    if found is None:
         mend = "even a very slow motion passes a limit: change the path, the load or the limits"
     else:
-        mend = (f"take {format_quantity(task.path.duration * factor, 's')} instead of "
-                f"{format_quantity(task.path.duration, 's')} ({how_short(task)}), or raise the limit")
+        mend = (f"take {format_quantity(raised(found.seconds), 's')} instead of "
+                f"{format_quantity(task.path.duration, 's')} ({found.words}), or raise the limit")
     return InputError(f"the path cannot be followed in this time: {where}", key="path", mend=mend)
 
 
@@ -153,11 +154,29 @@ def _accelerations(task: Task) -> str:
 
 # ---- the shortest time ----------------------------------------------------------------------------------------------
 RESOLUTION = 0.01  # of the shortest time
+EASE = 1.5  # times what speeds alone take: for motions from which accelerations are brought down
 
 
-def how_short(task: Task) -> str:
-    """What `shortest_factor` found: with accelerations its grid is coarse, and a step of it needs time."""
-    return f"the shortest time within {RESOLUTION:.0%}" if task.order == 1 else "found on a coarse grid of extensions: less may do"
+class Shortest(NamedTuple):
+    """s: the shortest time found for a path walked as a whole; with accelerations limited, extensions (N+1,) that take it, and what
+    speeds, flow and pressure alone would take (s; None: nothing else is limited)."""
+
+    seconds: float
+    q_3: np.ndarray | None = None
+    speeds: float | None = None
+
+    @property
+    def words(self) -> str:
+        """How good it is."""
+        if self.speeds is None:
+            return f"the shortest time within {RESOLUTION:.0%}"
+        return f"a motion that takes it was found; without limited accelerations: about {format_quantity(self.speeds, 's')}"
+
+
+def raised(seconds: float) -> float:
+    """Rounded up to the digits that are printed, so that what is printed is long enough."""
+    digit = 10.0 ** (np.floor(np.log10(seconds)) - 3)
+    return float(np.ceil(seconds / digit - 1e-9) * digit)
 
 
 def feasible(task: Task, nodes: int = NODES) -> bool:
@@ -170,14 +189,37 @@ def feasible(task: Task, nodes: int = NODES) -> bool:
     return solved(task, Search(nodes=nodes, finest=1.0)) is not None
 
 
+def shortest(task: Task) -> Shortest | None:
+    """The shortest time, all of the path slowed or sped up alike; None where none was found.
+
+    Speeds, flow and pressure on a grid; accelerations by `workbench.planning.shortest` from motions found there.
+    """
+    from workbench.planning.dynamic import Search, solved
+    from workbench.planning.shortest import scaled, shortest_scaled
+    from workbench.planning.supplies import Speed
+
+    free = replace(task, order=1)
+    factor = shortest_factor(free)
+    if factor is None:
+        return None
+    seconds = factor * task.path.duration
+    if task.order == 1:
+        return Shortest(seconds)
+    starts = []
+    for supply, ease in ((Speed(), EASE), (task.supply, EASE), (task.supply, 2 * EASE))[: 3 if weighed(task) else 1]:
+        if (plan := solved(scaled(replace(free, supply=supply), factor * ease), Search(finest=1e-4))) is not None:
+            starts.append((ease * seconds, plan.q_3))
+    found = shortest_scaled(task, starts)
+    return None if found is None else Shortest(found.seconds, found.q_3, min(seconds, found.seconds))
+
+
 def shortest_factor(task: Task) -> float | None:
-    """How much longer the path must take, all of it alike: the least feasible factor within RESOLUTION; None when none is."""
+    """How much longer the path must take without limited accelerations: the least feasible factor within RESOLUTION, or None."""
     slowed = lambda factor: replace(task, path=Stretched(task.path, factor))
     stroke = float(np.ptp(task.ranges[2]))
 
     def can(factor: float) -> bool:  # a slow step may go far: the grid is as fine as its moves need
-        finest = NODES if task.order == 1 else 131
-        return feasible(slowed(factor), int(np.clip(FINE * stroke / (task.reach * factor), 131, finest)))
+        return feasible(slowed(factor), int(np.clip(FINE * stroke / (task.reach * factor), 131, NODES)))
 
     if not can(LONGEST):
         return None
@@ -198,10 +240,9 @@ def shortest_factor(task: Task) -> float | None:
 def shortest_time(task: Task) -> float:
     """Least time in which the path can be followed within the limits, slowed down or sped up as a whole, s.
 
-    Within RESOLUTION for order 1; with accelerations limited, on a grid so coarse that much less may do.
+    Within RESOLUTION for order 1; with accelerations limited, the time of a motion that was found (see `shortest`).
     Raises InputError when no time is long enough.
     """
-    factor = shortest_factor(task)
-    if factor is None:
+    if (found := shortest(task)) is None:
         raise explain(task)
-    return factor * task.path.duration
+    return found.seconds

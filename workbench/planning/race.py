@@ -69,7 +69,7 @@ def race(task: Task, starts: int = 0, tell: Callable = lambda fraction, what="":
     found = least_time(task, starts, tell=lambda fraction, what="": tell(0.6 * fraction, what))
     rows = [Row("least time", found.plan, found.time, process_time() - begin)]
     others = (("extension at rest", lambda: _at_rest(found), ""),
-              ("own time law, as a whole", lambda: shortest_time(task), "at most: the extension moves on a grid there"))
+              ("own time law, as a whole", lambda: shortest_time(task), "a motion that takes it was found"))
     for i, (name, make, note) in enumerate(others):
         tell(0.6 + 0.2 * i, name)
         begin = process_time()
