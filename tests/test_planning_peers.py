@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from planning_cases import CP, TRIANGLE, oil, random_crane, short, task
 
+from plants.planar_crane import planar_crane
 from plants.planar_whole import WholeCrane, whole_crane
 from workbench import InputError, Scenario
 from workbench.cli import main
@@ -130,6 +131,16 @@ def test_the_estimate_covers_what_much_finer_searches_find(t):
     assert 0 < plan.energy - min(best.energy, sides) <= plan.estimate < 0.02 * plan.energy
 
 
+def test_an_optimum_on_the_first_grid_leaves_nothing_to_win():
+    """Up its own circle an extension rests, and the oil is what the lift takes: no finer grid wins, and the estimate says so."""
+    crane, q_1 = planar_crane(), np.linspace(0.5, 0.9, 9)
+    tips = tuple(tuple(float(v) for v in crane.tip([q, -1.5, 0.0])) for q in q_1)
+    path = Spline("cartesian", tuple(np.linspace(0.0, 8.0, 9).tolist()), tips)
+    plan = optimise(task(oil(), path=path, steps=8), Search(nodes=4))
+    taken = crane.cylinders[0].areas[0] * (crane.lift.length(q_1[-1]) - crane.lift.length(q_1[0]))
+    assert plan.energy == pytest.approx(taken, rel=1e-9) and 0 <= plan.estimate < 1e-6 * plan.energy
+
+
 def test_limits_of_the_pump_hold_in_the_transcription():
     free = transcribe(short(steps=10), 1)[0].signals
     Q_max, p_max = 0.9 * free["Q"].max(), 0.98 * free["p"].max()
@@ -153,6 +164,13 @@ def test_cells_bound_what_has_no_relaxation(supply, order):
     coarse, fine = cell_bound(t, plan.energy, 131, 261), cell_bound(t, plan.energy, 131, 1041)
     assert 0.5 * plan.energy < coarse < fine < plan.energy - plan.estimate and fine > 0.85 * plan.energy
     assert cell_bound(t, 1.5 * plan.energy, 131, 261) <= coarse  # a worse plan prunes less
+
+
+def test_long_steps_are_bounded_too():
+    """A step that could cross a quarter of the stroke, also where joints forbid it: pistons there say nothing of the others."""
+    t = task(LoadSensing(), steps=30)
+    plan = optimise(t, Search(nodes=209, finest=1e-4))
+    assert 0.97 * plan.energy < cell_bound(t, plan.energy, 261, 1041) < plan.energy
 
 
 def test_cells_and_relaxation_agree_on_oil(plans):
@@ -334,6 +352,10 @@ def test_the_command_writes_table_csv_and_json(tmp_path, capsys):
     (("margin: 15 bar", "margin: 15 m"), ("line 4", "supply.margin", "a pressure was expected")),
     (("leg: 4 s", "leg: 0.4 s"), ("case.yaml", "the path cannot be followed in this time", "take ")),
     (("steps: 20", "stps: 20"), ("line 5", "did you mean steps")),
+    (("steps: 20", "steps: 1"), ("line 5", "steps: 1", "2 or more")),
+    (("steps: 20", "start: 3 m"), ("line 5, start", "outside 0 …")),
+    (("steps: 20", "limits: {room: 3 m}"), ("line 5, limits.room", "leaves nothing of a stroke")),
+    (("[2600 mm, 0.6]", "[2.3 m, 0.2 m]"), ("line 3, path", "the tip rests")),
     (("[2600 mm, 0.6]", "[9 m, 0.6]"), ("case.yaml", "outside the workspace")),
     (("path: {points: [[2.3 m, 0.2 m], [2600 mm, 0.6]], leg: 4 s}", "path: {type: Recorded, file: none.csv}"),
      ("none.csv", "cannot be read")),
@@ -345,6 +367,15 @@ def test_bad_files_say_what_to_do(tmp_path, capsys, change, words):
     said = capsys.readouterr().err
     assert all(word in said for word in words), said
     assert "mend:" in said and "Traceback" not in said and not (tmp_path / "no.csv").exists()
+
+
+def test_a_load_that_only_sinks_takes_nothing(tmp_path, capsys):
+    """No share of an energy of zero is asked for: the table, the JSON and the bound are there."""
+    sinks = FILE.replace("[[2.3 m, 0.2 m], [2600 mm, 0.6]]", "[[2.6 m, 1.2 m], [2.6 m, 0.6 m]]")
+    assert run(tmp_path, sinks.replace("margin: 15 bar", "margin: 0 bar"), "--json", str(tmp_path / "o.json")) == 0
+    said = capsys.readouterr().out
+    assert "no motion needs less than 0 J (numerical)" in said and "from nothing" in said and "%" not in said.split("bound:")[1]
+    assert json.load(open(tmp_path / "o.json"))["energy"] == 0.0
 
 
 def test_a_file_may_give_all_there_is(tmp_path):

@@ -21,7 +21,8 @@ from typing import Annotated, Any, Literal, final
 
 from workbench.build import build, unknown
 from workbench.case_controller import changed
-from workbench.edit import located
+from workbench.edit import located, placed
+from workbench.errors import InputError
 from workbench.parameters import Unit, nonnegative, positive
 from workbench.planning.dynamic import Search
 from workbench.planning.paths import read_path
@@ -114,10 +115,14 @@ def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_clas
     end = given.get("end")
     free = end is None or end.value in (None, "free")
     length = Annotated[float, Unit("m")]
-    with located(given["path"], "path"):
+    try:
         task = Task(crane, path, take("supply", Supply, LoadSensing()), take("steps", int, 150),
                     take("start", length, limits.room), None if free else build(length, end, "end"),
                     2 if limits.accelerations or objective == "time" else 1, limits.flow, limits.pressure, limits.room)
+    except InputError as why:
+        name = why.message.split(":")[0]
+        key = next(key for key in (name, "limits" if name == "room" else "path", "path") if key in given)
+        raise placed(why, given[key], key) from None
     search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
     name = take("title", str, crane.name)
     return PlanCase(name, task, search, take("starts", int, 0), file, objective)

@@ -107,16 +107,17 @@ def _grid(task: Task, n: int, h: float, keep) -> Grid:
     for k, at in ((0, task.start), (N, task.end)):
         if at is not None:
             ok[k] &= np.abs(q[k] - at) <= 0.51 * h
-    return Grid(h, base, np.ascontiguousarray(X.transpose(1, 0, 2)), ok.astype(float), _columns(task, X, base, n, h))
+    return Grid(h, base, np.ascontiguousarray(X.transpose(1, 0, 2)), ok.astype(float), _columns(task, X, ok, base, n, h))
 
 
-def _columns(task: Task, X, base, n: int, h: float) -> np.ndarray:
+def _columns(task: Task, X, ok, base, n: int, h: float) -> np.ndarray:
     """(N, 15 or 3, 2n−1): force coefficients, ε, δ at the middles."""
     from scipy.ndimage import maximum_filter1d
 
-    near = 2 * int(np.ceil((task.reach + h) / h)) + 3
+    near = 2 * int(np.ceil((task.reach + h) / h / 2)) + 3  # cells on either side of a middle
     step = np.abs(np.diff(X, axis=2, prepend=X[:, :, :1], append=X[:, :, -1:]))
-    most = maximum_filter1d(np.maximum(step[:, :, 1:], step[:, :, :-1]) / 2, near, axis=2)
+    most = np.where(ok, np.maximum(step[:, :, 1:], step[:, :, :-1]) / 2, 0.0)  # where no motion is, pistons may jump
+    most = maximum_filter1d(most, near, axis=2)
     δ = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)[:, :, :2 * n - 1].transpose(1, 0, 2)
     if not task.supply.needs_forces:
         return np.ascontiguousarray(δ)

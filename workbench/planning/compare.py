@@ -47,8 +47,8 @@ class Comparison:
         return self.rows[0].plan
 
     def excess(self, row: Row) -> float | None:
-        """Energy over that of dynamic programming, less one."""
-        return None if row.energy is None else row.energy / self.rows[0].energy - 1
+        """Energy over that of dynamic programming, less one; None where there is none, or the optimum takes nothing."""
+        return None if row.energy is None or not self.rows[0].energy else row.energy / self.rows[0].energy - 1
 
 
 def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Plan]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.planning.driven import Drive, Drives
-from workbench.planning.table import amount, share
+from workbench.planning.table import amount, saved, share
 from workbench.terminal import GAP, clean, width
 from workbench.units import format_quantity
 from workbench.verification.pump import fills
@@ -21,8 +21,8 @@ def rows(found: Drives) -> list[tuple[str, ...]]:
             made.append((name, *["–"] * 6, why))
             continue
         a, best = drive.account, found.done[0][1].account
-        saved = ("", "") if a is best else (percent(1 - best.planned / a.planned), percent(1 - best.metered / a.metered))
-        made.append((name, amount(a.planned), amount(a.metered), *saved, percent(a.gap),
+        parts = ("", "") if a is best else (percent(saved(best.planned, a.planned)), percent(saved(best.metered, a.metered)))
+        made.append((name, amount(a.planned), amount(a.metered), *parts, percent(a.gap),
                      format_quantity(float(drive.error.max()), "m", 2), failing(drive)))
     return made
 
@@ -71,7 +71,7 @@ def compared(others) -> list:
 
 def survives(name: str, a, b) -> str:
     """How much of the saving over another motion is left at the pump."""
-    planned, metered = 1 - a.planned / b.planned, 1 - a.metered / b.metered
+    planned, metered = saved(a.planned, b.planned), saved(a.metered, b.metered)
     share = f"{metered / planned:.0%}".replace("%", " %") if metered > 0 else "nothing"
     left = f": {share} of it survives" if planned > 1e-3 else ""
     return f"saving over {name}: planned {percent(planned)}, metered {percent(metered)}{left}"

@@ -21,6 +21,16 @@ def share(excess: float) -> str:
     return "0 %" if abs(excess) < 5e-4 else f"{excess:+.1%}".replace("%", " %")
 
 
+def saved(energy: float, other: float) -> float:
+    """Part of another motion's energy that is saved; 0 where the other takes none."""
+    return 1 - energy / other if other else 0.0
+
+
+def exactly(part: float) -> str:
+    """'−4.12 %'."""
+    return f"{part:.2%}".replace("%", " %").replace("-", "−")
+
+
 def title(task) -> str:
     """'HIAB XS 031, planar · LoadSensing · 30 s in 150 steps'."""
     limits = "speeds limited" if task.order == 1 else "speeds and accelerations limited"
@@ -43,14 +53,16 @@ def text(found: Comparison) -> str:
 
 def remarks(found: Comparison) -> list[str]:
     """Grid convergence, bound, neighbours, creeping."""
-    plan, said = found.best, []
-    if plan.estimate is not None:
-        share = plan.estimate / plan.energy
-        words = "less than 0.01 %" if share < 1e-4 else f"at most about {share:.2%}"
-        said.append(f"grids: the optimum of these steps lies {words} lower (estimated from the grids' convergence)")
+    plan, part = found.best, lambda energy: energy / found.best.energy if found.best.energy else 0.0
+    if plan.estimate is None:
+        said = ["grids: only one of them found a motion, how much lower the optimum of these steps lies is not known"]
+    else:
+        words = "less than 0.01 %" if part(plan.estimate) < 1e-4 else f"at most about {exactly(part(plan.estimate))}"
+        said = [f"grids: the optimum of these steps lies {words} lower (estimated from the grids' convergence)"]
     if found.bound is not None:
-        said.append(f"bound: no motion needs less than {amount(found.bound)} ({found.bound / plan.energy - 1:.2%}; numerical)")
-    gain = found.around.gain / plan.energy
+        below = f"{exactly(part(found.bound) - 1)}; " if plan.energy else ""
+        said.append(f"bound: no motion needs less than {amount(found.bound)} ({below}numerical)")
+    gain = part(found.around.gain)
     said.append(f"neighbours: {found.around.trials} tried, {found.around.allowed} within the limits, "
                 + ("none is better" if gain <= 0 else f"the best is {gain:.1e} better"))
     if hasattr(found.task.crane, "positions"):
@@ -61,9 +73,10 @@ def remarks(found: Comparison) -> list[str]:
                     "reference: {type: Recorded, space: cartesian, file: …}}")
     row = found.rows[0]
     if row.creeping and hasattr(found.task.supply, "creep"):
+        more = share(part(row.driven) - 1) if plan.energy else "from nothing"
         said.append(f"creeping: in {row.creeping} steps a loaded cylinder sinks below 2 mm/s and asks for no pressure; "
-                    f"the same motion, smoothed to be driven, takes {amount(row.driven)} "
-                    f"({row.driven / row.energy - 1:+.1%}). A supply with creep: 3 mm/s, or more, does not lean on that")
+                    f"the same motion, smoothed to be driven, takes {amount(row.driven)} ({more}). "
+                    "A supply with creep: 3 mm/s, or more, does not lean on that")
     return said
 
 

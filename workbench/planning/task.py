@@ -104,7 +104,9 @@ class Task:
         if not isinstance(self.steps, int) or self.steps < 2:
             raise InputError(f"steps: {self.steps!r}", mend="give a whole number, 2 or more")
         if not np.isfinite(self.path.duration) or self.path.duration <= 0:
-            raise InputError("path: it has no end, or no length", mend="give a path that ends, like Waypoints")
+            raise InputError("path: it has no end", mend="give a path that ends, like Waypoints")
+        if np.ptp([*self.tips, *self.middles[0]], axis=0).max() < 1e-9:
+            raise InputError("path: it has no length, the tip rests", mend="give points that differ")
         if any(2 * self.room >= c.stroke for c in self.crane.cylinders):
             raise InputError(f"room: {self.room:g} m at both ends leaves nothing of a stroke", mend="give less")
         low, high = self.ranges[2]

@@ -16,6 +16,7 @@ from workbench.planning.case import SECTIONS, Limits, Machine, Planar, PlanCase
 from workbench.planning.compare import Comparison, baselines, compare
 from workbench.planning.race import Race, race
 from workbench.planning.supplies import Supply
+from workbench.planning.table import saved
 from workbench.planning.task import Task
 from workbench.sweep.places import Layout, Varied, unit_of
 
@@ -123,7 +124,7 @@ def _planned(found: Comparison) -> dict[str, Any]:
         if row.energy is None:
             known[f"{row.name}.note"] = row.note
             continue
-        known |= {f"{row.name}.energy": (row.energy, "J"), f"{row.name}.saving": 1 - best.energy / row.energy,
+        known |= {f"{row.name}.energy": (row.energy, "J"), f"{row.name}.saving": saved(best.energy, row.energy),
                   f"{row.name}.smoothed": (row.driven, "J")}
     return known
 
