@@ -183,7 +183,7 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
     Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
     it beside much finer searches.
     """
-    from workbench.planning.feasibility import explain
+    from workbench.planning.feasibility import explain, shortest
 
     # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
     wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube
@@ -197,6 +197,11 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
     found = [plan for plan in tried if plan is not None]
     if not found and task.order == 1:
         found = [plan for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)] if plan is not None]
+    if not found and task.order == 2:  # grids accelerate by whole nodes: a program knows no nodes
+        known = shortest(task)
+        if known is None or known.seconds > task.path.duration:
+            raise explain(task, known)
+        found = [_refined(task, search, known.q_3, task.crane.cylinders[2].stroke / search.nodes)]
     if not found:
         raise explain(task)
     best = min(found, key=lambda p: p.energy)
@@ -224,7 +229,12 @@ def solved(task: Task, search: Search, tell: Callable = lambda fraction, what=""
     q, value = _one_pass(task, kernel, first, None)
     if q is None:
         return None
-    history = [(h, energy(task, q))]
+    return replace(_refined(task, search, q, h), value=value, nodes=first.nodes)
+
+
+def _refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
+    """The plan that finer and finer grids around a motion lead to; h: spacing it was found with, m."""
+    kernel, history = Kernel(task.step, coefficients(task)), [(h, energy(task, q))]
     half = (search.tube - 1) // 2
     ends = {0: half} | ({task.steps: half} if task.end is not None else {})
     while h > search.finest:
@@ -237,7 +247,7 @@ def solved(task: Task, search: Search, tell: Callable = lambda fraction, what=""
             history.append((h, e))
             if gain < 1e-6 * e:
                 break
-    return Plan(task, q, history[-1][1], history=tuple(history), value=value, nodes=first.nodes)
+    return Plan(task, q, history[-1][1], history=tuple(history))
 
 
 def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
