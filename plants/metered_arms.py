@@ -64,6 +64,8 @@ class MeteredArms(System):
 
     def __post_init__(self):
         check_bounds(self)
+        if not self.arms:
+            raise ValueError("arms: there is none; give at least one")
         object.__setattr__(self, "arms", tuple(replace(a, **a.ruled(self.h)) for a in self.arms))
         for arm in self.arms:
             if arm.step_limit() < self.h:
@@ -126,6 +128,8 @@ class MeteredArms(System):
         gains = [(A * self.pump.P_M / (s.A_h**3 / h**2 + s.A_r**3 / r**2)) ** 0.5 for s in (a.section for a in self.arms)
                  for A, h, r in ((s.A_h, s.c_ph, s.c_tr), (s.A_r, s.c_th, s.c_pr))]
         return sum(gains) / len(gains)
+
+    cuts_commands = True  # an opening beyond fully open is none
 
     def limits(self):
         return ({f"u_c_{name}": (-1.0, 1.0) for name in self.names}

@@ -174,6 +174,8 @@ class MeteredCrane(System):
     def power_names(self):
         return ("pump", "bleed", "relief", *(f"{way}_{k}" for k in self.labels for way in ("in", "out")), "oil", "friction", "tip")
 
+    cuts_commands = True  # an opening beyond fully open is none
+
     def limits(self):
         return {f"u_c_{k}": (-1.0, 1.0) for k in self.labels}
 

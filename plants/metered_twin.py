@@ -100,6 +100,8 @@ class MeteredTwin(System):
         n = len(self.names)
         return Adaptive((1e-9, 1e-8, 1e-10) * n + (10.0,) * (2 * n + 1))
 
+    cuts_commands = True  # an opening beyond fully open is none
+
     def limits(self):
         return self.of.limits()
 

@@ -26,7 +26,7 @@ from workbench.verification.claims import Claim, DelayLimit, Hypotheses, Practic
 from workbench.yaml_input import parse, read
 
 ROOT = Path(__file__).parents[1]
-OTHERS = ("\ncrane:", "\ncase:")  # plans, sweeps
+OTHERS = ("\ncrane:", "\ncase:", "\nplan:")  # plans, sweeps
 EXAMPLES = sorted(p for p in (ROOT / "examples").glob("*.yaml") if not any(key in p.read_text("utf-8") for key in OTHERS))
 SHIPPED = Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml"
 P = "plant: hiab-xs031\n"

@@ -131,8 +131,8 @@ class Demand:
         return np.concatenate([t + j * T for j in range(far + 1)]), t.size
 
     def _check_commands(self, t: np.ndarray) -> None:
-        """Refuse commands given by the scenario that the plant's own limits do not admit: it would cut them, or has none such."""
-        limits = self.plant.limits() if hasattr(self.plant, "limits") else {}
+        """Refuse commands given by the scenario that the plant would cut without a word (`cuts_commands`)."""
+        limits = self.plant.limits() if getattr(self.plant, "cuts_commands", False) else {}
         for name, (low, high) in limits.items():
             if name not in self.scenario.disturbances:
                 continue
