@@ -197,16 +197,22 @@ def test_content_follows_the_files_a_case_names(folder):
 def test_interrupted_it_says_how_to_go_on(folder, capsys, monkeypatch):
     from workbench.sweep import cases
 
-    runs = []
+    runs, real = [], cases.results
 
-    def results(case, collect, real=cases.results):
+    def results(case, collect):
         runs.append(case)
         if len(runs) == 3:
             raise KeyboardInterrupt
         return real(case, collect)
 
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cases, "results", interrupt)
+    assert cli.main(["sweep", "sweep.yaml", "--jobs", "1"]) == 130
+    assert "before any case had finished" in capsys.readouterr().err and not list(folder.glob("sweep.nc*"))
     monkeypatch.setattr(cases, "results", results)
     assert cli.main(["sweep", "sweep.yaml", "--jobs", "1"]) == 130
     assert "go on with --resume" in capsys.readouterr().err and not (folder / "sweep.nc").exists()
     assert cli.main(["sweep", "sweep.yaml", "--jobs", "1", "--resume"]) == 0
-    assert len(runs) == 5 and "2 taken from the journal" in capsys.readouterr().out
+    assert len(runs) == 5 and "2 of them taken from the journal" in capsys.readouterr().out

@@ -161,7 +161,7 @@ def test_two_processes_and_a_sweep_that_goes_on_give_the_same_bytes(folder, caps
     assert "go on with --resume" in capsys.readouterr().err and not (folder / "sweep.nc").exists()
     (folder / "sweep.yaml").write_text(text.replace("up:", "upwards:"))  # a word for a value is no part of the case
     assert cli.main(["sweep", "sweep.yaml", "--jobs", "1", "--resume"]) == 0
-    assert len(ran) == 5 and "2 taken from the journal" in capsys.readouterr().out
+    assert len(ran) == 5 and "2 of them taken from the journal" in capsys.readouterr().out
     (folder / "sweep.yaml").write_text(text)
     assert cli.main(["sweep", "sweep.yaml", "--jobs", "1", "--resume"]) == 0 and len(ran) == 5
     assert (folder / "sweep.nc").read_bytes() == (folder / "two.nc").read_bytes()

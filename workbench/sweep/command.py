@@ -31,7 +31,9 @@ def run_sweep(options) -> int:
             table = sweep(asked.study, asked.grid, out=out, resume=options.resume, jobs=options.jobs, scheduler=options.scheduler,
                           units=asked.units, about=asked.about, progress=tell, told=lambda known, _: kept.append(known))
     except KeyboardInterrupt:
-        terminal.complain(f"interrupted; finished cases are kept in {out}.journal: go on with --resume")
+        kept_at = f"{os.path.realpath(out)}.journal"
+        terminal.complain(f"interrupted; finished cases are kept in {out}.journal: go on with --resume"
+                          if os.path.exists(kept_at) else "interrupted before any case had finished; nothing was written")
         return INTERRUPTED
     if not options.quiet:
         for line in told(asked, table, kept[0], out):

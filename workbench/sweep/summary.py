@@ -28,7 +28,7 @@ def told(asked: Sweep, table: Table, kept: int, out: str) -> list[str]:
     for i in failed[:SHOWN]:
         first, *rest = clean(table.errors[i]).split("\n")
         lines += [f"  case {i} failed: {first}", *(f"    {line}" for line in rest)]
-    before = [f"{kept} taken from the journal"] if kept else []
+    before = [f"{kept} of them taken from the journal"] if kept else []
     return [*lines, " · ".join([f"{len(table) - len(failed)} ran, {len(failed)} failed", *before, clean(out)])]
 
 
