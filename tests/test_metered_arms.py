@@ -222,6 +222,7 @@ def test_pressures_stay_within_their_limits_in_a_run():
     (lambda: Arm(θ_0=np.pi / 4 + np.pi / 4), "points through the joint"),
     (lambda: stepped(PAPER, 1.0, 0.1), "a step of 0.1 s"), (lambda: stepped(PAPER, 1.0, u_c=1.1), "outside [0, 1]"),
     (lambda: stepped(PAPER, 1.0, u_c=np.zeros(7)), "shape"), (lambda: stepped(PAPER, 1.0, u_a=-0.1), "outside [0, 1]"),
+    (lambda: stepped(PAPER, np.inf), "or no time"),
     (lambda: stepped(PAPER, 1e-4), "less than one step"), (lambda: stepped(PAPER, 1.0, f_ey=np.nan), "not finite"),
 ])
 def test_refused(make, words):

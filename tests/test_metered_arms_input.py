@@ -92,6 +92,7 @@ def test_regeneration_in_a_case_file():
     ("type: MeteredArms", "type: MeteredArms\n  u_b: 1.3", "between 0 and 1"),
     ("regeneration: input}", "K: 5e12 N/m}", "bear steps up to"), ("regeneration: input}", "B: 0 N s/m}", "greater than zero"),
     ("duration: 0.3 s", "max_step: 0.1 s\n  duration: 0.3 s", "bears steps of"),
+    ('arms:\n    - {name: "1", θ_0: 30 deg, regeneration: input}', "arms: []", "give at least one"),
 ])
 def test_a_file_is_refused_in_words(old, new, words):
     assert old in CASE

@@ -36,8 +36,9 @@ def _checked(part, where: str) -> None:
     try:
         check_bounds(part)
     except ValueError as why:
-        key = str(why).split(":")[0]
-        raise InputError(f"{where}, {why}", key=key, mend=f"mend {key}, '{annotations(type(part))[key].meaning}'") from None
+        key, _, rest = str(why).partition(": ")
+        rest = rest.replace(" 1;", ";").replace(" in 1,", ",")  # an opening has no unit
+        raise InputError(f"{rest} ({where})", key=key, mend=f"mend {key}, '{annotations(type(part))[key].meaning}'") from None
 
 
 @final
@@ -134,7 +135,7 @@ class Openings:
     def command(cls, u_c: float, u_a: float = 0.0) -> Openings:
         """Openings under one command u_c ∈ [−1, 1]: u_ph = u_tr = max(u_c, 0), u_pr = u_th = max(−u_c, 0)  (67)."""
         if not -1.0 <= u_c <= 1.0:
-            raise InputError(f"u_c: {u_c!r} is no command", key="u_c", mend="give a number from −1 (retract) to 1 (extend)")
+            raise InputError(f"{u_c!r} is no command", key="u_c", mend="give a number from −1 (retract) to 1 (extend)")
         out, back = max(u_c, 0.0), max(-u_c, 0.0)
         return cls(u_ph=out, u_tr=out, u_pr=back, u_th=back, u_a=u_a)
 
@@ -147,7 +148,7 @@ class Openings:
 @final
 @dataclass(frozen=True)
 class Circuit:
-    """Sections on one pump. Raises InputError without a section, or where two share a name."""
+    """Sections on one pump. Raises InputError without a section, for what is none, or where two share a name."""
 
     sections: tuple[Section | Motor, ...] = (Section(),)
     pump: Pump = Pump()
@@ -155,13 +156,19 @@ class Circuit:
     def __post_init__(self):
         if not self.sections:
             raise InputError("a circuit without a section drives nothing", key="sections", mend="give at least one Section")
+        other = [s for s in self.sections if not isinstance(s, (Section, Motor))]
+        if other:
+            raise InputError(f"{other[0]!r} is no valve section", key="sections", mend="give a Section or Motor for each actuator")
         names = [s.name for s in self.sections]
         if len(set(names)) < len(names):
             raise InputError(f"sections are called {', '.join(names)}", key="sections", mend="give each a name of its own")
 
     def rows(self, openings) -> np.ndarray:
         """A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a of each section, k = c u; shape (N, 9)."""
-        openings = (openings,) if isinstance(openings, Openings) else tuple(openings)
+        openings = (openings,) if isinstance(openings, Openings | None) else tuple(openings)
+        other = [o for o in openings if not isinstance(o, Openings)]
+        if other:
+            raise InputError(f"{other[0]!r} is no Openings", key="openings", mend="give one Openings for each section")
         if len(openings) != len(self.sections):
             raise InputError(f"openings of {len(openings)} sections for a circuit of {len(self.sections)}", key="openings",
                              mend="give one Openings for each section, in their order")
@@ -171,5 +178,5 @@ class Circuit:
     def supply(self, u_b: float) -> np.ndarray:
         """Q, P_M, k_b = c_b u_b. Raises InputError for a bleed opening outside [0, 1]."""
         if not 0.0 <= u_b <= 1.0:
-            raise InputError(f"u_b: {u_b!r} is no opening", key="u_b", mend="give a number from 0 (shut) to 1 (open)")
+            raise InputError(f"{u_b!r} is no opening", key="u_b", mend="give a number from 0 (shut) to 1 (open)")
         return np.array([self.pump.Q, self.pump.P_M, self.pump.c_b * u_b])

@@ -104,10 +104,11 @@ def Γ(circuit: Circuit, openings, u_b: float, v) -> Interval:
 def operating(circuit: Circuit, openings, u_b: float, v, f=None) -> Operating:
     """Pressures, flows and valve states at the velocities v; f: forces [N], where they are known (Λ gives β v + f̄), narrow the
     pressures. Pressures not determined are intervals, each the range of one over all that balance; flows are unique."""
-    openings, v = _one(openings), _velocities(circuit, v)
     rows, supply = circuit.rows(openings), circuit.supply(u_b)
+    openings, v = _one(openings), _velocities(circuit, v)
+    f = None if f is None else _each(circuit, f, "f", "force", "N")
     runs = _bounds(rows, supply, v, openings)
-    force = Γ(circuit, openings, u_b, v) if f is None else Interval(*(np.atleast_1d(np.asarray(f, float)),) * 2)
+    force = Γ(circuit, openings, u_b, v) if f is None else Interval(f, f)
     pumps = [P for run in runs for P, _ in run]
     P = Interval(min(pumps), max(pumps))
     Q_b, parts = supply[2] * np.sqrt(P.low), []
@@ -128,11 +129,15 @@ def _one(openings) -> tuple[Openings, ...]:
 
 
 def _velocities(circuit: Circuit, v) -> np.ndarray:
-    v = np.atleast_1d(np.asarray(v, float))
-    if v.shape != (len(circuit.sections),) or not np.isfinite(v).all():
-        raise InputError(f"v = {v} is no velocity for each of {len(circuit.sections)} sections", key="v",
-                         mend="give one finite number a section, in m/s")
-    return v
+    return _each(circuit, v, "v", "velocity", "m/s")
+
+
+def _each(circuit: Circuit, numbers, key: str, what: str, unit: str) -> np.ndarray:
+    found = np.atleast_1d(np.asarray(numbers, float))
+    if found.shape != (len(circuit.sections),) or not np.isfinite(found).all():
+        raise InputError(f"{found} is no {what} for each of {len(circuit.sections)} sections", key=key,
+                         mend=f"give one finite number a section, in {unit}")
+    return found
 
 
 def _bounds(rows, supply, v, openings):

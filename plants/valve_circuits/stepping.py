@@ -46,8 +46,8 @@ def stepped(plant, T: float, h: float = 1e-3, u_c=0.0, f_ey=0.0, u_a=None) -> St
     if not 0.0 < h < limit:
         raise InputError(f"a step of {h:g} s; with these K and B it must be between 0 and {limit:.3g} s", key="h",
                          mend="take a smaller step, or a smaller B (below 2 I/(h ℓ'²)) and K")
-    if not T >= h:
-        raise InputError(f"T: {T:g} s is less than one step of {h:g} s", key="T", mend="give a longer time")
+    if not h <= T < np.inf:
+        raise InputError(f"{T:g} s is less than one step of {h:g} s, or no time", key="T", mend="give a longer time")
     n = round(T / h)
     t = np.arange(n + 1) * h
     own = u_a is not None
