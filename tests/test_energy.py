@@ -229,7 +229,7 @@ def test_the_table_says_where_the_energy_went():
     assert len(by) == len(CONTROL.power_names)
     assert found["energy stored, change"][0] == pytest.approx(sum(by.values()), abs=found["energy drift, largest"][0] * 1.001)
     assert found["energy drift, share of throughput"] == (pytest.approx(100 * found["energy drift, largest"][0]
-                                                                        / found["energy through the pump and out"][0]), "%")
+                                                                        / found["energy that passed through"][0]), "%")
 
 
 def test_a_plant_without_energy_is_not_asked():

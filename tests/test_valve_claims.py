@@ -16,7 +16,7 @@ from workbench import ClosedLoop, InputError, Scenario, Steps, load, simulate, v
 from workbench.file import loads
 from workbench.parameters import bind
 from workbench.verification import claims as C
-from workbench.verification.judge import default_claims
+from workbench.verification.judge import default_claims, statistics
 from workbench.verification.requirements import check_pressures
 from workbench.verification.run import Run
 from workbench.verification.valve_claims import check_cavitation, check_valve_losses
@@ -218,3 +218,9 @@ def test_refused_with_its_line(line, words):
     with pytest.raises(InputError) as refusal:
         loads((EXAMPLES / "arm-imv.yaml").read_text("utf-8") + f"  {line}\n", "arm.yaml")
     assert "arm.yaml" in str(refusal.value) and words in str(refusal.value)
+
+
+def test_without_a_reference_there_is_no_error_to_tell():
+    """Inputs given over time: an arm's angle is no error."""
+    r = run(MeteredArms(), {"u_c_1": -0.4}, 0.1, compiled=False)
+    assert not any("error" in name for name in statistics(r)) and "energy that passed through" in statistics(r)

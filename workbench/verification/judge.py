@@ -266,7 +266,7 @@ def statistics(run: Run) -> dict:
         found |= {f"{what}, largest": (metrics.max_abs(e), unit), f"{what}, rms": (metrics.rms(t, e), unit),
                   f"{what}, L2 norm": (metrics.l2_norm(t, e), unit + " s^0.5"),
                   "ρ = max|e|/max|v|": (float(e.max() / max(speed.max(), 1e-12)), "s")}
-    for name, err in joint_errors(run).items():
+    for name, err in (joint_errors(run) if run.demand.reference is not None else {}).items():  # nothing desired, no error
         unit = run.log.signal(name).unit
         found[f"error of {name}, largest"] = (metrics.linf_norm(err), unit)
         found[f"error of {name}, L2 norm"] = (metrics.l2_norm(t, err), unit + " s^0.5")
@@ -289,6 +289,6 @@ def energy_rows(run: Run) -> dict:
     e = run.energy
     if e is None:
         return {}
-    return {"energy through the pump and out": (e.through, "J"), **{f"energy by {name}": (J, "J") for name, J in e.by.items()},
+    return {"energy that passed through": (e.through, "J"), **{f"energy by {name}": (J, "J") for name, J in e.by.items()},
             "energy stored, change": (e.change, "J"), "energy drift, largest": (e.drift, "J"),
             **({"energy drift, share of throughput": (100 * e.share, "%")} if e.through else {})}
