@@ -5,6 +5,8 @@ import os
 # Two workers, two cores: threads of the linear algebra library would only wait for each other. Before NumPy is imported.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# Most of what tests compile runs for a moment. Before the package is imported.
+os.environ.setdefault("FLUIDPROOF_OPTIMISE", "-Og")
 
 from dataclasses import replace  # noqa: E402
 

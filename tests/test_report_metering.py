@@ -199,7 +199,8 @@ def test_valves_of_the_twin_are_those_of_its_pressures(twin):
 
 
 # ---- motors and regeneration ---------------------------------------------------------------------------------------------------
-def test_motors_and_regeneration_are_told():
+def test_motors_and_regeneration_are_told(monkeypatch):
+    monkeypatch.setattr("workbench.native.library", lambda source: None)  # 19,000 operations for half a second of motion
     plant = MeteredArms(arms=(Arm(name="boom", regeneration="input"), MotorArm(i=90.0, name="swing")), u_b=0.25)
     given = {"u_c_boom": Steps("output", (0.0,), ((0.5,),)), "u_a_boom": Steps("output", (0.0, 0.3), ((0.0,), (0.7,))),
              "u_c_swing": Steps("output", (0.1,), ((0.4,),))}

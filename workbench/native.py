@@ -25,7 +25,8 @@ import numpy as np
 from workbench import exponential
 from workbench.calculus import Traced
 
-FLAGS = ("-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
+# $FLUIDPROOF_OPTIMISE: -Og compiles in half the time of -O2 and runs 15 % longer. The numbers are the same.
+FLAGS = (os.environ.get("FLUIDPROOF_OPTIMISE", "-O2"), "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
 OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of driver.c have these
