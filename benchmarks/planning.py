@@ -40,7 +40,7 @@ KNOWN = {"CP": (6.3719, "l", 1e3, 0.4), "LS": (55.4, "kJ", 1e-3, 2.0)}  # value,
 
 
 def task(name: str, **changes) -> Task:
-    supply = ConstantPressure(1.0) if name == "CP" else LoadSensing()
+    supply = ConstantPressure(1.0, holds=False) if name == "CP" else LoadSensing()
     return Task(planar_crane(), Waypoints("cartesian", TRIANGLE, 10.0), supply, **changes)
 
 
@@ -88,7 +88,7 @@ def case(name: str, long: bool) -> None:
 
 def least(crane) -> None:
     """Least time along the triangle, cylinders limited: ours, IPOPT from eight random extensions, own time law, bound."""
-    t, found = Task(crane, Waypoints("cartesian", TRIANGLE, 10.0), ConstantPressure(1.0), order=2), []
+    t, found = Task(crane, Waypoints("cartesian", TRIANGLE, 10.0), ConstantPressure(1.0, holds=False), order=2), []
     rows = [row("ours", [(c, c) for _, c in timed(lambda: found.append(least_time(t)), 3)], note=f"{found[-1].time:.3f} s")]
     ours, many = found[-1], []
     seconds = [(c, c) for _, c in timed(lambda: many.append(least_time(t, 8)), 1, 0)]

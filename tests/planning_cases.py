@@ -32,7 +32,7 @@ def short(supply=None, **changes) -> Task:
 
 def oil() -> ConstantPressure:
     """Energy is the oil, m³."""
-    return ConstantPressure(1.0)
+    return ConstantPressure(1.0, holds=False)
 
 
 def random_crane(seed: int) -> PlanarCrane:

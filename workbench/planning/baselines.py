@@ -96,6 +96,6 @@ def _greedy(task: Task, viable) -> np.ndarray:
 def _energies(task: Task, k: int, at: float, to: np.ndarray) -> np.ndarray:
     """J of the step k from one extension to each of several; BIG where not allowed."""
     X, ok = task.pistons(np.stack([np.full_like(to, at), to]), slice(k, k + 2))
-    c = list(forces(task, (at + to)[None, :] / 2, 9, k)[0].T) if task.supply.needs_forces else []
+    c = list(forces(task, (at + to)[None, :] / 2, 9, k)[0].T) if task.step.needs_forces else []
     e = task.step.energy(X[:, 0], X[:, 1], c, (to - at) / task.dt, np.zeros_like(to))
     return np.where(ok[1], e, BIG)

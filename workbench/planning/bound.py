@@ -44,7 +44,7 @@ def lower_bound(task: Task, energy: float = BIG / 2, cells: int = 2081) -> Bound
     """
     if not relaxes(task.supply):
         return Bound(cell_bound(task, energy, finest=cells), "cells")
-    oil = replace(task, supply=ConstantPressure(1.0))
+    oil = replace(task, supply=ConstantPressure(1.0, holds=False))
     scale = task.supply.p_s / task.supply.η
     low, high = _ranges(oil)
     value = _solve(oil, low, high)

@@ -53,12 +53,13 @@ class Comparison:
 
 def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Plan]]:
     """Name → what makes the plan, of every baseline; one that says nothing new under the task's supply raises InputError."""
-    supply, oil = task.supply, ConstantPressure(1.0)
+    supply, flat = task.supply, isinstance(task.supply, ConstantPressure) and task.supply.map is None
+    oil = supply if flat else ConstantPressure(1.0, holds=False)
     own = f"pointwise, {type(supply).__name__}"
     made = {"pseudo-inverse, weighted": lambda: pseudo_inverse(task), "pseudo-inverse": lambda: pseudo_inverse(task, False),
             "pointwise, pump flow": lambda: pointwise(task, oil), own: lambda: pointwise(task, supply),
             "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search)}
-    if isinstance(supply, ConstantPressure) and supply.map is None:
+    if flat:
         made[own] = lambda: _same("pump flow, pointwise")
         made["optimal pump flow"] = lambda: _same("the optimum")
     elif isinstance(supply, Speed):

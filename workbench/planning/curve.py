@@ -77,7 +77,7 @@ def table(crane: Any, weighed: bool, at: np.ndarray, q_3, p, z) -> Table:
 
 def weighed(task: Task) -> bool:
     """Whether a limit of the task asks for forces."""
-    return task.step.highest is not None and task.supply.needs_forces
+    return task.step.highest is not None
 
 
 def hermite(q, q_1, p, p_1, Δ):
@@ -96,16 +96,16 @@ class Held(NamedTuple):
 
 def held(task: Task) -> Held:
     """Read from the supply's own text: one cylinder at a time, hardly moving; and without load, at one m/s."""
-    supply, areas, n = task.supply, task.step.areas, len(task.step.areas)
+    needed, areas, n = task.step.needed, task.step.areas, len(task.step.areas)
     idle = [0.0] * n
-    base = float(supply.pressure(idle, idle, areas))
+    base = float(needed(idle, idle))
     fast = [1.0] * n
-    more = (float(supply.pressure(fast, idle, areas)) - base) / sum(flows(fast, areas)) ** 2
+    more = (float(needed(fast, idle)) - base) / sum(flows(fast, areas)) ** 2
     slope, offset = np.empty((2, n)), np.empty((2, n))
     for i in range(n):
         for side, sign in enumerate((1.0, -1.0)):
             only = lambda value, i=i: [value if k == i else 0.0 for k in range(n)]
-            one, two = (float(supply.pressure(only(1e-9 * sign), only(sign * F), areas)) for F in (1e8, 2e8))
+            one, two = (float(needed(only(1e-9 * sign), only(sign * F))) for F in (1e8, 2e8))
             slope[side, i], offset[side, i] = (two - one) / 1e8, 2 * one - two
     return Held(slope, offset, more)
 

@@ -103,7 +103,13 @@ class Plan:
 
 def coefficients(task: Task) -> int:
     """How many numbers the force tables hold."""
-    return (9 if task.order == 1 else 12) if task.supply.needs_forces else 0
+    return (9 if task.order == 1 else 12) if task.step.needs_forces else 0
+
+
+def unpressed(task: Task) -> Task | None:
+    """The same with loads not asked, where the power does not depend on them; None where there is no such difference."""
+    asked = task.step.needs_forces and not task.supply.needs_forces
+    return replace(task, supply=replace(task.supply, holds=False)) if asked else None
 
 
 def grid(task: Task, base: np.ndarray, h: float, n: int, only: dict[int, int]) -> Grid:
@@ -197,13 +203,11 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
     found = [plan for plan in tried if plan is not None]
     if not found and task.order == 1:
         found = [plan for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)] if plan is not None]
-    if not found and task.order == 2:  # grids accelerate by whole nodes: a program knows no nodes
-        known = shortest(task)
-        if known is None or known.seconds > task.path.duration:
-            raise explain(task, known)
+    known = None if found or task.order == 1 else shortest(task)  # grids accelerate by whole nodes: a program knows no nodes
+    if known is not None and known.seconds <= task.path.duration:
         found = [_refined(task, search, known.q_3, task.crane.cylinders[2].stroke / search.nodes)]
     if not found:
-        raise explain(task)
+        raise explain(task, known)
     best = min(found, key=lambda p: p.energy)
     doubt = abs(min(p.energy for p in found[:-1]) - found[-1].energy) if len(found) > 1 else None
     coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
@@ -214,7 +218,12 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
 
 
 def solved(task: Task, search: Search, tell: Callable = lambda fraction, what="": None, done: float = 0.0) -> Plan | None:
-    """The plan found from one first grid, refined; None when it has no feasible motion."""
+    """The plan found from one first grid, refined; None when it has no feasible motion. Where forces only limit, first without
+    them: a motion that passes no limit is then the optimum (its `value` does not know them)."""
+    if (light := unpressed(task)) is not None:
+        plan = solved(light, search, tell, done)
+        if plan is None or energy(task, plan.q_3) < BIG:
+            return plan and replace(plan, task=task)
     kernel = Kernel(task.step, coefficients(task))
     low, high = task.ranges[2]
     n = search.nodes

@@ -112,7 +112,7 @@ def _ratios(task: Task, q3: np.ndarray, k: int) -> dict:
     X = task.pistons(np.broadcast_to(q3, (2, len(q3))), slice(k, k + 2))[0]
     i, j = np.indices((len(q3), len(q3)))
     u, c = (q3[j] - q3[i]) / task.dt, []
-    if task.supply.needs_forces:
+    if task.step.needs_forces:
         n = coefficients(task)
         middle = np.linspace(q3[0], q3[-1], 2 * len(q3) - 1)
         c = list(forces(task, middle[None, :], n, k)[0].T[:, i + j])
@@ -131,6 +131,10 @@ def _named(task: Task, name: str, ratio: float) -> str:
         top = task.crane.cylinders[i].v_max
         return (f"the {task.crane.actuator_names[i]} cylinder would have to move at {format_quantity(ratio * top, 'm/s', 3)}, "
                 f"{ratio - 1:.1%} above its {format_quantity(top, 'm/s')}")
+    if name.startswith("pressure"):
+        top = task.step.highest
+        return (f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa', 3)}, "
+                f"{ratio - 1:.1%} above the {format_quantity(top, 'Pa')} it is given")
     top, unit = (task.Q_max, "m^3/s") if name == "pump flow" else (task.step.highest, "Pa")
     return f"the {name} would be {format_quantity(ratio * top, unit, 3)}, {ratio - 1:.1%} above {format_quantity(top, unit)}"
 

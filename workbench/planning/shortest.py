@@ -10,7 +10,7 @@ alone is below all.
 
     what holds at one T holds at every longer one, but for pressures, where inertia may have helped
 
-Source: [Nurmi17] Section 4.2 for the limits; IPOPT [WaechterBiegler06].
+Source: [Nurmi17] Section 4 for the limits; IPOPT [WaechterBiegler06].
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def timed(task: Task, q: np.ndarray) -> Scaled | None:
     seconds = dt * task.steps * (1 + SPARE)
     for _ in range(MOST if weighed(task) else 1):
         if energy(scaled(task, seconds / task.path.duration), q) < BIG:
-            return Scaled(seconds, q)
+            return Scaled(float(seconds), q)
         seconds *= LONGER
     return None
 

@@ -5,7 +5,7 @@ With the speed v and the force F of each cylinder (positive: rod out), its areas
     Q = Σ A_a v⁺ + A_b v⁻                                                  (27), which lets slow retraction give oil back
     p = F/A_a + back pressure where v > 0, F > 0;  −F/A_b + … where v < 0, F < 0;  else 0                  (34) with H(0) = 0
 
-    ConstantPressure       P = p_s Q/η                                                                            (31)
+    ConstantPressure       P = p_s Q/η, no cylinder needing more than p_s                                         (31)
     LoadSensing            P = max(max p + Δp, p_0) Q/η, p_0 the pump's standby pressure                          (32), (33)
     ElectricLoadSensing    P = (max p + Δp_0 + Δp_n (Q/Q_n)²) Q/η: the margin follows the flow
     TwoPressures           P = Σ p_i Q_i/η, each cylinder at the lower pressure wherever that moves it
@@ -34,42 +34,12 @@ from typing import Annotated, ClassVar, final
 import numpy as np
 
 from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positive
+from workbench.planning.efficiency import EfficiencyMap
 
 Efficiency = Annotated[float, Unit("1"), "efficiency of pump and motor", Bound(0.05, 1.0, words="between 0.05 and 1")]
 BackPressure = Annotated[float, Unit("Pa"), "back pressure in the chamber that empties", nonnegative]
 
 Creep = Annotated[float, Unit("m/s"), "a load that sinks more slowly than this, or rests, asks for its pressure", nonnegative]
-
-
-@final
-@dataclass(frozen=True)
-class EfficiencyMap:
-    """η over pump pressure and flow, linear between the points, constant beyond them. rows: one a pressure."""
-
-    pressures: Annotated[tuple[float, ...], Unit("Pa"), "rising"]
-    flows: Annotated[tuple[float, ...], Unit("m^3/s"), "rising"]
-    rows: tuple[Annotated[tuple[float, ...], Unit("1")], ...]
-
-    def __post_init__(self):
-        for name in ("pressures", "flows"):
-            if len(getattr(self, name)) < 2 or (np.diff(getattr(self, name)) <= 0).any():
-                raise ValueError(f"{name}: expected two or more rising numbers, got {getattr(self, name)}")
-        if [len(row) for row in self.rows] != [len(self.flows)] * len(self.pressures):
-            raise ValueError(f"rows: expected {len(self.pressures)} rows of {len(self.flows)} efficiencies")
-        if not all(0.05 <= η <= 1 for row in self.rows for η in row):
-            raise ValueError("rows: an efficiency must be between 0.05 and 1")
-
-    def at(self, p, Q):
-        """η(p, Q)."""
-        a, b = _shares(self.pressures, p), _shares(self.flows, Q)
-        return sum(x * sum(y * η for y, η in zip(b, row)) for x, row in zip(a, self.rows))
-
-
-def _shares(points, value):
-    """Weights of the points for linear interpolation, ends held."""
-    value = np.minimum(np.maximum(value, points[0]), points[-1])
-    rising = [np.minimum(np.maximum((value - a) / (b - a), 0.0), 1.0) for a, b in zip(points, points[1:])]
-    return [a - b for a, b in zip([1.0, *rising], [*rising, 0.0])]
 
 
 def flows(v, areas) -> list:
@@ -135,14 +105,21 @@ def pressure_asked(self, v, F, areas):
 @final
 @dataclass(frozen=True)
 class ConstantPressure:
-    """Pump at one pressure; energy is p_s times oil."""
+    """Pump at one pressure; energy is p_s times oil. A step in which a cylinder needs more than p_s is not allowed.
+
+    holds   False: loads are not asked, the oil is counted whatever they need
+    """
 
     p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 185e5
+    back: BackPressure = 0.0
+    creep: Creep = 0.0
     η: Efficiency = 1.0
     map: EfficiencyMap | None = None
+    holds: bool = True
 
     needs_forces: ClassVar[bool] = False
-    treated: ClassVar[str] = TURNS + KEPT + "writes it as inequalities, exactly."
+    treated: ClassVar[str] = TURNS + KEPT + ("writes it as inequalities, exactly; where loads come near p_s, on sides of the "
+                                                "cylinders that are found first.")
 
     def __post_init__(self):
         check_bounds(self)

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.planning.supplies import Supply, flows
+from workbench.planning.supplies import ConstantPressure, Supply, flows, highest, pressures
 
 BIG = 1e30  # energy of what is not allowed; kernel.c has it too
 
@@ -56,15 +56,34 @@ class Step:
         found = {f"speed {i}": np.abs(s) / top for i, (s, top) in enumerate(zip(v, self.v_max))}
         if self.Q_max is not None:
             found["pump flow"] = sum(flows(v, self.areas)) / self.Q_max
-        if (top := self.highest) is not None:
-            found["pump pressure"] = self.supply.pressure(v, F, self.areas) / top
-        return found
+        if (top := self.highest) is None:
+            return found
+        if isinstance(self.supply, ConstantPressure):
+            return found | {f"pressure {i}": p / top for i, p in enumerate(self._needs(v, F))}
+        return found | {"pump pressure": self.supply.pressure(v, F, self.areas) / top}
+
+    def needed(self, v, F):
+        """Pressure that a limit is set for, Pa: the pump's; at constant pressure what the cylinders need."""
+        constant = isinstance(self.supply, ConstantPressure)
+        return highest(self._needs(v, F)) if constant else self.supply.pressure(v, F, self.areas)
+
+    def _needs(self, v, F) -> list:
+        return pressures(v, F, self.areas, self.supply.back, self.supply.creep)
 
     @property
     def highest(self):
-        """Largest pump pressure allowed, Pa, or None."""
+        """Largest pump pressure allowed, Pa, or None. At constant pressure: what a cylinder may need."""
+        if isinstance(self.supply, ConstantPressure):
+            if not self.supply.holds:
+                return None
+            return self.supply.p_s if self.p_max is None else np.minimum(self.supply.p_s, self.p_max)
         line = getattr(self.supply, "high", None)
         return line if line is not None else self.p_max if self.supply.needs_forces else None
+
+    @property
+    def needs_forces(self) -> bool:
+        """Whether power or a limit asks for forces."""
+        return self.supply.needs_forces or self.highest is not None
 
     def energy(self, x_0, x_1, c, u, w):
         """J; BIG where a limit is passed."""

@@ -87,7 +87,7 @@ class Law:
             found["pump flow"] = sum(flows(v.T, task.step.areas)) / task.Q_max
         if weighed(task):
             F = at.forces[0] + at.forces[1] * push[:, None] + at.forces[2] * b[:, None]
-            found["pump pressure"] = task.supply.pressure(v.T, F.T, task.step.areas) / task.step.highest
+            found["pump pressure"] = task.step.needed(v.T, F.T) / task.step.highest
         for i, (low, high) in enumerate(task.ranges):
             found[f"joint {i}"] = 1 + np.maximum(low - at.q[:, i], at.q[:, i] - high) / (high - low)
         return t, found

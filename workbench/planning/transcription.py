@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.planning.baselines import limited
-from workbench.planning.dynamic import Plan, energy, motion
+from workbench.planning.dynamic import Plan, energy, motion, unpressed
 from workbench.planning.supplies import ConstantPressure, Speed, TwoPressures, Work, highest
 from workbench.planning.task import BIG, Task
 
@@ -46,10 +46,14 @@ def transcribe(task: Task, starts: int = 8, seed: int = 1, most: int = 0) -> tup
 
     most: iterations of each program (0: its own choice). Raises InputError when no start ends at a motion within the limits.
     """
+    loosened = replace(task, crane=limited(task.crane, 1 + 1e-6), Q_max=_loose(task.Q_max), p_max=_loose(task.step.highest))
+    if (light := unpressed(task)) is not None:
+        plan, ends = transcribe(light, starts, seed, most)
+        if energy(loosened, plan.q_3) < BIG:
+            return replace(plan, task=task), ends
     sides = Sides(task, most or 1000) if hasattr(task.supply, "drawn") else None
-    smooth = isinstance(task.supply, ConstantPressure) and task.supply.map is None
+    smooth = isinstance(task.supply, ConstantPressure) and task.supply.map is None and not task.step.needs_forces
     rounded = None if smooth else _rounded(task, most or (MOST if sides else 1000))
-    loosened = replace(task, crane=limited(task.crane, 1 + 1e-6), Q_max=_loose(task.Q_max), p_max=_loose(task.p_max))
     rng, found, best = np.random.default_rng(seed), [], None
     for _ in range(starts):
         ways, q = [], _start(task, rng)
@@ -145,7 +149,7 @@ def _steps(task: Task) -> _Steps:
         r, rd, rdd = ([float(e) for e in task.middles[i, k]] for i in range(3))
         u = (q[k + 1] - q[k]) / task.dt
         w = (u - u_before) / task.dt if task.order == 2 else 0.0
-        F.append(crane.forces(*crane.motion(r, rd, rdd, (q[k] + q[k + 1]) / 2, u, w)) if task.supply.needs_forces else [0.0] * 3)
+        F.append(crane.forces(*crane.motion(r, rd, rdd, (q[k] + q[k + 1]) / 2, u, w)) if task.step.needs_forces else [0.0] * 3)
         u_before = u
     return _Steps(q, Δ, F, rows)
 
@@ -177,7 +181,7 @@ def _rounded(task: Task, most: int) -> _Program:
     for Δ, F in zip(made.Δ, made.F):
         v = [d / task.dt for d in Δ]
         Q = [A_a * _plus(s, 0.1 * w) + A_b * _plus(-s, 0.1 * w) for s, (A_a, A_b) in zip(v, task.step.areas)]
-        p = _opened(task, v, F, w) if supply.needs_forces else [0.0]
+        p = _opened(task, v, F, w) if task.step.needs_forces else [0.0]
         top = _round_highest(p, PRESSURE * w)
         if isinstance(supply, TwoPressures):
             high = [(1 + np.tanh((own + supply.margin - supply.low) / (PRESSURE * w))) / 2 for own in p]
@@ -228,7 +232,7 @@ class Sides:
         N, step, supply = task.steps, task.step, task.supply
         self.task, made = task, _steps(task)
         rows, cost = made.rows, 0.0
-        self.pressed = supply.needs_forces and not isinstance(supply, TwoPressures)
+        self.pressed = step.needs_forces and not isinstance(supply, TwoPressures)
         s, p = ca.SX.sym("s", 3 * N), ca.SX.sym("p", N if self.pressed else 0)  # litres, 100 bar
         out, into, lines = (ca.SX.sym(name, 3 * N) for name in ("out", "into", "lines"))
         for k in range(N):
@@ -237,7 +241,7 @@ class Sides:
             for c, i in enumerate(own):
                 rows.add(s[i] - 1e3 * step.A_a[c] * made.Δ[k][c], 0.0)
                 rows.add(s[i] + 1e3 * step.A_b[c] * made.Δ[k][c], 0.0)
-                if supply.needs_forces:
+                if step.needs_forces:
                     (A_a, A_b), f = step.areas[c], made.F[k][c]
                     top = p[k] if self.pressed else (lines[i] - supply.margin) * 1e-7
                     rows.add(top - 1e-7 * out[i] * (f + supply.back * A_b) / A_a, 0.0)
@@ -258,7 +262,7 @@ class Sides:
         q = _held(task, q)
         x = np.diff(task.pistons(q)[0], axis=1)
         s = 1e3 * np.maximum(np.array(task.step.A_a)[:, None] * x, -np.array(task.step.A_b)[:, None] * x) + 1e-4
-        if not supply.needs_forces:
+        if not task.step.needs_forces:
             return self.program.call(np.concatenate([q, s.T.ravel()]), np.zeros(9 * N))
         told = motion(task, q)
         v, F, edge = told["v"], told["F"], supply.creep
