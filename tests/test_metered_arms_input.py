@@ -100,3 +100,20 @@ def test_a_file_is_refused_in_words(old, new, words):
         case = loads(CASE.replace(old, new))
         simulate(case.loop, case.scenario, compiled=False)
     assert words in str(refusal.value) and "mend" in str(refusal.value)
+
+
+@pytest.mark.parametrize("law, points, first", [
+    ("MeteredVDC", "[[-10 deg, 0.3], [0 deg, 20 deg]]", (np.radians(-10), 0.3)),
+    ("PID, signals: [l_1, θ_2]", "[[600 mm, 0.3], [0.0, 20 deg]]", (0.6, 0.3))])
+def test_points_of_a_path_take_the_units_of_what_is_followed(law, points, first):
+    """Two arms, whose first outputs are lengths: angles of both; or a length and an angle. A length for an angle is refused."""
+    text = f"""
+plant: {{type: MeteredArms, arms: [{{name: "1"}}, {{name: "2", i: 90}}]}}
+controller: {{law: {law}}}
+scenario:
+  reference: {{type: Waypoints, space: output, leg: 2 s, points: {points}}}
+"""
+    found = loads(text).scenario.reference.points
+    assert found[0] == pytest.approx(first) and found[1] == pytest.approx((0.0, np.radians(20)))
+    with pytest.raises(InputError, match="an angle was expected"):
+        loads(text.replace("20 deg", "20 mm"))

@@ -154,10 +154,12 @@ def _with_plain_points(node: Node, loop) -> Node:
     from workbench.demand import parse  # pulls in CasADi, which reading a file without a path does without
 
     units = _units(loop.plant, space.value) if space is not None and isinstance(space.value, str) else []
-    if space is not None and space.value == "output" and _components(reference) == 1:
+    if space is not None and space.value == "output" and (n := _components(reference)) < len(units):
         wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
-        followed = [parse(name)[0] for name in wanted if name.endswith("_d")][:1]
-        units = [s.unit for s in loop.plant.outputs if s.name in followed] or units
+        followed = dict.fromkeys(parse(name)[0] for name in wanted if name.endswith("_d"))  # as `Demand` resolves them
+        own = {s.name: s.unit for s in loop.plant.outputs}
+        if n in (1, len(followed)):
+            units = [own[name] for name in followed if name in own][:n] or units
     return replace(node, value={**node.value, "reference": _in_units(reference, units)})
 
 
