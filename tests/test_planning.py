@@ -25,7 +25,8 @@ from workbench.planning.kernel import Kernel
 from workbench.planning.kernel_numpy import one, two
 from workbench.reference import Waypoints
 
-SUPPLIES = (oil(), ConstantPressure(160e5, back=3e5), LoadSensing(), LoadSensing(back=4e5, η=0.8), ElectricLoadSensing(), TwoPressures(), Work(), Speed(),
+SUPPLIES = (oil(), ConstantPressure(160e5, back=3e5), LoadSensing(), LoadSensing(back=4e5, η=0.8), ElectricLoadSensing(),
+            TwoPressures(), Work(), Speed(),
             LoadSensing(map=EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))))
 
 

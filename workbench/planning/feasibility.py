@@ -16,6 +16,7 @@ from workbench.units import format_quantity
 NODES = 1041  # over the stroke, when asking whether a motion exists
 FINE = 40  # nodes the fastest extension moves in a step, on grids for this question
 LONGEST = 64.0  # times the given duration, tried before giving up
+UNLIMITED = 1e9  # Pa
 
 
 def explain(task: Task, known: Shortest | None = None) -> InputError:
@@ -29,7 +30,9 @@ def explain(task: Task, known: Shortest | None = None) -> InputError:
     where = _stuck(task, q3, task.pistons(np.broadcast_to(q3, (task.steps + 1, len(q3))))[1])
     found = known or shortest(task)
     if found is None:
-        mend = "even a very slow motion passes a limit: change the path, the load or the limits"
+        enough = enough_pressure(task)
+        mend = ("even a very slow motion passes a limit: change the path, the load or the limits"
+                + (f"; in this time {format_quantity(raised(enough), 'Pa')} would do" if enough else ""))
     else:
         mend = (f"take {format_quantity(raised(found.seconds), 's')} instead of "
                 f"{format_quantity(task.path.duration, 's')} ({found.words}), or raise the limit")
@@ -130,13 +133,17 @@ def _named(task: Task, name: str, ratio: float) -> str:
         i = int(name[-1])
         top = task.crane.cylinders[i].v_max
         return (f"the {task.crane.actuator_names[i]} cylinder would have to move at {format_quantity(ratio * top, 'm/s', 3)}, "
-                f"{ratio - 1:.1%} above its {format_quantity(top, 'm/s')}")
+                f"{_over(ratio)} its {format_quantity(top, 'm/s')}")
     if name.startswith("pressure"):
         top = task.step.highest
-        return (f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa', 3)}, "
-                f"{ratio - 1:.1%} above the {format_quantity(top, 'Pa')} it is given")
+        return (f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa')}, "
+                f"{_over(ratio)} the {format_quantity(top, 'Pa')} it is given")
     top, unit = (task.Q_max, "m^3/s") if name == "pump flow" else (task.step.highest, "Pa")
-    return f"the {name} would be {format_quantity(ratio * top, unit, 3)}, {ratio - 1:.1%} above {format_quantity(top, unit)}"
+    return f"the {name} would be {format_quantity(ratio * top, unit, 3)}, {_over(ratio)} {format_quantity(top, unit)}"
+
+
+def _over(ratio: float) -> str:
+    return f"{ratio - 1:.1%} above" if ratio >= 1.0005 else "just above"
 
 
 def _accelerations(task: Task) -> str:
@@ -154,6 +161,26 @@ def _accelerations(task: Task) -> str:
     top = task.crane.cylinders[i].a_max
     return (f"accelerations leave no motion; a motion of least speed needs {jumps[i, k] * top:.3g} m/s² of the "
             f"{task.crane.actuator_names[i]} cylinder at {format_quantity(float(task.times[k]), 's')}; {top:g} m/s² are allowed")
+
+
+def enough_pressure(task: Task) -> float | None:
+    """Pa, within RESOLUTION: the pressure that must be allowed for a motion in the given time; None where it is no matter."""
+    from workbench.planning.dynamic import Search, parts, solved
+
+    if not weighed(task) or (plan := solved(_allowed(replace(task, order=1), UNLIMITED), Search(finest=1e-3))) is None:
+        return None
+    low, step = float(task.step.highest), plan.task.step
+    high = float(np.max(step.needed(*step.motion(*parts(plan.task, plan.q_3)))))
+    while high / low > 1 + RESOLUTION:
+        middle = np.sqrt(low * high)
+        low, high = (low, middle) if feasible(_allowed(replace(task, order=1), middle)) else (middle, high)
+    return high
+
+
+def _allowed(task: Task, top: float) -> Task:
+    """The same with another highest pressure."""
+    name = next((name for name in ("high", "p_s") if hasattr(task.supply, name)), None)
+    return replace(task, p_max=top, supply=task.supply if name is None else replace(task.supply, **{name: top}))
 
 
 # ---- the shortest time ----------------------------------------------------------------------------------------------
