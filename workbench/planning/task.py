@@ -101,7 +101,7 @@ class Task:
     start, end   extension at the ends, m; end None: free
     order        1: the speed of the extension is free to jump (velocity level); 2: accelerations are limited, and the
                  crane starts and ends at rest (acceleration level)
-    Q_max, p_max largest pump flow and pressure, None: not limited; at constant pressure p_max is what a cylinder may need, p_s at most
+    Q_max, p_max largest pump flow and pressure, None: not limited; at constant pressure: what cylinders may need
     room         m, kept free at both ends of every stroke
     """
 
