@@ -150,7 +150,20 @@ def test_slow_with_its_drain_shut_the_rod_pushes_with_the_difference_of_its_side
         assert Γ(PAPER, o, 0.3, v).low[0] == pytest.approx((s.A_h - s.A_r) * P, abs=1e-2)
         assert Γ(small, o, 0.3, v).low[0] == pytest.approx((s.A_r - s.A_h) * 40e6, abs=1e-2)
     assert Γ(PAPER, o, 0.3, 0.0).high[0] == s.A_h * 42e6
-    assert operating(PAPER, o, 0.3, 0.0).sections[0].P_r.high == pytest.approx(P, abs=1.0)
+
+
+def test_a_rod_side_that_only_regeneration_drains_holds_any_pressure_up_to_the_heads():
+    """Standing, u_tr = 0: P_h from the pump's pressure to its relief, P_r from 0 to P_h or its own; f picks a piece of a line."""
+    o, s = Openings(u_ph=0.5, u_a=0.6), PAPER.sections[0]
+    at = operating(PAPER, o, 0.3, 0.0).sections[0]
+    assert (*at.P_h, *at.P_r) == pytest.approx((36e6, 42e6, 0.0, 40e6), abs=1.0) and not at.hR
+    at = operating(PAPER, o, 0.3, 0.0, f=4.5e5).sections[0]  # P_r ≤ P_h holds it below 37.5 MPa
+    assert (*at.P_h, *at.P_r) == pytest.approx((36e6, 37.5e6, 34.5e6, 37.5e6), abs=1.0)
+    small = Circuit((Section(A_h=s.A_r, A_r=s.A_h, P_hM=30e6),))
+    at = operating(small, Openings(u_a=0.6), 0.3, 0.0).sections[0]
+    assert (*at.P_h, *at.P_r) == pytest.approx((0.0, 30e6, 0.0, 30e6), abs=1.0)
+    at = operating(small, o, 0.3, 0.0, f=-1.2e5).sections[0]
+    assert (*at.P_h, *at.P_r) == pytest.approx((30e6, 30e6, 20e6, 20e6), abs=1.0)
 
 
 def test_a_head_that_sucks_takes_no_more_from_the_pump_than_its_valve_passes():

@@ -116,7 +116,8 @@ def operating(circuit: Circuit, openings, u_b: float, v, f=None) -> Operating:
     Q_M = supply[0] - Q_b - sum(max(q[0] + q[1], 0.0) for q in flows)
     pR = bool(Q_M > _SHUT * supply[0] and P.high >= supply[1] * (1 - 1e-12))
     for j, (row, q, o) in enumerate(zip(rows, flows, openings)):
-        P_h, P_r = _narrowed(row, *_ranges(runs[j], j), None if f is None else force.low[j])
+        back = _back_only(row, v[j])
+        P_h, P_r = _narrowed(row, *_ranges(runs[j], j, row if back else None), None if f is None else force.low[j], back)
         open_ = [bool(s * Q > _SHUT * supply[0]) for Q in (q[5], q[6]) for s in (1, -1)]
         hR, hSC, rR, rSC = open_
         name = segment(o.direction, int(np.sign(v[j])), hR, hSC, pR, rSC, rR) if row[8] == 0.0 else None
@@ -164,16 +165,30 @@ def _forces(rows, runs) -> Interval:
     return Interval(np.minimum(*map(np.array, ends)), np.maximum(*map(np.array, ends)))
 
 
-def _ranges(run, j) -> tuple[Interval, Interval]:
-    (_, p), (_, o) = run
-    return tuple(Interval(min(p[j, i], o[j, i]), max(p[j, i], o[j, i])) for i in (0, 1))
+def _back_only(row, v) -> bool:
+    """Whether a section stands whose rod side has no way out but regeneration: any P_r ≤ P_h balances then."""
+    return v == 0.0 and row[8] > 0.0 and row[7] == 0.0
 
 
-def _narrowed(row, P_h, P_r, f) -> tuple[Interval, Interval]:
+def _ranges(run, j, back) -> tuple[Interval, Interval]:
+    """P_h, P_r: ends of the force are ends of the pressures. back: row of a section that is `_back_only`; there P_r may rise as far
+    as P_h, and P_h sink to what feeds it."""
+    (P, p), (_, o) = run
+    P_h, P_r = (Interval(min(p[j, i], o[j, i]), max(p[j, i], o[j, i])) for i in (0, 1))
+    if back is None:
+        return P_h, P_r
+    fed = min(P, back[2]) if back[4] > 0.0 else P_r.low
+    return Interval(min(P_h.low, fed), P_h.high), Interval(P_r.low, max(P_r.high, min(back[3], P_h.high)))
+
+
+def _narrowed(row, P_h, P_r, f, back: bool) -> tuple[Interval, Interval]:
     """The ranges on the line f = A_h P_h − A_r P_r; f None: as they are."""
     if f is None:
         return P_h, P_r
     A_h, A_r = row[:2]
+    if back and A_h != A_r:  # P_r ≤ P_h
+        meet = float(np.clip(f / (A_h - A_r), *P_r))
+        P_r = Interval(P_r.low, meet) if A_h > A_r else Interval(meet, P_r.high)
     h = Interval(*(float(np.clip((f + A_r * p) / A_h, *P_h)) for p in P_r))
     return h, Interval(*(float(np.clip((A_h * p - f) / A_r, *P_r)) for p in h))
 
