@@ -46,6 +46,14 @@ def test_what_the_study_says_can_be_false(found, spoil):
         nurmi17.check(spoil(found))
 
 
+def test_a_load_that_the_line_cannot_hold_is_no_plan_and_no_fault(found):
+    """Of a pseudo-inverse, which looks at no load; the optimum has to go round it."""
+    row = int((found.where(supply="constant pressure") & (found.table["crane.object.mass"] > 300)).argmax())
+    nurmi17.check(spoilt(found, f"{nurmi17.WEIGHTED}.energy", row, float("nan")))
+    with pytest.raises(AssertionError):
+        nurmi17.check(spoilt(found, f"{nurmi17.BEST}.energy", row, float("nan")))
+
+
 def test_it_is_told_and_drawn(found, tmp_path):
     from reports.studies.nurmi17_shown import draw, inside, text
 

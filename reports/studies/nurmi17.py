@@ -10,10 +10,11 @@ asserts, `main()` prints and draws.
 
 Found, energy over the least:
     constant pressure   weighted pseudo-inverse 3–26 %, as it is 2–33 %; looking one step ahead at the pump's flow 0–2 %, and up
-                        to 12 % with a larger cylinder of the extension. The load does not matter: oil counts
+                        to 13 % with a larger cylinder of the extension. The load does not matter, oil counts; but with the
+                        heavier ones both pseudo-inverses ask for more than the line's pressure in 4 of 36 plans
     load sensing        weighted pseudo-inverse 37–73 %, the more the heavier the load; one step ahead at the flow 12–60 %, at the
                         supply's own power 0–24 %
-So the paper's range is that of the weighted pseudo-inverse in 12 of the 36 plans at constant pressure (the others lie below) and in
+So the paper's range is that of the weighted pseudo-inverse in 10 of 32 plans at constant pressure (the others lie below) and in
 none under load sensing (all lie above), and that of looking one step ahead at a load-sensing supply's power in 22 of 36. At the
 pump, of the 43 % that the pseudo-inverse loses on paper in the triangle driven by VDC 6 % are left, and with PID the optimum takes
 more: in half of its steps a loaded cylinder creeps so that its pressure does not count, and a pump feels it. Planned with creep and
@@ -132,7 +133,7 @@ def check(found: Findings) -> None:
         assert np.nanmin(found.over(planner)) > -1e-3  # nobody is better than the optimum
     over = found.over(WEIGHTED)
     # The paper's range is not everybody's: load sensing is above it, constant pressure below, within and hardly above.
-    assert over[constant].min() < PAPER[0] < over[constant].max() < PAPER[1] < over[sensing].min()
+    assert np.nanmin(over[constant]) < PAPER[0] < np.nanmax(over[constant]) < PAPER[1] < over[sensing].min()
     # On constant pressure looking one step ahead is nearly enough with the crane's own cylinders, not with a larger extension.
     own, larger = found.where(change="as built", supply="constant pressure"), found.where(
         change="larger extension", supply="constant pressure")
@@ -145,12 +146,14 @@ def check(found: Findings) -> None:
 
 
 def check_loads(found: Findings) -> None:
-    """The load does not matter at constant pressure; under load sensing the pseudo-inverse loses the more the heavier it is."""
+    """The load does not matter at constant pressure, unless the line cannot hold it (no motion: NaN), which the optimum avoids;
+    under load sensing the pseudo-inverse loses the more the heavier it is."""
     loads = np.unique(found.table["crane.object.mass"])
     at = [found.where(mass=load) for load in loads]
     for planner in (BEST, WEIGHTED):
-        energies = [found.table[f"{planner}.energy"][rows & found.where(supply="constant pressure")] for rows in at]
-        assert len(energies) > 1 and all((e == energies[0]).all() for e in energies)
+        lightest, *heavier = (found.table[f"{planner}.energy"][rows & found.where(supply="constant pressure")] for rows in at)
+        assert heavier and np.isfinite(lightest).all()
+        assert all(((e == lightest) | np.isnan(e)).all() and (planner != BEST or np.isfinite(e).all()) for e in heavier)
     lost = [found.over(WEIGHTED)[rows & found.where(supply="load sensing")] for rows in at]
     assert all((heavy > light).all() for light, heavy in zip(lost, lost[1:]))
 

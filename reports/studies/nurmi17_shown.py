@@ -29,8 +29,8 @@ def text(found: Findings) -> str:
     for supply in dict.fromkeys(t["supply"]):
         for planner in found.planners:
             if np.isfinite(over := found.over(planner)[found.where(supply=supply)]).any():
-                lines.append(f"{supply}, {planner}: {percent(over.min())} … {percent(over.max())}, "
-                             f"{inside(over)} of {len(over)} within the paper's range")
+                lines.append(f"{supply}, {planner}: {percent(np.nanmin(over))} … {percent(np.nanmax(over))}, "
+                             f"{inside(over)} of {np.isfinite(over).sum()} within the paper's range")
     lines += [f"at most {np.nanmax(t[f'{BEST}.estimate'] / t[f'{BEST}.energy']):.2%} is left to finer grids", ""]
     for (law, name), d in found.drives.items():
         a = d.account

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench import terminal
-from workbench.planning.table import amount, share
+from workbench.planning.table import amount, exactly, share
 from workbench.sweep.form import Sweep
 from workbench.sweep.plans import BEST, PlanStudy
 from workbench.sweep.table import Column, Table
@@ -80,7 +80,7 @@ def _plans(table: Table) -> list[str]:
         lines += [terminal.GAP.join(pad(row[i], i) for i in shown).rstrip() for row in rows]
         lines += _apart(table, planners[1]) if planners[1:] else []
         left = table[f"{BEST}.estimate"] / table[f"{BEST}.energy"]
-        most = f"at most {np.nanmax(left):.2%}" if not np.isnan(left).all() else "an unknown part"
+        most = f"at most {exactly(np.nanmax(left))}" if not np.isnan(left).all() else "an unknown part"
         lines += [f"grids: estimated from their convergence, the optima lie {most} lower"]
         creeping = _range(np.array(_numbers(table, f"{BEST}.creeping")), "{:g}".format)
         lines += [f"creeping: {creeping} steps of the optimum"] if creeping else []
