@@ -146,7 +146,7 @@ class NoCavitation(_Checked):
 @final
 @dataclass(frozen=True)
 class SampleTimeLimit(_Checked):
-    """Largest sample time at which the practical claim still holds (scan, then bracket)."""
+    """Largest sample time at which the practical claim still holds from the scenario's own start (scan, then bracket)."""
 
     at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
@@ -158,7 +158,7 @@ class SampleTimeLimit(_Checked):
 @final
 @dataclass(frozen=True)
 class DelayLimit(_Checked):
-    """Largest delay between sample and valve at which the practical claim still holds (scan, then bracket)."""
+    """Largest delay from sample to valve at which the practical claim still holds from the scenario's own start (likewise)."""
 
     at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 20e-3

@@ -20,6 +20,7 @@ WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
 FLOOR, CHATTER = 1e-3, 0.05  # rad or m, share of full command rms: oscillation smaller than this does not end a scan
 SETTLE = 3.0  # s allowed for settling in the runs of a scan
 SOURCE = "runs from other starts over twice the duration"
+SCANNED = "scan from the scenario's own start, then bracket"
 
 
 def longer(scenario):
@@ -246,12 +247,12 @@ def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
         return ClosedLoop(plant, run.loop.controller), run.scenario
 
     text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {claim.at_least or claim.to:g}"
-    gone = diverged("parameter-limit", text, run, claim.counted, "scan, then bracket")
+    gone = diverged("parameter-limit", text, run, claim.counted, SCANNED)
     if gone:
         return gone
     wanted = claim.at_least or claim.to
     down = claim.to < start
-    short = too_short("parameter-limit", text, run, SETTLE, claim.counted, "scan, then bracket")
+    short = too_short("parameter-limit", text, run, SETTLE, claim.counted, SCANNED)
     if short:
         return short
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
@@ -265,16 +266,16 @@ def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
             "bad": reach.bad, "paths": sorted(found)}
     return Verdict("parameter-limit", text, holds, "sampled", sign * (good - wanted), unit, wanted,
                    f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}" if reach.bad is not None else
-                   f"nothing failed up to {good:g}, the end of the scan", source="scan, then bracket", counted=claim.counted,
+                   f"nothing failed up to {good:g}, the end of the scan", source=SCANNED, counted=claim.counted,
                            data=data)
 
 
 def _limit(key, what, claim, run, own, first, least, make, bound, tick):
     text = f"stays so up to {what} {say(least, 's', 3)}"
-    gone = diverged(f"{key}-limit", text, run, claim.counted, "scan, then bracket")
+    gone = diverged(f"{key}-limit", text, run, claim.counted, SCANNED)
     if gone:
         return gone
-    short = too_short(f"{key}-limit", text, run, SETTLE, claim.counted, "scan, then bracket")
+    short = too_short(f"{key}-limit", text, run, SETTLE, claim.counted, SCANNED)
     if short:
         return short
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
@@ -285,10 +286,10 @@ def _limit(key, what, claim, run, own, first, least, make, bound, tick):
             "why": found.why}
     if found.bad is None:
         return Verdict(f"{key}-limit", text, True, "sampled", found.good - least, "s", least,
-                       f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan", source="scan, then bracket",
+                       f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan", source=SCANNED,
                        counted=claim.counted, data=data)
     holds = found.bad > least and any(found.ok)
     return Verdict(f"{key}-limit", text, holds, "sampled", found.good - least, "s", least,
                    (f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,")
-                   + f" {say(found.bad, 's', 3)}: {found.why[k]}", source="scan, then bracket",
+                   + f" {say(found.bad, 's', 3)}: {found.why[k]}", source=SCANNED,
                    counted=claim.counted, data=data)
