@@ -237,6 +237,13 @@ def test_a_crane_that_is_no_machine_is_refused_before_anything_is_planned(capsys
     assert "machine: hiab-xs031" in capsys.readouterr().err
 
 
+def test_a_pump_without_a_margin_is_refused_before_anything_is_planned(tmp_path, capsys):
+    text = (EXAMPLES / "hiab-triangle-driven.yaml").read_text().replace("margin: 20 bar", "margin: 0 bar")
+    (tmp_path / "none.yaml").write_text(text)
+    assert cli.main(["plan", str(tmp_path / "none.yaml"), "--drive", "VDC", "--quiet"]) == 3
+    assert "none.yaml, supply: the machine's pump cannot be that of the plan" in capsys.readouterr().err
+
+
 def test_a_plan_without_room_is_refused_before_anything_is_planned(tmp_path, capsys):
     file = tmp_path / "tight.yaml"
     file.write_text("crane: {machine: hiab-xs031}\npath: {points: [[2.4 m, 0.4 m], [3.3 m, 1.6 m]], leg: 6 s}\n")

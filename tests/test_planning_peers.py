@@ -171,6 +171,8 @@ def test_long_steps_are_bounded_too():
     t = task(LoadSensing(), steps=30)
     plan = optimise(t, Search(nodes=209, finest=1e-4))
     assert 0.97 * plan.energy < cell_bound(t, plan.energy, 261, 1041) < plan.energy
+    coarse = compare(t, Search(nodes=5), 0, only=())
+    assert 0.9 * coarse.best.energy < coarse.bound < coarse.best.energy  # the grid is coarse, the cells are not
 
 
 def test_cells_and_relaxation_agree_on_oil(plans):

@@ -133,7 +133,13 @@ def driver(task, name: str):
     from workbench.planning.driven import SETTINGS, check_task
 
     check_task(task)
-    plant = on_supply(task.crane.machine, task.supply)
+    try:
+        plant = on_supply(task.crane.machine, task.supply)
+    except ValueError as why:
+        if isinstance(why, InputError):
+            raise
+        raise InputError(f"the machine's pump cannot be that of the plan: {why}", key="supply",
+                         mend="a pump that follows its load needs a margin above zero") from None
     return plant, laws()[name](getattr(plant, "machine", plant), **SETTINGS.get(name, {}))
 
 

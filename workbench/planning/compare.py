@@ -17,6 +17,8 @@ from workbench.planning.supplies import ConstantPressure, Speed
 from workbench.planning.task import BIG, Task
 from workbench.planning.transcription import transcribe
 
+LEAST = 521  # cells of the bound beside a coarse grid
+
 
 class Row(NamedTuple):
     """One planner: energy under the task's supply (J), that of the smooth motion that can be driven, steps that creep, processor
@@ -91,7 +93,7 @@ def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable
         rows.append(_row(task, f"direct transcription, best of {starts}", lambda: transcribe(task, starts)[0]))
     tell(0.95, "neighbours")
     around = neighbours(rows[0].plan) if look_around else None
-    bound = lower_bound(task, rows[0].energy, 5 * search.nodes).energy if look_around or relaxes(task.supply) else None
+    bound = lower_bound(task, rows[0].energy, max(5 * search.nodes, LEAST)).energy if look_around or relaxes(task.supply) else None
     return Comparison(task, tuple(rows), bound, around)
 
 
