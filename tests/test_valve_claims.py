@@ -12,7 +12,7 @@ from controllers import OpenLoop
 from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin
 from plants.metered_arm import MotorArm
 from plants.valve_circuits import Pump, Section, accounts, operating
-from workbench import ClosedLoop, InputError, Scenario, Steps, load, simulate, verify
+from workbench import ClosedLoop, InputError, Log, Scenario, Steps, load, simulate, verify
 from workbench.file import loads
 from workbench.parameters import bind
 from workbench.verification import claims as C
@@ -91,6 +91,13 @@ def test_a_coefficient_that_the_model_has_not_is_found_at_its_valve(runs, path, 
     monkeypatch.setattr(MeteredArms, "circuit", circuit)
     verdict = check_valve_losses(C.ValveLosses(), again(runs[MeteredArms]))
     assert verdict.holds is False and verdict.worst.startswith(valve)
+
+
+def test_a_root_that_was_not_found_is_no_balance(runs, monkeypatch):
+    r, array = again(runs[MeteredArms]), Log.array
+    monkeypatch.setattr(Log, "array", lambda log, name: array(log, name) + 3e-6 * (name == "r_P"))
+    verdict = check_valve_losses(C.ValveLosses(), r)
+    assert verdict.holds is False and verdict.worst.startswith("the run's own root leaves 3.0e-06 of the pump's flow")
 
 
 @pytest.mark.parametrize("u_b, u_c, f_ey", [(0.0, -1.0, 0.0), (1.0, -0.9, -3e4)], ids=["all flow to one rod", "relief carries"])
