@@ -24,7 +24,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 
-from common import ROOT, machine_in_words
+# One core a process everywhere, as the command has it: threads of the linear algebra library would lend one process the other core.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+from common import ROOT, machine_in_words  # noqa: E402
 
 TARGET = 1.8
 SWEEP = """\
