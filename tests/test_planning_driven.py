@@ -37,7 +37,8 @@ CRANE = machine("hiab-xs031").plant
 PATH = Waypoints("cartesian", ((2.4, 0.4), (3.3, 1.6)), 6.0)
 
 
-HEAVY = changed(CRANE, {"payload.mass": "90 kg", "lift.bore": "90 mm"})
+LEAKS = {f"{joint}.{c}": f"{q} m^3/(s Pa)" for joint in ("lift", "tilt") for c, q in (("c_i", 1e-12), ("c_e", 5e-13))}
+HEAVY = changed(CRANE, {"payload.mass": "90 kg", "lift.bore": "90 mm", **LEAKS})
 SUPPLIES = {"LS": LoadSensing(η=0.8, standby=40e5), "CP": ConstantPressure(170e5),
             "electric": ElectricLoadSensing(8e5, 35e5, creep=3e-3), "two": TwoPressures(75e5, 180e5)}
 PATHS = {"electric": Waypoints("cartesian", ((3.3, 1.5), (2.5, 0.3)), 5.0)}  # downwards, a heavier load on a larger cylinder
@@ -80,6 +81,24 @@ def test_the_terms_explain_what_is_metered(drives, supply):
     assert set(a.terms) == ({"smoothing", "tracking error", "leakage", "compression"} if supply == "CP" else set(TERMS))
     assert {v.key: v.holds for v in found.study.verdicts}["energy-balance"]
     assert a.motor == pytest.approx(a.metered / found.plan.task.supply.η, rel=2e-3)
+
+
+def test_oil_that_leaks_is_found_in_both_chambers(drives):
+    """Where a valve fills a or b: the pump's oil is that of the motion, the leakage and the compression, at every instant."""
+    found = drives["electric"]
+    log, plant = found.log, closed(found.plan).plant
+    assert found.account.terms["leakage"] > 0.01 * found.account.metered
+    seen = set()
+    for i, k in enumerate(plant.labels[:2]):
+        moved, leaked, squeezed = (Q[:, i] for Q in filled(plant, log))
+        steady = np.abs(squeezed) < 1e-6  # elsewhere ṗ is but a difference of the log
+        at = log.array(f"u_s_{k}")
+        for side, here in (("a", steady & (at > 1.0)), ("b", steady & (at < -1.0))):
+            if here.any():
+                off = (log.array(f"Q_s{k}") - moved - leaked - squeezed)[here]
+                assert np.median(np.abs(off)) < 0.05 * np.median(np.abs(leaked[here])), (k, side)
+                seen.add(side)
+    assert seen == {"a", "b"}
 
 
 def test_friction_is_what_the_plan_would_ask_for_with_it(drives):
