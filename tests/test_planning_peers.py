@@ -1,4 +1,4 @@
-"""Baselines, direct transcription, lower bound, neighbours, the plan as a reference, the command."""
+"""Baselines, direct transcription, neighbours, the plan as a reference, the command."""
 
 import csv
 import json
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planning_cases import CP, TRIANGLE, oil, random_crane, short, task
+from planning_cases import CP, TRIANGLE, oil, short, task
 
 from plants.planar_crane import planar_crane
 from plants.planar_whole import WholeCrane, whole_crane
@@ -26,8 +26,6 @@ from workbench.planning import (
     optimise,
 )
 from workbench.planning.baselines import limited, pointwise, pseudo_inverse
-from workbench.planning.bound import lower_bound
-from workbench.planning.cells import cell_bound
 from workbench.planning.compare import compare
 from workbench.planning.drive import driven, driven_energy, extension, write_plan
 from workbench.planning.dynamic import energy, solved
@@ -86,7 +84,7 @@ def test_the_pseudo_inverse_is_the_null_space_formula():
     assert u == pytest.approx(v[2], rel=2e-3)
 
 
-# ---- direct transcription, bound ----------------------------------------------------------------------------------------
+# ---- direct transcription -----------------------------------------------------------------------------------------------
 def test_every_start_of_the_transcription_finds_the_oil(plans):
     best, starts = transcribe(task(oil()), starts=2)
     assert best.energy == pytest.approx(plans["CP"].energy, rel=2e-5)
@@ -146,56 +144,6 @@ def test_limits_of_the_pump_hold_in_the_transcription():
     Q_max, p_max = 0.9 * free["Q"].max(), 0.98 * free["p"].max()
     held = transcribe(short(steps=10, Q_max=Q_max, p_max=p_max), 1)[0].signals
     assert held["Q"].max() <= Q_max * (1 + 1e-6) and held["p"].max() <= p_max * (1 + 1e-6)
-
-
-def test_the_bound_is_below_the_optimum_and_not_far(plans):
-    bound = lower_bound(task(oil())).energy
-    assert 0.97 * CP < bound < plans["CP"].energy
-    assert lower_bound(task(ConstantPressure(2e7, η=0.8))).energy == pytest.approx(2e7 / 0.8 * bound, rel=1e-9)
-
-
-@pytest.mark.parametrize("supply, order", [(LoadSensing(creep=2e-3, back=2e5), 1), (ElectricLoadSensing(η=0.8), 2),
-                                           (TwoPressures(), 1)],
-                         ids=lambda v: type(v).__name__)
-def test_cells_bound_what_has_no_relaxation(supply, order):
-    """Below the optimum and below what IPOPT finds, finer cells nearer; known of the whole triangle: 4 to 7 % below."""
-    t = short(supply, order=order)
-    plan = optimise(t, Search(nodes=105, tube=17))
-    coarse, fine = cell_bound(t, plan.energy, 131, 261), cell_bound(t, plan.energy, 131, 1041)
-    assert 0.5 * plan.energy < coarse < fine < plan.energy - plan.estimate and fine > 0.85 * plan.energy
-    assert cell_bound(t, 1.5 * plan.energy, 131, 261) <= coarse  # a worse plan prunes less
-
-
-def test_long_steps_are_bounded_too():
-    """A step that could cross a quarter of the stroke, also where joints forbid it: pistons there say nothing of the others."""
-    t = task(LoadSensing(), steps=30)
-    plan = optimise(t, Search(nodes=209, finest=1e-4))
-    assert 0.97 * plan.energy < cell_bound(t, plan.energy, 261, 1041) < plan.energy
-    coarse = compare(t, Search(nodes=5), 0, only=())
-    assert 0.9 * coarse.best.energy < coarse.bound < coarse.best.energy  # the grid is coarse, the cells are not
-
-
-def test_cells_and_relaxation_agree_on_oil(plans):
-    """Two bounds that share nothing lie on the same side of the truth."""
-    cells = cell_bound(task(oil()), plans["CP"].energy, 261, 1041)
-    assert 0.9 * CP < cells < lower_bound(task(oil())).energy < CP
-
-
-@pytest.mark.parametrize("supply", [oil(), LoadSensing()], ids=["CP", "LS"])
-@pytest.mark.parametrize("seed", range(3))
-def test_no_motion_is_below_the_bound(seed, supply):
-    """Of random cranes, none of many random motions within the limits, and not the optimum."""
-    crane = random_crane(seed)
-    q = [(0.6 * a + 0.4 * b) for a, b in crane.joint_range()]
-    at = crane.tip(q)
-    t = task(supply, crane=crane, start=q[2], steps=25,
-             path=Waypoints("cartesian", (tuple(map(float, at)), (float(at[0]) + 0.25, float(at[1]) - 0.15)), 8.0))
-    plan = optimise(t, Search(nodes=105, finest=1e-4))
-    bound, rng = lower_bound(t, plan.energy).energy, np.random.default_rng(seed)
-    assert bound <= plan.energy
-    for _ in range(50):
-        e = energy(t, np.clip(plan.q_3 + np.append(0.0, np.cumsum(rng.normal(0, 2e-3, 25))), *t.ranges[2]))
-        assert e >= bound and e >= plan.energy - plan.estimate - 1e-9
 
 
 # ---- neighbours ---------------------------------------------------------------------------------------------------------
