@@ -18,6 +18,7 @@ from workbench.file import loads
 from workbench.verification import claims as C
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger import LedgerFunction, ledger_function
+from workbench.verification.ledger_claims import check_identity
 from workbench.verification.run import Run
 from workbench.wrappers import Delayed, Filtered, Sampled, Saturated
 
@@ -246,6 +247,14 @@ def test_planted_faults_are_refused(plant, law, T_s, cause, unmet):
     d = {name: np.abs(values).max() for name, values in run.balance.finite().perturbation().items() if name != "hold"}
     assert max(d, key=d.get) == cause
     assert unmet in check_hypotheses(C.Hypotheses(), run).worst
+
+
+def test_a_rod_damped_more_than_its_gain_bears_is_refused():
+    """B of the machine five times the model's: B k_f = 8. The balance closes, and the damping gives instead of taking."""
+    run = run_of(replace(CRANE, τ=40e-3), MeteredVDC(CRANE, Kk_f=(200.0,)), scenario=replace(SCENARIO, duration=0.3))
+    assert "B k_f ≤ 4" in {a["text"][:9] for a in check_hypotheses(C.Hypotheses(), run).data["assumptions"] if a["holds"] is False}
+    found = check_identity(C.Identity(), run)
+    assert found.data["residual"] < 1e-12 and found.holds is False and "dissipates less than nothing" in found.worst
 
 
 def test_oil_that_yields_costs_little_but_has_no_ledger():
