@@ -25,6 +25,7 @@ from typing import Annotated, Literal, NamedTuple, final
 
 import numpy as np
 
+from plants import scales
 from plants.components.circuit import ThrottledCircuit
 from workbench.adaptive import Fixed
 from workbench.errors import InputError
@@ -114,6 +115,9 @@ class FourBar(System):
 
     def limits(self):
         return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
+
+    def scales(self):
+        return scales.of_four_bar(self)
 
     @property
     def spans(self):

@@ -29,6 +29,7 @@ from math import pi
 from typing import Annotated, Literal, NamedTuple, final
 
 from plants import ieha_energy as energy
+from plants import scales
 from plants.components.chamber import Oil
 from plants.components.friction import Friction, Frictionless
 from plants.components.micro_valve import Distributor, MicroValve, Ways
@@ -134,6 +135,9 @@ class IEHA(System):
     def limits(self):
         """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
         return {"X": (-self.stop_E.limit, self.stop_E.limit)}
+
+    def scales(self):
+        return scales.of_ieha(self)
 
     def initial(self):
         """At rest in the middle, the pump recirculating."""

@@ -148,6 +148,9 @@ class InputOutput(System):
                 *(Signal("d" * k + "F_ext", f"N/s^{k}" if k > 1 else "N/s", f"derivative {k} of F_ext", "disturbance")
                   for k in range(1, self.order - 1)))
 
+    def scales(self):
+        return self.actuator.scales()
+
     outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
     monitors = (Signal("E", "m", "eccentricity"), Signal("P_AB", "Pa", "pressure difference P_A − P_B"))
 

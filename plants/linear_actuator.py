@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, final
 
+from plants import scales
 from workbench.adaptive import Adaptive
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.system import Signal, System
@@ -67,6 +68,9 @@ class LinearActuator(System):
 
     def limits(self):
         return {"X": (-self.X_max, self.X_max)}
+
+    def scales(self):
+        return scales.of_linear_actuator(self)
 
     def initial(self):
         return [0.0] * 5

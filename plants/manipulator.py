@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, final
 
-from plants import chain
+from plants import chain, scales
 from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
 from plants.components.linkage import angle_at, close
@@ -180,6 +180,9 @@ class Manipulator(System):
 
     def limits(self):
         return {f"u_{label}": (-c.valve.u_max, c.valve.u_max) for label, c in zip(self.labels, self.cylinders)}
+
+    def scales(self):
+        return scales.of_crane(self)
 
     def defaults(self):
         up = unturn(self.base.R, (0.0, self.g, 0.0))

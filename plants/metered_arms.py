@@ -23,6 +23,7 @@ from typing import Annotated, final
 
 import numpy as np
 
+from plants import scales
 from plants.metered_arm import Arm, MotorArm
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Circuit, Pump
@@ -134,6 +135,9 @@ class MeteredArms(System):
     def limits(self):
         return ({f"u_c_{name}": (-1.0, 1.0) for name in self.names}
                 | {f"u_a_{a.name}": (0.0, 1.0) for a in self._regenerating})
+
+    def scales(self):
+        return scales.of_arms(self)
 
     def initial(self):
         return [number for a in self.arms for number in (a.θ_0, 0.0, a.length(a.θ_0))]

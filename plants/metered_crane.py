@@ -24,6 +24,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
+from plants import scales
 from plants.manipulator import Manipulator
 from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
@@ -178,6 +179,9 @@ class MeteredCrane(System):
 
     def limits(self):
         return {f"u_c_{k}": (-1.0, 1.0) for k in self.labels}
+
+    def scales(self):
+        return scales.of_metered_crane(self)
 
     @property
     def pressure_limits(self):

@@ -105,6 +105,9 @@ class MeteredTwin(System):
     def limits(self):
         return self.of.limits()
 
+    def scales(self):
+        return self.of.scales()
+
     @property
     def pressure_limits(self):
         return self.of.pressure_limits

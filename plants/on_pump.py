@@ -117,6 +117,9 @@ class OnPump(System):
     def limits(self):
         return self.machine.limits()
 
+    def scales(self):
+        return self.machine.scales()
+
     def defaults(self):
         return self.machine.defaults()
 

@@ -107,6 +107,10 @@ class System(ABC):
         """Range of the controls, where the plant has one: input name → (low, high)."""
         return {}
 
+    def scales(self) -> Mapping[str, object]:
+        """What is large for this machine: kind → `Scale`, those it has (`workbench.verification.scales`)."""
+        return {}
+
 
 class Controller(ABC):
     """A control law; see the numbered contract above. Give `command` (continuous) or `step` (sampled), or both."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
+from plants import scales
 from plants.multibody import acting, checks, dynamics, loops, reduced, signals, tree
 from plants.multibody.acting import Pull
 from plants.multibody.assembly import Assembly, assemble
@@ -174,6 +175,9 @@ class Mechanism(System):
 
     def limits(self):
         return acting.limits(self.actuators)
+
+    def scales(self):
+        return scales.of_mechanism(self)
 
     # ---- the equations ----------------------------------------------------------------------------------------------
     def split(self, x):
