@@ -29,6 +29,7 @@ from plants import scales
 from plants.components.circuit import ThrottledCircuit
 from workbench.adaptive import Fixed
 from workbench.errors import InputError
+from workbench.machine_limits import Limit, chamber_limits, command_limits, span_limits
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.steps import Steps
 from workbench.system import Signal, System
@@ -123,6 +124,15 @@ class FourBar(System):
     def spans(self):
         """What the cylinder can span, m."""
         return {"s": self.circuit.range}
+
+    def machine_limits(self):
+        """Stroke, crank angles at which the loop closes, vacuum, spool, command."""
+        (low, high), = self.joint_range()
+        crank = Limit("crank", ("z_1",), low, high, "rad", "stroke",
+                      "where the loop closes and the cylinder turns the crank", "L_0")
+        U = self.circuit.U_max
+        spool = Limit("spool", ("U",), -U, U, "V", "valve", "travel of the spool", "circuit.U_max", bearable=True)
+        return (*span_limits(self), crank, *chamber_limits(self.pressure_names, 0.0), spool, *command_limits(self))
 
     @property
     def p_s(self):

@@ -37,6 +37,7 @@ from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
 from workbench.adaptive import Adaptive
+from workbench.machine_limits import Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal, System
 
@@ -138,6 +139,14 @@ class IEHA(System):
 
     def scales(self):
         return scales.of_ieha(self)
+
+    def machine_limits(self):
+        """Stroke of the load, travel of the carriage, vacuum (gauge; a closed circuit has no number for it), the command."""
+        Y, E = self.stop_Y.limit, self.stop_E.limit
+        vacuum = chamber_limits(self.pressure_names, self.oil.hollow - self.oil.p_0) if self.circuit == "open" else ()
+        return (Limit("piston", ("Y",), -Y, Y, "m", "stroke", "travel between the end stops", "stop_Y.limit"),
+                Limit("carriage", ("E",), -E, E, "m", "valve", "travel of the ring", "stop_E.limit", bearable=True),
+                *vacuum, *command_limits(self))
 
     def initial(self):
         """At rest in the middle, the pump recirculating."""

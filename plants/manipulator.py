@@ -11,6 +11,7 @@ from plants.components.chamber import Oil
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
 from workbench.errors import InputError
+from workbench.machine_limits import Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal, System
 from workbench.units import quantity
@@ -183,6 +184,21 @@ class Manipulator(System):
 
     def scales(self):
         return scales.of_crane(self)
+
+    def machine_limits(self):
+        """Pump flow, strokes, vacuum, spools, commands."""
+        found = [Limit("pump flow", tuple(f"Q_s{label}" for label in self.labels), high=self.Q_max, unit="m^3/s", kind="flow",
+                       meaning="what all cylinders take from the pump", key="Q_max")]
+        for label, s in zip(self.labels, self.segments):
+            found.append(Limit(f"piston {label}", (f"x_{label}",), 0.0, s.cylinder.stroke, "m", "stroke",
+                               f"stroke of {s.name}", f"{s.name}.cylinder.stroke"))
+        found += chamber_limits(self.pressure_names, self.oil.hollow)
+        for label, s in zip(self.labels, self.segments):
+            for spool in s.cylinder.valve.spool_states(label)[:1]:
+                u = s.cylinder.valve.u_max
+                found.append(Limit(f"spool {label}", (spool.name,), -u, u, "V", "valve", f"travel of the spool of {s.name}",
+                                   f"{s.name}.cylinder.valve.u_max", bearable=True))
+        return (*found, *command_limits(self))
 
     def defaults(self):
         up = unturn(self.base.R, (0.0, self.g, 0.0))

@@ -27,6 +27,7 @@ from plants import scales
 from plants.metered_arm import Arm, MotorArm
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Circuit, Pump
+from workbench.machine_limits import Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.system import Signal, System
 
@@ -164,6 +165,13 @@ class MeteredArms(System):
     def pressure_limits(self):
         """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
         return -0.3e5, 1.1 * max(max(a.section.P_hM, a.section.P_rM) for a in self.arms)
+
+    def machine_limits(self):
+        """Angles at which a cylinder points through its joint, suction, reliefs, commands."""
+        turns = tuple(Limit(f"angle {name}", (name,), low, high, "rad", "stroke", "where the cylinder points through the joint",
+                            f"arms.{a.name}.r_bx") for a, name, (low, high) in
+                      zip(self.arms, self.joint_names, self.joint_range()) if isinstance(a, Arm))
+        return (*turns, *chamber_limits(self.pressure_names, *self.pressure_limits), *command_limits(self))
 
     # ---- what a ledger asks for -------------------------------------------------------------------------------------
     @property

@@ -20,6 +20,7 @@ Source: [Kikuuwe21] Sections 4.1, 6; [Petrovic22] for the crane; that K is the o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated, Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -28,6 +29,7 @@ from plants import scales
 from plants.manipulator import Manipulator
 from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
+from workbench.machine_limits import Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.shorthand import Shorthand
 from workbench.system import Signal, System
@@ -182,6 +184,13 @@ class MeteredCrane(System):
 
     def scales(self):
         return scales.of_metered_crane(self)
+
+    def machine_limits(self):
+        """Strokes, suction, reliefs, the pump's relief when it takes all of Q, commands."""
+        strokes = tuple(s for s in self.crane.machine_limits() if s.kind == "stroke")
+        top = self.pump.P_M + self.pump.Q / self.G
+        pump = Limit("pressure of the pump", ("P",), -inf, top, "Pa", "pressure", "the pump's relief with all of Q", "pump.P_M")
+        return (*strokes, *chamber_limits(self.pressure_names, *self.pressure_limits), pump, *command_limits(self))
 
     @property
     def pressure_limits(self):

@@ -18,6 +18,7 @@ Source: [Merritt67] lumped pressures; [Kikuuwe21] (39) is the limit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated, NamedTuple, final
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy as np
 from plants.components.orifice import root
 from plants.metered_arms import MeteredArms
 from workbench.adaptive import Adaptive
+from workbench.machine_limits import Limit
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.system import Signal, System
 
@@ -111,6 +113,13 @@ class MeteredTwin(System):
     @property
     def pressure_limits(self):
         return self.of.pressure_limits
+
+    def machine_limits(self):
+        """Those of the arms, and the pump's relief when it takes all of Q."""
+        pump = self.of.pump
+        own = Limit("pressure of the pump", ("P",), -inf, pump.P_M + pump.Q / self.G, "Pa", "pressure",
+                    "the pump's relief with all of Q", "of.pump.P_M")
+        return (*self.of.machine_limits(), own)
 
     def valve_account(self, log):
         """As of `MeteredArms`; pressures are states here, and what a suction check lets in follows from how far below the tank."""

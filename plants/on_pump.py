@@ -120,6 +120,10 @@ class OnPump(System):
     def scales(self):
         return self.machine.scales()
 
+    def machine_limits(self):
+        """Those of the machine: the pump's pressure never leaves what it aims at."""
+        return self.machine.machine_limits()
+
     def defaults(self):
         return self.machine.defaults()
 

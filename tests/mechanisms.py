@@ -106,3 +106,11 @@ def hydraulic(method="projected", friction="Brown–McPhee", **options):
 
 EVERY = {"tree": lambda: random_tree(1, 5), "four-bar": four_bar, "slider-crank": slider_crank, "bricard": bricard,
          "hydraulic": hydraulic, "in closed form": lambda: hydraulic("minimal")}
+
+
+def cart_pole(**options):
+    """A pole that stands upright on a cart, which a force pushes along a rail; nothing holds the pole."""
+    cart = Body("cart", "ground", "prismatic", axis=(1.0, 0.0, 0.0), mass=5.2, damping=1.5)
+    pole = bar("pole", "cart", 1.1, 0.7, start="90 deg")
+    given = {"actuators": (Actuator("rail", Force(limit=200.0), joint="cart"),)}
+    return Mechanism((cart, pole), **{**given, **options})

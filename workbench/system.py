@@ -111,6 +111,22 @@ class System(ABC):
         """What is large for this machine: kind → `Scale`, those it has (`workbench.verification.scales`)."""
         return {}
 
+    def machine_limits(self) -> tuple:
+        """Every limit the plant has a number for, as `machine_limits.Limit`: pump flow, strokes, vacuum, reliefs, valves, commands.
+
+        The default are the ranges of the commands.
+        """
+        from workbench.machine_limits import command_limits
+
+        return command_limits(self)
+
+    def free_joints(self, commands: Sequence[str] | None = None) -> tuple:
+        """Every joint that no drive holds and no cut joint determines, as `machine_limits.FreeJoint`.
+
+        commands: names of the inputs that a law drives; None: all of them. A drive whose command nobody drives holds nothing.
+        """
+        return ()
+
 
 class Controller(ABC):
     """A control law; see the numbered contract above. Give `command` (continuous) or `step` (sampled), or both."""

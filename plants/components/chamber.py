@@ -21,6 +21,7 @@ import numpy as np
 
 from workbench.parameters import Unit, check_bounds, fraction, positive
 
+CAVITY = 1e4  # Pa, absolute
 _FLOOR = 1e-12  # of width², so that β(p) > 0 at any finite p
 
 
@@ -46,6 +47,11 @@ class Oil:
         """
         w, P = self.width, self._positive(p)
         return self.β / (1.0 + self.β * self.air * self.p_0 / (P * P + _FLOOR * w * w))
+
+    @property
+    def hollow(self) -> float:
+        """Absolute pressure [Pa] below which a chamber is a cavity: 0; with air, which never lets it come so far, 0.1 bar."""
+        return 0.0 if self.air == 0 else CAVITY
 
     def _positive(self, p):
         """P: ½(p + √(p² + w²)) without its cancellation at p < 0."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from plants.multibody import loops
 from plants.multibody.drives import effort
 from plants.multibody.tree import Motion
+from workbench.machine_limits import Limit, chamber_limits, command_limits, span_limits
 
 
 class Pull(NamedTuple):
@@ -47,6 +48,18 @@ def spans(actuators) -> dict[str, tuple[float, float]]:
 def limits(actuators) -> dict[str, tuple[float, float]]:
     """Range of the inputs of drives that have one."""
     return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in actuators if getattr(a.drive, "limit", None)}
+
+
+def machine_limits(mechanism) -> tuple[Limit, ...]:
+    """What actuators can span, their chambers, spools and commands."""
+    spools = []
+    for a in mechanism.actuators:
+        for s in a.drive.states(a.name):
+            if s.unit == "V":
+                u = a.drive.limit
+                spools.append(Limit(f"spool of {a.name}", (s.name,), -u, u, "V", "valve", "travel of the spool",
+                                    f"actuators.{a.name}.drive.U_max", bearable=True))
+    return (*span_limits(mechanism), *chamber_limits(mechanism.pressure_names, 0.0), *spools, *command_limits(mechanism))
 
 
 def joint_at(mechanism, actuator) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
 from plants import scales
-from plants.multibody import acting, checks, dynamics, loops, reduced, signals, tree
+from plants.multibody import acting, checks, dynamics, held, loops, reduced, signals, tree
 from plants.multibody.acting import Pull
 from plants.multibody.assembly import Assembly, assemble
 from plants.multibody.parts import Actuator, Body, Loop
@@ -178,6 +178,18 @@ class Mechanism(System):
 
     def scales(self):
         return scales.of_mechanism(self)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Positions of all joints that have one number."""
+        return tuple(s.name for s in self.coordinates if not s.name.startswith("e_"))
+
+    def machine_limits(self):
+        """Spans of the actuators, vacuum in their chambers, spools, commands."""
+        return acting.machine_limits(self)
+
+    def free_joints(self, commands=None):
+        return held.free_joints(self, commands)
 
     # ---- the equations ----------------------------------------------------------------------------------------------
     def split(self, x):
