@@ -27,6 +27,8 @@ class Demand:
     """Arrays of a loop's inputs for one scenario; `at(t)` gives (N, n_live) for the live inputs.
 
     live: input names that vary or differ from their default.
+    x0: initial state of the run. A reference that begins at "start" begins where the machine stands before
+    `scenario.offset` moves it: the offset is the error of the run at t = 0.
     """
 
     def __init__(self, loop: System, scenario: Scenario, x0: np.ndarray):
@@ -48,8 +50,9 @@ class Demand:
         self.kinds = {n: s.kind for n, s in inputs.items()}
         self.plant = getattr(loop, "plant", loop)
         n = getattr(self.plant, "n", 0)
-        self.q0 = np.asarray(x0[:n], float)
-        self.x0 = np.asarray(x0[: len(self.plant.states)], float)
+        nominal = undisturbed(self.plant, scenario, x0)
+        self.q0 = nominal[:n]
+        self.x0 = nominal
         self.reference = self._resolved()
         self._kept = self._sampled = None
 
@@ -210,6 +213,16 @@ class Demand:
                 self.plant.check_pose(joints[0][k], f"reference: out of reach at t = {t[k]:.3f} s")
             except ValueError as reason:
                 raise InputError(str(reason), mend="move the path or the start point, or use a longer stroke") from None
+
+
+def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:
+    """The plant's part of the initial state x0 without what `scenario.offset` added to it."""
+    x = np.array(x0[: len(plant.states)], float)
+    known = names(plant.states)
+    for name, amount in scenario.offset.items():
+        if name in known:
+            x[known.index(name)] -= amount
+    return x
 
 
 def check_space(plant, space: str) -> None:

@@ -20,7 +20,8 @@ class Scenario:
     disturbances  input name → number, or Reference with one component, e.g. {"f_Dy": 500.0}; for a plant run without a
                   controller also its controls, e.g. {"u_1": 0.5}
     start         joint positions (or, for other plants, the leading states) to start from at rest; None: the plant's own start
-    offset        state name → amount added to the start, e.g. {"q_1": 0.02}
+    offset        state name → amount added to the start, e.g. {"q_1": 0.02}; a reference that begins at "start" stays
+                  where it was, so that the run begins away from it
     seed          of all noise
     log_period    distance of logged instants; None: every sample (or every max_step)
     max_step      longest step of the integrator

@@ -105,7 +105,22 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
             raise InputError(f"offset: there is no state {name!r}", mend=f"did you mean {' or '.join(near)}?" if near else
                              f"choose from {', '.join(known)}")
         x0[known.index(name)] += amount
+    _check_moved(plant, scenario, x0)
     return np.array(x0, dtype=float)
+
+
+def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:
+    """InputError for an offset that puts a joint where the machine cannot stand."""
+    if not hasattr(plant, "joint_range"):
+        return
+    joints = names(plant.states)[: plant.n]
+    moved = [name for name in scenario.offset if name in joints]
+    if not moved:
+        return
+    try:
+        plant.check_pose([float(q) for q in x0[: plant.n]], "the start with its offset")
+    except ValueError as reason:
+        raise InputError(str(reason), key="scenario.offset", mend="give a smaller offset, or start elsewhere") from None
 
 
 _loops: dict = {}
