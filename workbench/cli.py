@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from workbench.errors import InputError
+from workbench.errors import InputError, Notice
 
 BAD, FAULT, INTERRUPTED = 3, 70, 130
 CODES = """\
@@ -127,6 +127,8 @@ def _guarded(action: Callable[[], int]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a diverging run overflows; the verdict says so
+            warnings.simplefilter("always", Notice)
+            warnings.showwarning = _told
             return action()
     except InputError as why:
         complain(str(why))
@@ -146,6 +148,13 @@ def _guarded(action: Callable[[], int]) -> int:
         complain(f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
                  "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints")
         return FAULT
+
+
+def _told(message, *_) -> None:
+    """A warning as one line for readers, without the line of code that gave it."""
+    from workbench.terminal import complain
+
+    complain(f"note: {message}")
 
 
 # ---- verify and report --------------------------------------------------------------------------------------------

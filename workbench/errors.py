@@ -24,3 +24,7 @@ class InputError(ValueError):
         """The same error with its place filled in where it was missing."""
         return InputError(self.message, file=self.file or file, line=self.line or line, key=self.key or key,
                           mend=self.mend)
+
+
+class Notice(RuntimeWarning):
+    """What a user should know about how a run is made, whatever becomes of it; the commands show it on stderr."""

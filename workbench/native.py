@@ -6,17 +6,8 @@ Without a compiler the same graphs run in CasADi's virtual machine, slower; that
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import hashlib
-import os
-import platform
-import shutil
-import subprocess
-import sys
-import tempfile
-import warnings
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 import casadi as ca
@@ -24,9 +15,8 @@ import numpy as np
 
 from workbench import exponential
 from workbench.calculus import Traced
+from workbench.compiler import library
 
-# $FLUIDPROOF_OPTIMISE: -Og compiles in half the time of -O2 and runs 15 % longer. The numbers are the same.
-FLAGS = (os.environ.get("FLUIDPROOF_OPTIMISE", "-O2"), "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
 OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of driver.c have these
@@ -34,41 +24,6 @@ END = 1.0 - 1e-9  # of a step, where its last stage needs the inputs: before the
 KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
 LOOKS = 3  # steps tried to end on one
 PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
-
-
-@cache
-def compiler() -> str | None:
-    """Path of the C compiler: $CC, cc, gcc or clang; None when there is none or FLUIDPROOF_COMPILER=none."""
-    if os.environ.get("FLUIDPROOF_COMPILER", "") == "none":
-        return None
-    for name in (os.environ.get("FLUIDPROOF_COMPILER"), os.environ.get("CC"), "cc", "gcc", "clang"):
-        path = shutil.which(name) if name else None
-        if path:
-            return path
-    return None
-
-
-@cache
-def processor() -> str:
-    """What tells this processor from others that run other instructions; "" where the system does not say (Linux does)."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0].splitlines()
-    except OSError:
-        return ""
-    told = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU implementer", "CPU part", "isa")
-    return "\n".join(line for line in lines if line.partition(":")[0].strip() in told)
-
-
-def own_flags() -> tuple[str, ...]:
-    """This processor's own instructions, where the cache can tell it from others. The numbers are the same."""
-    return ("-march=native",) if processor() else ()
-
-
-def cache_folder() -> Path:
-    """$FLUIDPROOF_CACHE, or fluidproof in the user's cache folder."""
-    given = os.environ.get("FLUIDPROOF_CACHE")
-    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "fluidproof"
-    return base
 
 
 def generated(functions: list[ca.Function], defines: dict[str, object], tail: str = "") -> str:
@@ -79,69 +34,6 @@ def generated(functions: list[ca.Function], defines: dict[str, object], tail: st
     text = generator.dump()
     head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
     return head + text + "\n" + tail
-
-
-def library(source: str) -> ctypes.CDLL | None:
-    """The source compiled and loaded, from the disk cache where it is there; None when there is no working compiler."""
-    cc = compiler()
-    if cc is None:
-        _slow("no C compiler was found (install gcc or clang, or set FLUIDPROOF_COMPILER)")
-        return None
-    asked = (source, cc, *FLAGS, *own_flags(), sys.platform, platform.machine(), processor())
-    key = hashlib.sha256("\0".join(asked).encode()).hexdigest()[:32]
-    try:
-        try:
-            return _loaded(cc, source, cache_folder() / f"{key}.so")
-        except OSError:  # a cache nobody can write: keep the code for this process only
-            return _loaded(cc, source, _own_folder() / f"{key}.so")
-    except (OSError, subprocess.SubprocessError) as reason:
-        lines = (getattr(reason, "stderr", "") or str(reason)).strip().splitlines()
-        _slow(f"the C compiler {cc} failed ({lines[-1] if lines else type(reason).__name__})")
-        return None
-
-
-def _loaded(cc: str, source: str, target: Path) -> ctypes.CDLL:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists():
-        try:
-            return ctypes.CDLL(str(target))
-        except OSError:  # damaged, or of another machine: made anew
-            pass
-    _compile(cc, source, target)
-    return ctypes.CDLL(str(target))
-
-
-def _compile(cc: str, source: str, target: Path) -> None:
-    # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
-    with tempfile.TemporaryDirectory(prefix="build-", dir=target.parent) as folder:
-        c, so = Path(folder) / "part.c", Path(folder) / "part.so"
-        c.write_text(source)
-        build = lambda *own: subprocess.run([cc, *FLAGS, *own, "-o", str(so), str(c), "-lm"], check=True, capture_output=True,
-                                            text=True)
-        try:
-            build(*own_flags())
-        except subprocess.CalledProcessError:  # a compiler that does not know the flag, or this processor
-            if not own_flags():
-                raise
-            build()
-        os.replace(so, target)
-
-
-@cache
-def _own_folder() -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="fluidproof-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
-
-
-_said: set[str] = set()
-
-
-def _slow(why: str) -> None:
-    """Say once a process that code runs uncompiled."""
-    if not _said:
-        _said.add(why)
-        warnings.warn(f"{why}: running in CasADi's virtual machine, about 15 times slower", RuntimeWarning, stacklevel=3)
 
 
 def address(array: np.ndarray | None) -> int:
