@@ -19,6 +19,7 @@ from functools import cache
 from types import FunctionType
 
 from workbench.errors import InputError
+from workbench.reach import own, reached
 
 
 @dataclass(frozen=True)
@@ -153,21 +154,38 @@ def _bound(value, path, info, values):
 
 
 def structure(obj: object, traced: bool = True) -> str:
-    """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols)."""
+    """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols).
+
+    Part of it is the code that the objects' classes and functions reach now (`workbench.reach`): where a method, a global or
+    what a function closes over has changed, the text has, too. traced=False: numbers as they are, and no code.
+    """
+    code: dict[int, object] = {}
+    text = _text(obj, traced, code)
+    return f"{text} | {reached(code.values())}" if traced else text
+
+
+def _text(obj: object, traced: bool, code: dict[int, object]) -> str:
+    """The text of `structure`; `code` collects what is text itself: classes and functions that are not this library's."""
     if is_dataclass(obj) and not isinstance(obj, type):
+        if not own(type(obj)):
+            code[id(type(obj))] = type(obj)
         infos = annotations(type(obj))
-        inner = ",".join(f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced)}" for f in fields(obj))
+        inner = ",".join(f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced, code)}" for f in fields(obj))
         return f"{_told_apart(type(obj), f'{type(obj).__module__}.{type(obj).__qualname__}')}({inner})"
     if isinstance(obj, tuple):
-        return "(" + ",".join(structure(item, traced) for item in obj) + ")"
+        return "(" + ",".join(_text(item, traced, code) for item in obj) + ")"
     if type(obj).__name__ == "ndarray" and str(obj.dtype) != "object":  # whose repr is rounded and cut
         return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(obj.tobytes()).hexdigest()})"
+    if isinstance(obj, _SIMPLE):
+        return repr(obj)
+    code[id(obj)] = obj
     if isinstance(obj, type) or type(obj).__repr__ in (object.__repr__, FunctionType.__repr__):  # whose repr is an address
-        own = obj if hasattr(obj, "__qualname__") else type(obj)
-        return _told_apart(obj, f"{own.__module__}.{own.__qualname__}")
+        own_name = obj if hasattr(obj, "__qualname__") else type(obj)
+        return _told_apart(obj, f"{own_name.__module__}.{own_name.__qualname__}")
     return repr(obj)
 
 
+_SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 _met: dict[str, list] = {}
 
 
@@ -181,9 +199,9 @@ def _told_apart(thing: object, name: str) -> str:
     return _told_apart(thing, name)
 
 
-def _shape(value, info, traced):
+def _shape(value, info, traced, code):
     if info is None or value is None or not traced:
-        return structure(value, traced)
+        return _text(value, traced, code)
     if isinstance(value, tuple):
         return "[" + ",".join(repr(e) if e in (0.0, 1.0) else "#" for e in value) + "]"
     return "#"
