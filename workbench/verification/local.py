@@ -59,21 +59,24 @@ _jacobians: dict = {}
 
 def linearised(run: Run) -> list[Local]:
     """The loop at its start, at rest, for every combination of valve sides. Raises InputError, with the reason."""
-    loop, plant = run.loop, run.loop.plant
+    from workbench.simulate import start_state
+
+    # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
+    return standing(run.loop, run.scenario, start_state(run.loop, replace(run.scenario, offset={})))
+
+
+def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]:
+    """The loop at rest at the state x0, the reference where x0 is, for every combination of valve sides.
+
+    alike: all valves on the same side only. Raises InputError, with the reason, for a loop without a derivative.
+    """
     if getattr(loop, "hosted", False):
         return [_hosted(loop)]
     if loop.no_derivative:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
-    from workbench.simulate import start_state
-
-    # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
-    still = replace(run.scenario, reference=None, offset={})
-    x0 = start_state(loop, still)
-    demand = Demand(loop, still, x0)
+    demand = Demand(loop, replace(scenario, reference=None, offset={}), x0)
     traced = trace(loop, demand.live)
-    if id(traced) not in _jacobians:
-        _jacobians[id(traced)] = (traced, jacobians(traced))
-    jac = _jacobians[id(traced)][1]
+    jac = jacobians_of(traced)
     c = traced.constants(loop)
     w0 = demand.at(np.zeros(1))[0]
     moving = [i for i, n in enumerate(demand.live) if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"]
@@ -84,9 +87,18 @@ def linearised(run: Run) -> list[Local]:
     x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
     steer = [i for i, n in enumerate(demand.live)
              if demand.kinds[n] == "reference" and i not in moving][: len(loop.controller.commands)]
-    valves = len(getattr(plant, "cylinders", ()))
-    return [_one(run, traced, jac, c, x0.copy(), w0.copy(), steer, sides)
-            for sides in itertools.product((1, -1), repeat=min(valves, 3))]
+    valves = min(len(getattr(loop.plant, "cylinders", ())), 3)
+    combinations = itertools.product((1, -1), repeat=valves)
+    if alike:
+        combinations = dict.fromkeys(((1,) * valves, (-1,) * valves))
+    return [_one(loop, traced, jac, c, x0.copy(), w0.copy(), steer, sides) for sides in combinations]
+
+
+def jacobians_of(traced: Traced) -> dict[str, ca.Function]:
+    """`jacobians` of a trace, made once."""
+    if id(traced) not in _jacobians:
+        _jacobians[id(traced)] = (traced, jacobians(traced))
+    return _jacobians[id(traced)][1]
 
 
 def _hosted(loop) -> Local:
@@ -100,8 +112,8 @@ def _hosted(loop) -> Local:
     return Local((), M, B, C, float(loop.period), (*state, *["the law's memory"] * (len(M) - len(state))), residual, 0, 0.0)
 
 
-def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
-    loop, plant = run.loop, run.loop.plant
+def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
+    plant = loop.plant
     cylinders = getattr(plant, "cylinders", ())
     sides = (*sides, *[1] * (len(cylinders) - len(sides)))
     state, shown = names(loop.states), names(loop.monitors)
@@ -133,7 +145,8 @@ def _one(run, traced, jac, c, x, w, steer, sides) -> Local:
     n = len(state)
     A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
     residual = float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(loop.states)).max())
-    residual = max(residual, float(np.abs(formed() - wanted).max()))  # a command the law does not give is no equilibrium either
+    # A command the law does not give is no equilibrium either.
+    residual = max(residual, float(np.abs(formed() - wanted).max(initial=0.0)))
     M, B, C = _monodromy(loop, traced, jac, c, x, w, A, held, state, commands) if sampled else \
         _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
     return _deflate(Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0), plant, state, _sizes(loop.states))
@@ -178,11 +191,10 @@ def _deflate(local: Local, plant, state, S) -> Local:
     A law's own filters of both pressures ("…_slow") follow it and go with it.
     """
     A, B, C = local.A / S[:, None] * S[None, :], local.B / S[:, None], local.C * S[None, :]
-    if not getattr(plant, "cylinders", ()):
+    paired = chambers(plant, state)
+    if not paired:
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, 0.0)
     keep, gone, kept_names = [], [], []
-    paired = {f"p_a{label}{end}": (f"p_b{label}{end}", c) for label, c in zip(plant.labels, plant.cylinders)
-              for end in ("", "_slow") if f"p_b{label}{end}" in state}
     skip = {other for other, _ in paired.values()}
     for i, name in enumerate(state):
         if name in skip:
@@ -207,6 +219,13 @@ def _deflate(local: Local, plant, state, S) -> Local:
     if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
     return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, tuple(kept_names), local.residual, D.shape[1], leak)
+
+
+def chambers(plant, state) -> dict[str, tuple[str, object]]:
+    """Pressure of chamber a → (pressure of chamber b, their cylinder), and a law's own filters of them."""
+    return {f"p_a{label}{end}": (f"p_b{label}{end}", c)
+            for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))
+            for end in ("", "_slow") if f"p_b{label}{end}" in state}
 
 
 def check_linear(claim, run: Run) -> Verdict:
