@@ -158,9 +158,9 @@ def test_spline_from_the_csv_of_a_log(tmp_path):
 
 
 @pytest.mark.parametrize("text, words, line", [
-    ("0,1\n1,x\n", "x", 2), ("t,q\n0,1\n1\n", "1 columns", 3), ("t [s],q [deg]\n0,1\n1,2\n", "deg", 1),
+    ("0,1\n1,x\n", "number was expected", 2), ("t,q\n0,1\n1\n", "1 columns", 3), ("t [s],q [deg]\n0,1\n1,2\n", "deg", 1),
     ("", "samples", None), ("t,q\n0,1\n", "samples", None), ("0\n1\n", "samples", None),
-    ("0,1\n0,2\n", "rise", None), ("0,1\n1,nan\n", "finite", None),
+    ("0,1\n0,2\n", "rise", None), ("0,1\n1,nan\n", "finite", 2),
 ])
 def test_csv_that_cannot_be_used(tmp_path, text, words, line):
     path = tmp_path / "q.csv"

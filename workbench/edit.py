@@ -189,6 +189,8 @@ def placed(why: Exception, node: Node, key: str) -> InputError:
         if near is None:
             break
         node, key, message = inside[near], f"{key}.{near}", match[2]
+    if isinstance(why, InputError) and why.file and why.file != node.file:  # a file that is named here
+        message = f"{why.file}: {message}"
     return InputError(message, file=node.file or None, line=node.line, key=key,
                       mend=mend or "change this value or the one it is compared with")
 

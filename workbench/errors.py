@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+LONGEST = 60  # characters of what a file says that a message repeats
+LONGEST_MESSAGE = 3000  # characters of a message, and of how to mend it
+LONGEST_KEY = 300
+
+
+def short(text: object, longest: int = LONGEST) -> str:
+    """A text as messages repeat it: cut where it is long."""
+    text = str(text)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
 
 class InputError(ValueError):
     """Input that cannot be used.
 
     file, line, key   where (any may be missing)
-    message           what is wrong and what was expected
+    message           what is wrong and what was expected; cut where it is longer than a screen
     mend              what to do about it
     """
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None, key: str | None = None,
                  mend: str = ""):
-        self.message, self.file, self.line, self.key, self.mend = message, file, line, key, mend
+        self.message, self.mend = short(message, LONGEST_MESSAGE), short(mend, LONGEST_MESSAGE)
+        self.file, self.line = file, line
+        self.key = key if key is None else short(key, LONGEST_KEY)
         super().__init__(str(self))
 
     def __str__(self) -> str:

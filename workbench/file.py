@@ -30,10 +30,11 @@ from workbench.case_loop import wrapped
 from workbench.case_scenario import default_scenario, read_scenario
 from workbench.edit import located
 from workbench.errors import InputError
+from workbench.open_file import shown
 from workbench.parameters import leaves
 from workbench.scenario import Scenario
 from workbench.system import ClosedLoop
-from workbench.yaml_input import Node, parse, read
+from workbench.yaml_input import Node, parse, read_text
 
 
 @final
@@ -67,8 +68,8 @@ class Case:
 
 def load(path: str | os.PathLike) -> Case:
     """The case in a file. Raises InputError, see the module."""
-    root = read(path)
-    return case_of(root, Path(path).read_text("utf-8-sig"), os.fspath(path))
+    text = read_text(path)
+    return case_of(parse(text, shown(path)), text, os.fspath(path))
 
 
 def loads(text: str, path: str = "") -> Case:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 from workbench.system import Signal, find, names
 
 if TYPE_CHECKING:
@@ -187,22 +187,24 @@ class Log:
     @classmethod
     def load(cls, path: str | os.PathLike) -> Log:
         """Read what `save` wrote. InputError for files that are missing, damaged, newer or not a log."""
+        from workbench.packed import read_packed
+
         where = os.fspath(path)
         if not os.path.isfile(where):
             what = "is a folder, not a file" if os.path.isdir(where) else "there is no such file"
             raise InputError(what, file=where, mend="give the path of a log written by Log.save")
-        library = _h5netcdf()
         try:
-            with library.File(where, "r") as file:
-                version = file.attrs.get(MARK)
-                if version is not None and version == FORMAT:
-                    return cls(*_read(file))
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
-            raise InputError(f"this is no readable log: {_trouble(where)} ({error})", file=where,
-                             mend="run the scenario again and save it, or restore a copy") from error
+            found = read_packed(where, "hdf5")
+            version = found.attributes.get(MARK)
+            if version is not None and version == FORMAT:
+                return cls(*_read(found))
+        except (KeyError, ValueError, TypeError, RecursionError) as why:
+            words = why.message if isinstance(why, InputError) else short(str(why))
+            raise InputError(f"this is no readable log: {_trouble(where)} ({words})", file=where,
+                             mend="run the scenario again and save it, or restore a copy") from why
         if version is None:
             raise InputError("a NetCDF file, but not a log", file=where, mend="give a file written by Log.save")
-        raise InputError(f"log format {version}, this version reads {FORMAT}", file=where,
+        raise InputError(f"log format {short(str(version))}, this version reads {FORMAT}", file=where,
                          mend="update the workbench, or save the log again with this version")
 
 
@@ -240,17 +242,18 @@ def _variable(name: str, index: int) -> str:
     return f"signal_{index}" if "/" in name or name != name.strip(" .\0") else name
 
 
-def _read(file) -> tuple:
-    listed = json.loads(file.attrs["signals"])
-    time = np.array(file["time"][...], dtype=np.float64)
+def _read(found) -> tuple:
+    attributes, columns = found.attributes, found.columns
+    listed = json.loads(attributes["signals"])
+    time = columns["time"][1]
     values = np.empty((time.size, len(listed)))
     for i, (variable, _) in enumerate(listed):
-        column = file[variable][...]
+        column = columns[variable][1]
         if column.shape != time.shape:
-            raise ValueError(f"{variable} has {column.shape}, time {time.shape}")
+            raise ValueError(f"{short(str(variable))} has {column.shape}, time {time.shape}")
         values[:, i] = column
-    return (time, values, tuple(Signal(**s) for _, s in listed), json.loads(file.attrs["provenance"]),
-            Status(**json.loads(file.attrs["status"])))
+    return (time, values, tuple(Signal(**s) for _, s in listed), json.loads(attributes["provenance"]),
+            Status(**json.loads(attributes["status"])))
 
 
 def _trouble(path: str) -> str:

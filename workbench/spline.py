@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import math
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +13,11 @@ from typing import final
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.open_file import shown, text
 from workbench.reference import Space, check_space, component_names, fix, merged_jumps, sample_times
+from workbench.units import _QUICK
+
+MOST_BYTES = 20_000_000  # of a recorded path: an hour at 200 Hz, and more
 
 
 @final
@@ -47,23 +53,12 @@ class Spline:
     @classmethod
     def from_csv(cls, path: str | os.PathLike, space: Space) -> Spline:
         """Comma-separated columns time, component 1, …, in SI units, under an optional header line."""
-        where, rows = os.fspath(path), []
+        where = shown(path)
         try:
-            with open(where, encoding="utf-8-sig", newline="") as file:
-                for line, row in enumerate(csv.reader(file), start=1):
-                    if not any(cell.strip() for cell in row):
-                        continue
-                    try:
-                        rows.append([float(cell) for cell in row])
-                    except ValueError as error:
-                        if rows or line > 1:
-                            raise InputError(str(error), file=where, line=line, mend="give numbers") from error
-                        _check_header(row, where)
-                    if rows and len(rows[-1]) != len(rows[0]):
-                        raise InputError(f"{len(rows[-1])} columns, the first row has {len(rows[0])}", file=where,
-                                         line=line, mend="give every row the same columns")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot be read ({error})", file=where, mend="give a text file of numbers") from error
+            written = text(path, MOST_BYTES, "a text file of numbers")
+        except InputError as why:
+            raise InputError(f"cannot be read: {why.message}", file=where, line=why.line, mend=why.mend) from None
+        rows = _rows(written, where)
         try:
             return cls(space, tuple(row[0] for row in rows), tuple(tuple(row[1:]) for row in rows))
         except InputError as error:
@@ -106,9 +101,49 @@ class Spline:
         return self
 
 
+def _rows(written: str, where: str) -> list[list[float]]:
+    """The numbers of a text, without a header. Refusals name the place, not what stands there: it may be any file."""
+    rows: list[list[float]] = []
+    reader = csv.reader(io.StringIO(written, newline=""))
+    try:
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            numbers = _floats(row)
+            if isinstance(numbers, int):
+                if rows or reader.line_num > 1:
+                    raise InputError("a number was expected here", file=where, line=reader.line_num,
+                                     key=f"column {numbers + 1}", mend="give numbers, below one line of names at most")
+                _check_header(row, where)
+                continue
+            if not all(map(math.isfinite, numbers)):
+                raise InputError("a number is missing or not finite", file=where, line=reader.line_num,
+                                 mend="remove the row or repair it")
+            rows.append(numbers)
+            if len(numbers) != len(rows[0]):
+                raise InputError(f"{len(numbers)} columns, the first row has {len(rows[0])}", file=where,
+                                 line=reader.line_num, mend="give every row the same columns")
+    except csv.Error:
+        raise InputError("this is no line of comma-separated numbers", file=where, line=reader.line_num,
+                         mend="give numbers with commas between them") from None
+    return rows
+
+
+def _floats(row: list[str]) -> list[float] | int:
+    """The numbers of a row, or the place of the first cell that is none."""
+    found = []
+    for place, cell in enumerate(row):
+        try:
+            found.append(float(cell))
+        except ValueError:
+            return place
+    return found
+
+
 def _check_header(row: list[str], where: str) -> None:
-    for cell in row:
+    for place, cell in enumerate(row, start=1):
         unit = cell[cell.find("[") + 1 : cell.rfind("]")] if "[" in cell else ""
         if unit and unit not in ("s", "m", "rad", "1"):
-            raise InputError(f"column {cell.strip()!r} is not in SI units", file=where, line=1,
-                             mend="convert it to s, m or rad")
+            known = any(unit in sizes for sizes in _QUICK.values())
+            raise InputError(f"this column is not in SI units{f' but in {unit}' if known else ''}", file=where, line=1,
+                             key=f"column {place}", mend="convert it to s, m or rad")

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench import open_file
 from workbench.errors import InputError
 
 MAX_BYTES = 1_000_000
@@ -75,42 +75,18 @@ class Node:
 
 def read(path: str | os.PathLike) -> Node:
     """The file's content; InputError when there is none, or anything in it is not plain data (see the module)."""
-    file = os.fspath(path)
-    file = os.fsdecode(file).encode("utf-8", "replace").decode()
-    return parse(_text(_bytes(path, file), file), file)
+    return parse(read_text(path), open_file.shown(path))
 
 
-def _bytes(path, file: str) -> bytes:
+def read_text(path: str | os.PathLike) -> str:
+    """The file's text, for `parse`. Raises InputError for what is no file of text, or too long."""
     try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise InputError("expected a YAML file, this is a directory", file=file,
-                             mend="name the file inside it, like plant.yaml")
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError("expected a YAML file, this is a device or a pipe", file=file,
-                             mend="write the data to a file first")
-        if status.st_size > MAX_BYTES:
-            raise _too_long(status.st_size, file)
-        data = b""
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError("there is no such file", file=file, mend=_neighbour(path)) from None
-    except PermissionError:
-        raise InputError("this file may not be read", file=file, mend="allow reading (chmod +r)") from None
-    except InputError:
-        raise
-    except (OSError, ValueError) as why:
-        reason = getattr(why, "strerror", None) or why
-        raise InputError(f"this file cannot be read: {reason}", file=file, mend="check the path") from None
-    if len(data) > MAX_BYTES:
-        raise _too_long(len(data), file)
-    return data
-
-
-def _too_long(size: int, file: str) -> InputError:
-    return InputError(f"{size / 1e6:.3g} MB; expected at most {MAX_BYTES / 1e6:g} MB of YAML", file=file,
-                      mend="keep measurements and logs in their own files and name them here")
+        return open_file.text(path, MAX_BYTES, "a YAML file")
+    except open_file.NoFile as why:
+        raise InputError(why.message, file=why.file, mend=_neighbour(path)) from None
+    except open_file.TooLarge as why:
+        raise InputError(f"{why.message} of YAML", file=why.file,
+                         mend="keep measurements and logs in their own files and name them here") from None
 
 
 def _neighbour(path) -> str:
@@ -122,15 +98,6 @@ def _neighbour(path) -> str:
     except (OSError, ValueError):
         near = []
     return f"did you mean {near[0]}?" if near else "check the name and the directory you are in"
-
-
-def _text(data: bytes, file: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as why:
-        raise InputError(f"byte {data[why.start]:#04x} is not UTF-8 text", file=file,
-                         line=data.count(b"\n", 0, why.start) + 1,
-                         mend="save the file with the encoding UTF-8") from None
 
 
 def parse(text: str, file: str = "") -> Node:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import csv
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 from workbench.identification.records import Record, of_columns
+from workbench.open_file import TooLarge
+from workbench.open_file import text as read_text
 from workbench.system import Signal
 from workbench.units import _QUICK, quantity
 
 CLOCK = ("t", "time", "zeit", "temps", "timestamp")
-_HEADER = re.compile(r"\s*(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))?\s*")
+MOST_COLUMNS = 1000  # of a CSV file
+MOST_CELLS = 4_000_000
+BRACKETS = {"]": "[", ")": "("}
 
 
 @final
@@ -58,7 +61,7 @@ class Table:
             near = difflib.get_close_matches(missing[0], self.columns, 3)
             raise InputError(f"there is no column {missing[0]!r}", file=self.source,
                              mend=f"did you mean {' or '.join(near)}?" if near else
-                             f"choose from {', '.join(n for n in self.columns if n != clock) or 'none'}")
+                             f"choose from {short(', '.join(n for n in self.columns if n != clock), 300) or 'none'}")
         return of_columns(t, chosen, inputs, outputs, hold, resample, self.source, self.row, notes)
 
     def _time(self, clock: str, period: float | None, units) -> np.ndarray:
@@ -72,7 +75,7 @@ class Table:
         written, values = self.columns[clock]
         unit, size, _ = self._unit(clock, written or ("" if clock in units else "s"), units)
         if unit != "s":
-            raise InputError(f"the time is in {written or units[clock]}", file=self.source, key=clock,
+            raise InputError(f"the time is in {short(written or units[clock])}", file=self.source, key=clock,
                              mend="give a unit of time, like s or ms")
         return values * size
 
@@ -80,13 +83,13 @@ class Table:
         """SI unit, size and a note about a missing unit."""
         given = units.get(name, "")
         if given and written and si(given) != si(written):
-            raise InputError(f"the header says {written}, but {given} was given", file=self.source, key=name,
+            raise InputError(f"the header says {short(written)}, but {short(given)} was given", file=self.source, key=name,
                              mend="leave out one of them")
         if not given and not written:
             return "1", 1.0, f"{name} has no unit: its numbers are taken as they are"
         found = si(given or written)
         if found is None:
-            raise InputError(f"the unit {given or written!r} is not known", file=self.source, key=name,
+            raise InputError(f"the unit {short(given or written)!r} is not known", file=self.source, key=name,
                              line=None if given or self.row is None else self.row - 1,
                              mend="write one like mm, bar, l/min, or 1 for a plain number")
         return *found, ""
@@ -132,27 +135,33 @@ def read_table(path: str | os.PathLike) -> Table:
 # ---- CSV ----------------------------------------------------------------------------------------------------------
 def _csv(where: str) -> Table:
     try:
-        with open(where, encoding="utf-8-sig", newline="") as file:
-            text = file.read()
-    except (UnicodeDecodeError, OSError) as why:
-        raise InputError(f"cannot be read as text: {why}", file=where, mend="save it as CSV in UTF-8") from why
-    lines = text.splitlines()
+        text = read_text(where, what="a CSV file")
+    except TooLarge as why:
+        raise InputError(why.message, file=where, mend="save it as NetCDF or MAT") from None
+    except InputError as why:
+        raise InputError(f"cannot be read as text: {why.message}", file=where, line=why.line,
+                         mend="save it as CSV in UTF-8") from None
+    lines = text.rstrip().splitlines()
     first = next((i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), None)
     if first is None:
         raise InputError("the file is empty", file=where, mend="give a header line and numbers below it")
     mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
-    header = next(csv.reader([lines[first]], delimiter=mark))
+    header = _split(lines[first], mark, where, first + 1)
+    if len(header) > MOST_COLUMNS or len(header) * (len(lines) - first) > MOST_CELLS:
+        raise InputError(f"{len(header)} columns of {len(lines) - first - 1} samples; expected at most {MOST_COLUMNS} columns and "
+                         f"{MOST_CELLS:,} numbers".replace(",", " "), file=where, line=first + 1,
+                         mend="keep the columns that are needed, or save it as NetCDF or MAT")
     if all(_number(cell, mark) is not None for cell in header):
         raise InputError("the first line holds numbers, not names", file=where, line=first + 1,
                          mend="add a header line, like 'time [s],X [mm],Y [mm]'")
     names, units = [], []
     for cell in header:
-        match = _HEADER.fullmatch(cell.replace("\n", " "))
-        names.append(match[1])
-        units.append((match[2] or match[3] or "").strip())
+        name, unit = _name_and_unit(cell.replace("\n", " ").strip())
+        names.append(name)
+        units.append(unit)
     if "" in names or len(set(names)) < len(names):
         odd = next(n for n in names if n == "" or names.count(n) > 1)
-        raise InputError(f"{'a column without a name' if odd == '' else f'two columns are called {odd!r}'}", file=where,
+        raise InputError(f"{'a column without a name' if odd == '' else f'two columns are called {short(odd)!r}'}", file=where,
                          line=first + 1, mend="give every column a name of its own")
     rows, row = [], None
     for number, line in enumerate(lines[first + 1:], start=first + 2):
@@ -161,11 +170,29 @@ def _csv(where: str) -> Table:
                 raise InputError("an empty line between the samples", file=where, line=number, mend="remove it")
             continue
         row = row or number
-        rows.append(_cells(next(csv.reader([line], delimiter=mark)), names, mark, where, number))
+        rows.append(_cells(_split(line, mark, where, number), names, mark, where, number))
     if not rows:
         raise InputError("there are no samples below the header", file=where, line=first + 1, mend="add some")
     values = np.array(rows)
     return Table({n: (u, values[:, i]) for i, (n, u) in enumerate(zip(names, units))}, where, row)
+
+
+def _split(line: str, mark: str, where: str, number: int) -> list[str]:
+    """The cells of a line."""
+    try:
+        return next(csv.reader([line], delimiter=mark))
+    except csv.Error:
+        raise InputError(f"this line of {len(line)} characters cannot be split into cells", file=where, line=number,
+                         mend="repair the line; is it a table of numbers?") from None
+
+
+def _name_and_unit(cell: str) -> tuple[str, str]:
+    """("X", "mm") of a header's cell "X [mm]" or "X (mm)"."""
+    opening = BRACKETS.get(cell[-1:])
+    if opening is None or opening not in cell:
+        return cell, ""
+    name, _, unit = cell[:-1].rpartition(opening)
+    return name.strip(), unit.strip()
 
 
 def _cells(cells, names, mark, where, line) -> list[float]:
@@ -191,35 +218,22 @@ def _number(cell: str, mark: str) -> float | None:
 
 # ---- NetCDF and MAT -----------------------------------------------------------------------------------------------
 def _netcdf(where: str) -> Table:
-    try:
-        import h5netcdf
-
-        columns = {}
-        with h5netcdf.File(where, "r") as file:
-            for name, variable in file.variables.items():
-                if len(variable.shape) == 1 and np.issubdtype(variable.dtype, np.number):
-                    columns[name] = (_text(variable.attrs.get("units", "")), np.asarray(variable[...], float))
-    except ImportError as why:
-        raise InputError(f"reading NetCDF needs {why.name}", mend="pip install h5netcdf h5py") from why
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as why:
-        raise InputError(f"this is no readable NetCDF-4 file ({why})", file=where, mend="export it again") from why
-    return _of_equal_length(columns, where)
+    return _packed(where, "hdf5", "this is no readable NetCDF-4 file", "export it again")
 
 
 def _mat(where: str) -> Table:
-    from scipy.io import loadmat
+    return _packed(where, "mat", "this is no readable MAT file", "save it with save -v7")
+
+
+def _packed(where: str, kind: Literal["hdf5", "mat"], words: str, mend: str) -> Table:
+    from workbench.packed import read_packed
 
     try:
-        content = loadmat(where, squeeze_me=True)
-    except NotImplementedError:  # version 7.3 is HDF5
-        import h5py
-
-        with h5py.File(where, "r") as file:
-            content = {n: np.squeeze(d[()]) for n, d in file.items() if isinstance(d, h5py.Dataset)}
-    except Exception as why:  # loadmat fails in many ways on what is no MAT file
-        raise InputError(f"this is no readable MAT file ({why})", file=where, mend="save it with save -v7") from why
-    columns = {n: ("", np.asarray(v, float)) for n, v in content.items()
-               if not n.startswith("__") and np.ndim(v) == 1 and np.asarray(v).dtype.kind in "iuf"}
+        columns = dict(read_packed(where, kind).columns)
+    except InputError as why:
+        raise InputError(f"{words} ({why.message})", file=where, mend=mend) from None
+    if kind == "mat":
+        columns = {name: ("", values) for name, (_, values) in columns.items()}
     return _of_equal_length(columns, where)
 
 
@@ -229,7 +243,3 @@ def _of_equal_length(columns, where) -> Table:
         raise InputError("there are no vectors of numbers in it", file=where, mend="save time and signals as vectors")
     clock = next((v.size for n, (_, v) in columns.items() if n.lower() in CLOCK), max(lengths, key=lengths.count))
     return Table({n: c for n, c in columns.items() if c[1].size == clock}, where)
-
-
-def _text(value) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.open_file import shown
 from workbench.parameters import Unit, positive
 from workbench.reference import sample_times
 from workbench.spline import Spline
@@ -53,18 +54,8 @@ class Stretched:
 
 def read_path(file: str | os.PathLike) -> Spline:
     """A tip's path from comma-separated columns time, x, y (s, m); InputError with the line where a number is missing."""
-    where = os.fspath(file)
-    try:
-        with open(where, encoding="utf-8-sig") as stream:
-            for line, text in enumerate(stream, start=1):
-                cells = [cell.strip().lower() for cell in text.split(",")]
-                if any(cell in ("nan", "inf", "-inf", "+inf", "infinity", "") for cell in cells) and any(cells):
-                    raise InputError(f"a number is missing or not finite: {text.strip()[:60]!r}", file=where, line=line,
-                                     mend="remove the row or repair it")
-    except (OSError, UnicodeDecodeError) as why:
-        raise InputError(f"cannot be read ({why})", file=where, mend="give a text file of numbers") from None
-    path = Spline.from_csv(where, "cartesian")
+    path = Spline.from_csv(file, "cartesian")
     if len(path.values[0]) != 2:
-        raise InputError(f"{len(path.values[0])} columns after the time; a planar path has two, x and y", file=where,
+        raise InputError(f"{len(path.values[0])} columns after the time; a planar path has two, x and y", file=shown(file),
                          mend="give time, x, y in s and m")
     return path

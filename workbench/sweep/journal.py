@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from contextlib import suppress
 from typing import final
 
 from workbench.errors import InputError
 from workbench.sweep.outcome import Outcome
 
+LONGEST_LINE = 10_000_000  # bytes; the outcome of a case has some thousand
+# Without waiting for a pipe's other end, and not for the processes started later; Windows has neither.
+_CALMLY = os.O_NONBLOCK | os.O_CLOEXEC if os.name == "posix" else 0
 HEAD = '{"format": "fluidproof-sweep-journal", "version": 1}\n'
 
 
@@ -29,12 +33,15 @@ class Journal:
     def __enter__(self) -> Journal:
         """Open and lock. Refuses a file that another sweep uses, that is no journal, or that has cases nobody wants back."""
         try:
-            self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
+            self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _CALMLY, 0o666)
         except OSError as why:
             raise InputError(f"cannot be written: {why.strerror}", file=self.path,
                              mend="write the table to a folder of yours") from why
         try:
             _lock(self.file, self.out)
+            if not stat.S_ISREG(os.fstat(self.file).st_mode):
+                raise InputError("this is a device or a pipe, not the journal of a sweep", file=self.path,
+                                 mend="give the table another name with --out")
             if not os.path.exists(self.path) or not os.path.samestat(os.fstat(self.file), os.stat(self.path)):
                 raise _busy(self.out)  # who had it took the file away in between
             self._read()
@@ -50,24 +57,33 @@ class Journal:
         os.close(self.file)
 
     def _read(self):
+        whole = 0
         with open(self.path, "rb") as stream:
-            data = stream.read()
-        head = HEAD.encode()
-        if not head.startswith(data[: len(head)]):
-            raise InputError("this is not the journal of a sweep", file=self.path, mend="give the table another name with --out")
-        whole = data[: data.rfind(b"\n") + 1]
-        lines = whole.decode("utf-8", "replace").splitlines()[1:]
-        for line in lines:
-            with suppress(ValueError, TypeError, KeyError):  # a damaged line: its case runs again
-                entry = json.loads(line)
-                self.known[entry["key"]] = Outcome(tuple(tuple(r) for r in entry["results"]), entry["error"])
+            first = stream.readline(len(HEAD.encode()))
+            if not HEAD.encode().startswith(first):
+                raise InputError("this is not the journal of a sweep", file=self.path,
+                                 mend="give the table another name with --out")
+            if first == HEAD.encode():
+                whole = stream.tell()
+                for line in iter(lambda: stream.readline(LONGEST_LINE), b""):
+                    if line.endswith(b"\n"):  # else cut short by a crash, or no line of ours
+                        self._keep(line)
+                        whole = stream.tell()
         if self.known and not self.resume:
             some = f"{len(self.known)} finished case{'s' if len(self.known) > 1 else ''}"
             raise InputError(f"{some} of an earlier sweep are kept in {self.path}", file=self.out,
                              mend="go on from there with --resume, or remove that file to start over")
-        os.ftruncate(self.file, len(whole))
+        os.ftruncate(self.file, whole)
         if not whole:
             self._append(HEAD)
+
+    def _keep(self, line: bytes):
+        """The outcome in a line; a damaged one is left out, and its case runs again."""
+        try:
+            key, found = outcome_of(json.loads(line.decode("utf-8", "replace")))
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
+            return
+        self.known[key] = found
 
     def add(self, key: str, found: Outcome) -> None:
         """Keep an outcome; on return it is on the disk."""
@@ -83,6 +99,20 @@ class Journal:
         except OSError as why:
             raise InputError(f"cannot be written: {why.strerror or why}", file=self.path,
                              mend="free some space and go on with --resume; what is in it is kept") from why
+
+
+def outcome_of(entry: object) -> tuple[str, Outcome]:
+    """(key, Outcome) of a line. Raises ValueError, TypeError, KeyError or OverflowError where it is none."""
+    key, error = entry["key"], entry["error"]
+    results = tuple(tuple(result) for result in entry["results"])
+    if not (isinstance(key, str) and isinstance(error, str)):
+        raise ValueError("key and error are text")
+    for name, value, unit in results:
+        if not (isinstance(name, str) and isinstance(unit, str) and isinstance(value, str | int | float | None)):
+            raise ValueError("a result is a name, a number or text, and a unit")
+        if isinstance(value, int) and not isinstance(value, bool):
+            float(value)  # OverflowError for one that no table can hold
+    return key, Outcome(results, error)
 
 
 def _lock(file: int, out: str) -> None:

@@ -12,6 +12,8 @@ from typing import Any, final
 
 from workbench.build import unknown
 from workbench.edit import plain
+from workbench.errors import InputError
+from workbench.open_file import contents
 from workbench.parameters import leaves
 from workbench.yaml_input import Node
 
@@ -154,8 +156,8 @@ def _named(tree: Any) -> set[str]:
 @cache
 def _hash(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except (OSError, ValueError):
+        return hashlib.sha256(contents(path)).hexdigest()
+    except InputError:  # whoever reads it says why it cannot be read
         return ""
 
 

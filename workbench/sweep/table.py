@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 from workbench.sweep.outcome import Outcome
 from workbench.units import measured
 
@@ -119,20 +119,21 @@ class Table:
     @classmethod
     def load(cls, path: str | os.PathLike) -> Table:
         """Read what `save` wrote as NetCDF. InputError for files that are missing, damaged or something else."""
-        import h5netcdf
+        from workbench.packed import read_packed
 
         where = os.fspath(path)
         if not os.path.isfile(where):
             raise InputError("there is no such file", file=where, mend="give a table written by workbench sweep")
         try:
-            with h5netcdf.File(where, "r") as file:
-                if file.attrs.get(MARK) != FORMAT:
-                    raise KeyError("it is not the table of a sweep")
-                columns = [Column(name, _read(file[stored][...]), unit, parameter)
-                           for stored, name, unit, parameter in json.loads(file.attrs["columns"])]
-                return cls(tuple(columns), json.loads(file.attrs["sweep"]))
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError) as why:
-            raise InputError(f"this is no readable table of a sweep ({why})", file=where,
+            found = read_packed(where, "hdf5")
+            if found.attributes.get(MARK) != FORMAT:
+                raise KeyError("it is not the table of a sweep")
+            columns = [Column(name, _read(found, stored), unit, parameter)
+                       for stored, name, unit, parameter in json.loads(found.attributes["columns"])]
+            return cls(tuple(columns), json.loads(found.attributes["sweep"]))
+        except (KeyError, ValueError, TypeError, RecursionError) as why:
+            words = why.message if isinstance(why, InputError) else short(str(why))
+            raise InputError(f"this is no readable table of a sweep ({words})", file=where,
                              mend="give a table written by workbench sweep, ending in .nc") from why
 
 
@@ -195,7 +196,7 @@ def _variable(name: str, index: int) -> str:
     return f"column_{index}" if "/" in name or name != name.strip(" .\0") or name == "case" else name
 
 
-def _read(values) -> np.ndarray:
-    if values.dtype.kind == "f":
-        return np.array(values, dtype=float)
-    return np.array([v.decode() if isinstance(v, bytes) else str(v) for v in values], dtype=object)
+def _read(found, stored: str) -> np.ndarray:
+    if stored in found.columns:
+        return found.columns[stored][1]
+    return np.array(found.texts[stored], dtype=object)

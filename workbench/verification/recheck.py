@@ -26,6 +26,9 @@ import json
 import sys
 from fractions import Fraction
 
+MOST_BYTES = 100_000_000  # of a file
+LONGEST_NUMBER = 2000  # characters
+
 
 class Refused(Exception):
     """The certificate does not prove what it says."""
@@ -33,13 +36,15 @@ class Refused(Exception):
 
 def number(text):
     if not isinstance(text, str):
-        raise Refused(f"a number must be a string, not {text!r}")
+        raise Refused(f"a number must be a string, not {text!r:.60}")
+    if len(text) > LONGEST_NUMBER:
+        raise Refused(f"a number of {len(text)} characters")
     if "x" not in text and not set(text) <= set("-0123456789/"):
-        raise Refused(f"not a number: {text!r}")
+        raise Refused(f"not a number: {text!r:.60}")
     try:
         return Fraction(float.fromhex(text)) if "x" in text else Fraction(text)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise Refused(f"not a number: {text!r}") from None
+        raise Refused(f"not a number: {text!r:.60}") from None
 
 
 def matrix(data, rows=None, columns=None):
@@ -243,12 +248,21 @@ def recheck(document):
     try:
         kind = document.get("format") if isinstance(document, dict) else None
         if kind not in FORMATS:
-            raise Refused(f"unknown format {kind!r}")
+            raise Refused(f"unknown format {kind!r:.60}")
         return True, FORMATS[kind](document)
     except Refused as reason:
         return False, str(reason)
-    except (KeyError, TypeError, IndexError, AttributeError) as reason:
-        return False, f"not a certificate of its format: {reason!r}"
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError, MemoryError) as reason:
+        return False, f"not a certificate of its format: {reason!r:.200}"
+
+
+def content(path):
+    """The text of a file, MOST_BYTES of it at most, whatever it is."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read(MOST_BYTES + 1)
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"more than {MOST_BYTES / 1e6:g} MB")
+    return text
 
 
 def main(arguments):
@@ -256,10 +270,9 @@ def main(arguments):
         print("usage: python recheck.py file.json", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8") as file:
-            document = json.load(file)
-    except (OSError, ValueError) as reason:
-        print(f"cannot read {arguments[0]}: {reason}", file=sys.stderr)
+        document = json.loads(content(arguments[0]))
+    except (OSError, ValueError, RecursionError) as reason:
+        print(f"cannot read {arguments[0]}: {reason!s:.200}", file=sys.stderr)
         return 1
     accepted, words = recheck(document)
     print(("accepted: " if accepted else "refused: ") + words)
