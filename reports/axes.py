@@ -27,22 +27,36 @@ def tens(axis):
 
 
 def decades(ax, count: int = 4, low: bool = True):
-    """At most `count` ticks at powers of ten, written 10ⁿ; of more than eight decades only those around the median."""
+    """At most `count` ticks at powers of ten, written 10ⁿ; of more than eight decades the upper ones only.
+
+    The largest curve is shown whole, but for one that ran away: whose last value is 1e12 times what most of it is below.
+    """
     if ax.get_yscale() != "log":
         return
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     bottom, top = ax.get_ylim()
     if low and bottom < top * 1e-8:
-        shown = np.concatenate([curve.get_ydata() for curve in ax.get_lines()])
-        typical = float(np.median(shown[np.isfinite(shown) & (shown > 0)]))
-        bottom, top = max(bottom, typical * 1e-4), min(top, typical * 1e6)
+        shown = _positive(ax)
+        away = [y for y in shown if y[-1] > 1e12 * np.quantile(y, 0.9)]
+        # An axis over hundreds of decades has dozens of them for its margin alone.
+        top = min(top, 3.0 * max(float(y.max()) for y in shown))
+        if away:
+            top = 1e6 * max(float(np.quantile(y, 0.9)) for y in shown)
+        bottom = max(bottom, 1e-12 * top, 1e-4 * max(float(np.median(y)) for y in shown))
         ax.set_ylim(bottom, top)
     narrow = top / bottom < 50
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1))
     written = (lambda value, _: typeset(f"{value:g}")) if narrow else _power_of_ten
     ax.yaxis.set_major_formatter(FuncFormatter(written))
     ax.yaxis.set_minor_locator(NullLocator())
+
+
+def _positive(ax) -> list[np.ndarray]:
+    """What is positive and finite of every curve that has such values."""
+    curves = [np.asarray(curve.get_ydata(), float) for curve in ax.get_lines()]
+    shown = [y[np.isfinite(y) & (y > 0)] for y in curves]
+    return [y for y in shown if len(y)]
 
 
 def mirrored(axis, values, linear: float, count: int = 3):

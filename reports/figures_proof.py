@@ -71,18 +71,26 @@ def subsystems(data: Mapping):
 
 def perturbations(data: Mapping):
     """Size of each named perturbation term over time, largest first."""
-    terms = data.get("perturbations") or {}
-    names = [n for n in _largest(terms) if np.any(np.asarray(terms[n]) != 0)]
+    terms = {name: np.abs(np.asarray(d, float)) for name, d in (data.get("perturbations") or {}).items()}
+    peaks = {name: float(np.nanmax(d, initial=0.0)) for name, d in terms.items()}
+    drawn = {name: terms[name] for name in sorted(peaks, key=peaks.get, reverse=True) if _seen(terms[name], terms)}
+    names = _largest(drawn)
     if not names:
         return None
     fig, axes = panels(1, 1, 1.8, top=0.4)
     ax = axes[0, 0]
     for name, color in zip(names, CYCLE):
-        _log_line(ax, *upper(data["t"], np.abs(terms[name])), color, lw=0.9, label=named(name, 30))
+        _log_line(ax, *upper(data["t"], terms[name]), color, lw=0.9, label=named(name, 30))
     ax.set_ylabel("|$d_{k}$|, W")
     decades(ax, 5)
     _columns(ax)
     return _time(axes, fig)
+
+
+def _seen(own, terms: Mapping) -> bool:
+    """Whether a term is more than rounding beside all of them at some instant."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool((own > 1e-12 * sum(terms.values())).any())
 
 
 def flows(data: Mapping):
