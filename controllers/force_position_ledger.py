@@ -68,15 +68,16 @@ class ForcePositionLedger:
                 ("u_f rises with the opening", q["opening"], "m", "an inverse of valve and throttle"),
                 (f"required opening within ±{limit:g} V", limit - np.abs(q["inverse"]), "V", "the same")):
             k = int(np.argmin(margin))
+            terms = ("valve inverse", "saturation") if text.startswith("required opening") else ()
             yield Assumption(text, bool(margin[k] > 0), float(margin[k]), unit,
-                             f"{margin[k]:.3g} {unit} left at t = {t[k]:.2f} s", source)
+                             f"{margin[k]:.3g} {unit} left at t = {t[k]:.2f} s", source, terms)
         yield from hypotheses.reference(run)
         yield from hypotheses.told(run, law, {"z_10": self.plant.z_10, "F_0": None, "name": ""})
         circuit = self.plant.circuit
         yield Assumption("valve without lag", False, None, "", f"spool with τ = {1e3 * circuit.τ:.3g} ms",
-                         "u_f at the opening asked for")
+                         "u_f at the opening asked for", ("spool",))
         yield Assumption("no oil between valve and throttle", False, None, "", f"{1e6 * circuit.V_h1:.3g} ml",
-                         "both carry the same flow")
+                         "both carry the same flow", ("throttle",))
         yield from hypotheses.signal_path(run)
 
     def rates(self, run):

@@ -17,6 +17,7 @@ from plants.valve_circuits.inverse import MOST, velocity
 from workbench.verdict import Assumption
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
+from workbench.verification.measured import term
 
 STEPS = ("hold", "parameters", "valve inverse", "parameters", "measurement", "saturation", "hold", "saturation", "pump")
 
@@ -76,12 +77,14 @@ class MeteredVDCLedger:
             i = int(np.argmax(np.abs(u)))
             asked = "no opening does it" if np.abs(u[i]) >= MOST else f"asks for {u[i]:.3g}"
             yield Assumption(f"valve {k} within ±1", bool(np.abs(u[i]) <= 1.0), float(1.0 - np.abs(u[i])), "1",
-                             f"{asked} at t = {t[i]:.2f} s", "an opening that gives ṗ_r")
-            for text, margin, why in ((f"pump's pressure moves rod {k} as required", push, "A P − F > 0"),
-                                      (f"no relief or check carries rod {k}", inside, "both orifices in series carry it")):
+                             f"{asked} at t = {t[i]:.2f} s", "an opening that gives ṗ_r",
+                             (term(f"rod {k}", "saturation"), term(f"rod {k}", "valve inverse")))
+            for text, margin, why, name in (
+                    (f"pump's pressure moves rod {k} as required", push, "A P − F > 0", "pump"),
+                    (f"no relief or check carries rod {k}", inside, "both orifices in series carry it", "valve inverse")):
                 i = int(np.argmin(margin))
                 yield Assumption(text, bool(margin[i] > 0), float(margin[i]), "Pa",
-                                 f"{margin[i] / 1e5:.3g} bar left at t = {t[i]:.2f} s", why)
+                                 f"{margin[i] / 1e5:.3g} bar left at t = {t[i]:.2f} s", why, (term(f"rod {k}", name),))
         yield hypotheses.known(run, law, {"name": ""})
         yield hypotheses.wrench(run)
         yield from hypotheses.signal_path(run)

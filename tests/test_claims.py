@@ -26,11 +26,11 @@ from controllers.pid import PID
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Filtered, Hold, Noisy, Quantised, Sampled, Saturated, Scenario, Sine
 from workbench.errors import InputError
-from workbench.log import Log
+from workbench.log import Log, Status
 from workbench.verification import claims as C
 from workbench.verification import ledger, verify
 from workbench.verification.hypotheses import check_hypotheses
-from workbench.verification.ledger_claims import check_inequality
+from workbench.verification.ledger_claims import check_inequality, check_power_flows
 from workbench.verification.requirements import (
     check_energy,
     check_pressures,
@@ -40,6 +40,7 @@ from workbench.verification.requirements import (
     resting_on,
 )
 from workbench.verification.run import Run, run
+from workbench.verification.scales import power_floor
 
 SHORT = Scenario(reference=PATH, duration=0.6)
 KNOWN = VDC(model=CRANE)
@@ -79,7 +80,7 @@ class Rate:
 
 # ---- hypotheses -----------------------------------------------------------------------------------------------
 def test_all_hypotheses_are_met_by_the_theorems_own_loop_and_99_holds():
-    r = ran(continuous(CRANE))
+    r = ran(continuous(CRANE), replace(SHORT, offset={"q_1": 0.004}))
     verdict, inequality = check_hypotheses(C.Hypotheses(), r), check_inequality(C.Inequality(), r)
     assert verdict.holds is True and verdict.data["met"] == verdict.data["of"] >= 15
     assert inequality.holds is True and inequality.strength == "sampled"
@@ -153,10 +154,43 @@ def test_friction_is_judged_up_to_the_speed_that_is_required():
     (continuous(AIRY, KNOWN), SHORT, "parameters term"),
     (continuous(CRANE, VDC(model=heavier(CRANE, 1.02))), SHORT, "model term"),
     (continuous(CRANE, derivative="zero"), SHORT, "derivative term"),
-    (continuous(every(CRANE, friction=STRIBECK)), SHORT, "friction term")])
+    (continuous(every(CRANE, friction=STRIBECK)), replace(SHORT, offset={"q_1": 0.001}), "friction term")])
 def test_99_is_violated_with_its_cause(loop, scenario, cause):
     verdict = check_inequality(C.Inequality(), ran(loop, scenario))
     assert verdict.holds is False and cause in verdict.worst and verdict.margin < 0 < verdict.data["share"] <= 1
+
+
+def test_99_is_a_norm_and_its_verdict_says_whether_it_is_met():
+    """The sentence is the same whether it holds or not; below the machine's own floor it is neither."""
+    still, off = (ran(continuous(CRANE), replace(SHORT, offset=o)) for o in ({}, {"q_1": 0.004}))
+    spool = ran(continuous(REAL))
+    found = [check_inequality(C.Inequality(), r) for r in (still, off, spool)]
+    assert len({v.claim for v in found}) == 1 and "at every instant" in found[0].claim
+    assert [v.holds for v in found] == [None, True, False]
+    assert np.abs(still.balance.total_rate).max() < power_floor(still) < np.abs(off.balance.total_rate).max()
+    assert "rounding" in found[0].worst and "holds" not in " ".join(v.claim + v.worst for v in found)
+
+
+def test_a_run_that_overflows_is_judged_before_it_does():
+    """Numbers that overflow say nothing; what came before them does, and what broke before them is still refused."""
+    r = ran(continuous(CRANE), replace(SHORT, duration=0.05, offset={"q_1": 0.004}))
+    b, late = r.balance, r.balance.t > 0.03
+    blown = lambda values: np.where(late if values.ndim == 1 else late[:, None], 1e160 * (1 + values), values)
+    status = Status(False, "diverged: q_1 is not finite at t = 0.05 s", 0.05, "q_1")
+    gone = Run(r.loop, r.scenario, replace(r.log, status=status))
+    gone.__dict__["balance"] = replace(b, vdot=blown(b.vdot), scale=blown(b.scale),
+                                       flows={key: blown(v) for key, v in b.flows.items()})
+    flows, inequality = check_power_flows(C.PowerFlows(), gone), check_inequality(C.Inequality(), gone)
+    assert flows.holds is True and "before the run diverged" in flows.worst
+    assert inequality.holds is None and "until the run diverged" in inequality.worst
+    key = next(key for key in b.flows if key[2] == "lift rod")
+    broken = {**gone.balance.flows, key: gone.balance.flows[key] + 1.0}
+    gone.__dict__["balance"] = replace(gone.balance, flows=broken)
+    assert check_power_flows(C.PowerFlows(), gone).holds is False
+    nothing = replace(gone.balance, scale=np.full_like(b.scale, np.inf))
+    gone.__dict__["balance"] = nothing
+    assert check_power_flows(C.PowerFlows(), gone).holds is None
+    assert check_inequality(C.Inequality(), gone).holds is None
 
 
 def test_99_is_undecided_where_the_hold_cannot_be_seen():

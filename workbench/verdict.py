@@ -17,7 +17,10 @@ STRENGTHS: tuple[Strength, ...] = ("proof", "numerical", "sampled")
 
 @dataclass(frozen=True)
 class Assumption:
-    """One hypothesis a claim rests on: `holds` True, False or None (not known), its margin and where it is worst."""
+    """One hypothesis a claim rests on: `holds` True, False or None (not known), its margin and where it is worst.
+
+    terms: perturbations of a ledger that are zero where it is met (`workbench.verification.measured`).
+    """
 
     text: str
     holds: bool | None
@@ -25,6 +28,7 @@ class Assumption:
     unit: str = ""
     worst: str = ""
     source: str = ""
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

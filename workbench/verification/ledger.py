@@ -77,6 +77,10 @@ class Balance:
         for group in (self.flows, self.perturbations, self.quantities):
             for values in group.values():
                 rows &= np.isfinite(values)
+        return self.part(rows)
+
+    def part(self, rows: np.ndarray) -> Balance:
+        """The instants that a mask (N,) picks."""
         pick = lambda group: {k: v[rows] for k, v in group.items()}
         return Balance(self.t[rows], self.entries, self.v[rows], self.vdot[rows], self.dissipation[rows], self.scale[rows],
                        pick(self.flows), pick(self.perturbations), pick(self.quantities))

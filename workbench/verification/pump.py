@@ -31,7 +31,8 @@ def pump(run):
     plant = run.loop.plant
     told = hasattr(run.loop.controller, "supplies") or any(hasattr(w, "supplies") for w in _around(run.loop.controller))
     yield Assumption("the law is told the supply pressure", told, None, "", "" if told else
-                     f"it takes it to be {innermost(run.loop.controller).model.p_s / 1e5:g} bar", "(89) at the p_s of the instant")
+                     f"it takes it to be {innermost(run.loop.controller).model.p_s / 1e5:g} bar", "(89) at the p_s of the instant",
+                     terms=("pump", "measurement"))
     p = np.column_stack([run.log.array(name) for name in plant.supply_names])
     low, high = float(plant.least()), float(plant.machine.p_s)
     room = float(min(p.min() - low, high - p.max()))
