@@ -24,7 +24,7 @@ from ledger_cases import (
 
 from controllers.pid import PID
 from controllers.vdc import VDC
-from workbench import ClosedLoop, Delayed, Filtered, Hold, Noisy, Quantised, Sampled, Saturated, Scenario, Sine
+from workbench import ClosedLoop, Delayed, Filtered, Hold, Noisy, Quantised, Sampled, Saturated, Scenario, Sine, simulate
 from workbench.errors import InputError
 from workbench.log import Log, Status
 from workbench.verification import claims as C
@@ -194,7 +194,9 @@ def test_a_run_that_overflows_is_judged_before_it_does():
 
 
 def test_99_is_undecided_where_the_hold_cannot_be_seen():
-    verdict = check_inequality(C.Inequality(), ran(sampled(CRANE), replace(SHORT, log_period=10e-3)))
+    loop = sampled(CRANE)
+    coarse = Run(loop, SHORT, simulate(loop, replace(SHORT, log_period=10e-3)))
+    verdict = check_inequality(C.Inequality(), coarse)
     assert verdict.holds is None and "skips samples" in verdict.worst
 
 

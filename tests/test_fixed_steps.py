@@ -11,8 +11,8 @@ from small import Curved, Fast, Feedback, Linear, Push
 from workbench import ClosedLoop, Controller, Delayed, InputError, Sampled, Scenario, Signal, Sine, Steps, System, simulate
 from workbench.adaptive import Adaptive, Fixed, fixed
 from workbench.calculus import trace
+from workbench.grid import grid, steps
 from workbench.parameters import Unit
-from workbench.simulate import grid, steps
 from workbench.stiff import stiff_loop
 
 MACHINES = (None, False)  # compiled, virtual machine
@@ -124,7 +124,8 @@ def test_grids():
     system = stepping(CLOCK, 2e-3)
     assert grid(system, Scenario(1.0, max_step=0.1)).T == 2e-3  # the plant's step is the longest
     assert grid(system, Scenario(1.0, max_step=5e-4)).T == 5e-4  # a scenario may shorten it
-    assert grid(system, Scenario(1.0, max_step=0.1, log_period=0.01)).n2 == 5
+    thin = grid(system, Scenario(1.0, max_step=0.1, log_period=0.01))
+    assert (thin.T, thin.n2, thin.every) == (2e-3, 1, 5)
     assert grid(system, Scenario(1.0, disturbances={"w0": Steps("output", (0.0, 0.7005), (0, 1))})).n2 == 2
     assert steps(1.0, 0.25, []) == 4 and steps(1.0, 0.3, [0.5]) == 4 and steps(1.0, 0.3, [0.2, 0.4]) == 5
     with pytest.raises(InputError, match="jumps 0.000141421 s after a sample"):

@@ -12,7 +12,7 @@ from plants.four_bar import WORK_CYCLE, cylinder_work, drift
 from workbench import Scenario, changed, simulate
 from workbench.adaptive import Fixed
 from workbench.calculus import directional, jacobian_columns
-from workbench.simulate import grid
+from workbench.grid import grid
 
 TABLE_2 = dict(F_c=210.0, F_s=300.0, v_s=5e-3, b=330.0)
 LAWS = {"Bengisu–Akay": BengisuAkay(ξ=200.0, **TABLE_2), "Brown–McPhee": BrownMcPhee(**TABLE_2),

@@ -298,13 +298,18 @@ def test_explicit_time_is_the_time_of_every_stage():
 
 
 def test_noise_on_a_continuous_law_is_held_over_a_step():
-    """ẋ = −K (x + σ n_k) between draws: x_{k+1} = e^{−KT} x_k − (1 − e^{−KT}) σ n_k, u_k = −K (x_k + σ n_k)."""
-    K, T = 2.7, 0.02
+    """ẋ = −K (x + σ n_k) between draws: x_{k+1} = e^{−KT} x_k − (1 − e^{−KT}) σ n_k, u_k = −K (x_k + σ n_k).
+
+    The step is that of the integrator, whatever is logged.
+    """
+    K, T = 2.7, 0.005
     loop = ClosedLoop(INTEGRATOR, Noisy(Feedback(INTEGRATOR, ((K,),)), 0.3))
-    log = simulate(loop, Scenario(2.0, log_period=T, max_step=T / 8))
+    log = simulate(loop, Scenario(2.0, max_step=T))
     x, pushed = log.array("x0"), -(log.array("x0") + log.array("u0") / K)  # σ n_k
     assert np.std(pushed) == pytest.approx(0.3, rel=0.25)
     assert x[1:] == pytest.approx(np.exp(-K * T) * x[:-1] - (1 - np.exp(-K * T)) * pushed[:-1], abs=1e-10)
+    thin = simulate(loop, Scenario(2.0, max_step=T, log_period=8 * T))
+    np.testing.assert_array_equal(thin.values, log.values[::8])
 
 
 # ---- start -----------------------------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
 def check(loop: ClosedLoop, scenario: Scenario) -> None:
     """Raise InputError for a scenario this loop cannot run: states and signals it has not, a path out of reach."""
     from workbench.demand import Demand
-    from workbench.simulate import grid, start_state
+    from workbench.grid import grid
+    from workbench.simulate import start_state
 
     g = grid(loop, scenario)
     demand = Demand(loop, scenario, start_state(loop, scenario))

@@ -185,7 +185,13 @@ static void advance(real t, real h, real *x, real *e, const real *w, const real 
 }
 #endif
 
-/* state: x then e (power integrals), in and out. rows: NX + NQ + NM numbers per logged sample. Returns the number of samples
+static void log_row(real t, const real *state, const real *w, const real *c, real *row, real *work) {
+  for (int i = 0; i < NX + NQ; ++i) row[i] = state[i];
+  CALL(logged, &t, state, w, row + NX + NQ);
+}
+
+/* state: x then e (power integrals), in and out. rows: NX + NQ + NM numbers per logged instant, which is the beginning of every
+ * `every`-th sample, with 0 that of every step. Returns the number of samples
  * done; fewer than n when a state stopped being finite. jumping: 0 skips `jump` (no samples in the loop). F: STAGES rows a
  * step: at its beginning, middle and end. */
 long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,
@@ -199,9 +205,8 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
       for (int i = 0; i < NX; ++i) x[i] = y[i];
     }
     if (!finite_all(x, NX)) return k - first;
-    if (rows && k % every == 0) {
-      for (int i = 0; i < NX + NQ; ++i) rows[i] = state[i];
-      CALL(logged, &t, x, w, rows + NX + NQ);
+    if (rows && every && k % every == 0) {
+      log_row(t, state, w, c, rows, work);
       rows += NX + NQ + NM;
     }
     for (long s = 0; s < n1 + n2; ++s) {
@@ -211,6 +216,10 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
         for (int i = 0; i < NX; ++i) x[i] = y[i];
       }
       const real *ws = f ? f + s * STAGES * NW : w;
+      if (rows && !every) {
+        log_row(at, state, s ? ws : w, c, rows, work);
+        rows += NX + NQ + NM;
+      }
       advance(at, h, x, e, ws, c, work);
 #if PROJECTED
       real end = at + h;

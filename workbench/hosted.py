@@ -23,16 +23,17 @@ import numpy as np
 from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.errors import InputError
+from workbench.grid import Grid, Rows, grid, logging
 from workbench.log import Log
 from workbench.native import address
 from workbench.parameters import leaves
 from workbench.scenario import Scenario
-from workbench.simulate import CHUNK, Grid, _finish, grid, integrator, start_state
+from workbench.simulate import CHUNK, _finish, integrator, start_state
 from workbench.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 
 
 def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[float], None] | None = None,
-                    compiled: bool | None = None) -> Log:
+                    compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None) -> Log:
     """Run a loop whose innermost law is `Plain` through `scenario`; the same Log as `simulate` gives.
 
     Every run works on a deep copy of the law (the law itself where it cannot be copied) and on new memory, so nothing
@@ -40,8 +41,8 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
     or returns what is no command, with the time and, for an exception, file and line.
     """
     x0 = start_state(loop, scenario)
-    demand = Demand(loop, scenario, x0)
-    g = grid(loop, scenario)
+    demand = demand or Demand(loop, scenario, x0)
+    g = logging(grid(loop, scenario), scenario, rows)
     demand.check(np.arange(g.n) * g.T)
     inputs = demand.at(np.arange(g.n) * g.T)
     wanted = inputs[:, [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]]
@@ -62,13 +63,15 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
     width = len(loop.controller.states) + len(loop.controller.monitors) + len(loop.controller.commands)
     own = np.concatenate([np.array(rows, float).reshape(-1, width) for rows in memory])
     end = np.concatenate([plant.state[:n], z])
-    rows = _arranged(loop, plant.rows[: len(own)], own, g.T * g.every)
-    return _finish(_shown(loop), scenario, g, rows, end, done, demand, inputs)
+    arranged = _arranged(loop, plant.rows[: len(own)], own, g.times(len(own)))
+    return _finish(_shown(loop), scenario, g, arranged, end, done, demand, inputs)
 
 
 def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
     """Samples from `first` on: (how many were done, memory, what the controller adds to the logged rows)."""
     rows, lag, watched = [], g.n1 * g.h1, bool(law.monitors)
+    early = 1 if g.every else g.n1  # rows of a logged sample up to the release, and after it
+    late = 0 if g.every and g.n1 else 1 if g.every else g.n2
     for k, r in enumerate(wanted, first):
         t = k * g.T
         if not plant.finite():
@@ -76,9 +79,10 @@ def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
         y = plant.measure(t)
         z = law.update(t, z, y, r)
         u = law.command(t, z, y, r)
-        logged = k % g.every == 0
+        logged = not g.every or k % g.every == 0
+        told = law.monitor(t, z, y, r) if watched and logged else ()
         if logged:
-            rows.append([*z, *(law.monitor(t, z, y, r) if watched else ()), *u])
+            rows += (early if g.n1 else late) * [[*z, *told, *u]]
         if g.n1:
             plant.advance(k, t, u, logged, early=True)
             if not plant.finite():
@@ -87,16 +91,18 @@ def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
             y = plant.measure(t)
             z = law.release(t, z, y, r)
             u = law.command(t, z, y, r)
-            plant.advance(k, t, u, False)
+            if not g.every:
+                rows += late * [[*z, *told, *u]]
+            plant.advance(k, t, u, not g.every)
         else:
             plant.advance(k, t, u, logged)
     return len(wanted), z, rows
 
 
-def _arranged(loop, rows, own, every: float) -> np.ndarray:
-    """Rows, one `every` s, in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
+def _arranged(loop, rows, own, times) -> np.ndarray:
+    """Rows at these times in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
     n, m = len(loop.plant.states), len(loop.controller.states)
-    shown = [loop.shown(k * every, row[:n]) for k, row in enumerate(rows)] if loop.shows else np.empty((len(rows), 0))
+    shown = [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)] if loop.shows else np.empty((len(rows), 0))
     return np.hstack([rows[:, :n], own[:, :m], rows[:, n: -1], shown, own[:, m:], rows[:, -1:]])
 
 
@@ -117,7 +123,7 @@ class _Plant:
         self.machine, self.c = integrator(plant, traced, compiled)
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
-        self.rows = np.empty(((g.n - 1) // g.every + 1, self.machine.row))
+        self.rows = np.empty((g.rows, self.machine.row))
         self.kept, self.chunk, self.block, self.at = 0, -1, None, None
         self.reads = None if list(loop._reads) == list(range(len(plant.outputs))) else loop._reads
         if self.machine.lib is not None:
@@ -149,17 +155,17 @@ class _Plant:
         self.F[:, :m] = u
         if self.varying:
             self._push(k)
-        at = self.at
+        at, each = self.at, min(g.every, 1)
         if at is None:
             state, w, F, c, row = (self.state, self.w, self.early if early else self.late, self.c,
-                                   self.rows[self.kept] if logged else None)
-            self.machine.run(1, 1, 1, False, t, 0, 0.0, n, h, state, w, F, c, row)
+                                   self.rows[self.kept:] if logged else None)
+            self.machine.run(1, 1, each, False, t, 0, 0.0, n, h, state, w, F, c, row)
         else:  # as Loop.run, with the addresses at hand
             row = at["rows"] + 8 * self.machine.row * self.kept if logged else 0
             F = at["early" if early else "late"]
             # One sample that begins at 1·t: the driver's clock is sample number times period.
-            self.machine.lib.run(1, 1, 1, 0, t, 0, 0.0, n, h, at["state"], at["w"], F, at["c"], row, at["work"])
-        self.kept += logged
+            self.machine.lib.run(1, 1, each, 0, t, 0, 0.0, n, h, at["state"], at["w"], F, at["c"], row, at["work"])
+        self.kept += logged * (each or n)
 
     def _push(self, k: int) -> None:
         """Disturbances of sample k, at every stage of the integrator."""

@@ -174,16 +174,15 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
             self.lib.many.restype = ctypes.c_long
 
     def __call__(self, *arrays) -> np.ndarray:
-        arrays = [np.ascontiguousarray(a, dtype=float) for a in arrays]
+        arrays = [np.asarray(a, dtype=float) for a in arrays]
+        arrays = [a if a.ndim == 2 and a.strides[1] == a.itemsize else np.ascontiguousarray(a) for a in arrays]  # rows are whole
         n = max((a.shape[0] for a in arrays if a.ndim == 2), default=1)
         if self.lib is None:
             values = self.f.map(n)(*[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in arrays])
             return np.ascontiguousarray(np.array(values).T)
         out = np.empty((n, self.n_out))
         pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
-        strides = (ctypes.c_long * len(arrays))(*[a.shape[1] if a.ndim == 2 else 0 for a in arrays])
+        strides = (ctypes.c_long * len(arrays))(*[a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in arrays])
         work = np.empty(self.f.sz_w() + 1)
         self.lib.many(n, ctypes.addressof(pointers), ctypes.addressof(strides), address(out), self.n_out, address(work))
         return out
-
-

@@ -13,7 +13,8 @@ from workbench import exponential, native
 
 def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
     """As `run` in driver.c, for a `native.Loop`."""
-    sample = _kept(loop, _Graph(loop, bool(jumping), n1, n2, F is not None).sample, bool(jumping), n1, n2, F is not None)
+    asked = bool(jumping), n1, n2, F is not None, not every
+    sample = _kept(loop, _Graph(loop, *asked).sample, *asked)
     t = (first + np.arange(n)) * T
     inputs = W if F is None else np.hstack([W, F.reshape(n, -1)])
     many, held = _many(loop, sample, n, np.array([h1, h2]), np.asarray(c))
@@ -22,7 +23,7 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
     bad = np.flatnonzero(~np.isfinite(out[:, : loop.n_x]).all(axis=1))
     done = int(bad[0]) if len(bad) else n
     if rows is not None:
-        kept = out[:done][((first + np.arange(done)) % every) == 0]
+        kept = out[:done][((first + np.arange(done)) % every) == 0] if every else out[:done].reshape(-1, loop.row)
         rows.reshape(-1, loop.row)[: len(kept)] = kept
     state[:] = np.array(end)[:, -1] if done == n else out[done, : len(state)]
     return done
@@ -47,15 +48,16 @@ def _many(loop, sample, n, *held):
 class _Graph:
     """Functions that make up a sample; z is the state followed by the power integrals, V the inputs at a step's stages."""
 
-    def __init__(self, loop, jumping: bool, n1: int, n2: int, driven: bool):
+    def __init__(self, loop, jumping: bool, n1: int, n2: int, driven: bool, each_step: bool):
         self.loop, self.traced = loop, loop.traced
         self.jumping, self.n1, self.n2 = jumping, n1, n2
         self.driven = driven and self.traced.flow_is_driven
         self.rows_given = driven
+        self.each_step = each_step
         self.n_z, self.n_g = loop.n_x + loop.n_q, self.traced.guards.size1_out(0)
 
     def sample(self) -> ca.Function:
-        """(z, t, inputs, (h1, h2), c) → (z at the next sample, row of the log)."""
+        """(z, t, inputs, (h1, h2), c) → (z at the next sample, row of the log, or one at the beginning of each step)."""
         f, nx, nw, S = self.traced, self.loop.n_x, self.loop.n_w, len(native.OFFSETS)
         n = self.n1 + self.n2
         s, t, T = ca.MX.sym("s", self.n_z), ca.MX.sym("t"), ca.MX.sym("h", 2)
@@ -64,7 +66,11 @@ class _Graph:
         jumped = lambda jump, at: ca.vertcat(jump(at, z[:nx, 0], w, c), z[nx:, 0])
         if self.jumping:
             z = jumped(f.jump, t)
-        row = ca.vertcat(z, f.log(t, z[:nx, 0], w, c))
+
+        def logged(at, now):
+            return ca.vertcat(z, f.log(at, z[:nx, 0], now, c))
+
+        rows = [] if self.each_step else [logged(t, w)]
         advance = self.advance()
         for k in range(n):
             h = T[0] if k < self.n1 else T[1]
@@ -72,10 +78,12 @@ class _Graph:
             if self.n1 and k == self.n1:
                 z = jumped(f.release, at)
             V = W[nw * (1 + S * k): nw * (1 + S * (k + 1)), 0] if self.driven else w
+            if self.each_step:
+                rows.append(logged(at, V[:nw, 0] if self.driven and k else w))
             z = advance(at, h, z, V, c)
             if f.project is not None:
                 z = jumped(f.project, at + h)
-        return ca.Function("sample", [s, t, W, T, c], [z, row])
+        return ca.Function("sample", [s, t, W, T, c], [z, ca.vertcat(*rows)])
 
     # ---- one step ---------------------------------------------------------------------------------------------------
     def symbols(self) -> list[ca.MX]:

@@ -6,9 +6,8 @@ controller is called from Python at every sample, around the compiled plant. Bot
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 
 import numpy as np
 
@@ -17,73 +16,14 @@ from workbench.adaptive import adaptive, fixed
 from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.errors import InputError
+from workbench.grid import Grid, Rows, grid, logging
 from workbench.log import Log, Status
 from workbench.parameters import digest, leaves
 from workbench.scenario import Scenario
 from workbench.system import Signal, System, names
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
-FINER = 100  # times shorter than max_step a step may become to end on a jump
 ENERGY = Signal("E_stored", "J", "energy stored in the plant")
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Times of a run: n samples T apart, each integrated in n1 steps of h1 up to the lag and n2 of h2 after it."""
-
-    T: float
-    n: int
-    n1: int
-    h1: float
-    n2: int
-    h2: float
-    every: int
-
-    def stages(self, first: int, count: int, offsets: tuple[float, ...]) -> np.ndarray:
-        """All times (count, steps × stages) at which the flow's inputs are needed."""
-        begins = np.concatenate([np.arange(self.n1) * self.h1, self.n1 * self.h1 + np.arange(self.n2) * self.h2])
-        lengths = np.repeat([self.h1, self.h2], [self.n1, self.n2])
-        one = (begins[:, None] + lengths[:, None] * np.array(offsets)).ravel()
-        return (first + np.arange(count))[:, None] * self.T + one[None, :]
-
-
-def grid(system: System, scenario: Scenario) -> Grid:
-    """Samples and steps for a run of `system`; steps end where an input that drives the flow jumps."""
-    sampled, most = system.period is not None, scenario.max_step
-    if fixed(system):
-        most = min(most, fixed(system).step)
-    bearable = getattr(getattr(system, "plant", system), "longest_step", None)
-    if bearable is not None and most > bearable:
-        who = type(getattr(system, "plant", system)).__name__
-        raise InputError(f"scenario: max_step = {most:g} s, and the {who} bears steps of up to {bearable:.3g} s only",
-                         key="max_step", mend="give a shorter max_step (and log_period for fewer rows)")
-    T = float(system.period) if sampled else (scenario.log_period or most)
-    n = int(round(scenario.length() / T)) + 1
-    if n > 50_000_000:
-        raise InputError(f"scenario: {n} samples are more than a run can hold", mend="shorten the run or lengthen the sample time")
-    lag = float(system.lag) if sampled else 0.0
-    at = [t - math.floor(t / T + 1e-9) * T for value in driving(system, scenario) for t in value.jumps() if t < n * T]
-    n1 = steps(lag, most, at) if lag > 0 else 0
-    n2 = steps(T - lag, most, [t - lag for t in at])
-    every = max(1, round(scenario.log_period / T)) if scenario.log_period and sampled else 1
-    return Grid(T, n, n1, lag / n1 if n1 else 0.0, n2, (T - lag) / n2, every)
-
-
-def driving(system: System, scenario: Scenario) -> list:
-    """What jumps in the scenario and reaches the flow between samples."""
-    given = [*scenario.disturbances.values(), *([scenario.reference] if system.period is None else [])]
-    return [value for value in given if hasattr(value, "jumps")]
-
-
-def steps(span: float, most: float, at: list[float]) -> int:
-    """Number of equal steps, none longer than `most`, into which `span` is cut so that one ends at each of `at` inside it."""
-    least = max(1, math.ceil(span / most - 1e-9))
-    inside = [t / span for t in at if 1e-9 * span < t < (1 - 1e-9) * span]
-    for n in range(least, FINER * least + 1):
-        if all(abs(part * n - round(part * n)) < 1e-9 * n for part in inside):
-            return n
-    raise InputError(f"scenario: an input jumps {inside[0] * span:g} s after a sample, where no step can end",
-                     mend="let it jump on multiples of max_step (or of the sample time)")
 
 
 def start_state(loop: System, scenario: Scenario) -> np.ndarray:
@@ -145,10 +85,13 @@ def integrator(system: System, traced, compiled: bool | None):
 
 
 def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
-             compiled: bool | None = None) -> Log:
+             compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None) -> Log:
     """Run `loop` through `scenario`.
 
     progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
+    rows: "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
+    a sample is longer than `max_step`. Equal steps are the same; adaptive ones end on these rows, too.
+    demand: what the scenario demands of the loop, where the caller has it already.
     Returns the Log: states, power integrals ("E_…"), monitors at every logged sample, after the jump of that instant. A run
     that diverges ends there and says so in `log.status`. Raises InputError for references out of reach and signals that do
     not exist.
@@ -157,10 +100,10 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     if getattr(loop, "hosted", False):
         from workbench.hosted import simulate_hosted
 
-        return simulate_hosted(loop, scenario, progress, compiled)
+        return simulate_hosted(loop, scenario, progress, compiled, rows, demand)
     x0 = start_state(loop, scenario)
-    demand = Demand(loop, scenario, x0)
-    g = grid(loop, scenario)
+    demand = demand or Demand(loop, scenario, x0)
+    g = logging(grid(loop, scenario), scenario, rows)
     times = np.arange(g.n) * g.T
     demand.check(times)
     traced = trace(loop, demand.live)
@@ -168,8 +111,8 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     w0 = inputs[0]
     machine, c = integrator(loop, traced, compiled)
     state = np.concatenate([machine.begin(0.0, x0, w0, c), np.zeros(traced.n_powers)])
-    rows = np.empty(((g.n - 1) // g.every + 1, machine.row))
-    done = kept = 0
+    logged = np.empty((g.rows, machine.row))
+    done = 0
     while done < g.n:
         count = min(CHUNK, g.n - done)
         F = None
@@ -180,14 +123,13 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
             F[:, :, held] = inputs[done: done + count, None, held]
             F = np.ascontiguousarray(F)
         made = machine.run(done, count, g.every, loop.period is not None, g.T, g.n1, g.h1, g.n2, g.h2, state,
-                           np.ascontiguousarray(inputs[done: done + count]), F, c, rows[kept:])
+                           np.ascontiguousarray(inputs[done: done + count]), F, c, logged[g.kept(done):])
         done += made
-        kept = (done - 1) // g.every + 1 if done else 0
         if made < count:
             break
         if progress:
             progress(done / g.n)
-    return _finish(loop, scenario, g, rows[:kept], state, done, demand, inputs)
+    return _finish(loop, scenario, g, logged[: g.kept(done)], state, done, demand, inputs)
 
 
 def signals_of(loop: System) -> tuple[Signal, ...]:
@@ -197,14 +139,15 @@ def signals_of(loop: System) -> tuple[Signal, ...]:
 
 
 def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
-    time = np.arange(len(rows)) * (g.T * g.every)
+    rows = rows if g.every else rows[: _finite_rows(rows, len(loop.states))]
+    time = g.times(len(rows))
     signals = signals_of(loop)
     # A monitor that is a state as well (a held command) is logged once.
     first = {}
     for i, s in enumerate(signals):
         first.setdefault(s.name, i)
     keep = list(first.values())
-    wanted = inputs[:: g.every][: len(rows)]
+    wanted = inputs[:: g.every][: len(rows)] if g.every else demand.at(time, noise=False)
     units = {s.name: s.unit for s in loop.inputs}
     extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n]
     extra = tuple(Signal(demand.live[i], units[demand.live[i]], "reference") for i in extra_columns)
@@ -219,6 +162,12 @@ def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
     if not len(rows):
         raise InputError(f"simulate: {status.state} is not finite at the start", mend="check the initial state")
     return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g), status)
+
+
+def _finite_rows(rows: np.ndarray, n: int) -> int:
+    """Rows before the first in which one of the n states is not finite."""
+    bad = np.flatnonzero(~np.isfinite(rows[:, :n]).all(axis=1))
+    return int(bad[0]) if len(bad) else len(rows)
 
 
 def provenance(loop: System, scenario: Scenario, g: Grid | None = None) -> dict:

@@ -199,6 +199,11 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
 }
 #endif
 
+static void log_row(real t, const real *state, const real *w, const real *c, real *row, real *work) {
+  for (int i = 0; i < NX + NQ; ++i) row[i] = state[i];
+  CALL(logged, &t, state, w, row + NX + NQ);
+}
+
 long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,
          const real *W, const real *F, const real *c, real *rows, real *work) {
   real *x = state, y[NX + 1], h = FIRST;
@@ -211,14 +216,13 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
       h = FIRST;
     }
     if (!finite_all(x, NX)) return k - first;
-    if (rows && k % every == 0) {
-      for (int i = 0; i < NX + NQ; ++i) rows[i] = state[i];
-      CALL(logged, &t, x, w, rows + NX + NQ);
+    if (rows && every && k % every == 0) {
+      log_row(t, state, w, c, rows, work);
       rows += NX + NQ + NM;
     }
-    /* equal steps, and inputs that vary, are taken piece by piece, else up to the release and on from there */
+    /* equal steps, inputs that vary and a log of every step are taken piece by piece, else up to the release and on from there */
     for (long s = 0, end; s < n1 + n2; s = end) {
-      end = FIXED || WSTRIDE > 0 ? s + 1 : s < n1 ? n1 : n1 + n2;
+      end = FIXED || WSTRIDE > 0 || !every ? s + 1 : s < n1 ? n1 : n1 + n2;
       real from = s < n1 ? t + s * h1 : t + n1 * h1 + (s - n1) * h2;
       real till = end <= n1 ? t + end * h1 : t + n1 * h1 + (end - n1) * h2;
       if (n1 && s == n1) {
@@ -226,11 +230,20 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
         for (int i = 0; i < NX; ++i) x[i] = y[i];
         h = FIRST;
       }
+      if (rows && !every) {
+        log_row(from, state, s && WSTRIDE > 0 ? f + s * NODES * NW : w, c, rows, work);
+        rows += NX + NQ + NM;
+      }
       Inputs in = {.rows = WSTRIDE > 0 ? f + s * NODES * NW : w, .t0 = from, .span = till - from};
 #if !FIXED
       fit_inputs(&in);
 #endif
-      if (!advance(from, till, state, &in, c, work, &h)) { x[0] = NAN; return k + 1 - first; }
+      if (!advance(from, till, state, &in, c, work, &h)) {
+        x[0] = NAN;
+        /* of the steps this sample does not reach */
+        for (long i = (n1 + n2 - s - 1) * (NX + NQ + NM); rows && !every && i > 0; --i) *rows++ = NAN;
+        return k + 1 - first;
+      }
     }
   }
   return n;

@@ -24,19 +24,26 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
             x[:], h = jumped(p.jump, t, x, w), loop.FIRST
         if not np.isfinite(x).all():
             return k - first
-        if out is not None and k % every == 0:
-            out[kept], kept = np.concatenate([state, jumped(p.log, t, x, w)]), kept + 1
+        if out is not None and every and k % every == 0:
+            out[kept] = np.concatenate([state, jumped(p.log, t, x, w)])
+            kept += 1
         s = 0
         while s < n1 + n2:
-            end = s + 1 if loop.fixed or p.flow_is_driven else n1 if s < n1 else n1 + n2
+            end = s + 1 if loop.fixed or p.flow_is_driven or not every else n1 if s < n1 else n1 + n2
             here, there = (t + i * h1 if i <= n1 and n1 else t + n1 * h1 + (i - n1) * h2 for i in (s, end))
             if n1 and s == n1:
                 x[:], h = jumped(p.release, here, x, w), loop.FIRST
+            if out is not None and not every:
+                now = pieces[k - first, s, 0] if s and p.flow_is_driven else w
+                out[kept] = np.concatenate([state, jumped(p.log, here, x, now)])
+                kept += 1
             inputs = (_Stages if loop.fixed else _Inputs)(pieces[k - first, s] if p.flow_is_driven else w, here, there - here)
             with np.errstate(over="ignore", invalid="ignore"):  # a step that leaves the numbers is refused
                 h = (_step if loop.fixed else _advance)(loop, here, there, state, inputs, c, h)
             if h is None:
                 x[0] = np.nan
+                if out is not None and not every:
+                    out[kept: kept + n1 + n2 - s - 1] = np.nan  # steps this sample does not reach
                 return k + 1 - first
             s = end
     return n

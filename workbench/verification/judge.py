@@ -127,13 +127,13 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
 
     progress(fraction, what) is called along the way. Raises InputError for claims the loop cannot be asked.
     """
-    from workbench.simulate import simulate
+    from workbench.verification.run import run as simulated
 
     scenario = scenario or Scenario()
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
     bar = _Progress(progress, 4 + sum(_WORK.get(type(c), 1) for c in claims))
     bar.tick("simulating", 0)
-    run = Run(loop, scenario, simulate(loop, scenario))
+    run = simulated(loop, scenario)
     bar.tick("simulating", 4)
     verdicts: dict[int, Verdict] = {}
     bound = None
@@ -144,7 +144,7 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
             bound = verdicts[i].data.get("bound")
     ordered = [verdicts[i] for i in range(len(claims))]
     drawn = report_arrays(run, claims, ordered) | analysis(run, ordered)  # the latter takes arrays out of the verdicts' data
-    return Study(_with_energy(run, ordered), run.log, drawn, run)
+    return Study(_with_energy(run, ordered), run.told, drawn, run)
 
 
 def _with_energy(run, verdicts):
@@ -171,6 +171,7 @@ CHECKS = {
     C.IncrementalPassivity: ("passivity", "check_passivity", ""), C.UniqueVelocity: ("passivity", "check_unique", ""),
     C.ValveLosses: ("valve_claims", "check_valve_losses", ""), C.NoCavitation: ("valve_claims", "check_cavitation", ""),
 }
+AT_STEPS = (C.Tracking, C.Pressures, C.NoCavitation, C.ValveLosses, C.EnergyBalance)  # what is worst between samples counts
 NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses, C.PracticalStability)
 
 
@@ -186,7 +187,7 @@ def _check(claim, run: Run, bound, bar) -> Verdict:
     given = {"bound": bound, "tick": lambda: bar.tick(what)}
     module, function, takes = CHECKS[type(claim)]
     check = getattr(import_module(f"workbench.verification.{module}"), function)
-    verdict = check(claim, run, *(given[name] for name in takes.split()))
+    verdict = check(claim, run.fine if isinstance(claim, AT_STEPS) else run, *(given[name] for name in takes.split()))
     bar.tick(what, 0 if type(claim) in _WORK else 1)
     return verdict
 

@@ -233,21 +233,36 @@ def both_ends(loop: System, log: Log, demand: Demand) -> tuple[np.ndarray, np.nd
     Just after a sample the hold's error is zero; looking there only would hide it. A log coarser than the samples has only
     the first of the two: the controller's memory just before is not in it.
     """
+    t, x, w = (alternating(parts) for parts in zip(*ends(loop, log, demand)))
+    return t, x, w
+
+
+def ends(loop: System, log: Log, demand: Demand) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(t, x, w) just after the jump of each sample; then those just before the next one, where the log has them."""
     t = np.asarray(log.time)
-    x = np.column_stack([log.array(n) for n in names(loop.states)])
+    columns = [log.names.index(n) for n in names(loop.states)]
+    leading = columns == list(range(len(columns)))
+    x = log.values[:, : len(columns)] if leading else log.values[:, columns]
     w = demand.at(t)
     if loop.period is None or len(t) < 2 or coarse(loop, log):
-        return t, x, w
+        return [(t, x, w)]
     m = len(getattr(loop, "plant", loop).states)
-    z = x[:-1, m:]
+    before = np.hstack([x[1:, :m], x[:-1, m:]])
     if loop.lag > 0:  # a fraction of a sample later another command was applied
-        z = np.column_stack(loop.controller.release(None, list(z.T), None, None))
-    before = np.hstack([x[1:, :m], z])
+        before[:, m:] = np.column_stack(loop.controller.release(None, list(x[:-1, m:].T), None, None))
     held = np.array([demand.kinds[n] == "noise" for n in demand.live], bool)
-    w_before = np.where(held, w[:-1], w[1:])
-    order = np.argsort(np.concatenate([np.arange(len(t)) * 2, np.arange(1, len(t)) * 2 - 1]), kind="stable")
-    return (np.concatenate([t, t[1:]])[order], np.ascontiguousarray(np.vstack([x, before])[order]),
-            np.ascontiguousarray(np.vstack([w, w_before])[order]))
+    return [(t, x, w), (t[1:], before, np.where(held, w[:-1], w[1:]))]
+
+
+def alternating(parts) -> np.ndarray:
+    """after[0], before[0], after[1], before[1], …, after[-1]; or the one part there is."""
+    if len(parts) == 1:
+        return np.ascontiguousarray(parts[0])
+    after, before = parts
+    both = np.empty((len(after) + len(before), *after.shape[1:]))
+    both[0::2] = after
+    both[1::2] = before
+    return both
 
 
 def balance(loop: System, scenario, log: Log) -> Balance:

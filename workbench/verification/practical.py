@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.simulate import simulate
 from workbench.units import format_quantity as say
 from workbench.verdict import Verdict
 from workbench.verification.requirements import diverged, oscillation, too_short
 from workbench.verification.run import Run, run_many, variant
+from workbench.verification.run import run as simulated
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
 WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
@@ -41,7 +41,7 @@ def walking(run: Run, settle: float) -> Run:
     again, lap = longer(run.scenario), getattr(run.scenario.reference, "duration", math.inf)
     if again.reference is run.scenario.reference or settle <= lap / 2 or not run.log.status.completed:
         return run
-    return Run(run.loop, again, simulate(run.loop, again))
+    return simulated(run.loop, again)
 
 
 def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
@@ -154,8 +154,8 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
     def judge(run: Run):
         if not run.log.status.completed or run.left[1]:
             return False, math.inf, math.inf, run.log.status.message if not run.log.status.completed else run.left[1]
-        part = run.settled(SETTLE)
-        e = run.tool_error
+        part = run.fine.settled(SETTLE)
+        e = run.fine.tool_error
         error = float(e[part].max()) if e is not None else math.nan
         v = math.nan
         if bound is not None:
@@ -219,7 +219,7 @@ def check_delay(claim, run: Run, bound: float | None, tick=None) -> Verdict:
     own = float(getattr(run.loop.controller, "delay", 0.0))
     least = claim.at_least or own
     capacity = int(math.ceil(max(claim.up_to, least) / T)) + 1
-    quick = replace(run.scenario, log_period=max(T, 5e-3))
+    quick = replace(run.scenario, log_period=None)
     make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)
     return _limit("delay", "delay", claim, run, own, T / 2, least, make, bound, tick)
 

@@ -206,6 +206,7 @@ def _mode(run: Run, ω: float) -> list[str]:
 
 def output_cycles(run: Run, floor: float) -> dict:
     """Joint (or output) errors that cycle: name → LimitCycle."""
+    run = run.fine
     t = run.log.time
     return {name: c for name, e in joint_errors(run).items() if (c := limit_cycle(t, e, floor=floor)).detected}
 

@@ -4,32 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from workbench.demand import Demand, parse, target_name
 from workbench.energy import EnergyAccount, energy_account
+from workbench.grid import as_asked, at_samples
 from workbench.log import Log
 from workbench.parameters import structure
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
 from workbench.system import Plain, System, innermost, rewrapped
-from workbench.verification.ledger import Balance, both_ends, has_ledger, ledger_function
+from workbench.verification.ledger import Balance, alternating, ends, has_ledger, ledger_function
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A loop, the scenario it ran and its log."""
+    """A loop, the scenario it ran and what it did, whichever rows the scenario's `log_period` keeps for its reader.
+
+    log       a row a sample (a step, of a continuous loop)
+    steps     a row a step of the integrator, where a sample has several; None where they are the same
+    demanded  what the scenario demands of the loop, where that is known already
+    """
 
     loop: System
     scenario: Scenario
     log: Log
+    steps: Log | None = None
+    demanded: Demand | None = field(default=None, repr=False)
+
+    @cached_property
+    def fine(self) -> Run:
+        """The run as its integrator saw it: what is between samples is in its log, too."""
+        return self if self.steps is None else Run(self.loop, self.scenario, self.steps)
+
+    @property
+    def told(self) -> Log:
+        """The log that the scenario asks for."""
+        return as_asked(self.log, self.loop, self.scenario)
 
     @cached_property
     def demand(self) -> Demand:
-        return Demand(self.loop, self.scenario, start_state(self.loop, self.scenario))
+        return self.demanded or Demand(self.loop, self.scenario, start_state(self.loop, self.scenario))
 
     @cached_property
     def balance(self) -> Balance | None:
@@ -43,16 +61,24 @@ class Run:
     @cached_property
     def instants(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(t, x, w) two instants a sample, see `both_ends`."""
-        return both_ends(self.loop, self.log, self.demand)
+        t, x, w = (alternating(parts) for parts in zip(*self.ends))
+        return t, x, w
+
+    @cached_property
+    def ends(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """The same, instants after a jump and those before the next one apart."""
+        return ends(self.loop, self.log, self.demand)
 
     @cached_property
     def storage(self) -> tuple[np.ndarray, np.ndarray]:
         """(t, v) along the run."""
-        return self.instants[0], self.ledger.storage(self.loop, *self.instants)
+        v = [self.ledger.storage(self.loop, *part) for part in self.ends]
+        return alternating([t for t, _, _ in self.ends]), alternating(v)
 
     def at(self, k: int) -> Balance:
         """The whole ledger at one of the instants."""
-        t, x, w = self.instants
+        t, x, w = self.ends[k % len(self.ends)]
+        k //= len(self.ends)
         return self.ledger(self.loop, t[k: k + 1], np.ascontiguousarray(x[k: k + 1]), np.ascontiguousarray(w[k: k + 1]))
 
     @cached_property
@@ -75,6 +101,8 @@ class Run:
     @cached_property
     def left(self) -> tuple[float, str]:
         """(time, words) of the first piston beyond its stroke, where the model says nothing any more; (inf, "") if none."""
+        if self.steps is not None:
+            return self.fine.left
         plant, first = self.loop.plant, (np.inf, "")
         strokes = [(f"x_{label}", f"piston {label}", 0.0, c.stroke)
                    for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))]
@@ -90,6 +118,8 @@ class Run:
     @cached_property
     def hollow(self) -> tuple[float, str]:
         """(time, words) of the first chamber below vacuum, which real oil does not follow; (inf, "") if none."""
+        if self.steps is not None:
+            return self.fine.hollow
         plant, first = self.loop.plant, (np.inf, "")
         for name in plant.pressure_names if getattr(plant, "vacuum", None) is not None else ():
             below = np.flatnonzero(self.log.array(name) < plant.vacuum)
@@ -127,8 +157,11 @@ def error_unit(loop: System) -> str:
 
 
 def run(loop: System, scenario: Scenario, **options) -> Run:
-    """Simulate and keep everything together."""
-    return Run(loop, scenario, simulate(loop, scenario, **options))
+    """Simulate, every step kept."""
+    demand = Demand(loop, scenario, start_state(loop, scenario))
+    whole = simulate(loop, scenario, rows="steps", demand=demand, **options)
+    log = at_samples(whole)
+    return Run(loop, scenario, log, None if log is whole else whole, demand)
 
 
 _prepared: set[str] = set()
@@ -138,7 +171,7 @@ def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) 
     """Trace and compile what a run of `loop` and its measurement need, on a short run, once per structure."""
     key = structure(loop)
     if key not in _prepared and not getattr(loop, "hosted", False):
-        step = max(float(loop.period or scenario.max_step), scenario.log_period or 0.0)
+        step = float(loop.period or scenario.max_step)
         measure(run(loop, replace(scenario, duration=50 * step)))
         _prepared.add(key)
 
