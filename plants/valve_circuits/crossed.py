@@ -53,11 +53,12 @@ def _sides(row, P, shut, β, f, m, m_M):
         q = q if c < 0.0 else -q
     v = (n + q) / A_r
     x = (β * v + f + A_r * y) / A_h
-    if at != m:  # in x alone
-        drop = _root(y - x) - (m - at)
-        x = y - drop * abs(drop)
+    if at != m:  # in x alone, from the drop that the quadratic knows to more digits than the pressures
+        before = q / K if K > 0.0 else -_root(c / A_h)
+        drop = before - (m - at)
+        risen = before * abs(before) - drop * abs(drop)
+        x, v = x + risen, v + A_h * risen / β
         q = (k_a + k_e) * drop if drop > 0.0 else k_e * drop
-        v = (A_h * x - A_r * y - f) / β
     return x, v, y, q, k_pr * ζ
 
 
@@ -77,7 +78,7 @@ def _solved(row, P, shut, β, f):
     x_0, x_M = _sides(row, P, shut, β, f, 0.0, m_M)[0], _sides(row, P, shut, β, f, m_M, m_M)[0]
     a = min(_root(-x_0), 0.0)
     b = m_M + max(_root(P_rM - x_M) - _root(P_rM - P_hM), 0.0)
-    k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM)
+    k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM) + row[0] * row[0] / β
     ra, rb, fa, fb, side = -np.inf, np.inf, 0.0, 0.0, 0  # residuals at both ends, and as false position weighs them
     for step in range(_MOST):
         m = a - fa * (b - a) / (fb - fa) if fb > fa and step % 8 != 7 else 0.5 * (a + b)
@@ -100,16 +101,41 @@ def _solved(row, P, shut, β, f):
 
 
 @jit
-def crossed(row, β, f, P):
-    """v, Q_p and dQ_p/dP of a section at the pressure P."""
-    x, v, y, q, q_pr = _solved(row, P, False, β, f)
-    inside = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE)
+def _fed(row, P, x, v, q):
+    """Flow through the valve from the pump to the head side, the check open."""
     q_ph = row[4] * _root(P - x)
-    if inside and row[4] > 0.0:  # no more than at either limit: x may be one and yet not found as one
+    if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) and row[4] > 0.0:  # no more than at a limit: x may be one, not found as one
         q_ph = min(max(row[0] * v + row[6] * np.sqrt(x) - q, row[4] * _root(P - row[2])), row[4] * np.sqrt(P))
     if row[5] == 0.0:  # one valve from the pump, behind its check
         q_ph = max(q_ph, 0.0) if P > x else 0.0
-    Q_p = q_ph + q_pr
+    return q_ph
+
+
+@jit
+def passed(row, β, f, P, found):
+    """v and Q_p of a section at the pressure P; found: x, y [Pa], q_ph, q_pr, q_th, q_tr, q_a, q_ho, q_ro [m³/s].
+
+    Flows keep their digits however small: they come from balances and roots of small drops, not from differences of pressures.
+    """
+    x, v, y, q, q_pr = _solved(row, P, False, β, f)
+    q_ph, q_a = _fed(row, P, x, v, q), q
+    if q_ph + q_pr <= 0.0:
+        x, v, y, q, _ = _solved(row, P, True, β, f)
+        k_e = row[4] * row[5] / np.sqrt(row[4] * row[4] + row[5] * row[5]) if row[4] + row[5] > 0.0 else 0.0
+        q_a = q * row[8] / (row[8] + k_e) if q > 0.0 and row[8] > 0.0 else 0.0
+        q_ph, q_pr = q - q_a, q_a - q
+    q_th, q_tr = row[6] * np.sqrt(x), row[7] * np.sqrt(max(y, 0.0))
+    found[0], found[1], found[2], found[3], found[4], found[5], found[6] = x, y, q_ph, q_pr, q_th, q_tr, q_a
+    found[7] = 0.0 if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) else q_ph - q_th + q_a - row[0] * v
+    found[8] = 0.0 if _EDGE * row[3] < y < row[3] * (1.0 - _EDGE) else q_pr - q_tr - q_a + row[1] * v
+    return v, max(q_ph + q_pr, 0.0)
+
+
+@jit
+def crossed(row, β, f, P):
+    """v, Q_p and dQ_p/dP of a section at the pressure P."""
+    x, v, y, q, q_pr = _solved(row, P, False, β, f)
+    Q_p = _fed(row, P, x, v, q) + q_pr
     if Q_p <= 0.0:
         return _solved(row, P, True, β, f)[1], 0.0, 0.0
     return v, Q_p, _slope(row, β, P, x, y)

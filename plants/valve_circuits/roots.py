@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plants.valve_circuits.crossed import crossed
+from plants.valve_circuits.crossed import crossed, passed
 from plants.valve_circuits.jit import jit
-from plants.valve_circuits.kernel import _next, pumped, section
+from plants.valve_circuits.kernel import _next
 from plants.valve_circuits.quick import DONE, quick
 
 _MOST = 400
@@ -67,34 +67,74 @@ def resolve(rows, supply, β, f, v, q):
 
 
 @jit
-def _demand(rows, supply, v, P, p):
-    """r at P for given velocities; p (N, 2) is set to P_h, P_r."""
+def moving(row, v, P, found):
+    """Q_p of a section that moves at v while the pump holds P: `crossed.passed` under the force at which it moves so.
+
+    Λ falls along the force, by no more than 1/β: a root between what the reliefs bear. Any force does where v leaves it open.
+    """
+    a, b = -row[1] * row[3], row[0] * row[2]
+    β = (b - a) / (abs(v) + (row[4] + row[5] + row[6] + row[7] + row[8]) * np.sqrt(row[2] + row[3]) / (row[0] + row[1]) + 1e-300)
+    fa, Q_p = passed(row, β, a - β * v, P, found)
+    if fa <= v:
+        return Q_p
+    fb, Q_p = passed(row, β, b - β * v, P, found)
+    if fb >= v:
+        return Q_p
+    fa, fb, before = fa - v, fb - v, 2.0 * (b - a)
+    for step in range(_MOST):
+        f = _next(a, -fa, b, -fb, before, step)
+        if not a < f < b:
+            break
+        before = b - a
+        w, Q_p = passed(row, β, f - β * v, P, found)
+        if w == v:
+            break
+        if w > v:
+            a, fa = f, w - v
+        else:
+            b, fb = f, w - v
+    return Q_p
+
+
+@jit
+def _demand(rows, supply, v, P, found):
+    """r at P for given velocities; found (N, 9) is set as `crossed.passed` does."""
     r = supply[0] - supply[2] * np.sqrt(P)
     for j in range(rows.shape[0]):
-        p[j, 0], p[j, 1] = section(rows[j], P, v[j], 0.0)
-        r -= pumped(rows[j], P, v[j], 0.0, p[j, 0], p[j, 1])
+        r -= moving(rows[j], v[j], P, found[j])
     return r
 
 
 @jit
-def given(rows, supply, v, p):
-    """P; sets p (N, 2) to P_h, P_r at the velocities v (N)."""
+def given(rows, supply, v, found):
+    """P; sets found (N, 9), each section's pressures and flows, at the velocities v (N)."""
     a, b = 0.0, supply[1]
-    fb = _demand(rows, supply, v, b, p)
+    fb = _demand(rows, supply, v, b, found)
     if fb >= 0.0:
         return b
-    fa = _demand(rows, supply, v, a, p)
+    fa = _demand(rows, supply, v, a, found)
     before = 2.0 * (b - a)
     for step in range(_MOST):
         P = _next(a, -fa, b, -fb, before, step)
         if not a < P < b:
             break
-        before, f = b - a, _demand(rows, supply, v, P, p)
+        before, f = b - a, _demand(rows, supply, v, P, found)
         if f > 0.0:
             a, fa = P, f
         else:
             b, fb = P, f
-    return b if fa > -fb else a
+    P = b if fa > -fb else a
+    _demand(rows, supply, v, P, found)
+    return P
+
+
+@jit
+def loaded(rows, supply, β, f, found, v):
+    """P; sets found (N, 9) and v (N) at the loads β, f̄ (N)."""
+    P = resolve(rows, supply, β, f, v, np.zeros(len(β)))
+    for j in range(rows.shape[0]):
+        v[j] = passed(rows[j], β[j], f[j], P, found[j])[0]
+    return P
 
 
 @jit

@@ -4,7 +4,7 @@
     Λ(circuit, openings, u_b, β, f̄)    velocities with β_j v_j + f̄_j ∈ Γ_j(v)
     operating(circuit, openings, u_b, v, f)   pressures, flows, states there
 
-openings: one `Openings` a section. Ends of intervals are limits of Γ from either side: v is moved by 1e-14 of Q/A.
+openings: one `Openings` a section. Ends of intervals are those of all pressures that balance (`levels`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import numpy as np
 from plants.valve_circuits import closed
 from plants.valve_circuits.circuit import Circuit, Openings
 from plants.valve_circuits.kernel import _flows
-from plants.valve_circuits.roots import given, resolve_all
+from plants.valve_circuits.levels import ranges
+from plants.valve_circuits.roots import given, loaded, resolve_all
 from plants.valve_circuits.states import segment
 from workbench.errors import InputError
 
-_STEP = 1e-14  # of Q/A: far above rounding of velocities, far below anything asked of a force
 _SHUT = 1e-12  # of Q: a check or relief with less flow counts as shut
 _EDGE = 1e-12  # of a relief's pressure: a chamber as near to its limit is at it
+_AWAY = 1e-6  # of full speed: a force under which a section would move otherwise is not in Γ(v)
 
 
 class Interval(NamedTuple):
@@ -98,31 +99,49 @@ def Γ(circuit: Circuit, openings, u_b: float, v) -> Interval:
     if len(rows) == 1 and rows[0, 8] == 0.0 and _one(openings)[0].direction is not None:
         with np.errstate(over="ignore"):
             return Interval(*(np.array([float(closed.Γ(rows[0], supply, v[0], upper))]) for upper in (False, True)))
-    return _forces(rows, _bounds(rows, supply, v, _one(openings)))
+    P, flows = _solved(circuit, rows, supply, v, None)
+    return _forces(ranges(rows, supply, P, flows)[1])
 
 
 def operating(circuit: Circuit, openings, u_b: float, v, f=None) -> Operating:
     """Pressures, flows and valve states at the velocities v; f: forces [N], where they are known (Λ gives β v + f̄), narrow the
-    pressures. Pressures not determined are intervals, each the range of one over all that balance; flows are unique."""
+    pressures. Pressures not determined are intervals, each the range of one over all that balance; flows are unique.
+
+    Raises InputError for forces that are not in Γ(v).
+    """
     rows, supply = circuit.rows(openings), circuit.supply(u_b)
     openings, v = _one(openings), _velocities(circuit, v)
     f = None if f is None else _each(circuit, f, "f", "force", "N")
-    runs = _bounds(rows, supply, v, openings)
-    force = Γ(circuit, openings, u_b, v) if f is None else Interval(f, f)
-    pumps = [P for run in runs for P, _ in run]
-    P = Interval(min(pumps), max(pumps))
-    Q_b, parts = supply[2] * np.sqrt(P.low), []
-    flows = [_section_flows(row, *run[0], j, v[j]) for j, (row, run) in enumerate(zip(rows, runs))]
-    Q_M = supply[0] - Q_b - sum(max(q[0] + q[1], 0.0) for q in flows)
-    pR = bool(Q_M > _SHUT * supply[0] and P.high >= supply[1] * (1 - 1e-12))
-    for j, (row, q, o) in enumerate(zip(rows, flows, openings)):
-        back = _back_only(row, v[j])
-        P_h, P_r = _narrowed(row, *_ranges(runs[j], j, row if back else None), None if f is None else force.low[j], back)
-        open_ = [bool(s * Q > _SHUT * supply[0]) for Q in (q[5], q[6]) for s in (1, -1)]
-        hR, hSC, rR, rSC = open_
+    P, flows = _solved(circuit, rows, supply, v, f)
+    span, found = ranges(rows, supply, P, flows, f)
+    Q_b, parts = supply[2] * np.sqrt(P), []
+    Q_M = supply[0] - Q_b - sum(max(q[2] + q[3], 0.0) for q in flows)
+    pR = bool(Q_M > _SHUT * supply[0] and P >= supply[1] * (1 - 1e-12))
+    for j, (row, q, at, o) in enumerate(zip(rows, flows, found, openings)):
+        hR, hSC, rR, rSC = [bool(s * Q > _SHUT * supply[0]) for Q in q[7:] for s in (1, -1)]
         name = segment(o.direction, int(np.sign(v[j])), hR, hSC, pR, rSC, rR) if row[8] == 0.0 else None
-        parts.append(SectionState(P_h, P_r, *q, hR, hSC, rSC, rR, bool(q[0] + q[1] > _SHUT * supply[0]), name))
-    return Operating(v, force, P, float(Q_b), float(max(Q_M, 0.0)), pR, tuple(parts))
+        parts.append(SectionState(Interval(*at.P_h), Interval(*at.P_r), *map(float, q[2:]), hR, hSC, rSC, rR,
+                                  bool(q[2] + q[3] > _SHUT * supply[0]), name))
+    force = _forces(found) if f is not None else Γ(circuit, openings, u_b, v)
+    return Operating(v, force, Interval(*span), float(Q_b), float(max(Q_M, 0.0)), pR, tuple(parts))
+
+
+def _solved(circuit: Circuit, rows, supply, v, f):
+    """P, and `crossed.passed` of every section (N, 9), at the velocities v, under the forces f where they are known."""
+    flows = np.zeros((len(rows), 9))
+    if f is None:
+        return given(rows, supply, v, flows), flows
+    most = rows[:, 0] * rows[:, 2] + rows[:, 1] * rows[:, 3]
+    full = (supply[0] + rows[:, 4:].max(1) * np.sqrt(rows[:, 2])) / rows[:, 0]
+    β, w = most / full, np.zeros(len(v))
+    P = loaded(rows, supply, β, f - β * v, flows, w)
+    far = np.abs(w - v) > _AWAY * (full + np.abs(v))
+    if far.any():
+        j = int(np.argmax(far))
+        raise InputError(f"{f[j]:.6g} N is no force of section {circuit.sections[j].name} at {v[j]:.6g} m/s: under it and these "
+                         f"openings it would move at {w[j]:.6g} m/s", key="f",
+                         mend="give the forces βv + f̄ of Λ, or leave f out: Γ tells which there are")
+    return P, flows
 
 
 def _one(openings) -> tuple[Openings, ...]:
@@ -141,56 +160,8 @@ def _each(circuit: Circuit, numbers, key: str, what: str, unit: str) -> np.ndarr
     return found
 
 
-def _bounds(rows, supply, v, openings):
-    """For each section, (P, pressures (N, 2)) at its least force and at its greatest.
-
-    More of the pump's flow to another section lowers P, and with it the force of a section that extends.
-    """
-    step = _STEP * np.maximum(np.abs(v), supply[0] / np.maximum(rows[:, 0], rows[:, 1]))
-    takes = np.array([-1.0 if o.direction == -1 else 1.0 for o in openings])
-    runs = []
-    for j in range(len(v)):
-        both = []
-        for side in (1.0, -1.0):
-            moved = takes * takes[j] * side
-            moved[j] = side
-            p = np.zeros((len(v), 2))
-            both.append((given(rows, supply, v + moved * step, p), p))
-        runs.append(both)
-    return runs
-
-
-def _forces(rows, runs) -> Interval:
-    ends = [[rows[j, 0] * p[j, 0] - rows[j, 1] * p[j, 1] for j, (_, p) in enumerate(side)] for side in zip(*runs)]
-    return Interval(np.minimum(*map(np.array, ends)), np.maximum(*map(np.array, ends)))
-
-
-def _back_only(row, v) -> bool:
-    """Whether a section stands whose rod side has no way out but regeneration: any P_r ≤ P_h balances then."""
-    return v == 0.0 and row[8] > 0.0 and row[7] == 0.0
-
-
-def _ranges(run, j, back) -> tuple[Interval, Interval]:
-    """P_h, P_r: ends of the force are ends of the pressures. back: row of a section that is `_back_only`; there P_r may rise as far
-    as P_h, and P_h sink to what feeds it."""
-    (P, p), (_, o) = run
-    P_h, P_r = (Interval(min(p[j, i], o[j, i]), max(p[j, i], o[j, i])) for i in (0, 1))
-    if back is None:
-        return P_h, P_r
-    fed = min(P, back[2]) if back[4] > 0.0 else P_r.low
-    return Interval(min(P_h.low, fed), P_h.high), Interval(P_r.low, max(P_r.high, min(back[3], P_h.high)))
-
-
-def _narrowed(row, P_h, P_r, f, back: bool) -> tuple[Interval, Interval]:
-    """The ranges on the line f = A_h P_h − A_r P_r; f None: as they are."""
-    if f is None:
-        return P_h, P_r
-    A_h, A_r = row[:2]
-    if back and A_h != A_r:  # P_r ≤ P_h
-        meet = float(np.clip(f / (A_h - A_r), *P_r))
-        P_r = Interval(P_r.low, meet) if A_h > A_r else Interval(meet, P_r.high)
-    h = Interval(*(float(np.clip((f + A_r * p) / A_h, *P_h)) for p in P_r))
-    return h, Interval(*(float(np.clip((A_h * p - f) / A_r, *P_r)) for p in h))
+def _forces(found) -> Interval:
+    return Interval(*(np.array([at.f[end] for at in found]) for end in (0, 1)))
 
 
 def _section_flows(row, P, p, j, v):
