@@ -128,10 +128,9 @@ def test_planted_faults_are_seen():
     same = FUNCTIONS["rhs"]
     assert apart(Odd(), same, [0.1], [0.4], []) < 1e-15
     assert apart(Odd(fault="other numbers"), same, [0.1], [0.4], []) > 1e-12
-    with pytest.raises(InputError, match="not a number"):
-        simulate(Odd(fault="not a number"), Scenario(0.1))
-    for fault in ("array", "branch"):
-        with pytest.raises(Exception):  # noqa: B017 — whatever CasADi says, it is no number
+    for fault, sentence in (("not a number", "one thing on numbers and another on expressions"),
+                            ("array", "write vectors as lists"), ("branch", "np.where")):
+        with pytest.raises(InputError, match=sentence):
             simulate(Odd(fault=fault), Scenario(0.1))
 
 

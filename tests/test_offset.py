@@ -1,4 +1,6 @@
-"""A start away from the path is away from the path: `scenario.offset` moves the machine, never the reference."""
+"""A start away from the path is away from the path: `scenario.offset` moves the machine, never the
+reference.
+"""
 
 from dataclasses import dataclass
 
@@ -8,14 +10,29 @@ from small import Feedback, Linear
 
 from controllers import PID
 from plants import MeteredCrane, machine
-from workbench import ClosedLoop, Controller, Hold, InputError, Sampled, Scenario, Signal, Sine, Waypoints, simulate
+from workbench import (
+    ClosedLoop,
+    Controller,
+    Hold,
+    InputError,
+    Sampled,
+    Scenario,
+    Signal,
+    Sine,
+    Waypoints,
+    simulate,
+)
 from workbench.demand import Demand
 from workbench.simulate import start_state
 from workbench.spaces import task_values
 from workbench.system import names
 
 CRANE = machine("hiab-xs031").plant.locked(extension=0.37)
-PLANTS = {"crane": CRANE, "metered crane": MeteredCrane(CRANE, u_b=0.03), "four-bar": machine("four-bar").plant}
+PLANTS = {
+    "crane": CRANE,
+    "metered crane": MeteredCrane(CRANE, u_b=0.03),
+    "four-bar": machine("four-bar").plant,
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,12 @@ class Listening(Controller):
 def references(space, n):
     """Every kind of reference that may begin where the machine stands."""
     size = tuple(0.01 * (i + 1) for i in range(n))
-    return [None, Hold(space, "start"), Sine(space, "start", size, 0.5), Waypoints(space, ("start", "start"), 1.0)]
+    return [
+        None,
+        Hold(space, "start"),
+        Sine(space, "start", size, 0.5),
+        Waypoints(space, ("start", "start"), 1.0),
+    ]
 
 
 def first_row(plant, space, reference, offset):
@@ -86,7 +108,12 @@ def test_start_moves_the_reference_and_the_offset_does_not():
         assert x0[:2] - wanted == pytest.approx([0.0, -0.01], abs=1e-12)
 
 
-OUTPUT = [None, Hold("output", "start"), Sine("output", "start", (0.2,), 0.5), Waypoints("output", ("start", "start"), 1.0)]
+OUTPUT = [
+    None,
+    Hold("output", "start"),
+    Sine("output", "start", (0.2,), 0.5),
+    Waypoints("output", ("start", "start"), 1.0),
+]
 
 
 @pytest.mark.parametrize("reference", OUTPUT)
@@ -101,6 +128,7 @@ def test_outputs_and_log(reference):
 
 def test_a_law_called_from_python_sees_the_offset():
     """The same first row fused and called from Python."""
+
     class Still:
         references = ("x_1_d", "x_2_d")
 
@@ -108,7 +136,10 @@ def test_a_law_called_from_python_sees_the_offset():
             return [0.0, 0.0]
 
     scenario = Scenario(0.003, offset={"q_1": 0.02})
-    before, after = (task_values(CRANE, "piston", [CRANE.initial()[0] + d, CRANE.initial()[1]]) for d in (0.0, 0.02))
+    before, after = (
+        task_values(CRANE, "piston", [CRANE.initial()[0] + d, CRANE.initial()[1]])
+        for d in (0.0, 0.02)
+    )
     for law in (Sampled(PID(CRANE), 1e-3), Still()):
         log = simulate(ClosedLoop(CRANE, law), scenario, compiled=False)
         assert log.array("x_1_d")[0] == pytest.approx(before[0], abs=1e-12)
@@ -117,7 +148,9 @@ def test_a_law_called_from_python_sees_the_offset():
 
 def test_an_offset_of_rates_and_pressures_leaves_the_path_alone():
     plain = first_row(CRANE, "piston", None, {})[0]
-    assert first_row(CRANE, "piston", None, {"dq_1": 0.3, "p_a1": 4e5})[0] == pytest.approx(plain, abs=1e-12)
+    assert first_row(CRANE, "piston", None, {"dq_1": 0.3, "p_a1": 4e5})[0] == pytest.approx(
+        plain, abs=1e-12
+    )
 
 
 def test_an_offset_out_of_reach_is_refused():

@@ -1,4 +1,6 @@
-"""A trace is never older than the text: globals, methods, closures, modules and partials that change are seen."""
+"""A trace is never older than the text: globals, methods, closures, modules and partials that
+change are seen.
+"""
 
 import functools
 import sys
@@ -12,8 +14,9 @@ from controllers import PID
 from plants import machine
 from workbench import ClosedLoop, Controller, Scenario, Signal, System, linearize, simulate
 from workbench.calculus import trace
+from workbench.own_text import own_version
 from workbench.parameters import digest, structure
-from workbench.reach import own_version, reached
+from workbench.reach import reached
 
 GAIN = 2.0
 TABLE = {"gains": [1.0, 2.0]}
@@ -74,6 +77,7 @@ def closing(values):
 def nested(x):
     def inner(y):
         return helper(y)
+
     return inner(x)
 
 
@@ -181,6 +185,7 @@ def test_an_attribute_of_a_module(monkeypatch):
 
     def importing(x):
         import gains_of_a_user
+
         return gains_of_a_user.inner.k * x
 
     assert gain_of(Law(importing)) == pytest.approx(3.0)
@@ -210,6 +215,7 @@ def test_a_plant_that_is_no_dataclass_and_changes():
 
 def test_arrays_inside_lists_are_told_apart():
     """Whose text is rounded and cut."""
+
     def holding(last):
         return Law([np.array([*range(2000), 1.0 + last])])
 
@@ -229,7 +235,9 @@ def test_a_method_of_this_library_replaced(monkeypatch):
 
 
 def test_what_does_not_change_keeps_its_trace():
-    """Nothing is traced again for nothing: equal laws, other numbers, modules imported later, a run in between."""
+    """Nothing is traced again for nothing: equal laws, other numbers, modules imported later, a run
+    in between.
+    """
     loop = ClosedLoop(Lag(), Law(helper))
     first = trace(loop, ())
     simulate(loop, Scenario(0.01), compiled=False)
@@ -249,6 +257,7 @@ def test_the_digest_of_a_run_is_free_of_addresses():
 
 def test_cycles_end():
     """A function that calls itself, objects that hold each other, a list that contains itself."""
+
     def falling(n):
         return 1.0 if n == 0 else falling(n - 1)
 

@@ -337,7 +337,7 @@ def test_runs_are_repeatable_and_their_provenance_plain(two_joint, short):
 
 
 def test_a_start_that_is_no_number():
-    with pytest.raises(InputError, match="not finite at the start"):
+    with pytest.raises(InputError, match="gives nan for x0"):
         simulate(replace(INTEGRATOR, x0=(float("nan"),)), Scenario(0.1))
 
 

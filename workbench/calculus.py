@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.parameters import bind, leaves, structure
+from workbench.reach import own
 from workbench.switches import refuse_undecided
 from workbench.system import System, find, names
 
@@ -131,6 +132,10 @@ def trace(system: System, live: Sequence[str]) -> Traced:
     """Trace every function of `system` once; equal structures share one trace (numbers are symbols)."""
     key = (structure(system), tuple(live), tuple(sorted(system.defaults())))
     if key not in _traces:
+        if not own(type(system)):
+            from workbench.contract import check_plant
+
+            check_plant(system)
         _traces[key] = _trace(system, tuple(live))
     return _traces[key]
 

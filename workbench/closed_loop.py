@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from workbench.contract import check_law, check_plant
 from workbench.errors import InputError
 from workbench.plain import Plain, joined
 from workbench.system import System, controls, find, innermost, names
@@ -27,7 +28,9 @@ class ClosedLoop(System):
     shows: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self):
+        check_plant(self.plant)
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
+        check_law(self.controller, self.plant)
         who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
         outs, ins = names(self.plant.outputs), names(self.plant.inputs)
         reads = tuple(outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)

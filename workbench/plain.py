@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
 from workbench.errors import InputError
+from workbench.reach import own
 from workbench.system import Controller, Signal, System, controls, find, innermost, rewrapped
 
 
@@ -59,6 +61,8 @@ def plain(law, plant: System) -> Plain:
         raise InputError(f"{given.name} is no controller",
                          mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u")
 
+    _check_calls(law, given.name)
+
     def wanted(attribute):
         return getattr(given, attribute) or getattr(law, attribute, None)
 
@@ -70,6 +74,34 @@ def plain(law, plant: System) -> Plain:
 
     own = tuple(s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ())
     return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
+
+
+# What a user's law may have, and the names of what it is called with.
+CALLS = {"step": "t, z, y, r", "command": "t, z, y, r", "start": "t, z, y, r", "monitor": "t, z, y, r", "initial": ""}
+
+
+def _check_calls(law: Any, name: str) -> None:
+    """InputError for a function, or a method, that cannot be called with what it will be given."""
+    if own(type(law)):
+        return
+    wanted = {f"{name}.{method}": (getattr(law, method), arguments)
+              for method, arguments in CALLS.items() if hasattr(law, method)}
+    if not (hasattr(law, "step") or hasattr(law, "command")):
+        wanted[name] = (law, "t, y, r")
+    for place, (f, arguments) in wanted.items():
+        if isinstance(f, type):
+            raise InputError(f"{place} is a class, not one of its objects", mend=f"make one: {place}(…)")
+        if not callable(f):
+            raise InputError(f"{place} is {f!r}, which cannot be called", mend=f"make it a method: def {place}(self, {arguments})")
+        if isinstance(law, type):
+            raise InputError(f"{name} is a class, not one of its objects", mend=f"make one: {name}(…)")
+        try:
+            inspect.signature(f).bind(*(arguments.split(", ") if arguments else ()))
+        except TypeError as why:
+            raise InputError(f"{place} cannot be called as ({arguments}): {why}",
+                             mend=f"it is called with ({arguments}) in this order; t in s, y and r are lists of floats") from None
+        except ValueError:  # built in: it shows no signature
+            continue
 
 
 def _reference(name: str, plant: System) -> Signal:

@@ -1,14 +1,17 @@
-"""What a text depends on beside the numbers of its system: the code it can reach, and the values that code reads.
+"""What a text depends on beside the numbers of its system: the code it can reach, and the values
+that code reads.
 
-An expression graph is worth as long as the text it was traced from. In a running interpreter that text changes without the
-system changing: a global gets another value, a method of a class is replaced, a cell of a notebook runs again, a list that a
-function closes over grows. `reached(things)` is a text that changes whenever one of these does, to be part of every key under
+An expression graph is worth as long as the text it was traced from. In a running interpreter that
+text changes without the system changing: a global gets another value, a method of a class is
+replaced, a cell of a notebook runs again, a list that a function closes over grows.
+`reached(things)` is a text that changes whenever one of these does, to be part of every key under
 which something traced is kept.
 
-Followed are functions (their code, defaults, what they close over, the globals and attributes of modules that they name),
-classes (every attribute along the method resolution order), bound methods, partials, properties, and the values found there, as
-deep as they go. The interpreter's own and third-party modules are taken as they are. The text of this library is followed by
-identity only (`own_version`): it does not change by itself, and a method that somebody replaces is seen.
+Followed are functions (their code, defaults, what they close over, the globals and attributes of
+modules that they name), classes (every attribute along the method resolution order), bound methods,
+partials, properties, and the values found there, as deep as they go. The interpreter's own and
+third-party modules are taken as they are. The text of this library is followed by identity only
+(`own_version`): it does not change by itself, and a method that somebody replaces is seen.
 """
 
 from __future__ import annotations
@@ -17,23 +20,57 @@ import builtins
 import dis
 import functools
 import hashlib
-import operator
 import sys
-from collections.abc import Iterable, Mapping
-from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from collections.abc import Iterable
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
 
+from workbench.own_text import own_version
+
 OWN = ("workbench", "plants", "controllers", "reports")
-# Modules whose text is traced: what stands in them is part of a loop's equations.
-TRACED = ("plants.", "controllers.", "workbench.closed_loop", "workbench.wrappers", "workbench.system", "workbench.calculus")
-LIBRARIES = sys.stdlib_module_names | {"numpy", "casadi", "scipy", "cvxpy", "pint", "matplotlib", "pandas", "h5py", "control",
-                                       "pytest", "_pytest"}
+LIBRARIES = sys.stdlib_module_names | {
+    "numpy",
+    "casadi",
+    "scipy",
+    "cvxpy",
+    "pint",
+    "matplotlib",
+    "pandas",
+    "h5py",
+    "control",
+    "pytest",
+    "_pytest",
+}
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__abstractmethods__", "_abc_impl",
-                   "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__init__", "__repr__", "__eq__",
-                   "__hash__", "__setattr__", "__delattr__", "__firstlineno__", "__static_attributes__"}
+_OF_EVERY_CLASS = {
+    "__dict__",
+    "__weakref__",
+    "__doc__",
+    "__module__",
+    "__annotations__",
+    "__abstractmethods__",
+    "_abc_impl",
+    "__dataclass_fields__",
+    "__dataclass_params__",
+    "__match_args__",
+    "__init__",
+    "__repr__",
+    "__eq__",
+    "__hash__",
+    "__setattr__",
+    "__delattr__",
+    "__firstlineno__",
+    "__static_attributes__",
+}
 
 
 def home(thing: Any) -> str:
@@ -48,19 +85,27 @@ def own(thing: Any) -> bool:
 
 
 def reached(things: Iterable[Any]) -> str:
-    """Text that is the same as long as the code reachable from `things`, and the values it reads, are the same."""
+    """Text that is the same as long as the code reachable from `things`, and the values it reads,
+    are the same.
+    """
     walk = _Walk()
     for thing in things:
         walk.take(thing)
     text = "\n".join(walk.parts)
-    return f"{own_version()}:{hashlib.sha256(text.encode()).hexdigest()[:24]}" if text else str(own_version())
+    return (
+        f"{own_version()}:{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+        if text
+        else str(own_version())
+    )
 
 
 _numbers: dict[int, tuple[Any, int]] = {}
 
 
 def number(thing: Any) -> int:
-    """A number for an object that has nothing but its identity. The object is kept, so that no other gets its number."""
+    """A number for an object that has nothing but its identity. The object is kept, so that no
+    other gets its number.
+    """
     return _numbers.setdefault(id(thing), (thing, len(_numbers)))[1]
 
 
@@ -68,7 +113,9 @@ _codes: dict[CodeType, tuple[int, tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def _read(code: CodeType) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
-    """(number of this code, globals it names, attributes it names), functions written inside it included."""
+    """(number of this code, globals it names, attributes it names), functions written inside it
+    included.
+    """
     if code in _codes:
         return _codes[code]
     globals_: dict[str, None] = {}
@@ -136,7 +183,9 @@ class _Walk:
         if array.dtype == object:
             self.take(array.tolist())
             return
-        self.parts.append(f"array {array.shape} {array.dtype} {hashlib.sha256(array.tobytes()).hexdigest()}")
+        self.parts.append(
+            f"array {array.shape} {array.dtype} {hashlib.sha256(array.tobytes()).hexdigest()}"
+        )
 
     def _function(self, function: FunctionType) -> None:
         if own(function) or home(function) in LIBRARIES:
@@ -198,7 +247,9 @@ class _Walk:
                     self.take(value)
 
     def _object(self, thing: Any) -> None:
-        """Any other object: what it wraps, or its class and its attributes, or, where it shows none, its identity."""
+        """Any other object: what it wraps, or its class and its attributes, or, where it shows
+        none, its identity.
+        """
         if isinstance(thing, property):
             self.take((thing.fget,))
         elif isinstance(thing, (staticmethod, classmethod, MethodType)):
@@ -213,7 +264,12 @@ class _Walk:
 
     def _attributes(self, thing: Any) -> bool:
         """Add class and attributes of an instance; False where it has none that can be seen."""
-        slots = [name for base in type(thing).__mro__ for name in vars(base).get("__slots__", ()) if hasattr(thing, name)]
+        slots = [
+            name
+            for base in type(thing).__mro__
+            for name in vars(base).get("__slots__", ())
+            if hasattr(thing, name)
+        ]
         if not hasattr(thing, "__dict__") and not slots:
             return False
         if home(type(thing)) in LIBRARIES and not vars(thing):
@@ -222,72 +278,3 @@ class _Walk:
         self.take([(name, getattr(thing, name)) for name in slots])
         self.take(getattr(thing, "__dict__", {}))
         return True
-
-
-# ---- the text of this library ---------------------------------------------------------------------------------------
-class _Version:
-    """The last look at the library's own text: namespaces with what stood in them, functions with their code.
-
-    states: number of every state seen so far, by what stood where; what stood there is kept, so that no address is used twice.
-    A module that is imported later adds to a state and does not change it.
-    """
-
-    def __init__(self):
-        self.modules = 0
-        self.spaces: list[tuple[Mapping, tuple]] = []
-        self.functions: list[FunctionType] = []
-        self.codes: list[CodeType] = []
-        self.named: dict[str, list] = {}
-        self.current = 0
-        self.states: dict[tuple[int, ...], int] = {}
-        self.kept: list = []
-
-    def unchanged(self) -> bool:
-        """Whether every name still means what it meant, and every function still has its code."""
-        if self.modules != len(sys.modules):
-            return False
-        for space, before in self.spaces:
-            now = tuple(space.values())
-            if len(now) != len(before) or not all(map(operator.is_, now, before)):
-                return False
-        return all(map(operator.is_, map(_code_of, self.functions), self.codes))
-
-    def look(self) -> None:
-        """Take everything down anew; the number is another one where what was known is no longer so."""
-        self.modules = len(sys.modules)
-        modules = [(name, vars(module)) for name, module in sorted(sys.modules.items()) if name.startswith(TRACED)]
-        spaces = dict(modules)
-        for name, space in modules:
-            classes = [value for value in space.values() if isinstance(value, type) and value.__module__ == name]
-            spaces |= {f"{name}:{cls.__qualname__}": vars(cls) for cls in classes}
-        self.spaces = [(space, tuple(space.values())) for space in spaces.values()]
-        before = self.named
-        self.named = {name: _told(space) for name, space in spaces.items()}
-        flat = [value for values in self.named.values() for value in values]
-        self.functions = [value for value in flat if isinstance(value, FunctionType)]
-        self.codes = [function.__code__ for function in self.functions]
-        self.kept += [flat, self.codes]
-        state = tuple(map(id, [*flat, *self.codes]))
-        same = all(len(values) == len(self.named.get(name, ())) and all(map(operator.is_, values, self.named[name]))
-                   for name, values in before.items())
-        if same:
-            self.states[state] = self.current
-        self.current = self.states.setdefault(state, len(self.states) + 1)
-
-
-def _told(space: Mapping) -> list:
-    """What stands in a namespace, and the code of its functions; modules and what the interpreter notes there left out."""
-    values = [value for name, value in space.items()
-              if not isinstance(value, ModuleType) and name not in ("__warningregistry__", "__builtins__")]
-    return values + [value.__code__ for value in values if isinstance(value, FunctionType)]
-
-
-_code_of = operator.attrgetter("__code__")
-_version = _Version()
-
-
-def own_version() -> int:
-    """Number of the state that the traced modules of this library are in: another one after a method was replaced."""
-    if not _version.unchanged():
-        _version.look()
-    return _version.current

@@ -14,6 +14,7 @@ import numpy as np
 from workbench import native, stiff
 from workbench.adaptive import adaptive, fixed
 from workbench.calculus import trace
+from workbench.contract import check_plant
 from workbench.demand import Demand
 from workbench.errors import InputError
 from workbench.grid import Grid, Rows, grid, logging
@@ -93,10 +94,11 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     a sample is longer than `max_step`. Equal steps are the same; adaptive ones end on these rows, too.
     demand: what the scenario demands of the loop, where the caller has it already.
     Returns the Log: states, power integrals ("E_…"), monitors at every logged sample, after the jump of that instant. A run
-    that diverges ends there and says so in `log.status`. Raises InputError for references out of reach and signals that do
-    not exist.
+    that diverges ends there and says so in `log.status`. Raises InputError for references out of reach, signals that do
+    not exist, and a system of the user's that is not what `workbench.system` asks for.
     """
     scenario = scenario or Scenario()
+    check_plant(loop)
     if getattr(loop, "hosted", False):
         from workbench.hosted import simulate_hosted
 
