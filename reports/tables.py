@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.parameters import Leaf, annotations, label, leaves
 from workbench.units import display, format_quantity, pretty
-from workbench.verdict import STRENGTHS, Assumption, Verdict
+from workbench.verdict import STRENGTHS, Assumption, Verdict, answers_stability
 
 from .metering import behind
 from .signals import actuator
@@ -103,6 +103,9 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
     kind = {"proof": "all are proven", "numerical": "the weakest rests on floating-point algebra",
             "sampled": "the weakest rests on sampled runs"}[weakest]
     text = f"All {n} counted claims hold; {kind}." if n > 1 else f"The one counted claim holds; {_alone[weakest]}."
+    if not answers_stability(counted):
+        unasked = "Stability was not asked: none of the counted claims is about it."
+        return {"word": "holds", "lead": "The requirements hold.", "text": f"{unasked} {text}"}
     return {"word": "holds", "lead": "Yes.", "text": text}
 
 

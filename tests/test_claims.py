@@ -35,12 +35,13 @@ from workbench.verification.requirements import (
     check_energy,
     check_pressures,
     check_saturation,
-    check_settled,
     check_tracking,
+    range_used,
     resting_on,
 )
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
+from workbench.verification.settled import check_settled
 
 SHORT = Scenario(reference=PATH, duration=0.6)
 KNOWN = VDC(model=CRANE)
@@ -268,19 +269,40 @@ def test_saturation_counts_time_at_the_limit(good, share, holds):
     assert verdict.holds is holds and "u_2" in verdict.worst
 
 
-@pytest.mark.parametrize("amplitude, frequency, kind", [
-    (0.4, 25.0, None), (1.2, 25.0, "chatter of u_1, 25 Hz"), (1.2, 9.0, "chatter of u_1, 9"), (1.2, 0.6, None),
-    (5.0, 0.5, None)])
-def test_chatter_is_told_from_work(good, amplitude, frequency, kind):
-    added = lambda t, u: u + amplitude * np.sin(2 * np.pi * frequency * t)
+@pytest.fixture(scope="module")
+def used(good):
+    """Half of the range that the first command uses, V."""
+    u, (low, high) = good.log.array("u_1"), CRANE.limits()["u_1"]
+    return range_used(u, good.log.time[1], low, high)
+
+
+@pytest.mark.parametrize("share, frequency, kind", [
+    (0.06, 25.0, None), (0.09, 25.0, "chatter of u_1, 25 Hz"), (0.12, 9.0, "chatter of u_1, 9"), (0.12, 0.6, None),
+    (0.5, 0.5, None)])
+def test_chatter_is_told_from_work(good, used, share, frequency, kind):
+    """An amplitude of 7.1 % of the range used is 5 % rms."""
+    added = lambda t, u: u + share * used * np.sin(2 * np.pi * frequency * t)
     verdict = check_settled(C.Settled(), commanded(good, added))
     assert verdict.holds is (kind is None) and (kind or "") in verdict.worst
 
 
-def test_noise_on_a_command_is_chatter_above_its_rms_only(good):
+def test_noise_on_a_command_is_chatter_above_its_rms_only(good, used):
     noise = np.random.default_rng(4).normal(size=len(good.log.time))
-    assert check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.4 * noise)).holds is True
-    assert check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.8 * noise)).holds is False
+    assert check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.045 * used * noise)).holds is True
+    assert check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.06 * used * noise)).holds is False
+
+
+def test_a_range_that_somebody_states_hides_no_chatter(good, used):
+    """The law allows itself a hundred times as much: the share is of what is used."""
+    wide = replace(good, loop=ClosedLoop(CRANE, Sampled(Saturated(KNOWN, -1000.0, 1000.0), 1e-3)))
+    added = lambda t, u: u + 0.12 * used * np.sin(2 * np.pi * 25 * t)
+    assert check_settled(C.Settled(), commanded(wide, added)).holds is False
+
+
+def test_a_jump_is_no_chatter(good, used):
+    """Friction fed forward jumps where a cylinder turns."""
+    jump = lambda t, u: u + 0.4 * used * (t > 2.6) - 0.4 * used * (t > 3.3)
+    assert check_settled(C.Settled(), commanded(good, jump)).holds is True
 
 
 @pytest.mark.parametrize("amplitude, rate, kind", [

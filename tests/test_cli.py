@@ -179,7 +179,7 @@ def test_the_report_gets_everything(folder, monkeypatch, capsys):
 
 
 OUT = ("identity", "power-flows", "hypotheses", "inequality", "practical-stability", "sample-time-limit", "delay-limit",
-       "linear", "settled")
+       "linear", "settled", "machine-limits")
 SHORT = f"""
 plant: hiab-xs031
 scenario: {{duration: 4 s}}
@@ -191,7 +191,7 @@ def test_from_file_to_report(folder, capsys):
     """Nothing stubbed: a short run, verified, logged, reported, and simulated again to the same numbers."""
     (folder / "short.yaml").write_text(SHORT)
     assert verify_stability(["short.yaml", "--report", "r.pdf", "--json", "v.json", "--log", "run.nc"]) == 0
-    assert "4 hold, 0 violated, 0 undecided · run.nc · v.json · r.pdf · exit 0" in capsys.readouterr().out
+    assert "4 hold, 0 violated, 0 undecided · stability was not asked · run.nc · v.json · r.pdf · exit 0" in capsys.readouterr().out
     assert (folder / "r.pdf").read_bytes().startswith(b"%PDF")
     assert len(json.loads((folder / "v.json").read_text())["verdicts"]) == 4
     assert main(["simulate", "short.yaml", "--log", "again.nc", "--csv", "run.csv"]) == 0

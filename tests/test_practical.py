@@ -11,7 +11,8 @@ from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
 from workbench.verdict import exit_code
 from workbench.verification import claims as C
-from workbench.verification.practical import Reach, longer, other_starts, outcome, scan, settled_storage
+from workbench.verification.limits import Reach, outcome, scan
+from workbench.verification.practical import longer, other_starts, settled_storage
 from workbench.verification.run import Run, run, variant
 
 SLOW = Scenario(reference=replace(PATH, leg=2.0))  # there and back, 4 s
@@ -189,7 +190,7 @@ def test_parameters_move_in_the_machine_only(limits):
 @pytest.mark.parametrize("edge, values, good, bad", [
     (3.3, (1, 2, 3, 4, 5), (3.0, 3.3), (3.3, 4.0)), (9, (1, 2, 3), (3, 3), (None, None)), (0.5, (1, 2), (0, 0), (1, 1))])
 def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad):
-    monkeypatch.setattr("workbench.verification.practical.run_many", lambda jobs, judge, tick=None: [judge(j) for j in jobs])
+    monkeypatch.setattr("workbench.verification.limits.run_many", lambda jobs, judge, tick=None: [judge(j) for j in jobs])
     reach = scan(lambda v: v, values, lambda v: (v <= edge, v, 0.0, "" if v <= edge else "beyond"))
     assert isinstance(reach, Reach) and good[0] <= reach.good <= good[1]
     assert reach.bad is None if bad[0] is None else bad[0] <= reach.bad <= bad[1]
@@ -197,7 +198,7 @@ def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad)
 
 def test_an_island_of_failure_is_not_stepped_over(monkeypatch):
     """Good up to 2, bad at 3, good again beyond: what is beyond does not count."""
-    monkeypatch.setattr("workbench.verification.practical.run_many", lambda jobs, judge, tick=None: [judge(j) for j in jobs])
+    monkeypatch.setattr("workbench.verification.limits.run_many", lambda jobs, judge, tick=None: [judge(j) for j in jobs])
     for values in ((1, 2, 3, 4, 5), (1, 3, 4, 5), (1, 2, 2.5, 3, 4)):
         reach = scan(lambda v: v, values, lambda v: (not 2.4 <= v <= 3.3, v, 0.0, "island"))
         assert reach.good < 2.4 <= reach.bad <= 3.0

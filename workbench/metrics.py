@@ -7,7 +7,7 @@ signal is not a number, neither is the result (`limit_cycle`, `settling_time` re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -107,6 +107,7 @@ class LimitCycle:
     rate        1/s, growth of the logarithm of the amplitude
     confidence  share of the variance the periodic waveform explains, 0 … 1
     why         reason for the answer, in words
+    few         there were too few periods to tell
     """
 
     detected: bool
@@ -116,6 +117,7 @@ class LimitCycle:
     rate: float
     confidence: float
     why: str
+    few: bool = False
 
 
 def limit_cycle(t, e, floor: float = 0.0, settled: float = 0.5) -> LimitCycle:
@@ -155,7 +157,7 @@ def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
     harmonics = max(1, min(HARMONICS, int(0.4 * per)))
     windows = int(min(8, cycles // 2, y.size // (6 * (2 * harmonics + 2))))
     if cycles < 6 or windows < 3:
-        return _none(f"{cycles:.1f} periods of {frequency:.4g} Hz, too few to tell")
+        return replace(_none(f"{cycles:.1f} periods of {frequency:.4g} Hz, too few to tell"), few=True)
     z, scale, size = _normalised(y, dt, frequency, harmonics, windows)
     frequency = _refined(z, dt, frequency, size)
     z, scale, size = _normalised(y, dt, frequency, harmonics, windows)

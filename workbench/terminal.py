@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from workbench.units import format_quantity
-from workbench.verdict import Verdict
+from workbench.verdict import Verdict, answers_stability
 
 HEAD = ("claim", "verdict", "strength", "margin", "worst at / why")
 GAP = "  "
@@ -135,7 +135,8 @@ def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str
     n = {word: sum(v.counted and v.word == word for v in verdicts) for word in COLOURS}
     hold = "holds" if n["holds"] == 1 else "hold"
     counts = f"{n['holds']} {hold}, {n['violated']} violated, {n['undecided']} undecided"
-    return " · ".join([counts, *map(clean, written), f"exit {code}"])
+    unasked = ["stability was not asked"] if code == 0 and not answers_stability(verdicts) else []
+    return " · ".join([counts, *unasked, *map(clean, written), f"exit {code}"])
 
 
 def title(case) -> str:

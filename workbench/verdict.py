@@ -81,6 +81,15 @@ class Verdict:
         return {**asdict(self), "data": dict(self.data), "verdict": self.word}
 
 
+STABILITY = ("practical-stability", "linear-stability", "robust-stability", "mpc-stability", "region-of-attraction", "supplied",
+             "sector", "linear")  # keys of claims that say something about stability; the others are requirements on a run
+
+
+def answers_stability(verdicts: Iterable[Verdict]) -> bool:
+    """True where a counted claim about stability holds: only then "Is the loop stable?" may be answered with Yes."""
+    return any(v.counted and v.holds and v.key in STABILITY for v in verdicts)
+
+
 def weakest(*strengths: Strength) -> Strength:
     """Strength of a conclusion drawn from all of these."""
     return max(strengths, key=STRENGTHS.index)

@@ -63,16 +63,18 @@ class Inequality(_Checked):
 @final
 @dataclass(frozen=True)
 class PracticalStability(_Checked):
-    """v stays below a stated bound, from other starts and over twice the duration.
+    """From other starts the loop comes back to its path; v, where the law states one, stays below a bound. Twice the duration.
 
     bound: stated beforehand; left out, it is set on the nominal run (ten times its largest settled v) and then tested on the
-    others. runs: how many other starts, fixed beforehand.
+    others. runs: how many other starts, fixed beforehand, in opposite pairs. longest: runs in which something is still on its
+    way are made longer, up to this (never shorter than twice the scenario).
     """
 
     bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
     runs: int = 6
     spread: Annotated[float, Unit("rad"), "starts: joint angles off by up to this (extensions by as many m)", positive] = 0.02
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
+    longest: Annotated[float, Unit("s"), "up to where runs are lengthened by themselves", positive] = 30.0
     counted: bool = True
 
 
@@ -112,6 +114,19 @@ class Saturation(_Checked):
     """Valves stay off their limits for all but a fraction of the time."""
 
     share: Annotated[float, Unit("1"), "largest acceptable share of time at the limit", fraction] = 0.01
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class MachineLimits(_Checked):
+    """The machine's own limits are kept on the run: pump flow, strokes, vacuum, what reliefs hold, travel of valves.
+
+    A limit at which the machine stays and goes on (a spool at its stop) may be reached for a share of the time; the others, where
+    the model describes no machine any more, never. Ranges of commands are what `saturation` asks.
+    """
+
+    share: Annotated[float, Unit("1"), "share of the time at a limit that the machine bears", fraction] = 0.01
     counted: bool = True
 
 
@@ -198,10 +213,11 @@ class Linear(_Checked):
 @final
 @dataclass(frozen=True)
 class Settled(_Checked):
-    """No limit cycle of the joint errors and no chatter of the commands in the settled half of the run."""
+    """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
 
-    floor: Annotated[str | float, "oscillation below this is of no interest; in the unit of what oscillates"] = 1e-4
-    chatter: Annotated[float, Unit("1"), "rms of a command about its smooth part, as a share of full command", positive] = 0.05
+    floor: Annotated[str | float, "oscillation below is of no interest; in the unit of what oscillates"] = 1e-4
+    chatter: Annotated[float, Unit("1"), "rms of a command's fast part, as a share of the range it uses", positive] = 0.05
+    longest: Annotated[float, Unit("s"), "up to where the rest after the run is lengthened by itself", positive] = 30.0
     counted: bool = True
 
     def __post_init__(self):
@@ -210,7 +226,16 @@ class Settled(_Checked):
             raise ValueError(f"floor: must be greater than zero, got {self.floor!r}")
 
 
+@final
+@dataclass(frozen=True)
+class Unasked(_Checked):
+    """Default claims that this loop cannot be asked, each with the reason: undecided, so that nothing drops out silently."""
+
+    items: tuple[tuple[str, str], ...] = ()
+    counted: bool = False
+
+
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
-         | EnergyBalance | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
+         | EnergyBalance | MachineLimits | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
          | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied
-         | IncrementalPassivity | UniqueVelocity | ValveLosses | NoCavitation)
+         | IncrementalPassivity | UniqueVelocity | ValveLosses | NoCavitation | Unasked)

@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.demand import Demand
 from workbench.errors import InputError
 from workbench.log import Log
-from workbench.reference import Waypoints
 from workbench.scenario import Scenario
-from workbench.simulate import start_state
 from workbench.system import System, innermost
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
@@ -21,6 +18,7 @@ from workbench.verification.ledger import has_ledger
 from workbench.verification.ledger_claims import per_structure_excess, predicted
 from workbench.verification.report_arrays import report_arrays
 from workbench.verification.run import Run
+from workbench.verification.run import run as simulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,72 +32,10 @@ class Study:
 
 
 def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
-    """The claims that make sense for this loop."""
-    from workbench.verification.linear_claims import predictive
+    """The claims that make sense for this loop; what cannot be asked of it stays in the table, with the reason (`Unasked`)."""
+    from workbench.verification.defaults import defaults
 
-    signals = (C.Tracking(), C.Pressures(), C.NoCavitation(), C.Saturation(), C.Settled(), C.EnergyBalance(), C.ValveLosses(),
-               C.UniqueVelocity(), C.IncrementalPassivity(), C.Linear())
-    if loop.period is None:
-        limits = ()
-    else:
-        limits = (C.SampleTimeLimit(), C.DelayLimit())
-    if getattr(loop, "hosted", False):
-        limits, signals = (), signals[:-1]
-    plant = loop.plant
-    closed = not getattr(innermost(loop.controller), "open", False)
-    metered, bounded = hasattr(plant, "valve_account"), hasattr(plant, "p_s") or hasattr(plant, "pressure_limits")
-    kept = {C.Pressures: plant.pressure_names and bounded, C.NoCavitation: metered, C.ValveLosses: metered,
-            C.Saturation: closed and plant.limits(), C.EnergyBalance: plant.power_names, C.Tracking: closed, C.Settled: closed,
-            C.UniqueVelocity: hasattr(plant, "uniqueness"), C.IncrementalPassivity: hasattr(plant, "passivity")}
-    signals = tuple(claim for claim in signals if kept.get(type(claim), True))
-    if has_ledger(loop):
-        limits = (C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality(), C.PracticalStability(), *limits)
-    if not hasattr(plant, "structures"):
-        return (*(limits if has_ledger(loop) else ()), *_plain_claims(loop, scenario, signals))
-    return (*limits, *signals, *((C.Solves(),) if predictive(loop) is not None else ()))
-
-
-def _plain_claims(loop, scenario, signals) -> tuple:
-    """Claims on a plant that is no manipulator: tolerances by the size of the path, proofs where the loop is linear."""
-    from workbench.reference import Hold
-    from workbench.verification.limited import saturates
-    from workbench.verification.linear_claims import predictive
-    from workbench.verification.linear_loop import is_linear
-
-    reference, length = getattr(scenario, "reference", None), scenario.length() if scenario else 10.0
-    size, settle = _span(loop, scenario), min(3.0, length / 3)
-    law, linear = predictive(loop), is_linear(loop.plant)
-    sized = {C.Saturation: C.Saturation(counted=law is None),  # a predictive law plans for its limits
-             C.Tracking: C.Tracking(**({"error": 0.1 * size} if size else {}), settle=settle),
-             C.Settled: C.Settled(**({"floor": 1e-3 * size} if size else {})),
-             C.Pressures: C.Pressures(*getattr(loop.plant, "pressure_limits", ()))}
-    found = [sized.get(type(c), c) for c in signals if type(c) is not C.Linear]
-    scanned = loop.period and length > 3.0 and not getattr(loop, "hosted", False) and not has_ledger(loop)
-    if scanned and hasattr(loop.plant, "valve_account") and C.Tracking in map(type, signals):
-        found.append(C.SampleTimeLimit(**({"error": 0.2 * size} if size else {})))
-    if law is not None:
-        found.append(C.Solves())
-        if linear and isinstance(reference, Hold | None) and not getattr(scenario, "disturbances", None) and law.observer is None:
-            found += [C.MPCStability(), C.CostDecrease()]
-    if linear and (law is not None or not loop.no_derivative):
-        found.insert(0, C.LinearStability())
-    if linear and saturates(loop):
-        found.append(C.RegionOfAttraction(counted=False))
-    return tuple(found)
-
-
-def _span(loop, scenario) -> float:
-    """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
-    reference = getattr(scenario, "reference", None)
-    amplitude = getattr(reference, "amplitude", None)
-    points = getattr(reference, "points", None) or [p for p in (getattr(reference, "point", None),) if p is not None]
-    if amplitude or not points:
-        return float(np.abs(amplitude or 0.0).max())
-    whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
-    try:
-        return float(np.ptp(Demand(loop, whole, start_state(loop, whole)).reference.points, axis=0).max())
-    except InputError:  # the run will say why
-        return 0.0
+    return defaults(loop, scenario)
 
 
 def verify(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
@@ -118,7 +54,7 @@ class _Progress:
             self.tell(self.done / self.total, what)
 
 
-_WORK = {C.PracticalStability: 8, C.SampleTimeLimit: 12, C.DelayLimit: 12, C.ParameterLimit: 12, C.Linear: 2}
+_WORK = {C.PracticalStability: 8, C.Settled: 2, C.SampleTimeLimit: 12, C.DelayLimit: 12, C.ParameterLimit: 12, C.Linear: 2}
 
 
 def study(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
@@ -127,24 +63,35 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
 
     progress(fraction, what) is called along the way. Raises InputError for claims the loop cannot be asked.
     """
-    from workbench.verification.run import run as simulated
-
     scenario = scenario or Scenario()
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
     bar = _Progress(progress, 4 + sum(_WORK.get(type(c), 1) for c in claims))
     bar.tick("simulating", 0)
     run = simulated(loop, scenario)
     bar.tick("simulating", 4)
-    verdicts: dict[int, Verdict] = {}
-    bound = None
-    # Limits rest on the bound of the practical claim, so that one is decided first.
+    verdicts = _verdicts(claims, run, bar)
+    drawn = report_arrays(run, claims, verdicts) | analysis(run, verdicts)  # the latter takes arrays out of the verdicts' data
+    return Study(_with_energy(run, verdicts), run.told, drawn, run)
+
+
+def _verdicts(claims: Sequence, run: Run, bar: _Progress) -> list[Verdict]:
+    """One verdict a claim, in order. Limits rest on the bound of the practical claim, so that one is decided first."""
+    known = {"bound": None, "allowed": _allowed(claims, run), "practical": None}
+    found: dict[int, Verdict] = {}
     for i, claim in sorted(enumerate(claims), key=lambda e: not isinstance(e[1], C.PracticalStability)):
-        verdicts[i] = _check(claim, run, bound, bar)
+        found[i] = _check(claim, run, known, bar)
         if isinstance(claim, C.PracticalStability):
-            bound = verdicts[i].data.get("bound")
-    ordered = [verdicts[i] for i in range(len(claims))]
-    drawn = report_arrays(run, claims, ordered) | analysis(run, ordered)  # the latter takes arrays out of the verdicts' data
-    return Study(_with_energy(run, ordered), run.told, drawn, run)
+            known |= {"bound": found[i].data.get("bound"), "practical": found[i]}
+    return [found[i] for i in range(len(claims))]
+
+
+def _allowed(claims: Sequence, run: Run) -> float | None:
+    """The tracking error that these claims allow, in SI; that of the default claim where they state none."""
+    from workbench.verification.requirements import size_of
+
+    stated = [c for c in claims if isinstance(c, C.Tracking)]
+    asked = stated or [c for c in default_claims(run.loop, run.scenario) if isinstance(c, C.Tracking)]
+    return size_of(asked[0], "error", [run.error_unit]) if asked else None
 
 
 def _with_energy(run, verdicts):
@@ -158,38 +105,57 @@ def _with_energy(run, verdicts):
 CHECKS = {
     C.Identity: ("ledger_claims", "check_identity", ""), C.PowerFlows: ("ledger_claims", "check_power_flows", ""),
     C.Inequality: ("ledger_claims", "check_inequality", ""), C.Hypotheses: ("hypotheses", "check_hypotheses", ""),
-    C.PracticalStability: ("practical", "check_practical", "tick"),
-    C.SampleTimeLimit: ("practical", "check_sample_time", "bound tick"), C.DelayLimit: ("practical", "check_delay", "bound tick"),
-    C.ParameterLimit: ("practical", "check_parameter", "bound tick"), C.Linear: ("local", "check_linear", ""),
+    C.PracticalStability: ("practical", "check_practical", "allowed tick"),
+    C.SampleTimeLimit: ("limits", "check_sample_time", "bound practical tick"),
+    C.DelayLimit: ("limits", "check_delay", "bound practical tick"),
+    C.ParameterLimit: ("limits", "check_parameter", "bound practical tick"), C.Linear: ("local", "check_linear", ""),
     C.LinearStability: ("linear_claims", "check_linear_stability", ""), C.RobustStability: ("linear_claims", "check_robust", ""),
     C.MPCStability: ("linear_claims", "check_mpc_stability", ""), C.CostDecrease: ("linear_claims", "check_cost_decrease", ""),
     C.Solves: ("linear_claims", "check_solves", ""), C.Sector: ("certificate_claims", "check_sector", ""),
     C.RegionOfAttraction: ("region_claims", "check_region", ""), C.Supplied: ("certificate_claims", "check_supplied", ""),
     C.Tracking: ("requirements", "check_tracking", ""), C.Pressures: ("requirements", "check_pressures", ""),
-    C.Saturation: ("requirements", "check_saturation", ""), C.Settled: ("requirements", "check_settled", ""),
-    C.EnergyBalance: ("requirements", "check_energy", ""),
+    C.Saturation: ("requirements", "check_saturation", ""), C.Settled: ("settled", "check_settled", "tick"),
+    C.EnergyBalance: ("requirements", "check_energy", ""), C.MachineLimits: ("machine", "check_machine_limits", ""),
+    C.Unasked: ("unasked", "check_unasked", ""),
     C.IncrementalPassivity: ("passivity", "check_passivity", ""), C.UniqueVelocity: ("passivity", "check_unique", ""),
     C.ValveLosses: ("valve_claims", "check_valve_losses", ""), C.NoCavitation: ("valve_claims", "check_cavitation", ""),
 }
-AT_STEPS = (C.Tracking, C.Pressures, C.NoCavitation, C.ValveLosses, C.EnergyBalance)  # what is worst between samples counts
-NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses, C.PracticalStability)
+AT_STEPS = (C.Tracking, C.Pressures, C.NoCavitation, C.ValveLosses, C.EnergyBalance, C.MachineLimits)  # between samples, too
+NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses)
+NEED_MOTION = (C.Tracking, C.EnergyBalance)  # of a run that stands still they would say nothing
 
 
-def _check(claim, run: Run, bound, bar) -> Verdict:
+def _check(claim, run: Run, known: dict, bar) -> Verdict:
     from importlib import import_module
 
     what = type(claim).__name__
     if isinstance(claim, NEED_LEDGER) and not has_ledger(run.loop):
         raise InputError(f"claim {what}: this controller states no accompanying function",
                          mend="ask it of a VDC loop, or leave the claim out")
-    if isinstance(claim, NEED_LEDGER) and len(run.log.time) < 2 and not isinstance(claim, C.PracticalStability):
+    if isinstance(claim, NEED_LEDGER) and len(run.log.time) < 2:
         return Verdict(what, what, None, worst=run.log.status.message, counted=claim.counted)
-    given = {"bound": bound, "tick": lambda: bar.tick(what)}
+    given = {**known, "tick": lambda: bar.tick(what)}
     module, function, takes = CHECKS[type(claim)]
     check = getattr(import_module(f"workbench.verification.{module}"), function)
-    verdict = check(claim, run.fine if isinstance(claim, AT_STEPS) else run, *(given[name] for name in takes.split()))
+    claim, seen = moving(claim, run) if isinstance(claim, NEED_MOTION) else (claim, run)
+    if isinstance(claim, AT_STEPS):
+        seen = seen.fine
+    verdict = check(claim, seen, *(given[name] for name in takes.split()))
     bar.tick(what, 0 if type(claim) in _WORK else 1)
     return verdict
+
+
+def moving(claim, run: Run) -> tuple:
+    """(claim, run), or where the machine stands still on it, a run from another start: standing still shows nothing.
+
+    Settling is then allowed for as long as the scenario lasts, half of that run.
+    """
+    from workbench.verification.practical import stirred
+
+    seen = stirred(run)
+    if seen is run or not hasattr(claim, "settle"):
+        return claim, seen
+    return replace(claim, settle=max(claim.settle, run.scenario.length())), seen
 
 
 # ---- what the report draws ----------------------------------------------------------------------------------------------

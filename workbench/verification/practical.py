@@ -1,36 +1,54 @@
-"""Practical stability of the sampled loop, and how far it reaches in sample time and delay."""
+"""Practical stability of any loop: from other starts it comes back to its path, and v, where a law states one, stays below a bound.
+
+The loop is disturbed (`starts`), runs for at least twice the scenario's duration beside an undisturbed run with the same reference,
+and is judged where a user looks: at the tool or the outputs that follow a reference, at every position (joints that nothing holds
+included) and at every chamber pressure (`returning`). Where a signal is still on its way at the end, the run is made longer, up
+to a stated limit, before the answer is that too little was seen.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.system import innermost, names
 from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.verdict import Assumption, Verdict
+from workbench.verification.contained import containment
+from workbench.verification.ledger import has_ledger
+from workbench.verification.modes import Modes, slowest_and_unstable
 from workbench.verification.requirements import diverged, oscillation, too_short
-from workbench.verification.run import Run, run_many, variant
+from workbench.verification.returning import Judged, Return, judged, returns, severity, worst_of
+from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
+from workbench.verification.scales import signal_floor, storage_floor
+from workbench.verification.starts import Start, drawn, positions, scenario_from, sizes
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
 WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
 FLOOR, CHATTER = 1e-3, 0.05  # rad or m, share of full command rms: oscillation smaller than this does not end a scan
 SETTLE = 3.0  # s allowed for settling in the runs of a scan
-SOURCE = "runs from other starts over twice the duration"
-SCANNED = "scan from the scenario's own start, then bracket"
+SOURCE = "runs from other starts over twice the duration, beside the undisturbed one"
+SPREAD = 0.02  # rad, m of a sliding joint: starts of a run that stands still
+KEY = "practical-stability"
 
 
-def longer(scenario):
-    """The scenario over at least twice the duration: the path walked again where it closes, else held at its end."""
-    reference, twice = scenario.reference, 2 * scenario.length()
+# ---- the runs -----------------------------------------------------------------------------------------------------------
+def longer(scenario, duration: float | None = None):
+    """The scenario over `duration` (twice its own by default): the path walked again where it closes, else held at its end."""
+    reference = scenario.reference
+    wanted = 2 * scenario.length() if duration is None else duration
     points = getattr(reference, "points", None)
-    if points and points[0] == points[-1]:
-        reference = replace(reference, repeat=2 * reference.repeat)
-        twice += getattr(reference, "dwell", 0.0)
-    return replace(scenario, reference=reference, duration=twice)
+    if not points or points[0] != points[-1]:
+        return replace(scenario, duration=wanted)
+    dwell = getattr(reference, "dwell", 0.0)
+    lap = reference.duration + dwell
+    laps = max(1, math.ceil(wanted * (1 - 1e-9) / lap))
+    return replace(scenario, reference=replace(reference, repeat=laps * reference.repeat), duration=wanted + dwell)
 
 
 def walking(run: Run, settle: float) -> Run:
@@ -38,10 +56,82 @@ def walking(run: Run, settle: float) -> Run:
 
     What is left of v while a machine rests bounds nothing that happens while it moves.
     """
-    again, lap = longer(run.scenario), getattr(run.scenario.reference, "duration", math.inf)
+    again = longer(run.scenario)
+    lap = getattr(run.scenario.reference, "duration", math.inf)
     if again.reference is run.scenario.reference or settle <= lap / 2 or not run.log.status.completed:
         return run
-    return simulated(run.loop, again)
+    return undisturbed(run, 2 * run.scenario.length())
+
+
+def undisturbed(run: Run, duration: float) -> Run:
+    """The run itself over `duration`, with the reference it had."""
+    if duration not in run.kept:
+        scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+        wanted = longer(scenario, duration)
+        run.kept[duration] = simulated(run.loop, wanted)
+    return run.kept[duration]
+
+
+def other_starts(run: Run, claim, duration: float | None = None) -> list[tuple]:
+    """Loop and scenario of every other start, each over twice the duration (or over `duration`)."""
+    scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+    base = longer(scenario, duration)
+    return [(run.loop, scenario_from(run, start, base)) for start in drawn(run, claim.runs, claim.spread)]
+
+
+def stands_still(run: Run) -> bool:
+    """True for a run with a law on which no position leaves its resolution: what it shows is no motion."""
+    places = [name for name in positions(run.loop.plant) if name in run.log] or names(run.loop.plant.outputs)
+    return all(float(np.ptp(run.log.array(name))) <= _resolution(run, name) for name in places if name in run.log)
+
+
+def _resolution(run: Run, name: str) -> float:
+    return max(signal_floor(run.loop.plant, name), 1e-9 * float(np.abs(run.log.array(name)).max()))
+
+
+def stirred(run: Run) -> Run:
+    """The run, or where it stands still, one from another start and twice as long."""
+    open_ = getattr(innermost(run.loop.controller), "open", False)
+    if open_ or not run.log.status.completed or not stands_still(run):
+        return run
+    if "stirred" not in run.kept:
+        (start,) = drawn(run, 1, SPREAD)
+        scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+        wanted = scenario_from(run, start, longer(scenario))
+        run.kept["stirred"] = simulated(run.loop, wanted)
+    return run.kept["stirred"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one disturbed run showed.
+
+    v, t, cause   largest settled v (J), when, and its largest term; NaN for a law without an accompanying function
+    gone          why the run ended early or left a stroke; empty when it did not
+    unrest        the sustained oscillation it ends in, in words
+    found         how each signal came back
+    """
+
+    v: float
+    t: float
+    cause: str
+    gone: str
+    unrest: str
+    found: tuple[Return, ...]
+
+    @property
+    def worst(self) -> Return | None:
+        """The return that decides."""
+        return worst_of(list(self.found))
+
+
+def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) -> Outcome:
+    """What a disturbed run showed beside the undisturbed one."""
+    gone = run.log.status.message if not run.log.status.completed else run.left[1]
+    if gone:
+        return Outcome(math.inf, run.log.status.t_end, gone, gone, "", ())
+    v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
+    return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)))
 
 
 def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
@@ -60,236 +150,203 @@ def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
     return float(v[k]), float(t[k]), f"structure {s}, {name} term of {c}"
 
 
-def check_practical(claim, run: Run, tick: Callable[[], None] | None = None) -> Verdict:
-    """v ≤ bound after settling on every run; the bound stated beforehand, or set on the nominal run.
+def restless(run: Run) -> str:
+    """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none."""
+    found = oscillation(run, FLOOR, CHATTER)
+    return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
 
-    A bound nobody stated must be set on a run that settles: ten times a limit cycle would bound a limit cycle.
+
+# ---- the claim ----------------------------------------------------------------------------------------------------------
+def check_practical(claim, run: Run, allowed: float | None = None, tick: Callable[[], None] | None = None) -> Verdict:
+    """Back on the path from every other start; v ≤ bound after settling, where the law states an accompanying function.
+
+    allowed: how far the tool, or an output that follows a reference, may stay away (that of the tracking claim). A bound on v that
+    nobody stated is set on the nominal run, which must settle: ten times a limit cycle would bound a limit cycle.
     """
-    v0, t0, why0 = settled_storage(run if claim.bound is not None else walking(run, claim.settle), claim.settle)
-    bound, stated = (claim.bound, True) if claim.bound is not None else (HEADROOM * v0, False)
-    text = f"practically stable, v ≤ {say(bound, 'J', 3)}" if math.isfinite(bound) else "practically stable"
-    gone = diverged("practical-stability", text, run, claim.counted, SOURCE)
-    short = too_short("practical-stability", text, run, claim.settle, claim.counted, SOURCE)
+    known = _nominal(claim, run)
+    gone = diverged(KEY, known.text, run, claim.counted, SOURCE)
+    short = too_short(KEY, known.text, run, claim.settle, claim.counted, SOURCE)
     if gone or short:
         return gone or short
-    if not math.isfinite(v0):
-        return Verdict("practical-stability", text, False, "sampled", worst=why0, source=SOURCE, counted=claim.counted)
-    unsound = "" if stated else _unsound(run)
-    if unsound:
-        return Verdict("practical-stability", text, None,
-                worst=f"a bound set on a run that is itself not sound proves nothing ({unsound}); "
-                       "state one", source=SOURCE, counted=claim.counted, data={"nominal": v0})
+    said = lambda holds, worst, **more: Verdict(KEY, known.text, holds, None if holds is None else "sampled", worst=worst,
+                                                source=SOURCE, counted=claim.counted, **more)
+    if run.left[1]:
+        return said(False, run.left[1])
+    if known.unsound:
+        return said(None, f"a bound set on a run that is itself not sound proves nothing ({known.unsound}); state one",
+                    data={"nominal": known.v})
     if claim.runs < 1:
-        return Verdict("practical-stability", text, None, worst="no other starts were asked for (runs: 0)", source=SOURCE,
-                       counted=claim.counted)
-    jobs = other_starts(run, claim)
-    found = run_many(jobs, lambda r: (*settled_storage(r, claim.settle), "" if stated else _oscillation(r)), tick)
-    worst = max(range(len(found)), key=lambda i: found[i][0])
-    restless = next((f[3] for f in [(0, 0, 0, "" if stated else _oscillation(run)), *found] if f[3]), "")
-    v, t, why = found[worst][:3] if found[worst][0] > v0 else (v0, t0, why0)
-    n = len(found)
-    data = {"bound": bound, "stated": stated, "nominal": v0, "largest": v if math.isfinite(v) else None, "runs": n,
-            "violation_probability_at_95": 1 - 0.05 ** (1 / n) if v <= bound and not restless else None,
-            "duration": jobs[0][1].length()}
-    if not math.isfinite(v):
-        return Verdict("practical-stability", text, False, "sampled", worst=f"start {worst + 1} of {n}: {why}", source=SOURCE,
-                       counted=claim.counted, data=data)
-    if restless:
-        return Verdict("practical-stability", text, False, "sampled",
-                worst=f"does not settle: {restless}; no bound was stated that "
-                       "could allow it", source=SOURCE, counted=claim.counted, data=data)
-    set_on = "bound stated" if stated else "bound set on the nominal run"
-    return Verdict("practical-stability", text, v <= bound, "sampled", bound - v, "J", bound,
-                   f"{say(v, 'J', 3)} at t = {t:.2f} s, {why}; {n} other starts, {set_on}", source=SOURCE, counted=claim.counted,
-                   data=data)
+        return said(None, "no other starts were asked for (runs: 0)")
+    starts = drawn(run, claim.runs, claim.spread)
+    modes = slowest_and_unstable(run)
+    outcomes, duration = _disturbed(claim, run, starts, allowed, modes, tick)
+    verdict = _decided(run, known, starts, outcomes, duration, said)
+    return _with_modes(claim, run, verdict, modes, starts[0], allowed) if verdict.holds else verdict
+
+
+def _with_modes(claim, run: Run, verdict: Verdict, modes: Modes, start: Start, allowed: float | None) -> Verdict:
+    """What holds on the runs, held against what the linearised loop knows."""
+    data = {**verdict.data, "modes": modes.words}
+    found = containment(run, modes, start, _quiet(run, allowed), claim.longest)
+    if found is None:
+        return replace(verdict, data=data)
+    if found.holds:
+        return replace(verdict, data=data, assumptions=(*verdict.assumptions, found.assumption()))
+    strength = None if found.holds is None else "sampled"
+    return replace(verdict, holds=found.holds, strength=strength, margin=None, data=data,
+                   worst=f"{found.words}; was: {verdict.worst}")
+
+
+def _quiet(run: Run, allowed: float | None) -> float:
+    """What an error may still move by at rest: a tenth of what it may be."""
+    return 0.1 * allowed if allowed else FLOOR
+
+
+@dataclass(frozen=True)
+class _Nominal:
+    """The bound on v and what the nominal run says about it; v is NaN for a law without an accompanying function."""
+
+    v: float
+    t: float
+    cause: str
+    bound: float
+    stated: bool
+    unsound: str
+
+    @property
+    def text(self) -> str:
+        """The claim as a sentence."""
+        back = "back on its path from other starts"
+        return f"practically stable, v ≤ {say(self.bound, 'J', 3)}, {back}" if math.isfinite(self.bound) else \
+            f"practically stable: {back}"
+
+
+def _nominal(claim, run: Run) -> _Nominal:
+    if not has_ledger(run.loop):
+        return _Nominal(math.nan, math.nan, "", math.nan, True, "")
+    stated = claim.bound is not None
+    v, t, cause = settled_storage(run if stated else walking(run, claim.settle), claim.settle)
+    bound = claim.bound if stated else max(HEADROOM * v, storage_floor(run))
+    return _Nominal(v, t, cause, bound, stated, "" if stated or run.left[1] else _unsound(run))
 
 
 def _unsound(run: Run) -> str:
     """Why no bound may be set on this run: it oscillates, or its tool is far off; empty when neither."""
     e = run.tool_error
     far = e is not None and float(e[run.settled(SETTLE)].max()) > WORST_ERROR
-    return _oscillation(run) or (f"error {say(float(e[run.settled(SETTLE)].max()), run.error_unit, 3)}" if far else "")
+    return restless(run) or (f"error {say(float(e[run.settled(SETTLE)].max()), run.error_unit, 3)}" if far else "")
 
 
-def other_starts(run: Run, claim) -> list[tuple]:
-    """Loop and scenario of every other start: joint positions off by up to `spread`, at rest, twice the duration."""
-    plant, base = run.loop.plant, longer(run.scenario)
-    began = [run.log.array(name)[0] for name in plant.joint_names]
-    q0 = np.array(run.scenario.start if run.scenario.start is not None else began)
-    fixed = run.demand.reference  # where the nominal run went: other starts must come back to it
-    rng = np.random.default_rng(run.scenario.seed + 1)
-    jobs = []
-    reference = replace(fixed, **({"repeat": base.reference.repeat} if hasattr(base.reference, "repeat") else {})) \
-        if fixed is not None else None
-    while len(jobs) < claim.runs:
-        q = q0 + claim.spread * rng.uniform(-1, 1, plant.n)
-        try:
-            plant.check_pose(q)
-        except ValueError:
-            claim = replace(claim, spread=claim.spread * 0.9)
-            if claim.spread < 1e-6:
-                raise InputError("practical-stability: no other start fits inside the strokes",
-                                 mend="start further from the ends of the strokes") from None
-            continue
-        jobs.append((run.loop, replace(base, start=tuple(map(float, q)), reference=reference, seed=len(jobs) + 1)))
-    return jobs
+def _disturbed(claim, run: Run, starts: list[Start], allowed, modes: Modes, tick) -> tuple[list[Outcome], float]:
+    """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
+    slowest = modes.slowest.settles if modes.slowest else 0.0
+    duration = 2 * run.scenario.length()
+    most = max(duration, claim.longest)
+    duration = max(duration, min(slowest, most))
+    signals = judged(run, sizes(run, claim.spread), allowed)
+    todo, found = list(range(len(starts))), [None] * len(starts)
+    while True:
+        nominal = undisturbed(run, duration)
+        jobs = [(run.loop, scenario_from(run, starts[i], nominal.scenario)) for i in todo]
+        look = partial(observe, nominal=nominal, signals=signals, settle=claim.settle)
+        for i, one in zip(todo, run_many(jobs, look, tick)):
+            found[i] = one
+        todo = [i for i in todo if _wants_longer(found[i])]
+        if not todo or duration >= most:
+            return found, duration
+        duration = min(2 * duration, most)
 
 
-# ---- limits -------------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Reach:
-    """What a scan found: tried values with their outcome, the last good and the first bad one."""
-
-    values: tuple[float, ...]
-    ok: tuple[bool, ...]
-    v: tuple[float, ...]
-    error: tuple[float, ...]
-    why: tuple[str, ...]
-    good: float
-    bad: float | None
+def _wants_longer(outcome: Outcome) -> bool:
+    """True where something is not back yet, and a longer run could show that it comes."""
+    worst = outcome.worst
+    return worst is not None and worst.word in ("returning", "staying") and not worst.lenient
 
 
-def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, float, str]]:
-    """(still holds, largest settled v, largest settled tool error, why not) of a run."""
-    def judge(run: Run):
-        if not run.log.status.completed or run.left[1]:
-            return False, math.inf, math.inf, run.log.status.message if not run.log.status.completed else run.left[1]
-        part = run.fine.settled(SETTLE)
-        e = run.fine.tool_error
-        error = float(e[part].max()) if e is not None else math.nan
-        v = math.nan
-        if bound is not None:
-            t, stored = run.storage
-            v = float(stored[np.searchsorted(t, min(SETTLE, 0.9 * t[-1])):].max())
-            if v > bound:
-                return False, v, error, _oscillation(run) or f"v = {say(v, 'J', 3)}"
-        if e is not None and error > claim.error:
-            return False, v, error, _oscillation(run) or f"error {say(error, run.error_unit, 3)}"
-        cycle = _oscillation(run)
-        return not cycle, v, error, cycle
-
-    return judge
-
-
-def _oscillation(run: Run) -> str:
-    found = oscillation(run, FLOOR, CHATTER)
-    return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
-
-
-def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 2, down: bool = False) -> Reach:
-    """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
-    before the first bad one and that one, two inner values a round. Stability need not be monotone, so everything nearer than
-    the edge was tried too.
-    """
-    tried: dict[float, tuple] = {}
-    nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
-    for i in range(0, len(values), 2):
-        batch = list(values[i: i + 2])
-        tried |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
-        if not all(tried[v][0] for v in batch):
-            break
-    failed = [v for v in tried if not tried[v][0]]
-    bad = None if not failed else max(failed) if down else min(failed)
-    passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
-    good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
-    for _ in range(rounds if bad is not None and passed else 0):
-        inner = [good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good) for k in (1 / 3, 2 / 3)]
-        tried |= dict(zip(inner, run_many([make(v) for v in inner], judge, tick)))
-        failed = [v for v in inner if not tried[v][0]]
-        if failed:
-            bad = max(failed) if down else min(failed)
-        passed = [v for v in inner if tried[v][0] and nearer(v, bad)]
-        good = (min(passed) if down else max(passed)) if passed else good
-    order = sorted(tried)
-    return Reach(tuple(order), *(tuple(tried[v][i] for v in order) for i in range(4)), good, bad)
+def _decided(run, known: _Nominal, starts, outcomes: list[Outcome], duration: float, said) -> Verdict:
+    n = len(outcomes)
+    data = {"runs": n, "duration": duration, "starts": [dict(s.amounts) for s in starts],
+            "returns": [[_row(r) for r in o.found] for o in outcomes],
+            "violation_probability_at_95": None}
+    if has_ledger(run.loop):
+        seen = [o.v for o in outcomes]
+        largest = max([known.v, *seen])
+        data |= {"bound": known.bound, "stated": known.stated, "nominal": known.v,
+                 "largest": largest if math.isfinite(largest) else None}
+    for i, outcome in enumerate(outcomes):
+        if outcome.gone:
+            return said(False, f"start {i + 1} of {n}: {outcome.gone}; {starts[i].words}", data=data)
+    unrest = next((o.unrest for o in outcomes if o.unrest), restless(run))
+    if unrest and not (known.stated and has_ledger(run.loop)):
+        return said(False, f"does not settle: {unrest}; no bound was stated that could allow it", data=data)
+    i, worst = max(enumerate(o.worst for o in outcomes), key=lambda e: severity(e[1]))
+    where = f"start {i + 1} of {n}"
+    if worst is None:
+        return said(None, "no signal left its resolution from any other start: too little was seen", data=data)
+    if has_ledger(run.loop) and largest > known.bound:
+        return _of_storage(known, outcomes, said, data)
+    if worst.word in ("growing", "staying") and not worst.lenient:
+        return said(False, f"{where}: {_words(worst, duration)}; it began with {starts[i].words}", data=data)
+    if worst.word == "returning" and not worst.lenient:
+        return said(None, f"{where}: {_words(worst, duration)}: too slow to be seen to its end; make the run longer (`longest`)",
+                    data=data)
+    data |= {"violation_probability_at_95": 1 - 0.05 ** (1 / n)}
+    if has_ledger(run.loop):
+        return _of_storage(known, outcomes, said, data, _slowest(outcomes), _neutral(outcomes))
+    margin = _room(outcomes)
+    return said(True, f"{_slowest(outcomes)}; {n} other starts, {say(duration, 's', 3)} each", data=data,
+                assumptions=_neutral(outcomes), margin=margin, unit="1")
 
 
-def check_sample_time(claim, run: Run, bound: float | None, tick=None) -> Verdict:
-    """Largest sample time at which the practical claim still holds."""
-    own = float(run.loop.period or 1e-3)
-    least = claim.at_least or own
-    quick = replace(run.scenario, log_period=None)
-    make = lambda T: variant(run.loop, quick, T_s=T)
-    return _limit("sample-time", "sample time", claim, run, own, own, least, make, bound, tick)
+def _words(one: Return, duration: float) -> str:
+    unit = one.signal.unit
+    end = {"growing": "grows away to", "staying": "stays", "returning": "is still", "back": "is back to"}[one.word]
+    return (f"{one.signal.name} {end} {say(one.last, unit, 3)} off at {say(duration, 's', 3)}, of {say(one.largest, unit, 3)} "
+            "that it was off")
 
 
-def check_delay(claim, run: Run, bound: float | None, tick=None) -> Verdict:
-    """Largest delay between sample and valve at which the practical claim still holds."""
-    T = float(run.loop.period or 1e-3)
-    own = float(getattr(run.loop.controller, "delay", 0.0))
-    least = claim.at_least or own
-    capacity = int(math.ceil(max(claim.up_to, least) / T)) + 1
-    quick = replace(run.scenario, log_period=None)
-    make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)
-    return _limit("delay", "delay", claim, run, own, T / 2, least, make, bound, tick)
+def _of_storage(known: _Nominal, outcomes, said, data, slowest: str = "", neutral=()) -> Verdict:
+    """The verdict on v against its bound."""
+    i = max(range(len(outcomes)), key=lambda k: outcomes[k].v)
+    seen = outcomes[i]
+    v, t, cause = (seen.v, seen.t, seen.cause) if seen.v > known.v else (known.v, known.t, known.cause)
+    set_on = "bound stated" if known.stated else "bound set on the nominal run"
+    tail = f"; {slowest}" if slowest else ""
+    return said(v <= known.bound, f"{say(v, 'J', 3)} at t = {t:.2f} s, {cause}; {len(outcomes)} other starts, {set_on}{tail}",
+                margin=known.bound - v, unit="J", limit=known.bound, data=data, assumptions=neutral)
 
 
-def check_parameter(claim, run: Run, bound: float | None, tick=None) -> Verdict:
-    """How far a parameter of the true plant may move, the controller's model as it is."""
-    from workbench.parameters import bind, leaves
-    from workbench.system import ClosedLoop
-
-    found = {leaf.path: leaf for leaf in leaves(run.loop.plant)
-             if leaf.path == claim.parameter or leaf.path.endswith("." + claim.parameter)}
-    if not found:
-        import difflib
-
-        known = [leaf.path for leaf in leaves(run.loop.plant)]
-        near = difflib.get_close_matches(claim.parameter, [*known, *{".".join(k.split(".")[-2:]) for k in known}], 3)
-        raise InputError(f"claim parameter-limit: the plant has no number {claim.parameter!r}", key="parameter",
-                         mend=f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join(known[:3])}")
-    zero = all(leaf.value == 0 for leaf in found.values())
-    start = 0.0 if zero else 1.0
-    values = np.linspace(start, claim.to, 9) if zero or claim.to < 1 else np.geomspace(1.0, claim.to, 9)
-
-    def make(k):
-        plant = bind(run.loop.plant, {path: float(k) if zero else leaf.value * float(k) for path, leaf in found.items()})
-        return ClosedLoop(plant, run.loop.controller), run.scenario
-
-    text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {claim.at_least or claim.to:g}"
-    gone = diverged("parameter-limit", text, run, claim.counted, SCANNED)
-    if gone:
-        return gone
-    wanted = claim.at_least or claim.to
-    down = claim.to < start
-    short = too_short("parameter-limit", text, run, SETTLE, claim.counted, SCANNED)
-    if short:
-        return short
-    values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
-    reach = scan(make, values, outcome(claim, claim.bound or bound), tick, down=down)
-    unit = next(iter(found.values())).info.unit if zero else "1"
-    good = reach.good if reach.bad is not None or reach.values else claim.to
-    k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
-    holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
-    sign = -1 if down else 1
-    data = {"values": reach.values, "ok": reach.ok, "v": reach.v, "error": reach.error, "why": reach.why, "good": good,
-            "bad": reach.bad, "paths": sorted(found)}
-    return Verdict("parameter-limit", text, holds, "sampled", sign * (good - wanted), unit, wanted,
-                   f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}" if reach.bad is not None else
-                   f"nothing failed up to {good:g}, the end of the scan", source=SCANNED, counted=claim.counted,
-                           data=data)
+def _slowest(outcomes: list[Outcome]) -> str:
+    """The slowest return that was seen, in words."""
+    back = [r for o in outcomes for r in o.found if r.moved and r.word == "back" and math.isfinite(r.rate) and r.rate > 0]
+    if not back:
+        return "back at once"
+    last = max(back, key=lambda r: r.after)
+    return f"slowest back: {last.signal.name} after {say(last.after, 's', 3)}, at {last.rate:.2g} 1/s"
 
 
-def _limit(key, what, claim, run, own, first, least, make, bound, tick):
-    text = f"stays so up to {what} {say(least, 's', 3)}"
-    gone = diverged(f"{key}-limit", text, run, claim.counted, SCANNED)
-    if gone:
-        return gone
-    short = too_short(f"{key}-limit", text, run, SETTLE, claim.counted, SCANNED)
-    if short:
-        return short
-    # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
-    values = sorted({float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least})
-    found = scan(make, values, outcome(claim, claim.bound or bound), tick)
-    k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
-    data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,
-            "why": found.why}
-    if found.bad is None:
-        return Verdict(f"{key}-limit", text, True, "sampled", found.good - least, "s", least,
-                       f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan", source=SCANNED,
-                       counted=claim.counted, data=data)
-    holds = found.bad > least and any(found.ok)
-    return Verdict(f"{key}-limit", text, holds, "sampled", found.good - least, "s", least,
-                   (f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,")
-                   + f" {say(found.bad, 's', 3)}: {found.why[k]}", source=SCANNED,
-                   counted=claim.counted, data=data)
+def _neutral(outcomes: list[Outcome]) -> tuple[Assumption, ...]:
+    """Chamber pressures that neither come back nor grow: the common mode of a cylinder at rest."""
+    kept: dict[str, float] = {}
+    for outcome in outcomes:
+        for r in outcome.found:
+            if r.lenient and r.moved and r.word != "back":
+                kept[r.signal.name] = max(kept.get(r.signal.name, 0.0), r.last)
+    if not kept:
+        return ()
+    name = max(kept, key=kept.get)
+    return (Assumption("every chamber pressure comes back", None, None, "",
+                       f"{', '.join(kept)} stay up to {say(kept[name], 'Pa', 3)} off and do not grow",
+                       "the common mode of a cylinder's pressures is neutral at rest"),)
+
+
+def _room(outcomes: list[Outcome]) -> float:
+    """Smallest share of the disturbance that was given back, 1 for all of it."""
+    moved = [r for o in outcomes for r in o.found if r.moved and not r.signal.pressure and r.largest > 0]
+    return float(min((1 - r.last / r.largest for r in moved), default=0.0))
+
+
+def _row(r: Return) -> dict:
+    plain = lambda value: float(value) if math.isfinite(value) else None
+    return {"signal": r.signal.name, "word": r.word, "largest": r.largest, "last": r.last, "after": plain(r.after),
+            "rate": plain(r.rate), "unit": r.signal.unit, "moved": r.moved}

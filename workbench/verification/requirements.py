@@ -114,31 +114,6 @@ def check_saturation(claim, run: Run) -> Verdict:
                    source=source, counted=claim.counted, data=shares)
 
 
-def check_settled(claim, run: Run) -> Verdict:
-    """No sustained or growing oscillation of joint errors, and no chatter of commands, in the settled part of the run."""
-    text, source = "no limit cycle, no chatter of commands", "settled half of the run's joint errors and commands"
-    gone = diverged("settled", text, run, claim.counted, source)
-    if gone:
-        return gone
-    if len(run.log.time) < 2 * FEWEST:
-        return Verdict("settled", text, None, worst=f"{len(run.log.time)} logged instants are too few to tell: run it longer",
-                       source=source, counted=claim.counted)
-    try:
-        floor = size_of(claim, "floor", [run.log.signal(n).unit for n in joint_errors(run)])
-    except InputError as why:
-        return Verdict("settled", text, None, worst=why.message, source=source, counted=claim.counted)
-    found = oscillation(run, floor, claim.chatter)
-    if found is None:
-        return Verdict("settled", text, True, "sampled",
-                worst=f"no oscillation above {_small(run, floor)}, commands quiet "
-                       f"to {100 * claim.chatter:g} % of full command", source=source, counted=claim.counted)
-    name, kind, frequency, amplitude, unit = found
-    return Verdict("settled", text, False, "sampled",
-            worst=f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
-                   source=source, counted=claim.counted, data={"signal": name, "kind": kind, "frequency": _plain(frequency),
-                                                               "amplitude": _plain(amplitude)})
-
-
 def size_of(claim, field: str, units: Sequence[str]) -> float:
     """A size in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
     value, refused = getattr(claim, field), None
@@ -172,7 +147,7 @@ def in_si(claim, loop):
     return replace(claim, **{f: size_of(claim, f, units[f]) for f in texts}) if texts else claim
 
 
-def _small(run: Run, floor: float) -> str:
+def small(run: Run, floor: float) -> str:
     return f"{1e3 * floor:g} mrad or mm" if getattr(run.loop.plant, "cylinders", ()) else \
         ", ".join(dict.fromkeys(say(floor, run.log.signal(n).unit, 3) for n in joint_errors(run)))
 
@@ -223,12 +198,12 @@ def oscillation(run: Run, floor: float, chatter: float):
     t = run.log.time
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
     worst = None
-    for name, (low, high) in command_limits(run).items():
-        if not np.isfinite(high - low):
-            continue
-        u = np.clip(run.log.array(name)[len(t) // 2:], low, high)
-        fast = u - smoothed(u, step)
-        rms, full = float(np.sqrt(np.mean(fast**2))), (high - low) / 2
+    for name, (low, high) in ranges_of_commands(run).items():
+        whole = np.clip(run.log.array(name), low, high)
+        u = whole[len(t) // 2:]
+        fast = swinging(u - smoothed(u, step), step)
+        rms = float(np.sqrt(np.mean(fast**2)))
+        full = range_used(whole, step, low, high)
         if rms > chatter * full and (worst is None or rms / full > worst[0]):
             line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
             worst = (rms / full, (name, "chatter", float(np.argmax(line) / (len(fast) * step)), float(np.sqrt(2) * rms),
@@ -242,6 +217,38 @@ def oscillation(run: Run, floor: float, chatter: float):
     c = cycles[name]
     kind = "growing oscillation" if c.trend == "growing" else "limit cycle"
     return name, kind, c.frequency, c.amplitude, run.log.signal(name).unit
+
+
+LEAST_USED = 0.1  # of half the range a command can have: what a command counts as using at least
+
+
+def ranges_of_commands(run: Run) -> dict[str, tuple[float, float]]:
+    """The plant's own range of every command the law gives; infinite where it has none. What a law allows itself is no range."""
+    own = run.loop.plant.limits()
+    return {s.name: own.get(s.name, (-np.inf, np.inf)) for s in run.loop.controller.commands}
+
+
+def range_used(u: np.ndarray, step: float, low: float, high: float) -> float:
+    """Half of the range that the smooth part of a command goes through on the run, at least LEAST_USED of half its own range."""
+    used = 0.5 * float(np.ptp(smoothed(u, step)))
+    return max(used, LEAST_USED * 0.5 * (high - low)) if np.isfinite(high - low) else used
+
+
+WINDOW = 0.5  # s: in which what is fast must swing to and fro to count as chatter
+SWINGS = 5  # changes of side a window, at least; a jump, smoothed off, has fewer
+SIDE = 0.25  # of the window's largest value: what is nearer to zero is on neither side
+
+
+def swinging(fast: np.ndarray, step: float) -> np.ndarray:
+    """The fast part of a command where it swings; 0 in windows where it only jumps, as friction fed forward does at a reversal."""
+    size = max(4 * SWINGS, round(WINDOW / step))
+    kept = fast.copy()
+    for first in range(0, len(fast), size):
+        part = fast[first: first + size]
+        sides = np.sign(part[np.abs(part) > SIDE * np.abs(part).max(initial=0.0)])
+        if np.count_nonzero(np.diff(sides)) < SWINGS * len(part) / size:
+            kept[first: first + size] = 0.0
+    return kept
 
 
 def smoothed(u: np.ndarray, step: float) -> np.ndarray:
@@ -267,10 +274,6 @@ def joint_errors(run: Run) -> dict[str, np.ndarray]:
         return q
     wanted = demand.joints(run.log.time)
     return {n: wanted[:, i] - q[n] for i, n in enumerate(q)}
-
-
-def _plain(value):
-    return float(value) if np.isfinite(value) else None
 
 
 def check_energy(claim, run: Run) -> Verdict:

@@ -27,6 +27,7 @@ class Run:
     log       a row a sample (a step, of a continuous loop)
     steps     a row a step of the integrator, where a sample has several; None where they are the same
     demanded  what the scenario demands of the loop, where that is known already
+    kept      longer runs of the same, by duration: claims share them
     """
 
     loop: System
@@ -34,6 +35,7 @@ class Run:
     log: Log
     steps: Log | None = None
     demanded: Demand | None = field(default=None, repr=False)
+    kept: dict = field(default_factory=dict, repr=False)
 
     @cached_property
     def fine(self) -> Run:

@@ -1,0 +1,187 @@
+"""Other starts, and whether a loop comes back from them: laws with closed forms, both sides."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from ledger_cases import CRANE, sampled
+from mechanisms import cart_pole
+from small import Feedback, Linear
+
+from controllers.pid import PID
+from controllers.vdc import VDC
+from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, Waypoints, verify
+from workbench.system import Controller, Signal
+from workbench.verdict import exit_code
+from workbench.verification import claims as C
+from workbench.verification.judge import default_claims
+from workbench.verification.practical import stands_still, stirred
+from workbench.verification.returning import Judged, returns, worst_of
+from workbench.verification.run import run
+from workbench.verification.starts import drawn, positions, sizes
+
+STILL = Scenario(reference=None, duration=2.0)
+
+
+def line(rate, oscillating=0.0):
+    """Two states that fall (rate < 0), stay or grow at one rate and turn at another, beside one that always falls."""
+    A = ((rate, oscillating, 0.0), (-oscillating, rate, 0.0), (0.0, 0.0, -5.0))
+    return Linear(A, ((0.0,), (0.0,), (1.0,)), ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), x0=(0.0, 0.0, 0.0))
+
+
+def regulated(plant):
+    return ClosedLoop(plant, Feedback(plant, ((0.0, 0.5),)))
+
+
+def answer(loop, scenario=STILL, **claim):
+    (verdict,) = verify(loop, scenario, [C.PracticalStability(**{"runs": 2, "settle": 0.5, **claim})])
+    return verdict
+
+
+# ---- starts ---------------------------------------------------------------------------------------------------------
+def test_starts_come_in_opposite_pairs_and_move_everything():
+    nominal = run(sampled(CRANE), Scenario(duration=0.2))
+    found = drawn(nominal, 6, 0.02)
+    moved = [s.name for s in CRANE.states if s.name[0] in "qxpd" and "u_s" not in s.name]
+    for there, back in zip(found[::2], found[1::2]):
+        assert {n: -v for n, v in there.amounts.items()} == pytest.approx(dict(back.amounts))
+        assert set(moved) <= set(there.amounts) and all(there.amounts[n] for n in moved)
+    assert len({tuple(s.amounts.values()) for s in found}) == 6 and len(drawn(nominal, 3, 0.02)) == 3
+
+
+def test_a_start_is_as_far_as_it_is_told():
+    nominal = run(sampled(CRANE), Scenario(duration=0.2))
+    own = sizes(nominal, 0.03)
+    assert own["q_1"] == 0.03 and own["dq_2"] == pytest.approx(2 * 0.03)
+    assert own["p_a1"] == pytest.approx(0.02 * CRANE.p_s)
+    assert positions(CRANE) == ["q_1", "q_2"]
+
+
+# ---- a signal that comes back, stays, grows ---------------------------------------------------------------------------
+@pytest.mark.parametrize("rate, word", [
+    (-3.0, "back"), (-0.35, "returning"), (0.0, "staying"), (0.8, "growing"), (-0.01, "staying")])
+def test_words_of_an_exponential(rate, word):
+    time = np.linspace(0.0, 4.0, 400)
+    found = returned(time, np.exp(rate * time))
+    assert found.word == word and found.moved
+    if word == "back":
+        assert found.rate == pytest.approx(3.0, rel=0.02) and found.after == pytest.approx(np.log(10) / 3, abs=0.02)
+
+
+def test_a_tolerance_is_for_what_is_given_back_at_least_by_half():
+    time = np.linspace(0.0, 4.0, 400)
+    assert returned(time, 0.3 + 0.7 * np.exp(-3 * time), tolerance=0.4).word == "back"
+    assert returned(time, 0.3 + 0.7 * np.exp(-3 * time), tolerance=0.2).word == "staying"
+    assert returned(time, 0.8 + 0.2 * np.exp(-3 * time), tolerance=2.0).word == "staying"  # nothing brings it back
+
+
+def test_a_pressure_that_stays_is_lenient_and_one_that_grows_is_not():
+    time = np.linspace(0.0, 4.0, 400)
+    assert returned(time, np.full(400, 3e5), pressure=True).lenient
+    assert not returned(time, 1e5 * np.exp(time), pressure=True).lenient
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What `returns` needs of a run."""
+
+    time: np.ndarray
+    values: np.ndarray
+
+    @property
+    def log(self):
+        return self
+
+    loop = ClosedLoop(line(-1.0), Feedback(line(-1.0), ((0.0, 0.5),)))
+
+    def array(self, name):
+        return self.values
+
+
+def returned(time, apart, tolerance=0.0, pressure=False):
+    signal = Judged("x", ("x",), "Pa" if pressure else "m", tolerance, pressure)
+    (found,) = returns(Recorded(time, apart), Recorded(time, np.zeros_like(time)), [signal])
+    return found
+
+
+def test_what_grows_decides_before_what_stays():
+    time = np.linspace(0.0, 4.0, 400)
+    grows, stays = returned(time, np.exp(time)), returned(time, np.ones(400))
+    assert worst_of([stays, grows]) is grows and worst_of([replace(grows, moved=False)]) is None
+
+
+# ---- loops ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("rate, turning, holds", [
+    (-2.0, 0.0, True), (-2.0, 9.0, True), (0.5, 0.0, False), (0.3, 9.0, False), (0.0, 0.0, False), (0.0, 9.0, False)])
+def test_a_loop_with_a_part_the_law_does_not_see(rate, turning, holds):
+    """Standing still from a perfect start, every one of these loops looks alike."""
+    assert np.ptp(run(regulated(line(rate, turning)), STILL).log.array("x0")) == 0
+    assert answer(regulated(line(rate, turning))).holds is holds
+
+
+def test_too_slow_to_be_seen_is_undecided_and_a_longer_run_decides():
+    slow = regulated(line(-0.03))
+    verdict = answer(slow)
+    assert verdict.holds is None and "longest" in verdict.worst and verdict.data["duration"] == 30.0
+    assert answer(slow, longest=150.0).holds is True
+    assert answer(regulated(line(-0.3))).data["duration"] > 4.0  # made longer by itself
+
+
+def test_a_slow_law_is_not_called_stable_because_v_is_small():
+    """λ = 0.02 1/s: v is tiny, and the tool stays away."""
+    scenario = Scenario(reference=Waypoints("joint", ("start", (-1.21, -1.9), "start"), 3.0))
+    verdict = answer(sampled(CRANE, VDC(model=CRANE, λ=(0.02,))), scenario, runs=2, settle=1.0)
+    assert verdict.holds is not True and ("tool" in verdict.worst or "q_" in verdict.worst)
+    assert answer(sampled(CRANE), scenario, runs=2, settle=1.0).holds is True
+
+
+@pytest.mark.parametrize("K_p, holds", [(20.0, True), (400.0, False)])
+def test_a_law_that_holds_still_is_disturbed(K_p, holds):
+    """PID with far too much gain stands still on a perfect start; a kick makes it swing for ever."""
+    loop = ClosedLoop(CRANE, Sampled(PID(CRANE, K_p=(K_p,), K_i=(0.0,)), 1e-3))
+    found = {v.key: v for v in verify(loop, Scenario(reference=Hold("joint"), duration=6.0), [
+        C.PracticalStability(runs=2, settle=1.0), C.Tracking(error=5e-3, settle=1.0)])}
+    assert found["practical-stability"].holds is holds
+    assert (exit_code(found.values()) == 0) is holds
+
+
+def test_a_pole_that_falls_is_seen():
+    """The cart follows its sine; the pole, upright at first, is nobody's."""
+    plant = cart_pole()
+    loop = ClosedLoop(plant, Sampled(PID(plant, K_p=(900.0,), K_i=(0.0,), K_d=(200.0,), feed="none", damping="none"), 1e-3))
+    scenario = Scenario(reference=Sine("output", "start", (0.05,), 0.5), duration=4.0)
+    claims = [c for c in default_claims(loop, scenario) if isinstance(c, C.PracticalStability)]
+    (verdict,) = verify(loop, scenario, [replace(claims[0], runs=2)])
+    assert verdict.holds is False and "pole" in verdict.worst
+
+
+# ---- standing still ---------------------------------------------------------------------------------------------------
+def test_a_run_that_stands_still_is_replaced_by_one_that_moves():
+    still = run(regulated(line(-2.0)), STILL)
+    assert stands_still(still) and not stands_still(stirred(still))
+    moving = run(regulated(Linear(line(-2.0).A, line(-2.0).B, line(-2.0).C, x0=(0.1, 0.0, 0.0))), STILL)
+    assert stirred(moving) is moving
+
+
+@dataclass(frozen=True)
+class Idle(Controller):
+    """A law that does nothing."""
+
+    plant: Linear
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return (Signal("u0", "1", "input 0"),)
+
+    def command(self, t, z, y, r):
+        return [0.0]
+
+
+def test_an_idle_law_on_an_integrator_never_holds():
+    plant = Linear(((0.0,),), ((1.0,),), ((1.0,),), x0=(0.0,))
+    assert answer(ClosedLoop(plant, Idle(plant))).holds is False
+    assert answer(ClosedLoop(plant, Feedback(plant, ((2.0,),)))).holds is True

@@ -1,0 +1,80 @@
+"""What a loop does at rest: still, decaying, hunting, creeping. Closed forms, both sides."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from small import Feedback, Linear
+
+from workbench import ClosedLoop, Scenario, Steps, verify
+from workbench.verification import claims as C
+from workbench.verification.settled import _rest
+
+TIME = np.linspace(0.0, 12.0, 3000)
+FLOOR = 1e-4
+
+
+def rest(error, noise=False):
+    return _rest("x", TIME, error, FLOOR, noise)
+
+
+@pytest.mark.parametrize("error, word", [
+    (1e-3 * np.exp(-2 * TIME), "still"),
+    (5e-5 * np.sin(3 * TIME), "still"),
+    (1.0 * np.exp(-0.2 * TIME), "decaying"),
+    (2e-2 * np.exp(-0.15 * TIME) * np.sin(5 * TIME), "decaying"),
+    (2.6e-3 * np.sin(2 * np.pi * 0.3 * TIME), "restless"),
+    (2.6e-3 * np.sign(np.sin(2 * np.pi * 0.31 * TIME)), "restless"),
+    (1e-3 * TIME, "creeping"),
+    (-1e-3 * TIME + 1e-5 * np.sin(9 * TIME), "creeping"),
+    (1e-4 * np.exp(0.4 * TIME) * np.sin(5 * TIME), "restless"),
+    (1e-2 * np.sin(0.4 * TIME), "creeping")])
+def test_words_of_a_tail(error, word):
+    assert rest(error).word == word
+
+
+def test_a_hunt_without_a_waveform_is_seen_and_noise_is_not_taken_for_one():
+    """Stick and slip at odd times is no periodic waveform; noise is none either, and is no hunt."""
+    rng = np.random.default_rng(3)
+    turns = np.cumsum(rng.uniform(0.5, 1.9, 12))
+    hunt = 2e-3 * np.where(np.searchsorted(turns, TIME) % 2, 1.0, -1.0)
+    assert rest(hunt).word == "restless"
+    noise = 5e-4 * rng.normal(size=len(TIME))
+    assert rest(noise, noise=True).word == "still"
+    assert rest(noise + 3e-3 * np.sin(2 * np.pi * 0.5 * TIME), noise=True).word == "creeping"  # too few periods: longer
+    assert rest(noise + 3e-3 * np.sin(2 * np.pi * 0.9 * TIME), noise=True).word == "restless"
+
+
+# ---- loops ------------------------------------------------------------------------------------------------------------
+STEP = Scenario(reference=Steps("output", (0.0, 0.1), (0.0, 1.0)), duration=1.0)
+
+
+@dataclass(frozen=True)
+class Follow(Feedback):
+    """u = −k y + f r."""
+
+
+def second_order(damping, ω=2.0):
+    """y'' = −2 ζ ω y' − ω² y + u, standing at zero."""
+    return Linear(((0.0, 1.0), (-ω * ω, -2 * damping * ω)), ((0.0,), (1.0,)), ((1.0, 0.0),), x0=(0.0, 0.0))
+
+
+def settled(damping, **claim):
+    plant = second_order(damping)
+    loop = ClosedLoop(plant, Follow(plant, ((0.0,),), ((4.0,),)))
+    (verdict,) = verify(loop, STEP, [C.Settled(floor=1e-3, **claim)])
+    return verdict
+
+
+def test_a_run_too_short_to_tell_is_lengthened_by_itself():
+    """One second of a swing of 3.1 s: half a period is no evidence, whatever it shows."""
+    sound = settled(0.5)
+    assert sound.holds is True and sound.data["tail"] > 2.0
+    assert settled(-0.02).holds is False
+    assert settled(0.0).holds is False
+
+
+def test_what_dies_out_too_slowly_is_undecided_with_the_mend():
+    slow = settled(0.005)
+    assert slow.holds is None and "longest" in slow.worst
+    assert settled(0.005, longest=1200.0).holds is True

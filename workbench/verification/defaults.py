@@ -1,0 +1,192 @@
+"""The default claims of a loop: what is asked where a file or a call names no claims.
+
+Every loop with a law is asked whether it is practically stable; nothing is left out because it is hard to ask: what this loop
+cannot be asked is listed in one row, undecided, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.demand import Demand
+from workbench.errors import InputError
+from workbench.reference import Hold, Waypoints
+from workbench.scenario import Scenario
+from workbench.simulate import start_state
+from workbench.system import System, innermost
+from workbench.verification import claims as C
+from workbench.verification.ledger import has_ledger
+from workbench.verification.machine import limits_of
+
+FEW = 2  # other starts of a predictive law: each of its samples solves a program
+SHORT = 3.0  # s: limits are not scanned on runs shorter than this
+ON_PATH = 0.1  # of a path's size: tracking error allowed by default on a plant without a tool
+ON_SCAN = 0.2  # likewise, in scans of limits
+STILL = 1e-3  # of a path's size: oscillation below is of no interest
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """What the choice of claims looks at."""
+
+    loop: System
+    scenario: Scenario | None
+
+    @property
+    def plant(self):
+        return self.loop.plant
+
+    @property
+    def closed(self) -> bool:
+        return not getattr(innermost(self.loop.controller), "open", False)
+
+    @property
+    def hosted(self) -> bool:
+        return bool(getattr(self.loop, "hosted", False))
+
+    @property
+    def jointed(self) -> bool:
+        """A crane of structures: its tolerances are lengths of its tool."""
+        return hasattr(self.plant, "structures")
+
+    @property
+    def length(self) -> float:
+        return self.scenario.length() if self.scenario else 10.0
+
+    @property
+    def predictive(self):
+        from workbench.verification.linear_claims import predictive
+
+        return predictive(self.loop)
+
+    @property
+    def linear(self) -> bool:
+        from workbench.verification.linear_loop import is_linear
+
+        return is_linear(self.plant)
+
+
+def defaults(loop: System, scenario: Scenario | None) -> tuple:
+    """The default claims, in the order of the table."""
+    about = _Loop(loop, scenario)
+    size = 0.0 if about.jointed else span(loop, scenario)
+    unasked: list[tuple[str, str]] = []
+    found = [*_theorem(about), *_linear(about, unasked), *_practical(about), *_limits(about, size, unasked),
+             *_requirements(about, size), *_machine(about, unasked), *_predictive(about)]
+    if unasked:
+        found.append(C.Unasked(tuple(unasked)))
+    return tuple(found)
+
+
+def _theorem(about: _Loop) -> list:
+    if not has_ledger(about.loop):
+        return []
+    return [C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality()]
+
+
+def _practical(about: _Loop) -> list:
+    if not about.closed:
+        return []
+    runs = FEW if about.predictive is not None else C.PracticalStability.runs
+    return [C.PracticalStability(runs=runs, settle=_settle(about))]
+
+
+def _settle(about: _Loop) -> float:
+    return 3.0 if about.jointed else min(3.0, about.length / 3)
+
+
+def _linear(about: _Loop, unasked: list) -> list:
+    """Linear plants: stability of the loop as it is. Cranes: margins of the linearised loop, for information (at the end)."""
+    if about.jointed or not about.closed or not about.linear:
+        return []
+    if about.predictive is None and about.loop.no_derivative:
+        unasked.append(("linear-stability", about.loop.no_derivative))
+        return []
+    return [C.LinearStability()]
+
+
+def _limits(about: _Loop, size: float, unasked: list) -> list:
+    """How far the practical claim reaches in sample time and delay."""
+    if about.loop.period is None or not about.closed:
+        return []
+    if about.hosted:
+        why = "the law is called from Python, and a scan takes a dozen runs; ask for it in `claims` if they are worth it"
+        unasked += [("sample-time-limit", why), ("delay-limit", why)]
+        return []
+    if about.jointed or has_ledger(about.loop):
+        return [C.SampleTimeLimit(), C.DelayLimit()]
+    if hasattr(about.plant, "valve_account") and about.length > SHORT:
+        return [C.SampleTimeLimit(**({"error": ON_SCAN * size} if size else {}))]
+    return []
+
+
+def _requirements(about: _Loop, size: float) -> list:
+    plant, law = about.plant, about.predictive
+    bounded = hasattr(plant, "p_s") or hasattr(plant, "pressure_limits")
+    metered = hasattr(plant, "valve_account")
+    found: list = []
+    if about.closed:
+        found.append(C.Tracking() if about.jointed else
+                     C.Tracking(**({"error": ON_PATH * size} if size else {}), settle=_settle(about)))
+    if plant.pressure_names and bounded:
+        found.append(C.Pressures() if about.jointed else C.Pressures(*getattr(plant, "pressure_limits", ())))
+    if metered:
+        found.append(C.NoCavitation())
+    if about.closed and plant.limits():
+        planned = law is not None and not about.jointed  # a predictive law plans for its limits
+        found.append(C.Saturation(counted=not planned))
+    if about.closed:
+        found.append(C.Settled() if about.jointed or not size else C.Settled(floor=STILL * size))
+    return found
+
+
+def _machine(about: _Loop, unasked: list) -> list:
+    plant = about.plant
+    found: list = []
+    if limits_of(plant):
+        found.append(C.MachineLimits())
+    if plant.power_names:
+        found.append(C.EnergyBalance())
+    if hasattr(plant, "valve_account"):
+        found.append(C.ValveLosses())
+    if hasattr(plant, "uniqueness"):
+        found.append(C.UniqueVelocity())
+    if hasattr(plant, "passivity"):
+        found.append(C.IncrementalPassivity())
+    if about.jointed and about.hosted:
+        unasked.append(("linear", "the law is called from Python, and nothing says what it does near rest"))
+    elif about.jointed and about.closed:
+        found.append(C.Linear())
+    return found
+
+
+def _predictive(about: _Loop) -> list:
+    from workbench.verification.limited import saturates
+
+    law, scenario = about.predictive, about.scenario
+    found: list = [] if law is None else [C.Solves()]
+    pushed = getattr(scenario, "disturbances", None)
+    holds = isinstance(getattr(scenario, "reference", None), Hold | None)
+    if law is not None and not about.jointed and about.linear and holds and not pushed and law.observer is None:
+        found += [C.MPCStability(), C.CostDecrease()]
+    if about.closed and not about.jointed and about.linear and saturates(about.loop):
+        found.append(C.RegionOfAttraction(counted=False))
+    return found
+
+
+def span(loop, scenario) -> float:
+    """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
+    reference = getattr(scenario, "reference", None)
+    amplitude = getattr(reference, "amplitude", None)
+    points = getattr(reference, "points", None) or [p for p in (getattr(reference, "point", None),) if p is not None]
+    if amplitude or not points:
+        return float(np.abs(amplitude or 0.0).max())
+    whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
+    try:
+        return float(np.ptp(Demand(loop, whole, start_state(loop, whole)).reference.points, axis=0).max())
+    except InputError:  # the run will say why
+        return 0.0
+
+

@@ -1,0 +1,163 @@
+"""Other starts of a run, with the reference where it was: positions off, a push (rates off), pressures off balance.
+
+Stability is asked of a loop that was disturbed. Every start moves all states that can move at once, each by its own size and with
+a random sign and share; starts come in pairs that are opposite, so every state is moved both ways.
+
+    size of a position    `spread` on a machine with joints (rad, m for what slides), else a tenth of what it covered on the
+                          nominal run, at least a thousandth of the plant's own scale
+    size of a rate        two sizes of its position a second: a push
+    size of a pressure    2 % of the plant's pressure scale, else of the largest pressure seen
+    others                a tenth of what they covered; those that never moved stay where they are
+
+States that a law keeps (filters, integrators, held commands) start as the law lets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.scenario import Scenario
+from workbench.system import System, names
+from workbench.verification.scales import scales
+
+COVERED = 0.1  # of what a state covered on the nominal run
+LEAST = 1e-3  # of the plant's own scale: what a state is moved by that never moved
+PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second
+UNBALANCED = 0.02  # of the pressure scale
+SMALLEST = (0.3, 1.0)  # share of its size by which a state is moved, at least and at most
+CLOSER = 0.9  # a start that does not fit is drawn again, so much closer
+UNSCALED = {"m": 1e-3, "rad": 1e-2, "Pa": 1e5, "1": 1e-2}  # sizes where neither run nor plant states any
+
+
+@dataclass(frozen=True)
+class Start:
+    """One other start: how far each state of the plant is from the nominal start, name → amount in its unit."""
+
+    amounts: Mapping[str, float]
+
+    @property
+    def words(self) -> str:
+        """The largest amounts in words."""
+        return ", ".join(f"{name} {amount:+.3g}" for name, amount in self.amounts.items())
+
+
+def positions(plant: System) -> list[str]:
+    """States that are positions: the joints a plant names, and every length or angle whose rate is a state, too."""
+    units = {s.name: s.unit for s in plant.states}
+    joints = [name for name in getattr(plant, "joint_names", None) or () if name in units]
+    paired = [name for name in units if f"d{name}" in units and units[name] in ("m", "rad")]
+    return joints + [name for name in paired if name not in joints]
+
+
+def sizes(run, spread: float) -> dict[str, float]:
+    """By how much each state of the plant is moved, name → amount; states that are not moved are left out."""
+    plant, own = run.loop.plant, scales(run.loop.plant)
+    units = {s.name: s.unit for s in plant.states}
+    places = positions(plant)
+    jointed = _is_jointed(plant)
+    found: dict[str, float] = {}
+    for name in units:
+        scale = own.of_unit(units[name])
+        seen = run.log.array(name)
+        covered = COVERED * float(np.ptp(seen[np.isfinite(seen)], axis=0)) if np.isfinite(seen).any() else 0.0
+        if name in places:
+            least = LEAST * scale.value if scale else UNSCALED.get(units[name], 0.0)
+            found[name] = spread if jointed else max(covered, least)
+        elif name in plant.pressure_names:
+            found[name] = unbalanced(run)
+        elif not jointed and name[1:] not in places:
+            found[name] = covered
+    for name in places:
+        if f"d{name}" in units:
+            found[f"d{name}"] = PUSH * found[name]
+    if not places and not any(found.values()):  # a plant whose states have no names that tell, standing still
+        found = {name: UNSCALED.get(unit, UNSCALED["1"]) for name, unit in units.items()}
+    return {name: size for name, size in found.items() if size > 0}
+
+
+def unbalanced(run) -> float:
+    """By how much a chamber pressure is put off balance, Pa."""
+    plant = run.loop.plant
+    scale = scales(plant).pressure
+    if scale is not None:
+        return UNBALANCED * scale.value
+    largest = max((float(np.abs(run.log.array(name)).max()) for name in plant.pressure_names), default=0.0)
+    return UNBALANCED * largest if largest > 0 else UNSCALED["Pa"]
+
+
+def _is_jointed(plant: System) -> bool:
+    return bool(getattr(plant, "joint_names", None)) and hasattr(plant, "check_pose")
+
+
+def drawn(run, runs: int, spread: float) -> list[Start]:
+    """`runs` other starts in opposite pairs, from the scenario's seed. Raises InputError where none fits inside the strokes."""
+    own = sizes(run, spread)
+    rng = np.random.default_rng(run.scenario.seed + 1)
+    found: list[Start] = []
+    while len(found) < runs:
+        share = rng.uniform(*SMALLEST, len(own)) * rng.choice((-1.0, 1.0), len(own))
+        for sign in (1.0, -1.0):
+            amounts = {name: sign * k * size for k, (name, size) in zip(share, own.items())}
+            found.append(_fitting(run, Start(amounts)))
+    return found[:runs]
+
+
+def _fitting(run, start: Start) -> Start:
+    """The start, drawn closer until the machine can stand there."""
+    while not _stands(run, start):
+        amounts = {name: CLOSER * amount for name, amount in start.amounts.items()}
+        if max(map(abs, amounts.values())) < 1e-9:
+            raise InputError("practical-stability: no other start fits inside the strokes",
+                             mend="start further from the ends of the strokes")
+        start = Start(amounts)
+    return start
+
+
+def _stands(run, start: Start) -> bool:
+    plant = run.loop.plant
+    if not hasattr(plant, "check_pose"):
+        return True
+    try:
+        plant.check_pose(pose(run, start))
+    except ValueError:
+        return False
+    return True
+
+
+def pose(run, start: Start) -> tuple[float, ...]:
+    """Joint positions of a start, as `Scenario.start` takes them."""
+    return tuple(float(run.log.array(name)[0]) + start.amounts.get(name, 0.0) for name in _leading(run.loop.plant))
+
+
+def _leading(plant: System) -> list[str]:
+    """The positions that `plant.rest` takes, in its order."""
+    joints = getattr(plant, "joint_names", None)
+    if joints:
+        return list(joints)
+    own = []
+    for name in names(plant.states):
+        if name not in positions(plant):
+            break
+        own.append(name)
+    return own
+
+
+def scenario_from(run, start: Start, base: Scenario) -> Scenario:
+    """`base` from another start: at rest in its pose where the plant can say what that is, everything else by `offset`."""
+    plant = run.loop.plant
+    given = dict(base.offset)
+    if not hasattr(plant, "rest"):
+        return replace(base, offset=_added(given, start.amounts))
+    q = pose(run, start)
+    posed = set(_leading(plant))
+    amounts = {name: amount for name, amount in start.amounts.items() if name not in posed}
+    rest = {name: amount for name, amount in given.items() if name not in posed}
+    return replace(base, start=q, offset=_added(rest, amounts))
+
+
+def _added(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    return {name: one.get(name, 0.0) + other.get(name, 0.0) for name in dict.fromkeys((*one, *other))}
