@@ -78,7 +78,7 @@ def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]
     traced = trace(loop, demand.live)
     jac = jacobians_of(traced)
     c = traced.constants(loop)
-    w0 = demand.at(np.zeros(1))[0]
+    w0 = demand.at(np.zeros(1))[0].copy()
     moving = [i for i, n in enumerate(demand.live) if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"]
     w0[moving] = 0.0
     for i, n in enumerate(demand.live):
