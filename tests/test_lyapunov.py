@@ -38,14 +38,14 @@ def test_rate_found_is_nearly_the_spectral_one(n, T):
     v = quadratic_certificate(A, T)
     edge = 0.37 if T is None else 0.07
     assert v.holds and v.strength == "proof" and "stored matrix" in v.claim
-    assert 0.9 * edge < v.margin < edge
+    assert 0.9 * edge < v.data["rate"] < edge
 
 
 def test_rate_of_an_oscillator_and_of_a_double_mode():
     v = quadratic_certificate([[0, 1], [-9.7, -0.6]])
-    assert v.holds and 0.299 < v.margin < 0.3
+    assert v.holds and 0.299 < v.data["rate"] < 0.3
     v = quadratic_certificate([[0.9, 5.0], [0.0, 0.9]], 1.0)  # defective: every rate below, none at the edge
-    assert v.holds and 0.08 < v.margin < 0.1
+    assert v.holds and 0.08 < v.data["rate"] < 0.1
 
 
 def test_instability_and_the_edge():

@@ -154,8 +154,17 @@ def _power(a: Box, b: Box) -> Box:
     return out(np.where(even, 0.0, low), high, a.sure & b.sure & (whole | (a.low > 0)), 4)
 
 
-def _truth(yes, no) -> Box:
-    return Box(yes.astype(float), 1.0 - no.astype(float), np.ones(yes.shape, bool))
+def _truth(yes, no, a: Box, b: Box) -> Box:
+    """A comparison is as sure as what it compares: of a root outside its domain nothing is less or more."""
+    return Box(yes.astype(float), 1.0 - no.astype(float), a.sure & b.sure)
+
+
+def _same(a: Box, b: Box):
+    return (a.low == a.high) & (b.low == b.high) & (a.low == b.low)
+
+
+def _apart(a: Box, b: Box):
+    return (a.high < b.low) | (b.high < a.low)
 
 
 def _abs(a: Box) -> Box:
@@ -183,10 +192,10 @@ _RULES: dict[int, Callable] = {
     ca.OP_FMIN: lambda a, b: Box(np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure),
     ca.OP_FMAX: lambda a, b: Box(np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure),
     ca.OP_HYPOT: lambda a, b: _sqrt(_add(_square(a), _square(b))),
-    ca.OP_LT: lambda a, b: _truth(a.high < b.low, a.low >= b.high),
-    ca.OP_LE: lambda a, b: _truth(a.high <= b.low, a.low > b.high),
-    ca.OP_EQ: lambda a, b: _truth((a.low == a.high) & (b.low == b.high) & (a.low == b.low), (a.high < b.low) | (b.high < a.low)),
-    ca.OP_NE: lambda a, b: _truth((a.high < b.low) | (b.high < a.low), (a.low == a.high) & (b.low == b.high) & (a.low == b.low)),
+    ca.OP_LT: lambda a, b: _truth(a.high < b.low, a.low >= b.high, a, b),
+    ca.OP_LE: lambda a, b: _truth(a.high <= b.low, a.low > b.high, a, b),
+    ca.OP_EQ: lambda a, b: _truth(_same(a, b), _apart(a, b), a, b),
+    ca.OP_NE: lambda a, b: _truth(_apart(a, b), _same(a, b), a, b),
     ca.OP_NOT: lambda a: Box(1.0 - a.high, 1.0 - a.low, a.sure),
     ca.OP_AND: lambda a, b: Box(np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure),
     ca.OP_OR: lambda a, b: Box(np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure),

@@ -18,17 +18,17 @@ from typing import final
 import casadi as ca
 import numpy as np
 
-from workbench.intervals import box
+from workbench.intervals import Box, box
 from workbench.verification.balls import Ball, definite_ball
 from workbench.verification.lifting import lift
 
 
 @final
 class Curvature:
-    """g over z = (n states, what varies), with further symbols `fixed` at `values`."""
+    """g over z = (n states, what varies), with further symbols `fixed` in the boxes `values`."""
 
-    def __init__(self, z: ca.SX, n: int, g: ca.SX, fixed: ca.SX, values: Sequence[float]):
-        self.n, self.values = n, [box(v, v) for v in values]
+    def __init__(self, z: ca.SX, n: int, g: ca.SX, fixed: ca.SX, values: Sequence[Box]):
+        self.n, self.values = n, values
         self.lifted = own = lift(ca.vertcat(z, fixed), g)
         slope = ca.gradient(own.expression, z)[:n]
         self.first = own.function(own.expression, slope)

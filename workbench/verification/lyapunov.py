@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -20,7 +20,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.verdict import Verdict
 from workbench.verification.balls import Ball, definite_ball, up
-from workbench.verification.exact import definite, fall, lyapunov_exactly
+from workbench.verification.data_margin import NEUTRAL, borne, definite_around, largest_change, sizes
+from workbench.verification.exact import Dyadic, definite, fall, lyapunov_exactly
 from workbench.verification.stability import stability
 
 EXACT_UP_TO = 40  # states; beyond, Cholesky with outward rounding decides
@@ -47,6 +48,16 @@ class Certificate:
             return all(lyapunov_exactly(A, self.P, self.T, self.rate) for A in self.matrices)
         rad = 0.0 if self.radius is None else self.radius
         return all(falls_in_ball(Ball.of(A, rad), self.P, self.T, self.rate) for A in self.matrices)
+
+    def bears(self, change: float) -> bool:
+        """Whether V still falls after a relative change of the data by so much, see `data_margin`."""
+        own = 0.0 if self.radius is None else self.radius
+        radii = [up(own + change * sizes(A)) for A in self.matrices]
+        if all(falls_in_ball(Ball.of(A, r), self.P, self.T) for A, r in zip(self.matrices, radii)):
+            return True
+        if change > NEUTRAL or self.radius is not None or len(self.P) > EXACT_UP_TO:
+            return False
+        return all(falls_around(A, r, self.P, self.T) for A, r in zip(self.matrices, radii))
 
     def document(self) -> dict:
         """Plain data for `recheck`: numbers as hexadecimal floats, so that nothing is lost. See recheck.py."""
@@ -83,6 +94,22 @@ def falls_in_ball(A: Ball, P: np.ndarray, T: float | None = None, rate: float = 
         return definite_ball(Ball.of(0 * P) - half - half.T - own.scaled(2 * rate))
     ρ = np.nextafter(1 - rate, 0)  # below 1 − rate, and its square below (1 − rate)², whatever was rounded
     return definite_ball(own.scaled(float(np.nextafter(ρ * ρ, 0))) - AX.T @ (Ball.of(P) @ AX))
+
+
+def falls_around(A, radius: np.ndarray, P: np.ndarray, T: float | None = None) -> bool:
+    """The same at rate 0 without rounding but in what the radius can do: slower, and sharper for stiff loops."""
+    try:
+        X = np.linalg.inv(np.linalg.cholesky(P).T)
+    except np.linalg.LinAlgError:
+        return False
+    size, k = np.abs(X), 4 * len(P)
+    PX = (Dyadic.of(P) @ X).floats()
+    if T is None:
+        spread = 2 * np.abs(PX).T @ radius @ size
+    else:
+        PAX = (Dyadic.of(P) @ A @ X).floats()
+        spread = 2 * np.abs(PAX).T @ radius @ size + size.T @ radius.T @ np.abs(P) @ radius @ size
+    return definite(P) and definite_around(Dyadic.of(X).T @ fall(A, P, T) @ X, up(spread, k))
 
 
 def lyapunov_matrix(A, T: float | None = None, rate: float = 0.0) -> np.ndarray | None:
@@ -184,8 +211,9 @@ def quadratic_certificate(A, T: float | None = None, what: str = "x⁺ = A x", r
     """Verdict on "`what` is exponentially stable": `proof` for the stored matrix, or for all within `radius` of it.
 
     P given: that matrix alone is judged. holds: checked exactly, with the decay rate found by bisection (data["rate"],
-    1/s, or 1 − ρ a sample) and the certificate for export (data["certificate"]). violated: an eigenvalue outside,
-    confirmed (`numerical`). Otherwise undecided: that no certificate was found proves nothing.
+    1/s, or 1 − ρ a sample) and the certificate for export (data["certificate"]); the margin is the relative change of the
+    data that stays proven. violated: an eigenvalue outside, confirmed (`numerical`). Otherwise undecided: a certificate
+    that the last digits of the data break says nothing, and that none was found proves nothing.
     """
     A = np.atleast_2d(np.asarray(A, float))
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
@@ -197,16 +225,31 @@ def quadratic_certificate(A, T: float | None = None, what: str = "x⁺ = A x", r
     how = "exact LDLᵀ" if radius is None and len(A) <= EXACT_UP_TO else "outward-rounded Cholesky"
     claim, unit = f"{what} is exponentially stable, {scope}", "1/s" if T is None else "1"
     if found is not None:
-        return Verdict("quadratic-certificate", claim, True, "proof", found.rate, unit,
-                       worst=f"xᵀPx falls at rate {found.rate:.6g} {unit}{'' if T is None else ' a sample (1 − ρ)'}",
-                       source=f"Lyapunov matrix checked by {how}",
-                       data={"rate": found.rate, "certificate": found.document()})
+        falls = f"xᵀPx falls at rate {found.rate:.6g} {unit}{'' if T is None else ' a sample (1 − ρ)'}"
+        change = _bearable(found, P is None)
+        data = {"rate": found.rate, "change": change, "certificate": found.document()}
+        source = f"Lyapunov matrix checked by {how}"
+        if change < NEUTRAL:
+            worst = f"neutral to rounding: {falls}, which a relative change of the data of {NEUTRAL:g} destroys"
+            return Verdict("quadratic-certificate", claim, None, worst=worst, source=source, data=data)
+        return Verdict("quadratic-certificate", claim, True, "proof", change, "1", NEUTRAL, f"{falls}; {borne(change)}",
+                       source=source, data=data)
     s = stability(A, T)
     if s.holds is False:
         return Verdict("quadratic-certificate", claim, False, "numerical", s.spectrum.margin, unit, worst=s.why,
                        source="eigenvalues and σ_min(A − λI)")
     why = "the matrix given is no certificate" if P is not None else "no certificate found"
     return Verdict("quadratic-certificate", claim, None, worst=f"{why}; {s.why}", source=f"Lyapunov matrix, {how}")
+
+
+def _bearable(found: Certificate, free: bool) -> float:
+    """The largest relative change of the data that this certificate bears, or, `free`, one with another P of the loop."""
+    tried = [found]
+    for share in (0.0, 0.3, 0.7) if free else ():
+        P = lyapunov_matrix(found.matrices[0], found.T, share * found.rate)
+        if P is not None:
+            tried.append(replace(found, P=P, rate=0.0))
+    return max(largest_change(c.bears) for c in tried)
 
 
 def slack(A, P, T: float | None = None) -> float:

@@ -5,7 +5,8 @@
 
 J is what happens at the sample instant (the new command; a release later than that is not covered); the path is enclosed
 by Picard's operator. Where V or f has a kink or a step on the path, p = 1. A loop that only jumps has f = 0. Numbers of
-the loop (parameters, constants) are symbols held at their values, so no derivative is rounded before it is enclosed.
+the loop (parameters, constants) are symbols held at their values, so no derivative is rounded before it is enclosed. Every
+entry of f and J may be off by a share of itself (`data_margin`): what the last digits decide is not decided here.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from workbench.intervals import box
 from workbench.parameters import leaves
 from workbench.system import System, find, names
 from workbench.verification.curvature import Curvature
+from workbench.verification.data_margin import NEUTRAL
 from workbench.verification.lifting import lift
 from workbench.verification.paving import Bound
 
@@ -54,14 +56,22 @@ class Motion:
         x, xs = symbols("x", t.n_states)
         w, c, vary, fixed, values = _numbers(system, t, inputs, parameters)
         at = lambda name, y: getattr(t, name)(0.0, y, w, c)[: t.n_states]
+        η = ca.SX.sym("η", 2 * t.n_states)  # relative changes of the flow and of what jumps
+        fixed = ca.vertcat(fixed, η)
         jumped = x if self.period is None else at("release", at("jump", x))
         base = ca.vertcat(x, vary, fixed)
         whole = lift(base, ca.vertcat(column([V([xs[i] for i in self.at])]), at("flow", x), jumped))
         T = ca.SX.sym("T")
         self.fixed = ca.vertcat(fixed, whole.κ, T)
-        self.values = [*values, *whole.constants, self.period or 0.0]
+        self.η = slice(len(values), len(values) + η.numel())
+        numbers = [*values, *[0.0] * η.numel(), *whole.constants, self.period or 0.0]
+        self.values = [box(v, v) for v in numbers]
+        self.bear(NEUTRAL)
         n = t.n_states
         value, flow, jumped = whole.expression[0], whole.expression[1: n + 1], whole.expression[n + 1:]
+        stays = [jumped[i].element_hash() == x[i].element_hash() for i in range(n)]
+        flow = flow * (1 + η[:n])
+        jumped = ca.vertcat(*[jumped[i] if stays[i] else jumped[i] * (1 + η[n + i]) for i in range(n)])
         self.x, self.z, self.vary = x, ca.vertcat(*[xs[i] for i in self.at], vary), vary
         self.V, self.fall, self.curved = self._bound(value), None, None
         after = lambda e: ca.substitute([e], [x], [jumped])[0]
@@ -82,6 +92,10 @@ class Motion:
         self.rest = [Bound(along, slopes[k], self.fixed, self.values) for k in (1, ORDER)] if self.flows else None
         self.leap = self._known(after(value) - value)
         self.edges = lift(base, ca.vertcat(column([V([xs[i] for i in self.at])]), at("flow", x)))
+
+    def bear(self, change: float) -> None:
+        """From now on bounds hold after any relative change of ẋ and of x⁺, entry by entry, of up to so much."""
+        self.values[self.η] = [box(-change, change)] * (self.η.stop - self.η.start)
 
     def _bound(self, e: ca.SX) -> Bound:
         return Bound(self.z, e, self.fixed, self.values)
@@ -136,7 +150,7 @@ class Motion:
         if not marks:
             return np.ones(n, bool)
         f = own.function(ca.vertcat(*marks))
-        held = [box(v, v) for v in self.values[: own.x.numel() - low.shape[1]]]
+        held = self.values[: own.x.numel() - low.shape[1]]
         found = own.enclose(f, [*(box(low[:, i], high[:, i]) for i in range(low.shape[1])), *held])
         return np.all([np.broadcast_to(e.low == e.high, (n,)) for e in found], axis=0)
 

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
+from workbench.verification.balls import up
+from workbench.verification.data_margin import NEUTRAL, borne, definite_around, largest_change, refused, sizes
 from workbench.verification.exact import Dyadic, definite, dual_bound, multipliers, radius_bound
 from workbench.verification.lyapunov import solve_sdp
 from workbench.verification.mpc_ingredients import TerminalIngredients
@@ -151,6 +154,21 @@ def seen(t: TerminalIngredients, W, c: float) -> bool:
     return c > 0 and definite(D) and definite(t.stage, strict=False) and definite(form)
 
 
+def bears(t: TerminalIngredients, W, c: float, change: float) -> bool:
+    """Whether the terminal cost falls and ℓ sees the state after a relative change of A and B by so much."""
+    A, B = Dyadic.of(t.A).floats(), np.abs(Dyadic.of(t.B).floats())
+    K, P, n = np.abs(t.K), np.abs(t.P), len(t.P)
+    moved = change * (sizes(A) + B @ K)
+    spread = 2 * np.abs((Dyadic.of(t.P) @ t.closed).floats()).T @ moved + moved.T @ P @ moved
+    law = Dyadic.block([[np.eye(n)], [-Dyadic.of(t.K)]])
+    gap = Dyadic.of(t.P) - t.closed.T @ t.P @ t.closed - law.T @ t.stage @ law
+    step, D, state = Dyadic.block([[t.A, t.B]]), Dyadic.of(W), Dyadic.of(np.eye(n, n + len(K)))
+    form = t.stage.times(c) - step.T @ D @ step + state.T @ D @ state
+    turned = change * np.hstack([sizes(A), B])
+    seen_spread = 2 * np.abs((D @ step).floats()).T @ turned + turned.T @ np.abs(W) @ turned
+    return definite_around(gap, up(spread, 4 * n)) and definite_around(form, up(seen_spread, 4 * n))
+
+
 def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller") -> list[Verdict]:
     """Verdicts: terminal cost, terminal set, and "`what` stays feasible, its cost falls by ℓ, the state goes to 0"."""
     cost, (kept, duals) = terminal_cost(t), terminal_set(t)
@@ -170,8 +188,11 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
         return [cost, kept, Verdict(key, claim, None, worst="gone: " + "; ".join(gone), assumptions=tuple(parts),
                                     source=source)]
     data = {"certificate": document(t, duals, *found)} if duals else {}
-    return [cost, kept, Verdict(key, claim, True, "proof", worst="from every feasible start, for the stored matrices",
-                                assumptions=(*parts, solver), source=source, data=data)]
+    change = largest_change(partial(bears, t, *found))
+    proven = Verdict(key, claim, True, "proof", change, "1", NEUTRAL,
+                     f"from every feasible start, for the stored matrices; {borne(change)}", (*parts, solver), source,
+                     data={**data, "change": change})
+    return [cost, kept, proven if change >= NEUTRAL else refused(proven)]
 
 
 def document(t: TerminalIngredients, duals: dict, W, c: float) -> dict:

@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.balls import Ball, blocks, definite_ball, up
+from workbench.verification.data_margin import NEUTRAL, borne, largest_change, sizes
 from workbench.verification.exact import Dyadic
 from workbench.verification.lyapunov import falls_in_ball, lyapunov_matrix
 from workbench.verification.mpc_ingredients import TerminalIngredients
@@ -85,13 +86,19 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
     W = lyapunov_matrix(own.mid, 1.0, max(s.spectrum.margin, 0.0) / 2)
     if W is None or not falls_in_ball(own, W, 1.0):
         return say(None, "no certificate for the unconstrained gain")
+    def bears(change):
+        return falls_in_ball(Ball(own.mid, up(own.rad + change * sizes(own.mid))), W, 1.0)
+
+    change = largest_change(bears)
+    if change < NEUTRAL:
+        return say(None, f"neutral to rounding: a relative change of the data of {NEUTRAL:g} destroys the certificate")
     c, row = critical_level(t, X, W)
     if not c > 0:
         return say(None, f"limit {row} may be active at the origin")
     half = float(np.sqrt(c / np.linalg.eigvalsh(W)[-1]))
-    return say(True, f"within xᵀWx ≤ {c:.4g}, at least |x| ≤ {half:.4g}; there the law is linear"
-               + (f"; limit {row} is the first" if row is not None else ""), strength="proof", W=W.tolist(), level=c,
-               K0=K.mid.tolist())
+    first = f"; limit {row} is the first" if row is not None else ""
+    return say(True, f"within xᵀWx ≤ {c:.4g}, at least |x| ≤ {half:.4g}; there the law is linear{first}; {borne(change)}",
+               strength="proof", change=change, W=W.tolist(), level=c, K0=K.mid.tolist())
 
 
 def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[float, int | None]:

@@ -21,12 +21,12 @@ INF = np.inf
 class Bound:
     """Rigorous bounds of a scalar expression over boxes (low, high: arrays N × n) of the symbols z.
 
-    fixed, values: further symbols of the expression, at these numbers.
+    fixed, values: further symbols of the expression, in these boxes (kept, not copied: who made them may change them).
     """
 
-    def __init__(self, z: ca.SX, expression: ca.SX, fixed: ca.SX | None = None, values: Sequence[float] = ()):
+    def __init__(self, z: ca.SX, expression: ca.SX, fixed: ca.SX | None = None, values: Sequence[Box] = ()):
         none = ca.SX(0, 1)
-        self.z, self.values = z, [box(v, v) for v in values]
+        self.z, self.values = z, values
         self.lifted = own = lift(ca.vertcat(z, none if fixed is None else fixed), expression)
         self.natural = own.function(own.expression, ca.vertcat(none, *own.steps), ca.vertcat(none, *own.domains))
 

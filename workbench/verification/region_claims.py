@@ -11,6 +11,7 @@ from workbench.system import find, names
 from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
+from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.limited import Limited, limited
 from workbench.verification.linear_loop import Point, is_linear, point
 from workbench.verification.saturation import Region, attracted
@@ -71,23 +72,27 @@ def _judged(claim, run, own: Limited, region: Region, rest, asked, way, along, b
     """The verdict on a region that passed its check."""
     plant = run.loop.plant
     units = {s.name: s.unit for s in (*plant.states, *run.loop.controller.states)}
-    data = {"P": region.P.tolist(), "centre": rest.tolist(), "states": list(own.states), "along": list(along),
+    change = largest_change(region.bears)
+    data = {"change": change, "P": region.P.tolist(), "centre": rest.tolist(), "states": list(own.states), "along": list(along),
             "units": [units.get(n, "1") for n in own.states], "room": region.u_max.tolist(),
             "certificate": region.document([d for d in asked if region.holds(d)])}
     source = f"{blank.source}, checked by exact LDLᵀ"
+    if change < NEUTRAL:
+        return refused(replace(blank, data=data, source=source))
     if not asked:
         name, share = next(iter(along)), region.reach(way)
         size = share * abs(_si(plant, name, along[name]))
         unit = units[name]
         words = f"{name} off by up to {say(size, unit)}" if len(along) == 1 else f"up to {share:.4g} times the direction stated"
         return replace(blank, holds=True, strength="proof", margin=size, unit=unit, data=data, source=source,
-                       worst=f"{words}, all else at rest; limits leave {_room(run, region)}")
+                       worst=f"{words}, all else at rest; limits leave {_room(run, region)}; {borne(change)}")
     share = [region.reach(d) for d in asked]
     k = int(np.argmin(share))
     named = ", ".join(f"{n} = {say(_si(plant, n, v), units[n])}" for n, v in claim.starts[k].items())
     if all(region.holds(d) for d in asked):
         return replace(blank, holds=True, strength="proof", margin=float(share[k] - 1), unit="1", data=data, source=source,
-                       worst=f"nearest the edge: {named}, which could be {share[k]:.4g} times as far")
+                       worst=f"nearest the edge: {named}, which could be {share[k]:.4g} times as far; "
+                       f"{borne(change)}")
     gone = _leaves(own, rest + asked[k])
     if gone:
         return replace(blank, holds=False, strength="sampled", data=data, source="a run of the stored matrices with their limits",

@@ -16,16 +16,23 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
+from workbench.verification.balls import Ball, up
+from workbench.verification.data_margin import NEUTRAL, borne, sizes
 from workbench.verification.family import Family, continuous, corners_of, sampled_loop, stepped
 from workbench.verification.lyapunov import common_matrix, falls_in_ball, lyapunov_matrix
 from workbench.verification.stability import stability
+
+CHANGES = (1e-9, 1e-6, 1e-3)  # relative changes of the data that are tried beside NEUTRAL
 
 __all__ = ["Family", "continuous", "edge", "robust_stability", "sampled_loop", "stepped"]
 
 
 def robust_stability(family: Family, limits: Sequence[tuple[float, float]], mode: str = "frozen", budget: int = 4000,
-                     progress: Callable[[float, str], None] | None = None, what: str = "the loop") -> Verdict:
+                     progress: Callable[[float, str], None] | None = None, what: str = "the loop",
+                     changes: Sequence[float] = CHANGES) -> Verdict:
     """Is `what` stable for every θ in the box? mode "frozen" or "varying", see above; budget: sub-boxes looked at.
+
+    changes: relative changes of the data that are tried beyond what a proof has to bear; the margin is the largest borne.
 
     `proof` when certificates cover the box; violated (`numerical`) when a θ in the box has an eigenvalue outside (for
     "varying" that is one constant course of θ); otherwise undecided with the first sub-box left.
@@ -46,13 +53,19 @@ def robust_stability(family: Family, limits: Sequence[tuple[float, float]], mode
         if verdict:
             return verdict
     search = _frozen if mode == "frozen" else _varying
-    done, used, left, P = search(family, low, high, corners, budget, progress)
+    done, used, left, P = search(family, low, high, corners, budget, progress, NEUTRAL)
     if done:
+        change = NEUTRAL
+        for more in changes:
+            if not search(family, low, high, corners, 2 * used + 1, None, more)[0]:
+                break
+            change = more
         source = ("common xᵀPx checked at the vertices, which suffice: affine" if used == 0 else
                   f"{'a common xᵀPx' if mode == 'varying' else 'xᵀPx per sub-box'}, {used} enclosed sub-boxes")
-        return Verdict(key, claim, True, "proof", worst=f"the whole box, {used or 2 ** len(low)} "
-                       f"{'sub-boxes' if used else 'vertices'}", assumptions=note, source=source,
-                       data={"boxes": used, "P": None if P is None else P.tolist(), "box": [list(e) for e in limits]})
+        worst = f"the whole box, {used or 2 ** len(low)} {'sub-boxes' if used else 'vertices'}; {borne(change)}"
+        return Verdict(key, claim, True, "proof", change, "1", NEUTRAL, worst, note, source,
+                       data={"boxes": used, "change": change, "P": None if P is None else P.tolist(),
+                             "box": [list(e) for e in limits]})
     if left is not None:
         verdict = _refuted(family, (left[0] + left[1]) / 2, key, claim)
         if verdict:
@@ -85,19 +98,24 @@ def _refuted(family, θ, key, claim) -> Verdict | None:
     return None
 
 
-def _varying(family, low, high, corners, budget, progress):
+def _falls(M: Ball, P, T, change: float) -> bool:
+    """`falls_in_ball` after a relative change of the data by so much, see `data_margin`."""
+    return falls_in_ball(Ball(M.mid, up(M.rad + change * sizes(M.mid))), P, T)
+
+
+def _varying(family, low, high, corners, budget, progress, change):
     """One P from the corners and the centre, then checked on the box."""
     matrices = [family.at(θ).mid for θ in (*corners, (low + high) / 2)]
     P = common_matrix(matrices, family.T) if all(np.isfinite(M).all() for M in matrices) else None
     if P is None:
         return False, 0, None, None
     if family.affine and corners:
-        return all(falls_in_ball(family.at(θ), P, family.T) for θ in corners), 0, None, P
-    proved = lambda balls: all(falls_in_ball(M, P, family.T) for M in balls)
+        return all(_falls(family.at(θ), P, family.T, change) for θ in corners), 0, None, P
+    proved = lambda balls: all(_falls(M, P, family.T, change) for M in balls)
     return *_cover(family, low, high, proved, budget, progress), P
 
 
-def _frozen(family, low, high, corners, budget, progress):
+def _frozen(family, low, high, corners, budget, progress, change):
     """A Lyapunov matrix of each sub-box's own centre."""
     def proved(balls):
         centre = sum(M.mid for M in balls) / len(balls)
@@ -106,7 +124,7 @@ def _frozen(family, low, high, corners, budget, progress):
         λ = np.linalg.eigvals(centre)
         margin = -λ.real.max() if family.T is None else 1 - np.abs(λ).max()
         P = lyapunov_matrix(centre, family.T, margin / 2) if margin > 0 else None  # the other half is for the radius
-        return P is not None and all(falls_in_ball(M, P, family.T) for M in balls)
+        return P is not None and all(_falls(M, P, family.T, change) for M in balls)
 
     return *_cover(family, low, high, proved, budget, progress), None
 
@@ -153,7 +171,7 @@ def edge(family: Family, centre: Sequence[float], half: Sequence[float], mode: s
     The second number is None where none tried failed. What lies between, and anything not proven, may be stable.
     """
     centre, half = np.asarray(centre, float), np.abs(np.asarray(half, float))
-    judge = lambda s: robust_stability(family, list(zip(centre - s * half, centre + s * half)), mode, budget, None, what)
+    judge = lambda s: robust_stability(family, list(zip(centre - s * half, centre + s * half)), mode, budget, None, what, ())
     good, best = 0.0, judge(0.0)
     if best.holds is not True:
         return 0.0, 0.0, best

@@ -17,7 +17,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.verdict import Verdict
+from workbench.verification.data_margin import NEUTRAL, around_in, borne, grown, largest_change, refused, sizes
 from workbench.verification.exact import Dyadic, definite
+from workbench.verification.linear import EPS
 from workbench.verification.lyapunov import coordinates, solve_sdp
 from workbench.verification.stability import stability
 
@@ -42,17 +44,53 @@ class Region:
         D = Dyadic.of
         if not np.array_equal(self.P, self.P.T) or not (self.τ > 0).all() or not (self.u_max > 0).all():
             return False
+        if not (definite(self.P) and definite(self._form())):
+            return False
+        rows, P = D(self.K) - D(self.G), D(self.P)
+        planes = [(Dyadic(rows.Z[i:i + 1], rows.e), D([[u]]) @ D([[u]])) for i, u in enumerate(self.u_max)]
+        return all(definite(Dyadic.block([[square, row], [row.T, P]]), strict=False) for row, square in planes)
+
+    def bears(self, change: float) -> bool:
+        """Whether both inequalities hold after a relative change of A, B and K by so much, see `data_margin`."""
+        A, B, K, P = np.abs(self.A), np.abs(self.B), np.abs(self.K), np.abs(self.P)
+        n, m = B.shape
+        δ = change * sizes(self.A), change * B, change * K
+        X = np.eye(n + m)
+        X[:n, :n] = root = np.linalg.inv(np.linalg.cholesky(self.P).T)
+        if not around_in(self._form(), grown(self._largest, (A, B, K), δ), X):
+            return False
+        for i, square in enumerate(self.u_max**2):
+            spread = np.zeros((n + 1, n + 1))
+            spread[0, 1:] = spread[1:, 0] = change * K[i]
+            row = self.K[[i]] - self.G[[i]]
+            own = np.block([[np.array([[square]]), row], [row.T, self.P]])
+            spread += 4 * EPS * np.abs(own)  # of the difference and the square
+            whole = np.eye(n + 1)
+            whole[1:, 1:] = root
+            if not around_in(own, spread, whole):
+                return False
+        return bool((P > 0).any())
+
+    def _largest(self, A, B, K) -> np.ndarray:
+        """Entries of the form are at most these where |A|, |B| and |K| are at most what is given."""
+        P, t, G = np.abs(self.P), np.diag(self.τ), np.abs(self.G)
+        own = A + B @ K
+        if self.T is None:
+            corner, side, last = own.T @ P + P @ own, P @ B + G.T @ t, 2 * t
+        else:
+            corner, side, last = P + own.T @ P @ own, own.T @ P @ B + G.T @ t, 2 * t + B.T @ P @ B
+        return np.block([[corner, side], [side.T, last]])
+
+    def _form(self) -> Dyadic:
+        """The form of the fall in (x, ψ) that must be ≻ 0, exactly."""
+        D = Dyadic.of
         B, P, t, G = D(self.B), D(self.P), D(np.diag(self.τ)), D(self.G)
         own = D(self.A) + B @ self.K
         if self.T is None:
             form = [[-(own.T @ P + P @ own), P @ B - G.T @ t], [B.T @ P - t @ G, t.times(2.0)]]
         else:
             form = [[P - own.T @ P @ own, own.T @ P @ B - G.T @ t], [B.T @ P @ own - t @ G, t.times(2.0) - B.T @ P @ B]]
-        if not (definite(self.P) and definite(Dyadic.block(form))):
-            return False
-        rows = D(self.K) - G
-        planes = [(Dyadic(rows.Z[i:i + 1], rows.e), D([[u]]) @ D([[u]])) for i, u in enumerate(self.u_max)]
-        return all(definite(Dyadic.block([[square, row], [row.T, P]]), strict=False) for row, square in planes)
+        return Dyadic.block(form)
 
     def holds(self, x) -> bool:
         """Whether the stored state is inside, exactly."""
@@ -171,6 +209,12 @@ def saturated_region(A, B, K, u_max, T: float | None = None, shape=None, inside=
         return Verdict("saturated-region", claim, None, worst="no region found", source=source)
     out = [x for x in inside if not region.holds(x)]
     axes = 1 / np.sqrt(np.linalg.eigvalsh(region.P))
-    return Verdict("saturated-region", claim, None if out else True, None if out else "proof", float(axes.min()), "1",
-                   worst=f"not inside: {[float(v) for v in out[0]]}" if out else
-                   f"half axes {axes.min():.4g} to {axes.max():.4g}", source=source, data={"P": region.P.tolist()})
+    data = {"P": region.P.tolist()}
+    if out:
+        return Verdict("saturated-region", claim, None, None, float(axes.min()), "1",
+                       worst=f"not inside: {[float(v) for v in out[0]]}", source=source, data=data)
+    change = largest_change(region.bears)
+    proven = Verdict("saturated-region", claim, True, "proof", float(axes.min()), "1",
+                     worst=f"half axes {axes.min():.4g} to {axes.max():.4g}; {borne(change)}", source=source,
+                     data={**data, "change": change})
+    return proven if change >= NEUTRAL else refused(proven)

@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
+from workbench.verification.data_margin import NEUTRAL, around_in, borne, grown, largest_change, refused, sizes
 from workbench.verification.exact import Dyadic, definite
 from workbench.verification.lyapunov import coordinates, solve_sdp
 from workbench.verification.stability import stability
@@ -106,6 +107,37 @@ class SectorCertificate:
                 half = half + (w.T @ Λ @ move).times(2.0) + move.T @ Λ @ slope @ move
         return (half + half.T).times(0.5)
 
+    def bears(self, change: float) -> bool:
+        """Whether the inequality holds after a relative change of A, B and C by so much, see `data_margin`."""
+        s = self.loop
+        A, B, C = np.abs(s.A), np.abs(s.B), np.abs(s.C)
+        spread = grown(self._largest, (A, B, C), (change * sizes(s.A), change * B, change * C))
+        n, m = B.shape
+        X = np.eye(n + m)
+        with np.errstate(all="ignore"):
+            X[:n, :n] = np.linalg.inv(np.linalg.cholesky(self.P).T)
+        return around_in(-self.form(), spread, X)
+
+    def _largest(self, A, B, C) -> np.ndarray:
+        """Entries of the form are at most these where |A|, |B| and |C| are at most what is given."""
+        s, τ, λ, P = self.loop, np.diag(self.τ), np.diag(self.λ), np.abs(self.P)
+        n, m = B.shape
+        low, high = np.diag(np.abs(s.low)), np.diag(np.abs(s.high))
+        if self.criterion != "circle":
+            A, low, high = A + B @ low @ C, 0 * low, low + high
+        y, w = np.hstack([C, np.zeros((m, m))]), np.hstack([np.zeros((m, n)), np.eye(m)])
+        step, state = np.hstack([A, B]), np.eye(n, n + m)
+        half = (w + low @ y).T @ τ @ (high @ y + w)
+        if s.T is None:
+            half = half + 2 * state.T @ P @ step + 2 * w.T @ λ @ C @ step
+        else:
+            half = half + step.T @ P @ step + state.T @ P @ state
+            if self.λ.any():
+                move = C @ (step + state)
+                slope = np.diag(np.abs(s.slope) + np.abs(s.low))
+                half = half + 2 * w.T @ λ @ move + move.T @ λ @ slope @ move
+        return (half + half.T) / 2
+
     def document(self) -> dict:
         """Plain data for `recheck`: numbers as hexadecimal floats. See recheck.py."""
         hexed = lambda M: [[float(v).hex() for v in row] for row in np.atleast_2d(M)]
@@ -179,9 +211,12 @@ def sector_stability(loop: Sector, criterion: str = "circle", what: str = "the l
     found = search(loop, criterion)
     if found is None:
         return Verdict(key, claim, None, worst="no certificate found", assumptions=notes, source=f"{criterion} criterion")
-    return Verdict(key, claim, True, "proof", worst=f"for the stored matrices, {len(loop.A)} states", assumptions=notes,
-                   source=f"{criterion} criterion, certificate checked by exact LDLᵀ",
-                   data={"certificate": found.document()})
+    change = largest_change(found.bears)
+    worst = f"for the stored matrices, {len(loop.A)} states; {borne(change)}"
+    proven = Verdict(key, claim, True, "proof", change, "1", NEUTRAL, worst, notes,
+                     f"{criterion} criterion, certificate checked by exact LDLᵀ",
+                     data={"certificate": found.document(), "change": change})
+    return proven if change >= NEUTRAL else refused(proven)
 
 
 def largest_sector(loop: Sector, criterion: str = "circle", rounds: int = 20, most: float = 1e6):
