@@ -1,0 +1,226 @@
+"""Loops that no case file can say: plants in state space, plants and laws of a user, wires that are crossed.
+
+Every builder returns (loop, scenario, claims); claims None means those that suit the loop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from controllers import LQR, MPC, PID
+from tests.faults.entries import case_of
+from tests.faults.plants import CartPole, Column, Servo, TwoMass
+from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
+from workbench.file import loads
+from workbench.interop import LinearPlant
+from workbench.reference import Reference
+from workbench.system import Controller, Plain, Signal, innermost, rewrapped
+from workbench.verification import claims as C
+from workbench.verification.judge import default_claims
+from workbench.wrappers import _Around
+
+PLANTS = {"servo": Servo, "cartpole": CartPole, "two-mass": TwoMass, "column": Column}
+
+
+# ---- laws ---------------------------------------------------------------------------------------------------------------
+@final
+@dataclass(frozen=True)
+class StateFeedback(Controller):
+    """u = F r − K y, one row of K (and of F) a command, on the outputs in their order."""
+
+    plant: Any
+    K: tuple[tuple[float, ...], ...]
+    F: tuple[tuple[float, ...], ...] = ()
+    followed: tuple[str, ...] = ()
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return tuple(s for s in self.plant.inputs if s.kind == "")
+
+    @property
+    def references(self):
+        return tuple(Signal(f"{name}_d", "1", f"wanted {name}", "reference") for name in self.followed)
+
+    def command(self, t, z, y, r):
+        backward = [sum(-a * b for a, b in zip(row, y)) for row in self.K]
+        forward = [sum(a * b for a, b in zip(row, r)) for row in self.F] or [0.0] * len(self.K)
+        return [a + b for a, b in zip(backward, forward)]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Wired(_Around):
+    """A law whose wires are crossed: `sensors` says which measured signal reaches which terminal, `valves` likewise, `flipped`
+    lists signals whose sign is turned."""
+
+    inner: Any
+    sensors: tuple[tuple[str, str], ...] = ()
+    valves: tuple[tuple[str, str], ...] = ()
+    flipped: tuple[str, ...] = ()
+    gains: tuple[tuple[str, float], ...] = ()
+
+    def _read(self, y):
+        names = [s.name for s in self.measured]
+        at, taken, gains = dict(zip(names, y)), dict(self.sensors), dict(self.gains)
+        signs = {n: -1.0 if n in self.flipped else 1.0 for n in names}
+        return [gains.get(n, 1.0) * signs[n] * at[taken.get(n, n)] for n in names]
+
+    def _drive(self, u):
+        names = [s.name for s in self.commands]
+        at, taken, gains = dict(zip(names, u)), dict(self.valves), dict(self.gains)
+        signs = {n: -1.0 if n in self.flipped else 1.0 for n in names}
+        return [gains.get(n, 1.0) * signs[n] * at[taken.get(n, n)] for n in names]
+
+    def start(self, t, z, y, r):
+        return self.inner.start(t, z, self._read(y), r)
+
+    def command(self, t, z, y, r):
+        return self._drive(self.inner.command(t, z, self._read(y), r))
+
+    def rhs(self, t, z, y, r):
+        return self.inner.rhs(t, z, self._read(y), r)
+
+    def step_at(self, T_s, t, z, y, r):
+        memory, u = self.inner.step_at(T_s, t, z, self._read(y), r)
+        return memory, self._drive(u)
+
+    def monitor(self, t, z, y, r):
+        return self.inner.monitor(t, z, self._read(y), r)
+
+
+def wired(base: str, edit: Mapping[str, Any] = {}, sensors: Mapping[str, str] = {}, valves: Mapping[str, str] = {},
+          flipped: Sequence[str] = (), gains: Mapping[str, float] = {}):
+    """A base whose law stands behind crossed wires."""
+    case = loads(json.dumps(case_of(base, edit), ensure_ascii=False), f"{base}.yaml")
+    law = innermost(case.controller)
+    crossed = Wired(law, tuple(sensors.items()), tuple(valves.items()), tuple(flipped), tuple(gains.items()))
+    loop = ClosedLoop(case.plant, rewrapped(case.controller, crossed))
+    return loop, case.scenario, case.claims
+
+
+def hosted(base: str, edit: Mapping[str, Any] = {}, law: str = "proportional", **given):
+    """A base's plant and scenario under a user's function of `LAWS`."""
+    case = loads(json.dumps(case_of(base, edit), ensure_ascii=False), f"{base}.yaml")
+    own = innermost(case.controller)
+    asked = [s.name for s in own.references]
+    made = LAWS[law](own, **given)
+    period = getattr(case.controller, "period", None) or 1e-3
+    loop = ClosedLoop(case.plant, Sampled(Plain(made, references=tuple(asked)), T_s=period))
+    return loop, case.scenario, None
+
+
+def proportional(own: PID, gain: float = 70.0, positions: Sequence[str] = (), speeds: float = 0.0):
+    """u = gain (wanted − actual) of every position, with the wanted speed fed forward by `speeds`."""
+    from workbench.system import names
+
+    listed = names(own.model.outputs)
+    wanted = names(own.references)
+    places = [listed.index(n) for n in positions]
+    targets = [wanted.index(f"{n}_d") for n in positions]
+    rates = [wanted.index(f"d{n}_d") if f"d{n}_d" in wanted else None for n in positions]
+
+    def law(t, y, r):
+        ahead = [0.0 if k is None else speeds * r[k] for k in rates]
+        return [gain * (r[i] - y[j]) + v for i, j, v in zip(targets, places, ahead)]
+
+    return law
+
+
+LAWS = {"proportional": proportional}
+
+
+# ---- plants in state space, plants of a user ------------------------------------------------------------------------------
+def linear(A, B, C, law: Mapping[str, Any], T_s: float | None = 1e-3, delay: float = 0.0, start=None, **scenario):
+    """A plant ẋ = A x + B u, y = C x under a law; matrices as lists of rows. start: state x_i → its value at the start."""
+    plant = state_space(A, B, C)
+    return around(plant, law, T_s, delay, start, **scenario)
+
+
+def state_space(A, B, C) -> LinearPlant:
+    flat = lambda M: tuple(float(v) for row in M for v in row)
+    states = tuple(f"x_{i}" for i in range(len(A)))
+    outputs = tuple(_output(row, states, i) for i, row in enumerate(C))
+    return LinearPlant(flat(A), flat(B), flat(C), states, tuple(f"u_{i}" for i in range(len(B[0]))), outputs)
+
+
+def _output(row, states, i) -> str:
+    """An output that is a state has its name."""
+    ones = [k for k, v in enumerate(row) if v != 0]
+    return states[ones[0]] if len(ones) == 1 and row[ones[0]] == 1 else f"y_{i}"
+
+
+def user(plant: str, law: Mapping[str, Any], numbers: Mapping[str, float] = {}, T_s: float | None = 1e-3, delay: float = 0.0,
+         start=None, **scenario):
+    """One of `PLANTS` with other numbers under a law."""
+    return around(PLANTS[plant](**numbers), law, T_s, delay, start, **scenario)
+
+
+def around(plant, law: Mapping[str, Any], T_s, delay, start, duration: float, reference=None, disturbances: Mapping = {},
+           tracking: Mapping[str, float] | None = None, without: Sequence[str] = (), log_period: float | None = None, seed: int = 0):
+    """The loop, its scenario and its default claims with another tracking claim."""
+    made = _law(plant, dict(law), T_s)
+    if T_s is not None:
+        made = Sampled(made, T_s=T_s)
+    if delay:
+        made = Delayed(made, delay)
+    loop = ClosedLoop(plant, made)
+    run = Scenario(duration, _reference(reference), disturbances, offset=dict(start or {}), log_period=log_period, seed=seed)
+    claims = [c for c in default_claims(loop, run) if type(c).__name__ not in without]
+    if tracking is not None:
+        claims = [replace(c, **tracking) if isinstance(c, C.Tracking) else c for c in claims]
+    return loop, run, tuple(claims)
+
+
+def _reference(given) -> Reference | None:
+    if given is None:
+        return None
+    kind, values = next(iter(given.items()))
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    if kind == "points":
+        return Waypoints("output", tuple(p if p == "start" else tuple(p) for p in values.pop("at")), **values)
+    return {"hold": Hold, "sine": Sine}[kind]("output", **values)
+
+
+def _law(plant, law: dict, T_s):
+    kind = law.pop("law")
+    if kind == "PID":
+        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in law.items()}
+        for key in ("K_p", "K_i", "K_d", "K_v", "signals"):
+            if key in numbers and not isinstance(numbers[key], tuple):
+                numbers[key] = (numbers[key],)
+        return PID(plant, **{"feed": "none", "damping": "none", "K_i": (0.0,), "u_max": 1e6, **numbers})
+    if kind == "state":
+        rows = lambda key: tuple(tuple(float(v) for v in row) for row in law.get(key, ()))
+        return StateFeedback(plant, rows("K"), rows("F"), tuple(law.get("followed", ())))
+    if kind == "LQR":
+        believed = law.pop("model", None)
+        model = plant if believed is None else state_space(*believed)
+        tracked = tuple(law.pop("tracked", ()))
+        return LQR.design(model, np.array(law.pop("Q"), float), law.pop("R"), T_s, tracked, **law)
+    if kind == "MPC":
+        believed = law.pop("model", None)
+        model = plant if believed is None else state_space(*believed)
+        return MPC.design(model, T_s=T_s, **law) if hasattr(MPC, "design") else MPC(model, T_s=T_s, **law)
+    if kind == "function":
+        gain, memory = law["gain"], law.get("derivative", 0.0)
+        followed = law.get("followed", "y_0")
+        index = [s.name for s in plant.outputs].index(followed)
+        wanted = (f"{followed}_d",)
+        rate = law.get("rate")
+        place = None if rate is None else [s.name for s in plant.outputs].index(rate)
+
+        def proportional_law(t, y, r):
+            speed = 0.0 if place is None else memory * y[place]
+            return [gain * (r[0] - y[index]) - speed]
+
+        return Plain(proportional_law, references=wanted)
+    raise ValueError(f"there is no law {kind!r}")

@@ -1,0 +1,77 @@
+"""What the verifier says of an entry: exit code, verdicts, whether the cause is named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from time import perf_counter
+
+from tests.faults.entries import Entry, make
+from workbench.errors import InputError
+from workbench.verdict import Verdict, exit_code
+from workbench.verification.judge import study
+
+HOLDS, VIOLATED, UNDECIDED, REFUSED = 0, 1, 2, 3
+FAULT = 70  # of the workbench
+KILLED = 124  # by the time limit
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """exit code of `verify-stability`, time in s, counted verdicts that do not hold as text, whether one names the cause."""
+
+    name: str
+    family: str
+    sound: bool
+    exit: int
+    seconds: float
+    named: bool | None
+    text: tuple[str, ...]
+    holding: tuple[str, ...]
+    digest: str
+
+    @property
+    def wrong_yes(self) -> bool:
+        return not self.sound and self.exit == HOLDS
+
+    @property
+    def refused(self) -> bool:
+        """A fault that is violated, or whose file is not accepted."""
+        return not self.sound and self.exit in (VIOLATED, REFUSED)
+
+
+def digest(entry: Entry) -> str:
+    """What the entry says, as a short hash: results of another text are not its results."""
+    text = json.dumps(asdict(entry), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def judged(entry: Entry) -> Outcome:
+    """The verdicts on an entry's loop."""
+    begun = perf_counter()
+    try:
+        made = make(entry)
+        verdicts = study(made.loop, made.scenario, made.claims).verdicts
+    except InputError as why:
+        text = (f"{why.key or 'input'}: {why}",)
+        return _outcome(entry, REFUSED, begun, text, ())
+    except Exception as why:  # noqa: BLE001 - a list of hundreds goes on
+        return _outcome(entry, FAULT, begun, (f"{type(why).__name__}: {why}",), ())
+    counted = [v for v in verdicts if v.counted]
+    text = tuple(f"{v.key} {v.word}: {_words(v)}" for v in counted if not v.holds)
+    holding = tuple(f"{v.key}: {v.worst}" for v in counted if v.holds)
+    return _outcome(entry, exit_code(verdicts), begun, text, holding)
+
+
+def _words(v: Verdict) -> str:
+    failed = [f"{a.text} ({a.worst})" for a in v.assumptions if a.holds is False]
+    return "; ".join((f"{v.claim}: {v.worst}", *failed))
+
+
+def _outcome(entry: Entry, code: int, begun: float, text, holding) -> Outcome:
+    named = None
+    if entry.names and code in (VIOLATED, REFUSED):
+        said = " ".join(text).lower()
+        named = any(word.lower() in said for word in entry.names)
+    return Outcome(entry.name, entry.family, entry.sound, code, perf_counter() - begun, named, text, holding, digest(entry))
