@@ -215,8 +215,8 @@ def print_table(found: list[Outcome]) -> None:
         if own:
             rows.append((family, *_counts(own)))
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(head))]
-    for row in rows:
-        print("  ".join(str(cell).rjust(width) if i else str(cell).ljust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+    for first, *rest in rows:
+        print("  ".join([str(first).ljust(widths[0]), *(str(cell).rjust(width) for cell, width in zip(rest, widths[1:]))]))
 
 
 def _counts(own: list[Outcome]) -> tuple:

@@ -14,7 +14,7 @@ import numpy as np
 
 from controllers import LQR, MPC, PID
 from tests.faults.entries import case_of
-from tests.faults.plants import CartPole, Column, Servo, TwoMass
+from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.file import loads
 from workbench.interop import LinearPlant
@@ -165,7 +165,7 @@ def user(plant: str, law: Mapping[str, Any], numbers: Mapping[str, float] = {}, 
 
 
 def around(plant, law: Mapping[str, Any], T_s, delay, start, duration: float, reference=None, disturbances: Mapping = {},
-           tracking: Mapping[str, float] | None = None, without: Sequence[str] = (), log_period: float | None = None, seed: int = 0):
+           tracking: Mapping[str, float] | None = None, without: Sequence[str] = (), log_period: float | None = None):
     """The loop, its scenario and its default claims with another tracking claim."""
     made = _law(plant, dict(law), T_s)
     if T_s is not None:
@@ -173,7 +173,7 @@ def around(plant, law: Mapping[str, Any], T_s, delay, start, duration: float, re
     if delay:
         made = Delayed(made, delay)
     loop = ClosedLoop(plant, made)
-    run = Scenario(duration, _reference(reference), disturbances, offset=dict(start or {}), log_period=log_period, seed=seed)
+    run = Scenario(duration, _reference(reference), disturbances, offset=dict(start or {}), log_period=log_period)
     claims = [c for c in default_claims(loop, run) if type(c).__name__ not in without]
     if tracking is not None:
         claims = [replace(c, **tracking) if isinstance(c, C.Tracking) else c for c in claims]
@@ -184,7 +184,7 @@ def _reference(given) -> Reference | None:
     if given is None:
         return None
     kind, values = next(iter(given.items()))
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}  # "start" stays text
     if kind == "points":
         return Waypoints("output", tuple(p if p == "start" else tuple(p) for p in values.pop("at")), **values)
     return {"hold": Hold, "sine": Sine}[kind]("output", **values)
@@ -224,3 +224,22 @@ def _law(plant, law: dict, T_s):
 
         return Plain(proportional_law, references=wanted)
     raise ValueError(f"there is no law {kind!r}")
+
+
+def relay(push: float, rub: float, duration: float = 6.0):
+    """A mass that rubs, under a proportional law that adds `push` in the direction of its error."""
+    plant = Slide(F_c=rub)
+
+    def law(t, y, r):
+        error = r[0] - y[0]
+        return [60.0 * error - 9.0 * y[1] + push * float(np.sign(error))]
+
+    loop = ClosedLoop(plant, Sampled(Plain(law, references=("x_d",)), T_s=2e-3))
+    return loop, Scenario(duration, Sine("output", "start", (0.05,), 0.25)), None
+
+
+def slide(K_p: float, F_c: float, K_d: float = 25.0, K_i: float = 0.0, still: bool = False, duration: float = 10.0):
+    """A mass that rubs, under PID."""
+    reference = {"hold": {"point": [0.0]}} if still else {"sine": {"centre": "start", "amplitude": [0.1], "frequency": 0.25}}
+    law = {"law": "PID", "K_p": K_p, "K_i": K_i, "K_d": K_d, "τ": 5e-3, "signals": "x", "u_max": 50.0}
+    return around(Slide(F_c=F_c), law, 1e-3, 0.0, None, duration, reference, tracking={"error": 0.01})

@@ -5,6 +5,7 @@
     swing     half the peak-to-peak value of the same over the last fifth of the run, its straight line taken out
     growth    that swing over the one in the fifth before, where both are above rounding
     NAME      largest magnitude of a logged signal after `after` of the run; "min NAME" and "max NAME" with sign
+    pump      largest flow that all valves of a manipulator take together, m³/s
     shake NAME   half the rms of what a command does from one sample to the next, as a share of its range
 
 `shown` of an entry names one of these and `above` or `below`; `longer` lengthens the run (times the scenario's length), `kick`
@@ -85,6 +86,9 @@ def measure(run: Run, what: str, after: float) -> float:
     if what == "growth":
         pairs = [(swing(e[int(0.6 * n): int(0.8 * n)]), swing(e[int(0.8 * n):])) for e in errors(run).values()]
         return max(b / max(a, 1e-15) for a, b in pairs)
+    if what == "pump":
+        taken = [s.name for s in log.signals if s.name.startswith("Q_s")]
+        return float(sum(log.array(name) for name in taken)[late].max())
     word, _, name = what.partition(" ")
     if word == "shake":
         u = log.array(name)[late]
@@ -108,7 +112,10 @@ def evidence(entry: Entry, made: Made) -> Shown:
     if not run.log.status.completed:
         return Shown(not entry.sound, run.log.status.message)
     what = next((key for key in shown if key not in SETTINGS), "error")
-    value = measure(run, what, shown.get("after", AFTER))
+    try:
+        value = measure(run, what, shown.get("after", AFTER))
+    except InputError as why:
+        return Shown(False, why.message)
     text = f"{what} {value:.4g}"
     if "above" in shown:
         return Shown(value > shown["above"], f"{text}, above {shown['above']:g} wanted")
@@ -131,7 +138,7 @@ def _mode(made: Made, shown: Mapping[str, Any]) -> Shown:
 
 
 def tracking_limit(made: Made) -> float:
-    """The error that the entry's claims allow; a tool's in metres is taken for radians of its joints, which is more than its due."""
+    """The error that the entry's claims allow; of a tool, its metres are taken for radians of the joints."""
     for claim in made.claims or ():
         error = getattr(claim, "error", None)
         if type(claim).__name__ == "Tracking" and isinstance(error, float):

@@ -167,3 +167,31 @@ class Column(System):
 
     def out(self, t, x):
         return list(x)
+
+
+@final
+@dataclass(frozen=True)
+class Slide(System):
+    """A mass on a slide, m v̇ = u − b v − F_c tanh(v/w)."""
+
+    m: Annotated[float, Unit("kg"), "mass", positive] = 3.7
+    b: Annotated[float, Unit("N s/m"), "viscous friction"] = 4.0
+    F_c: Annotated[float, Unit("N"), "dry friction"] = 5.0
+    w: Annotated[float, Unit("m/s"), "width of its turn", positive] = 5e-3
+    limit: Annotated[float, Unit("N"), "force range", positive] = 50.0
+
+    states = outputs = (Signal("x", "m", "position"), Signal("v", "m/s", "velocity"))
+    inputs = (Signal("u", "N", "force"),)
+
+    def limits(self):
+        return {"u": (-self.limit, self.limit)}
+
+    def initial(self):
+        return [0.0, 0.0]
+
+    def rhs(self, t, x, u):
+        force = np.minimum(np.maximum(u[0], -self.limit), self.limit)
+        return [x[1], (force - self.b * x[1] - self.F_c * np.tanh(x[1] / self.w)) / self.m]
+
+    def out(self, t, x):
+        return list(x)
