@@ -7,7 +7,9 @@ import pytest
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Scenario, Steps, verify
+from workbench.metrics import limit_cycle
 from workbench.verification import claims as C
+from workbench.verification.requirements import uncommanded
 from workbench.verification.settled import _rest
 
 TIME = np.linspace(0.0, 12.0, 3000)
@@ -78,3 +80,20 @@ def test_what_dies_out_too_slowly_is_undecided_with_the_mend():
     slow = settled(0.005)
     assert slow.holds is None and "longest" in slow.worst
     assert settled(0.005, longest=1200.0).holds is True
+
+
+# ---- what is commanded is no limit cycle ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("own, found", [(0.0, False), (1.3, True), (0.85, True)])
+def test_a_commanded_period_is_taken_out_and_another_stays(own, found):
+    time = np.linspace(0.0, 40.0, 8000)
+    commanded = 3e-3 * np.sin(2 * np.pi * 0.4 * time) + 1e-3 * np.sign(np.cos(2 * np.pi * 0.4 * time))
+    error = commanded + 1e-3 * np.sin(2 * np.pi * own * time)
+    t, left = uncommanded(time, error, [2.5])
+    assert limit_cycle(t, left, floor=1e-4).detected is found
+    assert limit_cycle(time, error, floor=1e-4).detected or found  # as it is, the command alone looks like one
+
+
+def test_growth_stays_growth():
+    time = np.linspace(0.0, 40.0, 8000)
+    error = 3e-3 * np.sin(2 * np.pi * 0.4 * time) + 1e-5 * np.exp(0.15 * time) * np.sin(8 * time)
+    assert limit_cycle(*uncommanded(time, error, [2.5]), floor=1e-5).trend == "growing"

@@ -14,6 +14,7 @@ from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.run import Run, error_unit
+from workbench.verification.scales import signal_floor
 
 
 def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
@@ -180,10 +181,46 @@ def _mode(run: Run, ω: float) -> list[str]:
 
 
 def output_cycles(run: Run, floor: float) -> dict:
-    """Joint (or output) errors that cycle: name → LimitCycle."""
-    run = run.fine
-    t = run.log.time
-    return {name: c for name, e in joint_errors(run).items() if (c := limit_cycle(t, e, floor=floor)).detected}
+    """Joint (or output) errors that cycle otherwise than they are commanded to: name → LimitCycle."""
+    seen = run.fine
+    time = seen.log.time
+    periods = commanded_periods(run)
+    found = {}
+    for name, error in joint_errors(seen).items():
+        t, own = uncommanded(time, error, periods)
+        if len(t) < 2 * FEWEST:
+            continue
+        cycle = limit_cycle(t, own, floor=max(floor, signal_floor(run.loop.plant, name)))
+        if cycle.detected:
+            found[name] = cycle
+    return found
+
+
+def commanded_periods(run: Run) -> list[float]:
+    """Periods (s) of what drives the loop: a sine, a path walked again and again."""
+    found = []
+    for given in (run.scenario.reference, *run.scenario.disturbances.values()):
+        frequency = getattr(given, "frequency", None)
+        laps = getattr(given, "repeat", 1)
+        if frequency:
+            found.append(1.0 / frequency)
+        elif laps > 1:
+            found.append((given.duration + given.dwell) / laps)
+    return found
+
+
+def uncommanded(time: np.ndarray, error: np.ndarray, periods: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """(t, e(t) − e(t − T)) for every commanded period T that fits three times: what a periodic command explains is gone.
+
+    A cycle of another frequency stays, up to twice as large; growth stays growth.
+    """
+    for period in periods:
+        if time[-1] - time[0] < 3 * period:
+            continue
+        later = time >= time[0] + period
+        error = error[later] - np.interp(time[later] - period, time, error)
+        time = time[later]
+    return time, error
 
 
 FEWEST = 16  # samples in the settled half that a search for oscillations needs

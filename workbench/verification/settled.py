@@ -35,6 +35,7 @@ from workbench.verification.requirements import (
 )
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
+from workbench.verification.scales import signal_floor
 
 KEY = "settled"
 TEXT = "no limit cycle, no chatter of commands"
@@ -149,7 +150,8 @@ def rests(end: Run, begin: float, floor: float) -> list[Rest]:
     first = int(np.searchsorted(time, max(begin, _moves_until(end))))
     found = []
     for name, error in joint_errors(end).items():
-        found.append(_rest(name, time[first:], error[first:], floor, noisy(end)))
+        least = max(floor, signal_floor(end.loop.plant, name))
+        found.append(_rest(name, time[first:], error[first:], least, noisy(end)))
     return found
 
 
