@@ -52,9 +52,9 @@ class Flows(NamedTuple):
 class ThrottledCircuit:
     """Equations in the module's docstring; states p_1, p_2, p_3 [Pa], U [V] and those of the friction law, input U_ref [V].
 
-    A drive of `plants.multibody`, where it may stand between any two points s apart. Raises ValueError for numbers out of
-    their bounds and a cylinder that is longer than its pins come together, InputError for a start outside the stroke or
-    one that needs a negative pressure. There are no end stops: pressures leave all bounds where a volume vanishes.
+    A drive of `plants.multibody`, where it may stand between any two points s apart, or on a sliding joint at the position s.
+    Raises ValueError for numbers out of their bounds, InputError for a start outside the stroke or one that needs a negative
+    pressure. There are no end stops: pressures leave all bounds where a volume vanishes.
     """
 
     name: str = "cylinder"
@@ -86,9 +86,12 @@ class ThrottledCircuit:
         check_bounds(self)
         if self.rod >= self.bore:
             raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+
+    def check_pins(self, owner: str) -> None:
+        """ValueError, for the part `owner` of the plant, where the cylinder, retracted, is longer than its pins come together; on a sliding joint it has none."""
         shortest, stroke = self.s_0 - self.l_20, self.l_20 + self.l_30
         if shortest < stroke:
-            raise ValueError(f"l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m")
+            raise ValueError(f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m")
 
     # ---- constants --------------------------------------------------------------------------------------------------
     @property
@@ -182,8 +185,9 @@ class ThrottledCircuit:
         """States at rest at s that carry `force`: p_1 = p_2, p_3 = p_30, spool closed, no friction."""
         low, high = self.range
         if not low <= s <= high:
-            raise InputError(f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and its pins are {s:.4g} m apart",
-                             mend="move the pins or the start, or change s_0, l_20, l_30")
+            raise InputError(f"the cylinder reaches from s = {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
+                             "(s: the distance of its pins, or the position of the joint it is on)",
+                             mend="start elsewhere, change s_0 (where l_20 and l_30 are given), l_20 or l_30, or move the pins")
         p_2 = (force + self.A_3 * self.p_30) / self.A_2
         if p_2 < 0:
             raise InputError(f"to hold {force:.4g} N with p_30 = {self.p_30:.4g} Pa takes p_2 = {p_2:.4g} Pa",

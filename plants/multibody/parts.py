@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import Annotated, Literal, final
 
+from plants.components.circuit import ThrottledCircuit
 from plants.components.spatial import Body as Solid
 from plants.multibody.drives import Drive
 from workbench.errors import InputError
@@ -172,6 +173,8 @@ class Actuator:
             raise ValueError("joint: an actuator acts between two pins, a and b, or on the joint of a body; give one of the two")
         if self.a is not None and self.a.body == self.b.body:
             raise ValueError(f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies")
+        if self.a is not None and isinstance(self.drive, ThrottledCircuit):
+            self.drive.check_pins("drive")
         if self.shortest is not None and self.longest is not None and not self.shortest < self.longest:
             raise ValueError(f"longest: {self.longest:g} m is not longer than the shortest, {self.shortest:g} m")
 
