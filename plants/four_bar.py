@@ -29,7 +29,7 @@ from plants import scales
 from plants.components.circuit import ThrottledCircuit
 from workbench.adaptive import Fixed
 from workbench.errors import InputError
-from workbench.machine_limits import Limit, chamber_limits, command_limits, span_limits
+from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits, span_limits
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.steps import Steps
 from workbench.system import Signal, System
@@ -134,6 +134,11 @@ class FourBar(System):
         U = self.circuit.U_max
         spool = Limit("spool", ("U",), -U, U, "V", "valve", "travel of the spool", "circuit.U_max", bearable=True)
         return (*span_limits(self), crank, *chamber_limits(self.pressure_names, 0.0), spool, *command_limits(self))
+
+    def holding(self, x, u):
+        """Force of the cylinder by virtual work, against the circuit's."""
+        return (Holding("cylinder", float(self.holding_force(x[0])), *self.circuit.bears, "N", self.circuit.bears_by,
+                        "circuit.p_P"),)
 
     @property
     def p_s(self):

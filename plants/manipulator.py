@@ -11,7 +11,7 @@ from plants.components.chamber import Oil
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
 from workbench.errors import InputError
-from workbench.machine_limits import Limit, chamber_limits, command_limits
+from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal, System
 from workbench.units import quantity
@@ -199,6 +199,16 @@ class Manipulator(System):
                 found.append(Limit(f"spool {label}", (spool.name,), -u, u, "V", "valve", f"travel of the spool of {s.name}",
                                    f"{s.name}.cylinder.valve.u_max", bearable=True))
         return (*found, *command_limits(self))
+
+    def holding(self, x, u):
+        """Cylinder forces at rest (68) against f_p between return and supply pressure."""
+        _, base, tip = self.surroundings(u)
+        still = [0.0] * self.n
+        f_c, _ = self.inverse_dynamics(list(x[: self.n]), still, still, Base(ZERO6, ZERO6, base.g), tip)
+        words = f"{self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar"
+        return tuple(Holding(f"cylinder {label} ({s.name})", float(f), s.cylinder.force(self.p_r, self.p_s),
+                             s.cylinder.force(self.p_s, self.p_r), "N", words, "p_s")
+                     for label, s, f in zip(self.labels, self.segments, f_c))
 
     def defaults(self):
         up = unturn(self.base.R, (0.0, self.g, 0.0))

@@ -27,7 +27,7 @@ from plants import scales
 from plants.metered_arm import Arm, MotorArm
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Circuit, Pump
-from workbench.machine_limits import Limit, chamber_limits, command_limits
+from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.system import Signal, System
 
@@ -172,6 +172,16 @@ class MeteredArms(System):
                             f"arms.{a.name}.r_bx") for a, name, (low, high) in
                       zip(self.arms, self.joint_names, self.joint_range()) if isinstance(a, Arm))
         return (*turns, *chamber_limits(self.pressure_names, *self.pressure_limits), *command_limits(self))
+
+    def holding(self, x, u):
+        """Force (a motor's torque) that stands against weight and tip force, and what the sides bear at the pump's relief."""
+        found, words = [], f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
+        for j, (a, f_ey) in enumerate(zip(self.arms, u[-len(self.arms):])):
+            θ = float(x[3 * j])
+            needs = -a.torque(θ, 0.0, f_ey, self.g) / a.lever(θ)
+            unit = "N m" if isinstance(a, MotorArm) else "N"
+            found.append(Holding(f"arm {a.name}", float(needs), *self.circuit.bears(j, self.u_b), unit, words, "pump.P_M"))
+        return tuple(found)
 
     # ---- what a ledger asks for -------------------------------------------------------------------------------------
     @property

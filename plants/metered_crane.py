@@ -29,7 +29,7 @@ from plants import scales
 from plants.manipulator import Manipulator
 from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
-from workbench.machine_limits import Limit, chamber_limits, command_limits
+from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.shorthand import Shorthand
 from workbench.system import Signal, System
@@ -191,6 +191,14 @@ class MeteredCrane(System):
         top = self.pump.P_M + self.pump.Q / self.G
         pump = Limit("pressure of the pump", ("P",), -inf, top, "Pa", "pressure", "the pump's relief with all of Q", "pump.P_M")
         return (*strokes, *chamber_limits(self.pressure_names, *self.pressure_limits), pump, *command_limits(self))
+
+    def holding(self, x, u):
+        """Cylinder forces at rest against what the sides bear at the pump's relief."""
+        whole, given = self._whole(x, u)
+        needs = [h.needs for h in self.crane.holding(whole, given)]
+        words = f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
+        return tuple(Holding(f"cylinder {k} ({s.name})", f, *self.circuit.bears(j, self.u_b), "N", words, "pump.P_M")
+                     for j, (k, s, f) in enumerate(zip(self.labels, self.segments, needs)))
 
     @property
     def pressure_limits(self):

@@ -121,6 +121,10 @@ class MeteredTwin(System):
                     "the pump's relief with all of Q", "of.pump.P_M")
         return (*self.of.machine_limits(), own)
 
+    def holding(self, x, u):
+        """As of the arms."""
+        return self.of.holding(x, u)
+
     def valve_account(self, log):
         """As of `MeteredArms`; pressures are states here, and what a suction check lets in follows from how far below the tank."""
         from plants.valve_circuits.accounts import of_twin

@@ -124,6 +124,10 @@ class OnPump(System):
         """Those of the machine: the pump's pressure never leaves what it aims at."""
         return self.machine.machine_limits()
 
+    def holding(self, x, u):
+        """Those of the machine at the highest pressure there is."""
+        return self.machine.holding(self.own(x), u)
+
     def defaults(self):
         return self.machine.defaults()
 

@@ -41,6 +41,27 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class Holding:
+    """What a drive must give to stand still at a state, and what it can: `needs` in low … high [unit], which `limited_by` says.
+
+    key: the plant's parameter (or the part) to change where it cannot.
+    """
+
+    name: str
+    needs: float
+    low: float
+    high: float
+    unit: str = "N"
+    limited_by: str = ""
+    key: str = ""
+
+    @property
+    def room(self) -> float:
+        """Distance to the nearer end, as a share of what the drive can give; below zero where it cannot hold."""
+        return float(min(self.high - self.needs, self.needs - self.low) / (self.high - self.low))
+
+
+@dataclass(frozen=True)
 class FreeJoint:
     """A joint that no drive holds and no cut joint determines: a pole on a cart, a load on a hook.
 

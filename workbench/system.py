@@ -120,6 +120,13 @@ class System(ABC):
 
         return command_limits(self)
 
+    def holding(self, x: Sequence[float], u: Sequence[float]) -> tuple:
+        """Static force of every drive at state x (its velocities left out) under inputs u, as `machine_limits.Holding`.
+
+        Drives whose limit is not known are left out; the default has none.
+        """
+        return ()
+
     def free_joints(self, commands: Sequence[str] | None = None) -> tuple:
         """Every joint that no drive holds and no cut joint determines, as `machine_limits.FreeJoint`.
 

@@ -88,7 +88,10 @@ class ThrottledCircuit:
             raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
 
     def check_pins(self, owner: str) -> None:
-        """ValueError, for the part `owner` of the plant, where the cylinder, retracted, is longer than its pins come together; on a sliding joint it has none."""
+        """ValueError, for the part `owner` of the plant, where the retracted cylinder is longer than its pins come together.
+
+        On a sliding joint it has no pins.
+        """
         shortest, stroke = self.s_0 - self.l_20, self.l_20 + self.l_30
         if shortest < stroke:
             raise ValueError(f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m")
@@ -123,6 +126,15 @@ class ThrottledCircuit:
     def range(self):
         """Shortest and longest distance of the pins, m."""
         return self.s_0 - self.l_20, self.s_0 + self.l_30
+
+    @property
+    def bears(self):
+        """Least and greatest force at rest, N: one side at the pump's pressure, the other at the tank's."""
+        return self.A_2 * self.p_T - self.A_3 * self.p_P, self.A_2 * self.p_P - self.A_3 * self.p_T
+
+    @property
+    def bears_by(self) -> str:
+        return f"{self.p_T / 1e5:g} and {self.p_P / 1e5:g} bar"
 
     @property
     def velocity_gain(self):

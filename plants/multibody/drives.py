@@ -5,12 +5,14 @@ A drive is one of two kinds. A law has `law(s, ṡ, u)` → N and no states. A c
 
     states(label), inputs(label)   Signals;            initial(s, force)   states at rest under that force
     rates(x, s, ṡ, u)              ẋ;                  stored(x, s)        energy, J
+    bears, bears_by                least and greatest force at rest, and what limits it in words (only drives with inputs)
     powers(x, s, ṡ, u)             W, by power_names(label); their sum is d(stored)/dt plus the power F ṡ it gives
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated, final
 
 from plants.components.circuit import ThrottledCircuit
@@ -18,9 +20,25 @@ from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal
 
 
+class _Limited:
+    """A drive that gives what it is told, up to its `limit` both ways."""
+
+    limit: float | None
+
+    @property
+    def bears(self) -> tuple[float, float]:
+        """Least and greatest force or torque."""
+        most = inf if self.limit is None else self.limit
+        return -most, most
+
+    @property
+    def bears_by(self) -> str:
+        return "its limit"
+
+
 @final
 @dataclass(frozen=True)
-class Force:
+class Force(_Limited):
     """A force along the line of the pins (or on a prismatic joint), positive when it extends: the input u, N."""
 
     limit: Annotated[float | None, Unit("N"), "largest force, both ways", positive] = None
@@ -55,7 +73,7 @@ class Force:
 
 @final
 @dataclass(frozen=True)
-class Torque:
+class Torque(_Limited):
     """A torque on a revolute joint: the input u, N m."""
 
     limit: Annotated[float | None, Unit("N m"), "largest torque, both ways", positive] = None

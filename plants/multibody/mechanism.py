@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
 from plants import scales
-from plants.multibody import acting, checks, dynamics, held, loops, reduced, signals, tree
+from plants.multibody import acting, checks, dynamics, held, loops, reduced, signals, static, tree
 from plants.multibody.acting import Pull
 from plants.multibody.assembly import Assembly, assemble
 from plants.multibody.parts import Actuator, Body, Loop
@@ -187,6 +187,10 @@ class Mechanism(System):
     def machine_limits(self):
         """Spans of the actuators, vacuum in their chambers, spools, commands."""
         return acting.machine_limits(self)
+
+    def holding(self, x, u):
+        """Forces of the driven actuators at rest, by virtual work and within their limits where that is possible."""
+        return static.holding(self, x)
 
     def free_joints(self, commands=None):
         return held.free_joints(self, commands)

@@ -163,6 +163,14 @@ class Circuit:
         if len(set(names)) < len(names):
             raise InputError(f"sections are called {', '.join(names)}", key="sections", mend="give each a name of its own")
 
+    def bears(self, j: int, u_b: float) -> tuple[float, float]:
+        """Forces [N] (a motor's torques, N m) that section j can pull and push with: its sides at the highest pressure that the
+        pump builds up against its relief and a bleed open by u_b, or at their own reliefs."""
+        s, (Q, top, k_b) = self.sections[j], self.supply(u_b)
+        if k_b > 0.0:
+            top = min(top, (Q / k_b) ** 2)
+        return float(-s.A_r * min(top, s.P_rM)), float(s.A_h * min(top, s.P_hM))
+
     def rows(self, openings) -> np.ndarray:
         """A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a of each section, k = c u; shape (N, 9)."""
         openings = (openings,) if isinstance(openings, Openings | None) else tuple(openings)

@@ -150,6 +150,14 @@ class ValveLosses(_Checked):
 
 @final
 @dataclass(frozen=True)
+class HoldsWeight(_Checked):
+    """The drives can hold the machine at rest at every pose of the run: static force against pressure or limit of each."""
+
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
 class NoCavitation(_Checked):
     """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
 
@@ -238,4 +246,4 @@ class Unasked(_Checked):
 Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
          | EnergyBalance | MachineLimits | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
          | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied
-         | IncrementalPassivity | UniqueVelocity | ValveLosses | NoCavitation | Unasked)
+         | IncrementalPassivity | UniqueVelocity | ValveLosses | NoCavitation | Unasked | HoldsWeight)

@@ -17,6 +17,7 @@ from workbench.scenario import Scenario
 from workbench.simulate import start_state
 from workbench.system import System, innermost
 from workbench.verification import claims as C
+from workbench.verification.holding import at_start
 from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
 
@@ -147,6 +148,8 @@ def _machine(about: _Loop, unasked: list) -> list:
     found: list = []
     if limits_of(plant):
         found.append(C.MachineLimits())
+    if at_start(plant):
+        found.append(C.HoldsWeight())
     if plant.power_names:
         found.append(C.EnergyBalance())
     if hasattr(plant, "valve_account"):

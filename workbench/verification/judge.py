@@ -118,6 +118,7 @@ CHECKS = {
     C.EnergyBalance: ("requirements", "check_energy", ""), C.MachineLimits: ("machine", "check_machine_limits", ""),
     C.Unasked: ("unasked", "check_unasked", ""),
     C.IncrementalPassivity: ("passivity", "check_passivity", ""), C.UniqueVelocity: ("passivity", "check_unique", ""),
+    C.HoldsWeight: ("holding", "check_holding", ""),
     C.ValveLosses: ("valve_claims", "check_valve_losses", ""), C.NoCavitation: ("valve_claims", "check_cavitation", ""),
 }
 AT_STEPS = (C.Tracking, C.Pressures, C.NoCavitation, C.ValveLosses, C.EnergyBalance, C.MachineLimits)  # between samples, too

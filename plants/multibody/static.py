@@ -1,0 +1,66 @@
+"""What the drives of a mechanism must give to hold it at rest, by virtual work, within what they can give.
+
+    weight + Σ_k F_k ∂s_k/∂z − Φ_zᵀ λ = 0,   low_k ≤ F_k ≤ high_k
+
+by least squares with these bounds: several drives on one motion share it as their limits allow. Springs give what they give.
+What no drive feels (a joint that is free) is left over with the bounds and without: it is nobody's to hold.
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from plants.multibody import acting, tree
+from workbench.machine_limits import Holding
+
+_LEFT = 1e-6  # of the weight: more left over than without bounds is not held
+
+
+def holding(mechanism, x) -> tuple[Holding, ...]:
+    """As `System.holding`; drives without a limit are left out."""
+    z, rates, _ = mechanism.split([float(v) for v in x])
+    known, shares, G = _virtual_work(mechanism, [float(v) for v in z], len(rates))
+    driven = [k for k, a in enumerate(mechanism.actuators) if a.drive.inputs(a.name)]
+    limited = [k for k in driven if isfinite(mechanism.actuators[k].drive.bears[1])]
+    if not limited:
+        return ()
+    columns = np.vstack([*(shares[k] for k in driven), -G]).T
+    free = np.linalg.lstsq(columns, -known, rcond=1e-10)[0]
+    low = [*(mechanism.actuators[k].drive.bears[0] for k in driven), *[-inf] * len(G)]
+    high = [*(mechanism.actuators[k].drive.bears[1] for k in driven), *[inf] * len(G)]
+    size = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    bounded = lsq_linear(columns / size, -known, (np.multiply(low, size), np.multiply(high, size)), tol=1e-13).x / size
+    more = np.linalg.norm(columns @ bounded + known) - np.linalg.norm(columns @ free + known)
+    forces = bounded if more <= _LEFT * np.linalg.norm(known) else free
+    found = []
+    for k, F in zip(driven, forces):
+        if k in limited:
+            a = mechanism.actuators[k]
+            found.append(Holding(f"actuator {a.name}", float(F), *a.drive.bears, _unit(mechanism, a), a.drive.bears_by,
+                                 f"actuators.{a.name}.drive"))
+    return tuple(found)
+
+
+def _unit(mechanism, actuator) -> str:
+    turns = any(b.joint == "revolute" for b in mechanism.bodies if b.name == actuator.joint)
+    return "N m" if turns else "N"
+
+
+def _virtual_work(mechanism, z, n_v: int):
+    """(forces of weight and springs on the joints, those of a unit force of every actuator, Φ_z)."""
+    still = [0.0] * n_v
+    motion = mechanism.moving(z, still)
+    own = tree.inertias(mechanism.bodies, motion)
+    pulls = mechanism.pulls(motion, z, still, None, None)
+
+    def loads(forces, gravity):
+        wrenches, direct = acting.applied(mechanism, pulls, forces)
+        return np.array(tree.forces(mechanism.tree, own, motion, gravity, wrenches), float) + np.array(direct, float)
+
+    springs = [0.0 if a.drive.inputs(a.name) else float(a.drive.law(p.s, 0.0, [])) for a, p in zip(mechanism.actuators, pulls)]
+    shares = [loads([1.0 if i == k else 0.0 for i in range(len(pulls))], (0.0, 0.0, 0.0)) for k in range(len(pulls))]
+    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, n_v)
+    return loads(springs, mechanism.gravity), shares, G
