@@ -111,7 +111,8 @@ def test_example_holds(case):
                      "saturation": (True, "sampled"), "settled": (True, "sampled"),
                      "energy-balance": (True, "numerical"), "pressures": (True, "sampled"),
                      "no-cavitation": (True, "sampled"), "valve-losses": (True, "numerical"),
-                     "unique-velocity": (True, "proof"), "incremental-passivity": (True, "proof")}
+                     "unique-velocity": (True, "proof"), "incremental-passivity": (True, "proof"),
+                     "holds-weight": (True, "numerical")}
 
 
 @pytest.mark.parametrize("plant, controller, key", [

@@ -37,7 +37,7 @@ def test_the_scenario_drives_the_controls():
 def test_only_what_makes_sense_is_claimed():
     case = loads(CYCLE)
     assert [type(c).__name__ for c in default_claims(case.loop, case.scenario)] == [
-        "Pressures", "MachineLimits", "EnergyBalance"]
+        "Pressures", "MachineLimits", "HoldsWeight", "EnergyBalance"]
 
 
 @pytest.mark.parametrize("text, words", (
