@@ -47,6 +47,7 @@ class Content:
                  "assumptions" name → {t, margin}, margin normalised to 1, negative where not met
                  "sample_time" T_s (K,) s, v_max (K,) J, error_max (K,) m, stable (K,) bool, limit s, bound J
                  "delay"       the same; its times may be called "delay"
+                 "returns"     other starts, list of {signal, unit, tolerance, curves: [{t (N,), distance (N,), word}]}
                  "eigenvalues" {"values": (K,), "sampled": bool}, or (K,) alone: sampled where the log says so
                  "margins"     list of {actuator, gain (a factor; or gain_up), phase rad, delay s, disk}
                  "loops"       actuator → (ω rad/s, L(jω))
@@ -69,7 +70,7 @@ class Content:
 
     def __post_init__(self):
         known = {"ledger", "assumptions", "sample_time", "delay", "eigenvalues", "margins", "loops", "statistics", "sensitivity",
-                 "model", "tracking", "limits", "solver", "hypotheses", "region", "sector", "previews"}
+                 "model", "tracking", "limits", "solver", "hypotheses", "region", "sector", "previews", "returns"}
         if odd := sorted(set(self.analysis) - known):
             raise InputError(f"report: there is no analysis called {odd[0]!r}",
                              mend=f"choose from {', '.join(sorted(known))}")

@@ -58,8 +58,9 @@ def _of_the_run(log, plant, analysis) -> dict:
 def _of_the_proofs(analysis) -> dict:
     from . import figures_proof as proof
     from . import figures_region as region
+    from . import figures_returns as returning
 
-    plan = {}
+    plan = {"returns": lambda: returning.returns(analysis.get("returns") or ())}
     if ledger := analysis.get("ledger"):
         plan |= {"ledger": lambda: proof.ledger(ledger), "subsystems": lambda: proof.subsystems(ledger),
                  "perturbations": lambda: proof.perturbations(ledger), "flows": lambda: proof.flows(ledger)}

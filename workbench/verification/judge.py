@@ -17,6 +17,7 @@ from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.ledger import has_ledger
 from workbench.verification.ledger_claims import per_structure_excess, predicted
 from workbench.verification.report_arrays import report_arrays
+from workbench.verification.returning import curves
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
@@ -163,6 +164,8 @@ def moving(claim, run: Run) -> tuple:
 def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     """Arrays for figures; nothing here decides anything."""
     found: dict = {"statistics": statistics(run)}
+    if "outcomes" in run.kept:
+        found["returns"] = curves(run.kept["outcomes"])
     by_key = {v.key: v for v in verdicts}
     if has_ledger(run.loop) and len(run.log.time) > 2:
         found |= ledger_arrays(run)

@@ -9,8 +9,8 @@ to a stated limit, before the answer is that too little was seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,7 @@ from workbench.verification.contained import containment
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes, slowest_and_unstable
 from workbench.verification.requirements import diverged, oscillation, too_short
-from workbench.verification.returning import Judged, Return, judged, returns, severity, worst_of
+from workbench.verification.returning import Judged, Return, distances, judged, returns, severity, thinned, worst_of
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor, storage_floor
@@ -110,6 +110,7 @@ class Outcome:
     gone          why the run ended early or left a stroke; empty when it did not
     unrest        the sustained oscillation it ends in, in words
     found         how each signal came back
+    apart         name of a signal → (t, distance), thinned for drawing: the largest value of each short interval
     """
 
     v: float
@@ -118,6 +119,7 @@ class Outcome:
     gone: str
     unrest: str
     found: tuple[Return, ...]
+    apart: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @property
     def worst(self) -> Return | None:
@@ -131,7 +133,8 @@ def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) ->
     if gone:
         return Outcome(math.inf, run.log.status.t_end, gone, gone, "", ())
     v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
-    return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)))
+    apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
+    return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)), apart)
 
 
 def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
@@ -265,6 +268,7 @@ def _wants_longer(outcome: Outcome) -> bool:
 
 def _decided(run, known: _Nominal, starts, outcomes: list[Outcome], duration: float, said) -> Verdict:
     n = len(outcomes)
+    run.kept["outcomes"] = outcomes
     data = {"runs": n, "duration": duration, "starts": [dict(s.amounts) for s in starts],
             "returns": [[_row(r) for r in o.found] for o in outcomes],
             "violation_probability_at_95": None}

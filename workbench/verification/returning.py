@@ -121,6 +121,13 @@ def returns(run, nominal, signals) -> list[Return]:
             for signal in signals]
 
 
+def thinned(time: np.ndarray, apart: np.ndarray, intervals: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """(t, largest distance) of each of at most `intervals` equal stretches of time."""
+    size = max(1, len(apart) // intervals)
+    whole = len(apart) // size * size
+    return time[:whole].reshape(-1, size)[:, 0], apart[:whole].reshape(-1, size).max(axis=1)
+
+
 def _least(nominal, signal: Judged) -> float:
     """Distance below which a signal has not moved."""
     plant = nominal.loop.plant
@@ -177,3 +184,18 @@ def severity(one: Return | None) -> tuple[float, float]:
 def worst_of(found: list[Return]) -> Return | None:
     """The return that decides; None where no signal left its resolution."""
     return max((one for one in found if one.moved), key=severity, default=None)
+
+
+def curves(outcomes) -> list[dict]:
+    """What the report draws of other starts: every signal with its distances, start by start; the most telling signals first."""
+    named = {r.signal.name: r.signal for o in outcomes for r in o.found if r.moved}
+    worst = {name: max(severity(r) for o in outcomes for r in o.found if r.signal.name == name) for name in named}
+    first = next(iter(named), None)
+    order = sorted(named, key=lambda name: (name != first, named[name].pressure, tuple(-k for k in worst[name])))
+    found = []
+    for name in order:
+        own = [{"t": o.apart[name][0], "distance": o.apart[name][1], "word": r.word}
+               for o in outcomes for r in o.found if r.signal.name == name]
+        signal = named[name]
+        found.append({"signal": name, "unit": signal.unit, "tolerance": signal.tolerance, "curves": own})
+    return found
