@@ -19,7 +19,7 @@ def test_every_start_is_a_curve_in_the_colour_of_its_word():
         lines = [line for line in first.get_lines() if len(line.get_xdata()) == 50]
         assert [line.get_color() for line in lines] == [COLOURS[w] for w in ("growing", "back", "staying")]
         assert len(first.get_lines()) == 4 and len(second.get_lines()) == 1  # the tolerance, where there is one
-        assert first.get_title() == "tool" and first.get_yscale() == "log" and first.get_ylabel() == "mm"
+        assert first.get_title(loc="left") == "tool" and first.get_yscale() == "log" and first.get_ylabel() == "mm"
         np.testing.assert_allclose(lines[1].get_ydata()[0], 20.0)
 
 

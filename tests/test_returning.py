@@ -185,3 +185,14 @@ def test_an_idle_law_on_an_integrator_never_holds():
     plant = Linear(((0.0,),), ((1.0,),), ((1.0,),), x0=(0.0,))
     assert answer(ClosedLoop(plant, Idle(plant))).holds is False
     assert answer(ClosedLoop(plant, Feedback(plant, ((2.0,),)))).holds is True
+
+
+def test_a_bound_on_v_is_refused_where_no_law_states_one(tmp_path):
+    from workbench.errors import InputError
+    from workbench.file import loads
+
+    text = "plant: hiab-xs031\ncontroller: PID\nscenario: {duration: 1 s}\nclaims: {practical-stability: {%s}}\n"
+    asked = [c for c in loads(text % "runs: 4").claims if isinstance(c, C.PracticalStability)]
+    assert [c.runs for c in asked] == [4]
+    with pytest.raises(InputError, match="accompanying function"):
+        loads(text % "bound: 1 J")

@@ -218,7 +218,7 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
     if not isinstance(node.value, dict):
         raise node.error(f"expected claims and their options, got {node.words}", key="claims",
                          mend="write 'tracking: {error: 5 mm}' below it, indented")
-    needs_ledger = {names[n] for n in ("identity", "power-flows", "hypotheses", "inequality", "practical-stability")}
+    needs_ledger = {names[n] for n in ("identity", "power-flows", "hypotheses", "inequality")}
     for written, child in node.value.items():
         name = form.kebab(written).replace("_", "-")
         if name not in names:

@@ -40,6 +40,9 @@ def check_asked(claim, loop) -> None:
         from workbench.verification.certificate_claims import check_asked as certificate
 
         certificate(claim, loop)
+    if kind == "PracticalStability" and claim.bound is not None and not has_ledger(loop):
+        raise InputError("bound: this controller states no accompanying function that it could bound", key="bound",
+                         mend="leave the bound out: the claim then asks whether the loop comes back from other starts")
     if kind == "Settled":
         size_of(claim, "floor", error_units(loop))
     if kind in ("MPCStability", "CostDecrease", "Solves") and predictive(loop) is None:
