@@ -15,6 +15,7 @@ from workbench.system import Plain, innermost, names
 from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
+from workbench.verification.ledger import has_ledger
 from workbench.verification.linear import LinearSystem, break_loop
 from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, is_linear, point, stepped
 from workbench.verification.local import _or_zero as or_zero
