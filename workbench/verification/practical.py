@@ -281,8 +281,7 @@ def _decided(run, known: _Nominal, starts, outcomes: list[Outcome], duration: fl
         if outcome.gone:
             return said(False, f"start {i + 1} of {n}: {outcome.gone}; {starts[i].words}", data=data)
     unrest = next((o.unrest for o in outcomes if o.unrest), restless(run))
-    if unrest and not (known.stated and has_ledger(run.loop)):
-        return said(False, f"does not settle: {unrest}; no bound was stated that could allow it", data=data)
+    also = f"; it does not settle: {unrest}" if unrest else ""
     i, worst = max(enumerate(o.worst for o in outcomes), key=lambda e: severity(e[1]))
     where = f"start {i + 1} of {n}"
     if worst is None:
@@ -290,7 +289,9 @@ def _decided(run, known: _Nominal, starts, outcomes: list[Outcome], duration: fl
     if has_ledger(run.loop) and largest > known.bound:
         return _of_storage(known, outcomes, said, data)
     if worst.word in ("growing", "staying") and not worst.lenient:
-        return said(False, f"{where}: {_words(worst, duration)}; it began with {starts[i].words}", data=data)
+        return said(False, f"{where}: {_words(worst, duration)}{also}; it began with {starts[i].words}", data=data)
+    if unrest and not (known.stated and has_ledger(run.loop)):
+        return said(False, f"does not settle: {unrest}; no bound was stated that could allow it", data=data)
     if worst.word == "returning" and not worst.lenient:
         return said(None, f"{where}: {_words(worst, duration)}: too slow to be seen to its end; make the run longer (`longest`)",
                     data=data)
