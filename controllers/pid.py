@@ -31,7 +31,9 @@ class PID(Controller):
 
     Sampled: backward Euler for e_f and p̄ (stable at every T_s), forward Euler for I. A position loop without pressure
     feedback can be no faster than the hydraulic resonance is damped; feed-forward at unfiltered pressures takes damping
-    away. The default gains suit the HIAB XS 031.
+    away. Where dry friction holds a cylinder, the oil's spring K relaxes only at K/b, b the slope of friction at rest; integral
+    action that is not slower than that, K_i/K_p > K/b, hunts for ever. The default gains suit the HIAB XS 031, whose extension
+    has K/b = 0.3 1/s.
 
     model      the plant as the controller knows it. Of a manipulator it takes the pistons (x_1, x_t2, …), overlap and
                flows; of any other plant the first outputs, one per command, or those named in `signals`
@@ -45,8 +47,8 @@ class PID(Controller):
     """
 
     model: Any
-    K_p: Annotated[tuple[float, ...], Unit("V/m"), "proportional gains", nonnegative] = (70.0,)
-    K_i: Annotated[tuple[float, ...], Unit("V/(m s)"), "integral gains", nonnegative] = (120.0,)
+    K_p: Annotated[tuple[float, ...], Unit("V/m"), "proportional gains", nonnegative] = (40.0,)
+    K_i: Annotated[tuple[float, ...], Unit("V/(m s)"), "integral gains", nonnegative] = (5.0,)
     K_d: Annotated[tuple[float, ...], Unit("V s/m"), "derivative gains", nonnegative] = (0.0,)
     τ: Annotated[float, Unit("s"), "time constant of the derivative's filter", positive] = 0.02
     feed: Literal["none", "gain", "flow"] = "flow"
@@ -83,8 +85,8 @@ class PID(Controller):
         """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
 
         With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
-        may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p; and a gain
-        for each actuator (`plant.velocity_gains`).
+        may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
+        `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`).
         """
         gains = getattr(plant, "velocity_gains", ())
         if hasattr(plant, "cylinders") and not gains:
@@ -92,7 +94,8 @@ class PID(Controller):
         found: dict[str, Any] = {"feed": "gain", "damping": "none"}
         if gains or hasattr(plant, "velocity_gain"):
             gains, rate = gains or (float(plant.velocity_gain),), float(getattr(plant, "loop_rate", 45.0))
-            found |= {"K_p": tuple(rate / k for k in gains), "K_i": tuple(rate * rate / 9.0 / k for k in gains),
+            integral = float(getattr(plant, "integral_rate", rate / 9.0))
+            found |= {"K_p": tuple(rate / k for k in gains), "K_i": tuple(integral * rate / k for k in gains),
                       "K_v": tuple(1.0 / k for k in gains)}
         ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
         return found | ({"u_max": min(ends)} if ends else {})

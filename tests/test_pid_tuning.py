@@ -174,8 +174,11 @@ def test_every_loop_keeps_the_margin_with_the_others_closed():
 
 
 def test_the_crane_at_rest():
-    """The default gains are not stable at rest, linearised; tuned ones are, on both sides of every valve."""
-    assert record(CRANE, 0.75, {}, ()).disk == 0.0
+    """A sum faster than the oil relaxes against dry friction is not stable at rest, linearised; the default gains and tuned ones
+    are, on both sides of every valve."""
+    fast = with_gains(CRANE, ("K_p", "K_i"), np.array([[70.0, 120.0], [70.0, 120.0]]))
+    assert record(fast, 0.75, {}, ()).disk == 0.0
+    assert record(CRANE, 0.75, {}, ()).disk > 0.75
     found = ByDiskMargin(0.75).tune(CRANE)
     assert found.met and all(a.disk >= 0.75 for a in found.actuators)
     for b in matrices(found.loop, {}):
