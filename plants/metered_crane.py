@@ -132,6 +132,7 @@ class MeteredCrane(System):
         return tuple(found)
 
     loop_rate = 2.0  # 1/s of a position loop, well below the crane's first resonance
+    integral_rate = 0.08  # K_i/K_p, 1/s: dry friction lets the extension's oil spring relax at 0.3, and faster sums hunt
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
