@@ -107,7 +107,8 @@ def case():
 
 def test_example_holds(case):
     found = {v.key: (v.holds, v.strength) for v in verify(case.loop, case.scenario, case.claims)}
-    assert found == {"sample-time-limit": (True, "sampled"), "tracking": (True, "sampled"),
+    assert found == {"practical-stability": (True, "sampled"), "machine-limits": (True, "sampled"),
+                     "sample-time-limit": (True, "sampled"), "tracking": (True, "sampled"),
                      "saturation": (True, "sampled"), "settled": (True, "sampled"),
                      "energy-balance": (True, "numerical"), "pressures": (True, "sampled"),
                      "no-cavitation": (True, "sampled"), "valve-losses": (True, "numerical"),
