@@ -16,7 +16,7 @@ from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Sampled, Saturated, Scenario, Sine, simulate
 from workbench.native import Mapped
 
-RUNS, COMPILER = importlib.import_module("workbench.simulate"), importlib.import_module("workbench.compiler")
+RUNS, COMPILER = importlib.import_module("workbench.fused"), importlib.import_module("workbench.compiler")
 PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,)))
 LAW = Feedback(PLANT, ((5.0, 1.1),), ((5.0, 0.3),))
 PUSH = Push(lambda t: np.sin(9 * t) + (t > 0.043))

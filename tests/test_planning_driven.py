@@ -125,7 +125,7 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     """VDC on a load-sensing pump: balance and cuts hold, what a machine does not meet is named; one short edge, not compiled."""
     monkeypatch.setattr(native, "library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
-    monkeypatch.setattr(import_module("workbench.simulate"), "_loops", {})
+    monkeypatch.setattr(import_module("workbench.fused"), "_loops", {})
     short = Waypoints("cartesian", ((2.4, 0.4), (2.8, 0.9)), 2.0)
     task = Task(WholeCrane.of(CRANE), short, LoadSensing(creep=3e-3), 30, start=0.05, room=0.02)
     own = loop(on_supply(CRANE, task.supply), VDC(CRANE, **SETTINGS["VDC"]))

@@ -91,7 +91,8 @@ def test_rows_at_steps_hold_those_at_samples(wrapped, compiled):
     loop = ClosedLoop(plant, wrapped(Sampled(Feedback(plant, ((1.0,),), ((1.0,),)), T_s)))
     whole = simulate(loop, LEVEL, compiled=compiled, rows="steps")
     samples, plain = at_samples(whole), simulate(loop, LEVEL, compiled=compiled)
-    assert len(whole) == 20 * len(samples)
+    g = whole.provenance["grid"]
+    assert g["n1"] + g["n2"] >= 20 and len(whole) == (g["n1"] + g["n2"]) * len(samples)
     np.testing.assert_array_equal(samples.values, plain.values)
     np.testing.assert_array_equal(samples.time, plain.time)
     thin = replace(LEVEL, log_period=0.1)

@@ -18,7 +18,7 @@ from workbench.parameters import Unit
 from workbench.stiff import StiffLoop, elimination, solver, stiff_loop
 from workbench.system import names
 
-CHUNK = importlib.import_module("workbench.simulate")
+CHUNK = importlib.import_module("workbench.fused")
 
 
 def asking(system, *given, **more):

@@ -17,6 +17,7 @@ from workbench.log import Log
 from workbench.scenario import Scenario
 from workbench.system import System
 
+MOST_ROWS = 4_000_000  # of a log with a row a step
 FINER = 100  # times shorter than max_step a step may become to end on a jump
 Rows = Literal["asked", "steps"]
 
@@ -47,6 +48,10 @@ class Grid:
             return done * (self.n1 + self.n2)
         return (done - 1) // self.every + 1 if done else 0
 
+    def sample(self, row: int) -> int:
+        """The sample that a row belongs to."""
+        return row * self.every if self.every else row // (self.n1 + self.n2)
+
     def times(self, rows: int) -> np.ndarray:
         """Times of the first rows."""
         if self.every:
@@ -61,8 +66,8 @@ class Grid:
         return (first + np.arange(count))[:, None] * self.T + one[None, :]
 
 
-def grid(system: System, scenario: Scenario) -> Grid:
-    """Samples and steps for a run of `system`; steps end where an input that drives the flow jumps."""
+def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
+    """Samples and steps of at most `longest` (s) for a run of `system`; steps end where an input that drives the flow jumps."""
     sampled, most = system.period is not None, scenario.max_step
     if fixed(system):
         most = min(most, fixed(system).step)
@@ -77,6 +82,7 @@ def grid(system: System, scenario: Scenario) -> Grid:
         raise InputError(f"scenario: {n} samples are more than a run can hold", mend="shorten the run or lengthen the sample time")
     lag = float(system.lag) if sampled else 0.0
     at = [t - math.floor(t / T + 1e-9) * T for value in driving(system, scenario) for t in value.jumps() if t < n * T]
+    most = min(most, longest)
     n1 = steps(lag, most, at) if lag > 0 else 0
     n2 = steps(T - lag, most, [t - lag for t in at])
     every = max(1, round(scenario.log_period / T)) if scenario.log_period else 1
@@ -107,11 +113,12 @@ def steps(span: float, most: float, at: list[float]) -> int:
                      mend="let it jump on multiples of max_step (or of the sample time)")
 
 
-def logging(g: Grid, scenario: Scenario, rows: Rows) -> Grid:
-    """The grid with the rows that are wanted."""
+def logging(g: Grid, scenario: Scenario, rows: Rows, longest: float = math.inf) -> Grid:
+    """The grid with the rows that are wanted; rows at steps as long as these are no more than MOST_ROWS."""
     if rows == "asked":
         return g
-    return replace(g, every=0 if g.T > (1 + 1e-9) * scenario.max_step else 1)
+    several = g.T > (1 + 1e-9) * min(scenario.max_step, longest)
+    return replace(g, every=0 if several and g.n * (g.n1 + g.n2) <= MOST_ROWS else 1)
 
 
 def at_samples(log: Log) -> Log:

@@ -15,20 +15,20 @@ import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.errors import InputError
+from workbench.fused import CHUNK, at_its_pace
 from workbench.grid import Grid, Rows, grid, logging
+from workbench.held_plant import HeldPlant
 from workbench.log import Log
-from workbench.native import address
+from workbench.pace import Attempt, Pace, modes
 from workbench.parameters import leaves
 from workbench.scenario import Scenario
-from workbench.simulate import CHUNK, _finish, integrator, start_state
+from workbench.simulate import finish, start_state
 from workbench.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 
 
@@ -42,32 +42,56 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
     """
     x0 = start_state(loop, scenario)
     demand = demand or Demand(loop, scenario, x0)
-    g = logging(grid(loop, scenario), scenario, rows)
-    demand.check(np.arange(g.n) * g.T)
-    inputs = demand.at(np.arange(g.n) * g.T)
+    g = grid(loop, scenario)
+    times = np.arange(g.n) * g.T
+    demand.check(times)
+    inputs = demand.at(times)
+
+    def attempt(pace: Pace) -> Attempt:
+        return _attempt(loop, scenario, demand, inputs, x0, pace, rows, compiled, progress)
+
+    def begin() -> np.ndarray:
+        at_rest = HeldPlant(loop, demand, g, inputs, x0[: len(loop.plant.states)], compiled)
+        return modes(at_rest.traced, 0.0, at_rest.x, at_rest.w[0], at_rest.c)
+
+    return finish(_shown(loop), scenario, demand, inputs, *at_its_pace(loop, scenario, begin, attempt))
+
+
+def _attempt(loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress) -> Attempt:
+    """The run at this pace; its result is (grid, rows, last state)."""
     wanted = inputs[:, [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]]
+    g = logging(grid(loop, scenario, pace.longest), scenario, rows, pace.longest)
     n = len(loop.plant.states)
-    plant = _Plant(loop, demand, g, inputs, x0[:n], compiled)
+    plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace.implicit)
     law = rewrapped(loop.controller, _Running(innermost(loop.controller)))
     z = list(law.start(0.0, x0[n:].tolist(), plant.measure(0.0), wanted[0].tolist()))
     done, memory = 0, []
     while done < g.n:
         count = min(CHUNK, g.n - done)
-        made, z, rows = _chunk(law, plant, g, done, wanted[done: done + count].tolist(), z)
-        memory.append(rows)
+        made, z, kept = _chunk(law, plant, g, done, wanted[done: done + count].tolist(), z)
+        memory.append(kept)
         done += made
         if made < count:
             break
         if progress:
             progress(done / g.n)
     width = len(loop.controller.states) + len(loop.controller.monitors) + len(loop.controller.commands)
-    own = np.concatenate([np.array(rows, float).reshape(-1, width) for rows in memory])
+    own = np.concatenate([np.array(kept, float).reshape(-1, width) for kept in memory])
     end = np.concatenate([plant.state[:n], z])
+
+    def look(share: float) -> np.ndarray:
+        if not len(own):
+            return np.zeros(0)
+        row = int(share * (len(own) - 1))
+        k = g.sample(row)
+        w = np.concatenate([own[row, width - plant.m:], inputs[k, plant.pushes]])
+        return modes(plant.traced, k * g.T, plant.rows[row, :n], w, plant.c)
+
     arranged = _arranged(loop, plant.rows[: len(own)], own, g.times(len(own)))
-    return _finish(_shown(loop), scenario, g, arranged, end, done, demand, inputs)
+    return Attempt(g.n, done, g.T, look, (g, arranged, end))
 
 
-def _chunk(law, plant: _Plant, g: Grid, first: int, wanted: list, z: list):
+def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
     """Samples from `first` on: (how many were done, memory, what the controller adds to the logged rows)."""
     rows, lag, watched = [], g.n1 * g.h1, bool(law.monitors)
     early = 1 if g.every else g.n1  # rows of a logged sample up to the release, and after it
@@ -104,78 +128,6 @@ def _arranged(loop, rows, own, times) -> np.ndarray:
     n, m = len(loop.plant.states), len(loop.controller.states)
     shown = [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)] if loop.shows else np.empty((len(rows), 0))
     return np.hstack([rows[:, :n], own[:, :m], rows[:, n: -1], shown, own[:, m:], rows[:, -1:]])
-
-
-class _Plant:
-    """The compiled plant, advanced by parts of a sample; all buffers and addresses are made once."""
-
-    def __init__(self, loop: ClosedLoop, demand: Demand, g: Grid, inputs: np.ndarray, x0: np.ndarray,
-                 compiled: bool | None):
-        plant, commands = loop.plant, names(loop.controller.commands)
-        pushes = [name for name in demand.live if demand.kinds[name] == "disturbance"]
-        traced = trace(plant, (*commands, *pushes))
-        self.demand, self.g, self.m = demand, g, len(commands)
-        self.pushes = [demand.live.index(name) for name in pushes]
-        self.varying = any(hasattr(demand.scenario.disturbances[name], "sample") for name in pushes)
-        self.w = np.concatenate([np.zeros(self.m), inputs[0, self.pushes]])[None, :]
-        self.state = np.concatenate([x0, np.zeros(traced.n_powers)])
-        self.x = self.state[: len(x0)]
-        self.machine, self.c = integrator(plant, traced, compiled)
-        self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
-        self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
-        self.rows = np.empty((g.rows, self.machine.row))
-        self.kept, self.chunk, self.block, self.at = 0, -1, None, None
-        self.reads = None if list(loop._reads) == list(range(len(plant.outputs))) else loop._reads
-        if self.machine.lib is not None:
-            self.y, self.work = np.zeros(max(len(plant.outputs), 1)), np.empty(self.machine.work)
-            buffers = ("state", "w", "c", "y", "work", "early", "late", "rows")
-            self.at = {name: address(getattr(self, name)) for name in buffers}
-            self.seen = tuple(self.at[name] for name in ("state", "w", "c", "y", "work"))
-
-    def finite(self) -> bool:
-        """Whether the state is."""
-        x = self.x.tolist()
-        return isfinite(sum(x)) or all(map(isfinite, x))
-
-    def measure(self, t: float) -> list[float]:
-        """What the law reads."""
-        if self.at is None:
-            out = self.machine.traced.out
-            y = np.array(out(t, self.x, self.w[0], self.c[: out.size1_in(3)])).ravel().tolist()
-        else:
-            self.machine.lib.measure(t, *self.seen)
-            y = self.y.tolist()
-        return y if self.reads is None else [y[i] for i in self.reads]
-
-    def advance(self, k: int, t: float, u: list, logged: bool, early: bool = False) -> None:
-        """Sample k from t on with u held: up to the release (early) or to the next sample."""
-        g, m = self.g, self.m
-        n, h = (g.n1, g.h1) if early else (g.n2, g.h2)
-        self.w[0, :m] = u
-        self.F[:, :m] = u
-        if self.varying:
-            self._push(k)
-        at, each = self.at, min(g.every, 1)
-        if at is None:
-            state, w, F, c, row = (self.state, self.w, self.early if early else self.late, self.c,
-                                   self.rows[self.kept:] if logged else None)
-            self.machine.run(1, 1, each, False, t, 0, 0.0, n, h, state, w, F, c, row)
-        else:  # as Loop.run, with the addresses at hand
-            row = at["rows"] + 8 * self.machine.row * self.kept if logged else 0
-            F = at["early" if early else "late"]
-            # One sample that begins at 1·t: the driver's clock is sample number times period.
-            self.machine.lib.run(1, 1, each, 0, t, 0, 0.0, n, h, at["state"], at["w"], F, at["c"], row, at["work"])
-        self.kept += logged * (each or n)
-
-    def _push(self, k: int) -> None:
-        """Disturbances of sample k, at every stage of the integrator."""
-        if k // CHUNK != self.chunk:
-            self.chunk = k // CHUNK
-            times = self.g.stages(self.chunk * CHUNK, min(CHUNK, self.g.n - self.chunk * CHUNK), self.machine.offsets)
-            values = self.demand.at(times.ravel(), noise=False)
-            self.block = values.reshape(*times.shape, -1)[:, :, self.pushes]
-        self.F[:, self.m:] = self.block[k % CHUNK]
-        self.w[0, self.m:] = self.block[k % CHUNK, 0]
 
 
 class _Running:

@@ -11,19 +11,17 @@ from dataclasses import asdict, is_dataclass
 
 import numpy as np
 
-from workbench import native, stiff
-from workbench.adaptive import adaptive, fixed
-from workbench.calculus import trace
 from workbench.contract import check_plant
 from workbench.demand import Demand
 from workbench.errors import InputError
-from workbench.grid import Grid, Rows, grid, logging
+from workbench.fused import Fused
+from workbench.grid import Grid, Rows
 from workbench.log import Log, Status
+from workbench.pace import Attempt, Pace
 from workbench.parameters import digest, leaves
 from workbench.scenario import Scenario
 from workbench.system import Signal, System, names
 
-CHUNK = 4000  # samples between looks at the keyboard and the progress bar
 ENERGY = Signal("E_stored", "J", "energy stored in the plant")
 
 
@@ -64,27 +62,6 @@ def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:
         raise InputError(str(reason), key="scenario.offset", mend="give a smaller offset, or start elsewhere") from None
 
 
-_loops: dict = {}
-
-
-def compiled_loop(traced, compiled: bool | None) -> native.Loop:
-    """The native.Loop of a trace, built once."""
-    key = (id(traced), compiled)
-    if key not in _loops:
-        _loops[key] = (traced, native.Loop(traced, compiled))
-    return _loops[key][1]
-
-
-def integrator(system: System, traced, compiled: bool | None):
-    """The compiled integrator of `system`, and its constants: the plant's own, or the one for stiff flows where it asks for it."""
-    own = getattr(getattr(system, "plant", system), "integrator", None)
-    if own is not None:
-        return own(system, traced, compiled)
-    if fixed(system) or adaptive(system):
-        return stiff.stiff_loop(system, traced, compiled)
-    return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
-
-
 def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
              compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None) -> Log:
     """Run `loop` through `scenario`.
@@ -104,34 +81,8 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
 
         return simulate_hosted(loop, scenario, progress, compiled, rows, demand)
     x0 = start_state(loop, scenario)
-    demand = demand or Demand(loop, scenario, x0)
-    g = logging(grid(loop, scenario), scenario, rows)
-    times = np.arange(g.n) * g.T
-    demand.check(times)
-    traced = trace(loop, demand.live)
-    inputs = demand.at(times)
-    w0 = inputs[0]
-    machine, c = integrator(loop, traced, compiled)
-    state = np.concatenate([machine.begin(0.0, x0, w0, c), np.zeros(traced.n_powers)])
-    logged = np.empty((g.rows, machine.row))
-    done = 0
-    while done < g.n:
-        count = min(CHUNK, g.n - done)
-        F = None
-        if traced.flow_is_driven:
-            stages = g.stages(done, count, machine.offsets)
-            F = demand.at(stages.ravel(), noise=False).reshape(*stages.shape, len(demand.live))
-            held = [i for i, name in enumerate(demand.live) if demand.kinds[name] == "noise"]
-            F[:, :, held] = inputs[done: done + count, None, held]
-            F = np.ascontiguousarray(F)
-        made = machine.run(done, count, g.every, loop.period is not None, g.T, g.n1, g.h1, g.n2, g.h2, state,
-                           np.ascontiguousarray(inputs[done: done + count]), F, c, logged[g.kept(done):])
-        done += made
-        if made < count:
-            break
-        if progress:
-            progress(done / g.n)
-    return _finish(loop, scenario, g, logged[: g.kept(done)], state, done, demand, inputs)
+    ready = Fused(loop, scenario, demand or Demand(loop, scenario, x0), x0, rows, compiled, progress)
+    return finish(loop, scenario, ready.demand, ready.inputs, *ready.run())
 
 
 def signals_of(loop: System) -> tuple[Signal, ...]:
@@ -140,7 +91,9 @@ def signals_of(loop: System) -> tuple[Signal, ...]:
     return (*loop.states, *powers, *loop.monitors, ENERGY)
 
 
-def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
+def finish(loop: System, scenario: Scenario, demand: Demand, inputs: np.ndarray, run: Attempt, pace: Pace, sure: bool) -> Log:
+    """The log of a run, whose result is (grid, rows, last state); `sure`: its integrator followed it."""
+    g, rows, state = run.result
     rows = rows if g.every else rows[: _finite_rows(rows, len(loop.states))]
     time = g.times(len(rows))
     signals = signals_of(loop)
@@ -154,16 +107,24 @@ def _finish(loop, scenario, g, rows, state, done, demand, inputs) -> Log:
     extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n]
     extra = tuple(Signal(demand.live[i], units[demand.live[i]], "reference") for i in extra_columns)
     values = np.hstack([rows[:, keep], wanted[:, extra_columns]])
-    if done == g.n:
-        status = Status(True, "completed", float((g.n - 1) * g.T))
-    else:
-        bad = np.flatnonzero(~np.isfinite(state[: len(loop.states)]))
-        name = loop.states[int(bad[0])].name if len(bad) else ""
-        t = done * g.T
-        status = Status(False, f"diverged: {name} is not finite at t = {t:.6g} s", float(t), name)
+    status = ended(loop, run, state, sure)
     if not len(rows):
         raise InputError(f"simulate: {status.state} is not finite at the start", mend="check the initial state")
-    return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g), status)
+    return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g, pace), status)
+
+
+def ended(loop: System, run: Attempt, state: np.ndarray, sure: bool) -> Status:
+    """How a run ended."""
+    if run.completed:
+        return Status(True, "completed", float((run.n - 1) * run.T))
+    bad = np.flatnonzero(~np.isfinite(state[: len(loop.states)]))
+    name = loop.states[int(bad[0])].name if len(bad) else ""
+    t = float(run.done * run.T)
+    what = f"{name} is not finite at t = {t:.6g} s"
+    if sure:
+        return Status(False, f"diverged: {what}", t, name)
+    return Status(False, f"the integrator does not follow this loop: {what}, and with shorter steps at another time: "
+                  "give a shorter max_step", t, name, followed=False)
 
 
 def _finite_rows(rows: np.ndarray, n: int) -> int:
@@ -172,7 +133,7 @@ def _finite_rows(rows: np.ndarray, n: int) -> int:
     return int(bad[0]) if len(bad) else len(rows)
 
 
-def provenance(loop: System, scenario: Scenario, g: Grid | None = None) -> dict:
+def provenance(loop: System, scenario: Scenario, g: Grid | None = None, pace: Pace | None = None) -> dict:
     """What is needed to run this again: scenario, parameters and their hash, versions, seed."""
     import platform
 
@@ -186,6 +147,7 @@ def provenance(loop: System, scenario: Scenario, g: Grid | None = None) -> dict:
         "parameter_hash": digest(loop),
         "seed": scenario.seed,
         "grid": asdict(g) if g else {},
+        "pace": pace.told() if pace else {},
         "versions": {"fluidproof": workbench.__version__, "numpy": np.__version__, "casadi": casadi.__version__,
                      "python": platform.python_version()},
     }

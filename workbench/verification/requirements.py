@@ -18,9 +18,11 @@ from workbench.verification.scales import signal_floor
 
 
 def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
-    """A violated verdict for a run that did not reach its end, else None."""
+    """A violated verdict for a run that did not reach its end (undecided where that is the integrator's), else None."""
     if run.log.status.completed:
         return None
+    if not run.log.status.followed:
+        return Verdict(key, claim_text, None, worst=run.log.status.message, source=source, counted=counted)
     return Verdict(key, claim_text, False, "sampled", worst=run.log.status.message, source=source, counted=counted,
                    data={"t_end": run.log.status.t_end, "state": run.log.status.state})
 

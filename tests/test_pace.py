@@ -1,0 +1,155 @@
+"""Steps that an integrator can follow: stiff plants run at the default step, and a divergence is the loop's, never the step's."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from small import Feedback, Linear
+
+from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine, System, simulate
+from workbench.errors import InputError
+from workbench.pace import Attempt, Pace, followed, needed
+from workbench.verification import claims as C
+from workbench.verification import verify
+from workbench.verification.run import run
+from workbench.verification.settled import check_settled
+
+# A motor: L i̇ = u − R i − K ω, J ω̇ = K i − b ω, with L/R = 0.7 µs.
+L, R, K, J, b = 1.4e-6, 2.0, 0.05, 2e-5, 1e-5
+MOTOR = Linear(((-R / L, -K / L, 0.0), (K / J, -b / J, 0.0), (0.0, 1.0, 0.0)), ((1 / L,), (0.0,), (0.0,)), ((0.0, 0.0, 1.0),),
+               x0=(0.0, 0.0, 0.0))
+TURN = Scenario(0.6, Sine("output", 0.0, 1.0, 1.3))
+T_s = 1e-3
+
+
+def position_loop(k):
+    """u = k (θ_d − θ), sampled."""
+    return ClosedLoop(MOTOR, Sampled(Feedback(MOTOR, ((k,),), ((k,),)), T_s))
+
+
+class Brought:
+    """The same law, a user's."""
+
+    measured, commands, references, T_s = ("y0",), ("u0",), ("y0_d",), T_s
+
+    def command(self, t, z, y, r):
+        return [2.0 * (r[0] - y[0])]
+
+
+def exactly(k, log):
+    """x at the samples, by the matrix exponential."""
+    A, B = np.array(MOTOR.A), np.array(MOTOR.B)
+    step = expm(np.block([[A, B], [np.zeros((1, 4))]]) * T_s)
+    x = [np.zeros(3)]
+    for θ_d in log.array("y0_d")[:-1]:
+        u = k * (θ_d - x[-1][2])
+        x.append(step[:3, :3] @ x[-1] + step[:3, 3] * u)
+    return np.array(x)
+
+
+@pytest.mark.parametrize("compiled", [None, False])
+def test_a_stiff_motor_is_followed_at_the_default_step(compiled):
+    log = simulate(position_loop(2.0), TURN, compiled=compiled)
+    assert log.status.completed
+    assert log.provenance["pace"]["implicit"] and "decays at 1.43e+06 1/s" in log.provenance["pace"]["why"]
+    exact = exactly(2.0, log)
+    error = np.abs(log.values[:, :3] - exact)[:, 1:].max(axis=0)
+    assert (error < 1e-6 * np.abs(exact[:, 1:]).max(axis=0)).all()
+
+
+def test_a_law_called_from_python_drives_it_too():
+    fused, hosted = (simulate(loop, TURN) for loop in (position_loop(2.0), ClosedLoop(MOTOR, Brought())))
+    assert hosted.provenance["pace"] == fused.provenance["pace"]
+    np.testing.assert_allclose(hosted.array("x2"), fused.array("x2"), rtol=0, atol=1e-12)
+
+
+def test_no_verdict_on_it_is_about_the_step():
+    assert [v.holds for v in verify(position_loop(2.0), TURN, [C.LinearStability(), C.Settled(floor=1e-3)])] == [True, True]
+
+
+def test_a_loop_around_it_that_diverges_is_violated():
+    """Feedback of the wrong sign: the divergence stays where it is when the steps are shorter."""
+    loop, scenario = position_loop(-400.0), Scenario(8.0, TURN.reference)
+    verdict, = verify(loop, scenario, [C.Settled()])
+    assert verdict.holds is False and "diverged" in verdict.worst
+
+
+def spring(ζ, ω=2e4):
+    return Linear(((0.0, ω), (-ω, -2 * ζ * ω)), ((0.0,), (0.0,)), ((1.0, 0.0),), x0=(1.0, 0.0))
+
+
+@pytest.mark.parametrize("ζ", [1e-3, 0.0, -1e-5])
+def test_a_stiff_spring_keeps_its_damping(ζ):
+    """20 turns a step of 1 ms: neither damped away nor blown up."""
+    log = simulate(spring(ζ), Scenario(0.2))
+    grown = np.log(np.hypot(*log.values[-1, :2])) / 0.2
+    assert log.status.completed and "mode of 2e+04 rad/s" in log.provenance["pace"]["why"]
+    assert grown == pytest.approx(-ζ * 2e4, rel=0.15, abs=0.05)
+
+
+def test_a_mode_that_nothing_follows_is_refused_with_its_size():
+    with pytest.raises(InputError, match="mode of 1e[+]12 rad/s") as refused:
+        simulate(spring(0.0, 1e12), Scenario(1.0))
+    assert "leave that mode out" in refused.value.mend
+
+
+@dataclass(frozen=True)
+class Closing(System):
+    """A volume that closes: ẋ₀ = −k/(1 − x₁) (x₀ − sin 5 x₁), ẋ₁ = 1: as slow as its input at first, then stiff."""
+
+    k: float = 40.0
+    states = (Signal("x0"), Signal("x1"))
+    inputs = ()
+
+    def initial(self):
+        return [0.0, 0.0]
+
+    def rhs(self, t, x, u):
+        return [-self.k / (1 - x[1]) * (x[0] - np.sin(5 * x[1])), 1.0 + 0.0 * x[0]]
+
+
+def test_a_flow_that_grows_stiff_on_its_way_is_followed():
+    """At t = 0.999 s its time constant is 25 µs; it then follows its input to 5 cos(5 x₁)/k (1 − x₁)."""
+    log = simulate(Closing(), Scenario(0.999))
+    assert log.status.completed and log.provenance["pace"]["why"]
+    x0, x1 = log.values[-1, :2]
+    assert x0 == pytest.approx(np.sin(5 * x1), abs=1e-3)
+
+
+def test_slow_flows_go_as_they_are_told():
+    log = simulate(position_loop(0.0).plant, Scenario(0.01, max_step=1e-7))
+    assert log.provenance["pace"] == {"longest": None, "implicit": False, "why": ""}
+
+
+# ---- whose divergence it is ----------------------------------------------------------------------------------------
+def runs(done):
+    """Runs of 1000 samples, 1 ms apart, of which `done(step)` are done."""
+    return lambda pace: Attempt(1000, done(min(pace.longest, 1e-3)), 1e-3, lambda share: np.zeros(0), pace)
+
+
+@pytest.mark.parametrize("done, completed, sure", [
+    (lambda h: 1000, True, True),
+    (lambda h: 1000 if h < 3e-4 else 15, True, True),  # longer steps diverge
+    (lambda h: 400, False, True),  # the loop does
+    (lambda h: int(4e5 * h), False, False)])  # earlier at shorter steps: nobody knows
+def test_a_divergence_is_the_loops_only_at_one_time(done, completed, sure):
+    made, pace, followed_it = followed(runs(done), np.zeros(0), 1e-3, 1.0)
+    assert (made.completed, followed_it) == (completed, sure)
+
+
+def test_a_run_nobody_could_follow_decides_nothing():
+    loop = position_loop(2.0)
+    ran = run(loop, Scenario(0.05, TURN.reference))
+    lost = replace(ran.log.status, completed=False, followed=False, message="the integrator does not follow this loop")
+    verdict = check_settled(C.Settled(), replace(ran, log=replace(ran.log, status=lost)))
+    assert verdict.holds is None and "does not follow" in verdict.worst
+
+
+def test_paces():
+    """Explicit while that costs little, implicit where a mode is over within a step, small where it turns."""
+    assert needed(np.array([-100.0, -3 + 40j]), 1e-3, 1.0) == Pace()
+    slow, fast = needed(np.array([-1e4]), 1e-3, 1.0), needed(np.array([-1e6]), 1e-3, 1.0)
+    assert (slow.implicit, slow.longest) == (False, 2.5e-4) and (fast.implicit, fast.longest) == (True, 1e-3)
+    turning = needed(np.array([-1e3 + 1e4j, -1e7]), 1e-3, 1.0)
+    assert turning.implicit and turning.longest == pytest.approx(0.7 / abs(-1e3 + 1e4j))
