@@ -141,7 +141,7 @@ def test_what_is_refused():
                           ({"τ": 0.0}, "τ"), ({"B_oil": float("nan")}, "finite")):
         with pytest.raises(ValueError, match=words):
             replace(ODD, **change)
-    for s, force, words in ((1.2, 0.0, "reaches from s = 1.24 m to 2.14 m"), (2.2, 0.0, "at s = 2.2 m"),
+    for s, force, words in ((1.2, 0.0, "reaches from 1.24 m to 2.14 m"), (2.2, 0.0, "at s = 2.2 m"),
                             (1.5, -4e4, "takes p_2 = -")):
         with pytest.raises(InputError, match=words):
             ODD.initial(s, force)

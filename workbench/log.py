@@ -29,7 +29,8 @@ class Status:
     """How a run ended: whether it reached its end, in words, at which time (s), and which state stopped it.
 
     state: name of the first state that was not finite or left its domain; empty when none did.
-    followed: False where the integrator could not follow the run, so that its end says nothing about the loop.
+    followed: False where the integrator could not follow the run, or the plant's equations end, so that its end says nothing about
+        the loop.
     """
 
     completed: bool

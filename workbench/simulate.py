@@ -12,10 +12,11 @@ from dataclasses import asdict, is_dataclass
 import numpy as np
 
 from workbench.contract import check_plant
+from workbench.dead_ends import stopped
 from workbench.demand import Demand
 from workbench.errors import InputError
 from workbench.fused import Fused
-from workbench.grid import Grid, Rows
+from workbench.grid import Grid, Rows, as_asked, at_samples
 from workbench.log import Log, Status
 from workbench.pace import Attempt, Pace
 from workbench.parameters import digest, leaves
@@ -71,9 +72,18 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
     a sample is longer than `max_step`. Equal steps are the same; adaptive ones end on these rows, too.
     demand: what the scenario demands of the loop, where the caller has it already.
     Returns the Log: states, power integrals ("E_…"), monitors at every logged sample, after the jump of that instant. A run
-    that diverges ends there and says so in `log.status`. Raises InputError for references out of reach, signals that do
-    not exist, and a system of the user's that is not what `workbench.system` asks for.
+    that diverges, or comes to a dead end of the plant, ends there and says so in `log.status`.
+    Raises InputError for references out of reach, signals that do not exist, and a system of the user's that is not what
+    `workbench.system` asks for.
     """
+    plant = getattr(loop, "plant", loop)
+    if not plant.dead_ends:
+        return _simulated(loop, scenario, progress, compiled, rows, demand)
+    log = stopped(plant, _simulated(loop, scenario, progress, compiled, "steps", demand))
+    return log if rows == "steps" else as_asked(at_samples(log), loop, scenario or Scenario())
+
+
+def _simulated(loop, scenario, progress, compiled, rows, demand) -> Log:
     scenario = scenario or Scenario()
     check_plant(loop)
     if getattr(loop, "hosted", False):

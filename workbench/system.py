@@ -127,6 +127,16 @@ class System(ABC):
         """
         return ()
 
+    @property
+    def dead_ends(self) -> Mapping[str, str]:
+        """Monitors that fall to zero where the equations end → what that is, in words; a run is stopped there."""
+        return {}
+
+    @property
+    def change_points(self) -> Mapping[str, str]:
+        """Monitors that fall to zero where the equations leave open how the motion goes on → what that is, in words."""
+        return {}
+
     def free_joints(self, commands: Sequence[str] | None = None) -> tuple:
         """Every joint that no drive holds and no cut joint determines, as `machine_limits.FreeJoint`.
 

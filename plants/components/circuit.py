@@ -197,7 +197,7 @@ class ThrottledCircuit:
         """States at rest at s that carry `force`: p_1 = p_2, p_3 = p_30, spool closed, no friction."""
         low, high = self.range
         if not low <= s <= high:
-            raise InputError(f"the cylinder reaches from s = {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
+            raise InputError(f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
                              "(s: the distance of its pins, or the position of the joint it is on)",
                              mend="start elsewhere, change s_0 (where l_20 and l_30 are given), l_20 or l_30, or move the pins")
         p_2 = (force + self.A_3 * self.p_30) / self.A_2

@@ -32,7 +32,9 @@ class Assembly(NamedTuple):
     """What the assembly found.
 
     z, rates   positions (quaternions included) and rates that satisfy all loops
-    kept       numbers of the constraint rows that are used;  left_out: (loop, row) that follow from them
+    kept       numbers of as many independent constraint rows;  left_out: (loop, row) that follow from them
+    used       kept where the others are zero in every position (a planar loop in space), else all that are not: which of
+               them are independent may change along the motion
     moved      name of a coordinate → how far from where the user put it, those that moved
     residual   largest |Φ|;  mobility: degrees of freedom
     """
@@ -44,6 +46,7 @@ class Assembly(NamedTuple):
     moved: dict
     residual: float
     mobility: int
+    used: tuple[int, ...]
 
 
 @lru_cache(maxsize=256)
@@ -63,7 +66,17 @@ def assemble(mechanism) -> Assembly:
     moved = {s.name: float(b - a) for s, a, b in zip(mechanism.coordinates, z_0, z) if abs(b - a) > 1e-9}
     residual = float(np.abs(mechanism.constraints(z)[0]).max(initial=0.0))
     return Assembly(tuple(map(float, z)), tuple(map(float, rates)), kept, left_out, moved, residual,
-                    mechanism.tree.n_v - len(kept))
+                    mechanism.tree.n_v - len(kept), _used(mechanism, z, kept))
+
+
+def _used(mechanism, z, kept) -> tuple[int, ...]:
+    """Rows of Φ_z that are used, see `Assembly`."""
+    rng, size = np.random.default_rng(11), np.zeros(sum(ROWS[loop.joint] for loop in mechanism.loops))
+    for _ in range(3):
+        _, G = _equations(mechanism, mechanism.moved(z, list(map(float, rng.normal(size=mechanism.tree.n_v)))))
+        size = np.maximum(size, np.abs(G).max(axis=1, initial=0.0))
+    moving = np.flatnonzero(size > RANK * size.max(initial=0.0))
+    return kept if set(moving) <= set(kept) else tuple(map(int, moving))
 
 
 def guess(mechanism) -> tuple[list, np.ndarray]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from plants.multibody import linear, loops, reduced, tree
+import numpy as np
+
+from plants.multibody import linear, loops, planar, reduced, tree
 from plants.multibody.tree import Motion
 
+DAMPED = 1e-4  # of the diagonal of Φ_z M⁻¹ Φ_zᵀ
 NEWTON = 2  # chord steps of a projection: an error ε of the size-1 mechanism becomes ε³
 
 
 def kept(mechanism, motion: Motion) -> list:
     """The rows that are used."""
     rows = mechanism.rows(motion)
-    return [rows[i] for i in mechanism.kept]
+    return [rows[i] for i in mechanism.used]
+
+
+def damping(mechanism) -> float:
+    """Of the multipliers, where more rows are used than are independent."""
+    return DAMPED if len(mechanism.used) > len(mechanism.kept) else 0.0
 
 
 def accelerations(mechanism, motion: Motion, rates, pulls) -> tuple[list, list]:
@@ -21,7 +29,7 @@ def accelerations(mechanism, motion: Motion, rates, pulls) -> tuple[list, list]:
     found = reduced.rows(mechanism, motion) if mechanism.closings else kept(mechanism, motion)
     G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
     if not mechanism.closings:
-        return linear.constrained(linear.held(M, G), Q, γ)
+        return linear.constrained(linear.held(M, G, damping(mechanism)), Q, γ)
     ζ = reduced.followed(mechanism, G, [0.0] * mechanism.tree.n_v, γ)
     return reduced.accelerations(M, Q, reduced.basis(mechanism, G), ζ), []
 
@@ -32,11 +40,27 @@ def projected(mechanism, z, rates) -> tuple[list, list]:
         return z, rates
     motion = mechanism.moving(z, rates)
     M = tree.mass_matrix(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
-    H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b))
+    H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b), damping(mechanism))
     for _ in range(NEWTON):
         Φ = [row.value for row in kept(mechanism, mechanism.moving(z, None))]
-        z = mechanism.moved(z, [-v for v in H.along(linear.solve(H.S, Φ))])
+        z = mechanism.moved(z, [-v for v in H.along(H.multipliers(Φ))])
     for _ in range(NEWTON):
         rate = [row.rate for row in kept(mechanism, mechanism.moving(z, rates))]
-        rates = [v - c for v, c in zip(rates, H.along(linear.solve(H.S, rate)))]
+        rates = [v - c for v, c in zip(rates, H.along(H.multipliers(rate)))]
     return z, rates
+
+
+def bends(mechanism, z, motion: Motion) -> list:
+    """As `signals.bends`: the sine of the angle between the two links of each closing; else how far a row of Φ_z is from those
+    before it, in the metric of M⁻¹, against the mean size of a row: the smallest of all."""
+    if mechanism.closings:
+        return [np.sqrt(np.maximum(planar.closed(mechanism, k, z)[1], 0.0)) for k in mechanism.closings]
+    if not mechanism.kept or mechanism.used != mechanism.kept:
+        return []
+    M = tree.mass_matrix(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
+    H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b))
+    size = sum(row[i] for i, row in enumerate(H.rows)) / len(H.rows)
+    least = 1.0
+    for inverse in H.S.inverse:
+        least = np.minimum(least, 1.0 / (inverse * size))
+    return [np.sqrt(np.maximum(least, 0.0))]

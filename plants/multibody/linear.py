@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from plants.multibody.loops import plain_sum
 
+REFINED = 3  # times
+
 
 class Factors(NamedTuple):
     """L (unit lower triangle, rows) and 1/D of H = L D Lᵀ."""
@@ -76,31 +78,48 @@ def _sum(values):
 
 
 class Held(NamedTuple):
-    """What holds motion on its constraints: M factored, G, the columns M⁻¹Gᵀ, and G M⁻¹Gᵀ factored."""
+    """What holds motion on its constraints: M factored, G, the columns M⁻¹Gᵀ, G M⁻¹Gᵀ as rows and factored, damped where rows
+    of G depend on each other."""
 
     M: Factors
     G: list
     columns: list
     S: Factors
+    rows: list
+    damped: bool
+
+    def multipliers(self, b) -> list:
+        """μ with G M⁻¹Gᵀ μ = b; where it is damped, again for what that leaves: the damping's share, to the power of the times.
+
+        What of b is outside the range of G M⁻¹Gᵀ (off the loops, within a step) is amplified by no more than times/damping.
+        """
+        μ = solve(self.S, b)
+        for _ in range(REFINED if self.damped else 0):
+            left = [a - c for a, c in zip(b, times(self.rows, μ))]
+            μ = [a + c for a, c in zip(μ, solve(self.S, left))]
+        return μ
 
     def along(self, μ) -> list:
         """M⁻¹ Gᵀ μ."""
         return transposed_times(self.columns, μ, len(self.M.L))
 
 
-def held(M, G) -> Held:
-    """Schur complement of [M Gᵀ; G 0]; the rows of G are independent."""
+def held(M, G, damping: float = 0.0) -> Held:
+    """Schur complement of [M Gᵀ; G 0]; the rows of G are independent, or the diagonal is damped by this part of itself."""
     F = factors(M)
     columns = [solve(F, row) for row in G]
     S = [[0.0] * len(G) for _ in G]
     for i, row in enumerate(G):
         for j in range(i + 1):
             S[i][j] = S[j][i] = times([row], columns[j])[0]
-    return Held(F, G, columns, factors(S))
+    whole = S
+    if damping:
+        whole = [[v * (1.0 + damping) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(S)]
+    return Held(F, G, columns, factors(whole), S, bool(damping))
 
 
 def constrained(H: Held, Q, γ) -> tuple[list, list]:
     """(z̈, λ) with M z̈ + Gᵀ λ = Q and G z̈ + γ = 0."""
     free = solve(H.M, Q)
-    λ = solve(H.S, [g + c for g, c in zip(times(H.G, free), γ)])
+    λ = H.multipliers([g + c for g, c in zip(times(H.G, free), γ)])
     return [a - b for a, b in zip(free, H.along(λ))] if H.G else free, λ

@@ -53,7 +53,8 @@ class Mechanism(System):
     gravity: Annotated[tuple[float, ...], Unit("m/s^2"), "gravity in the ground's axes"] = (0.0, -9.81, 0.0)
     method: Literal["projected", "minimal", "penalty"] = "projected"
     name: str = "mechanism"
-    kept: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())  # rows of Φ that are used
+    kept: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())  # independent rows of Φ
+    used: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())  # rows of Φ that act
     closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())  # of method minimal
 
     def __post_init__(self):
@@ -66,6 +67,7 @@ class Mechanism(System):
             raise ValueError(f"method: there is no {self.method!r}; choose from projected, minimal, penalty")
         checks.check_names(self)
         object.__setattr__(self, "kept", self.assembly.kept)
+        object.__setattr__(self, "used", self.assembly.used)
         object.__setattr__(self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ())
         checks.check_signals(self)
         checks.check_lengths(self)
@@ -132,7 +134,8 @@ class Mechanism(System):
     @property
     def monitors(self):
         return (*signals.lengths(self), *self._following(self.coordinates, self.rates), *signals.forces(self),
-                *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops))
+                *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops),
+                *signals.bends(self))
 
     def _following(self, positions, rates) -> list:
         """Those that are no states."""
@@ -191,6 +194,16 @@ class Mechanism(System):
     def holding(self, x, u):
         """Forces of the driven actuators at rest, by virtual work and within their limits where that is possible."""
         return static.holding(self, x)
+
+    @property
+    def dead_ends(self):
+        """Of method minimal: where a loop's two dependent joints are in line."""
+        return signals.dead_ends(self)
+
+    @property
+    def change_points(self):
+        """Of the others: where the loops' constraints depend on each other for an instant."""
+        return signals.change_points(self)
 
     def free_joints(self, commands=None):
         return held.free_joints(self, commands)
@@ -280,7 +293,8 @@ class Mechanism(System):
             Φ = [row.value for row in loops.rows(loop, motion, a, b)]
             gaps.append(sum(v * v for v in Φ) ** 0.5)
         pulls = self.pulls(motion, z, rates, own, u)
-        return [*(p.s for p in pulls), *(p.rate for p in pulls), *self._following(z, rates), *(p.force for p in pulls), *gaps]
+        return [*(p.s for p in pulls), *(p.rate for p in pulls), *self._following(z, rates), *(p.force for p in pulls), *gaps,
+                *dynamics.bends(self, z, motion)]
 
     def powers(self, t, x, u):
         """W into the stored energy, by cause."""

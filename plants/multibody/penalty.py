@@ -189,7 +189,7 @@ def consistent(mechanism, x, u) -> np.ndarray:
     accelerations, λ = mechanism.accelerations(motion, rates, pulls)
     slopes = [r for a, p in zip(mechanism.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
     whole = np.zeros(sum(loops.ROWS[loop.joint] for loop in mechanism.loops))
-    whole[list(mechanism.kept)] = λ
+    whole[list(mechanism.used)] = λ
     return np.array([*z, *rates, *accelerations, *(v for part in own for v in part), *slopes, *whole], float)
 
 

@@ -39,6 +39,33 @@ def lengths(mechanism) -> tuple[Signal, ...]:
     return (*s, *(Signal(f"d{x.name}", f"{x.unit}/s", f"rate of {x.meaning}") for x in s))
 
 
+def bends(mechanism) -> tuple[Signal, ...]:
+    """How far links are from a line, 0 there: "bend_…" of each loop that is closed in closed form, else "bend" of all loops."""
+    if mechanism.closings:
+        loops = [mechanism.loops[k.loop].name for k in mechanism.closings]
+        return tuple(Signal(f"bend_{name}", "1", f"how far {name} is from a dead point") for name in loops)
+    if not mechanism.kept or mechanism.used != mechanism.kept:
+        return ()
+    return (Signal("bend", "1", "how far the loops are from a change point"),)
+
+
+def dead_ends(mechanism) -> dict[str, str]:
+    """bend_… of each closing → what happens at its zero."""
+    found = {}
+    for k in mechanism.closings:
+        loop, (a, b) = mechanism.loops[k.loop].name, (mechanism.bodies[j].name for j in k.unknown)
+        found[f"bend_{loop}"] = (f"loop {loop} comes to a dead point: the joints of {a} and {b} are in line, where method minimal "
+                                 "cannot tell which way they go on (write 'method: projected', or 'hold: true' at another joint)")
+    return found
+
+
+def change_points(mechanism) -> dict[str, str]:
+    """bend of all loops → what happens at its zero."""
+    names = ", ".join(loop.name for loop in mechanism.loops)
+    return {s.name: f"the linkage is driven through a change point (loop {names}): its links are in line, and which way they go on "
+                    "is not determined" for s in bends(mechanism) if not mechanism.closings}
+
+
 def forces(mechanism) -> tuple[Signal, ...]:
     """f_… of the actuators; a torque on a revolute joint."""
     kinds = {b.name: b.joint for b in mechanism.bodies}

@@ -18,7 +18,7 @@ from workbench.verification.scales import signal_floor
 
 
 def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
-    """A violated verdict for a run that did not reach its end (undecided where that is the integrator's), else None."""
+    """A violated verdict for a run that did not reach its end, else None; undecided where integrator or equations end."""
     if run.log.status.completed:
         return None
     if not run.log.status.followed:
@@ -336,11 +336,13 @@ def check_energy(claim, run: Run) -> Verdict:
 
 def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
     """A sampled verdict of a run whose energy balance fails says nothing: undecided. So does one that holds on a run in which
-    a piston leaves its stroke, or a chamber falls below vacuum. A run that diverges is a failure, not a matter of energy.
+    a piston leaves its stroke, a chamber falls below vacuum or a linkage passes a change point.
+    A run that diverges is a failure, not a matter of energy.
     """
     if verdict.strength != "sampled" or verdict.key == "energy-balance" or not run.log.status.completed:
         return verdict
-    for what, (_, why) in (("pistons inside their strokes", run.left), ("chambers above vacuum", run.hollow)):
+    for what, (_, why) in (("pistons inside their strokes", run.left), ("chambers above vacuum", run.hollow),
+                        ("linkage away from change points", run.crossed)):
         if verdict.holds and why:
             return replace(verdict, holds=None, worst=f"{why}; was: {verdict.worst}",
                            assumptions=(*verdict.assumptions, Assumption(what, False, None, "", why)))

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from workbench.dead_ends import passed
 from workbench.demand import Demand, parse, target_name
 from workbench.energy import EnergyAccount, energy_account
 from workbench.grid import as_asked, at_samples
@@ -130,6 +131,11 @@ class Run:
                 first = (t, f"{name} falls below vacuum at t = {t:.2f} s, where oil cavitates; the plant has oil without air, "
                             "which does not")
         return first
+
+    @cached_property
+    def crossed(self) -> tuple[float, str]:
+        """(time, words) of the first change point of a linkage, where its motion is not determined; (inf, "") if none."""
+        return passed(self.loop.plant, self.log if self.steps is None else self.fine.log)
 
     @cached_property
     def energy(self) -> EnergyAccount | None:
