@@ -15,10 +15,10 @@ from plants.four_bar import FourBar
 from workbench import ClosedLoop, Delayed, Filtered, Hold, Sampled, Scenario, Waypoints, simulate, verify
 from workbench.verification import claims as C
 from workbench.verification.claims import Identity
+from workbench.verification.disturbed import settled_storage, walking
 from workbench.verification.judge import default_claims
 from workbench.verification.ledger import LedgerFunction
 from workbench.verification.ledger_claims import check_identity
-from workbench.verification.practical import settled_storage, walking
 from workbench.verification.run import Run
 
 COMMON = {"F_c": 190.0, "F_s": 310.0, "v_s": 6e-3, "b": 340.0}

@@ -11,8 +11,8 @@ from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
 from workbench.verdict import exit_code
 from workbench.verification import claims as C
+from workbench.verification.disturbed import longer, other_starts, settled_storage
 from workbench.verification.limits import Reach, outcome, scan
-from workbench.verification.practical import longer, other_starts, settled_storage
 from workbench.verification.run import Run, run, variant
 
 SLOW = Scenario(reference=replace(PATH, leg=2.0))  # there and back, 4 s

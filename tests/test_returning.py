@@ -14,8 +14,8 @@ from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, Waypoints, veri
 from workbench.system import Controller, Signal
 from workbench.verdict import exit_code
 from workbench.verification import claims as C
+from workbench.verification.disturbed import stands_still, stirred
 from workbench.verification.judge import default_claims
-from workbench.verification.practical import stands_still, stirred
 from workbench.verification.returning import Judged, returns, worst_of
 from workbench.verification.run import run
 from workbench.verification.starts import drawn, positions, sizes

@@ -152,7 +152,7 @@ def moving(claim, run: Run) -> tuple:
 
     Settling is then allowed for as long as the scenario lasts, half of that run.
     """
-    from workbench.verification.practical import stirred
+    from workbench.verification.disturbed import stirred
 
     seen = stirred(run)
     if seen is run or not hasattr(claim, "settle"):

@@ -14,7 +14,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.units import format_quantity as say
 from workbench.verdict import Verdict
-from workbench.verification.practical import SETTLE, restless
+from workbench.verification.disturbed import restless
+from workbench.verification.practical import SETTLE
 from workbench.verification.requirements import diverged, too_short
 from workbench.verification.run import Run, run_many, variant
 

@@ -9,157 +9,28 @@ to a stated limit, before the answer is that too little was seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from workbench.system import innermost, names
 from workbench.units import format_quantity as say
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.contained import containment
+from workbench.verification.disturbed import FLOOR, Outcome, disturbed, restless, settled_storage, walking
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes, slowest_and_unstable
-from workbench.verification.requirements import diverged, oscillation, too_short
-from workbench.verification.returning import Judged, Return, distances, judged, returns, severity, thinned, worst_of
-from workbench.verification.run import Run, run_many
-from workbench.verification.run import run as simulated
-from workbench.verification.scales import signal_floor, storage_floor
-from workbench.verification.starts import Start, drawn, positions, scenario_from, sizes
+from workbench.verification.requirements import diverged, too_short
+from workbench.verification.returning import Return, severity
+from workbench.verification.run import Run
+from workbench.verification.scales import storage_floor
+from workbench.verification.starts import Start, drawn
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
 WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
-FLOOR, CHATTER = 1e-3, 0.05  # rad or m, share of full command rms: oscillation smaller than this does not end a scan
 SETTLE = 3.0  # s allowed for settling in the runs of a scan
 SOURCE = "runs from other starts over twice the duration, beside the undisturbed one"
-SPREAD = 0.02  # rad, m of a sliding joint: starts of a run that stands still
 KEY = "practical-stability"
 
 
-# ---- the runs -----------------------------------------------------------------------------------------------------------
-def longer(scenario, duration: float | None = None):
-    """The scenario over `duration` (twice its own by default): the path walked again where it closes, else held at its end."""
-    reference = scenario.reference
-    wanted = 2 * scenario.length() if duration is None else duration
-    points = getattr(reference, "points", None)
-    if not points or points[0] != points[-1]:
-        return replace(scenario, duration=wanted)
-    dwell = getattr(reference, "dwell", 0.0)
-    lap = reference.duration + dwell
-    laps = max(1, math.ceil(wanted * (1 - 1e-9) / lap))
-    return replace(scenario, reference=replace(reference, repeat=laps * reference.repeat), duration=wanted + dwell)
-
-
-def walking(run: Run, settle: float) -> Run:
-    """A run whose settled part walks the path too: the same, or where most of its path is over by then, the longer one.
-
-    What is left of v while a machine rests bounds nothing that happens while it moves.
-    """
-    again = longer(run.scenario)
-    lap = getattr(run.scenario.reference, "duration", math.inf)
-    if again.reference is run.scenario.reference or settle <= lap / 2 or not run.log.status.completed:
-        return run
-    return undisturbed(run, 2 * run.scenario.length())
-
-
-def undisturbed(run: Run, duration: float) -> Run:
-    """The run itself over `duration`, with the reference it had."""
-    if duration not in run.kept:
-        scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
-        wanted = longer(scenario, duration)
-        run.kept[duration] = simulated(run.loop, wanted)
-    return run.kept[duration]
-
-
-def other_starts(run: Run, claim, duration: float | None = None) -> list[tuple]:
-    """Loop and scenario of every other start, each over twice the duration (or over `duration`)."""
-    scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
-    base = longer(scenario, duration)
-    return [(run.loop, scenario_from(run, start, base)) for start in drawn(run, claim.runs, claim.spread)]
-
-
-def stands_still(run: Run) -> bool:
-    """True for a run with a law on which no position leaves its resolution: what it shows is no motion."""
-    places = [name for name in positions(run.loop.plant) if name in run.log] or names(run.loop.plant.outputs)
-    return all(float(np.ptp(run.log.array(name))) <= _resolution(run, name) for name in places if name in run.log)
-
-
-def _resolution(run: Run, name: str) -> float:
-    return max(signal_floor(run.loop.plant, name), 1e-9 * float(np.abs(run.log.array(name)).max()))
-
-
-def stirred(run: Run) -> Run:
-    """The run, or where it stands still, one from another start and twice as long."""
-    open_ = getattr(innermost(run.loop.controller), "open", False)
-    if open_ or not run.log.status.completed or not stands_still(run):
-        return run
-    if "stirred" not in run.kept:
-        (start,) = drawn(run, 1, SPREAD)
-        scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
-        wanted = scenario_from(run, start, longer(scenario))
-        run.kept["stirred"] = simulated(run.loop, wanted)
-    return run.kept["stirred"]
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What one disturbed run showed.
-
-    v, t, cause   largest settled v (J), when, and its largest term; NaN for a law without an accompanying function
-    gone          why the run ended early or left a stroke; empty when it did not
-    unrest        the sustained oscillation it ends in, in words
-    found         how each signal came back
-    apart         name of a signal → (t, distance), thinned for drawing: the largest value of each short interval
-    """
-
-    v: float
-    t: float
-    cause: str
-    gone: str
-    unrest: str
-    found: tuple[Return, ...]
-    apart: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-
-    @property
-    def worst(self) -> Return | None:
-        """The return that decides."""
-        return worst_of(list(self.found))
-
-
-def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) -> Outcome:
-    """What a disturbed run showed beside the undisturbed one."""
-    gone = run.log.status.message if not run.log.status.completed else run.left[1]
-    if gone:
-        return Outcome(math.inf, run.log.status.t_end, gone, gone, "", ())
-    v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
-    apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
-    return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)), apart)
-
-
-def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
-    """(largest v after settling, its time, largest cause there); inf for a run that diverged or left a stroke."""
-    if not run.log.status.completed:
-        return math.inf, run.log.status.t_end, run.log.status.message
-    if run.left[1]:
-        return math.inf, *run.left
-    t, v = run.storage
-    first = int(np.searchsorted(t, min(settle, 0.9 * t[-1])))
-    k = first + int(np.argmax(np.where(np.isfinite(v[first:]), v[first:], math.inf)))
-    if not math.isfinite(v[k]):
-        return math.inf, float(t[k]), f"v is not finite at t = {t[k]:.3f} s"
-    own = {(s, c, name): d[0] for (s, c, name), d in run.at(k).perturbations.items()}
-    s, c, name = max(own, key=lambda key: own[key])
-    return float(v[k]), float(t[k]), f"structure {s}, {name} term of {c}"
-
-
-def restless(run: Run) -> str:
-    """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none."""
-    found = oscillation(run, FLOOR, CHATTER)
-    return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
-
-
-# ---- the claim ----------------------------------------------------------------------------------------------------------
 def check_practical(claim, run: Run, allowed: float | None = None, tick: Callable[[], None] | None = None) -> Verdict:
     """Back on the path from every other start; v ≤ bound after settling, where the law states an accompanying function.
 
@@ -182,7 +53,7 @@ def check_practical(claim, run: Run, allowed: float | None = None, tick: Callabl
         return said(None, "no other starts were asked for (runs: 0)")
     starts = drawn(run, claim.runs, claim.spread)
     modes = slowest_and_unstable(run)
-    outcomes, duration = _disturbed(claim, run, starts, allowed, modes, tick)
+    outcomes, duration = disturbed(claim, run, starts, allowed, modes, tick)
     verdict = _decided(run, known, starts, outcomes, duration, said)
     return _with_modes(claim, run, verdict, modes, starts[0], allowed) if verdict.holds else verdict
 
@@ -238,32 +109,6 @@ def _unsound(run: Run) -> str:
     e = run.tool_error
     far = e is not None and float(e[run.settled(SETTLE)].max()) > WORST_ERROR
     return restless(run) or (f"error {say(float(e[run.settled(SETTLE)].max()), run.error_unit, 3)}" if far else "")
-
-
-def _disturbed(claim, run: Run, starts: list[Start], allowed, modes: Modes, tick) -> tuple[list[Outcome], float]:
-    """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
-    slowest = modes.slowest.settles if modes.slowest else 0.0
-    duration = 2 * run.scenario.length()
-    most = max(duration, claim.longest)
-    duration = max(duration, min(slowest, most))
-    signals = judged(run, sizes(run, claim.spread), allowed)
-    todo, found = list(range(len(starts))), [None] * len(starts)
-    while True:
-        nominal = undisturbed(run, duration)
-        jobs = [(run.loop, scenario_from(run, starts[i], nominal.scenario)) for i in todo]
-        look = partial(observe, nominal=nominal, signals=signals, settle=claim.settle)
-        for i, one in zip(todo, run_many(jobs, look, tick)):
-            found[i] = one
-        todo = [i for i in todo if _wants_longer(found[i])]
-        if not todo or duration >= most:
-            return found, duration
-        duration = min(2 * duration, most)
-
-
-def _wants_longer(outcome: Outcome) -> bool:
-    """True where something is not back yet, and a longer run could show that it comes."""
-    worst = outcome.worst
-    return worst is not None and worst.word in ("returning", "staying") and not worst.lenient
 
 
 def _decided(run, known: _Nominal, starts, outcomes: list[Outcome], duration: float, said) -> Verdict:
