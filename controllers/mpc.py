@@ -98,8 +98,8 @@ class MPC:
         for low, high in zip(self.each("u_min"), self.each("u_max")):
             if not low < high:
                 raise InputError(f"MPC: u_min, {low:g}, must be below u_max, {high:g}", mend="swap or widen them")
-        if not (isinstance(self.iterations, int) and self.iterations >= 1):
-            raise InputError(f"MPC: iterations = {self.iterations!r}; it must be a whole number, 1 or more")
+        if not (isinstance(self.iterations, int) and 1 <= self.iterations <= 1000):
+            raise InputError(f"MPC: iterations = {self.iterations!r}; it must be a whole number, 1 to 1000")
         for name in self.working or ():
             find(self.model.states, name, "MPC, working")
         if self.relinearise and (self.extra or self.terminal == "set"):

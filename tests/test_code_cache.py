@@ -18,7 +18,9 @@ SEVEN = "int seven(void) { return 7; }"
 EIGHT = "int seven(void) { return 8; }"
 
 needs_compiler = pytest.mark.skipif(compiler.compiler() is None, reason="no C compiler")
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can give a folder to another user"
+)
 
 
 @pytest.fixture
@@ -33,6 +35,7 @@ def asked(tmp_path, monkeypatch):
 @pytest.fixture
 def asking(tmp_path, monkeypatch):
     """A function that lets a shell script be the compiler; it has two seconds."""
+
     def ask(text: str) -> None:
         script = tmp_path / "ccc"
         script.write_text(f"#!/bin/sh\n{text}\n")
@@ -132,17 +135,26 @@ def test_a_folder_that_others_may_exchange_is_refused(asked):
 def test_a_planted_library_is_not_run(asked, tmp_path):
     """One in the current folder, one without its checksum, one that others may write."""
     assert compiler.library(SEVEN).seven() == 7
-    made, = asked.glob("*.so")
+    (made,) = asked.glob("*.so")
     assert code_cache.whole(made)
     planted = tmp_path / "eight.so"
     (tmp_path / "eight.c").write_text(EIGHT)
-    subprocess.run([compiler.compiler(), "-shared", "-fPIC", "-o", planted, tmp_path / "eight.c"], check=True)
+    subprocess.run(
+        [compiler.compiler(), "-shared", "-fPIC", "-o", planted, tmp_path / "eight.c"], check=True
+    )
     made.unlink()
     made.write_bytes(planted.read_bytes())
     assert not code_cache.whole(made)
-    script = (f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-              f"from workbench.compiler import library\nprint(library({SEVEN!r}).seven())")
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "7\n"
+    script = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        f"from workbench.compiler import library\nprint(library({SEVEN!r}).seven())"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        ).stdout
+        == "7\n"
+    )
     assert code_cache.whole(made)
     made.chmod(0o666)
     assert not code_cache.whole(made)
@@ -150,19 +162,28 @@ def test_a_planted_library_is_not_run(asked, tmp_path):
 
 # ---- what is in it -------------------------------------------------------------------------------------------------
 @needs_compiler
-@pytest.mark.parametrize("harm", ("truncated", "empty", "one bit", "no seal", "seal cut short", "seal is no text"))
+@pytest.mark.parametrize(
+    "harm", ("truncated", "empty", "one bit", "no seal", "seal cut short", "seal is no text")
+)
 def test_damaged_libraries_are_made_anew(harm, asked):
     assert compiler.library(SEVEN).seven() == 7
-    made, = asked.glob("*.so")
+    (made,) = asked.glob("*.so")
     good, seal = made.read_bytes(), code_cache.seal(made)
     assert seal.read_text() == code_cache.stamp(good)
     made.unlink()  # the loaded one stays as it is
-    made.write_bytes({"truncated": good[: len(good) // 2], "empty": b"",
-                      "one bit": good[:-1] + bytes([good[-1] ^ 1])}.get(harm, good))
+    made.write_bytes(
+        {
+            "truncated": good[: len(good) // 2],
+            "empty": b"",
+            "one bit": good[:-1] + bytes([good[-1] ^ 1]),
+        }.get(harm, good)
+    )
     if harm == "no seal":
         seal.unlink()
     elif harm.startswith("seal"):
-        seal.write_bytes({"seal cut short": seal.read_bytes()[:20], "seal is no text": b"\xff\xfe\x00"}[harm])
+        seal.write_bytes(
+            {"seal cut short": seal.read_bytes()[:20], "seal is no text": b"\xff\xfe\x00"}[harm]
+        )
     assert not code_cache.whole(made)
     found, said = library(SEVEN)
     assert found.seven() == 7 and not said and code_cache.whole(made)
@@ -170,7 +191,9 @@ def test_damaged_libraries_are_made_anew(harm, asked):
 
 
 def test_what_terminated_compiles_leave_is_cleaned(asked):
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
     asked.mkdir(mode=0o700)
     host = code_cache._host()
     dead = asked / f"build-{host}-{gone.stdout.strip()}-abc"
@@ -189,10 +212,15 @@ def test_a_process_terminated_while_compiling(asked, tmp_path):
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nsleep 60\n")
     slow.chmod(0o755)
-    script = (f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-              f"from workbench.compiler import library\nlibrary({SEVEN!r})")
-    run = subprocess.Popen([sys.executable, "-c", script], env=os.environ | {"FLUIDPROOF_COMPILER": str(slow)},
-                           process_group=0)
+    script = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        f"from workbench.compiler import library\nlibrary({SEVEN!r})"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=os.environ | {"FLUIDPROOF_COMPILER": str(slow)},
+        process_group=0,
+    )
     try:
         until = time.monotonic() + 60
         while not list(asked.glob("build-*")) and time.monotonic() < until:
@@ -207,23 +235,34 @@ def test_a_process_terminated_while_compiling(asked, tmp_path):
 
 
 # ---- compilers -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("text", ("sleep 60", "sleep 60 & wait", "while :; do echo no >&2; done", "trap '' TERM; sleep 60"))
+@pytest.mark.parametrize(
+    "text",
+    ("sleep 60", "sleep 60 & wait", "while :; do echo no >&2; done", "trap '' TERM; sleep 60"),
+)
 def test_a_compiler_that_hangs_is_left(text, asked, asking):
     asking(text)
     found, said = library(SEVEN)
-    assert found is None and len(said) == 1 and "did not end within 2 s" in said[0] and "virtual machine" in said[0]
+    assert (
+        found is None
+        and len(said) == 1
+        and "did not end within 2 s" in said[0]
+        and "virtual machine" in said[0]
+    )
     begun = time.monotonic()
     assert library(EIGHT) == (None, [])  # not asked again
     assert time.monotonic() - begun < 2.0 and not list(asked.glob("build-*"))
 
 
-@pytest.mark.parametrize("text, words", (
-    (r"printf '\377\376 kaputt\n' >&2; exit 1", "kaputt"),
-    ("exit 3", "exit 3"),
-    ("exit 0", "wrote no library"),
-    ("head -c 3000000 /dev/zero | tr '\\0' 'x' >&2; exit 1", "xxx"),
-    (r"printf '\033[31mred\n' >&2; kill -9 $$", "red"),
-))
+@pytest.mark.parametrize(
+    "text, words",
+    (
+        (r"printf '\377\376 kaputt\n' >&2; exit 1", "kaputt"),
+        ("exit 3", "exit 3"),
+        ("exit 0", "wrote no library"),
+        ("head -c 3000000 /dev/zero | tr '\\0' 'x' >&2; exit 1", "xxx"),
+        (r"printf '\033[31mred\n' >&2; kill -9 $$", "red"),
+    ),
+)
 def test_a_compiler_that_makes_nothing(text, words, asked, asking):
     asking(text)
     found, said = library(SEVEN)
@@ -256,8 +295,8 @@ def test_numbas_files_are_checked(asked, tmp_path, monkeypatch):
         return bool(sum(twice.stats.cache_hits.values()))
 
     assert not run() and run()
-    index, = (asked / "numba").rglob("*.nbi")
-    data, = (asked / "numba").rglob("*.nbc")
+    (index,) = (asked / "numba").rglob("*.nbi")
+    (data,) = (asked / "numba").rglob("*.nbc")
     for file in (index, data):
         good = file.read_bytes()
         changed = good[:-40] + bytes([good[-40] ^ 1]) + good[-39:]

@@ -25,14 +25,20 @@ from workbench.yaml_input import read
 
 SECRET = "root:x:0:0:hunter2:/root:/bin/sh\nhunter2,hunter2\n"
 READERS = {
-    "case": read, "reference": lambda path: Spline.from_csv(path, "joint"), "tip's path": read_path, "table": read_table,
-    "log": Log.load, "sweep": read_sweep, "table of a sweep": Table.load,
+    "case": read,
+    "reference": lambda path: Spline.from_csv(path, "joint"),
+    "tip's path": read_path,
+    "table": read_table,
+    "log": Log.load,
+    "sweep": read_sweep,
+    "table of a sweep": Table.load,
 }
 
 
 @pytest.fixture(autouse=True)
 def soon():
     """A test that hangs is ended, and fails."""
+
     def late(*_):
         raise TimeoutError("a reader hangs")
 
@@ -52,7 +58,17 @@ def odd_files(folder):
         file.truncate(10**10)
     (folder / "endless").symlink_to("/dev/zero")
     (folder / "random").symlink_to("/dev/random")
-    return ("pipe", "round", "folder", "sparse", "endless", "random", "not there", "nul\0byte", "n" * 300)
+    return (
+        "pipe",
+        "round",
+        "folder",
+        "sparse",
+        "endless",
+        "random",
+        "not there",
+        "nul\0byte",
+        "n" * 300,
+    )
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -116,8 +132,17 @@ def test_a_pipe_that_somebody_writes_to_is_none_either(tmp_path):
 
 
 # ---- what messages repeat ------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("text", (SECRET, "time,x\n" + SECRET, "0,1\n1,hunter2\n", "t,hunter2 [hunter2]\n0,1\n1,2\n",
-                                  "0,1\n1," + "hunter2" * 30000 + "\n", 'a\n"hunter2\n' + "hunter2," * 50))
+@pytest.mark.parametrize(
+    "text",
+    (
+        SECRET,
+        "time,x\n" + SECRET,
+        "0,1\n1,hunter2\n",
+        "t,hunter2 [hunter2]\n0,1\n1,2\n",
+        "0,1\n1," + "hunter2" * 30000 + "\n",
+        'a\n"hunter2\n' + "hunter2," * 50,
+    ),
+)
 def test_nothing_of_a_file_that_is_named_is_repeated(text, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "given").write_text(text)
@@ -139,9 +164,16 @@ def test_a_column_in_another_unit_is_named_so_still(tmp_path):
     assert Spline.from_csv(tmp_path / "q.csv", "joint").values == ((1.0,), (2.0,))
 
 
-@pytest.mark.parametrize("text", ("x" * 900_000, "plant: " + "y" * 900_000, "plant: hiab-xs031\n" + "k" * 900_000 + ": 1",
-                                  "plant: hiab-xs031\ntitle: [" + "0, " * 9000 + "]",
-                                  "plant: hiab-xs031\nloop: {delay: " + "7" * 300_000 + "}"))
+@pytest.mark.parametrize(
+    "text",
+    (
+        "x" * 900_000,
+        "plant: " + "y" * 900_000,
+        "plant: hiab-xs031\n" + "k" * 900_000 + ": 1",
+        "plant: hiab-xs031\ntitle: [" + "0, " * 9000 + "]",
+        "plant: hiab-xs031\nloop: {delay: " + "7" * 300_000 + "}",
+    ),
+)
 def test_messages_are_short(text, tmp_path, capsys):
     (tmp_path / "long.yaml").write_text(text)
     assert verify_stability([str(tmp_path / "long.yaml")]) == 3
@@ -151,13 +183,26 @@ def test_messages_are_short(text, tmp_path, capsys):
 # ---- tables of numbers ---------------------------------------------------------------------------------------------
 def log_of(n=300):
     t = np.arange(n) * 0.01
-    return Log(t, np.column_stack([np.sin(t), np.cos(t)]), (Signal("X", "m"), Signal("Y", "Pa")), {"a": [1, "b"]},
-               Status(True, "completed", float(t[-1])))
+    return Log(
+        t,
+        np.column_stack([np.sin(t), np.cos(t)]),
+        (Signal("X", "m"), Signal("Y", "Pa")),
+        {"a": [1, "b"]},
+        Status(True, "completed", float(t[-1])),
+    )
 
 
-@pytest.mark.parametrize("header, words", (
-    ("t" + " " * 300_000 + "[s],X,Y", None), ("t [" + " " * 300_000 + ",X,Y", None), ("(" * 100_000 + ",X,Y", None),
-    ("t,X,Y" + ",z" * 20_000, "columns"), ("t,X," + "Y" * 200_000, None), ('t,"X,Y', None)))
+@pytest.mark.parametrize(
+    "header, words",
+    (
+        ("t" + " " * 300_000 + "[s],X,Y", None),
+        ("t [" + " " * 300_000 + ",X,Y", None),
+        ("(" * 100_000 + ",X,Y", None),
+        ("t,X,Y" + ",z" * 20_000, "columns"),
+        ("t,X," + "Y" * 200_000, None),
+        ('t,"X,Y', None),
+    ),
+)
 def test_headers_cost_no_time(header, words, tmp_path):
     rows = "\n".join(",".join(f"{0.1 * k:.3g}" for _ in range(3)) for k in range(20))
     (tmp_path / "a.csv").write_text(header + "\n" + rows + "\n")
@@ -170,10 +215,17 @@ def test_headers_cost_no_time(header, words, tmp_path):
 
 def test_names_and_units_of_headers(tmp_path):
     rows = "\n".join(f"{k},1,2,3,4" for k in range(20))
-    (tmp_path / "a.csv").write_text("time (s); X [mm] ;Y [a] [bar];p(kPa);z]\n".replace(";", ",") + rows)
+    (tmp_path / "a.csv").write_text(
+        "time (s); X [mm] ;Y [a] [bar];p(kPa);z]\n".replace(";", ",") + rows
+    )
     table = read_table(tmp_path / "a.csv")
     assert [(name, unit) for name, (unit, _) in table.columns.items()] == [
-        ("time", "s"), ("X", "mm"), ("Y [a]", "bar"), ("p", "kPa"), ("z]", "")]
+        ("time", "s"),
+        ("X", "mm"),
+        ("Y [a]", "bar"),
+        ("p", "kPa"),
+        ("z]", ""),
+    ]
 
 
 def test_a_cell_without_end(tmp_path):
@@ -198,15 +250,27 @@ import sys, time, os, signal
 """
 
 
-@pytest.mark.parametrize("acts, words", (("time.sleep(60)", "not read within"), ("os.kill(os.getpid(), signal.SIGSEGV)", "crash"),
-                                         ("print('{')", "too early"), ("print('{\"error\": \"' + 'x' * 5000 + '\"}')", "xxx")))
+@pytest.mark.parametrize(
+    "acts, words",
+    (
+        ("time.sleep(60)", "not read within"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "crash"),
+        ("print('{')", "too early"),
+        ("print('{\"error\": \"' + 'x' * 5000 + '\"}')", "xxx"),
+    ),
+)
 def test_a_reader_that_hangs_or_crashes(acts, words, tmp_path, monkeypatch):
     log_of().save(tmp_path / "a.nc")
     savemat(tmp_path / "a.mat", {"t": np.arange(30.0)})
     (tmp_path / "reader.py").write_text(READER.format(acts))
     monkeypatch.setattr(packed, "READER", tmp_path / "reader.py")
     monkeypatch.setattr(packed, "PATIENCE", 1.0)
-    for load, file in ((Log.load, "a.nc"), (Table.load, "a.nc"), (read_table, "a.nc"), (read_table, "a.mat")):
+    for load, file in (
+        (Log.load, "a.nc"),
+        (Table.load, "a.nc"),
+        (read_table, "a.nc"),
+        (read_table, "a.mat"),
+    ):
         with pytest.raises(InputError, match=words) as refused:
             load(tmp_path / file)
         assert len(str(refused.value)) < 4000
@@ -249,7 +313,9 @@ def test_claims_of_a_small_file_are_not_believed(tmp_path, monkeypatch):
         file.create_dataset("t", (10**12,), "f8", chunks=(1024,))  # nothing of it is stored
     with pytest.raises(InputError, match="claims more numbers"):
         read_table(tmp_path / "a.h5")
-    savemat(tmp_path / "a.mat", {"t": np.zeros(300_000), "X": np.zeros(300_000)}, do_compression=True)
+    savemat(
+        tmp_path / "a.mat", {"t": np.zeros(300_000), "X": np.zeros(300_000)}, do_compression=True
+    )
     assert read_table(tmp_path / "a.mat").columns["t"][1].size == 300_000
     monkeypatch.setattr(packed, "MOST_NUMBERS", 4_000_000)
     with pytest.raises(InputError, match="more numbers"):
@@ -257,15 +323,28 @@ def test_claims_of_a_small_file_are_not_believed(tmp_path, monkeypatch):
 
 
 # ---- journals and certificates -------------------------------------------------------------------------------------
-LINES = ("[" * 100_000, '{"key": ' * 5000, '{"key": 1, "results": [], "error": ""}',
-         '{"key": "a", "results": [[1, 2, 3]], "error": ""}',
-         '{"key": "a", "results": [["x", ' + "9" * 4000 + ', ""]], "error": ""}', '{"key": "a", "results": {"b": 1}, "error": ""}',
-         '{"key": "a", "results": [["x", 1.0]], "error": ""}', "null", "7", '"' + "x" * 100_000, "\0" * 1000)
+LINES = (
+    "[" * 100_000,
+    '{"key": ' * 5000,
+    '{"key": 1, "results": [], "error": ""}',
+    '{"key": "a", "results": [[1, 2, 3]], "error": ""}',
+    '{"key": "a", "results": [["x", ' + "9" * 4000 + ', ""]], "error": ""}',
+    '{"key": "a", "results": {"b": 1}, "error": ""}',
+    '{"key": "a", "results": [["x", 1.0]], "error": ""}',
+    "null",
+    "7",
+    '"' + "x" * 100_000,
+    "\0" * 1000,
+)
 
 
 def test_lines_of_a_journal_that_are_none(tmp_path):
-    good = json.dumps({"key": "g", "results": [["x", 1.5, "m"], ["y", None, ""], ["z", "holds", ""]], "error": ""})
-    (tmp_path / "t.nc.journal").write_text(HEAD + "\n".join([*LINES, good, *LINES]) + "\n" + good[:30])
+    good = json.dumps(
+        {"key": "g", "results": [["x", 1.5, "m"], ["y", None, ""], ["z", "holds", ""]], "error": ""}
+    )
+    (tmp_path / "t.nc.journal").write_text(
+        HEAD + "\n".join([*LINES, good, *LINES]) + "\n" + good[:30]
+    )
     with Journal(tmp_path / "t.nc", resume=True) as journal:
         assert set(journal.known) == {"g"} and journal.known["g"].results[0] == ("x", 1.5, "m")
     assert (tmp_path / "t.nc.journal").read_bytes().endswith(b"\n")
@@ -273,15 +352,27 @@ def test_lines_of_a_journal_that_are_none(tmp_path):
 
 def test_a_journal_that_is_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "t.nc.journal")
-    with pytest.raises(InputError, match="a device or a pipe"), Journal(tmp_path / "t.nc", resume=True):
+    with (
+        pytest.raises(InputError, match="a device or a pipe"),
+        Journal(tmp_path / "t.nc", resume=True),
+    ):
         pass
 
 
-@pytest.mark.parametrize("text", ("[" * 100_000, '{"format": ' * 3000, '{"format": ["quadratic-certificate-1"]}', "9" * 5000, "NaN",
-                                  '{"format": "quadratic-certificate-1", "P": [["0x1p99999"]], "rate": "0"}',
-                                  '{"format": "quadratic-certificate-1", "P": [["1"]], "rate": "' + "9" * 400 + '", "time": '
-                                  '"continuous", "matrices": [[["-' + "9" * 401 + '"]]]}',
-                                  '{"format": "' + "x" * 5000 + '"}'))
+@pytest.mark.parametrize(
+    "text",
+    (
+        "[" * 100_000,
+        '{"format": ' * 3000,
+        '{"format": ["quadratic-certificate-1"]}',
+        "9" * 5000,
+        "NaN",
+        '{"format": "quadratic-certificate-1", "P": [["0x1p99999"]], "rate": "0"}',
+        '{"format": "quadratic-certificate-1", "P": [["1"]], "rate": "' + "9" * 400 + '", "time": '
+        '"continuous", "matrices": [[["-' + "9" * 401 + '"]]]}',
+        '{"format": "' + "x" * 5000 + '"}',
+    ),
+)
 def test_certificates_that_are_none(text, tmp_path, capsys):
     (tmp_path / "a.json").write_text(text)
     assert recheck([str(tmp_path / "a.json")]) == 1

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench import shape
-from workbench.errors import InputError
+from workbench.errors import InputError, in_words
 from workbench.parameters import Info
 from workbench.units import quantity
 from workbench.yaml_input import Node
@@ -282,7 +282,7 @@ _REFUSALS = (ValueError, TypeError, ArithmeticError, LookupError)  # what a clas
 
 def _located(why: Exception, cls: type, node: Node, given: Any, path: str) -> InputError:
     """A class's own refusal, "field: message" or "field.inner: message", at the line of that field."""
-    message, mend = (why.message, why.mend) if isinstance(why, InputError) else (str(why), "")
+    message, mend = (why.message, why.mend) if isinstance(why, InputError) else (in_words(why), "")
     match = re.match(r"([\w.]+): +(.*)", message, re.DOTALL)
     first, *inner = match[1].split(".") if match else ("",)
     if dataclasses.is_dataclass(cls) and first in shape.entries(cls):

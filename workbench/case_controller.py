@@ -71,7 +71,10 @@ def _units(cls: type, model: Any, node: Node) -> tuple[tuple[str, str], ...]:
     """(field, unit) of a law whose units follow the plant's."""
     chosen = node.value.get("signals")
     words = chosen.plain() if _given(chosen) else ()
-    return tuple(cls.units_on(model, words if isinstance(words, list) else ()).items()) if hasattr(cls, "units_on") else ()
+    if not hasattr(cls, "units_on"):
+        return ()
+    named = [word for word in words if isinstance(word, str)] if isinstance(words, list) else ()
+    return tuple(cls.units_on(model, named).items())
 
 
 def _renamed(inside: Mapping[str, Node]) -> dict[str, Node]:

@@ -94,7 +94,7 @@ class Run:
     start: tuple[Number, ...] | None = None
     offset: Mapping[str, Number] = field(default_factory=dict)
     disturbances: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    seed: Annotated[int, Unit("1"), "seed of all noise", nonnegative] = 0
     log_period: Annotated[float | None, Unit("s"), "distance of logged instants", positive] = None
     max_step: Annotated[float, Unit("s"), "longest integrator step", positive] = 1e-3
 

@@ -11,6 +11,8 @@ from workbench.errors import InputError
 from workbench.units import quantity
 from workbench.yaml_input import Node
 
+MOST_WRAPPERS = 50  # filters, or noises, one around the other
+
 
 def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> Any:
     """The law inside what the loop section asks for; sampled at 1 ms when there is none."""
@@ -19,12 +21,12 @@ def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> A
     node = node if node is not None and node.value is not None else Node({}, 0)
     spec, inner = build(form.Loop, node, "loop", provenance), law
     with located(node, "loop"):
-        for f in _several(spec.filter):
+        for f in _several(spec.filter, "filter"):
             _measured(law, f.signals, "filter")
             inner = Filtered(inner, f.frequency, f.damping, f.signals)
-        for f in _several(spec.quantise):
+        for f in _several(spec.quantise, "quantise"):
             inner = Quantised(inner, _in_unit_of(law, f.signals, f.resolution, "quantise.resolution"), f.signals)
-        for f in _several(spec.noise):
+        for f in _several(spec.noise, "noise"):
             inner = Noisy(inner, _in_unit_of(law, f.signals, f.σ, "noise.σ"), f.signals)
         if spec.limit is not None:
             limit = _limit(law, spec.limit)
@@ -52,8 +54,11 @@ def _limit(law, value) -> float:
     return limit
 
 
-def _several(spec) -> tuple:
-    return spec if isinstance(spec, tuple) else (spec,)
+def _several(spec, key: str) -> tuple:
+    entries = spec if isinstance(spec, tuple) else (spec,)
+    if len(entries) > MOST_WRAPPERS:
+        raise InputError(f"{key}: {len(entries)} entries, at most {MOST_WRAPPERS}", mend="name several signals in one entry")
+    return entries
 
 
 def _measured(law, signals, what):

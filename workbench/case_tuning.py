@@ -34,7 +34,7 @@ def read_tuning(cls: type, node: Node) -> Any:
     if not isinstance(inside, dict) or "method" not in inside:
         raise node.error("expected the method that finds the gains", key=KEY, mend=f"write 'tuning: {next(iter(methods))}'")
     method = inside["method"]
-    if method.value not in methods:
+    if not isinstance(method.value, str) or method.value not in methods:
         raise unknown(method, str(method.plain()), methods, f"{KEY}.method", "method")
     rest = {key: child for key, child in inside.items() if key != "method"}
     return build(methods[method.value], Node(rest, node.line, node.column, node.file), KEY)

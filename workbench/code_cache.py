@@ -57,8 +57,13 @@ def _fit_folder(asked: Path) -> Path:
         _sweep(asked)
         return asked
     if fault:
-        warnings.warn(Notice(f"compiled code is not kept in {asked}: {fault}; it is compiled anew by every run "
-                             "(mend: give a folder of yours alone in FLUIDPROOF_CACHE, or chmod 700 it)"), stacklevel=4)
+        warnings.warn(
+            Notice(
+                f"compiled code is not kept in {asked}: {fault}; it is compiled anew by every run "
+                "(mend: give a folder of yours alone in FLUIDPROOF_CACHE, or chmod 700 it)"
+            ),
+            stacklevel=4,
+        )
     return private_folder()
 
 
@@ -98,7 +103,9 @@ def _leads_astray(found: os.stat_result) -> str | None:
     if found.st_mode & stat.S_ISVTX:  # as in /tmp: only the owner of an entry may rename it
         return _foreign(found, (0, os.geteuid()), 0)
     own_group = found.st_gid == found.st_uid  # a group of one, where every user has one
-    return _foreign(found, (0, os.geteuid()), stat.S_IWOTH if own_group else stat.S_IWGRP | stat.S_IWOTH)
+    return _foreign(
+        found, (0, os.geteuid()), stat.S_IWOTH if own_group else stat.S_IWGRP | stat.S_IWOTH
+    )
 
 
 def _foreign(found: os.stat_result, owners: tuple[int, ...], others: int) -> str | None:

@@ -20,7 +20,13 @@ from workbench import code_cache
 from workbench.errors import Notice
 
 # $FLUIDPROOF_OPTIMISE: -Og compiles in half the time of -O2 and runs 15 % longer. The numbers are the same.
-FLAGS = (os.environ.get("FLUIDPROOF_OPTIMISE", "-O2"), "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC")
+FLAGS = (
+    os.environ.get("FLUIDPROOF_OPTIMISE", "-O2"),
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-shared",
+    "-fPIC",
+)
 PATIENCE = 240.0  # s for one compile; what is not compiled by then runs in the virtual machine
 WORDS = 10_000  # bytes of what a compiler says that are kept
 
@@ -48,7 +54,17 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0].splitlines()
     except OSError:
         return ""
-    told = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU implementer", "CPU part", "isa")
+    told = (
+        "vendor_id",
+        "cpu family",
+        "model",
+        "model name",
+        "flags",
+        "Features",
+        "CPU implementer",
+        "CPU part",
+        "isa",
+    )
     return "\n".join(line for line in lines if line.partition(":")[0].strip() in told)
 
 
@@ -71,7 +87,9 @@ def library(source: str) -> ctypes.CDLL | None:
     try:
         try:
             return _loaded(cc, source, code_cache.folder() / f"{key}.so")
-        except OSError:  # a cache nobody can write, a full disk: keep the code for this process only
+        except (
+            OSError
+        ):  # a cache nobody can write, a full disk: keep the code for this process only
             return _loaded(cc, source, code_cache.private_folder() / f"{key}.so")
     except (OSError, CompilerError) as reason:
         _slow(f"the C compiler {cc} failed ({reason})")
@@ -97,7 +115,9 @@ def _compile(cc: str, source: str, target: Path) -> None:
         c.write_text(source)
         files = ("-o", str(so), str(c), "-lm")
         said = _asked([cc, *FLAGS, *own_flags(), *files])
-        if said is not None and own_flags():  # a compiler that does not know the flag, or this processor
+        if (
+            said is not None and own_flags()
+        ):  # a compiler that does not know the flag, or this processor
             said = _asked([cc, *FLAGS, *files])
         if said is not None:
             raise CompilerError(said)
@@ -108,8 +128,13 @@ def _compile(cc: str, source: str, target: Path) -> None:
 
 def _asked(command: list[str]) -> str | None:
     """None when the command ended well, else the last line that it said. It has PATIENCE seconds, its children too."""
-    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                           process_group=0)
+    run = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    )
     try:
         said = _heard(run, time.monotonic() + PATIENCE)
     except BaseException:  # Ctrl-C reaches us only: it has a group of its own
@@ -163,4 +188,7 @@ def _slow(why: str) -> None:
     """Say once a process that code runs uncompiled."""
     if not _said:
         _said.add(why)
-        warnings.warn(Notice(f"{why}: running in CasADi's virtual machine, about 15 times slower"), stacklevel=3)
+        warnings.warn(
+            Notice(f"{why}: running in CasADi's virtual machine, about 15 times slower"),
+            stacklevel=3,
+        )

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from workbench import shape
 from workbench.build import Provenance, build
-from workbench.errors import InputError
+from workbench.errors import InputError, in_words
 from workbench.parameters import Unit, annotations, label
 from workbench.shorthand import Shorthand
 from workbench.yaml_input import Node
@@ -176,7 +176,7 @@ def _rebuilt(obj: Any, edits: Mapping[tuple, tuple[Any, Node, str]]) -> Any:
 
 def placed(why: Exception, node: Node, key: str) -> InputError:
     """A refusal that has no line yet, "field: message" or not, at `node` or at the key of that name below it."""
-    message, mend = (why.message, why.mend) if isinstance(why, InputError) else (str(why), "")
+    message, mend = (why.message, why.mend) if isinstance(why, InputError) else (in_words(why), "")
     if isinstance(why, InputError) and why.line:
         return why
     match = re.match(r"([\w.\-]+): +(.*)", message, re.DOTALL)

@@ -13,6 +13,15 @@ def short(text: object, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def in_words(why: Exception) -> str:
+    """What an exception of a calculation says, as a sentence: a number too large is a matter of numbers."""
+    if isinstance(why, OverflowError):
+        return "these numbers are too large to calculate with"
+    if isinstance(why, ZeroDivisionError):
+        return "these numbers lead to a division by zero"
+    return str(why) or type(why).__name__
+
+
 class InputError(ValueError):
     """Input that cannot be used.
 

@@ -29,12 +29,14 @@ from workbench.case_controller import changed, read_controller
 from workbench.case_loop import wrapped
 from workbench.case_scenario import default_scenario, read_scenario
 from workbench.edit import located
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 from workbench.open_file import shown
 from workbench.parameters import leaves
 from workbench.scenario import Scenario
 from workbench.system import ClosedLoop
 from workbench.yaml_input import Node, parse, read_text
+
+LONGEST_TITLE = 300  # characters of a case's title that are shown
 
 
 @final
@@ -103,7 +105,7 @@ def case_of(root: Node, text: str, path: str) -> Case:
         scenario = default_scenario(loop)
     claims = read_claims(sections.get("claims"), loop, scenario, provenance)
     title = sections.get("title")
-    name = build(str, title, "title") if _given(title) else getattr(plant, "name", type(plant).__name__)
+    name = short(build(str, title, "title"), LONGEST_TITLE) if _given(title) else getattr(plant, "name", type(plant).__name__)
     return Case(name, plant, controller, loop, scenario, claims, provenance,
                 {**sources, **_sources(sections.get("sources"))}, text, path, root)
 

@@ -18,6 +18,7 @@ from workbench.scenario import Scenario
 from workbench.system import System
 
 MOST_ROWS = 4_000_000  # of a log with a row a step
+MOST_SAMPLES, MOST_STEPS = 50_000_000, 5_000_000_000  # of a run: beyond it is a slip of the pen
 FINER = 100  # times shorter than max_step a step may become to end on a jump
 Rows = Literal["asked", "steps"]
 
@@ -77,14 +78,19 @@ def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
         raise InputError(f"scenario: max_step = {most:g} s, and the {who} bears steps of up to {bearable:.3g} s only",
                          key="max_step", mend="give a shorter max_step (and log_period for fewer rows)")
     T = float(system.period) if sampled else row_step(scenario.log_period, most)
-    n = int(round(scenario.length() / T)) + 1
-    if n > 50_000_000:
-        raise InputError(f"scenario: {n} samples are more than a run can hold", mend="shorten the run or lengthen the sample time")
+    wanted = scenario.length() / T
+    if not wanted < MOST_SAMPLES:
+        raise InputError(f"scenario: {wanted:.3g} samples are more than a run can hold",
+                         mend="shorten the run or lengthen the sample time")
+    n = int(round(wanted)) + 1
     lag = float(system.lag) if sampled else 0.0
     at = [t - math.floor(t / T + 1e-9) * T for value in driving(system, scenario) for t in value.jumps() if t < n * T]
     most = min(most, longest)
     n1 = steps(lag, most, at) if lag > 0 else 0
     n2 = steps(T - lag, most, [t - lag for t in at])
+    if n * (n1 + n2) > MOST_STEPS:
+        raise InputError(f"scenario: {n * (n1 + n2):.3g} steps of the integrator would take days", key="max_step",
+                         mend="shorten the run, or let a step be longer (max_step)")
     every = max(1, round(scenario.log_period / T)) if scenario.log_period else 1
     return Grid(T, n, n1, lag / n1 if n1 else 0.0, n2, (T - lag) / n2, every)
 
@@ -104,6 +110,9 @@ def driving(system: System, scenario: Scenario) -> list:
 
 def steps(span: float, most: float, at: list[float]) -> int:
     """Number of equal steps, none longer than `most`, into which `span` is cut so that one ends at each of `at` inside it."""
+    if not span / most < MOST_STEPS:
+        raise InputError(f"scenario: {span / most:.3g} steps of the integrator from one sample to the next", key="max_step",
+                         mend="let a step be longer (max_step)")
     least = max(1, math.ceil(span / most - 1e-9))
     inside = [t / span for t in at if 1e-9 * span < t < (1 - 1e-9) * span]
     for n in range(least, FINER * least + 1):

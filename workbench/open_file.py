@@ -40,17 +40,27 @@ def opened(path: str | os.PathLike, most: int, what: str = "a file") -> BinaryIO
     try:
         descriptor = os.open(path, _CALMLY)
     except (FileNotFoundError, NotADirectoryError):
-        raise NoFile("there is no such file", file=file, mend="check the name and the directory you are in") from None
+        raise NoFile(
+            "there is no such file", file=file, mend="check the name and the directory you are in"
+        ) from None
     except PermissionError:
-        raise InputError("this file may not be read", file=file, mend="allow reading (chmod +r)") from None
+        raise InputError(
+            "this file may not be read", file=file, mend="allow reading (chmod +r)"
+        ) from None
     except (OSError, ValueError) as why:
         raise _unreadable(why, file) from None
     try:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
-            raise InputError(f"expected {what}, this is a directory", file=file, mend="name the file inside it")
+            raise InputError(
+                f"expected {what}, this is a directory", file=file, mend="name the file inside it"
+            )
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"expected {what}, this is a device or a pipe", file=file, mend="write the data to a file first")
+            raise InputError(
+                f"expected {what}, this is a device or a pipe",
+                file=file,
+                mend="write the data to a file first",
+            )
         if found.st_size > most:
             raise too_large(found.st_size, most, file)
         return os.fdopen(descriptor, "rb")
@@ -83,17 +93,25 @@ def decoded(data: bytes, file: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as why:
-        raise InputError(f"byte {data[why.start]:#04x} is not UTF-8 text", file=file,
-                         line=data.count(b"\n", 0, why.start) + 1,
-                         mend="save the file with the encoding UTF-8") from None
+        raise InputError(
+            f"byte {data[why.start]:#04x} is not UTF-8 text",
+            file=file,
+            line=data.count(b"\n", 0, why.start) + 1,
+            mend="save the file with the encoding UTF-8",
+        ) from None
 
 
 def too_large(size: int, most: int, file: str) -> TooLarge:
     """The refusal of a file that is larger than can be read."""
-    return TooLarge(f"{size / 1e6:.3g} MB; expected at most {most / 1e6:g} MB", file=file,
-                    mend="keep what is needed of it only, or record at a lower rate")
+    return TooLarge(
+        f"{size / 1e6:.3g} MB; expected at most {most / 1e6:g} MB",
+        file=file,
+        mend="keep what is needed of it only, or record at a lower rate",
+    )
 
 
 def _unreadable(why: Exception, file: str) -> InputError:
-    reason = why.strerror if isinstance(why, OSError) and why.strerror else "the name holds a null byte"
+    reason = (
+        why.strerror if isinstance(why, OSError) and why.strerror else "the name holds a null byte"
+    )
     return InputError(f"this file cannot be read: {reason}", file=file, mend="check the path")

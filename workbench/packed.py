@@ -50,13 +50,22 @@ def read_packed(path: str | os.PathLike, kind: Literal["hdf5", "mat"]) -> Packed
     with tempfile.TemporaryFile() as out:
         command = [sys.executable, "-P", str(READER), os.path.abspath(path), kind, str(most)]
         try:
-            ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL, timeout=limit,
-                                   env=_environment()).returncode
+            ended = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.DEVNULL,
+                timeout=limit,
+                env=_environment(),
+            ).returncode
         except subprocess.TimeoutExpired:
             raise _damaged(f"it is not read within {limit:.3g} s", file) from None
         except OSError as why:
-            raise InputError(f"the program that reads it cannot be started: {why.strerror}", file=file,
-                             mend="check the installation of Python") from None
+            raise InputError(
+                f"the program that reads it cannot be started: {why.strerror}",
+                file=file,
+                mend="check the installation of Python",
+            ) from None
         if ended != 0:
             raise _damaged("reading it ends in a crash", file)
         out.seek(0)
@@ -66,7 +75,11 @@ def read_packed(path: str | os.PathLike, kind: Literal["hdf5", "mat"]) -> Packed
 def _environment() -> dict[str, str]:
     """What the process needs to find the same libraries."""
     found = os.pathsep.join(os.path.abspath(p) for p in sys.path if p)
-    return os.environ | {"PYTHONPATH": found, "OPENBLAS_NUM_THREADS": "1", "HDF5_USE_FILE_LOCKING": "FALSE"}
+    return os.environ | {
+        "PYTHONPATH": found,
+        "OPENBLAS_NUM_THREADS": "1",
+        "HDF5_USE_FILE_LOCKING": "FALSE",
+    }
 
 
 def _received(out, file: str) -> Packed:

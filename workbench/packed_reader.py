@@ -44,7 +44,10 @@ def hdf5(path, most, squeezed=False):
         if total > most:
             raise Refused(f"it claims more numbers than {most / 1e6:.3g} MB")
         if text:
-            texts[name] = [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in found[...].ravel()]
+            texts[name] = [
+                v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v)
+                for v in found[...].ravel()
+            ]
         else:
             columns[name] = unit_of(found), lambda found=found: found[...].ravel()
     return {name: plain(value) for name, value in file.attrs.items()}, columns, texts
@@ -104,8 +107,15 @@ def main(path, kind, most):
     out = os.fdopen(os.dup(1), "wb")
     try:
         attributes, columns, texts = {"hdf5": hdf5, "mat": mat}[kind](path, int(most))
-        made = {name: (unit, np.ascontiguousarray(take(), np.float64)) for name, (unit, take) in columns.items()}
-        head = {"attributes": attributes, "texts": texts, "columns": [[n, u, int(v.size)] for n, (u, v) in made.items()]}
+        made = {
+            name: (unit, np.ascontiguousarray(take(), np.float64))
+            for name, (unit, take) in columns.items()
+        }
+        head = {
+            "attributes": attributes,
+            "texts": texts,
+            "columns": [[n, u, int(v.size)] for n, (u, v) in made.items()],
+        }
         line = json.dumps(head)
     except Refused as why:
         line, made = json.dumps({"error": str(why)}), {}

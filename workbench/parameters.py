@@ -45,6 +45,11 @@ class Bound:
 
 positive = Bound(low=0.0, strict=True, words="greater than zero")
 nonnegative = Bound(low=0.0, words="zero or greater")
+def up_to(most: int, least: int = 1) -> Bound:
+    """Bound of a number of runs, nodes or tries: what is more than `most` is a slip of the pen, and would not end."""
+    return Bound(low=least, high=most, words=f"{least} to {most}")
+
+
 fraction = Bound(low=0.0, high=1.0, words="between 0 and 1")
 
 

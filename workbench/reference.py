@@ -27,6 +27,7 @@ Space = Literal["joint", "piston", "cartesian", "output"]
 Point = tuple[float, ...] | Literal["start"]
 NAMES = {"joint": "q_d{}", "piston": "x_d{}", "output": "y_d{}"}
 AXES = ("x_d", "y_d", "z_d")
+MOST_LEGS = 100_000  # of a path, repeats written out
 QUINTIC = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])  # s(τ), rest to rest: s = s' = s'' = 0, then 1, 0, 0
 
 
@@ -120,6 +121,9 @@ class Waypoints:
             raise InputError(f"leg: {len(leg)} times for {len(points) - 1} legs", mend="give one time, or one a leg")
         if not isinstance(self.repeat, int) or self.repeat < 1:
             raise InputError(f"repeat: {self.repeat!r}; it must be a whole number, 1 or more")
+        if self.repeat * (len(points) - 1) > MOST_LEGS:
+            raise InputError(f"repeat: more than {MOST_LEGS} legs in all",
+                             mend="walk the path less often; the run need not be longer than what is to be seen")
         if self.repeat > 1 and points[0] != points[-1]:
             raise InputError("repeat: the path does not end where it begins",
                              mend="add the first point at the end, or write the repeats out as points")

@@ -228,7 +228,7 @@ def find(signals: Sequence[Signal], name: str, where: str) -> Signal:
             return s
     import difflib
 
-    near = difflib.get_close_matches(name, names(signals), 3)
+    near = difflib.get_close_matches(str(name), names(signals), 3)
     raise InputError(f"{where}: there is no signal {name!r}",
                      mend=f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names(signals)) or 'none'}")
 

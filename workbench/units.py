@@ -68,7 +68,7 @@ def quantity(value: object, unit: str) -> float:
     """
     written = ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        number = float(value)
+        number = _float(value)
     elif isinstance(value, str) and len(value) < _LONGEST and (match := _NUMBER.fullmatch(value.strip())):
         number, written = float(match[1]), match[2]
     else:
@@ -79,6 +79,14 @@ def quantity(value: object, unit: str) -> float:
     if not math.isfinite(number):
         raise InputError(f"{expected(unit)}; {_shown(value)} is not finite", mend=_example(unit))
     return number
+
+
+def _float(value: int | float) -> float:
+    """The number as a float; infinity for one that is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def measured(text: str) -> tuple[float, str] | None:
@@ -120,6 +128,8 @@ def _example(unit: str) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 1100:  # Python refuses to write out the longest
+        return f"a whole number of about {round(value.bit_length() * math.log10(2))} digits"
     text = value if isinstance(value, str) else str(value)
     text = text if len(text) <= 60 else text[:57] + "…"
     return repr(text) if isinstance(value, str) else text
@@ -187,7 +197,9 @@ def _parsed(text: str):
     if len(text) > _LONGEST or (text != "1" and _TOKEN.sub("", text)):
         return None
     try:
-        return _registry().Unit(text)
+        unit = _registry().Unit(text)
+        _registry().Quantity(1.0, unit).to_base_units()  # what cannot be converted is of no use: dB/m, degC/s
+        return unit
     except Exception:  # pint fails in many ways on what is no unit
         return None
 

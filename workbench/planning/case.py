@@ -23,7 +23,7 @@ from workbench.build import build, unknown
 from workbench.case_controller import changed
 from workbench.edit import located, placed
 from workbench.errors import InputError
-from workbench.parameters import Unit, nonnegative, positive
+from workbench.parameters import Unit, nonnegative, positive, up_to
 from workbench.planning.dynamic import Search
 from workbench.planning.paths import read_path
 from workbench.planning.supplies import LoadSensing, Supply
@@ -69,6 +69,7 @@ class Planar:
     change: Mapping[str, Any] = field(default_factory=dict)
 
 
+STARTS = Annotated[int, Unit("1"), "starts of the transcription", up_to(1000, 0)]
 UNITS = {"points": "m", "values": "m", "times": "s"}  # of the lists in a path
 SECTIONS = ("title", "crane", "path", "supply", "limits", "start", "end", "steps", "search", "starts", "objective")
 
@@ -125,7 +126,7 @@ def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_clas
         raise placed(why, given[key], key) from None
     search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
     name = take("title", str, crane.name)
-    return PlanCase(name, task, search, take("starts", int, 0), file, objective)
+    return PlanCase(name, task, search, take("starts", STARTS, 0), file, objective)
 
 
 def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> Any:

@@ -18,7 +18,7 @@ from typing import Annotated, NamedTuple, final
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.parameters import Unit, positive
+from workbench.parameters import Unit, positive, up_to
 from workbench.planning.kernel import Kernel, force_table
 from workbench.planning.task import BIG, Task
 
@@ -52,14 +52,16 @@ class Search:
     shrink    by how much the spacing falls from one refinement to the next
     """
 
-    nodes: int = 417
+    nodes: Annotated[int, Unit("1"), "nodes of the grid", up_to(50_000, 3)] = 417
     finest: Annotated[float, Unit("m"), "spacing at which refinement ends", positive] = 2e-6
-    tube: int = 65
+    tube: Annotated[int, Unit("1"), "nodes of a refined grid", up_to(5_001, 5)] = 65
     shrink: float = 2.5
 
     def __post_init__(self):
         if self.nodes < 3 or self.tube < 5 or self.tube % 2 == 0 or not self.shrink > 1 or not self.finest > 0:
             raise InputError(f"search: {self}", mend="nodes ≥ 3, tube odd and ≥ 5, shrink > 1, finest > 0")
+        if self.nodes > 50_000 or self.tube > 5_001 or self.shrink < 1.05 or self.finest < 1e-9:
+            raise InputError(f"search: {self} would not end", mend="nodes ≤ 50000, tube ≤ 5001, shrink ≥ 1.05, finest ≥ 1e-9 m")
 
 
 SEARCH = Search()

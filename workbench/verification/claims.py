@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from workbench.parameters import Unit, fraction, nonnegative, positive
+from workbench.parameters import Unit, fraction, nonnegative, positive, up_to
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
@@ -71,7 +71,7 @@ class PracticalStability(_Checked):
     """
 
     bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
-    runs: int = 6
+    runs: Annotated[int, Unit("1"), "how many other starts", up_to(10_000)] = 6
     spread: Annotated[float, Unit("rad"), "starts: joint angles off by up to this (extensions by as many m)", positive] = 0.02
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
     longest: Annotated[float, Unit("s"), "up to where runs are lengthened by themselves", positive] = 30.0

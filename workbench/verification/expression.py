@@ -6,16 +6,36 @@
 from __future__ import annotations
 
 import ast
+import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 
 FUNCTIONS: Mapping[str, Callable] = {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "exp": np.exp,
                                      "abs": np.abs}
+
+
+def _divided(a, b):
+    """a/b; of plain numbers as IEEE says: 1/0 is ∞, 0/0 no number."""
+    try:
+        return a / b
+    except ZeroDivisionError:
+        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def _raised(a, n: int):
+    """aⁿ; ∞ where that is too large for a plain number."""
+    try:
+        return a**n
+    except OverflowError:
+        return math.inf if a > 0 or n % 2 == 0 else -math.inf
+
+
 _BINARY = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
-           ast.Div: lambda a, b: a / b}
+           ast.Div: _divided}
 _LONGEST, _DEEPEST, _POWER = 4000, 100, 16
 
 
@@ -29,21 +49,64 @@ def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], object]:
     if len(text) > _LONGEST:
         raise InputError(f"formula of {len(text)} characters, at most {_LONGEST}", mend="shorten it")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = _parsed(text)
         _check(tree, text, set(names), 0)
     except SyntaxError as e:
-        raise InputError(f"cannot read the formula {text!r}, near column {e.offset}", mend="check its brackets") from e
+        raise InputError(f"cannot read the formula {short(text)!r}, near column {e.offset}", mend="check its brackets") from e
     except (RecursionError, MemoryError, ValueError) as e:
         if isinstance(e, InputError):
             raise
         raise InputError(f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter") from e
+    _check_constants(tree, text)
     return lambda values: _value(tree, dict(zip(names, values, strict=True)))
+
+
+def _check_constants(tree, text: str) -> None:
+    """InputError for a part without signals that has no value, such as 0/0 or exp(1e9)."""
+    with np.errstate(all="ignore"):
+        for part in _constant_parts(tree):
+            if not np.isfinite(_value(part, {})):
+                _refuse(part, text, "no finite value", "check the numbers of this part")
+        for node in ast.walk(tree):
+            divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+            if divides and not _has_signal(node.right) and _value(node.right, {}) == 0:
+                _refuse(node.right, text, "division by zero", "check what stands below the line")
+
+
+def _constant_parts(tree) -> list:
+    """The largest parts that hold no signal; sums and products lean to the left, however long."""
+    if not _has_signal(tree):
+        return [tree]
+    parts: list = []
+    while isinstance(tree, ast.BinOp) and _has_signal(tree):
+        parts += _constant_parts(tree.right)
+        tree = tree.left
+    if not _has_signal(tree):
+        return [*parts, tree]
+    below = tree.args if isinstance(tree, ast.Call) else [tree.operand] if isinstance(tree, ast.UnaryOp) else []
+    return parts + [part for child in below for part in _constant_parts(child)]
+
+
+def _has_signal(tree) -> bool:
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Name):
+            return True
+        left += node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+    return False
+
+
+def _parsed(text: str) -> ast.expr:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of code that is never run
+        return ast.parse(text.strip(), mode="eval").body
 
 
 def used(text: str, names: Sequence[str]) -> set[str]:
     """Names that occur in the formula."""
     formula(text, names)
-    return {n.id for n in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(n, ast.Name)} & set(names)
+    return {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)} & set(names)
 
 
 def _check(node, text: str, names: set[str], depth: int) -> None:
@@ -78,8 +141,8 @@ def _check(node, text: str, names: set[str], depth: int) -> None:
 
 def _refuse(node, text, what, mend):
     piece = ast.get_source_segment(text.strip(), node) or ""
-    raise InputError(f"formula {text.strip()!r}: {what}: {piece!r} (column {getattr(node, 'col_offset', 0) + 1})",
-                     mend=mend)
+    column = getattr(node, "col_offset", 0) + 1
+    raise InputError(f"formula {short(text.strip(), 200)!r}: {what}: {short(piece)!r} (column {column})", mend=mend)
 
 
 def _value(node, at: Mapping):
@@ -93,7 +156,7 @@ def _value(node, at: Mapping):
     if isinstance(node, ast.Call):
         return FUNCTIONS[node.func.id](_value(node.args[0], at))
     if isinstance(node.op, ast.Pow):
-        return _value(node.left, at) ** node.right.value
+        return _raised(_value(node.left, at), node.right.value)
     chain = []  # left-leaning sums and products, without recursion
     while isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         chain.append(node)

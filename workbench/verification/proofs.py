@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
-from workbench.parameters import Unit, check_bounds, fraction, nonnegative
+from workbench.parameters import Unit, check_bounds, fraction, nonnegative, up_to
 
 Number = str | float  # a number or "5 mm", in the unit of the signal it belongs to
 
@@ -43,7 +43,7 @@ class RobustStability(Checked):
 
     box: Mapping[str, tuple[Number, Number]]
     mode: Literal["frozen", "varying"] = "frozen"
-    budget: int = 4000
+    budget: Annotated[int, Unit("1"), "boxes looked at", up_to(10_000_000)] = 4000
     at: Mapping[str, Number] = field(default_factory=dict)
     counted: bool = True
 
