@@ -123,8 +123,15 @@ def test_too_slow_to_be_seen_is_undecided_and_a_longer_run_decides():
     slow = regulated(line(-0.03))
     verdict = answer(slow)
     assert verdict.holds is None and "longest" in verdict.worst and verdict.data["duration"] == 30.0
-    assert answer(slow, longest=150.0).holds is True
+    assert answer(slow, longest=150.0, within=150.0).holds is True
     assert answer(regulated(line(-0.3))).data["duration"] > 4.0  # made longer by itself
+
+
+@pytest.mark.parametrize("within, holds", [(None, None), (5.0, False), (12.0, True)])
+def test_what_is_back_late_is_not_called_stable_unless_so_slow_a_loop_is_meant(within, holds):
+    """At 0.3 1/s a tenth is left after 7.7 s; the scenario lasts 2 s."""
+    verdict = answer(regulated(line(-0.3)), within=within)
+    assert verdict.holds is holds and ("back only after" in verdict.worst) is (holds is not True)
 
 
 def test_a_slow_law_is_not_called_stable_because_v_is_small():

@@ -66,14 +66,16 @@ class PracticalStability(_Checked):
     """From other starts the loop comes back to its path; v, where the law states one, stays below a bound. Twice the duration.
 
     bound: stated beforehand; left out, it is set on the nominal run (ten times its largest settled v) and then tested on the
-    others. runs: how many other starts, fixed beforehand, in opposite pairs. longest: runs in which something is still on its
-    way are made longer, up to this (never shorter than twice the scenario).
+    others. runs: how many other starts, fixed beforehand, in opposite pairs. within: time by which the tool and every position
+    must be back; left out, it is what the scenario lasts (at least `settle`), and what is back later leaves the claim undecided.
+    longest: runs in which something is still on its way are made longer, up to this (never shorter than twice the scenario).
     """
 
     bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
     runs: Annotated[int, Unit("1"), "how many other starts", up_to(10_000)] = 6
     spread: Annotated[float, Unit("rad"), "starts: joint angles off by up to this (extensions by as many m)", positive] = 0.02
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
+    within: Annotated[float | None, Unit("s"), "time by which all must be back; that of the scenario by default", positive] = None
     longest: Annotated[float, Unit("s"), "up to where runs are lengthened by themselves", positive] = 30.0
     counted: bool = True
 

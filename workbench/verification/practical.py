@@ -55,7 +55,24 @@ def check_practical(claim, run: Run, allowed: float | None = None, tick: Callabl
     modes = slowest_and_unstable(run)
     outcomes, duration = disturbed(claim, run, starts, allowed, modes, tick)
     verdict = _decided(run, known, starts, outcomes, duration, said)
+    late = _late(claim, run, outcomes) if verdict.holds else None
+    if late is not None:
+        holds = None if claim.within is None else False
+        return said(holds, f"{late}; was: {verdict.worst}", data=verdict.data)
     return _with_modes(claim, run, verdict, modes, starts[0], allowed) if verdict.holds else verdict
+
+
+def _late(claim, run: Run, outcomes: list[Outcome]) -> str | None:
+    """In words what came back later than it may; None where nothing did."""
+    allowed = claim.within or max(run.scenario.length(), claim.settle)
+    back = [r for o in outcomes for r in o.found if r.moved and r.word == "back" and not r.signal.pressure]
+    last = max(back, key=lambda r: r.after, default=None)
+    if last is None or last.after <= allowed:
+        return None
+    pace = f"{last.signal.name} is back only after {say(last.after, 's', 3)}, at {last.rate:.2g} 1/s"
+    if claim.within:
+        return f"{pace}, beyond the {say(allowed, 's', 3)} stated"
+    return f"{pace}, beyond the {say(allowed, 's', 3)} that the scenario lasts; state `within` if so slow a loop is meant"
 
 
 def _with_modes(claim, run: Run, verdict: Verdict, modes: Modes, start: Start, allowed: float | None) -> Verdict:
