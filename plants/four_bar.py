@@ -118,6 +118,11 @@ class FourBar(System):
     def limits(self):
         return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
 
+    def as_shipped(self):
+        from plants.shipped import like  # which imports this file
+
+        return like(self)
+
     def scales(self):
         return scales.of_four_bar(self)
 

@@ -137,6 +137,11 @@ class IEHA(System):
         """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
         return {"X": (-self.stop_E.limit, self.stop_E.limit)}
 
+    def as_shipped(self):
+        from plants.shipped import like  # which imports this file
+
+        return like(self)
+
     def scales(self):
         return scales.of_ieha(self)
 

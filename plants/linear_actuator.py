@@ -69,6 +69,11 @@ class LinearActuator(System):
     def limits(self):
         return {"X": (-self.X_max, self.X_max)}
 
+    def as_shipped(self):
+        from plants.shipped import like  # which imports this file
+
+        return like(self)
+
     def scales(self):
         return scales.of_linear_actuator(self)
 

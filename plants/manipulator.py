@@ -182,6 +182,11 @@ class Manipulator(System):
     def limits(self):
         return {f"u_{label}": (-c.valve.u_max, c.valve.u_max) for label, c in zip(self.labels, self.cylinders)}
 
+    def as_shipped(self):
+        from plants.shipped import like  # which imports this file
+
+        return like(self)
+
     def scales(self):
         return scales.of_crane(self)
 

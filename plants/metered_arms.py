@@ -137,6 +137,9 @@ class MeteredArms(System):
         return ({f"u_c_{name}": (-1.0, 1.0) for name in self.names}
                 | {f"u_a_{a.name}": (0.0, 1.0) for a in self._regenerating})
 
+    def as_shipped(self):
+        return MeteredArms()
+
     def scales(self):
         return scales.of_arms(self)
 

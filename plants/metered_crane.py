@@ -183,6 +183,9 @@ class MeteredCrane(System):
     def limits(self):
         return {f"u_c_{k}": (-1.0, 1.0) for k in self.labels}
 
+    def as_shipped(self):
+        return MeteredCrane(self.crane.as_shipped() or self.crane)
+
     def scales(self):
         return scales.of_metered_crane(self)
 

@@ -107,6 +107,9 @@ class MeteredTwin(System):
     def limits(self):
         return self.of.limits()
 
+    def as_shipped(self):
+        return MeteredTwin()
+
     def scales(self):
         return self.of.scales()
 

@@ -48,6 +48,12 @@ def machine(name: str) -> Machine:
     return read_machine(FOLDER / f"{name}.yaml")
 
 
+def like(plant: Any) -> Any | None:
+    """The shipped machine of the same kind and name; None where there is none."""
+    found = (machine(name).plant for name in machines())
+    return next((other for other in found if type(other) is type(plant) and other.name == plant.name), None)
+
+
 def read_machine(path: str | os.PathLike) -> Machine:
     """The machine in a file with a `plant:` section and, if it likes, `sources:`."""
     root = read(path)

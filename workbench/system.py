@@ -111,6 +111,10 @@ class System(ABC):
         """What is large for this machine: kind → `Scale`, those it has (`workbench.verification.scales`)."""
         return {}
 
+    def as_shipped(self) -> System | None:
+        """The machine as it is shipped, or by default, that this one is a change of; None where there is none."""
+        return None
+
     def machine_limits(self) -> tuple:
         """Every limit the plant has a number for, as `machine_limits.Limit`: pump flow, strokes, vacuum, reliefs, valves, commands.
 

@@ -13,6 +13,7 @@ from workbench.scenario import Scenario
 from workbench.system import System, innermost
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
+from workbench.verification.causes import with_cause
 from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.ledger import has_ledger
 from workbench.verification.ledger_claims import per_structure_excess, predicted
@@ -72,7 +73,7 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
     bar.tick("simulating", 4)
     verdicts = _verdicts(claims, run, bar)
     drawn = report_arrays(run, claims, verdicts) | analysis(run, verdicts)  # the latter takes arrays out of the verdicts' data
-    return Study(_with_energy(run, verdicts), run.told, drawn, run)
+    return Study(with_cause(run, _with_energy(run, verdicts)), run.told, drawn, run)
 
 
 def _verdicts(claims: Sequence, run: Run, bar: _Progress) -> list[Verdict]:

@@ -1,0 +1,281 @@
+"""Wires crossed, flipped or in another unit between machine and law, found by undoing them.
+
+The law inside its wrappers is asked what it would command at logged samples; so is the controller as it is. Where the two differ by
+more than the wrappers known here explain, each edit of the wires is tried, and the one that makes the difference vanish is named:
+
+    residual = |u_controller(y) − u_law(edited y), edited| / |u|          over the samples
+
+Where the law cannot be asked apart from its wiring (a user's own), the sign of the loop is: G = Δy/Δu of the machine alone over a
+fifth of a second, K = ∂u/∂y of the law; G K must be negative on the diagonal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from workbench.calculus import column, symbols
+from workbench.errors import InputError
+from workbench.plain import Plain
+from workbench.simulate import simulate
+from workbench.system import controls, innermost, names
+from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+
+KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
+SAMPLES = 24  # logged samples at which a law is asked
+VANISHES = 0.02  # residual below which an edit explains what was seen
+HORIZON = 0.2  # s
+SEVERAL = 1.0  # time constants within a run, below which a loop gets nowhere
+PUSH = 0.1  # of a command's range
+UNITS = {1e3: "a thousand", 1e-3: "a thousandth", 180 / math.pi: "degrees for rad", math.pi / 180: "rad for degrees",
+         1e5: "Pa for bar", 1e-5: "bar for Pa", 60.0: "sixty", 1 / 60.0: "a sixtieth"}
+
+
+class Edit(NamedTuple):
+    """A fault of the wires in words, and what it does to measurements and to commands."""
+
+    words: str
+    measured: Callable
+    commanded: Callable
+
+
+def same(values):
+    """Wires as they should be."""
+    return list(values)
+
+
+def crossed(i: int, j: int) -> Callable:
+    """Wires i and j exchanged."""
+    def exchange(values):
+        out = list(values)
+        out[i], out[j] = out[j], out[i]
+        return out
+
+    return exchange
+
+
+def scaled(where: list[int], factor: float) -> Callable:
+    """Some wires times a factor."""
+    return lambda values: [factor * v if k in where else v for k, v in enumerate(values)]
+
+
+def edits(law) -> Iterator[Edit]:
+    """Every single fault of the wires of a law, the likelier first."""
+    commands, measured = names(law.commands), names(law.measured)
+    units = [s.unit for s in law.measured]
+    for k, name in enumerate(commands):
+        yield Edit(f"sign of the command {name}", same, scaled([k], -1.0))
+    everything = list(range(len(commands)))
+    yield Edit("sign of all commands", same, scaled(everything, -1.0))
+    for i, j in combinations(everything, 2):
+        yield Edit(f"commands {commands[i]} and {commands[j]} swapped", same, crossed(i, j))
+    for k, name in enumerate(measured):
+        yield Edit(f"sign of the measurement {name}", scaled([k], -1.0), same)
+    for i, j in combinations(range(len(measured)), 2):
+        if units[i] == units[j]:
+            yield Edit(f"measurements {measured[i]} and {measured[j]} swapped", crossed(i, j), same)
+    for unit in dict.fromkeys(units):
+        where = [k for k, own in enumerate(units) if own == unit]
+        listed = ", ".join(measured[k] for k in where[:3])
+        for group, said in ((where, f"{listed}{' …' if len(where) > 3 else ''}"), *(([k], measured[k]) for k in where)):
+            yield from (Edit(f"unit of the measurement {said}: times {factor:.4g} ({words})", scaled(group, factor), same)
+                        for factor, words in UNITS.items())
+    yield from (Edit(f"unit of the commands: times {factor:.4g} ({words})", same, scaled(everything, factor))
+                for factor, words in UNITS.items())
+
+
+def between(controller) -> list:
+    """Wrappers this file does not know."""
+    found = []
+    while not isinstance(controller, Plain) and hasattr(controller, "inner"):
+        if not isinstance(controller, KNOWN) and not hasattr(controller, "supplies"):
+            found.append(controller)
+        controller = controller.inner
+    return found
+
+
+def instant(controller):
+    """The controller without hold and delay."""
+    while getattr(controller, "period", None) is not None and hasattr(controller, "inner"):
+        controller = controller.inner
+    return controller
+
+
+def rewired(run) -> str:
+    """What a wrapper nobody knows has done to the wires, in words; empty where nothing, or nothing that a single edit explains."""
+    law, whole = innermost(run.loop.controller), instant(run.loop.controller)
+    if isinstance(law, Plain) or not between(run.loop.controller):
+        return ""
+    seen, ask, ask_whole = list(samples(run)), traced(law), traced(whole)
+    applied = np.array([ask_whole(t, z, y, r) for t, z, y, r in seen], float)
+
+    def residual(edit: Edit) -> float:
+        own = [edit.commanded(ask(t, z, edit.measured(y), r)) for t, z, y, r in seen]
+        difference = np.abs(applied - np.array(own, float))
+        size = np.maximum(np.abs(applied).max(axis=0), 1e-300)
+        return float(np.nanmax(difference / size)) if np.isfinite(difference).any() else math.inf
+
+    with np.errstate(all="ignore"):
+        untouched = residual(Edit("", same, same))
+        if not untouched > VANISHES:
+            return ""
+        best = min(edits(law), key=residual)
+        left = residual(best)
+    return f"{best.words}: with that undone the residual falls from {untouched:.2g} to {left:.1g}" if left < VANISHES else ""
+
+
+def traced(law) -> Callable:
+    """u(t, z, y, r) of a law as a graph, which is traced once and costs little to ask; longer z and r are cut to its own."""
+    sizes = [len(law.states), len(law.measured), len(law.references)]
+    t = ca.SX.sym("t")
+    (z, zs), (y, ys), (r, rs) = (symbols(name, size) for name, size in zip("zyr", sizes))
+    f = ca.Function("law", [t, z, y, r], [column(law.command(t, zs, ys, rs))])
+    return lambda t, z, y, r: np.array(f(t, z[: sizes[0]], y[: sizes[1]], r[: sizes[2]])).ravel().tolist()
+
+
+def samples(run) -> Iterator:
+    """(t, z, y, r) at logged samples, spread over the run before it leaves the machine."""
+    loop, log = run.loop, run.log
+    end = min(log.time[-1], run.left[0])
+    rows = np.flatnonzero(log.time <= end)
+    rows = rows[np.unique(np.linspace(1, len(rows) - 1, SAMPLES).astype(int))] if len(rows) > 1 else rows
+    n, m = len(loop.plant.states), sum(s.kind == "disturbance" for s in loop.inputs)
+    x = np.column_stack([log.array(s.name) for s in loop.states])[rows]
+    live = dict(zip(run.demand.live, run.demand.at(log.time[rows]).T))
+    defaults = loop.defaults()
+    for k, row in enumerate(rows):
+        w = [float(live[s.name][k]) if s.name in live else defaults.get(s.name, 0.0) for s in loop.inputs]
+        if not np.isfinite(x[k]).all():
+            continue
+        y_all = loop.plant.out(float(log.time[row]), list(x[k, :n]))
+        y = [float(y_all[names(loop.plant.outputs).index(s.name)]) for s in loop.controller.measured]
+        yield float(log.time[row]), list(x[k, n:]), y, w[m:]
+
+
+# ---- the sign of the loop -------------------------------------------------------------------------------------------
+def response(run, commands: list[str], outputs: list[str]) -> np.ndarray | None:
+    """G: what a unit of each command has done to each output after HORIZON, from the run's own start, both directions.
+
+    None where the plant cannot be run so.
+    """
+    plant, ranges = run.loop.plant, run.loop.plant.limits()
+    still = replace(run.scenario, reference=None, disturbances={}, duration=HORIZON, log_period=None)
+    columns = []
+    for name in commands:
+        push = PUSH * (ranges[name][1] if name in ranges else 1.0)
+        try:
+            ends = [simulate(plant, replace(still, disturbances={name: side * push})) for side in (1.0, -1.0)]
+        except (InputError, ValueError):
+            return None
+        up, down = (_last(plant, log, outputs) for log in ends)
+        columns.append((up - down) / (2 * push))
+    return np.array(columns).T
+
+
+def _last(plant, log, outputs: list[str]) -> np.ndarray:
+    """What is measured at the end of a run of the plant alone."""
+    x = [float(log.array(s.name)[-1]) for s in plant.states]
+    measured = dict(zip(names(plant.outputs), plant.out(float(log.time[-1]), x)))
+    return np.array([float(measured[name]) for name in outputs])
+
+
+def feedback(run) -> str:
+    """Positive feedback, crossed pairs or a gain far from what the machine bears, by G and K; empty where the signs are right."""
+    loop = run.loop
+    position = _followed(loop)
+    commands = names(loop.controller.commands)
+    if not position or len(position) != len(commands) or not set(commands) <= set(names(controls(loop.plant))):
+        return ""
+    G = response(run, commands, position)
+    K = slopes(run, position)
+    if G is None or K is None or not np.isfinite(G).all() or not np.isfinite(K).all():
+        return ""
+    if negative(G @ K):
+        return _far_off(loop, commands, position, -np.diag(G @ K) / HORIZON, run.scenario.length())
+    n = len(commands)
+    for i, j in combinations(range(n), 2):
+        P = np.eye(n)
+        P[[i, j]] = P[[j, i]]
+        if negative(G @ P @ K):
+            return (f"commands {commands[i]} and {commands[j]} swapped: as they are wired the loop feeds back positively or "
+                    "crosswise")
+    for i in range(n):
+        S = np.eye(n)
+        S[i, i] = -1.0
+        if negative(G @ S @ K):
+            return f"sign of the command {commands[i]} (positive feedback: {position[i]} is driven away from its reference)"
+    if negative(-G @ K):
+        return f"sign of the commands {', '.join(commands)} (positive feedback on {', '.join(position)})"
+    return ""
+
+
+def _far_off(loop, commands, position, rates, length) -> str:
+    """A user's own gain that closes its loop faster than samples can, or not within the run, in words."""
+    k, slow, bears = int(np.argmax(rates)), int(np.argmin(rates)), 0.5 / float(loop.period or 1e-3)
+    if not isinstance(innermost(loop.controller), Plain):
+        return ""
+    if rates[slow] * length < SEVERAL:
+        return (f"gain from {position[slow]} to {commands[slow]}: it closes the loop at {rates[slow]:.3g} 1/s, which in a run of "
+                f"{length:.3g} s gets nowhere (a slip of units?)")
+    if rates[k] < bears:
+        return ""
+    return (f"gain from {position[k]} to {commands[k]}: it closes the loop at {rates[k]:.3g} 1/s, and a sample time of "
+            f"{1e3 * float(loop.period or 1e-3):g} ms bears {bears:.3g} 1/s (a slip of units?)")
+
+
+def _followed(loop) -> list[str]:
+    """Measured positions the law is to bring to a reference."""
+    from workbench.demand import parse
+
+    wanted = [parse(s.name.split("@")[0]) for s in loop.controller.references if s.kind == "reference"]
+    measured = set(names(loop.controller.measured))
+    return [name for name in dict.fromkeys(name for name, order in wanted if order == 0) if name in measured]
+
+
+def negative(M: np.ndarray) -> bool:
+    """Whether every loop feeds back negatively, and more into its own output than into any other."""
+    own = np.diag(M)
+    across = np.abs(M - np.diag(own)).max(axis=0) if len(M) > 1 else np.zeros(1)
+    return bool((own < 0).all() and (np.abs(own) > across).all())
+
+
+def slopes(run, position: list[str]) -> np.ndarray | None:
+    """K = ∂u/∂y of the controller at the first sample, by differences, without its hold, delay and limits."""
+    first = next(iter(samples(run)), None)
+    if first is None:
+        return None
+    t, z, y, r = first
+    whole = instant(run.loop.controller)
+    plain = isinstance(innermost(whole), Plain)
+
+    whole_law = None if plain else traced(whole)
+
+    def ask(given):
+        return asked(innermost(whole).law, t, given, r) if plain else whole_law(t, z, given, r)
+
+    columns, measured = [], names(run.loop.controller.measured)
+    for name in position:
+        step = np.zeros(len(y))
+        step[measured.index(name)] = 1e-5 * max(1.0, abs(y[measured.index(name)]))
+        up, down = (ask(list(np.array(y) + side * step)) for side in (1, -1))
+        columns.append((np.array(up, float) - np.array(down, float)) / (2 * step.max()))
+    return np.array(columns).T
+
+
+def asked(law, t, y, r) -> list:
+    """What a user's own law commands at its first sample, asked of a copy, so that it remembers nothing of it."""
+    own = deepcopy(law)
+    if not hasattr(own, "step") and not hasattr(own, "command"):
+        given = own(t, y, r)
+    else:
+        z = own.initial() if hasattr(own, "initial") else None
+        z = own.start(t, z, y, r) if hasattr(own, "start") else z
+        given = own.step(t, z, y, r)[1] if hasattr(own, "step") else own.command(t, z, y, r)
+    return [float(v) for v in np.atleast_1d(given)]
