@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plants.multibody import linear, loops, planar, reduced, tree
+from plants.multibody import articulated, linear, loops, planar, reduced, tree
 from plants.multibody.tree import Motion
 
 DAMPED = 1e-4  # of the diagonal of Φ_z M⁻¹ Φ_zᵀ
@@ -25,11 +25,13 @@ def damping(mechanism) -> float:
 def accelerations(mechanism, motion: Motion, rates, pulls) -> tuple[list, list]:
     """(z̈, λ), see `Mechanism.accelerations`."""
     own = tree.inertias(mechanism.bodies, motion)
-    M, Q = tree.mass_matrix(mechanism.tree, own, motion.b), mechanism.loads(motion, own, rates, pulls)
+    Q = mechanism.loads(motion, own, rates, pulls)
     found = reduced.rows(mechanism, motion) if mechanism.closings else kept(mechanism, motion)
     G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
     if not mechanism.closings:
+        M = articulated.branches(mechanism.tree, own, motion.b)
         return linear.constrained(linear.held(M, G, damping(mechanism)), Q, γ)
+    M = tree.mass_matrix(mechanism.tree, own, motion.b)
     ζ = reduced.followed(mechanism, G, [0.0] * mechanism.tree.n_v, γ)
     return reduced.accelerations(M, Q, reduced.basis(mechanism, G), ζ), []
 
@@ -39,7 +41,7 @@ def projected(mechanism, z, rates) -> tuple[list, list]:
     if not mechanism.kept or mechanism.closings:
         return z, rates
     motion = mechanism.moving(z, rates)
-    M = tree.mass_matrix(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
+    M = articulated.branches(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
     H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b), damping(mechanism))
     for _ in range(NEWTON):
         Φ = [row.value for row in kept(mechanism, mechanism.moving(z, None))]
@@ -57,7 +59,7 @@ def bends(mechanism, z, motion: Motion) -> list:
         return [np.sqrt(np.maximum(planar.closed(mechanism, k, z)[1], 0.0)) for k in mechanism.closings]
     if not mechanism.kept or mechanism.used != mechanism.kept:
         return []
-    M = tree.mass_matrix(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
+    M = articulated.branches(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
     H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b))
     size = sum(row[i] for i, row in enumerate(H.rows)) / len(H.rows)
     least = 1.0

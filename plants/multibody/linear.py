@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plants.multibody.articulated import Branches
 from plants.multibody.loops import plain_sum
 
 REFINED = 3  # times
@@ -78,10 +79,10 @@ def _sum(values):
 
 
 class Held(NamedTuple):
-    """What holds motion on its constraints: M factored, G, the columns M⁻¹Gᵀ, G M⁻¹Gᵀ as rows and factored, damped where rows
-    of G depend on each other."""
+    """What holds motion on its constraints: M factored (`articulated`), G, the columns M⁻¹Gᵀ, and G M⁻¹Gᵀ as rows and factored,
+    damped where rows of G depend on each other."""
 
-    M: Factors
+    M: Branches
     G: list
     columns: list
     S: Factors
@@ -101,13 +102,12 @@ class Held(NamedTuple):
 
     def along(self, μ) -> list:
         """M⁻¹ Gᵀ μ."""
-        return transposed_times(self.columns, μ, len(self.M.L))
+        return transposed_times(self.columns, μ, len(self.M.b))
 
 
-def held(M, G, damping: float = 0.0) -> Held:
+def held(M: Branches, G, damping: float = 0.0) -> Held:
     """Schur complement of [M Gᵀ; G 0]; the rows of G are independent, or the diagonal is damped by this part of itself."""
-    F = factors(M)
-    columns = [solve(F, row) for row in G]
+    columns = [M.solve(row) for row in G]
     S = [[0.0] * len(G) for _ in G]
     for i, row in enumerate(G):
         for j in range(i + 1):
@@ -115,11 +115,11 @@ def held(M, G, damping: float = 0.0) -> Held:
     whole = S
     if damping:
         whole = [[v * (1.0 + damping) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(S)]
-    return Held(F, G, columns, factors(whole), S, bool(damping))
+    return Held(M, G, columns, factors(whole), S, bool(damping))
 
 
 def constrained(H: Held, Q, γ) -> tuple[list, list]:
     """(z̈, λ) with M z̈ + Gᵀ λ = Q and G z̈ + γ = 0."""
-    free = solve(H.M, Q)
+    free = H.M.solve(Q)
     λ = H.multipliers([g + c for g, c in zip(times(H.G, free), γ)])
     return [a - b for a, b in zip(free, H.along(λ))] if H.G else free, λ
