@@ -47,7 +47,8 @@ def test_the_sample_map_against_finite_differences_of_its_integration(loop, monk
     (_, traced, _, c, x, w, _, _, state, _), (M, _, _) = kept[0]
     x = np.where(["_queue" in s for s in state], 1e-3, x)  # open to the same side, whenever they reach the valve
     S = local._sizes(loop.states)
-    step = 1e-9 * S * np.where([s.startswith(("p_", "f_pr")) for s in state], 1e2, 1.0)
+    larger = {"p": 1e2, "f": 1e3}  # pressures, and filtered forces, whose differences would else be rounding
+    step = 1e-9 * S * np.array([larger.get(s[0], 1.0) if s.startswith(("p_", "f_pr")) else 1.0 for s in state])
     brute = np.column_stack([(sample_map(loop, traced, x + d, w, c) - sample_map(loop, traced, x - d, w, c)) / (2 * d.max())
                              for d in np.diag(step)])
     scaled, found = brute / S[:, None] * S, M / S[:, None] * S

@@ -14,7 +14,7 @@ from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.run import Run, error_unit
-from workbench.verification.scales import signal_floor
+from workbench.verification.scales import signal_floor, storage_floor
 
 
 def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
@@ -323,7 +323,7 @@ def check_energy(claim, run: Run) -> Verdict:
     if gone:
         return gone
     e = run.energy
-    if e is None or e.through == 0 or e.share > claim.share and e.drift <= e.rounding:
+    if e is None or e.through == 0 or e.share > claim.share and e.drift <= max(e.rounding, storage_floor(run)):
         return Verdict("energy-balance", text, None, source=source, counted=claim.counted, worst=(
             "nothing moved: no energy to balance" if e else
             f"{type(run.loop.plant).__name__} states no energy, so there is none to balance: leave this claim out"))
