@@ -119,6 +119,16 @@ def test_a_loop_with_a_part_the_law_does_not_see(rate, turning, holds):
     assert answer(regulated(line(rate, turning))).holds is holds
 
 
+@pytest.mark.parametrize("rate, holds", [(-1.0, True), (0.05, False), (0.3, False)])
+def test_a_hidden_state_that_never_moved_is_moved(rate, holds):
+    """No output shows the third state, no command moves it, and it starts at rest."""
+    A = ((0.0, 1.0, 0.0), (-4.0, -3.0, 0.0), (0.0, 0.0, rate))
+    plant = Linear(A, ((0.0,), (1.0,), (0.0,)), ((1.0, 0.0, 0.0),), x0=(0.0, 0.0, 0.0))
+    loop = ClosedLoop(plant, Sampled(Feedback(plant, ((3.0,),), ((7.0,),)), 1e-2))
+    verdict = answer(loop, Scenario(reference=Hold("output", (1.0,)), duration=6.0), settle=2.0)
+    assert verdict.holds is holds and (holds or "x2" in verdict.worst)
+
+
 def test_too_slow_to_be_seen_is_undecided_and_a_longer_run_decides():
     slow = regulated(line(-0.03))
     verdict = answer(slow)

@@ -57,6 +57,13 @@ def undisturbed(run: Run, duration: float) -> Run:
     return run.kept[duration]
 
 
+def lasting(run: Run, settle: float) -> Run:
+    """The run, or where it ends within the time allowed for settling, the same over twice that time."""
+    if run.log.time[-1] > settle or not run.log.status.completed:
+        return run
+    return undisturbed(run, 2 * settle)
+
+
 def other_starts(run: Run, claim, duration: float | None = None) -> list[tuple]:
     """Loop and scenario of every other start, each over twice the duration (or over `duration`)."""
     scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)

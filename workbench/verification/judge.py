@@ -151,13 +151,16 @@ def _check(claim, run: Run, known: dict, bar) -> Verdict:
 def moving(claim, run: Run) -> tuple:
     """(claim, run), or where the machine stands still on it, a run from another start: standing still shows nothing.
 
-    Settling is then allowed for as long as the scenario lasts, half of that run.
+    Settling is then allowed for as long as the scenario lasts, half of that run. A run that ends within the time allowed for
+    settling is made longer.
     """
-    from workbench.verification.disturbed import stirred
+    from workbench.verification.disturbed import lasting, stirred
 
     seen = stirred(run)
-    if seen is run or not hasattr(claim, "settle"):
+    if not isinstance(claim, C.Tracking):
         return claim, seen
+    if seen is run:
+        return claim, lasting(run, claim.settle)
     return replace(claim, settle=max(claim.settle, run.scenario.length())), seen
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from workbench.units import format_quantity as say
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.contained import containment
-from workbench.verification.disturbed import FLOOR, Outcome, disturbed, restless, settled_storage, walking
+from workbench.verification.disturbed import FLOOR, Outcome, disturbed, lasting, restless, settled_storage, walking
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes, slowest_and_unstable
-from workbench.verification.requirements import diverged, too_short
+from workbench.verification.requirements import diverged
 from workbench.verification.returning import Return, severity
 from workbench.verification.run import Run
 from workbench.verification.scales import storage_floor
@@ -37,11 +37,11 @@ def check_practical(claim, run: Run, allowed: float | None = None, tick: Callabl
     allowed: how far the tool, or an output that follows a reference, may stay away (that of the tracking claim). A bound on v that
     nobody stated is set on the nominal run, which must settle: ten times a limit cycle would bound a limit cycle.
     """
+    run = lasting(run, claim.settle)
     known = _nominal(claim, run)
     gone = diverged(KEY, known.text, run, claim.counted, SOURCE)
-    short = too_short(KEY, known.text, run, claim.settle, claim.counted, SOURCE)
-    if gone or short:
-        return gone or short
+    if gone:
+        return gone
     said = lambda holds, worst, **more: Verdict(KEY, known.text, holds, None if holds is None else "sampled", worst=worst,
                                                 source=SOURCE, counted=claim.counted, **more)
     if run.left[1]:

@@ -59,6 +59,7 @@ def sizes(run, spread: float) -> dict[str, float]:
     units = {s.name: s.unit for s in plant.states}
     places = positions(plant)
     jointed = _is_jointed(plant)
+    stated = bool(plant.scales())
     found: dict[str, float] = {}
     for name in units:
         scale = own.of_unit(units[name])
@@ -70,12 +71,10 @@ def sizes(run, spread: float) -> dict[str, float]:
         elif name in plant.pressure_names:
             found[name] = unbalanced(run)
         elif not jointed and name[1:] not in places:
-            found[name] = covered
+            found[name] = max(covered, 0.0 if stated else UNSCALED.get(units[name], UNSCALED["1"]))
     for name in places:
         if f"d{name}" in units:
             found[f"d{name}"] = PUSH * found[name]
-    if not places and not any(found.values()):  # a plant whose states have no names that tell, standing still
-        found = {name: UNSCALED.get(unit, UNSCALED["1"]) for name, unit in units.items()}
     return {name: size for name, size in found.items() if size > 0}
 
 
