@@ -62,7 +62,7 @@ class Manipulator(System):
     def __post_init__(self):
         if not self.structures:
             raise ValueError("structures: a manipulator needs at least one")
-        if self.pose is not None:
+        if isinstance(self.pose, tuple):
             object.__setattr__(self, "pose", tuple(map(self._joint_position, self.joint_names, self.pose)) + self.pose[self.n:])
         check_bounds(self)
         if self.p_r >= self.p_s:

@@ -198,7 +198,7 @@ def test_pressure_feedback_damps_the_crane():
 @pytest.mark.parametrize("make, words", [
     (lambda: PID(CRANE, K_p=(1.0, 2.0, 3.0)), "K_p: expected 1 or 2 numbers"),
     (lambda: PID(CRANE, K_i=(-1.0,)), "K_i: .*zero or greater"),
-    (lambda: PID(CRANE, feed="fast"), "feed: 'fast' is unknown"),
+    (lambda: PID(CRANE, feed="fast"), "feed: expected one of none, gain, flow, got 'fast'"),
     (lambda: PID(LAG), "Lag has no valves and cylinders"),
     (lambda: pid(δ=0.5), "Lag has no valves and cylinders"),
     (lambda: pid(signals=("a",)), "expected 2 measured positions"),

@@ -261,7 +261,7 @@ def gain(K, name="tilt.B1"):
     ({"κ": -1.0}, "zero or greater"),
     ({"τ": 0.0}, "greater than zero"),
     ({"gains": (gain(GOOD, "boom.B1"),)}, "no body 'boom.B1'; choose from lift.B0"),
-    ({"space": "polar"}, "no reference space 'polar'"),
+    ({"space": "polar"}, "expected one of joint, piston, cartesian, got 'polar'"),
 ])
 def test_what_cannot_control_is_refused(crane, options, words):
     with pytest.raises(ValueError, match=words):

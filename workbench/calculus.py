@@ -15,8 +15,8 @@ import casadi as ca
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.own_text import own
 from workbench.parameters import bind, leaves, structure
-from workbench.reach import own
 from workbench.switches import refuse_undecided
 from workbench.system import System, find, names
 

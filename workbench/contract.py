@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.own_text import own
 from workbench.parameters import structure
-from workbench.reach import own
 from workbench.system import Controller, Signal, System, names
 
 _passed: set[str] = set()

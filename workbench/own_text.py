@@ -10,7 +10,9 @@ import operator
 import sys
 from collections.abc import Mapping
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
+OWN = ("workbench", "plants", "controllers", "reports")
 # Modules whose text is traced: what stands in them is part of a loop's equations.
 TRACED = (
     "plants.",
@@ -20,6 +22,17 @@ TRACED = (
     "workbench.system",
     "workbench.calculus",
 )
+
+
+def home(thing: Any) -> str:
+    """Name of the outermost package that a class or function was defined in."""
+    module = getattr(thing, "__module__", None)
+    return module.split(".")[0] if isinstance(module, str) else ""
+
+
+def own(thing: Any) -> bool:
+    """Whether a class or function is this library's."""
+    return home(thing) in OWN
 
 
 class _Version:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import FunctionType
 
+from workbench import kinds
 from workbench.errors import InputError
-from workbench.reach import own, reached
+from workbench.own_text import own
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,11 @@ def structure(obj: object, traced: bool = True) -> str:
     """
     code: dict[int, object] = {}
     text = _text(obj, traced, code)
-    return f"{text} | {reached(code.values())}" if traced else text
+    if not traced:
+        return text
+    from workbench.reach import reached  # needs NumPy, which reading a file does without
+
+    return f"{text} | {reached(code.values())}"
 
 
 def _text(obj: object, traced: bool, code: dict[int, object]) -> str:
@@ -218,14 +223,28 @@ def digest(obj: object) -> str:
 
 
 def check_bounds(obj: object) -> None:
-    """Raise ValueError naming the first number below `obj` that is not finite or out of its annotated range."""
+    """Raise InputError naming the first field of `obj` that does not fit its annotation (`workbench.kinds`).
+
+    Choices, lengths and types are those of the annotation; annotated numbers are finite and in their range.
+    """
     infos = described(obj)
-    for field in fields(obj):
-        info, value = infos[field.name], getattr(obj, field.name)
-        if info is None or value is None:
-            continue
-        for entry in value if isinstance(value, tuple) else (value,):
-            if not _is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
-                raise ValueError(f"{field.name}: expected a finite number in {info.unit}, got {entry!r}")
-            if not info.bound.admits(entry):
-                raise ValueError(f"{field.name}: {entry!r} {info.unit}; it must be {info.bound.words}")
+    for name, declared in kinds.declared(type(obj)):
+        info, value = infos[name], getattr(obj, name)
+        if info is None or (isinstance(value, str) and kinds.takes_text(declared)):
+            reason = kinds.refusal(declared, value)
+            if reason is not None:
+                raise InputError(f"{name}: {reason[0]}", mend=reason[1])
+        elif value is not None:
+            _check_numbers(name, info, declared, value)
+
+
+def _check_numbers(name: str, info: Info, declared: object, value: object) -> None:
+    """An annotated number, or a tuple of them: finite, in range, as many as the annotation says."""
+    for entry in value if isinstance(value, tuple) else (value,):
+        if not _is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
+            raise InputError(f"{name}: expected a finite number in {info.unit}, got {entry!r}")
+        if not info.bound.admits(entry):
+            raise InputError(f"{name}: {entry!r} {info.unit}; it must be {info.bound.words}")
+    reason = kinds.refusal(declared, value)
+    if reason is not None:
+        raise InputError(f"{name}: {reason[0]}", mend=reason[1])

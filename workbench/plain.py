@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from workbench.errors import InputError
-from workbench.reach import own
+from workbench.own_text import own
 from workbench.system import Controller, Signal, System, controls, find, innermost, rewrapped
 
 

@@ -34,9 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.own_text import own_version
+from workbench.own_text import OWN, home, own, own_version
 
-OWN = ("workbench", "plants", "controllers", "reports")
 LIBRARIES = sys.stdlib_module_names | {
     "numpy",
     "casadi",
@@ -71,17 +70,6 @@ _OF_EVERY_CLASS = {
     "__firstlineno__",
     "__static_attributes__",
 }
-
-
-def home(thing: Any) -> str:
-    """Name of the outermost package that a class or function was defined in."""
-    module = getattr(thing, "__module__", None)
-    return module.split(".")[0] if isinstance(module, str) else ""
-
-
-def own(thing: Any) -> bool:
-    """Whether a class or function is this library's."""
-    return home(thing) in OWN
 
 
 def reached(things: Iterable[Any]) -> str:

@@ -254,7 +254,7 @@ def _point(value, where: str) -> Point:
     if isinstance(value, str) and value == "start":
         return value
     try:
-        point = tuple(float(entry) for entry in np.asarray(value, float).reshape(-1))
+        point = tuple(float(entry) for entry in _array(value).reshape(-1))
     except (TypeError, ValueError):
         point = ()
     if not point or not all(map(math.isfinite, point)):
@@ -265,9 +265,16 @@ def _point(value, where: str) -> Point:
 def _numbers(value, where: str) -> float | tuple[float, ...]:
     """One float or a tuple of them, as plain Python numbers."""
     try:
-        return np.asarray(value, float).item() if np.ndim(value) == 0 else tuple(np.asarray(value, float).tolist())
+        return _array(value).item() if np.ndim(value) == 0 else tuple(_array(value).tolist())
     except (TypeError, ValueError) as error:
         raise InputError(f"{where}: expected numbers, got {value!r}") from error
+
+
+def _array(value) -> np.ndarray:
+    """Numbers as an array; TypeError for text, which NumPy would read as a number."""
+    if np.asarray(value).dtype.kind not in "iuf":
+        raise TypeError("text is no number")
+    return np.asarray(value, float)
 
 
 def _known(point: Point) -> tuple[float, ...]:

@@ -31,6 +31,7 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
     x0 = list(loop.initial())
     plant = getattr(loop, "plant", loop)
     if scenario.start is not None:
+        _check_start(plant, scenario.start)
         if hasattr(plant, "rest"):
             plant.check_pose(scenario.start, "scenario.start")
             x0[: len(plant.states)] = plant.rest(scenario.start)
@@ -47,6 +48,18 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
         x0[known.index(name)] += amount
     _check_moved(plant, scenario, x0)
     return np.array(x0, dtype=float)
+
+
+def _check_start(plant: System, start: tuple) -> None:
+    """InputError for a start that has not one number a joint, or more numbers than there are states."""
+    joints = list(plant.joint_names) if hasattr(plant, "joint_range") else []
+    states = names(plant.states)
+    if joints and len(start) != len(joints):
+        raise InputError(f"start: expected {len(joints)} joint positions ({', '.join(joints)}), got {len(start)}",
+                         key="scenario.start", mend="give one a joint")
+    if len(start) > len(states):
+        raise InputError(f"start: {len(start)} numbers, and there are {len(states)} states", key="scenario.start",
+                         mend=f"give the leading ones of {', '.join(states[:12])}")
 
 
 def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:

@@ -20,15 +20,20 @@ Z_AXIS = (0.0, 0.0, 1.0)
 
 
 def _vector(owner, field: str, what: str, zero: bool = True) -> None:
-    value = tuple(float(v) for v in getattr(owner, field))
+    given = getattr(owner, field)
+    try:
+        value = tuple(map(float, given)) if isinstance(given, (tuple, list)) else ()
+    except (TypeError, ValueError):
+        value = ()
     if len(value) != 3 or (not zero and not any(value)):
-        raise ValueError(f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {value}")
+        raise ValueError(f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}")
     object.__setattr__(owner, field, value)
 
 
 def _known(owner, field: str, known) -> None:
-    if getattr(owner, field) not in known:
-        raise ValueError(f"{field}: there is no {getattr(owner, field)!r}; choose from {', '.join(known)}")
+    given = getattr(owner, field)
+    if not isinstance(given, str) or given not in known:
+        raise ValueError(f"{field}: there is no {given!r}; choose from {', '.join(known)}")
 
 
 @final

@@ -1,0 +1,361 @@
+"""Objects built in Python are checked as files are: every choice, length, sign and number of every
+public class.
+"""
+
+import dataclasses
+import importlib
+import math
+import pkgutil
+import types
+import typing
+from typing import Annotated, Any, Literal
+
+import mechanisms
+import pytest
+from small import Linear
+
+import controllers
+import plants
+import workbench
+from controllers import LQR, MPC, PID, VDC, ForcePosition, MeteredVDC, Observer
+from controllers.mpc_parts import Limit
+from controllers.vdc import BodyGain
+from plants import MeteredArms, MeteredCrane, MotorArm, machine
+from plants.components.valve import Nominal
+from plants.load_sensing import LoadSensed, TwoLines
+from plants.multibody.parts import Loop
+from workbench import Delayed, Filtered, InputError, Sampled, Scenario
+from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
+from workbench.interop import LinearPlant
+from workbench.kinds import declared, options, refusal
+from workbench.parameters import Unit, annotations, check_bounds, positive
+from workbench.verification.claims import ParameterLimit
+from workbench.verification.proofs import RobustStability
+
+PUBLIC = (plants, controllers, workbench)
+# Results, which a computation fills, and forms of a file, which `build` fills and checks itself.
+MADE = (
+    "workbench.case_form",
+    "workbench.fused",
+    "workbench.identification.records",
+    "workbench.metrics",
+    "workbench.planning",
+    "workbench.machine_limits",
+    "workbench.sweep",
+    "workbench.verdict",
+    "controllers.pid_tuning.experiment",
+    "plants.planar_crane",
+)
+
+
+def classes() -> dict[str, type]:
+    """Every public frozen dataclass with a choice or an annotated number that checks itself:
+    results need not.
+    """
+    found = {}
+    for package in PUBLIC:
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name.startswith(MADE):
+                continue
+            for name, cls in vars(importlib.import_module(module.name)).items():
+                own = (
+                    isinstance(cls, type)
+                    and dataclasses.is_dataclass(cls)
+                    and cls.__module__ == module.name
+                )
+                if (
+                    own
+                    and hasattr(cls, "__post_init__")
+                    and not name.startswith("_")
+                    and _fields(cls)
+                ):
+                    found[f"{module.name}.{name}"] = cls
+    return found
+
+
+def _fields(cls) -> list:
+    """(field, annotation) of choices and annotated numbers."""
+    infos = annotations(cls)
+    return [
+        (name, hint) for name, hint in declared(cls) if infos[name] is not None or _choices(hint)
+    ]
+
+
+def _choices(hint) -> bool:
+    return any(typing.get_origin(option) is Literal for option in options(hint))
+
+
+class Seen(Linear):
+    """Measures its states."""
+
+    outputs = property(lambda self: self.states)
+
+
+SMALL = Seen(A=((0.0, 1.0), (-2.0, -0.7)), B=((0.0,), (1.0,)), C=((1.0, 0.0), (0.0, 1.0)))
+CART = mechanisms.cart_pole()
+CRANE = machine("hiab-xs031").plant.locked(extension=0.37)
+
+
+def sample(cls) -> Any:
+    """A sound object of the class: its defaults, or a part of a shipped machine, or a law on a
+    shipped plant.
+    """
+    needed = [
+        f
+        for f in dataclasses.fields(cls)
+        if f.init and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+    ]
+    if not needed:
+        return cls()
+    for name in ("hiab-xs031", "four-bar", "ieha-control", "ieha-published-linear"):
+        found = _inside(machine(name).plant, cls)
+        if found is not None:
+            return found
+    return None
+
+
+def _inside(thing: Any, cls: type) -> Any:
+    if isinstance(thing, cls):
+        return thing
+    parts = (
+        thing
+        if isinstance(thing, tuple)
+        else vars(thing).values()
+        if dataclasses.is_dataclass(thing)
+        else ()
+    )
+    return next((found for part in parts if (found := _inside(part, cls)) is not None), None)
+
+
+GIVEN = {
+    "VDC": lambda: VDC(CRANE),
+    "PID": lambda: PID(CRANE),
+    "MPC": lambda: MPC(SMALL, Q=(1.0,), R=(1.0,)),
+    "Sampled": lambda: Sampled(PID(CRANE)),
+    "Delayed": lambda: Delayed(Sampled(PID(CRANE))),
+    "Filtered": lambda: Filtered(PID(CRANE)),
+    "Saturated": lambda: workbench.Saturated(PID(CRANE)),
+    "Noisy": lambda: workbench.Noisy(PID(CRANE)),
+    "Quantised": lambda: workbench.Quantised(PID(CRANE)),
+    "Observer": lambda: Observer(σ_y=(1.0,), σ_d=(1.0,)),
+    "Hold": lambda: workbench.Hold("joint"),
+    "Sine": lambda: workbench.Sine("joint", "start", (0.1, 0.2), 1.0),
+    "Waypoints": lambda: workbench.Waypoints("joint", ("start", (0.1, 0.2)), 1.0),
+    "Steps": lambda: workbench.Steps("output", (0.0, 1.0), (1.0, 2.0)),
+    "Nominal": lambda: Nominal(6e-4, 5e5),
+    "LoadSensed": lambda: LoadSensed(CRANE),
+    "TwoLines": lambda: TwoLines(CRANE),
+    "MotorArm": lambda: MotorArm(90.0),
+    "MeteredCrane": lambda: MeteredCrane(CRANE),
+    "Mechanism": lambda: CART,
+    "plants.multibody.parts.Body": lambda: CART.bodies[0],
+    "Loop": lambda: _inside(mechanisms.four_bar(), Loop),
+    "Actuator": lambda: CART.actuators[0],
+    "ForcePosition": lambda: ForcePosition(machine("four-bar").plant),
+    "LQR": lambda: LQR.design(SMALL, 1.0, 1.0),
+    "MeteredVDC": lambda: MeteredVDC(MeteredArms()),
+    "Limit": lambda: Limit("x0", -1.0, 1.0),
+    "BodyGain": lambda: BodyGain("lift.B0", tuple(float(i % 7 == 0) for i in range(36))),
+    "Pulse": lambda: Pulse("output", 1.0),
+    "Chirp": lambda: Chirp("output", 1.0),
+    "MultiSine": lambda: MultiSine("output", 1.0),
+    "PRBS": lambda: PRBS("output", 1.0),
+    "LinearPlant": lambda: LinearPlant((-1.0,), (1.0,), (1.0,), ("x",), ("u",), ("x",)),
+    "ParameterLimit": lambda: ParameterLimit("payload.mass"),
+    "RobustStability": lambda: RobustStability({"K": (1.0, 2.0)}),
+    "Spline": lambda: workbench.Spline("output", (0.0, 1.0), ((1.0,), (2.0,))),
+}
+WRONG = {
+    "choice": "Model?",
+    "nan": math.nan,
+    "inf": math.inf,
+    "text": "1",
+    "pair": (1.0, "x"),
+    "nothing": [],
+    "object": object(),
+}
+
+
+def wrong_values(hint) -> list:
+    """What no field of this annotation may be given."""
+    kept = []
+    for value in WRONG.values():
+        known = [option for option in options(hint)]
+        if isinstance(value, str) and any(option in (str, Any, object) for option in known):
+            continue
+        if any(option in (Any, object) for option in known):
+            continue
+        kept.append(value)
+    return kept
+
+
+def test_every_class_refuses_wrong_values_in_every_field():
+    tried, sneaked = 0, []
+    for path, cls in classes().items():
+        name = cls.__name__
+        make = GIVEN.get(path) or GIVEN.get(name)
+        sound = make() if make else sample(cls)
+        assert isinstance(sound, cls), f"{path}: give the test a sound object of it, in GIVEN"
+        for field, hint in _fields(cls):
+            for value in wrong_values(hint):
+                tried += 1
+                try:
+                    dataclasses.replace(sound, **{field: value})
+                except ValueError as why:
+                    if isinstance(why, InputError) or str(why).startswith(f"{field}: "):
+                        continue
+                    sneaked.append(f"{path}.{field} = {value!r}: {why}")
+                except Exception as why:
+                    sneaked.append(f"{path}.{field} = {value!r}: {type(why).__name__}: {why}")
+                else:
+                    sneaked.append(f"{path}.{field} = {value!r} is taken")
+    assert not sneaked, "\n".join(sneaked)
+    assert tried > 1000
+
+
+# ---- lengths -------------------------------------------------------------------------------------
+LONG = (1.0,) * 7
+LENGTHS = [
+    (VDC, {"model": CRANE}, ("λ", "k_x", "βk_f")),
+    (MeteredVDC, {"model": MeteredArms()}, ("λ", "k_x", "Kk_f")),
+    (PID, {"model": CRANE}, ("K_p", "K_i", "K_d", "K_v", "K_f")),
+]
+
+
+@pytest.mark.parametrize("law, given, fields", LENGTHS)
+def test_gains_that_are_not_one_a_joint(law, given, fields):
+    for field in fields:
+        for wrong in ((), LONG):
+            with pytest.raises(ValueError, match=f"{field}: expected .*got {len(wrong)}"):
+                law(**given, **{field: wrong})
+
+
+def test_points_that_are_not_one_a_joint():
+    """A path's components are counted against the machine before anything runs, and against each
+    other before that.
+    """
+    loop = workbench.ClosedLoop(CRANE, Sampled(PID(CRANE)))
+    for reference in (
+        workbench.Hold("joint", (0.1, 0.2, 0.3)),
+        workbench.Sine("joint", "start", (0.1,), 1.0),
+        workbench.Waypoints("piston", ((0.1,), (0.2,)), 1.0),
+        workbench.Spline("joint", (0.0, 1.0), ((0.1,), (0.2,))),
+    ):
+        with pytest.raises(
+            InputError, match=r"components in (joint|piston) space, the plant has 2"
+        ):
+            workbench.simulate(loop, Scenario(0.01, reference), compiled=False)
+    with pytest.raises(InputError, match="unequal length"):
+        workbench.Waypoints("joint", ((0.1, 0.2), (0.3,)), 1.0)
+    with pytest.raises(InputError, match="components, the amplitude has 1"):
+        workbench.Sine("joint", (0.1, 0.2), (0.3,), 1.0)
+
+
+@pytest.mark.parametrize("start", [(0.1,), (0.1, 0.2, 0.3), (math.nan, 0.1), ("a", "b"), 0.3])
+def test_a_start_that_is_not_one_number_a_joint(start):
+    loop = workbench.ClosedLoop(CRANE, Sampled(PID(CRANE)))
+    with pytest.raises(InputError, match="start"):
+        workbench.simulate(loop, Scenario(0.01, start=start), compiled=False)
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"offset": {"q_1": "1 deg"}}, "offset: q_1: expected a number"),
+        ({"offset": {"q_1": math.nan}}, "offset: q_1"),
+        ({"offset": [0.1]}, "offset: expected a mapping"),
+        ({"seed": 1.5}, "seed: expected a whole number"),
+        ({"seed": True}, "seed: expected a whole number"),
+        ({"duration": math.inf}, "duration: expected a finite number in s"),
+        ({"duration": -1.0}, "greater than zero"),
+        ({"log_period": 0.0}, "log_period"),
+        ({"max_step": "1 ms"}, "max_step"),
+    ],
+)
+def test_a_scenario_that_is_none(given, words):
+    with pytest.raises(InputError, match=words):
+        Scenario(**{"duration": 1.0, **given})
+
+
+# ---- the mechanism -------------------------------------------------------------------------------
+@dataclasses.dataclass(frozen=True)
+class Every:
+    """A field of every kind."""
+
+    word: Literal["model", "zero"] = "zero"
+    flag: bool = False
+    count: int = 3
+    text: str = "a"
+    free: float = 1.0
+    pair: tuple[float, float] = (1.0, 2.0)
+    many: tuple[str, ...] = ()
+    deep: tuple[tuple[float, ...], ...] = ()
+    table: typing.Mapping[str, float] = dataclasses.field(default_factory=dict)
+    either: Literal["start"] | tuple[float, ...] = "start"
+    part: Scenario | None = None
+    measured: Annotated[float | None, Unit("m"), "length", positive] = None
+
+    def __post_init__(self):
+        check_bounds(self)
+
+
+SOUND = [
+    {},
+    {"word": "model"},
+    {"count": 4},
+    {"free": math.inf},
+    {"free": 2},
+    {"pair": [1.0, 2]},
+    {"many": ("a", "b")},
+    {"deep": ((1.0,), (2.0, 3.0))},
+    {"table": {"a": 1.0}},
+    {"either": (1.0,)},
+    {"part": Scenario(1.0)},
+    {"measured": 2},
+    {"table": types.MappingProxyType({"a": 1.0})},
+]
+UNSOUND = [
+    (
+        {"word": "Model"},
+        "word: expected one of model, zero, got 'Model'\n  mend: did you mean 'model'",
+    ),
+    ({"word": 1}, "word"),
+    ({"flag": 1}, "flag: expected True or False, got 1"),
+    ({"flag": "false"}, "flag"),
+    ({"count": 3.0}, "whole number"),
+    ({"count": True}, "whole number"),
+    ({"text": 3}, "text: expected text"),
+    ({"free": math.nan}, "free: expected a number"),
+    ({"free": "1"}, "free"),
+    ({"pair": (1.0,)}, "pair: expected 2 entries, got 1"),
+    ({"pair": (1.0, "b")}, "pair: its entry number 2"),
+    ({"many": "ab"}, "many: expected a tuple"),
+    ({"many": ("a", 2)}, "its entry number 2: expected text"),
+    ({"deep": ((1.0,), 2.0)}, "deep: its entry number 2"),
+    ({"table": {"a": "b"}}, "table: a: expected a number"),
+    ({"either": "stop"}, "either: expected one of start or a tuple of a number"),
+    ({"part": "here"}, "part: expected Scenario"),
+    ({"part": 3}, "part"),
+    ({"part": Scenario}, "part"),
+    ({"measured": -1.0}, "greater than zero"),
+    ({"measured": "2"}, "finite"),
+    ({"measured": math.inf}, "finite"),
+    ({"measured": (1.0, 2.0)}, "measured"),
+]
+
+
+@pytest.mark.parametrize("given", SOUND)
+def test_what_fits_is_taken(given):
+    assert Every(**given)
+
+
+@pytest.mark.parametrize("given, words", UNSOUND)
+def test_what_does_not_fit_is_refused(given, words):
+    with pytest.raises(InputError, match=words.replace("(", r"\(")):
+        Every(**given)
+
+
+def test_unions_take_what_one_of_them_takes():
+    hint = Annotated[float | tuple[float, ...] | Literal["auto"], Unit("m")]
+    assert [refusal(hint, v) for v in (1.0, (1.0,), "auto")] == [None] * 3
+    assert refusal(hint, "Auto")[1] == "did you mean 'auto'?"

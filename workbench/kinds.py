@@ -1,0 +1,161 @@
+"""Does a value fit its field's annotation? The same question for objects built in Python as `build`
+asks of a file.
+
+    Literal[…]             one of the words, spelled as they are
+    bool, int, str         that; True is no whole number
+    float                  a number, not NaN
+    tuple[X, ...]          a tuple or list of X;  tuple[X, Y]: exactly two
+    Mapping[K, X]          a mapping whose values are X
+    A | B | None           what fits one of them
+    a class                any object, but no text, number or list where one of these is no option
+
+What is annotated with a Unit is a number of any size there; `parameters.check_bounds` asks for its
+range.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import difflib
+import math
+import numbers
+import types
+import typing
+from functools import cache
+from typing import Any
+
+_MAPPINGS = (dict, collections.abc.Mapping)
+_SEQUENCES = (list, collections.abc.Sequence)
+
+
+@cache
+def declared(cls: type) -> tuple[tuple[str, Any], ...]:
+    """(field, annotation) of what a dataclass is built from."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return tuple((field.name, hints[field.name]) for field in dataclasses.fields(cls) if field.init)
+
+
+def options(hint: Any) -> tuple:
+    """What may stand there: unions taken apart, Annotated left out, None as it is."""
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
+        return options(hint.__origin__)
+    if origin in (typing.Union, types.UnionType):
+        return tuple(option for part in typing.get_args(hint) for option in options(part))
+    return (None,) if hint is type(None) else (hint,)
+
+
+def takes_text(hint: Any) -> bool:
+    """Whether text may stand there, any or a choice of words."""
+    return any(option is str or _words(option) for option in options(hint))
+
+
+def refusal(hint: Any, value: Any) -> tuple[str, str] | None:
+    """(what is wrong, how to mend it) where `value` does not fit `hint`; None where it does."""
+    possible = options(hint)
+    found = [_refused(option, value) for option in possible]
+    if None in found:
+        return None
+    words = [word for option in possible for word in _words(option)]
+    near = difflib.get_close_matches(str(value).lower(), [str(word).lower() for word in words], 1)
+    meant = next((word for word in words if near and str(word).lower() == near[0]), None)
+    mend = f"did you mean {meant!r}?" if meant is not None else ""
+    inner = [reason for reason in found if reason[1] == "inside"]
+    if inner:
+        return inner[0][0], mend
+    expected = " or ".join(dict.fromkeys(_expected(option) for option in possible))
+    return f"expected {expected}, got {_shown(value)}", mend
+
+
+def _words(option: Any) -> tuple:
+    return typing.get_args(option) if typing.get_origin(option) is typing.Literal else ()
+
+
+def _refused(option: Any, value: Any) -> tuple[str, str] | None:
+    """None where the value fits this one option, else (why, "inside" or "whole")."""
+    origin = typing.get_origin(option)
+    if origin is typing.Literal:
+        fits = any(type(word) is type(value) and word == value for word in typing.get_args(option))
+    elif origin is tuple:
+        return _refused_tuple(typing.get_args(option), value)
+    elif origin in _SEQUENCES:
+        return _refused_tuple((*typing.get_args(option), ...), value)
+    elif origin in _MAPPINGS:
+        return _refused_mapping(typing.get_args(option)[1], value)
+    else:
+        fits = _fits_plain(option, value)
+    return None if fits else ("", "whole")
+
+
+def _fits_plain(option: Any, value: Any) -> bool:
+    if option is None:
+        return value is None
+    if option is bool:
+        return isinstance(value, bool)
+    if option is int:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if option is float:
+        whole = isinstance(value, bool)
+        return isinstance(value, numbers.Real) and not whole and not math.isnan(value)
+    if option is str:
+        return isinstance(value, str)
+    if option is tuple:
+        return isinstance(value, (tuple, list))
+    if isinstance(option, type) and dataclasses.is_dataclass(option):
+        return not isinstance(
+            value, (str, bytes, numbers.Number, tuple, list, dict, type, type(None))
+        )
+    return True
+
+
+def _refused_tuple(members: tuple, value: Any) -> tuple[str, str] | None:
+    if not isinstance(value, (tuple, list)):
+        return "", "whole"
+    if members and members[-1] is ...:
+        hints = (members[0],) * len(value)
+    elif len(members) != len(value) and members:
+        return f"expected {len(members)} entries, got {len(value)}", "inside"
+    else:
+        hints = members
+    for i, (hint, entry) in enumerate(zip(hints, value)):
+        if (reason := refusal(hint, entry)) is not None:
+            return f"its entry number {i + 1}: {reason[0]}", "inside"
+    return None
+
+
+def _refused_mapping(hint: Any, value: Any) -> tuple[str, str] | None:
+    if not isinstance(value, collections.abc.Mapping):
+        return "", "whole"
+    for key, entry in value.items():
+        if (reason := refusal(hint, entry)) is not None:
+            return f"{key}: {reason[0]}", "inside"
+    return None
+
+
+def _expected(option: Any) -> str:
+    origin = typing.get_origin(option)
+    if origin is typing.Literal:
+        return "one of " + ", ".join(map(str, typing.get_args(option)))
+    if origin is tuple or option is tuple or origin in _SEQUENCES:
+        members = [part for part in typing.get_args(option) if part is not ...]
+        return (
+            f"a tuple of {_expected(options(members[0])[0])}s".replace("a a ", "a ")
+            if members
+            else "a tuple"
+        )
+    if origin in _MAPPINGS:
+        return "a mapping"
+    known = {
+        None: "None",
+        bool: "True or False",
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+    }
+    return known.get(option, getattr(option, "__name__", str(option)))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
