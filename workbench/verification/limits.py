@@ -14,9 +14,9 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.units import format_quantity as say
 from workbench.verdict import Verdict
-from workbench.verification.disturbed import restless
+from workbench.verification.disturbed import lasting, restless
 from workbench.verification.practical import SETTLE
-from workbench.verification.requirements import diverged, too_short
+from workbench.verification.requirements import diverged
 from workbench.verification.run import Run, run_many, variant
 
 SCANNED = "scan from the scenario's own start, then bracket"
@@ -95,6 +95,7 @@ def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict 
 
 def check_sample_time(claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None) -> Verdict:
     """Largest sample time at which the practical claim still holds."""
+    run = lasting(run, SETTLE)
     own = float(run.loop.period or 1e-3)
     least = claim.at_least or own
     quick = replace(run.scenario, log_period=None)
@@ -104,6 +105,7 @@ def check_sample_time(claim, run: Run, bound: float | None, practical: Verdict |
 
 def check_delay(claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None) -> Verdict:
     """Largest delay between sample and valve at which the practical claim still holds."""
+    run = lasting(run, SETTLE)
     T = float(run.loop.period or 1e-3)
     own = float(getattr(run.loop.controller, "delay", 0.0))
     least = claim.at_least or own
@@ -118,6 +120,7 @@ def check_parameter(claim, run: Run, bound: float | None, practical: Verdict | N
     from workbench.parameters import bind, leaves
     from workbench.system import ClosedLoop
 
+    run = lasting(run, SETTLE)
     found = {leaf.path: leaf for leaf in leaves(run.loop.plant)
              if leaf.path == claim.parameter or leaf.path.endswith("." + claim.parameter)}
     if not found:
@@ -141,9 +144,6 @@ def check_parameter(claim, run: Run, bound: float | None, practical: Verdict | N
         return gone
     wanted = claim.at_least or claim.to
     down = claim.to < start
-    short = too_short("parameter-limit", text, run, SETTLE, claim.counted, SCANNED)
-    if short:
-        return short
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
     reach = scan(make, values, outcome(claim, claim.bound or bound), tick, down=down)
     unit = next(iter(found.values())).info.unit if zero else "1"
@@ -164,9 +164,6 @@ def _limit(key, what, claim, run, own, first, least, make, bound, practical, tic
     gone = diverged(f"{key}-limit", text, run, claim.counted, SCANNED) or unfounded(f"{key}-limit", text, claim, practical)
     if gone:
         return gone
-    short = too_short(f"{key}-limit", text, run, SETTLE, claim.counted, SCANNED)
-    if short:
-        return short
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
     values = sorted({float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least})
     found = scan(make, values, outcome(claim, claim.bound or bound), tick)
