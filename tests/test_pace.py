@@ -119,7 +119,7 @@ def test_a_flow_that_grows_stiff_on_its_way_is_followed():
 
 def test_slow_flows_go_as_they_are_told():
     log = simulate(position_loop(0.0).plant, Scenario(0.01, max_step=1e-7))
-    assert log.provenance["pace"] == {"longest": None, "implicit": False, "why": ""}
+    assert log.provenance["pace"] == {"longest": None, "implicit": False, "why": "", "tolerance": 1.0}
 
 
 # ---- whose divergence it is ----------------------------------------------------------------------------------------

@@ -264,4 +264,6 @@ def test_what_is_asked_for_is_checked_and_found_in_loops():
         Adaptive((1e-3,), edges=(0.1,))
     assert adaptive(ClosedLoop(STIFF, Sampled(LAW, 0.02))) is STIFF.adaptive and adaptive(PLANT) is None
     machine, c = stiff_loop(STIFF, trace(STIFF, ()))
-    assert isinstance(machine, StiffLoop) and list(c[machine.n_c:]) == [1e-9, 1e-9, 0.0]
+    assert isinstance(machine, StiffLoop) and list(c[machine.n_c:]) == [1e-9, 1e-9, 0.0, 1e-9]
+    _, tight = stiff_loop(STIFF, trace(STIFF, ()), tolerance=0.01)
+    assert list(tight[machine.n_c:]) == pytest.approx([1e-11, 1e-11, 0.0, 1e-11], rel=1e-12)

@@ -83,6 +83,7 @@ class Loop:
     noise: Noise | tuple[Noise, ...] = ()
     quantise: Quantise | tuple[Quantise, ...] = ()
     limit: Annotated[Number | None, Unit("1"), "largest command, both ways, in the commands' unit", positive] = None
+    accuracy: Annotated[float | None, Unit("1"), "error of a run, as a share of each state's largest value", positive] = None
 
 
 @dataclass(frozen=True)

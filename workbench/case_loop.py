@@ -40,6 +40,13 @@ def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> A
         return Delayed(inner, spec.delay) if spec.delay > 0 else inner
 
 
+def accuracy(node: Node | None) -> float | None:
+    """The accuracy that the section asks of every run of the loop; None where it asks for none."""
+    if node is None or node.value is None:
+        return None
+    return build(form.Loop, node, "loop").accuracy
+
+
 def _limit(law, value) -> float:
     """The largest command in the commands' unit."""
     units = {s.unit for s in law.commands}

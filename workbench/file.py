@@ -2,7 +2,7 @@
 
     plant: hiab-xs031                  # a shipped machine; or {machine: …, change: …, friction: …, lock: …}; or in full
     controller: {law: VDC, λ: 8 1/s, model: {change: {payload.mass: 175 kg}}}   # model: or another machine, or in full
-    loop: {sample_time: 1 ms, delay: 0 ms, filter: …, noise: …, quantise: …, limit: 10 V}
+    loop: {sample_time: 1 ms, delay: 0 ms, filter: …, noise: …, quantise: …, limit: 10 V, accuracy: 1e-9}
     scenario: {reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 5 s}, seed: 7}
     claims: {tracking: {error: 5 mm}, delay-limit: false}
 
@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
 from workbench import case_form as form
 from workbench.build import Provenance, build, unknown
 from workbench.case_controller import changed, read_controller
-from workbench.case_loop import wrapped
+from workbench.case_loop import accuracy, wrapped
 from workbench.case_scenario import default_scenario, read_scenario
 from workbench.edit import located
 from workbench.errors import InputError, short
@@ -103,6 +103,7 @@ def case_of(root: Node, text: str, path: str) -> Case:
         scenario = read_scenario(sections["scenario"], loop, folder, provenance)
     else:
         scenario = default_scenario(loop)
+    scenario = replace(scenario, accuracy=accuracy(sections.get("loop")))
     claims = read_claims(sections.get("claims"), loop, scenario, provenance)
     title = sections.get("title")
     name = short(build(str, title, "title"), LONGEST_TITLE) if _given(title) else getattr(plant, "name", type(plant).__name__)

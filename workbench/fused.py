@@ -18,6 +18,8 @@ from workbench.system import System
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
 
+AS_IT_IS = Pace()
+
 _loops: dict = {}
 
 
@@ -34,31 +36,40 @@ def own_integrator(system: System):
     return getattr(getattr(system, "plant", system), "integrator", None)
 
 
-def integrator(system: System, traced, compiled: bool | None, implicit: bool = False):
+def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT_IS):
     """The compiled integrator of `system`, and its constants: the plant's own, the one for stiff flows where the plant or its
     pace asks for it, or the explicit one."""
     own = own_integrator(system)
     if own is not None:
         return own(system, traced, compiled)
-    if implicit or fixed(system) or adaptive(system):
-        return stiff.stiff_loop(system, traced, compiled)
+    if pace.implicit or fixed(system) or adaptive(system):
+        return stiff.stiff_loop(system, traced, compiled, pace.tolerance)
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
 
 
-def at_its_pace(system: System, scenario: Scenario, begin: Callable[[], np.ndarray],
-                attempt: Callable[[Pace], Attempt]) -> tuple[Attempt, Pace, bool]:
+def at_its_pace(system: System, scenario: Scenario, begin: Callable[[], np.ndarray], run: Callable[[Pace], Attempt],
+                at: Pace | None = None, halvings: int = 0) -> tuple[Attempt, Pace, bool]:
     """(run, its pace, whether the integrator followed it); `begin` gives the modes at the start.
 
-    A plant with steps of its own keeps them: adaptive ones find theirs, equal ones are halved where the run diverges.
+    A plant with steps of its own keeps them: adaptive ones find theirs, equal ones are shortened where the run diverges.
+    at: the pace, where it is known. halvings: of the steps that would be taken else.
     """
+    most = min(scenario.max_step, fixed(system).step) if fixed(system) else scenario.max_step
+    if at is not None:
+        return run(at), at, True
+
+    def attempt(pace: Pace) -> Attempt:
+        return run(pace.finer(most, halvings))
+
     if own_integrator(system) is not None or adaptive(system):
-        return attempt(Pace()), Pace(), True
-    most = scenario.max_step
+        return attempt(AS_IT_IS), AS_IT_IS.finer(most, halvings), True
     if fixed(system):
-        made = attempt(Pace())
-        most = min(most, fixed(system).step)
-        return (made, Pace(), True) if made.completed else confirmed(attempt, made, Pace(), most)
-    return followed(attempt, begin(), most, scenario.length())
+        made = attempt(AS_IT_IS)
+        found = (made, AS_IT_IS, True) if made.completed else confirmed(attempt, made, AS_IT_IS, most)
+    else:
+        found = followed(attempt, begin(), most, scenario.length())
+    made, pace, sure = found
+    return made, pace.finer(most, halvings), sure
 
 
 @dataclass(eq=False)
@@ -72,6 +83,7 @@ class Fused:
     rows: Rows = "asked"
     compiled: bool | None = None
     progress: Callable[[float], None] | None = None
+    halvings: int = 0
 
     def __post_init__(self):
         self.traced = trace(self.loop, self.demand.live)
@@ -83,7 +95,8 @@ class Fused:
 
     def run(self) -> tuple[Attempt, Pace, bool]:
         """(run, its pace, whether the integrator followed it); the run's result is (grid, rows, last state)."""
-        return at_its_pace(self.loop, self.scenario, lambda: self.modes(0, self.x0), self.at_pace)
+        return at_its_pace(self.loop, self.scenario, lambda: self.modes(0, self.x0), self.at_pace,
+                           halvings=self.halvings)
 
     def modes(self, k: int, x) -> np.ndarray:
         """Eigenvalues of the flow at sample k in state x."""
@@ -92,7 +105,7 @@ class Fused:
     def at_pace(self, pace: Pace) -> Attempt:
         """The run at this pace."""
         g = logging(grid(self.loop, self.scenario, pace.longest), self.scenario, self.rows, pace.longest)
-        machine, c = integrator(self.loop, self.traced, self.compiled, pace.implicit)
+        machine, c = integrator(self.loop, self.traced, self.compiled, pace)
         begun = machine.begin(0.0, self.x0, self.inputs[0], c)
         state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
         logged = np.empty((g.rows, machine.row))

@@ -9,9 +9,10 @@ import numpy as np
 from workbench.calculus import trace
 from workbench.closed_loop import ClosedLoop
 from workbench.demand import Demand
-from workbench.fused import CHUNK, integrator
+from workbench.fused import AS_IT_IS, CHUNK, integrator
 from workbench.grid import Grid
 from workbench.native import address
+from workbench.pace import Pace
 from workbench.system import names
 
 
@@ -19,7 +20,7 @@ class HeldPlant:
     """All buffers and addresses are made once."""
 
     def __init__(self, loop: ClosedLoop, demand: Demand, g: Grid, inputs: np.ndarray, x0: np.ndarray,
-                 compiled: bool | None, implicit: bool = False):
+                 compiled: bool | None, pace: Pace = AS_IT_IS):
         plant, commands = loop.plant, names(loop.controller.commands)
         pushes = [name for name in demand.live if demand.kinds[name] == "disturbance"]
         self.traced = traced = trace(plant, (*commands, *pushes))
@@ -29,7 +30,7 @@ class HeldPlant:
         self.w = np.concatenate([np.zeros(self.m), inputs[0, self.pushes]])[None, :]
         self.state = np.concatenate([x0, np.zeros(traced.n_powers)])
         self.x = self.state[: len(x0)]
-        self.machine, self.c = integrator(plant, traced, compiled, implicit)
+        self.machine, self.c = integrator(plant, traced, compiled, pace)
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
         self.rows = np.empty((g.rows, self.machine.row))

@@ -33,7 +33,8 @@ from workbench.system import ClosedLoop, Plain, Signal, innermost, names, rewrap
 
 
 def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[float], None] | None = None,
-                    compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None) -> Log:
+                    compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None,
+                    at: Pace | None = None, halvings: int = 0) -> Log:
     """Run a loop whose innermost law is `Plain` through `scenario`; the same Log as `simulate` gives.
 
     Every run works on a deep copy of the law (the law itself where it cannot be copied) and on new memory, so nothing
@@ -54,7 +55,7 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
         at_rest = HeldPlant(loop, demand, g, inputs, x0[: len(loop.plant.states)], compiled)
         return modes(at_rest.traced, 0.0, at_rest.x, at_rest.w[0], at_rest.c)
 
-    return finish(_shown(loop), scenario, demand, inputs, *at_its_pace(loop, scenario, begin, attempt))
+    return finish(_shown(loop), scenario, demand, inputs, *at_its_pace(loop, scenario, begin, attempt, at, halvings))
 
 
 def _attempt(loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress) -> Attempt:
@@ -62,7 +63,7 @@ def _attempt(loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compile
     wanted = inputs[:, [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]]
     g = logging(grid(loop, scenario, pace.longest), scenario, rows, pace.longest)
     n = len(loop.plant.states)
-    plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace.implicit)
+    plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace)
     law = rewrapped(loop.controller, _Running(innermost(loop.controller)))
     z = list(law.start(0.0, x0[n:].tolist(), plant.measure(0.0), wanted[0].tolist()))
     done, memory = 0, []

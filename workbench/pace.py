@@ -39,11 +39,15 @@ FEW = 20  # samples before a divergence that say little about its time
 
 @dataclass(frozen=True)
 class Pace:
-    """How an integrator goes: its longest step (s), whether it is implicit, and which mode asks for that, in words."""
+    """How an integrator goes: its longest step (s), whether it is implicit, and which mode asks for that, in words.
+
+    tolerance    share of the error a step may make, of those that find their steps by it (`workbench.adaptive`)
+    """
 
     longest: float = inf
     implicit: bool = False
     why: str = ""
+    tolerance: float = 1.0
 
     def follows(self, other: Pace) -> bool:
         """Whether this one will do where `other` is asked for."""
@@ -57,7 +61,14 @@ class Pace:
 
     def told(self) -> dict:
         """Plain data for a log."""
-        return {"longest": self.longest if isfinite(self.longest) else None, "implicit": self.implicit, "why": self.why}
+        return {"longest": self.longest if isfinite(self.longest) else None, "implicit": self.implicit, "why": self.why,
+                "tolerance": self.tolerance}
+
+    def finer(self, most: float, halvings: int = 1) -> Pace:
+        """The same with steps half as long, so many times; a method of order four then errs by a sixteenth."""
+        if not halvings:
+            return self
+        return replace(self, longest=min(self.longest, most) / 2**halvings, tolerance=self.tolerance / 16**halvings)
 
     def quartered(self, most: float) -> Pace:
         """The same with steps a quarter as long."""
@@ -75,7 +86,8 @@ def modes(traced: Traced, t: float, x: Sequence[float], w: Sequence[float], c: n
     moved = np.tile(x[:, None], (1, n + 1))
     moved[np.arange(n), np.arange(1, n + 1)] += δ
     rates = np.array(traced.motion(t, moved, np.asarray(w, float), c))[:n]
-    J = (rates[:, 1:] - rates[:, :1]) / δ
+    with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverged
+        J = (rates[:, 1:] - rates[:, :1]) / δ
     begin = 0
     for size in traced.blocks:
         block = list(traced.stiff_at[begin: begin + size])

@@ -25,6 +25,8 @@ class Scenario:
     seed          of all noise
     log_period    distance of logged instants; None: every sample (or every max_step)
     max_step      longest step of the integrator
+    accuracy      error of the run that its integrator may make, as a share of the largest value each state takes; steps are
+                  shortened until the run's own estimate is below it (`workbench.own_error`). None: as the steps give it
     """
 
     duration: Annotated[float | None, Unit("s"), "length of the run", positive] = None
@@ -35,6 +37,7 @@ class Scenario:
     seed: int = 0
     log_period: Annotated[float | None, Unit("s"), "distance of logged instants", positive] = None
     max_step: Annotated[float, Unit("s"), "longest integrator step", positive] = 1e-3
+    accuracy: Annotated[float | None, Unit("1"), "error of the run, as a share of each state's largest value", positive] = None
 
     def __post_init__(self):
         check_bounds(self)

@@ -6,6 +6,7 @@ controller is called from Python at every sample, around the compiled plant. Bot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 
@@ -23,6 +24,7 @@ from workbench.parameters import digest, leaves
 from workbench.scenario import Scenario
 from workbench.system import Signal, System, names
 
+MOST_HALVINGS = 6  # of the steps of a run whose accuracy is asked for
 ENERGY = Signal("E_stored", "J", "energy stored in the plant")
 
 
@@ -99,13 +101,36 @@ def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callab
 def _simulated(loop, scenario, progress, compiled, rows, demand) -> Log:
     scenario = scenario or Scenario()
     check_plant(loop)
+    demand = demand or Demand(loop, scenario, start_state(loop, scenario))
+    if scenario.accuracy is None:
+        return _once(loop, scenario, demand, rows, compiled, progress)
+    whole = _accurate(loop, scenario, demand, compiled, progress)
+    return whole if rows == "steps" else as_asked(at_samples(whole), loop, scenario)
+
+
+def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int = 0) -> Log:
+    """The run with its steps halved so many times."""
     if getattr(loop, "hosted", False):
         from workbench.hosted import simulate_hosted
 
-        return simulate_hosted(loop, scenario, progress, compiled, rows, demand)
-    x0 = start_state(loop, scenario)
-    ready = Fused(loop, scenario, demand or Demand(loop, scenario, x0), x0, rows, compiled, progress)
-    return finish(loop, scenario, ready.demand, ready.inputs, *ready.run())
+        return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
+    ready = Fused(loop, scenario, demand, start_state(loop, scenario), rows, compiled, progress, halvings)
+    return finish(loop, scenario, demand, ready.inputs, *ready.run())
+
+
+def _accurate(loop, scenario, demand, compiled, progress) -> Log:
+    """The run whose own error is what the scenario asks for, or the best of those tried."""
+    from workbench.own_error import errors_of, share_of
+
+    halvings = 0
+    while True:
+        whole = _once(loop, scenario, demand, "steps", compiled, progress, halvings)
+        log = at_samples(whole)
+        errors = errors_of(loop, scenario, log, demand)
+        share, _ = share_of(log, errors, names(loop.states))
+        if not errors or share <= scenario.accuracy or halvings >= MOST_HALVINGS:
+            return whole
+        halvings = min(MOST_HALVINGS, halvings + max(1, math.ceil(math.log2(share / scenario.accuracy) / 4)))
 
 
 def signals_of(loop: System) -> tuple[Signal, ...]:

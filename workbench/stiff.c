@@ -3,7 +3,8 @@
  * RODAS (table TABLE_…), six stages, order 4, L-stable and stiffly accurate, on z = [x, e] with e the power integrals. The
  * systems (1/(h γ) − J) k = r are solved by generated code: `lu` eliminates in an order found beforehand, without
  * exchanges, `solve` substitutes. Steps end on samples, on multiples of the period at which the flow has edges, and close
- * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE). Equal steps
+ * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE), error
+ * of a step as a share of the state. Equal steps
  * have none, and take their inputs at the stages themselves.
  * stiff_vm.py has the same text for the virtual machine.
  */
@@ -120,7 +121,7 @@ static real rodas(real t, real h, const real *z, real *to, const Inputs *in, con
   for (int i = 0; i < NI; ++i) {
     if (!(to[i] - to[i] == 0.0)) return HUGE_VAL;
 #if !FIXED
-    worst = fmax(worst, fabs(U[5][i]) / (c[NC + i] + RELATIVE * fabs(to[i])));
+    worst = fmax(worst, fabs(U[5][i]) / (c[NC + i] + c[NC + NI + 1 + NE] * fabs(to[i])));
 #endif
   }
   return worst;

@@ -30,6 +30,7 @@ from workbench.system import System, names
 NODES = (0.0, 0.25, 0.5, 0.75, END)
 POLY = np.linalg.inv(np.vander(np.linspace(0.0, 1.0, len(NODES)), increasing=True))  # values there → coefficients
 GAMMA = 0.25
+LEAST = 1e-14  # of a state: smaller errors are rounding
 A = ((), (1.544,), (0.9466785280815826, 0.2557011698983284), (3.314825187068521, 2.896124015972201, 0.9986419139977817),
      (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
      (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0))
@@ -118,13 +119,15 @@ class StiffLoop(Loop):
         super().__init__(traced, compiled)
         self.offsets = STAGES if self.fixed else NODES
 
-    def constants(self, system: System) -> np.ndarray:
-        """The flow's constants followed by the integrator's settings."""
+    def constants(self, system: System, tolerance: float = 1.0) -> np.ndarray:
+        """The flow's constants followed by the integrator's settings; `tolerance`: share of the errors that the plant allows."""
         if self.fixed:
             return np.ascontiguousarray(self.traced.constants(system))
         wanted, moving = adaptive(system), self.traced.n_moving
         errors = [*wanted.errors, *[1e-8] * moving][:moving]  # memory of a continuous law comes after the plant's states
-        return np.concatenate([self.traced.constants(system), errors, [wanted.period], wanted.edges])
+        errors = [tolerance * error for error in errors]
+        return np.concatenate([self.traced.constants(system), errors, [wanted.period], wanted.edges,
+                               [max(tolerance * self.RELATIVE, LEAST)]])
 
     def _build(self):
         t = self.traced
@@ -139,7 +142,7 @@ class StiffLoop(Loop):
             "NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NC": self.n_c,
             "NJ": self.pattern.nnz(), "NLU": self.lu.numel_out(0), "NE": self.edges, "WATCHED": self.watched,
             "NODES": len(NODES), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "PROJECTED": len(projection(t)),
-            "FIXED": int(self.fixed), "FIRST": self.FIRST, "NEAR": self.NEAR, "RELATIVE": self.RELATIVE, "GAMMA": GAMMA,
+            "FIXED": int(self.fixed), "FIRST": self.FIRST, "NEAR": self.NEAR, "GAMMA": GAMMA,
             "TABLE_A": table(A), "TABLE_C": table(C), "TABLE_AT": row(AT), "TABLE_D": row(D), "TABLE_ROW": row(ROW),
             "TABLE_SLOPE": row(map(float, SLOPE)), "TABLE_POLY": table(POLY.tolist())}
         lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
@@ -170,11 +173,12 @@ class StiffLoop(Loop):
 _machines: dict = {}
 
 
-def stiff_loop(system: System, traced: Traced, compiled: bool | None = None) -> tuple[StiffLoop, np.ndarray]:
+def stiff_loop(system: System, traced: Traced, compiled: bool | None = None,
+               tolerance: float = 1.0) -> tuple[StiffLoop, np.ndarray]:
     """The integrator of a trace, built once, and the constants it takes."""
     wanted = None if fixed(system) else adaptive(system)
     key = (id(traced), wanted and (len(wanted.edges), wanted.watched), compiled)
     if key not in _machines:
         _machines[key] = (traced, StiffLoop(traced, wanted, names(system.states), compiled))
     machine = _machines[key][1]
-    return machine, machine.constants(system)
+    return machine, machine.constants(system, tolerance)

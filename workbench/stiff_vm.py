@@ -94,7 +94,7 @@ def _rodas(loop, t, h, z, inputs, J, rate, c):
         return to, inf
     if loop.fixed:
         return to, 0.0
-    allowed = c[loop.n_c: loop.n_c + m] + loop.RELATIVE * np.abs(to[:m])
+    allowed = c[loop.n_c: loop.n_c + m] + c[-1] * np.abs(to[:m])
     return to, float(np.max(np.abs(U[5, :m]) / allowed))
 
 
@@ -119,7 +119,7 @@ def _project(loop, t, z, w, c):
 def _advance(loop, t, t1, z, inputs, c, h):
     """z from t to t1, in place; the step to go on with, None when no step is small enough."""
     m = loop.traced.n_moving
-    period, edges = c[loop.n_c + m], c[loop.n_c + m + 1:]
+    period, edges = c[loop.n_c + m], c[loop.n_c + m + 1: -1]
     last, before, fresh, looked, failed = 0.0, 1.0, False, 0, False
     while t < t1:
         stop, most, edge = t1, inf, False

@@ -13,6 +13,7 @@ from workbench.scenario import Scenario
 from workbench.system import System, innermost
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
+from workbench.verification.accuracy import told, within_accuracy
 from workbench.verification.causes import with_cause
 from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.ledger import has_ledger
@@ -71,7 +72,7 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
     bar.tick("simulating", 0)
     run = simulated(loop, scenario)
     bar.tick("simulating", 4)
-    verdicts = _verdicts(claims, run, bar)
+    verdicts = within_accuracy(run, _verdicts(claims, run, bar))
     drawn = report_arrays(run, claims, verdicts) | analysis(run, verdicts)  # the latter takes arrays out of the verdicts' data
     return Study(with_cause(run, _with_energy(run, verdicts)), run.told, drawn, run)
 
@@ -167,7 +168,7 @@ def moving(claim, run: Run) -> tuple:
 # ---- what the report draws ----------------------------------------------------------------------------------------------
 def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     """Arrays for figures; nothing here decides anything."""
-    found: dict = {"statistics": statistics(run)}
+    found: dict = {"statistics": statistics(run) | told(run)}
     if "outcomes" in run.kept:
         found["returns"] = curves(run.kept["outcomes"])
     by_key = {v.key: v for v in verdicts}
