@@ -203,6 +203,12 @@ def test_wrong_tasks_are_refused(changes):
         task(**changes)
 
 
+def test_a_slip_of_the_pen_in_the_steps_is_refused_before_anything_is_made():
+    with pytest.raises(InputError, match="steps: 1000000000, expected at most 20000.* GB"):
+        task(steps=1_000_000_000)
+    assert task(steps=20_000).steps == 20_000
+
+
 def test_wrong_supplies_are_refused():
     with pytest.raises(ValueError, match="low"):
         TwoPressures(low=2e7, high=1e7)

@@ -185,6 +185,18 @@ def test_a_case_that_always_kills_its_process_is_a_row_and_not_remembered(tmp_pa
     assert len((tmp_path / "t.nc.journal").read_text().splitlines()) == 3  # head and two cases
 
 
+def test_a_process_killed_before_its_first_case_is_replaced(tmp_path):
+    table = sweep(studies.Late(str(tmp_path), 1), GRID, jobs=2)
+    assert list(tmp_path.glob("killed-*"))
+    assert not any(table.errors) and np.array_equal(table["product"], table["a"] * table["b"])
+
+
+def test_processes_killed_again_and_again_before_their_first_case_are_told_as_that(tmp_path):
+    with pytest.raises(InputError, match="killed 3 times before their first case, by signal 9(.|\n)*fewer jobs") as refused:
+        sweep(studies.Late(str(tmp_path), 1000), GRID, jobs=2)
+    assert "__main__" not in str(refused.value)
+
+
 def test_processes_have_one_thread_of_linear_algebra_each(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
     study = functools.partial(studies.environment, "OPENBLAS_NUM_THREADS")

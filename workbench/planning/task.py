@@ -93,6 +93,10 @@ class Step:
         return np.where(allowed > 0, self.power(x_0, x_1, c, u, w) * self.dt, BIG)
 
 
+MOST_STEPS = 20_000
+NODES = 417  # of the grid over the stroke, unless a search asks for others
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -122,6 +126,10 @@ class Task:
             raise InputError(f"order: {self.order!r}", mend="1 plans speeds of the extension, 2 accelerations")
         if not isinstance(self.steps, int) or self.steps < 2:
             raise InputError(f"steps: {self.steps!r}", mend="give a whole number, 2 or more")
+        if self.steps > MOST_STEPS:
+            size = self.steps * NODES * 8 / 1e9
+            raise InputError(f"steps: {self.steps}, expected at most {MOST_STEPS}: on a grid of {NODES} nodes their costs alone "
+                             f"take {size:.3g} GB", mend="give fewer; 150 follow a path of ten seconds")
         if not np.isfinite(self.path.duration) or self.path.duration <= 0:
             raise InputError("path: it has no end", mend="give a path that ends, like Waypoints")
         if np.ptp([*self.tips, *self.middles[0]], axis=0).max() < 1e-9:

@@ -32,11 +32,12 @@ from workbench.build import build, unknown
 from workbench.edit import located
 from workbench.errors import InputError
 from workbench.sweep import cases, plans
-from workbench.sweep.grid import KINDS, Draw, Grid, spaced
+from workbench.sweep.grid import KINDS, MOST, Draw, Grid, spaced
 from workbench.sweep.places import Varied
 from workbench.units import measured
 from workbench.yaml_input import Node, parse, read
 
+QUICK = 0.01  # s, what the quickest cases take
 SECTIONS = ("title", "case", "plan", "grid", "draws", "collect")
 
 
@@ -122,7 +123,7 @@ def _grid(root: Node) -> tuple[Grid, dict[str, Node], dict[str, dict[str, Node]]
         for key in ("count", "of"):
             if key not in inside:
                 raise sections["draws"].error(f"{key} is missing", key="draws", mend="give count: and of:")
-        count = _whole(inside["count"], "draws.count", 1)
+        count = _count(inside["count"], "draws.count")
         seed = _whole(inside["seed"], "draws.seed", 0) if "seed" in inside else 0
         of = _mapping(inside["of"], "draws.of", "'plant.payload.mass: {uniform: [0 kg, 50 kg]}'")
     if not axes and not of:
@@ -139,6 +140,16 @@ def _whole(node: Node, key: str, least: int) -> int:
     if not isinstance(node.value, int) or isinstance(node.value, bool) or node.value < least:
         raise node.error(f"expected a whole number, {least} or more, got {node.words}", key=key, mend=f"write {max(least, 20)}")
     return node.value
+
+
+def _count(node: Node, key: str) -> int:
+    """How many values or draws: refused before anything is made of them where they are more than a sweep can run."""
+    count = _whole(node, key, 1)
+    if count > MOST:
+        days = count * QUICK / 86400
+        raise node.error(f"{count} cases at least, expected at most {MOST}: at {1e3 * QUICK:g} ms each they take {days:.3g} days",
+                         key=key, mend="write a smaller count, such as 20")
+    return count
 
 
 def _has_names(node: Node) -> bool:
@@ -164,7 +175,7 @@ def _values(node: Node, key: str) -> list:
         if word not in ("even", "log"):
             raise unknown(inside["spacing"], str(word), ("even", "log"), f"{key}.spacing", "spacing")
         with located(node, key):
-            return spaced(low, high, _whole(inside["count"], f"{key}.count", 1), unit, word == "log")
+            return spaced(low, high, _count(inside["count"], f"{key}.count"), unit, word == "log")
     if isinstance(inside, list) and inside:
         return [child.plain() for child in inside]
     raise node.error(f"expected a list of values, got {'an empty one' if inside == [] else node.words}", key=key,

@@ -35,6 +35,7 @@ def on_processes(study: Callable, todo: Sequence[tuple[int, Any]], jobs: int) ->
     Raises InputError when the study cannot be sent to another process, or none can be started.
     """
     packed, waiting, tries = _packed(study), deque(todo), dict.fromkeys((i for i, _ in todo), 0)
+    unready = 0  # processes killed before they were ready for a case, one after the other
     running: dict[connection.Connection, tuple] = {}  # connection → (process, (place, point) or None before it is ready)
     try:
         with _one_thread():
@@ -48,16 +49,22 @@ def on_processes(study: Callable, todo: Sequence[tuple[int, Any]], jobs: int) ->
                     except (EOFError, ConnectionError):
                         line.close()
                         process.join()
-                        yield from _lost(process, busy, waiting, tries)
+                        if busy is None:
+                            unready += 1
+                            _check_start(process, unready)
+                        else:
+                            yield from _lost(process, busy, waiting, tries)
                         if waiting:
                             _start(packed, running)
                         continue
                     if isinstance(found, str) and found:
                         raise InputError(f"the study cannot be used in another process: {found}",
                                          mend="define it in a module, or run with one job")
+                    unready = 0
                     if waiting:
                         running[line] = process, waiting.popleft()
-                        line.send(running[line][1])
+                        with suppress(ConnectionError):  # it died meanwhile: its end of the line says so next
+                            line.send(running[line][1])
                     else:
                         _dismiss(line, process)
                     if busy is not None:
@@ -93,11 +100,19 @@ def _start(packed: bytes, running: dict) -> None:
     running[line] = process, None
 
 
+def _check_start(process, times: int) -> None:
+    """A process ended before its first case. Killed, it is replaced, TRIES times in a row; else it cannot be started at all."""
+    code = process.exitcode
+    if code is None or code >= 0:
+        raise InputError(f"a process for the sweep could not be started (exit code {code})",
+                         mend="in a script, call it below 'if __name__ == \"__main__\":'; or run with one job")
+    if times >= TRIES:
+        raise InputError(f"processes for the sweep were killed {times} times before their first case, by signal {-code}, as "
+                         "when memory runs out", mend="run with fewer jobs, or close what else needs memory")
+
+
 def _lost(process, busy, waiting: deque, tries: dict) -> Iterator[tuple[int, Outcome]]:
     """A process died: its case goes to the front, or is given up."""
-    if busy is None:
-        raise InputError(f"a process for the sweep could not be started (exit code {process.exitcode})",
-                         mend="in a script, call it below 'if __name__ == \"__main__\":'; or run with one job")
     tries[busy[0]] += 1
     if tries[busy[0]] < TRIES:
         waiting.appendleft(busy)
