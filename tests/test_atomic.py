@@ -1,9 +1,11 @@
 """Files go out whole or not at all, and what was there before stays."""
 
 import errno
+import gc
 import os
 import resource
 import stat
+import sys
 
 import pytest
 from test_input import nobody
@@ -106,3 +108,47 @@ def test_writers_that_want_a_name(tmp_path):
         assert temporary.suffix == ".nc" and temporary.parent == tmp_path
         temporary.write_text("data")
     assert os.listdir(tmp_path) == ["n" * 200 + ".nc"]
+
+
+# ---- interrupted ------------------------------------------------------------------------------------------------------
+class Interrupting:
+    """Raises KeyboardInterrupt before the k-th line of `workbench.atomic` that is run in the block, as Ctrl-C would."""
+
+    def __init__(self, k: int):
+        self.left = k
+
+    def _line(self, frame, event, _):
+        if not frame.f_code.co_filename.endswith("atomic.py"):
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self._line
+
+    def __enter__(self):
+        sys.settrace(self._line)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+
+@pytest.mark.parametrize("act", (
+    lambda path: write_atomic(path, lambda stream: stream.write(b"new")), check_writable), ids=("write", "check"))
+def test_interrupted_at_any_line(act, tmp_path):
+    path, interrupted = tmp_path / "out.nc", 0
+    for k in range(1, 200):
+        path.write_bytes(b"old")
+        try:
+            with Interrupting(k) as interrupting:
+                act(path)
+        except KeyboardInterrupt:
+            interrupted += 1
+        gc.collect()
+        assert [p.name for p in tmp_path.iterdir()] == ["out.nc"], k
+        assert path.read_bytes() in (b"old", b"new"), k
+        if interrupting.left > 0:
+            break
+    assert 10 < interrupted < 150 and interrupting.left > 0
+    assert path.read_bytes() == (b"old" if act is check_writable else b"new")

@@ -45,9 +45,10 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """
     with _explained(path):
         target = _checked(path)
-        temporary = _created(target)
+    temporary = _beside(target)  # named before it is there, so that whatever interrupts can take it away
     try:
         with _explained(path):
+            _create(temporary, target)
             yield temporary
             _flush(temporary)
             os.replace(temporary, target)
@@ -62,7 +63,15 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 def check_writable(path: str | os.PathLike) -> None:
     """Raise InputError when `path` cannot be written, found out before long work by creating a file beside it."""
     with _explained(path):
-        os.unlink(_created(_checked(path)))
+        target = _checked(path)
+        temporary = _beside(target)
+        try:
+            _create(temporary, target)
+            os.unlink(temporary)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
 
 
 def _checked(path) -> Path:
@@ -83,19 +92,16 @@ def _checked(path) -> Path:
     return target
 
 
-def _created(target: Path) -> Path:
-    """A new empty file beside `target`, with the rights the target has or would get."""
-    temporary = target.parent / f".{target.stem[:40]}.{secrets.token_hex(6)}{target.suffix[-20:]}"
-    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-    try:
-        with suppress(FileNotFoundError):
-            os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    finally:
-        os.close(descriptor)
-    return temporary
+def _beside(target: Path) -> Path:
+    """A name beside `target` that nothing has."""
+    return target.parent / f".{target.stem[:40]}.{secrets.token_hex(6)}{target.suffix[-20:]}"
+
+
+def _create(temporary: Path, target: Path) -> None:
+    """A new empty file with the rights the target has or would get."""
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    with suppress(FileNotFoundError):
+        os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
 
 
 def _flush(path: Path) -> None:

@@ -234,7 +234,7 @@ def _today() -> str:
     import datetime
 
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if given.isdigit():
+    if given.isascii() and given.isdigit() and len(given) < 12:  # seconds up to the year 5138
         return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date().isoformat()
     return datetime.date.today().isoformat()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from workbench import terminal
 from workbench.atomic import check_writable, write_atomic
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 from workbench.identification.fit import fit
 from workbench.identification.model import Shape
 from workbench.identification.order import compare
@@ -78,8 +78,8 @@ def _structures(options, inputs) -> list[list[Shape]]:
                 for order in range(lowest, HIGHEST_TRIED + 1)]
     orders = []
     for word in words:
-        if not word.isdigit():
-            raise InputError(f"--order: {word!r}", mend="give whole numbers like 4, one for all inputs or one each, or auto")
+        if not (word.isascii() and word.isdigit() and len(word) < 10):
+            raise InputError(f"--order: {short(word)!r}", mend="give whole numbers like 4, one for all inputs or one each, or auto")
         orders.append(int(word))
     if len(orders) not in (1, len(inputs)):
         raise InputError(f"--order: {len(orders)} orders for {len(inputs)} inputs", mend="give one, or one an input")
@@ -111,7 +111,7 @@ def _time(given: str | None, option: str) -> float | None:
     if given is None:
         return None
     try:
-        return quantity(float(given) if given.replace(".", "", 1).isdigit() else given, "s")
+        return quantity(given, "s")
     except InputError as why:
         raise InputError(f"{option}: {why.message}", mend=why.mend) from None
 

@@ -20,6 +20,7 @@ from workbench.identification.response import simulated
 if TYPE_CHECKING:
     from workbench.identification.records import Record
 
+LONGEST_DELAY = 1e6  # s
 HIGHEST = 10  # order of a channel
 
 
@@ -60,8 +61,9 @@ class Shape:
         if self.integrators > min(self.order, 2):
             raise InputError(f"{self.input}: {self.integrators} integrators in order {self.order}",
                              mend="the order counts the integrators too; choose 0, 1 or 2 of them")
-        if self.delay is not None and not isinstance(self.delay, bool) and not 0 <= self.delay < math.inf:
-            raise InputError(f"delay of {self.input}: {self.delay!r}", mend="give a time, 0 s or more, or estimate it")
+        if self.delay is not None and not isinstance(self.delay, bool) and not 0 <= self.delay <= LONGEST_DELAY:
+            raise InputError(f"delay of {self.input}: {self.delay!r}",
+                             mend="give a time from 0 s on, shorter than a record, or estimate it")
 
     @property
     def lags(self) -> int:

@@ -19,6 +19,8 @@ from workbench.system import Signal, find, names
 from workbench.units import format_quantity
 
 FEWEST = 16  # samples a record must have
+MOST_SAMPLES = 5_000_000  # that resampling makes
+SHORTEST, LONGEST = 1e-9, 1e6  # s, of a step
 UNEVEN = 0.02  # of a step, by which an instant may be off the even grid
 BRIDGED = 5  # steps of a gap that resampling may fill
 LEVELS = 6  # an input with at most so many values is a pulse, a step, a PRBS; clipping is not asked of it
@@ -71,6 +73,9 @@ class Record:
                 k = int(np.argmin(np.isfinite(column)))
                 raise self._bad(f"sample {k + 1} is {column[k]}, not a number", "remove or repair it", k, name)
         check_even(t, self.source, self.row)
+        step = (t[-1] - t[0]) / (t.size - 1)
+        if not SHORTEST <= step <= LONGEST:
+            raise self._bad(f"steps of time of {step:.3g} s", "check the unit of the time", key="time")
         hold = tuple(self.hold) or tuple("zoh" if _stepwise(c) else "foh" for c in u.T)
         if len(hold) != len(inputs) or not set(hold) <= {"zoh", "foh"}:
             raise self._bad(f"hold: {hold}", "give 'zoh' or 'foh' for every input")
@@ -137,6 +142,8 @@ class Record:
         """Every k-th sample of inputs and outputs, both through the same zero-phase anti-alias filter."""
         if not isinstance(k, (int, np.integer)) or k < 1:
             raise InputError(f"decimate: {k!r}", mend="give a whole number, 1 or more")
+        if k > len(self) // FEWEST:
+            raise InputError(f"decimate: every {k}-th of {len(self)} samples", mend=f"keep at least {FEWEST} of them")
         if k == 1:
             return self
         from scipy.signal import resample_poly
@@ -208,6 +215,9 @@ def resampled(t, ins, outs, T: float, source: str = "", row: int | None = None):
     if not (np.isfinite(T) and 0 < T <= (t[-1] - t[0]) / FEWEST):
         raise InputError(f"resample: a step of {T!r} s over {t[-1] - t[0]:g} s",
                          mend=f"choose a step with at least {FEWEST} samples")
+    if not (t[-1] - t[0]) / T < MOST_SAMPLES:
+        raise InputError(f"resample: a step of {T:.3g} s makes {(t[-1] - t[0]) / T:.3g} samples",
+                         mend="give a longer step; the unit may be another")
     gaps = np.diff(t)
     if (gaps > BRIDGED * max(T, float(np.median(gaps)))).any():
         raise _gap(t, int(np.argmax(gaps)), source, row, "resampling would invent them: cut the record there")
