@@ -18,6 +18,7 @@ from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Controller, Signal
 
+USUAL_K_X = 6e-3  # m
 Derivative = Literal["model", "desired", "dirty", "difference", "zero"]
 
 
@@ -43,6 +44,15 @@ def symmetric(K) -> np.ndarray:
     """Symmetric part of a 6×6 matrix given row by row."""
     K = np.array(K, float).reshape(6, 6)
     return (K + K.T) / 2
+
+
+def bearable_k_x(model: Manipulator) -> tuple[float, ...]:
+    """k_x [m] by default: 6 mm, but no more than h = A_a²/V_a + A_b²/V_b of the actuator at half stroke; one where all agree."""
+    found = []
+    for c in model.cylinders:
+        V_a, V_b = c.volumes(0.5 * c.stroke)
+        found.append(float(min(USUAL_K_X, c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b)))
+    return (found[0],) if len(set(found)) == 1 else tuple(found)
 
 
 class Required(NamedTuple):
@@ -76,6 +86,10 @@ class VDC(Controller):
                 s/(1 + τ s); "difference": backward difference (sampled) filtered at `cutoff`; "zero"
     One entry of λ, k_x, βk_f serves all actuators, else one per actuator.
 
+    Left out, k_x is that of `bearable_k_x`: the flow β k_x Δẋ acts on the rod's mass beside β h ẋ of (90), the stiffness of the oil
+    itself, which the law takes away through a valve that lags. Where k_x is several times h, the pair swings at the valve's own
+    frequency; so no actuator gets more than its h.
+
     Source: [Petrovic22] eqs (35)–(48), (70)–(77), (90)–(93).
     """
 
@@ -84,7 +98,8 @@ class VDC(Controller):
     λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
     κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = 10.0
     K_I: Annotated[float, Unit("1"), "velocity gain added on the diagonal of every K_A (N s/m, N m s)", nonnegative] = 0.0
-    k_x: Annotated[tuple[float, ...], Unit("m"), "velocity gain of the actuators", positive] = (6e-3,)
+    k_x: Annotated[tuple[float, ...], Unit("m"), "velocity gain of the actuators; left out, by the oil's stiffness",
+                   positive] = ()
     βk_f: Annotated[tuple[float, ...], Unit("1/s"), "force gain of the actuators times the bulk modulus", positive] = (120.0,)
     derivative: Derivative = "model"
     τ: Annotated[float, Unit("s"), "time constant of the dirty derivative", positive] = 5e-3
@@ -94,6 +109,8 @@ class VDC(Controller):
     def __post_init__(self):
         if why := self.unfit(self.model):
             raise why
+        if not self.k_x:
+            object.__setattr__(self, "k_x", bearable_k_x(self.model))
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):

@@ -81,7 +81,15 @@ class MeteredArms(System):
         """Step [s] that K and B of every arm bear."""
         return min(a.step_limit() for a in self.arms)
 
-    loop_rate = 6.0  # 1/s, what a position loop can have: arm and K swing at 5 to 7 Hz, damped by B alone
+    @property
+    def loop_rate(self) -> float:
+        """What a position loop can have, 1/s: arms swing on their K, damped by B alone."""
+        return self.borne([a.K for a in self.arms])
+
+    def borne(self, stiffnesses) -> float:
+        """A seventh of the slowest resonance ℓ'_M √(K/I) of arms on these stiffnesses, 6 1/s at most."""
+        slowest = min(a.longest_lever * (K / a.inertia) ** 0.5 for a, K in zip(self.arms, stiffnesses))
+        return float(min(6.0, slowest / 7.0))
 
     @property
     def circuit(self) -> Circuit:

@@ -104,6 +104,17 @@ class MeteredTwin(System):
 
     cuts_commands = True  # an opening beyond fully open is none
 
+    @property
+    def velocity_gain(self) -> float:
+        """As of `MeteredArms`: standing pressures know nothing of the oil's stiffness."""
+        return self.of.velocity_gain
+
+    @property
+    def loop_rate(self) -> float:
+        """As of `MeteredArms`, K in series with the oil shut in."""
+        oil = [self.β * (a.section.A_h**2 / self.V_h + a.section.A_r**2 / self.V_r) for a in self.of.arms]
+        return self.of.borne([a.K * k / (a.K + k) for a, k in zip(self.of.arms, oil)])
+
     def limits(self):
         return self.of.limits()
 
