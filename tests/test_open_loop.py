@@ -7,7 +7,8 @@ from controllers import OpenLoop
 from plants import machine
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Steps, simulate
 from workbench.file import loads
-from workbench.verification import default_claims
+from workbench.verification import claims as C
+from workbench.verification import default_claims, verify
 
 PLANT = machine("four-bar").plant
 CYCLE = """
@@ -57,3 +58,18 @@ def test_a_jump_is_a_jump():
     jumps = Steps("output", (0.3, 0.7), (2.0, -1.0))
     assert jumps.sample([0.0, 0.3, 0.7 - 1e-9, 0.1 * 7, 5.0], 1)[:, :, 0].tolist() == [[2.0, 2.0, 2.0, -1.0, -1.0], [0.0] * 5]
     assert jumps.jumps() == (0.7,) and jumps.duration == 0.7
+
+
+@pytest.mark.parametrize("law, volts, holds", [("OpenLoop", 10, True), ("PID", 0, False)])
+def test_a_valve_opened_fully_by_the_scenario_is_no_limit_broken(law, volts, holds):
+    """A work cycle asks for full opening; a law that leaves its valve at the end asks for more than there is."""
+    text = "plant: four-bar\n"
+    if law == "OpenLoop":
+        text += "controller: OpenLoop\nloop: {sample_time: continuous}\nscenario:\n  duration: 2 s\n"
+        text += f"  disturbances: {{U_ref: {{type: Steps, times: [0 s, 0.5 s, 1.5 s], values: [0 V, {volts} V, 0 V]}}}}\n"
+    else:
+        text += "controller: {law: PID, K_p: 8940 V/m}\nscenario: {duration: 2 s, reference: {type: Sine, space: output, "
+        text += "centre: start, amplitude: [60 mm], frequency: 0.5 Hz}}\n"
+    case = loads(text)
+    (verdict,) = verify(case.loop, case.scenario, [C.MachineLimits()])
+    assert verdict.holds is holds, verdict.worst

@@ -24,6 +24,8 @@ def limits_of(plant) -> list[Limit]:
 def check_machine_limits(claim, run: Run) -> Verdict:
     """Every limit kept at every logged instant; those the machine bears, for all but a share of the time."""
     asked = limits_of(run.loop.plant)
+    if not run.loop.controller.commands:  # without a law a valve is where the scenario asks it to be
+        asked = [limit for limit in asked if limit.kind != "valve"]
     kinds = dict.fromkeys(WORDS[limit.kind] for limit in asked)
     text = f"the machine's limits are kept: {', '.join(kinds)}" if kinds else "the machine's limits are kept"
     gone = diverged(KEY, text, run, claim.counted, SOURCE)
