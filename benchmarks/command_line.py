@@ -1,6 +1,7 @@
 """The commands as whole processes: what a user waits for, warm and on first use, and where the time goes.
 
     python benchmarks/command_line.py [--repeat 5] [--case examples/hiab-xs031.yaml]
+    python benchmarks/command_line.py --before bca2801 [--now HEAD]     # wheels of two commits, in turns; case of each commit
 
 Wall time depends on what else the machine does, so processor time (children included) stands next to it.
 The split counts processor time of the calling thread, each moment once, under the innermost of the named parts.
@@ -20,9 +21,10 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+import wheels
 from common import ROOT, machine_in_words, row, table
+from wheels import VERIFY
 
-VERIFY = "import sys; from workbench.cli import verify_stability; sys.exit(verify_stability())"
 PARTS = (  # (module, owner or "", function, part)
     ("workbench.calculus", "", "_trace", "tracing"),
     ("workbench.verification.ledger", "LedgerFunction", "__init__", "tracing the ledger"),
@@ -129,8 +131,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--case", default="examples/hiab-xs031.yaml")
+    parser.add_argument("--before", metavar="COMMIT", help="time the wheel of this commit beside that of --now, and nothing else")
+    parser.add_argument("--now", metavar="COMMIT", default="HEAD", help="the other commit (default HEAD)")
     parser.add_argument("--split", metavar="CACHE", help="only run in this process and print the split")
     options = parser.parse_args()
+    if options.before:
+        print(machine_in_words())
+        wheels.compare(options.before, options.now, options.case, options.repeat)
+        print(machine_in_words())
+        return
     with tempfile.TemporaryDirectory() as folder:
         cache, report = Path(options.split or folder) / "cache", Path(folder) / "report.pdf"
         if options.split:
