@@ -15,16 +15,16 @@ from workbench.system import Plain, innermost, names
 from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
+from workbench.verification.delay_margin import delay_margin
 from workbench.verification.ledger import has_ledger
-from workbench.verification.linear import LinearSystem, break_loop
-from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, is_linear, point, stepped
+from workbench.verification.linear import break_loop
+from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, is_linear, late_command, point
 from workbench.verification.local import _or_zero as or_zero
 from workbench.verification.local import response
 from workbench.verification.lyapunov import quadratic_certificate
 from workbench.verification.margins import disk_margin, loop_margins
 from workbench.verification.requirements import error_units, size_of
 from workbench.verification.robust import robust_stability
-from workbench.verification.sampled_data import stable_up_to
 
 
 def predictive(loop):
@@ -78,8 +78,9 @@ def check_linear_stability(claim, run) -> Verdict:
     worst = f"{_named(found.worst, run.loop)}; slowest mode {slowest}{where}"
     rows, responses = margins(run.loop, at, M, B, C) if found.holds else ([], {})
     for r in rows:
+        delay = say(_rounded_down(r["delay"]), "s", 3) + ("" if r["delay_found"] else " at least (no further looked)")
         worst += (f"; {r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
-                  f"delay {say(r['delay'], 's', 3)}")
+                  f"delay {delay}")
     notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
     notes += tuple(Assumption(f"{name} stays what it is: nothing changes it", True) for name in constant_memory(run.loop))
     data = {**found.data, **({"radius": float(abs(λ[k]))} if T else {}), "frequency": float(f), "eigenvalues": λ, "margins": rows,
@@ -90,27 +91,33 @@ def check_linear_stability(claim, run) -> Verdict:
 
 def margins(loop, at: Point, M, B, C) -> tuple[list[dict], dict]:
     """Margins at each command, the others closed, as `local.margins_of` has them, and the frequency responses."""
-    rows, responses, slower = [], {}, None if loop.period is None else stepped(loop, at)
+    rows, responses = [], {}
     for i, name in enumerate(names(loop.controller.commands)):
         L = break_loop(M, B, C, i, loop.period and float(loop.period))
         m, disk = loop_margins(L), disk_margin(L)
         rows.append({"actuator": name, "gain_up": or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None else
-                     float(m.gain_down), "phase": or_zero(m.phase_margin), "delay": or_zero(_delay(m, i, slower)),
-                     "disk": or_zero(disk.α)})
+                     float(m.gain_down), "phase": or_zero(m.phase_margin), "disk": or_zero(disk.α)} | _delay(loop, at, i, m))
         responses[name] = response(L)
     return rows, responses
 
 
-def _delay(m, i: int, slower) -> float | None:
-    """The delay margin; sampled: no more than is stable, since the held command that comes later is not e^(−jωτ) times itself."""
-    most = m.delay_margin
-    if slower is None or not most or not np.isfinite(most):
-        return most
-    first, _ = slower()
-    one = np.eye(first.B.shape[1])[i]
-    loop = lambda τ: LinearSystem(A := slower(τ * one)[1], np.zeros((len(A), 1)), np.zeros((1, len(A))), 0.0, first.T)
-    good, bad = stable_up_to(loop, np.linspace(0, most, 9), 1e-4)
-    return most if bad is None else good
+def _delay(loop, at: Point, i: int, m) -> dict:
+    """The delay margin of command i, s, and whether it is where the search ended or the edge itself.
+
+    Sampled: the held command that comes later is not e^(−jωτ) times itself, see `delay_margin`.
+    """
+    if loop.period is None or m.delay_margin is None:
+        return {"delay": or_zero(m.delay_margin), "delay_found": True}
+    found = delay_margin(late_command(loop, at, i))
+    return {"delay": found.lower, "delay_found": found.found}
+
+
+def _rounded_down(value: float) -> float:
+    """Three digits of a margin, never above it; inf and 0 stay."""
+    if not np.isfinite(value) or value <= 0:
+        return value
+    step = 10.0 ** (np.floor(np.log10(value)) - 2)
+    return float(np.floor(value / step * (1 + 1e-12)) * step)
 
 
 def _named(text: str, loop) -> str:

@@ -15,6 +15,7 @@ from workbench.parameters import bind
 from workbench.switches import jumps, refuse_undecided
 from workbench.system import Plain, find, innermost, names
 from workbench.units import format_quantity, quantity
+from workbench.verification.delay_margin import LateCommand
 from workbench.verification.family import Family
 from workbench.verification.sampled_data import sampled, whole_and_rest
 
@@ -135,6 +136,17 @@ def stepped(loop, where: Point) -> Callable:
         return plant, np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
 
     return at
+
+
+def late_command(loop, where: Point, i: int) -> LateCommand:
+    """Command i of a sampled loop, whose delay is asked for; the delay it has already is taken out of the matrix."""
+    law, (A, B, C) = linear_law(loop), flat(loop, where)
+    delays = np.full(B.shape[1], law.delay)
+    delays[i] = 0.0
+    plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, delays)
+    M = np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+    K = np.hstack([law.D @ plant.C, law.C])[i]
+    return LateCommand(A, B[:, i], M, K, np.eye(len(M), len(A)), law.T, law.delay)
 
 
 def _flowing(loop, where: Point):

@@ -25,6 +25,7 @@ from workbench.verification.exact import Dyadic, definite, fall, lyapunov_exactl
 from workbench.verification.stability import stability
 
 EXACT_UP_TO = 40  # states; beyond, Cholesky with outward rounding decides
+SDP_STATES = 24  # beyond, a semidefinite program takes minutes (its time grows with the sixth power): none is posed
 ROUNDS = 18  # halvings in the search for the largest rate
 
 
@@ -140,6 +141,8 @@ def common_matrix(matrices, T: float | None = None, rate: float = 0.0) -> np.nda
 
     matrices = [np.asarray(A, float) for A in matrices]
     n = len(matrices[0])
+    if n > SDP_STATES:
+        return None
     W = coordinates(sum(matrices) / len(matrices), T)
     back = np.linalg.inv(W)
     P, margin = cp.Variable((n, n), symmetric=True), cp.Variable()
@@ -164,6 +167,13 @@ def coordinates(A, T) -> np.ndarray:
             return (V * np.sqrt(w)).T
     _, (d, _) = matrix_balance(A, permute=False, separate=True)
     return np.diag(1 / d)
+
+
+def too_many(n: int) -> str:
+    """Why no semidefinite program is posed for n states; "" where one is."""
+    if n <= SDP_STATES:
+        return ""
+    return f"{n} states (a delay counts a sample as one) are more than the {SDP_STATES} for which this is sought"
 
 
 def solve_sdp(problem) -> bool:

@@ -14,6 +14,7 @@ from workbench.verdict import Assumption, Verdict
 from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.limited import Limited, limited
 from workbench.verification.linear_loop import Point, is_linear, point
+from workbench.verification.lyapunov import too_many
 from workbench.verification.saturation import Region, attracted
 from workbench.verification.stability import stability
 
@@ -64,7 +65,8 @@ def check_region(claim, run) -> Verdict:
         if s.holds is False:
             return replace(say_no(f"unstable away from its limits: {s.why}"), holds=False, strength="numerical",
                            margin=s.spectrum.margin, unit="1" if own.T else "1/s", source="eigenvalues")
-        return say_no("no region found" + ("" if s.holds else f"; away from its limits: {s.why}"), assumptions=notes)
+        left = "" if s.holds else f"; away from its limits: {s.why}"
+        return say_no((too_many(len(own.M)) or "no region found") + left, assumptions=notes)
     return _judged(claim, run, own, region, rest, asked, way, along, say_no("", assumptions=notes))
 
 

@@ -20,7 +20,7 @@ from workbench.verdict import Verdict
 from workbench.verification.data_margin import NEUTRAL, around_in, borne, grown, largest_change, refused, sizes
 from workbench.verification.exact import Dyadic, definite
 from workbench.verification.linear import EPS
-from workbench.verification.lyapunov import coordinates, solve_sdp
+from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.stability import stability
 
 FAR = 100.0  # times what the limits leave untouched: a region is not made larger than that
@@ -126,6 +126,8 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
     if A.shape != (n, n) or K.shape != (m, n) or not (u_max > 0).all():
         raise InputError(f"saturated loop: A {A.shape}, B {B.shape}, K {K.shape}, u_max {u_max}", key="K",
                          mend="A n×n, B n×m, K m×n with u = K x, u_max > 0")
+    if too_many(n):
+        return None
     W = coordinates(A + B @ K, T)
     back = np.linalg.inv(W)
     touch = np.linalg.norm(K @ back / u_max[:, None], axis=1).max()  # x so scaled that the limits touch the unit ball
@@ -206,7 +208,7 @@ def saturated_region(A, B, K, u_max, T: float | None = None, shape=None, inside=
         if s.holds is False:
             return Verdict("saturated-region", claim, False, "numerical", s.spectrum.margin, "1/s" if T is None else "1",
                            worst=f"unstable without saturation: {s.why}", source="eigenvalues")
-        return Verdict("saturated-region", claim, None, worst="no region found", source=source)
+        return Verdict("saturated-region", claim, None, worst=too_many(len(np.atleast_2d(A))) or "no region found", source=source)
     out = [x for x in inside if not region.holds(x)]
     axes = 1 / np.sqrt(np.linalg.eigvalsh(region.P))
     data = {"P": region.P.tolist()}

@@ -25,7 +25,7 @@ from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.data_margin import NEUTRAL, around_in, borne, grown, largest_change, refused, sizes
 from workbench.verification.exact import Dyadic, definite
-from workbench.verification.lyapunov import coordinates, solve_sdp
+from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.stability import stability
 
 CRITERIA = ("circle", "popov", "jury-lee")
@@ -153,6 +153,8 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
     """A certificate that passed its check, or None."""
     import cvxpy as cp
 
+    if too_many(len(loop.A)):
+        return None
     W = coordinates(loop.A - loop.B @ np.diag((loop.low + loop.high) / 2) @ loop.C, loop.T)
     back = np.linalg.inv(W)
     A, B, C = W @ loop.A @ back, W @ loop.B, loop.C @ back
@@ -210,7 +212,8 @@ def sector_stability(loop: Sector, criterion: str = "circle", what: str = "the l
                            source="eigenvalues of a linear member of the sector")
     found = search(loop, criterion)
     if found is None:
-        return Verdict(key, claim, None, worst="no certificate found", assumptions=notes, source=f"{criterion} criterion")
+        why = too_many(len(loop.A)) or "no certificate found"
+        return Verdict(key, claim, None, worst=why, assumptions=notes, source=f"{criterion} criterion")
     change = largest_change(found.bears)
     worst = f"for the stored matrices, {len(loop.A)} states; {borne(change)}"
     proven = Verdict(key, claim, True, "proof", change, "1", NEUTRAL, worst, notes,
