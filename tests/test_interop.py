@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rig import HIAB
 
+from plants import machine
 from plants.manipulator import Manipulator
 from workbench import (
     ClosedLoop,
@@ -179,3 +180,40 @@ def test_a_sampled_loop_is_refused_out():
 def test_an_output_must_not_borrow_the_name_of_another_state():
     with pytest.raises(ValueError, match="another quantity"):
         LinearPlant((-1.0, 0.0, 0.3, -2.0), (1.0, 0.5), (0.0, 1.0), ("a", "b"), ("u",), ("a",))
+
+
+def test_the_crane_with_shut_valves_is_linearised_on_the_side_chosen():
+    """As it stands, all valves shut: neither side is right, so one is chosen, and said."""
+    crane = machine("hiab-xs031").plant
+    with pytest.raises(InputError, match="exactly at its edge"):
+        linearize(crane, crane.initial())
+    plus, minus = to_control(crane, linear=True), to_control(crane, linear=True, side=-1)
+    assert plus.name.endswith("u_1, u_2, u_t2 open to +") and minus.name.endswith("open to −")
+    assert plus.input_labels == ["u_1", "u_2", "u_t2"] and plus.nstates == len(crane.states)
+    # Spools of second order: the command moves the spool, whatever its side; the spool moves pressures by what its edges see.
+    assert np.array_equal(plus.B, minus.B) and not np.allclose(plus.A, minus.A)
+    states = [s.name for s in crane.states]
+    k, p_a = states.index("u_s_1"), states.index("p_a1")
+    x = list(crane.initial())
+
+    def rate(u):
+        return crane.rhs(0.0, [u if i == k else v for i, v in enumerate(x)], crane_inputs(crane))[p_a]
+
+    for sys, side in ((plus, 1), (minus, -1)):
+        assert sys.A[p_a, k] == pytest.approx((rate(side * 2e-3) - rate(side * 1e-3)) / (side * 1e-3), rel=1e-6)
+
+
+def crane_inputs(crane):
+    return [crane.defaults().get(s.name, 0.0) for s in crane.inputs]
+
+
+def test_open_valves_stay_where_they_are():
+    crane = build(Manipulator, read(HIAB).value["plant"], "plant").locked(extension=0.5)
+    states = [s.name for s in crane.states]
+    x = [1.3 if n == "u_s_1" else v for n, v in zip(states, crane.initial())]
+    sys = to_control(crane, x, [1.3, 0.0], linear=True, side=-1)
+    assert sys.name.endswith(", u_2 open to −")
+    wide = [1.3 if n == "u_s_1" else -0.7 if n == "u_s_2" else v for n, v in zip(states, crane.initial())]
+    assert "open to" not in to_control(crane, wide, [1.3, -0.7], linear=True).name
+    with pytest.raises(InputError, match="side 0"):
+        to_control(crane, linear=True, side=0)

@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     import control
 
 _NUMBERS = tuple[float, ...]
+HAIR = 1e-7  # V: how far a shut valve is opened to choose its side
 
 
 def to_control(system: System, x: Sequence[float] | None = None, u: Sequence[float] | None = None, linear: bool = False,
-               inputs: Sequence[str] | None = None) -> control.NonlinearIOSystem | control.StateSpace:
+               inputs: Sequence[str] | None = None, side: int = 1) -> control.NonlinearIOSystem | control.StateSpace:
     """`system` for python-control.
 
     inputs  names of the inputs it keeps, all others stay at their default; None: all that are no disturbances
     linear  False: NonlinearIOSystem. True: StateSpace of deviations from states x (the initial state by default) and
             inputs u (in order of `inputs`; the defaults by default), by exact Jacobians
+    side    if linear and a valve is shut there, exactly between its two edges: +1 or −1, the side to which all such valves are
+            taken to be open by a hair (HAIR, beyond any dead band). The name of the StateSpace says which side it was
     Outputs are the measured ones, or the states where nothing is measured. Raises InputError for a sampled loop (its
-    flow is only half of it) and, if linear, where `linearize` refuses.
+    flow is only half of it), for a side that is neither 1 nor −1, and, if linear, where `linearize` refuses.
     """
     import control
 
@@ -50,9 +53,14 @@ def to_control(system: System, x: Sequence[float] | None = None, u: Sequence[flo
     if linear:
         if u is not None and len(u) != len(live):
             raise InputError(f"to_control: {len(u)} inputs u for {', '.join(live)}", mend="give one number for each")
+        if side not in (1, -1):
+            raise InputError(f"to_control: side {side}", key="side", mend="1 or -1: to which side shut valves open")
         given = {**system.defaults(), **dict(zip(live, () if u is None else u))}
-        point = linearize(system, list(system.initial()) if x is None else x,
-                          [given.get(s.name, 0.0) for s in system.inputs], inputs=live)
+        at = list(system.initial()) if x is None else list(x)
+        opened = _opened(system, at, given, side)
+        if opened:
+            label["name"] = f"{label['name']}, {', '.join(opened)} open to {'+' if side > 0 else '−'}"
+        point = linearize(system, at, [given.get(s.name, 0.0) for s in system.inputs], inputs=live)
         C = point.C if measured else np.eye(len(system.states))
         D = point.D if measured else np.zeros((len(system.states), len(live)))
         return control.StateSpace(point.A, point.B, C, D, 0, remove_useless_states=False, **label)
@@ -66,6 +74,28 @@ def to_control(system: System, x: Sequence[float] | None = None, u: Sequence[flo
     return control.NonlinearIOSystem(lambda t, x, u, params: np.asarray(flow(t, x, u), float),
                                      (lambda t, x, u, params: np.asarray(out(t, x), float)) if measured else None,
                                      dt=0, **label)
+
+
+def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
+    """Opens, by a hair to one side, every servo valve that is exactly shut; the names of their commands.
+
+    x and given are changed in place: the command, and the spool's state where the valve lags.
+    """
+    states, opened = names(system.states), []
+    valves = [(label, c.valve) for label, c in zip(getattr(system, "labels", ()), getattr(system, "cylinders", ()))]
+    for label, valve in valves:
+        command, spool = f"u_{label}", f"u_s_{label}"
+        if command not in names(system.inputs):
+            continue
+        opening = x[states.index(spool)] if spool in states else given.get(command, 0.0)
+        if abs(opening) > valve.dead_band:
+            continue
+        open_by = side * (valve.dead_band + HAIR)
+        given[command] = open_by
+        if spool in states:
+            x[states.index(spool)] = open_by
+        opened.append(command)
+    return opened
 
 
 def from_control(sys) -> System:
