@@ -105,9 +105,9 @@ def test_changes_by_path_by_name_by_part_and_all_at_once(crane):
 
 
 def test_changes_that_only_fit_together_are_made_together(crane):
-    text = P.replace("hiab-xs031", "{machine: hiab-xs031, change: {p_r: 190 bar, p_s: 220 bar}}")
-    assert (loads(text).plant.p_r, loads(text).plant.p_s) == (190e5, 220e5)
-    refused(text.replace("220", "180"), "below the supply pressure", line=1, key="plant.change.p_r")
+    text = P.replace("hiab-xs031", "{machine: hiab-xs031, change: {p_r: 190 bar, p_s: 420 bar}}")
+    assert (loads(text).plant.p_r, loads(text).plant.p_s) == (190e5, 420e5)
+    refused(text.replace("420", "180"), "below the supply pressure", line=1, key="plant.change.p_r")
 
 
 def test_a_tag_on_a_change_is_kept():
@@ -348,7 +348,8 @@ def test_the_starter_means_what_an_empty_file_means():
     assert digest(full.loop) == digest(bare.loop) and full.claims == bare.claims
     assert vars(full.scenario) == vars(bare.scenario)
     shipped = (ROOT / "examples" / "hiab-xs031.yaml").read_text("utf-8")
-    assert text == shipped, "write it again: workbench init hiab-xs031"
+    own = "".join(line for line in shipped.splitlines(keepends=True) if not line.startswith("# Expected: exit"))
+    assert text == own, "write it again: workbench init hiab-xs031"
 
 
 def test_every_comment_in_the_starter_can_be_switched_on():
