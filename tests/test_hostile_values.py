@@ -193,3 +193,28 @@ def test_formulas_that_have_one_where_they_are_asked():
     f = ca.Function("f", [x], [formula("x**3/(x - 2)", ("x",))((x,))])
     assert float(f(4.0)) == 32.0
     np.testing.assert_allclose(formula("x/2", ("x",))((np.array([1.0, 3.0]),)), [0.5, 1.5])
+
+
+# ---- plants --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("p_P, fits", ((1.8e-293, False), (1e5, False), (7.6e6, True)))
+def test_a_pump_below_its_tank_is_refused(p_P, fits):
+    """Its velocity gain would be a complex number."""
+    from dataclasses import replace
+
+    from plants.components.circuit import ThrottledCircuit
+
+    sound = ThrottledCircuit()
+    if fits:
+        assert replace(sound, p_P=p_P).velocity_gain > 0
+    else:
+        with pytest.raises(ValueError, match="p_P: .*not above the tank"):
+            replace(sound, p_P=p_P, p_T=1e5)
+
+
+def test_quantities_of_a_sweep_are_read_as_before():
+    found = [("185 bar", (1.85e7, "Pa")), ("7 Hz", (7.0, "Hz")), ("3", (3.0, "")),
+             ("2 1/s", (2.0, "1/s")), ("2 rpm", (2 * np.pi / 30, "rad/s")), ("50 %", (0.5, "")),
+             ("4 furlong/V", (4.0, "furlong/V"))]
+    for text, (number, unit) in found:
+        assert measured(text) == (pytest.approx(number), unit)
+    assert measured("5 parsnips") is None and measured("dry") is None

@@ -95,15 +95,24 @@ def measured(text: str) -> tuple[float, str] | None:
     if match is None:
         return None
     written = match[2]
-    if not written or (source := _parsed(written)) is None:
-        return None if written else (float(match[1]), "")
-    for unit in (written, *_CALLED):
+    if not written:
+        return float(match[1]), ""
+    if _parsed(written) is None:
+        return None
+    for unit in _alike(written):
         try:
-            if unit in _CALLED and _dimension(_parsed(unit)) == _dimension(source):
-                return quantity(text, unit), "" if unit == "1" else unit
+            return quantity(text, unit), "" if unit == "1" else unit
         except InputError:  # a frequency in Hz is no rate in 1/s
             continue
     return float(match[1]), written
+
+
+@cache
+def _alike(written: str) -> tuple[str, ...]:
+    """SI units of what is written, the same word first: a sweep asks for each of its values."""
+    dimension = _dimension(_parsed(written))
+    same = (written,) if written in _CALLED else ()
+    return (*same, *(unit for unit in _CALLED if _dimension(_parsed(unit)) == dimension))
 
 
 def _scaled(number: float, size: float) -> float:

@@ -86,6 +86,8 @@ class ThrottledCircuit:
         check_bounds(self)
         if self.rod >= self.bore:
             raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+        if self.p_P <= self.p_T:
+            raise ValueError(f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar")
 
     def check_pins(self, owner: str) -> None:
         """ValueError, for the part `owner` of the plant, where the retracted cylinder is longer than its pins come together.
