@@ -43,7 +43,8 @@ from workbench.system import Signal, System
 
 _LEAK = Unit("m^3/(s Pa)")
 DETAILS = ("averaged", "ripple", "full")
-# Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py).
+# Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py): of E 2e-9 m,
+# and up to some 1e-8 m just after a large step. A run estimates what is left, and `Scenario.accuracy` makes it smaller.
 STEP_ERRORS = {"E": 1e-10, "dE": 1e-5, "zeta": 150.0, "P_A": 0.1, "P_B": 0.1, "Y": 1e-9, "dY": 2e-8, "p": 1000.0,
                "z": 1e-11, "h": 1e-7}
 

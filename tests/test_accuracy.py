@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
+from plants import machine
 from workbench import ClosedLoop, Sampled, Scenario, Sine, simulate
 from workbench.errors import InputError
 from workbench.file import load, loads
 from workbench.own_error import errors_of, share_of
+from workbench.steps import Steps
 from workbench.system import names
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
@@ -61,6 +63,17 @@ def test_an_accuracy_asked_for_is_reached(name):
     gap = {n: float(np.abs(asked.array(n) - fine.array(n)).max()) for n in states if n in fine}
     assert share_of(asked, gap, states)[0] < 1.5e-9
     assert len(asked) == len(simulate(loop, scenario))
+
+
+def test_a_large_step_of_a_stiff_actuator_is_told_and_followed():
+    """The distributor just after a step from one end to the other under load: its error is estimated, and small where asked."""
+    plant = replace(machine("ieha-control").plant, detail="full")
+    there = Steps("output", (0.0, 8e-3), (-5e-4, 5e-4))
+    scenario = Scenario(0.012, disturbances={"X": there, "F_ext": -600.0}, log_period=1e-4)
+    plain, asked, fine = (simulate(plant, replace(scenario, accuracy=a)) for a in (None, 1e-5, 1e-13))
+    error, tight = (np.abs(log.array("E") - fine.array("E")).max() for log in (plain, asked))
+    assert 2 / 3 * error < errors_of(plant, scenario, plain)["E"] < 100 * error
+    assert tight < 1e-5 * np.abs(fine.array("E")).max() and tight < 1e-10 < error
 
 
 def test_a_file_asks_for_it():

@@ -49,10 +49,12 @@ def check(loop: ClosedLoop, scenario: Scenario) -> None:
     """Raise InputError for a scenario this loop cannot run: states and signals it has not, a path out of reach."""
     from workbench.demand import Demand
     from workbench.grid import grid
+    from workbench.room import check_inputs
     from workbench.simulate import start_state
 
     g = grid(loop, scenario)
     demand = Demand(loop, scenario, start_state(loop, scenario))
+    check_inputs(g.n, len(demand.live))
     looked_at = np.arange(0, g.n, -(-g.n // MOST_INSTANTS))  # the run itself looks at all of them
     demand.check(looked_at * g.T)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.reference import Hold
+from workbench.room import check_inputs
 from workbench.scenario import Scenario
 from workbench.spaces import pushed, task_values, to_joints, tool
 from workbench.system import System, find, names
@@ -201,7 +202,11 @@ class Demand:
         return self._kept[1]
 
     def check(self, t: np.ndarray) -> None:
-        """Refuse a reference that leaves the plant's reach, saying when and which piston, and a command beyond its range."""
+        """Refuse a reference that leaves the plant's reach, saying when and which piston, and a command beyond its range.
+
+        A run whose inputs would take more memory than there should be is refused before they are worked out.
+        """
+        check_inputs(len(t), len(self.live))
         self._check_commands(t)
         if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
             return

@@ -13,6 +13,7 @@ from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.grid import Grid, Rows, grid, logging
 from workbench.pace import Attempt, Pace, confirmed, followed, modes
+from workbench.room import table
 from workbench.scenario import Scenario
 from workbench.system import System
 
@@ -108,7 +109,7 @@ class Fused:
         machine, c = integrator(self.loop, self.traced, self.compiled, pace)
         begun = machine.begin(0.0, self.x0, self.inputs[0], c)
         state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
-        logged = np.empty((g.rows, machine.row))
+        logged = table(g.rows, machine.row)
         done = 0
         while done < g.n:
             count = min(CHUNK, g.n - done)

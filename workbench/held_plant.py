@@ -13,6 +13,7 @@ from workbench.fused import AS_IT_IS, CHUNK, integrator
 from workbench.grid import Grid
 from workbench.native import address
 from workbench.pace import Pace
+from workbench.room import table
 from workbench.system import names
 
 
@@ -33,7 +34,7 @@ class HeldPlant:
         self.machine, self.c = integrator(plant, traced, compiled, pace)
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
-        self.rows = np.empty((g.rows, self.machine.row))
+        self.rows = table(g.rows, self.machine.row)
         self.kept, self.chunk, self.block, self.at = 0, -1, None, None
         self.reads = None if list(loop._reads) == list(range(len(plant.outputs))) else loop._reads
         if self.machine.lib is not None:

@@ -16,11 +16,12 @@ from workbench.contract import check_plant
 from workbench.dead_ends import stopped
 from workbench.demand import Demand
 from workbench.errors import InputError
-from workbench.fused import Fused
+from workbench.fused import CHUNK, Fused
 from workbench.grid import Grid, Rows, as_asked, at_samples
 from workbench.log import Log, Status
 from workbench.pace import Attempt, Pace
 from workbench.parameters import digest, leaves
+from workbench.room import table
 from workbench.scenario import Scenario
 from workbench.system import Signal, System, names
 
@@ -154,11 +155,21 @@ def finish(loop: System, scenario: Scenario, demand: Demand, inputs: np.ndarray,
     units = {s.name: s.unit for s in loop.inputs}
     extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n]
     extra = tuple(Signal(demand.live[i], units[demand.live[i]], "reference") for i in extra_columns)
-    values = np.hstack([rows[:, keep], wanted[:, extra_columns]])
+    values = _beside(rows, keep, wanted, extra_columns)
     status = ended(loop, run, state, sure)
     if not len(rows):
         raise InputError(f"simulate: {status.state} is not finite at the start", mend="check the initial state")
     return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g, pace), status)
+
+
+def _beside(rows: np.ndarray, keep: list[int], wanted: np.ndarray, extra: list[int]) -> np.ndarray:
+    """Chosen columns of both tables beside each other, copied part by part."""
+    values = table(len(rows), len(keep) + len(extra))
+    for first in range(0, len(rows), CHUNK):
+        part = slice(first, first + CHUNK)
+        values[part, : len(keep)] = rows[part][:, keep]
+        values[part, len(keep):] = wanted[part][:, extra]
+    return values
 
 
 def ended(loop: System, run: Attempt, state: np.ndarray, sure: bool) -> Status:

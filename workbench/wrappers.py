@@ -122,6 +122,9 @@ class Sampled(_Around):
         return self.inner.monitor(t, z[: len(self.inner.states)], y, r)
 
 
+MOST_HELD = 1000  # samples of a command that a delay may hold: each is a state of the loop, and a column of its log
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Delayed(_Around):
@@ -143,6 +146,11 @@ class Delayed(_Around):
             raise InputError("Delayed cannot go around Delayed", mend="add the two delays up")
         if self.delay > self.capacity * self.inner.period:
             object.__setattr__(self, "capacity", int(np.ceil(self.delay / self.inner.period)) + 1)
+        if self.capacity > MOST_HELD:
+            T = self.inner.period
+            raise InputError(f"delay: {self.capacity} samples of every command would be held, and at most {MOST_HELD} can be: "
+                             f"{MOST_HELD * T:g} s at a sample time of {T:g} s", key="delay",
+                             mend=f"give a shorter delay (was {self.delay:g} ms meant?), or a longer sample time")
 
     @property
     def states(self):

@@ -18,6 +18,7 @@ from workbench.verification.disturbed import lasting, restless
 from workbench.verification.practical import SETTLE
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run, run_many, variant
+from workbench.wrappers import MOST_HELD
 
 SCANNED = "scan from the scenario's own start, then bracket"
 
@@ -109,6 +110,7 @@ def check_delay(claim, run: Run, bound: float | None, practical: Verdict | None 
     T = float(run.loop.period or 1e-3)
     own = float(getattr(run.loop.controller, "delay", 0.0))
     least = claim.at_least or own
+    claim = replace(claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least)))  # as far as a delay can be held
     capacity = int(math.ceil(max(claim.up_to, least) / T)) + 1
     quick = replace(run.scenario, log_period=None)
     make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)

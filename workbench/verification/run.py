@@ -20,6 +20,8 @@ from workbench.simulate import simulate, start_state
 from workbench.system import Plain, System, innermost, rewrapped
 from workbench.verification.ledger import Balance, alternating, ends, has_ledger, ledger_function
 
+MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -63,8 +65,9 @@ class Run:
 
     @cached_property
     def instants(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(t, x, w) two instants a sample, see `both_ends`."""
-        t, x, w = (alternating(parts) for parts in zip(*self.ends))
+        """(t, x, w) two instants a sample, see `both_ends`; of a run with more than MOST_INSTANTS every so-manieth."""
+        several = -(-sum(len(t) for t, _, _ in self.ends) // MOST_INSTANTS)
+        t, x, w = (alternating([part[::several] for part in parts]) for parts in zip(*self.ends))
         return t, x, w
 
     @cached_property
