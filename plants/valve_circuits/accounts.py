@@ -18,6 +18,7 @@ import numpy as np
 
 from plants.components.orifice import root as smooth_root
 from plants.valve_circuits.circuit import Openings
+from plants.valve_circuits.diagnosis import Suspect, suspects
 from plants.valve_circuits.kernel import section
 from plants.valve_circuits.roots import resolve
 from plants.valve_circuits.solve import _section_flows
@@ -27,6 +28,7 @@ from workbench.system import controls, names
 _VALVES = ("ph", "pr", "th", "tr", "a", "hR", "rR")
 _EDGE = 1e-6  # of a relief's pressure: nearer than that counts as at it
 _SHUT = 1e-12  # of Q: a rod that moves less oil stands
+_COUNTED = 1e-3  # of the pump's energy: what an element's energy over a run may be off by
 _MOST = 300  # instants at which arms are solved for once more
 
 
@@ -57,7 +59,8 @@ class Flows(NamedTuple):
 class ValveAccount(NamedTuple):
     """At times t [s], powers in W: the pump's, what valves take by their laws, work on the rods, d(energy of oil)/dt; `given`: what
     the model says that valves take, at the instants `at`. `drawn`: chamber → oil its suction check lets in, m³/s; `ranges`: chamber
-    → least and greatest pressure that balance, Pa."""
+    → least and greatest pressure that balance, Pa. `suspects`: elements that do not do what their characteristics say;
+    `counted`: those whose energy the run counted otherwise."""
 
     t: np.ndarray
     pump: np.ndarray
@@ -68,6 +71,8 @@ class ValveAccount(NamedTuple):
     given: dict[str, np.ndarray]
     drawn: dict[str, np.ndarray]
     ranges: dict[str, tuple[np.ndarray, np.ndarray]]
+    suspects: tuple[Suspect, ...] = ()
+    counted: tuple[Suspect, ...] = ()
 
     @property
     def gap(self) -> np.ndarray:
@@ -134,7 +139,8 @@ def columns(log, signals) -> list[np.ndarray]:
 def of_arms(plant, log) -> ValveAccount:
     """Of a run of `MeteredArms`: the model's account is `valve_powers`, which solves for the pressures once more."""
     _needed(log, [f"{key}_{n}" for n in plant.names for key in ("v", "f", "P_h", "P_r")])
-    P, rows = column(log, "P"), plant.rows(columns(log, controls(plant)))
+    P, given = column(log, "P"), columns(log, controls(plant))
+    rows = own_rows(plant.circuit, given[: len(plant.arms)], plant.regeneration(given))
     sections = {n: Section(row, *(log.array(f"{key}_{n}") for key in ("v", "f", "P_h", "P_r")))
                 for n, row in zip(plant.names, rows)}
     Q, P_M, k_b = plant.supply
@@ -144,38 +150,69 @@ def of_arms(plant, log) -> ValveAccount:
     every = max(1, -(-len(log.time) // _MOST))
     given = valve_powers(plant, log, every)
     return _quasistatic(log.time, Q * P, sections, flows, law, np.zeros(len(log.time)), np.arange(0, len(log.time), every),
-                        {k: p for k, p in given.items() if k not in ("t", "pump") and not k.startswith("rod_")}, P, Q)
+                        {k: p for k, p in given.items() if k not in ("t", "pump") and not k.startswith("rod_")}, P, Q,
+                        suspects(log.time, sections, flows, plant.supply, P, held=False))
 
 
 def of_crane(plant, log) -> ValveAccount:
     """Of a run of `MeteredCrane`: the model's account is `powers`, which joins valves by where they stand, in and out."""
-    _needed(log, [f"{key}_{k}" for k in plant.labels for key in ("P_h", "P_r")])
+    _needed(log, [f"{key}_{k}" for k in plant.labels for key in ("f", "P_h", "P_r")])
     x, u = columns(log, plant.states), columns(log, plant.inputs)
     m, P = plant.motion(x, u), x[3 * plant.n]
-    sections = {k: Section(row, v, f, log.array(f"P_h_{k}"), log.array(f"P_r_{k}"))
-                for k, row, v, f in zip(plant.labels, m.rows, m.v, m.f)}
+    rows, sections = own_rows(plant.circuit, u[: plant.n], [0.0] * plant.n), {}
+    for k, row, v, f, K in zip(plant.labels, rows, m.v, m.f, plant.stiffness()):
+        told = log.array(f"f_{k}")  # f = B v + what the states say, so the force of the log has its velocity, too
+        sections[k] = Section(row, v + (told - f) / (plant.τ * K), told, log.array(f"P_h_{k}"), log.array(f"P_r_{k}"))
     flows = {k: section_flows(s, P) for k, s in sections.items()}
     Q, P_M, k_b = plant.supply
     law = {"bleed": k_b * np.maximum(P, 0.0) ** 1.5, "relief": plant.G * np.maximum(P - P_M, 0.0) * P}
     powers = dict(zip(plant.power_names, np.broadcast_arrays(*plant.powers(0.0, x, u))))
     given = {k: -p for k, p in powers.items() if k.partition("_")[0] in ("bleed", "relief", "in", "out")}
     oil = plant.V_p / plant.crane.oil.β * P * plant.rhs(0.0, x, u)[3 * plant.n]
-    whole = _quasistatic(log.time, powers["pump"], sections, flows, law, oil, np.arange(len(log.time)), given, P, Q)
+    found = suspects(log.time, sections, flows, plant.supply, P, held=True)
+    whole = _quasistatic(log.time, powers["pump"], sections, flows, law, oil, np.arange(len(log.time)), given, P, Q, found)
     joined = {k: p for k, p in whole.law.items() if k in law}
     for k in plant.labels:
         joined |= {f"in_{k}": sum(whole.law[f"{e}_{k}"] for e in ("ph", "pr")),
                    f"out_{k}": sum(whole.law[f"{e}_{k}"] for e in ("th", "tr", "a", "hR", "rR"))}
-    return whole._replace(law=joined)
+    return whole._replace(law=joined, counted=tuple(counted(log, powers)))
 
 
-def _quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q) -> ValveAccount:
+def own_rows(circuit, commands, regeneration) -> list[list]:
+    """As `Circuit.rows`, an array an entry, for commands u_c and openings u_a over time: by the circuit's numbers alone."""
+    found = []
+    for s, u_c, u_a in zip(circuit.sections, commands, regeneration):
+        out, back = np.clip(u_c, 0.0, 1.0), np.clip(-np.asarray(u_c), 0.0, 1.0)
+        found.append([s.A_h, s.A_r, s.P_hM, s.P_rM, s.c_ph * out, s.c_pr * back, s.c_th * back, s.c_tr * out, s.c_a * u_a])
+    return found
+
+
+def counted(log, powers: dict) -> list[Suspect]:
+    """Energies that the run counted step by step, against the plant's powers at the rows of its log, over the pump's energy.
+
+    What rows that are too far apart may be off by is twice the difference to every other row.
+    """
+    t, found = log.time, []
+    if len(t) < 5:
+        return []
+    through = max(abs(float(log.array("E_pump")[-1] - log.array("E_pump")[0])), abs(float(np.trapezoid(powers["pump"], t))), 1e-300)
+    for name, p in powers.items():
+        run, fine = float(log.array(f"E_{name}")[-1] - log.array(f"E_{name}")[0]), float(np.trapezoid(p, t))
+        last = len(t) - 1 - (len(t) - 1) % 2
+        coarse = float(np.trapezoid(p[: last + 1: 2], t[: last + 1: 2])) + float(np.trapezoid(p[last:], t[last:]))
+        off = max(abs(run - fine) - 2.0 * abs(fine - coarse) - _COUNTED * through, 0.0) / through
+        found.append(Suspect(name, off, f"the run counted {run:.4g} J, its law gives {fine:.4g} J over the run"))
+    return [s for s in found if s.size > 0]
+
+
+def _quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q, suspected) -> ValveAccount:
     work, drawn, ranges = {}, {}, {}
     for name, s in sections.items():
         law = law | {f"{valve}_{name}": p for valve, p in _losses(s, flows[name]).items()}
         work[f"rod_{name}"] = s.f * s.v
         for side, oil, both in zip("hr", _drawn(s, flows[name]), open_ranges(s, P, Q)):
             drawn[f"P_{side}_{name}"], ranges[f"P_{side}_{name}"] = oil, both
-    return ValveAccount(t, pump, law, work, stored, at, given, drawn, ranges)
+    return ValveAccount(t, pump, law, work, stored, at, given, drawn, ranges, tuple(suspected))
 
 
 def of_twin(plant, log) -> ValveAccount:
@@ -199,7 +236,7 @@ def of_twin(plant, log) -> ValveAccount:
     oil = sum(V / plant.β * p * change for V, p, change in zip(volumes, x[3 * n:], rate[3 * n:]))
     given = {k: -p for k, p in powers.items() if k != "pump" and k.partition("_")[0] not in ("element", "tip")}
     ranges = {name: (log.array(name), log.array(name)) for name in drawn}
-    return ValveAccount(log.time, Q * P, law, work, oil, np.arange(len(P)), given, drawn, ranges)
+    return ValveAccount(log.time, Q * P, law, work, oil, np.arange(len(P)), given, drawn, ranges, (), tuple(counted(log, powers)))
 
 
 def _needed(log, wanted) -> None:

@@ -23,7 +23,8 @@ def _account(key: str, run: Run):
 
 
 def check_valve_losses(claim, run: Run) -> Verdict:
-    """Every valve takes what its law says, and with the work on the rods that is all the pump gives."""
+    """Every element does what its characteristic says, each valve takes what its law says, and with the work on the rods that is
+    all the pump gives."""
     key, source = "valve-losses", "each valve's law at the logged pressures; power balance at every logged instant"
     text = f"pump's energy found again valve by valve within {100 * claim.share:g} %"
     gone = diverged(key, text, run, claim.counted, source)
@@ -43,13 +44,19 @@ def check_valve_losses(claim, run: Run) -> Verdict:
     i, (share, k, by_model, by_law) = int(np.argmax(gap)), off[valve]
     energy = {name: float(np.trapezoid(p, a.t)) for name, p in (("pump", a.pump), *a.work.items(), *a.law.items())}
     root = _finite(np.abs(run.log.array("r_P"))) if "r_P" in run.log else nothing  # of the pump's pressure, in the run itself
-    worst = max(share, float(gap[i]), float(root.max()))
-    if root.max() > claim.share:
+    fault = next((s for s in a.suspects if s.size > claim.share), None)
+    counted = max(a.counted, key=lambda s: s.size, default=None)
+    worst = max(share, float(gap[i]), float(root.max()), *(s.size for s in (fault, counted) if s is not None))
+    if fault is not None:
+        why = f"{fault.element}: {fault.words}"
+    elif root.max() > claim.share:
         at = run.log.time[int(np.argmax(root))]
         why = f"the run's own root leaves {root.max():.1e} of the pump's flow unaccounted for at t = {at:.2f} s"
     elif share > claim.share:
         why = (f"{valve}: the model's account has {say(by_model, 'W', 3)}, its law {say(by_law, 'W', 3)} at t = "
                f"{a.t[a.at[k]]:.2f} s")
+    elif counted is not None and counted.size > claim.share:
+        why = f"{counted.element}: {counted.words}"
     elif gap[i] > claim.share:
         why = f"{say(float(a.gap[i]), 'W', 3)} of the pump's {say(float(a.pump[i]), 'W', 3)} is nobody's at t = {a.t[i]:.2f} s"
     else:
