@@ -188,7 +188,7 @@ def test_velocities_are_those_of_the_circuit():
 
 
 # ---- examples, energy, refusals ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name, sampled", [("arm-imv", 2), ("two-arms-one-pump", 2), ("arm-imv-pid", 6)])
+@pytest.mark.parametrize("name, sampled", [("arm-imv", 3), ("two-arms-one-pump", 3), ("arm-imv-pid", 8)])
 def test_examples_hold(name, sampled):
     case = load(EXAMPLES / f"{name}.yaml")
     verdicts = {v.key: v for v in verify(case.loop, case.scenario, case.claims)}
