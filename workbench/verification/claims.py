@@ -76,6 +76,7 @@ class PracticalStability(_Checked):
     spread: Annotated[float, Unit("rad"), "starts: joint angles off by up to this (extensions by as many m)", positive] = 0.02
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
     within: Annotated[float | None, Unit("s"), "time by which all must be back; that of the scenario by default", positive] = None
+    duration: Annotated[float | None, Unit("s"), "of every run; twice that of the scenario by default", positive] = None
     longest: Annotated[float, Unit("s"), "up to where runs are lengthened by themselves", positive] = 30.0
     counted: bool = True
 
@@ -227,6 +228,7 @@ class Settled(_Checked):
 
     floor: Annotated[str | float, "oscillation below is of no interest; in the unit of what oscillates"] = 1e-4
     chatter: Annotated[float, Unit("1"), "rms of a command's fast part, as a share of the range it uses", positive] = 0.05
+    rest: Annotated[bool, "whether the run is held at its end, to see it at rest"] = True
     longest: Annotated[float, Unit("s"), "up to where the rest after the run is lengthened by itself", positive] = 30.0
     counted: bool = True
 

@@ -22,6 +22,7 @@ from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
 
 FEW = 2  # other starts of a predictive law: each of its samples solves a program
+BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
 SHORT = 3.0  # s: limits are not scanned on runs shorter than this
 ON_PATH = 0.1  # of a path's size: tracking error allowed by default on a plant without a tool
 ON_SCAN = 0.2  # likewise, in scans of limits
@@ -90,8 +91,11 @@ def _theorem(about: _Loop) -> list:
 def _practical(about: _Loop) -> list:
     if not about.closed:
         return []
-    runs = FEW if about.predictive is not None else C.PracticalStability.runs
-    return [C.PracticalStability(runs=runs, settle=_settle(about))]
+    settle = _settle(about)
+    if about.predictive is None:
+        return [C.PracticalStability(settle=settle)]
+    brief = min(2 * about.length, max(BRIEF, 3 * settle))
+    return [C.PracticalStability(runs=FEW, settle=settle, duration=brief)]
 
 
 def _settle(about: _Loop) -> float:
@@ -139,7 +143,8 @@ def _requirements(about: _Loop, size: float) -> list:
         planned = law is not None and not about.jointed  # a predictive law plans for its limits
         found.append(C.Saturation(counted=not planned))
     if about.closed:
-        found.append(C.Settled() if about.jointed or not size else C.Settled(floor=STILL * size))
+        floor = {"floor": STILL * size} if size and not about.jointed else {}
+        found.append(C.Settled(**floor, rest=law is None))
     return found
 
 

@@ -49,7 +49,10 @@ def walking(run: Run, settle: float) -> Run:
 
 
 def undisturbed(run: Run, duration: float) -> Run:
-    """The run itself over `duration`, with the reference it had."""
+    """The run itself over `duration`, with the reference it had; one that is long enough already serves as it is."""
+    if duration <= run.scenario.length() and run.log.status.completed:
+        reference = run.demand.reference or run.scenario.reference
+        return replace(run, scenario=replace(run.scenario, reference=reference, duration=duration))
     if duration not in run.kept:
         scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
         wanted = longer(scenario, duration)
@@ -154,9 +157,9 @@ def restless(run: Run) -> str:
 def disturbed(claim, run: Run, starts: list[Start], allowed, modes: Modes, tick) -> tuple[list[Outcome], float]:
     """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
     slowest = modes.slowest.settles if modes.slowest else 0.0
-    duration = 2 * run.scenario.length()
-    most = max(duration, claim.longest)
-    duration = max(duration, min(slowest, most))
+    twice = 2 * run.scenario.length()
+    most = max(twice, claim.longest)
+    duration = max(claim.duration or twice, min(slowest, most))
     signals = judged(run, sizes(run, claim.spread), allowed)
     todo, found = list(range(len(starts))), [None] * len(starts)
     while True:

@@ -78,7 +78,7 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
         return said(False, f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
                     signal=name, kind=kind, frequency=plain(frequency), amplitude=plain(amplitude))
     quiet = f"no oscillation above {small(run, floor)}, commands quiet to {100 * claim.chatter:g} % of the range they use"
-    if not comes_to_rest(run):
+    if not (claim.rest and comes_to_rest(run)):
         return said(True, quiet)
     return _at_rest(claim, run, floor, quiet, said, tick)
 
