@@ -10,8 +10,9 @@ from controllers import PID
 from plants.multibody.drives import Force, SpringDamper
 from plants.multibody.parts import Actuator, Pin
 from plants.multibody.penalty import Penalty, simulate
-from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine
+from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Sine
 from workbench import simulate as run
+from workbench.grid import at_samples
 from workbench.steps import Steps
 from workbench.system import Plain
 
@@ -133,3 +134,15 @@ def test_a_run_that_cannot_go_on_says_so():
     mechanism = turned(four_bar(method="penalty"), crank={"rate": 60.0})
     log = run(mechanism, Scenario(1.0, max_step=0.2))
     assert not log.status.completed and "diverged" in log.status.message
+
+
+@pytest.mark.parametrize("lag", [0.0, 3e-3])
+def test_rows_at_steps_hold_those_at_samples(lag):
+    loop = held(four_bar(method="penalty"), 8e-3)
+    if lag:
+        loop = ClosedLoop(loop.plant, Delayed(loop.controller, lag))
+    scenario = Scenario(0.08, Sine("output", "start", (0.02,), 1.0))
+    whole, plain = run(loop, scenario, rows="steps"), run(loop, scenario)
+    assert len(whole) == 8 * len(plain)
+    assert np.abs(at_samples(whole).values - plain.values).max() == 0.0
+    assert (np.diff(whole["q_crank"].values[8:]) != 0).mean() > 0.9

@@ -71,28 +71,43 @@ class PenaltyLoop:
     def run(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
         """As `native.Loop.run`: n samples from `first`; state and rows are written; returns the samples done."""
         f, n_x, W = self.traced, self.traced.n_states, np.atleast_2d(W)
-        F = W[:, None, None, :] if F is None else np.asarray(F).reshape(n, n1 + n2, 1, -1)
+        F = np.repeat(W[:, None, None, :], n1 + n2, axis=1) if F is None else np.asarray(F).reshape(n, n1 + n2, 1, -1)
         rows = None if rows is None else np.reshape(rows, (-1, self.row))
+        at_steps = rows is not None and not every
+        if at_steps:
+            rows[: n * (n1 + n2)] = np.nan  # of steps that are not reached
+        kept = 0
         for k in range(n):
-            t, w, kept = (first + k) * T, W[k], (first + k) // every - (first + every - 1) // every
+            t, w = (first + k) * T, W[k]
             if jumping:
                 state[:n_x] = np.array(f.jump(t, state[:n_x], w, c)).ravel()
             if not np.isfinite(state).all():
                 return k
-            if rows is not None and (first + k) % every == 0:
-                rows[kept] = np.concatenate([state, np.array(f.log(t, state[:n_x], w, c)).ravel()])
+            if rows is not None and every and (first + k) % every == 0:
+                rows[kept] = self._row(t, state, w, c)
+                kept += 1
             for many, h, later in ((n1, h1, False), (n2, h2, True)):
                 if later and n1:
                     t += n1 * h1
                     state[:n_x] = np.array(f.release(t, state[:n_x], w, c)).ravel()
                 inputs = F[k, n1:] if later else F[k, :n1]
-                if many and not self._advance(t, many, h, state, w, np.broadcast_to(inputs[:, 0], (many, len(w))), c):
+                if not many:
+                    continue
+                told = rows[kept: kept + many] if at_steps else None
+                kept += many if at_steps else 0
+                if not self._advance(t, many, h, state, w, np.broadcast_to(inputs[:, 0], (many, len(w))), c, told):
                     state[:n_x] = np.nan
                     return k + 1
         return n
 
-    def _advance(self, t, many, h, state, w, inputs, c) -> bool:
-        """`many` steps of h from t on; state gets its end, power integrals by the trapezoidal rule."""
+    def _row(self, t, state, w, c) -> np.ndarray:
+        """A row of the log."""
+        return np.concatenate([state, np.array(self.traced.log(t, state[: self.traced.n_states], w, c)).ravel()])
+
+    def _advance(self, t, many, h, state, w, inputs, c, told=None) -> bool:
+        """`many` steps of h from t on; state gets its end, power integrals by the trapezoidal rule, `told` a row a step."""
+        if told is not None:
+            told[0] = self._row(t, state, w, c)
         x, n = state[: self.traced.n_states], self.n
         U = np.array([self.command(t, x, v, self.command_numbers) for v in (w, *inputs)], float).reshape(many + 1, -1)
         ended, u, start = self.kept
@@ -109,6 +124,8 @@ class PenaltyLoop:
             after = self._powers(t + k * h, x, inputs[k - 1], c)
             state[self.traced.n_states:] += h / 2 * (before + after)
             before = after
+            if told is not None and k < many:
+                told[k] = self._row(t + k * h, state, inputs[k - 1], c)
         self.kept = x[:n].copy(), U[-1], rows[-1]
         return True
 
