@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass
 from time import perf_counter
 
@@ -64,6 +65,13 @@ def judged(entry: Entry) -> Outcome:
     return _outcome(entry, exit_code(verdicts), begun, text, holding)
 
 
+def _mentions(said: str, word: str) -> bool:
+    """Whether a sentence has the word, a long one also as the beginning of a word."""
+    end = "" if len(word) >= 5 else r"(?!\w)"
+    case = re.IGNORECASE if len(word) > 2 else 0
+    return re.search(rf"(?<!\w){re.escape(word)}{end}", said, case) is not None
+
+
 def _words(v: Verdict) -> str:
     failed = [f"{a.text} ({a.worst})" for a in v.assumptions if a.holds is False]
     return "; ".join((f"{v.claim}: {v.worst}", *failed))
@@ -72,6 +80,6 @@ def _words(v: Verdict) -> str:
 def _outcome(entry: Entry, code: int, begun: float, text, holding) -> Outcome:
     named = None
     if entry.names and code in (VIOLATED, REFUSED):
-        said = " ".join(text).lower()
-        named = any(word.lower() in said for word in entry.names)
+        said = " ".join(text)
+        named = any(_mentions(said, word) for word in entry.names)
     return Outcome(entry.name, entry.family, entry.sound, code, perf_counter() - begun, named, text, holding, digest(entry))
