@@ -6,6 +6,7 @@ import pytest
 
 from tests.faults.entries import FAMILIES, entries, make
 from tests.faults.evidence import evidence
+from tests.faults.judging import HOLDS, REFUSED, UNDECIDED, VIOLATED, judged
 
 ALL = entries()
 SEED = 20
@@ -47,3 +48,18 @@ def test_a_fault_is_one(entry):
 def test_a_sound_loop_is_sound(entry):
     shown = evidence(entry, make(entry))
     assert shown.holds, shown.text
+
+
+# ---- what the verifier says -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("entry", drawn(sound=False, share=0.1), ids=lambda e: e.name)
+def test_no_fault_ends_in_holds(entry):
+    outcome = judged(entry)
+    assert outcome.exit in (VIOLATED, UNDECIDED, REFUSED), outcome.text or outcome.holding
+
+
+def test_sound_loops_hold_and_causes_are_named():
+    """At most one in twenty is violated, one in ten undecided, one of each in a sample as small as this."""
+    outcomes = [judged(entry) for entry in drawn(sound=True, share=0.1)]
+    said = "\n".join(f"{o.name}: {o.exit} {o.text}" for o in outcomes if o.exit != HOLDS)
+    assert sum(o.exit not in (HOLDS, UNDECIDED) for o in outcomes) <= max(1, len(outcomes) // 20), said
+    assert sum(o.exit == UNDECIDED for o in outcomes) <= max(1, len(outcomes) // 10), said

@@ -52,6 +52,42 @@ def test_perfect_start_perfect_valve_perfect_tracking(ideal3, space):
     assert np.linalg.norm(ends[1] - ends[0]) > 0.02
 
 
+@pytest.mark.parametrize("space", ("joint", "piston", "cartesian"))
+def test_derivative_along_the_desired_motion_in_every_space(ideal, space):
+    """ḟ_pr along the desired motion is a central difference of f_pr over it, at a moving point of the path."""
+    law = VDC(ideal, space=space, derivative="desired")
+    rng = np.random.default_rng(11)
+    q = np.array(ideal.pose) + 0.03 * rng.uniform(-1, 1, 2)
+    τ = [np.array(ideal.task(space, list(q))), *(rng.uniform(-1, 1, (3, 2)) * (0.12, 0.17))]
+    qd, qdd = (np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in τ]))
+
+    def force(t):
+        at = [τ[0] + t * τ[1] + t * t / 2 * τ[2] + t**3 / 6 * τ[3], τ[1] + t * τ[2] + t * t / 2 * τ[3], τ[2] + t * τ[3]]
+        joints = [q + t * qd + t * t / 2 * qdd, qd + t * qdd]
+        return np.array(law.required_force(*(list(v) for v in (*joints, *at)), []), float)
+
+    rate = np.array(law.force_rate(list(q), list(qd), list(qdd), [list(v) for v in τ], [], []), float)
+    h = 1e-5
+    slope = (force(h) - force(-h)) / (2 * h)
+    assert rate == pytest.approx(slope, rel=1e-5)
+    other = np.array(law.force_rate(list(q), list(qd), list(qdd + 0.3), [list(v) for v in τ], [], []), float)
+    assert np.abs(other - slope).max() > 1e-3 * np.abs(slope).max()
+
+
+@pytest.mark.parametrize("space", ("piston", "cartesian"))
+def test_desired_motion_of_the_joints_is_that_of_the_task(ideal3, space):
+    """J q̇_d = τ̇_d and d/dt(J q̇_d) = τ̈_d, by central differences along the joints' motion, at a moving point."""
+    law = VDC(ideal3, space=space)
+    rng = np.random.default_rng(5)
+    q = np.array(ideal3.pose) + 0.02 * rng.uniform(-1, 1, 3)
+    wanted = [np.array(ideal3.task(space, list(q))), *(rng.uniform(-1, 1, (2, 3)) * (0.11, 0.07, 0.13))]
+    rates, accelerations = (np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in wanted]))
+    h = 1e-5
+    along = [np.array(ideal3.task(space, list(q + t * rates + t * t / 2 * accelerations))) for t in (-h, 0.0, h)]
+    assert (along[2] - along[0]) / (2 * h) == pytest.approx(wanted[1], abs=1e-8)
+    assert (along[2] - 2 * along[1] + along[0]) / h**2 == pytest.approx(wanted[2], abs=1e-4)
+
+
 def test_ways_to_form_the_derivative_rank(ideal):
     """Exact (model, desired) ≪ dirty with 1 < 5 < 20 ms < none; in continuous time a filtered difference is dirty."""
     error = {d: worst(ideal, VDC(ideal, derivative=d), path()) for d in ("model", "desired", "zero")}
