@@ -15,5 +15,5 @@ An entry has
     why       why it must not end in "holds" (faults), or why it is sound
     shown     what a run that is longer, or starts elsewhere, shows (`evidence.Shown`); not needed for sound loops
     names     words, one of which a counted verdict that does not hold should have: the cause
-    quick     true: cheap enough for the tests
+    quick     whether it is cheap enough for the tests; left out, small plants and bases that say so are
 """

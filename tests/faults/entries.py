@@ -15,6 +15,7 @@ from workbench.yaml_input import read
 
 FOLDER = Path(__file__).parent
 FAMILIES = ("gains", "units", "wiring", "model", "valve", "timing", "supply", "friction", "reference", "short", "hidden", "log")
+SMALL = ("linear", "user", "relay", "slide")  # builders whose loops are cheap to judge
 KEYS = {"name", "base", "edit", "builder", "given", "why", "shown", "names", "quick", "kick", "each"}
 
 
@@ -116,7 +117,15 @@ def _expanded(family: str, sound: bool, raw: dict) -> Iterator[Entry]:
         suffix = variant.get("as", variant.get("base", ""))
         name = f"{raw['name']}@{suffix}" if suffix else raw["name"]
         names = tuple(merged.get("names", ()))
-        yield Entry(family=family, sound=sound, **merged | {"name": name, "names": names})
+        yield Entry(family=family, sound=sound, **merged | {"name": name, "names": names, "quick": _quick(merged)})
+
+
+def _quick(raw: dict) -> bool:
+    """Whether the loop is cheap to judge: a small plant of `builders`, or a base that says so."""
+    base = raw.get("base") or raw.get("given", {}).get("base", "")
+    if "quick" in raw:
+        return raw["quick"]
+    return raw.get("builder", "") in SMALL or bool(base) and bases()[base].get("quick", False)
 
 
 def _bases(raw: dict) -> list[dict]:
