@@ -18,10 +18,9 @@ import numpy as np
 
 from plants.components.orifice import root as smooth_root
 from plants.valve_circuits.circuit import Openings
+from plants.valve_circuits.crossed import passed
 from plants.valve_circuits.diagnosis import Suspect, suspects
-from plants.valve_circuits.kernel import section
 from plants.valve_circuits.roots import resolve
-from plants.valve_circuits.solve import _section_flows
 from workbench.errors import InputError
 from workbench.system import controls, names
 
@@ -258,14 +257,14 @@ def valve_powers(plant, log, every: int = 1) -> dict[str, np.ndarray]:
     keys = ("pump", "bleed", "pR", *(f"{valve}_{name}" for name in plant.names for valve in ("rod", *_VALVES)))
     found = {key: np.zeros(len(v)) for key in keys}
     circuit, (Q, _, k_b), β = plant.circuit, plant.supply, np.array([a.B for a in plant.arms])
-    supply = circuit.supply(plant.u_b)
+    supply, at = circuit.supply(plant.u_b), np.zeros(9)
     for i, (w, g, u, a) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0), u_a)):
         rows = circuit.rows([Openings.command(float(c), float(r)) for c, r in zip(u, a)])
         P = resolve(rows, supply, β, g - β * w, np.zeros(len(w)), np.zeros(len(w)))
         left = Q - k_b * np.sqrt(P)
         for name, row, own, force, b in zip(plant.names, rows, w, g, β):
-            h, r = section(row, P, own - force / b, 1.0 / b)
-            q = _section_flows(row, P, [(h, r)], 0, own)
+            passed(row, b, force - b * own, P, at)
+            h, r, q = at[0], at[1], at[2:]
             left -= max(q[0] + q[1], 0.0)
             taken = (force * own, q[0] * (P - h), q[1] * (P - r), q[2] * h, q[3] * r, q[4] * (r - h), q[5] * h, q[6] * r)
             for valve, power in zip(("rod", *_VALVES), taken):

@@ -15,14 +15,12 @@ import numpy as np
 
 from plants.valve_circuits import closed
 from plants.valve_circuits.circuit import Circuit, Openings
-from plants.valve_circuits.kernel import _flows
 from plants.valve_circuits.levels import ranges
 from plants.valve_circuits.roots import given, loaded, resolve_all
 from plants.valve_circuits.states import segment
 from workbench.errors import InputError
 
 _SHUT = 1e-12  # of Q: a check or relief with less flow counts as shut
-_EDGE = 1e-12  # of a relief's pressure: a chamber as near to its limit is at it
 _AWAY = 1e-6  # of full speed: a force under which a section would move otherwise is not in Γ(v)
 
 
@@ -162,17 +160,3 @@ def _each(circuit: Circuit, numbers, key: str, what: str, unit: str) -> np.ndarr
 
 def _forces(found) -> Interval:
     return Interval(*(np.array([at.f[end] for at in found]) for end in (0, 1)))
-
-
-def _section_flows(row, P, p, j, v):
-    """Q_ph, Q_pr, Q_th, Q_tr, Q_a, Q_ho, Q_ro; where a chamber is between its limits, what feeds it follows from its balance."""
-    x, y = p[j]
-    q_ph, q_pr, q_th, q_tr, q_a, _ = _flows(row, P, x, y)
-    inside = [edge * top < at < top * (1 - edge) for at, top, edge in ((x, row[2], _EDGE), (y, row[3], _EDGE))]
-    one_way = row[4] == 0.0 or row[5] == 0.0
-    if inside[0] and row[4] > 0.0 and one_way:
-        q_ph = max(row[0] * v + q_th - q_a, 0.0)
-    if inside[1] and row[5] > 0.0 and one_way:
-        q_pr = max(-row[1] * v + q_tr + q_a, 0.0)
-    q_ho, q_ro = q_ph - q_th + q_a - row[0] * v, q_pr - q_tr - q_a + row[1] * v
-    return q_ph, q_pr, q_th, q_tr, q_a, 0.0 if inside[0] else q_ho, 0.0 if inside[1] else q_ro
