@@ -31,6 +31,7 @@ from workbench.verification import claims as C
 from workbench.verification import ledger, verify
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger_claims import check_inequality, check_power_flows
+from workbench.verification.machine import check_machine_limits
 from workbench.verification.requirements import (
     check_energy,
     check_pressures,
@@ -321,6 +322,32 @@ def test_a_growing_oscillation_of_a_real_loop_is_seen():
     assert check_tracking(C.Tracking(settle=1.0), r).holds is True
     verdict = check_settled(C.Settled(), r)
     assert verdict.holds is False and "chatter" in verdict.worst
+
+
+# ---- the machine's own limits ---------------------------------------------------------------------------------------
+def share_of(run, part, value):
+    """A signal that takes a value for a share of the run."""
+    return lambda t, x: np.where(t < part * t[-1], value, x)
+
+
+@pytest.mark.parametrize("signal, value, part, word", [
+    ("Q_s1", 0.8 * CRANE.Q_max, 0.03, None), ("Q_s1", 1.2 * CRANE.Q_max, 0.03, "pump flow"),
+    ("x_1", 1.01 * CRANE.cylinders[0].stroke, 0.01, "piston 1"), ("p_b2", -1e3, 0.01, "vacuum in p_b2"),
+    ("p_b2", 1e3, 0.01, None)])
+def test_a_limit_of_the_machine_is_never_passed(good, signal, value, part, word):
+    verdict = check_machine_limits(C.MachineLimits(), bent(good, **{signal: share_of(good, part, value)}))
+    assert verdict.holds is (word is None) and (word or "nearest") in verdict.worst
+    assert (verdict.margin >= 0) is (word is None)
+
+
+def test_a_limit_that_is_borne_counts_by_its_share_of_time():
+    """A spool at its stop for 0.9 % of the time, and for 1.1 %."""
+    real = ran(sampled(REAL), Scenario(reference=PATH, duration=1.0))
+    stop = REAL.cylinders[0].valve.u_max
+    for part, holds in ((0.009, True), (0.011, False)):
+        seen = bent(real, u_s_1=share_of(real, part, stop))
+        assert check_machine_limits(C.MachineLimits(), seen).holds is holds
+    assert check_machine_limits(C.MachineLimits(share=0.02), bent(real, u_s_1=share_of(real, 0.011, stop))).holds is True
 
 
 # ---- energy ---------------------------------------------------------------------------------------------------------

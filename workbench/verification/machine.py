@@ -52,7 +52,7 @@ def _row(limit: Limit, run: Run, share: float) -> dict:
     broken = portion > share if limit.bearable else bool(beyond.any())
     edge = limit.low if value[k] - limit.low < limit.high - value[k] else limit.high
     at = f"{say(value[k], limit.unit, 3)} at t = {run.log.time[k]:.2f} s"
-    words = f"{limit.name} {at}, of {say(edge, limit.unit, 3)} ({limit.key})"
+    words = f"nearest: {limit.name} {at}, limit {say(edge, limit.unit, 3)} ({limit.key})"
     if broken:
         words += f"; {'at' if limit.bearable else 'beyond'} it for {100 * portion:.2g} % of the time"
     return {"name": limit.name, "kind": limit.kind, "margin": float(room[k]), "unit": limit.unit, "limit": float(edge),
