@@ -11,10 +11,12 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.parameters import leaves
+from workbench.simulate import start_state
 from workbench.system import find, names
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification import sector as sectors
+from workbench.verification.expression import formula
 from workbench.verification.limited import limited
 from workbench.verification.linear import LinearSystem
 from workbench.verification.linear_claims import _named as named
@@ -140,7 +142,23 @@ def check_supplied(claim, run, tick=None) -> Verdict:
     units = {s.name: s.unit for s in run.loop.states}
     own = {"V": claim.V.strip(), "box": asked["box"], "centre": {n: asked["centre"].get(n, 0.0) for n in claim.box},
            "units": {n: units[n] for n in claim.box}}
-    return replace(found, key="supplied", counted=claim.counted, data={**found.data, **own})
+    return _inside(run, asked, replace(found, key="supplied", counted=claim.counted, data={**found.data, **own}))
+
+
+def _inside(run, asked: dict, found: Verdict) -> Verdict:
+    """The verdict, undecided where this run begins outside {V ≤ γ} in the box: nothing is proven about it then."""
+    if not found.holds:
+        return found
+    begin = dict(zip(names(run.loop.states), start_state(run.loop, run.scenario)))
+    start = {n: float(begin[n]) for n in asked["box"]}
+    value = float(formula(asked["V"], list(start))(list(start.values())))
+    out = [n for n, (low, high) in asked["box"].items() if not low <= start[n] <= high]
+    where = f"{out[0]} = {start[out[0]]:.6g}" if out else f"V = {value:.6g}"
+    if not out and value <= found.data["level"]:
+        note = Assumption("this run's start is among those proven", True, worst=f"V = {value:.6g} ≤ {found.data['level']:.6g}")
+        return replace(found, assumptions=(*found.assumptions, note))
+    return replace(found, holds=None, strength=None, margin=None,
+                   worst=f"this run's start is outside what is proven ({where}); for starts inside: {found.worst}")
 
 
 def _question(claim, loop) -> dict:

@@ -186,7 +186,8 @@ def check_mpc_stability(claim, run) -> Verdict:
 
     check_asked(claim, run.loop)
     law, loop, key = predictive(run.loop), run.loop, "mpc-stability"
-    text = "the predictive controller stays feasible, its cost falls by the stage cost, and the state goes to the target"
+    text = ("from every feasible start, this run's among them, the predictive controller stays feasible, its cost falls by the "
+            "stage cost, and the state goes to the target")
     r, why = constant(run)
     lost = [why] if why else []
     if digest(law.model) != digest(loop.plant):
@@ -201,7 +202,7 @@ def check_mpc_stability(claim, run) -> Verdict:
     if lost or law.terminal != "set":
         gone = "; ".join((*given.lost, *(() if law.terminal == "set" else ("a terminal set as a constraint",))))
         if not lost and law.observer is None and not given.lost:
-            return replace(local_stability(given), counted=claim.counted)
+            return _begins_feasible(run, replace(local_stability(given), counted=claim.counted))
         return Verdict(key, text, None, worst=f"the theorem's hypotheses that are not met: {gone}", counted=claim.counted,
                        source="shifted plan", assumptions=tuple(Assumption(t, False) for t in given.lost))
     cost, kept, found = mpc_stability(given)
@@ -213,7 +214,20 @@ def check_mpc_stability(claim, run) -> Verdict:
     if found.holds is None and False in (cost.holds, kept.holds):
         found = replace(found, worst=f"{found.worst}; {cost.worst}; {kept.worst}")
     worst = f"{found.worst}; {kept.worst}" if found.holds else found.worst
-    return replace(found, claim=text, worst=worst, assumptions=(*found.assumptions, *notes), counted=claim.counted)
+    found = replace(found, claim=text, worst=worst, assumptions=(*found.assumptions, *notes), counted=claim.counted)
+    return _begins_feasible(run, found)
+
+
+def _begins_feasible(run, found: Verdict) -> Verdict:
+    """The verdict, undecided where the run's first problem was not solved: a proof about feasible starts is not about it."""
+    status, fallback, _, _ = _solves(run)
+    if not found.holds or (status[0] in (1, 2) and not fallback[0]):
+        return found
+    why = FALLBACK.get(int(fallback[0]), "fallback")
+    if status[0] not in (1, 2):
+        why = STATUS.get(int(status[0]), f"status {status[0]}")
+    return replace(found, holds=None, strength=None, margin=None, worst=f"this run's start is outside what is proven: its first "
+                   f"problem is not solved ({why}); from feasible starts: {found.worst}")
 
 
 def _around(loop, law) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.simulate import start_state
 from workbench.system import find, names
 from workbench.units import format_quantity as say
 from workbench.units import quantity
@@ -81,6 +82,12 @@ def _judged(claim, run, own: Limited, region: Region, rest, asked, way, along, b
     source = f"{blank.source}, checked by exact LDLᵀ"
     if change < NEUTRAL:
         return refused(replace(blank, data=data, source=source))
+    begins = [float(v) for v in start_state(run.loop, run.scenario)[: len(plant.states)]]
+    off = limited(run.loop, Point(begins, [0.0] * len(plant.inputs), ""), reference(run)[0]).start - rest
+    if not region.holds(off):
+        far = 1 / max(region.reach(off), 1e-300)
+        return replace(blank, data=data, source=source, worst="this run's start is outside the ellipsoid that is proven, "
+                       f"{far:.4g} times too far: name it in `contains` to have one looked for around it")
     if not asked:
         name, share = next(iter(along)), region.reach(way)
         size = share * abs(_si(plant, name, along[name]))
