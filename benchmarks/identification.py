@@ -21,6 +21,7 @@ from workbench.system import Signal
 
 T = 2e-3
 IEHA = LinearModel("Y", (Channel.of_lags("X", 125.2, (1.3e-3, 1.2e-3, 0.8e-3), 1), Channel.of_lags("F", -6.1e-6, (0.43e-3,), 1)))
+LAGGED = LinearModel("Y", (Channel.of_lags("X", 125.2, (5e-3, 2e-3), 1, 2.4e-3),))
 SERVO = LinearModel("Y", (Channel("X", (2.0, 0.05), (0.15, 0.004), 0, 0.0131),))
 
 
@@ -28,6 +29,29 @@ def servo_record() -> Record:
     """Second order, one zero, delay 13.1 ms, PRBS, 8 s."""
     t = np.arange(4000) * T
     return Record(t, values(PRBS("output", 1.0, clock=0.04, length=7.5, begin=0.1), t), np.zeros(t.size), ("X",), ("Y",))
+
+
+def lagged_record() -> Record:
+    """Two lags and a delay behind an integrator, 0.5 s at 1 kHz: a valley of delay against lags."""
+    t = np.arange(500) * 1e-3
+    u = values(PRBS("output", 4e-4, clock=0.02, length=0.45, begin=0.02), t)
+    return Record(t, u[:, None], np.zeros((t.size, 1)), (Signal("X", "m"),), (Signal("Y", "m"),))
+
+
+def valley(σ: float, ar: tuple[float, ...], runs: int) -> None:
+    """How often the intervals of τ and Σλ cover, of all fits and of those that call both identified."""
+    rng = np.random.default_rng(21)
+    inside = np.zeros((runs, 2), dtype=bool)
+    identified = np.zeros(runs, dtype=bool)
+    for k in range(runs):
+        made = fit(noisy(LAGGED, [lagged_record()], σ, ar, rng), Shape("X", 3, 0, 1, True), start=LAGGED)
+        pair = made["τ_X"], made["Σλ_X"]
+        inside[k] = [e.low <= truth <= e.high for e, truth in zip(pair, (2.4e-3, 7e-3))]
+        identified[k] = all(e.identified for e in pair)
+    both = inside[identified].all(axis=1)
+    print(f"\ndelay against lags, noise {1e6 * σ:.0f} µm coloured by {ar}: of {runs} fits τ is covered in "
+          f"{100 * inside[:, 0].mean():.0f} %, Σλ in {100 * inside[:, 1].mean():.0f} %; {identified.sum()} call both identified, "
+          f"{both.sum()} of these are right in both")
 
 
 def ieha_records() -> list[Record]:
@@ -161,6 +185,8 @@ def main() -> None:
     coverage("servo, white noise", SERVO, [servo_record()], shapes, 0.05, (), runs)
     coverage("servo, coloured noise", SERVO, [servo_record()], shapes, 0.05, (-0.9,), runs)
     coverage("servo, coloured noise", SERVO, [servo_record()], shapes, 0.05, (-0.9,), runs, "white")
+    for σ in (2e-5, 3e-5, 6e-5, 12e-5):
+        valley(σ, (-0.9,), runs)
     paper = (Shape("X", 4, 0, 1), Shape("F", 2, 0, 1))
     coverage("paper's linear model, white noise 1 µm", IEHA, ieha_records(), paper, 1e-6, (), runs)
     coverage("paper's linear model, coloured noise 1 µm", IEHA, ieha_records(), paper, 1e-6, (-0.9,), runs)

@@ -9,7 +9,7 @@ from scipy.optimize import curve_fit
 from scipy.signal import cont2discrete, dlsim, lfilter
 from scipy.stats import binom, kstest
 
-from workbench import InputError
+from workbench import InputError, Signal
 from workbench.identification import (
     PRBS,
     Channel,
@@ -176,6 +176,35 @@ def test_a_delay_that_is_not_there_is_held_at_zero():
     held = [m for m in made if any("held at 0" in n for n in m.notes)]
     assert held and all(m.model.channels[0].delay == 0.0 and len(m.estimates) == 4 for m in held)
     assert all(m["τ_X"].low <= 0.0 for m in made if m not in held)
+
+
+LAGGED = Channel.of_lags("X", 125.2, (5e-3, 2e-3), 1, 2.4e-3)
+
+
+def lagged(seed: int, σ: float, ar: tuple[float, ...]) -> Record:
+    """Lags of 5 and 2 ms and a delay of 2.4 ms behind an integrator, 0.5 s at 1 kHz, noise coloured by 1/(1 + ar)."""
+    t = np.arange(500) * 1e-3
+    u = values(PRBS("output", 4e-4, clock=0.02, length=0.45, begin=0.02), t)
+    clean = Record(t, u[:, None], np.zeros((t.size, 1)), (Signal("X", "m"),), (Signal("Y", "m"),))
+    e = lfilter([1.0], [1.0, *ar], np.random.default_rng(seed).normal(size=1000))[500:]
+    y = LinearModel("Y", (LAGGED,)).response(clean) + 0.003 + σ * e / e.std()
+    return replace(clean, y=y[:, None])
+
+
+@pytest.mark.parametrize("σ, ar", [(2e-5, ()), (6e-5, (-0.9,)), (12e-5, (-0.9,))])
+def test_in_the_valley_of_delay_against_lags_the_intervals_cover(σ, ar):
+    """What is called identified is right, and the sum is covered where the two cannot be told apart."""
+    begin, shape, runs = LinearModel("Y", (LAGGED,)), Shape("X", 3, 0, 1, True), 12
+    made = [fit(lagged(seed, σ, ar), shape, start=begin) for seed in range(runs)]
+    least = binom.ppf(1e-3, runs, 0.95)
+    for name, truth in (("τ_X", 2.4e-3), ("Σλ_X", 7e-3)):
+        assert sum(m[name].low <= truth <= m[name].high for m in made) >= least
+    vague = [m for m in made if not (m["τ_X"].identified and m["Σλ_X"].identified)]
+    assert all(any("only their sum is known" in note for note in m.notes) for m in vague)
+    assert len(vague) == runs if σ > 3e-5 else len(vague) < runs
+    held = [m for m in made if any("held at 0" in note for note in m.notes)]
+    assert all("ask for none" not in " ".join(m.notes) and m["τ_X"].high > 1e-3 for m in held)
+    assert held or σ < 12e-5
 
 
 # ---- honest intervals ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.identification.causality import refuse_acausal
+from workbench.identification.delays import delays_in_words, held_delays, valleys, widened
 from workbench.identification.model import LinearModel, Shape
 from workbench.identification.records import Record, same_units
 from workbench.identification.search import Task, edge, optimised, search
@@ -27,7 +28,6 @@ from workbench.identification.uncertainty import (
     autoregression,
     covariance,
     estimates,
-    half_width,
     lag_estimates,
     open_combinations,
 )
@@ -150,27 +150,24 @@ def check(records, shapes, output: str, causality: str = "refuse") -> dict[str, 
 
 # ---- the summary --------------------------------------------------------------------------------------------------
 def _summary(task: Task, channels, result, units, noise: str) -> Fit:
-    early = [i for i, (c, s) in enumerate(zip(channels, task.shapes)) if s.estimates_delay and c.delay < 0]
-    notes = []
-    if early:  # the model allows τ < 0, so that an interval around 0 is honest; a plant does not
-        names = ", ".join(task.shapes[i].input for i in early)
-        notes.append(f"delay of {names}: the data ask for none (the estimate is below zero); held at 0")
-        shapes = tuple(replace(s, delay=None) if i in early else s for i, s in enumerate(task.shapes))
-        task = replace(task, shapes=shapes)
-        channels, result = optimised(task, [replace(c, delay=0.0) if i in early else c for i, c in enumerate(channels)])
-    J, pieces = task.jacobian(channels), task.residuals(channels)
+    task, channels, result, held = _not_negative(task, channels, result)
     θ, names = task.parameters(channels), tuple(n for s in task.shapes for n in s.names())
     lost = θ.size + (1 + task.trend) * len(task.records)
+    pieces = task.residuals(channels)
     weighted = [w * e for w, e in zip(task.weights, pieces)]
     model_of_noise = autoregression(weighted)
-    C = covariance(J, weighted, lost, model_of_noise if noise == "coloured" else None, task.sizes(channels))
+    coloured = model_of_noise if noise == "coloured" else None
+    C = covariance(task.jacobian(channels), weighted, lost, coloured, task.sizes(channels))
     N = sum(e.size for e in pieces)
     freedom = N - lost if noise == "white" else max(model_of_noise.effective - lost, 1.0)
     spelt = [u for s in task.shapes for u in s.units(units[s.input], units[task.output])]
-    found = estimates(names, θ, spelt, C, freedom)
-    derived, more = _derived(task.shapes, channels, C, freedom)
+    along = valleys(task, channels, lost, coloured, freedom, held)
+    found = widened(estimates(names, θ, spelt, C, freedom), along)
+    derived, more = _derived(task.shapes, channels, C, freedom, along)
+    derived += held_delays(along, held)
     undamped, vanished = edge(task, channels)
-    notes += [*more, *_at_edge(undamped, vanished), *_warnings(task, channels, result, found)]
+    notes = [*delays_in_words(along, held, found, derived), *more, *_at_edge(undamped, vanished)]
+    notes += _warnings(task, channels, result, found)
     model = LinearModel(task.output, tuple(channels), units[task.output], tuple(units[s.input] for s in task.shapes))
     percent = tuple(100 * (1 - np.linalg.norm(e) / np.linalg.norm(task.free(r.output(task.output), r)))
                     for e, r in zip(pieces, task.records))
@@ -180,7 +177,22 @@ def _summary(task: Task, channels, result, units, noise: str) -> Fit:
                result.message, vanished | undamped)
 
 
-def _derived(shapes, channels, C, freedom):
+def _not_negative(task: Task, channels, result):
+    """(task, channels, result, inputs whose delay is held): a delay estimated below zero is held at zero.
+
+    The model allows τ < 0, so that an interval around 0 is honest; a plant does not.
+    """
+    early = [i for i, (c, s) in enumerate(zip(channels, task.shapes)) if s.estimates_delay and c.delay < 0]
+    if not early:
+        return task, channels, result, ()
+    held = tuple(task.shapes[i].input for i in early)
+    shapes = tuple(replace(s, delay=None) if i in early else s for i, s in enumerate(task.shapes))
+    task = replace(task, shapes=shapes)
+    channels, result = optimised(task, [replace(c, delay=0.0) if i in early else c for i, c in enumerate(channels)])
+    return task, channels, result, held
+
+
+def _derived(shapes, channels, C, freedom, delays):
     """Σλ and single lags of each channel, and words about those that are not identifiable."""
     found, notes, at = [], [], 0
     for s, c in zip(shapes, channels):
@@ -189,11 +201,14 @@ def _derived(shapes, channels, C, freedom):
         if n == 0:
             continue
         own = C[first: first + n, first: first + n]
-        total = replace(estimates([f"Σλ_{s.input}"], [c.lag], ["s"], own[:1, :1], freedom)[0])
+        total = estimates([f"Σλ_{s.input}"], [c.lag], ["s"], own[:1, :1], freedom)[0]
+        first_lag = f"a_1_{s.input}"
+        along = {i: {total.name: v[first_lag], "closed": v["closed"]} for i, v in delays.items()}
+        total = widened([total], along)[0]
         single = lag_estimates(s.input, np.array(c.a), own, freedom) if n > 1 else ()
         found += [total, *single]
         if any(not e.identified for e in single):
-            half = half_width(total.σ, freedom)
+            half = (total.high - total.low) / 2
             known = f"their sum is: Σλ = {total.value:.4g} ± {half:.2g} s" if total.identified else "nor is their sum"
             lags = ", ".join(f"λ_{i}" for i in range(1, n + 1))
             notes.append(f"{lags} of {s.input} cannot be told apart from these signals (not identifiable one by one); {known}")

@@ -42,6 +42,11 @@ class Task:
         """Shortest sample time, s."""
         return min(r.T for r in self.records)
 
+    @property
+    def longest_step(self) -> float:
+        """Delay by which a profile may move at once, s: a fiftieth of the shortest record."""
+        return min(r.t[-1] - r.t[0] for r in self.records) / 50
+
     def channels(self, θ) -> list[Channel]:
         """Channels of the parameter vector."""
         ends = np.cumsum([s.size for s in self.shapes])
