@@ -9,7 +9,7 @@ from planted import BRIEF, FAULTS, LINEAR, OFF, SLOW, SWING, WALK, linear, own, 
 
 from workbench import changed
 from workbench.verification import claims as C
-from workbench.verification.cause_trials import against, grouped, odd, slip
+from workbench.verification.cause_trials import against, grouped, odd, slip, trials
 from workbench.verification.cause_wiring import feedback, negative, rewired
 from workbench.verification.causes import SOUND, badness, likely_cause, with_cause
 from workbench.verification.judge import study
@@ -75,6 +75,17 @@ def test_a_factor_is_said_with_the_slip_it_may_be():
     assert "degrees" in slip(57.2958, 1.0) and "bar" in slip(1e5, 1.0)
     assert slip(9.0, 1.0) == slip(-1000.0, 1.0) == slip(0.0, 1.0) == ""
     assert odd(2.0, 2.0) == 0 < odd(2.2, 2.0) < odd(4.0, 2.0) < odd(100.0, 2.0) == 1.2
+
+
+def test_a_wild_belief_is_never_made_into_a_machine():
+    """A valve believed 60,000 times too large: the belief is put right, and no machine with such a valve is run."""
+    wild = changed(REAL, {"all.valve.c_p1": 2e-3, "payload.mass": 3.0})
+    r = run(vdc(REAL, wild), BRIEF, compiled=False)
+    tried = [t for t in trials(r) if t.kind == "model"]
+    touched = {path for t in tried for path, value in t.numbers.items() if path.startswith("plant.") and "c_p1" in path}
+    assert not touched and any("valve.c_p1" in t.words for t in tried)
+    together = next(t for t in tried if t.words.startswith("several"))
+    assert all(path.startswith("controller.") for path in together.numbers)
 
 
 def test_numbers_that_differ_alike_are_one_fault():
