@@ -104,6 +104,14 @@ def returned(time, apart, tolerance=0.0, pressure=False):
     return found
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_what_is_no_number_never_comes_back(odd):
+    time = np.linspace(0.0, 4.0, 400)
+    apart = np.exp(-3 * time)
+    apart[300] = odd
+    assert returned(time, apart).word == "growing"
+
+
 def test_what_grows_decides_before_what_stays():
     time = np.linspace(0.0, 4.0, 400)
     grows, stays = returned(time, np.exp(time)), returned(time, np.ones(400))

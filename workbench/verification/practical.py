@@ -207,10 +207,11 @@ def _neutral(outcomes: list[Outcome]) -> tuple[Assumption, ...]:
                        "the common mode of a cylinder's pressures is neutral at rest"),)
 
 
-def _room(outcomes: list[Outcome]) -> float:
-    """Smallest share of the disturbance that was given back, 1 for all of it."""
+def _room(outcomes: list[Outcome]) -> float | None:
+    """Smallest share of the disturbance that was given back, 1 for all of it; None where no number says so."""
     moved = [r for o in outcomes for r in o.found if r.moved and not r.signal.pressure and r.largest > 0]
-    return float(min((1 - r.last / r.largest for r in moved), default=0.0))
+    room = float(min((1 - r.last / r.largest for r in moved), default=0.0))
+    return room if math.isfinite(room) else None
 
 
 def _row(r: Return) -> dict:

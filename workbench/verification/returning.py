@@ -142,7 +142,9 @@ def _returned(signal: Judged, time: np.ndarray, apart: np.ndarray, least: float)
     first, middle, last = sixths
     enough = max(BACK * largest, min(signal.tolerance, HALF * largest), least)
     moved = max(largest, *sixths) > least
-    if last <= enough:
+    if not np.isfinite(apart).all():
+        word = "growing"
+    elif last <= enough:
         word = "back"
     elif last > GROWING * first and last > max(signal.tolerance, least, largest if signal.pressure else 0.0):
         word = "growing"
