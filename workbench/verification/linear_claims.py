@@ -16,9 +16,10 @@ from workbench.units import format_quantity as say
 from workbench.units import quantity
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.delay_margin import delay_margin
+from workbench.verification.hidden import hidden_modes
 from workbench.verification.ledger import has_ledger
 from workbench.verification.linear import break_loop
-from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, is_linear, late_command, point
+from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, flat, is_linear, late_command, point
 from workbench.verification.local import _or_zero as or_zero
 from workbench.verification.local import response
 from workbench.verification.lyapunov import quadratic_certificate
@@ -76,6 +77,8 @@ def check_linear_stability(claim, run) -> Verdict:
     where = f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else ""
     slowest = f"|λ| = {abs(λ[k]):.6g}" if T else f"Re λ = {λ[k].real:.6g} 1/s"
     worst = f"{_named(found.worst, run.loop)}; slowest mode {slowest}{where}"
+    for mode in hidden_modes(*flat(run.loop, at), names(run.loop.plant.states)):
+        worst += f"; hidden mode: {mode.words}"
     rows, responses = margins(run.loop, at, M, B, C) if found.holds else ([], {})
     for r in rows:
         delay = say(_rounded_down(r["delay"]), "s", 3) + ("" if r["delay_found"] else " at least (no further looked)")
