@@ -63,7 +63,8 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
     end = scenario_from(run, start, replace(scenario, duration=length + wanted))
     seen = simulated(run.loop, end)
     if not seen.log.status.completed:
-        return Contained(False, f"{said}; held there, the run is {seen.log.status.message}")
+        holds = False if seen.log.status.followed else None
+        return Contained(holds, f"{said}; held there, the run is {seen.log.status.message}")
     widest = max(rests(seen, length, floor), key=lambda r: r.width, default=None)
     if widest is None or widest.word == "still":
         return Contained(True, f"{said}; held there for {say(wanted, 's', 3)} it stands still all the same")

@@ -103,6 +103,7 @@ class Outcome:
 
     v, t, cause   largest settled v (J), when, and its largest term; NaN for a law without an accompanying function
     gone          why the run ended early or left a stroke; empty when it did not
+    followed      False where the integrator or the equations ended, not the loop
     unrest        the sustained oscillation it ends in, in words
     found         how each signal came back
     apart         name of a signal → (t, distance), thinned for drawing: the largest value of each short interval
@@ -115,6 +116,7 @@ class Outcome:
     unrest: str
     found: tuple[Return, ...]
     apart: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    followed: bool = True
 
     @property
     def worst(self) -> Return | None:
@@ -126,7 +128,7 @@ def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) ->
     """What a disturbed run showed beside the undisturbed one."""
     gone = run.log.status.message if not run.log.status.completed else run.left[1]
     if gone:
-        return Outcome(math.inf, run.log.status.t_end, gone, gone, "", ())
+        return Outcome(math.inf, run.log.status.t_end, gone, gone, "", (), followed=run.log.status.followed)
     v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
     apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
     return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)), apart)

@@ -141,7 +141,7 @@ def _decided(run, known: _Nominal, starts, outcomes: list[Outcome], duration: fl
                  "largest": largest if math.isfinite(largest) else None}
     for i, outcome in enumerate(outcomes):
         if outcome.gone:
-            return said(False, f"start {i + 1} of {n}: {outcome.gone}; {starts[i].words}", data=data)
+            return said(False if outcome.followed else None, f"start {i + 1} of {n}: {outcome.gone}; {starts[i].words}", data=data)
     unrest = next((o.unrest for o in outcomes if o.unrest), restless(run))
     also = f"; it does not settle: {unrest}" if unrest else ""
     i, worst = max(enumerate(o.worst for o in outcomes), key=lambda e: severity(e[1]))

@@ -90,7 +90,7 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
     while True:
         end = held(run, length + tail)
         if not end.log.status.completed:
-            return said(False, f"held at its end: {end.log.status.message}")
+            return said(False if end.log.status.followed else None, f"held at its end: {end.log.status.message}")
         worst = max(rests(end, length, floor), key=lambda r: (RANK[r.word], r.width), default=None)
         if tick:
             tick()
