@@ -67,7 +67,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", metavar="FILE", help="write the outcomes there, one by one, and go on from it")
     parser.add_argument("--processes", type=int, default=1, choices=(1, 2))
-    parser.add_argument("--limit", type=float, default=120.0, metavar="S", help="longest time for one entry")
+    parser.add_argument("--limit", type=float, default=120.0, metavar="S", help="most processor time for one entry")
     parser.add_argument("--evidence", action="store_true", help="check that faults are faults, and sound loops sound")
     parser.add_argument("--list", action="store_true", help="print names and reasons")
     parser.add_argument("--verbose", action="store_true", help="print what is said of every entry")
@@ -121,6 +121,7 @@ class Worker:
         self.entry: Entry | None = None
         self.process = None
         self.begun = 0.0
+        self.before = 0.0
 
     @property
     def busy(self) -> bool:
@@ -135,6 +136,7 @@ class Worker:
             theirs.close()
         self.entry = entry
         self.begun = perf_counter()
+        self.before = processor_time(self.process.pid)
         self.pipe.send(entry)
 
     def take(self, limit: float) -> Outcome | None:
@@ -149,11 +151,16 @@ class Worker:
                 outcome = self._ended(entry, FAULT, "the process ended")
             self.entry = None
             return outcome
-        if perf_counter() - self.begun > limit:
-            outcome = self._ended(entry, KILLED, f"took longer than {limit:g} s")
+        if self._spent() > limit:
+            outcome = self._ended(entry, KILLED, f"took more than {limit:g} s of processor time")
             self.entry = None
             return outcome
         return None
+
+    def _spent(self) -> float:
+        """Processor time on this entry; a twentieth of the wall time where that is more: one that only waits is ended, too."""
+        waited = perf_counter() - self.begun
+        return max(processor_time(self.process.pid) - self.before, 0.05 * waited)
 
     def _ended(self, entry: Entry, code: int, why: str) -> Outcome:
         self.stop()
@@ -164,6 +171,15 @@ class Worker:
             self.process.kill()
             self.process.join()
             self.process = None
+
+
+def processor_time(pid: int) -> float:
+    """Of a process and its children that have ended, s; 0 where the system does not tell."""
+    try:
+        after = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(int(ticks) for ticks in after[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
 def _serve(pipe) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
-from time import perf_counter
+from time import process_time
 
 from tests.faults.entries import Entry, make
 from workbench.errors import InputError
@@ -20,7 +20,7 @@ KILLED = 124  # by the time limit
 
 @dataclass(frozen=True)
 class Outcome:
-    """exit code of `verify-stability`, time in s, counted verdicts that do not hold as text, whether one names the cause."""
+    """Exit code of `verify-stability`, processor time in s, counted verdicts that do not hold, whether one names the cause."""
 
     name: str
     family: str
@@ -50,7 +50,7 @@ def digest(entry: Entry) -> str:
 
 def judged(entry: Entry) -> Outcome:
     """The verdicts on an entry's loop."""
-    begun = perf_counter()
+    begun = process_time()
     try:
         made = make(entry)
         verdicts = study(made.loop, made.scenario, made.claims).verdicts
@@ -82,4 +82,4 @@ def _outcome(entry: Entry, code: int, begun: float, text, holding) -> Outcome:
     if entry.names and code in (VIOLATED, REFUSED):
         said = " ".join(text)
         named = any(_mentions(said, word) for word in entry.names)
-    return Outcome(entry.name, entry.family, entry.sound, code, perf_counter() - begun, named, text, holding, digest(entry))
+    return Outcome(entry.name, entry.family, entry.sound, code, process_time() - begun, named, text, holding, digest(entry))
