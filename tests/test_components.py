@@ -187,6 +187,25 @@ def test_impossible_valves_are_refused():
             replace(VALVE, **wrong)
 
 
+@pytest.mark.parametrize("sign", (-1, 1))
+@pytest.mark.parametrize("lag", ("first", "second"))
+def test_a_guard_changes_its_sign_where_the_spool_reaches_its_largest_speed(lag, sign):
+    """Once, at |speed| = slew and nowhere before, from either side."""
+    valve = replace(VALVE, lag=lag, slew=500.0)
+    ω = 2 * pi * valve.frequency
+
+    def at(speed):
+        if lag == "first":
+            return np.array(valve.guards([0.3], 0.3 + speed / ω), float)
+        return np.array(valve.guards([0.3, speed], 0.3), float)
+
+    below, above = at(sign * 499.0), at(sign * 501.0)
+    assert (below * above < 0).sum() == 1
+    changed = int(np.nonzero(below * above < 0)[0][0])
+    assert at(sign * 500.0)[changed] == pytest.approx(0.0, abs=1e-9)
+    assert (at(0.0)[changed] < 0) == (below[changed] < 0)
+
+
 @pytest.mark.parametrize("lag", ("ideal", "first", "second"))
 def test_guards_are_where_flows_and_spool_have_their_kinks(lag):
     """Along a straight line of spool and command, slopes change exactly between the samples where a guard changes its sign."""

@@ -249,6 +249,17 @@ def test_norm_of_unstable_and_static_systems():
     assert hinf_norm(system(3 * s / ((s + 1) * (s + 4)))) == pytest.approx((3 / 5, 2.0), rel=1e-6)  # 0 at both ends
 
 
+@pytest.mark.parametrize("σ, low", [(-1.0, -np.inf), (0.0, -1.0), (0.5, -1 / 3), (1.0, 0.0)])
+def test_a_disk_without_end_leaves_one_point_out(σ, low):
+    """α = ∞: every factor but −(1 − σ)/(1 + σ), what large α tend to; σ = −1 leaves that point at infinity."""
+    found = disk_range(np.inf, σ)
+    assert found[0] == pytest.approx(low) and found[1] == np.inf
+    assert found[2] == (np.pi if σ == 0 else np.inf)
+    if σ > -1:
+        near = disk_range(1e9, σ)
+        assert near[0] == pytest.approx(low, abs=1e-8)
+
+
 def test_disk_margin_closed_forms():
     """L = k/s: (S − T)/2 is all-pass of size 1/2, α = 2, any gain > 0, ±90°; constant L: α = 2/|S − T|."""
     d = disk_margin(system(3.7 / s))
