@@ -283,6 +283,8 @@ def suspect(source: str, changed: str, mutant: Mutant) -> str:
     if ast.dump(ast.parse(source)) == ast.dump(ast.parse(changed)):
         return "same code"
     line = source.splitlines()[mutant.line - 1]
+    if mutant.kind == "number" and re.match(r"\s*[\w ]+: .*= |[A-Z_]+ = ", line):
+        return "a default or a named constant"
     if mutant.kind == "number" and re.search(r"\d+e-\d+|EPS|eps", line):
         return "size of a tolerance"
     if mutant.kind == "comparison" and {mutant.old, mutant.new} in ({"<", "<="}, {">", ">="}):
