@@ -66,7 +66,7 @@ class CraneSide:
                 for key, value in ((f"x {k}", at), (f"room {k}", c.stroke - at), (f"lever {k}", l))}
 
     def hypotheses(self, run, claim, c_f):
-        yield from hypotheses.gains(self.law.machine.bodies, self.plant.crane, c_f)
+        yield from hypotheses.gains(self.law.machine.bodies, self.plant.crane, c_f, self.law.k_x)
         yield from (*hypotheses.friction(run), *hypotheses.geometry(run, claim.lever))
 
     def rates(self, run, c_f) -> tuple[float, float]:

@@ -11,8 +11,13 @@ from plants import machine
 from plants.components.friction import LuGre
 from plants.components.friction.enclosure import ROUNDING, total
 from plants.components.radial_pump import RadialPump
+from tests.faults.entries import Entry, make
+from workbench import simulate
 from workbench.calculus import directional
+from workbench.verification import claims as C
+from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.linear import LinearSystem
+from workbench.verification.run import Run
 
 BRISTLES = LuGre(F_c=210.0, F_s=300.0, v_s=5e-3, b=330.0, σ_0=6e6, σ_1=2e4)
 
@@ -67,3 +72,13 @@ def test_the_response_at_infinite_frequency_is_the_feedthrough():
         assert system.at(np.inf)[0, 0] == 0.7
     assert still.at(5.0)[0, 0] == 0.7
     assert moving.at(5.0)[0, 0] == pytest.approx(0.7 + 3.0 / (2.0 + 5.0j))
+
+
+def test_positive_gains_of_a_metered_crane_are_its_own():
+    """k_x of the law behind metering valves is asked about, not that of the bodies' law inside, which has none."""
+    made = make(Entry("crane", "supply", True, "", base="imvcrane-vdc"))
+    short = replace(made.scenario, duration=0.05)
+    run = Run(made.loop, short, simulate(made.loop, short))
+    found = check_hypotheses(C.Hypotheses(), run).data["assumptions"]
+    own = next(a for a in found if a["text"].startswith("K_A ≻ 0"))
+    assert own["holds"] is True and own["margin"] > 0

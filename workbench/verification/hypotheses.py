@@ -36,8 +36,9 @@ def manipulator(run, claim):
     """All of a manipulator's under virtual decomposition control."""
     law = innermost(run.loop.controller)
     plant = run.loop.plant
-    yield from (*gains(law, plant, force_rate(law, plant)), *friction(run), *geometry(run, claim.lever), *valves(run), *supply(run),
-                *reference(run), *knowledge(run, law), *signal_path(run))
+    yield from gains(law, plant, force_rate(law, plant), law.k_x)
+    yield from (*friction(run), *geometry(run, claim.lever), *valves(run), *supply(run), *reference(run))
+    yield from (*knowledge(run, law), *signal_path(run))
 
 
 def force_rate(law, plant) -> float:
@@ -45,13 +46,13 @@ def force_rate(law, plant) -> float:
     return 2 * min(law.βk_f) * plant.oil.β / law.model.oil.β
 
 
-def gains(law, plant, c_f):
+def gains(law, plant, c_f, k_x):
     """Positive gains: K_A ≻ 0 for every body, k_x, k_f > 0; with the rate they give beside c_f, the actuators' own."""
     rates = body_rates(law, plant)
     low = min(rates, key=lambda k: rates[k][0])
     c, exact = rates[low]
     c_body = min(c, c_f)
-    yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and exact and min(law.k_x) > 0, c_body, "1/s",
+    yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and exact and min(k_x) > 0, c_body, "1/s",
                      f"{low}: rate c = {c_body:.3g} 1/s" + ("" if exact else ", not confirmed exactly"),
                      "rational LDLᵀ of K_A + K_Aᵀ − c M_A")
 
