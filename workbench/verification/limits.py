@@ -6,7 +6,7 @@ Stability need not be monotone in any of them, so everything nearer than the edg
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,15 +58,17 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
     return judge
 
 
-def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 2, down: bool = False) -> Reach:
+def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 2, down: bool = False,
+         known: Mapping[float, Run] | None = None) -> Reach:
     """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
     before the first bad one and that one, two inner values a round. Stability need not be monotone, so everything nearer than
-    the edge was tried too.
+    the edge was tried too. known: runs there are already, by value.
     """
-    tried: dict[float, tuple] = {}
+    tried: dict[float, tuple] = {value: judge(run) for value, run in (known or {}).items()}
+    todo = [value for value in values if value not in tried]
     nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
-    for i in range(0, len(values), 2):
-        batch = list(values[i: i + 2])
+    for i in range(0, len(todo) if all(outcome[0] for outcome in tried.values()) else 0, 2):
+        batch = list(todo[i: i + 2])
         tried |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
         if not all(tried[v][0] for v in batch):
             break
@@ -168,7 +170,7 @@ def _limit(key, what, claim, run, own, first, least, make, bound, practical, tic
         return gone
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
     values = sorted({float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least})
-    found = scan(make, values, outcome(claim, claim.bound or bound), tick)
+    found = scan(make, values, outcome(claim, claim.bound or bound), tick, known={float(own): run})
     k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
     data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,
             "why": found.why}
