@@ -170,7 +170,8 @@ def _limit(key, what, claim, run, own, first, least, make, bound, practical, tic
         return gone
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
     values = sorted({float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least})
-    found = scan(make, values, outcome(claim, claim.bound or bound), tick, known={float(own): run})
+    known = {} if run.loop.period is None else {float(own): run}
+    found = scan(make, values, outcome(claim, claim.bound or bound), tick, known=known)
     k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
     data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,
             "why": found.why}
