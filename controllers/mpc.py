@@ -93,8 +93,6 @@ class MPC:
         if any(not isinstance(b, int) or b < 1 for b in self.blocks) or sum(self.blocks) > self.N:
             raise InputError(f"MPC: blocks {self.blocks}: expected whole numbers of samples, 1 or more, "
                              f"at most N = {self.N} together", mend="e.g. blocks=(1, 1, 2, 4): the last goes on to N")
-        if self.terminal not in ("none", "cost", "set"):
-            raise ValueError(f"terminal: {self.terminal!r} is unknown; choose from none, cost, set")
         for low, high in zip(self.each("u_min"), self.each("u_max")):
             if not low < high:
                 raise InputError(f"MPC: u_min, {low:g}, must be below u_max, {high:g}", mend="swap or widen them")

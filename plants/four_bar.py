@@ -88,8 +88,6 @@ class FourBar(System):
     def __post_init__(self):
         check_bounds(self)
         self.circuit.check_pins("circuit")
-        if self.branch not in ("above", "below"):
-            raise ValueError(f"branch: there is no {self.branch!r}; choose from above, below")
         d, low, high = float(self._gap(self.z_10)[2]), abs(self.L_2 - self.L_3), self.L_2 + self.L_3
         if not low < d < high:
             raise ValueError(f"z_10: the loop cannot close: the coupler's pin is {d:.4g} m from E, and coupler and rocker span "

@@ -239,7 +239,8 @@ def test_sensitivities_of_the_work_are_those_of_the_sources():
 def test_what_is_refused():
     for change, words in (({"L_2": 1.0}, "cannot close: the coupler's pin is .* span 4 to 6 m"), ({"L_0": 30.0}, "cannot close"),
                           ({"z_10": 0.0}, "points through the crank's joint"), ({"m_2": 0.0}, "m_2.*greater than zero"),
-                          ({"branch": "left"}, "choose from above, below"), ({"z_10": 2.5}, "at the start, the cylinder reaches"),
+                          ({"branch": "left"}, "branch: expected one of above, below, got 'left'"),
+                          ({"z_10": 2.5}, "at the start, the cylinder reaches"),
                           ({"F_0": -9e4}, "at the start, to hold -9e.04 N"), ({"L_1": float("inf")}, "finite")):
         with pytest.raises(ValueError, match=words):
             replace(PAPER, **change)

@@ -45,7 +45,7 @@ def test_fallback_is_the_plan_shifted():
 
 @pytest.mark.parametrize("changes, words", [
     ({"N": 0}, "horizon N = 0"),
-    ({"N": 2.5}, "horizon N = 2.5"),
+    ({"N": 2.5}, "^N: expected a whole number, got 2.5"),
     ({"blocks": (3, 0)}, "blocks"),
     ({"blocks": (15, 15)}, "at most N = 20"),
     ({"preview": -1}, "preview = -1"),
@@ -62,7 +62,7 @@ def test_fallback_is_the_plan_shifted():
     ({"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("Y",))}, "Y cannot be told apart"),
     ({"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X", "F_ext"))}, "X, F_ext cannot be told apart"),
     ({"terminal": "set", "room": 1.0}, "leaves no room"),
-    ({"terminal": "ball"}, "'ball' is unknown"),
+    ({"terminal": "ball"}, "^terminal: expected one of none, cost, set, got 'ball'"),
     ({"relinearise": True, "terminal": "set"}, "problem changes every sample"),
 ])
 def test_refused(changes, words):

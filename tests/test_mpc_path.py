@@ -222,7 +222,7 @@ def test_without_a_finite_model_the_last_plan_then_the_last_command_stand():
 
 @pytest.mark.parametrize("changes, words", [
     ({"iterations": 0}, "iterations = 0"),
-    ({"iterations": 1.5}, "iterations = 1.5"),
+    ({"iterations": 1.5}, "^iterations: expected a whole number, got 1.5"),
     ({"working": {"Z": 1.0}}, "no signal 'Z'"),
     ({"terminal": "set"}, "problem changes every sample"),
 ])

@@ -244,7 +244,7 @@ def test_parts_that_cannot_be_are_refused():
         Actuator("c", Force(), Pin("a"), Pin(), joint="b")
     with pytest.raises(ValueError, match="longest: 1 m is not longer"):
         Actuator("c", Force(), Pin("a"), Pin(), shortest=1.2, longest=1.0)
-    with pytest.raises(ValueError, match="method: there is no 'exact'"):
+    with pytest.raises(ValueError, match="method: expected one of projected, minimal, penalty, got 'exact'"):
         four_bar(method="exact")
 
 

@@ -63,8 +63,6 @@ class Mechanism(System):
         if not self.bodies or len(self.gravity) != 3:
             raise ValueError("bodies: a mechanism needs at least one" if not self.bodies else
                              f"gravity: expected three numbers, got {len(self.gravity)}")
-        if self.method not in ("projected", "minimal", "penalty"):
-            raise ValueError(f"method: there is no {self.method!r}; choose from projected, minimal, penalty")
         checks.check_names(self)
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "used", self.assembly.used)
