@@ -109,7 +109,7 @@ class VDC(Controller):
     def __post_init__(self):
         if why := self.unfit(self.model):
             raise why
-        if not self.k_x:
+        if isinstance(self.k_x, tuple) and not self.k_x:
             object.__setattr__(self, "k_x", bearable_k_x(self.model))
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):

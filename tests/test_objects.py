@@ -216,18 +216,28 @@ def test_every_class_refuses_wrong_values_in_every_field():
 # ---- lengths -------------------------------------------------------------------------------------
 LONG = (1.0,) * 7
 LENGTHS = [
-    (VDC, {"model": CRANE}, ("λ", "k_x", "βk_f")),
-    (MeteredVDC, {"model": MeteredArms()}, ("λ", "k_x", "Kk_f")),
-    (PID, {"model": CRANE}, ("K_p", "K_i", "K_d", "K_v", "K_f")),
+    (VDC, {"model": CRANE}, ("λ", "βk_f"), ((), LONG)),
+    (VDC, {"model": CRANE}, ("k_x",), ((1.0,) * 4, LONG)),
+    (MeteredVDC, {"model": MeteredArms()}, ("λ", "k_x", "Kk_f"), ((), LONG)),
+    (PID, {"model": CRANE}, ("K_p", "K_i", "K_d", "K_v", "K_f"), ((), LONG)),
 ]
 
 
-@pytest.mark.parametrize("law, given, fields", LENGTHS)
-def test_gains_that_are_not_one_a_joint(law, given, fields):
+@pytest.mark.parametrize("law, given, fields, wrongs", LENGTHS)
+def test_gains_that_are_not_one_a_joint(law, given, fields, wrongs):
     for field in fields:
-        for wrong in ((), LONG):
+        for wrong in wrongs:
             with pytest.raises(ValueError, match=f"{field}: expected .*got {len(wrong)}"):
                 law(**given, **{field: wrong})
+
+
+def test_only_an_empty_tuple_leaves_a_gain_out():
+    """VDC chooses k_x where it is left out; any other nothing is a wrong value."""
+    assert VDC(CRANE, k_x=()) == VDC(CRANE)
+    assert len(VDC(CRANE, k_x=()).k_x) in (1, CRANE.n)
+    for wrong in ([], "", 0.0, False, {}):
+        with pytest.raises(ValueError, match="^k_x: "):
+            VDC(CRANE, k_x=wrong)
 
 
 def test_points_that_are_not_one_a_joint():
