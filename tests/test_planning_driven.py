@@ -260,7 +260,9 @@ def test_a_pump_without_a_margin_is_refused_before_anything_is_planned(tmp_path,
     text = (EXAMPLES / "hiab-triangle-driven.yaml").read_text().replace("margin: 20 bar", "margin: 0 bar")
     (tmp_path / "none.yaml").write_text(text)
     assert cli.main(["plan", str(tmp_path / "none.yaml"), "--drive", "VDC", "--quiet"]) == 3
-    assert "none.yaml, supply: the machine's pump cannot be that of the plan" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "none.yaml, supply: the machine's pump cannot be that of the plan" in said
+    assert "margin: 0.0 Pa; it must be greater than zero" in said and "mend:" in said
 
 
 def test_a_plan_without_room_is_refused_before_anything_is_planned(tmp_path, capsys):

@@ -140,7 +140,7 @@ def driver(task, name: str):
     try:
         plant = on_supply(task.crane.machine, task.supply)
     except ValueError as why:
-        if isinstance(why, InputError):
+        if isinstance(why, InputError) and why.mend:
             raise
         raise InputError(f"the machine's pump cannot be that of the plan: {why}", key="supply",
                          mend="a pump that follows its load needs a margin above zero") from None
