@@ -259,7 +259,7 @@ def test_a_rod_damped_more_than_its_gain_bears_is_refused():
 
 def test_oil_that_yields_costs_little_but_has_no_ledger():
     """The law of the quasistatic arm on its twin with compressible chambers, which it does not know."""
-    loop = ClosedLoop(MeteredTwin(ARM), Sampled(MeteredVDC(ARM), 2e-3))
+    loop = ClosedLoop(MeteredTwin(of=ARM), Sampled(MeteredVDC(ARM), 2e-3))
     log = simulate(loop, Scenario(reference=Waypoints("output", ("start", (-0.35,), "start"), leg=1.5), duration=3.5))
     e = np.abs(log.array("θ_1_d") - log.array("θ_1"))[log.time > 0.5]
     assert log.status.completed and 1e-5 < e.max() < 2e-3
