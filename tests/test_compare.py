@@ -56,8 +56,9 @@ def test_numbers_are_those_of_the_run_and_its_verdicts(found):
 def test_a_limit_shown_is_the_one_that_was_searched(two_joint):
     form = ("plant: {{machine: hiab-xs031, lock: {{extension: 0.5 m}}}}\ncontroller: PID\nscenario: {{duration: 4 s}}\n"
             "claims: {claims}\n")
-    asked = loads(form.format(claims="{sample-time-limit: {up_to: 4 ms}, delay-limit: false}"), "asked.yaml")
-    other = loads(form.format(claims="{sample-time-limit: false, delay-limit: false}"), "not.yaml")
+    claims = "{practical-stability: false, sample-time-limit: {up_to: 4 ms}, delay-limit: false}"
+    asked = loads(form.format(claims=claims), "asked.yaml")
+    other = loads(form.format(claims="{practical-stability: false, sample-time-limit: false, delay-limit: false}"), "not.yaml")
     found = compare([asked, other])
     limit = next(v for v in found.entries[0].verdicts if v.key == "sample-time-limit")
     assert found.entries[0].sample_time == limit.data["good"] and found.entries[1].sample_time is None

@@ -80,6 +80,7 @@ def an_analysis(t):
 HOLDS = Verdict("tip-error", "tip error ≤ 5 mm", True, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s",
                 (Assumption("pistons inside their strokes", True, 0.08, "m", "t = 3 s"),), "[Petrovic22] (99)")
 VIOLATED = Verdict("energy", "energy balance of the run", False, "numerical", -0.03, "1", 0.01, "friction")
+STABLE = Verdict("practical-stability", "comes back from other starts", True, "sampled")
 UNDECIDED = Verdict("cuts", "virtual power flows cancel", None, worst="no run reached its end")
 ASIDE = Verdict("theorem", "hypotheses of the theorem", False, "numerical", worst="hold 1 ms", counted=False,
                 assumptions=(Assumption("no hold", False), Assumption("bulk modulus known", None)))
@@ -139,7 +140,8 @@ def test_minimal_content_is_one_page_with_the_verdicts():
 
 
 @pytest.mark.parametrize("verdicts, word, lead", [
-    ((HOLDS,), "holds", "Yes."), ((HOLDS, ASIDE), "holds", "Yes."), ((HOLDS, UNDECIDED), "undecided", "Not decided."),
+    ((STABLE,), "holds", "Yes."), ((STABLE, HOLDS, ASIDE), "holds", "Yes."), ((HOLDS,), "holds", "The requirements hold."),
+    ((HOLDS, replace(STABLE, counted=False)), "holds", "The requirements hold."), ((HOLDS, UNDECIDED), "undecided", "Not decided."),
     ((UNDECIDED, VIOLATED, HOLDS), "violated", "No."), ((ASIDE,), "undecided", "No answer."), ((), "undecided",
                                                                                                "No answer.")])
 def test_the_answer_never_rounds_up(verdicts, word, lead):

@@ -75,7 +75,7 @@ def test_a_conclusion_is_as_strong_as_its_weakest_ground(given):
 class Ended:
     """A run that ended, its pistons inside, its chambers full."""
 
-    left = hollow = (math.inf, "")
+    left = hollow = crossed = (math.inf, "")
     log = type("Log", (), {"status": type("Status", (), {"completed": True})})
 
 

@@ -28,7 +28,8 @@ TURNING = 0.7  # |λ| h of one that turns or grows, at most
 ADDED = 0.1  # share of a damping ratio that the method may add to it
 UNDAMPED = 0.1  # change of the logarithm of an amplitude over a run below which a mode counts as undamped
 EXPLICIT = 20  # times more explicit steps than implicit ones are taken before these are made implicit
-MOST_STEPS = 50_000_000  # of a run
+MOST_STEPS = 10_000_000  # of a run
+BEYOND = 1e12  # 1/s: faster than any mode of a machine; a run that has such ones has left all numbers, and diverges by itself
 LOOKS = 5  # instants of a run at which its modes are looked at
 STRICTER = 0.8  # a step that need not be shorter than this share of the one taken is left as it is
 NEAR = 0.01  # of a run, from one such instant to the one beside it
@@ -101,7 +102,7 @@ def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -
 
     implicit: it is that already.
     """
-    λ = λ[np.abs(λ) > 0]
+    λ = λ[(np.abs(λ) > 0) & (np.abs(λ) < BEYOND)]
     turns = (np.abs(λ.imag) > np.abs(λ.real)) | (λ.real > 0)
     turning = float(np.max(np.abs(λ[turns]), initial=0.0))
     decaying = 0.0 if implicit else float(np.max(np.abs(λ[~turns]), initial=0.0))
@@ -117,7 +118,7 @@ def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -
 
 def check(λ: np.ndarray, length: float) -> None:
     """InputError for a mode that turns too fast to be followed over `length` (s) at all."""
-    λ = λ[np.abs(λ.imag) > np.abs(λ.real)]
+    λ = λ[(np.abs(λ.imag) > np.abs(λ.real)) & (np.abs(λ) < BEYOND)]
     steps = length / _longest(λ, length)
     if steps > MOST_STEPS:
         raise InputError(f"scenario: the flow has a mode of {np.abs(λ).max():.3g} rad/s, and steps that follow it are "

@@ -158,7 +158,7 @@ def check(found: Results) -> None:
     causes = ("friction", "derivative", "valve", "saturation", "hold")
     assert all(cause in row.cause for cause, row in zip(causes, others)), [row.cause for row in others]
     stribeck, lugre, valve, limited, hold = others
-    assert stribeck.excess < 1e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top  # friction costs little,
+    assert stribeck.excess < 2e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top  # friction costs little,
     assert valve.excess > valve.top and valve.share > 0.5  # a lagging valve is no small perturbation,
     assert limited.share > 0.1 and limited.error > 1e4 * sound.error  # and a limited one does not follow
     assert 0.4 < hold.share < 0.7
