@@ -236,7 +236,7 @@ def test_it_follows_and_says_why():
 
 @pytest.mark.parametrize("plant, law, T_s, cause, unmet", [
     (CRANE, MeteredVDC(changed(CRANE, {"payload.mass": 0.0})), 1e-3, "model", "model is the plant"),
-    (CRANE, None, 40e-3, "saturation", "within ±1"),
+    (CRANE, None, 30e-3, "saturation", "within ±1"),
     (changed(CRANE, {"pump.P_M": 120e5}), None, 1e-3, "valve inverse", "pump's pressure moves rod 1"),
     (changed(CRANE, {"pump.Q": 8e-3 / 60}), None, 1e-3, "valve inverse", "pump's pressure moves rod 2"),
     (changed(CRANE, {"all.valve.c_p1": 4e-9, "all.valve.c_n2": 4e-9}), None, 1e-3, "valve inverse", "within ±1"),
