@@ -135,6 +135,7 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     assumed = {a["text"]: a["holds"] for a in said["hypotheses"].data["assumptions"]}
     assert not said["hypotheses"].counted and said["hypotheses"].holds is False and assumed["continuous law, no hold"] is False
     assert assumed["the law is told the supply pressure"] and assumed["the controller's model is the plant"]
+    assert assumed["no valve waits for its pump"] is False
     assert "nothing unknown between plant and law" not in assumed
     assert abs(found.account.gap) < 0.05 and found.error.max() < 1e-3
 
