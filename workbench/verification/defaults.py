@@ -95,7 +95,7 @@ def _practical(about: _Loop) -> list:
     if about.predictive is None:
         return [C.PracticalStability(settle=settle)]
     brief = min(2 * about.length, max(BRIEF, 3 * settle))
-    return [C.PracticalStability(runs=FEW, settle=settle, duration=brief)]
+    return [C.PracticalStability(runs=FEW, settle=settle, duration=brief, longest=2 * brief)]
 
 
 def _settle(about: _Loop) -> float:

@@ -160,8 +160,9 @@ def disturbed(claim, run: Run, starts: list[Start], allowed, modes: Modes, tick)
     """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
     slowest = modes.slowest.settles if modes.slowest else 0.0
     twice = 2 * run.scenario.length()
-    most = max(twice, claim.longest)
-    duration = max(claim.duration or twice, min(slowest, most))
+    first = claim.duration or twice
+    most = max(first, claim.longest)
+    duration = max(first, min(slowest, most))
     signals = judged(run, sizes(run, claim.spread), allowed)
     todo, found = list(range(len(starts))), [None] * len(starts)
     while True:
