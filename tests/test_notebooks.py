@@ -21,14 +21,25 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 REPORTS = {"tune_vdc": "tuned.pdf"}  # what a notebook writes
 
 
+def executed(path, folder):
+    """The notebook with its outputs. A kernel and its client that both wait for the other's message are started again."""
+    known = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    for left in (2, 1, 0):
+        book = nbformat.read(path, 4)
+        client = nbclient.NotebookClient(book, timeout=150, resources={"metadata": {"path": str(folder)}})
+        try:
+            client.execute(env=os.environ | {"PYTHONPATH": known})
+            return book
+        except nbclient.exceptions.CellTimeoutError:
+            if not left:
+                raise
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_runs_headless(path, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     folder = shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
-    book = nbformat.read(path, 4)
-    known = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    client = nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": str(folder)}})
-    client.execute(env=os.environ | {"PYTHONPATH": known})
+    book = executed(path, folder)
     outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) >= 4
     assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
