@@ -262,7 +262,7 @@ def check_linear(claim, run: Run) -> Verdict:
     margin = float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None
     return Verdict("linear", text, holds, "numerical", margin, "rad", claim.phase,
                    f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
-                   f"phase {np.degrees(least['phase']):.3g}°, delay at most "
+                   f"phase {np.degrees(least['phase']):.3g}°, delay near "
                    f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s", source=source,
                    assumptions=note, counted=claim.counted, data=data)
 
