@@ -47,11 +47,19 @@ PARTS = (  # (module, owner or "", function, part)
 
 def process(arguments: list[str], cache: Path | None = None) -> tuple[float, float, int]:
     """(wall, processor, exit code) of one Python process."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | ({"FLUIDPROOF_CACHE": str(cache)} if cache else {})
+    environment = (
+        os.environ | {"PYTHONPATH": str(ROOT)} | ({"FLUIDPROOF_CACHE": str(cache)} if cache else {})
+    )
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, check=False
+    )
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.returncode
+    return (
+        wall,
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        done.returncode,
+    )
 
 
 def measured(name, arguments, repeat, target=None, cache=None, fresh=False):
@@ -60,7 +68,9 @@ def measured(name, arguments, repeat, target=None, cache=None, fresh=False):
     for _ in range(repeat):
         with tempfile.TemporaryDirectory() as empty:
             runs.append(process(arguments, Path(empty) if fresh else cache))
-    return row(name, [(wall, cpu) for wall, cpu, _ in runs], target=target, note=f"exit {runs[-1][2]}")
+    return row(
+        name, [(wall, cpu) for wall, cpu, _ in runs], target=target, note=f"exit {runs[-1][2]}"
+    )
 
 
 # ---- where the time goes --------------------------------------------------------------------------------------------
@@ -76,6 +86,7 @@ class Split:
 
     def around(self, f, part, now=time.thread_time):
         """f, with its time counted for `part`."""
+
         def counted(*arguments, **options):
             local = self.local
             if not hasattr(local, "stack"):
@@ -89,6 +100,7 @@ class Split:
                 self._book(now)
                 local.stack.pop()
                 local.since = now()
+
         return counted
 
 
@@ -131,9 +143,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--case", default="examples/hiab-xs031.yaml")
-    parser.add_argument("--before", metavar="COMMIT", help="time the wheel of this commit beside that of --now, and nothing else")
-    parser.add_argument("--now", metavar="COMMIT", default="HEAD", help="the other commit (default HEAD)")
-    parser.add_argument("--split", metavar="CACHE", help="only run in this process and print the split")
+    parser.add_argument(
+        "--before",
+        metavar="COMMIT",
+        help="time the wheel of this commit beside that of --now, and nothing else",
+    )
+    parser.add_argument(
+        "--now", metavar="COMMIT", default="HEAD", help="the other commit (default HEAD)"
+    )
+    parser.add_argument(
+        "--split", metavar="CACHE", help="only run in this process and print the split"
+    )
     options = parser.parse_args()
     if options.before:
         print(machine_in_words())
@@ -146,18 +166,30 @@ def main():
             return split(options.case, cache, report)
         verify = ["-c", VERIFY, options.case, "--report", str(report)]
         print(machine_in_words())
-        first = measured("verify-stability FILE --report, first use", verify, max(1, options.repeat // 2), 25.0, fresh=True)
+        first = measured(
+            "verify-stability FILE --report, first use",
+            verify,
+            max(1, options.repeat // 2),
+            25.0,
+            fresh=True,
+        )
         process(verify, cache)
-        rows = [first,
-                measured("verify-stability FILE --report, warm", verify, options.repeat, 10.0, cache),
-                measured("verify-stability --help", ["-c", VERIFY, "--help"], options.repeat, 0.3),
-                measured("import workbench", ["-c", "import workbench"], options.repeat),
-                measured("bare interpreter", ["-c", ""], options.repeat)]
+        rows = [
+            first,
+            measured("verify-stability FILE --report, warm", verify, options.repeat, 10.0, cache),
+            measured("verify-stability --help", ["-c", VERIFY, "--help"], options.repeat, 0.3),
+            measured("import workbench", ["-c", "import workbench"], options.repeat),
+            measured("bare interpreter", ["-c", ""], options.repeat),
+        ]
         print(table(rows, "seconds", ratio=False))
         for what, where in (("warm", folder), ("first use", str(Path(folder) / "empty"))):
             print(f"\nsplit, {what}")
             sys.stdout.flush()
-            subprocess.run([sys.executable, __file__, "--case", options.case, "--split", where], cwd=ROOT, check=False)
+            subprocess.run(
+                [sys.executable, __file__, "--case", options.case, "--split", where],
+                cwd=ROOT,
+                check=False,
+            )
         print(machine_in_words())
 
 

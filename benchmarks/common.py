@@ -73,10 +73,18 @@ def timed(run: Callable, repeat: int, warm: int = 1) -> list[tuple[float, float]
     return found
 
 
-def row(name: str, seconds: list[tuple[float, float]], per: float = 1.0, target: float | None = None, note: str = "") -> Row:
+def row(
+    name: str,
+    seconds: list[tuple[float, float]],
+    per: float = 1.0,
+    target: float | None = None,
+    note: str = "",
+) -> Row:
     """Medians and extremes of the timings (wall, processor), divided by `per` (simulated seconds)."""
     wall = [w / per for w, _ in seconds]
-    return Row(name, median(wall), min(wall), max(wall), median(c for _, c in seconds) / per, target, note)
+    return Row(
+        name, median(wall), min(wall), max(wall), median(c for _, c in seconds) / per, target, note
+    )
 
 
 def table(rows: list[Row], what: str, ratio: bool = True) -> str:
@@ -87,13 +95,17 @@ def table(rows: list[Row], what: str, ratio: bool = True) -> str:
     for r in rows:
         goal = "" if r.target is None else f"{r.target:g}"
         times = f"  {r.processor / rows[0].processor:11.1f}" if ratio else ""
-        lines.append(f"{r.name:{width}}  {r.value:9.3g}  {r.low:9.3g}  {r.high:9.3g}  {r.processor:9.3g}  {goal:>6}  "
-                     f"{r.verdict:6}{times}  {r.note}".rstrip())
+        lines.append(
+            f"{r.name:{width}}  {r.value:9.3g}  {r.low:9.3g}  {r.high:9.3g}  {r.processor:9.3g}  {goal:>6}  "
+            f"{r.verdict:6}{times}  {r.note}".rstrip()
+        )
     return "\n".join(lines)
 
 
 def machine_in_words() -> str:
     """Cores, system, Python, and the load while measuring: other work on the machine makes every figure worse."""
     load = "/".join(f"{v:.1f}" for v in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
-    return (f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}, "
-            f"load {load} (1/5/15 min)")
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}, "
+        f"load {load} (1/5/15 min)"
+    )

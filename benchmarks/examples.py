@@ -48,15 +48,28 @@ def main() -> int:
         text = path.read_text("utf-8")
         with tempfile.TemporaryDirectory() as folder:
             verb, *rest = command(path, text, folder)
-            own = call.format(*["verify_stability"] * 2) if verb == "verify" else call.format(*["main"] * 2)
+            own = (
+                call.format(*["verify_stability"] * 2)
+                if verb == "verify"
+                else call.format(*["main"] * 2)
+            )
             arguments = rest if verb == "verify" else [verb, *rest]
             begin = time.perf_counter()
-            done = subprocess.run([sys.executable, "-c", own, *arguments], cwd=folder, env=environment, capture_output=True,
-                                  text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, "-c", own, *arguments],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         right = done.returncode == stated(text)
         wrong += not right
-        print(f"{path.stem:24}  exit {done.returncode}, stated {stated(text)}  {time.perf_counter() - begin:7.1f} s  "
-              f"{'' if right else 'DIFFERS'}".rstrip(), flush=True)
+        print(
+            f"{path.stem:24}  exit {done.returncode}, stated {stated(text)}  {time.perf_counter() - begin:7.1f} s  "
+            f"{'' if right else 'DIFFERS'}".rstrip(),
+            flush=True,
+        )
         if not right:
             print(done.stdout[-2000:] + done.stderr[-500:])
     print(machine_in_words())

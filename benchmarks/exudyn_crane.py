@@ -20,7 +20,9 @@ def spring_lengths(plant) -> list[float]:
     q = plant.pose
     f, _ = plant.inverse_dynamics(q, [0.0] * plant.n, [0.0] * plant.n)
     x, _, _ = plant.cylinder_motion(q, [0.0] * plant.n)
-    return [x_i + s.revolute.x0 + f_i / STIFFNESS - SAG for x_i, s, f_i in zip(x, plant.structures, f)]
+    return [
+        x_i + s.revolute.x0 + f_i / STIFFNESS - SAG for x_i, s, f_i in zip(x, plant.structures, f)
+    ]
 
 
 @final
@@ -43,10 +45,12 @@ class SpringCrane(System):
 
     def rhs(self, t, x, u):
         m = self.plant_model
-        q, qd = list(x[: m.n]), list(x[m.n:])
+        q, qd = list(x[: m.n]), list(x[m.n :])
         pos, xd, _ = m.cylinder_motion(q, qd)
-        f_c = [STIFFNESS * (d0 - p - s.revolute.x0) - DAMPING * v
-               for d0, p, v, s in zip(spring_lengths(m), pos, xd, m.structures)]
+        f_c = [
+            STIFFNESS * (d0 - p - s.revolute.x0) - DAMPING * v
+            for d0, p, v, s in zip(spring_lengths(m), pos, xd, m.structures)
+        ]
         return [*qd, *m.forward_dynamics(q, qd, f_c)]
 
 
@@ -65,29 +69,59 @@ class ExudynCrane:
             arm_at = base.then(frames["B1"])
             end_at = arm_at.then(frames["Tc"]).then(frames["E1"])
             in_arm = frames["Tc"].then(frames["E1"])
-            following = plant.structures[j + 1].revolute.link if j + 1 < len(plant.structures) else plant.payload
+            following = (
+                plant.structures[j + 1].revolute.link
+                if j + 1 < len(plant.structures)
+                else plant.payload
+            )
             arm = self._body(r.arm.joined(following.moved(_frame(in_arm))), arm_at)
             case_at = base.then(frames["B3"])
-            case, piston = self._body(r.case, case_at), self._body(r.piston, case_at.then(frames["B4"]))
+            case, piston = (
+                self._body(r.case, case_at),
+                self._body(r.piston, case_at.then(frames["B4"])),
+            )
             axis = _matrix(base)[:, 2].tolist()
             pin = arm_at.then(frames["Tc"]).r
-            self.mbs.CreateRevoluteJoint(itemNumbers=[before, arm], position=list(arm_at.r), axis=axis)
-            self.mbs.CreateRevoluteJoint(itemNumbers=[before, case], position=list(case_at.r), axis=axis)
-            self.mbs.CreatePrismaticJoint(itemNumbers=[case, piston], position=list(case_at.r),
-                                          axis=_matrix(case_at)[:, 0].tolist())
-            self.mbs.CreateGenericJoint(itemNumbers=[arm, piston], position=list(pin),
-                                        constrainedAxes=[1, 1, 0, 0, 0, 0], rotationMatrixAxes=_matrix(base))
-            self.mbs.CreateSpringDamper(itemNumbers=[case, arm], localPosition0=[0, 0, 0], localPosition1=[r.L1, 0, 0],
-                                        referenceLength=lengths[j], stiffness=STIFFNESS, damping=DAMPING)
+            self.mbs.CreateRevoluteJoint(
+                itemNumbers=[before, arm], position=list(arm_at.r), axis=axis
+            )
+            self.mbs.CreateRevoluteJoint(
+                itemNumbers=[before, case], position=list(case_at.r), axis=axis
+            )
+            self.mbs.CreatePrismaticJoint(
+                itemNumbers=[case, piston],
+                position=list(case_at.r),
+                axis=_matrix(case_at)[:, 0].tolist(),
+            )
+            self.mbs.CreateGenericJoint(
+                itemNumbers=[arm, piston],
+                position=list(pin),
+                constrainedAxes=[1, 1, 0, 0, 0, 0],
+                rotationMatrixAxes=_matrix(base),
+            )
+            self.mbs.CreateSpringDamper(
+                itemNumbers=[case, arm],
+                localPosition0=[0, 0, 0],
+                localPosition1=[r.L1, 0, 0],
+                referenceLength=lengths[j],
+                stiffness=STIFFNESS,
+                damping=DAMPING,
+            )
             self.arms.append(arm)
             base, before = end_at, arm
         self.mbs.Assemble()
 
     def _body(self, body, at):
         M = body.matrix()
-        inertia = RigidBodyInertia(mass=body.mass, inertiaTensor=M[3:, 3:], com=np.array(body.com, float))
-        return self.mbs.CreateRigidBody(inertia=inertia, referencePosition=list(map(float, at.r)),
-                                        referenceRotationMatrix=_matrix(at), gravity=[0.0, -self.plant.g, 0.0])
+        inertia = RigidBodyInertia(
+            mass=body.mass, inertiaTensor=M[3:, 3:], com=np.array(body.com, float)
+        )
+        return self.mbs.CreateRigidBody(
+            inertia=inertia,
+            referencePosition=list(map(float, at.r)),
+            referenceRotationMatrix=_matrix(at),
+            gravity=[0.0, -self.plant.g, 0.0],
+        )
 
     def run(self, span: float, h: float) -> np.ndarray:
         """Joint positions after `span`, generalised alpha with steps h (explicit methods cannot hold the joints)."""

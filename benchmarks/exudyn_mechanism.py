@@ -6,7 +6,10 @@ import exudyn as exu
 import numpy as np
 from exudyn.rigidBodyUtilities import RigidBodyInertia
 
-REDUNDANT = {"four-bar": [1, 1, 0, 0, 0, 0], "bricard": [1, 1, 1, 1, 0, 0]}  # rows of the last joint that are kept
+REDUNDANT = {
+    "four-bar": [1, 1, 0, 0, 0, 0],
+    "bricard": [1, 1, 1, 1, 0, 0],
+}  # rows of the last joint that are kept
 
 
 class ExudynMechanism:
@@ -28,8 +31,14 @@ class ExudynMechanism:
             axis = self._turn(motion, p) @ np.array(b.axis)
             self._joint(b.joint, self._item(p), self.bodies[j], self._at(motion, p, b.point), axis)
         for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
-            self._joint(loop.joint, self._item(a), self._item(b), self._at(motion, a, loop.a.point),
-                        self._turn(motion, a) @ np.array(loop.a.axis), rows)
+            self._joint(
+                loop.joint,
+                self._item(a),
+                self._item(b),
+                self._at(motion, a, loop.a.point),
+                self._turn(motion, a) @ np.array(loop.a.axis),
+                rows,
+            )
         self.mbs.Assemble()
 
     def _item(self, j):
@@ -39,7 +48,11 @@ class ExudynMechanism:
         return np.eye(3) if j < 0 else np.array(motion.R[j], float).reshape(3, 3)
 
     def _at(self, motion, j, point):
-        return np.array(point, float) if j < 0 else np.array(motion.r[j], float) + self._turn(motion, j) @ np.array(point)
+        return (
+            np.array(point, float)
+            if j < 0
+            else np.array(motion.r[j], float) + self._turn(motion, j) @ np.array(point)
+        )
 
     def _body(self, b, motion, j):
         xx, yy, zz, xy, xz, yz = b.inertia
@@ -47,9 +60,13 @@ class ExudynMechanism:
         about = J + b.mass * (com @ com * np.eye(3) - np.outer(com, com))
         (v, ω), r = motion.Z[j], np.array(motion.r[j], float)
         return self.mbs.CreateRigidBody(
-            inertia=RigidBodyInertia(mass=b.mass, inertiaTensor=about, com=com), referencePosition=r.tolist(),
-            referenceRotationMatrix=self._turn(motion, j), initialVelocity=(np.array(v, float) + np.cross(ω, r)).tolist(),
-            initialAngularVelocity=list(map(float, ω)), gravity=list(self.m.gravity))
+            inertia=RigidBodyInertia(mass=b.mass, inertiaTensor=about, com=com),
+            referencePosition=r.tolist(),
+            referenceRotationMatrix=self._turn(motion, j),
+            initialVelocity=(np.array(v, float) + np.cross(ω, r)).tolist(),
+            initialAngularVelocity=list(map(float, ω)),
+            gravity=list(self.m.gravity),
+        )
 
     def _joint(self, kind, a, b, at, axis, rows=None):
         at, axis = list(map(float, at)), axis / np.linalg.norm(axis)
@@ -58,7 +75,9 @@ class ExudynMechanism:
         elif rows is not None:
             across = np.linalg.svd(axis[None, :])[2][1]
             frame = np.column_stack([across, np.cross(axis, across), axis])
-            self.mbs.CreateGenericJoint(itemNumbers=[a, b], position=at, constrainedAxes=rows, rotationMatrixAxes=frame)
+            self.mbs.CreateGenericJoint(
+                itemNumbers=[a, b], position=at, constrainedAxes=rows, rotationMatrixAxes=frame
+            )
         elif kind == "revolute":
             self.mbs.CreateRevoluteJoint(itemNumbers=[a, b], position=at, axis=axis.tolist())
         else:
@@ -74,4 +93,6 @@ class ExudynMechanism:
         settings.solutionSettings.writeSolutionToFile = False
         settings.linearSolverType = exu.LinearSolverType.EigenSparse
         self.mbs.SolveDynamic(settings)
-        return np.array([self.mbs.GetObjectOutputBody(b, exu.OutputVariableType.Position) for b in self.bodies])
+        return np.array(
+            [self.mbs.GetObjectOutputBody(b, exu.OutputVariableType.Position) for b in self.bodies]
+        )

@@ -32,7 +32,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-os.environ.setdefault("FLUIDPROOF_OPTIMISE", "-Og")  # most of what is compiled runs for seconds only
+os.environ.setdefault(
+    "FLUIDPROOF_OPTIMISE", "-Og"
+)  # most of what is compiled runs for seconds only
 
 from tests.faults.entries import FAMILIES, Entry, entries, make  # noqa: E402
 from tests.faults.judging import FAULT, HOLDS, KILLED, UNDECIDED, VIOLATED, Outcome, digest, judged  # noqa: E402
@@ -43,7 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = select(entries(), options)
     if options.list:
         for entry in chosen:
-            print(f"{entry.family:10} {'sound' if entry.sound else 'fault'}  {entry.name}: {entry.why}")
+            print(
+                f"{entry.family:10} {'sound' if entry.sound else 'fault'}  {entry.name}: {entry.why}"
+            )
         return 0
     if options.evidence:
         return show_evidence(chosen)
@@ -51,24 +55,40 @@ def main(arguments: list[str] | None = None) -> int:
     found = run(chosen, options)
     print_table(found)
     print_lists(found)
-    print(f"{len(found)} loops, median {median(o.seconds for o in found):.2f} s, {perf_counter() - begun:.0f} s in all")
+    print(
+        f"{len(found)} loops, median {median(o.seconds for o in found):.2f} s, {perf_counter() - begun:.0f} s in all"
+    )
     bad = [o for o in found if o.wrong_yes or o.exit == FAULT]
     return 1 if bad else 0
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", action="append", choices=FAMILIES, help="only this family; may be repeated")
-    parser.add_argument("--only", action="append", metavar="NAME", help="only entries of this name, * and ? allowed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--family", action="append", choices=FAMILIES, help="only this family; may be repeated"
+    )
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="only entries of this name, * and ? allowed"
+    )
     parser.add_argument("--sound", action="store_true", help="only sound loops")
     parser.add_argument("--faults", action="store_true", help="only faults")
     parser.add_argument("--quick", action="store_true", help="only those that the tests draw from")
     parser.add_argument("--sample", type=int, metavar="N", help="that many, drawn at random")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", metavar="FILE", help="write the outcomes there, one by one, and go on from it")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the outcomes there, one by one, and go on from it"
+    )
     parser.add_argument("--processes", type=int, default=1, choices=(1, 2))
-    parser.add_argument("--limit", type=float, default=120.0, metavar="S", help="most processor time for one entry")
-    parser.add_argument("--evidence", action="store_true", help="check that faults are faults, and sound loops sound")
+    parser.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="most processor time for one entry"
+    )
+    parser.add_argument(
+        "--evidence",
+        action="store_true",
+        help="check that faults are faults, and sound loops sound",
+    )
     parser.add_argument("--list", action="store_true", help="print names and reasons")
     parser.add_argument("--verbose", action="store_true", help="print what is said of every entry")
     return parser
@@ -92,7 +112,11 @@ def select(everything: Iterable[Entry], options) -> list[Entry]:
 def run(chosen: list[Entry], options) -> list[Outcome]:
     """Outcomes in the order of the entries; those a file has already are not computed again."""
     known = _known(options.json)
-    found = {e.name: known[e.name] for e in chosen if e.name in known and known[e.name].digest == digest(e)}
+    found = {
+        e.name: known[e.name]
+        for e in chosen
+        if e.name in known and known[e.name].digest == digest(e)
+    }
     left = [e for e in chosen if e.name not in found]
     workers = [Worker() for _ in range(options.processes)]
     waiting = list(reversed(left))
@@ -164,7 +188,17 @@ class Worker:
 
     def _ended(self, entry: Entry, code: int, why: str) -> Outcome:
         self.stop()
-        return Outcome(entry.name, entry.family, entry.sound, code, perf_counter() - self.begun, None, (why,), (), digest(entry))
+        return Outcome(
+            entry.name,
+            entry.family,
+            entry.sound,
+            code,
+            perf_counter() - self.begun,
+            None,
+            (why,),
+            (),
+            digest(entry),
+        )
 
     def stop(self) -> None:
         if self.process is not None:
@@ -201,7 +235,12 @@ def _known(path: str | None) -> dict[str, Outcome]:
         return {}
     lines = Path(path).read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines if line.strip()]
-    return {row["name"]: Outcome(**{**row, "text": tuple(row["text"]), "holding": tuple(row["holding"])}) for row in rows}
+    return {
+        row["name"]: Outcome(
+            **{**row, "text": tuple(row["text"]), "holding": tuple(row["holding"])}
+        )
+        for row in rows
+    }
 
 
 def _keep(path: str | None, outcome: Outcome) -> None:
@@ -224,7 +263,19 @@ def _tell(outcome: Outcome, done: int, total: int, verbose: bool) -> None:
 # ---- what is printed --------------------------------------------------------------------------------------------------
 def print_table(found: list[Outcome]) -> None:
     """One line a family."""
-    head = ("family", "faults", "refused", "undecided", "WRONG YES", "cause named", "sound", "hold", "undecided", "violated", "s")
+    head = (
+        "family",
+        "faults",
+        "refused",
+        "undecided",
+        "WRONG YES",
+        "cause named",
+        "sound",
+        "hold",
+        "undecided",
+        "violated",
+        "s",
+    )
     rows = [head]
     for family in (*FAMILIES, "all"):
         own = [o for o in found if family in (o.family, "all")]
@@ -232,7 +283,14 @@ def print_table(found: list[Outcome]) -> None:
             rows.append((family, *_counts(own)))
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(head))]
     for first, *rest in rows:
-        print("  ".join([str(first).ljust(widths[0]), *(str(cell).rjust(width) for cell, width in zip(rest, widths[1:]))]))
+        print(
+            "  ".join(
+                [
+                    str(first).ljust(widths[0]),
+                    *(str(cell).rjust(width) for cell, width in zip(rest, widths[1:])),
+                ]
+            )
+        )
 
 
 def _counts(own: list[Outcome]) -> tuple:
@@ -244,17 +302,31 @@ def _counts(own: list[Outcome]) -> tuple:
     undecided = sum(o.exit == UNDECIDED for o in faults)
     other = [sum(o.exit == code for o in sound) for code in (HOLDS, UNDECIDED)]
     violated = len(sound) - sum(other)
-    return (len(faults), refused, undecided, sum(o.wrong_yes for o in faults), named, len(sound), *other, violated,
-            f"{sum(o.seconds for o in own):.0f}")
+    return (
+        len(faults),
+        refused,
+        undecided,
+        sum(o.wrong_yes for o in faults),
+        named,
+        len(sound),
+        *other,
+        violated,
+        f"{sum(o.seconds for o in own):.0f}",
+    )
 
 
 def print_lists(found: list[Outcome]) -> None:
     """Every wrong yes, every sound loop that does not hold, every failure of the workbench, every cause that is not named."""
-    lists = (("WRONG YES", [o for o in found if o.wrong_yes]),
-             ("sound, violated", [o for o in found if o.sound and o.exit not in (HOLDS, UNDECIDED)]),
-             ("sound, undecided", [o for o in found if o.sound and o.exit == UNDECIDED]),
-             ("fault of the workbench, or killed", [o for o in found if not o.sound and o.exit in (FAULT, KILLED)]),
-             ("cause not named", [o for o in found if o.exit == VIOLATED and o.named is False]))
+    lists = (
+        ("WRONG YES", [o for o in found if o.wrong_yes]),
+        ("sound, violated", [o for o in found if o.sound and o.exit not in (HOLDS, UNDECIDED)]),
+        ("sound, undecided", [o for o in found if o.sound and o.exit == UNDECIDED]),
+        (
+            "fault of the workbench, or killed",
+            [o for o in found if not o.sound and o.exit in (FAULT, KILLED)],
+        ),
+        ("cause not named", [o for o in found if o.exit == VIOLATED and o.named is False]),
+    )
     for title, some in lists:
         if some:
             print(f"\n{title}: {len(some)}")
@@ -280,7 +352,10 @@ def show_evidence(chosen: list[Entry]) -> int:
             holds, text = False, f"{type(why).__name__}: {why}"
         missing += not holds
         kind = "sound" if entry.sound else "fault"
-        print(f"{'      ' if holds else 'MISSING'} {entry.family} {kind} {entry.name}: {text[:200]}", flush=True)
+        print(
+            f"{'      ' if holds else 'MISSING'} {entry.family} {kind} {entry.name}: {text[:200]}",
+            flush=True,
+        )
     print(f"{len(chosen)} entries, {missing} without evidence")
     return 1 if missing else 0
 

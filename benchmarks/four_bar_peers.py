@@ -20,7 +20,13 @@ from plants.components.friction import Frictionless
 from workbench import Signal
 from workbench.parameters import Unit
 
-PIECES = ((0.0, 1.0, 0.0), (1.0, 2.5, 1.0), (2.5, 5.0, 0.0), (5.0, 8.0, -1.0), (8.0, 30.0, 0.0))  # from, to, opening
+PIECES = (
+    (0.0, 1.0, 0.0),
+    (1.0, 2.5, 1.0),
+    (2.5, 5.0, 0.0),
+    (5.0, 8.0, -1.0),
+    (8.0, 30.0, 0.0),
+)  # from, to, opening
 BENGISU, BROWN, LUGRE, FILM = range(4)
 
 
@@ -42,7 +48,9 @@ def _friction(law, v, z, h, out):
             return (F_s - F_s * (r - 1) ** 2) * way + b * v
         return (F_c + (F_s - F_c) * exp(-200.0 * (abs(v) - v_s))) * way + b * v
     if law == BROWN:
-        return (F_c * tanh(4 * r) + (F_s - F_c) * r / (r * r / 4 + 0.75) ** 2) * way + b * v * tanh(4.0)
+        return (F_c * tanh(4 * r) + (F_s - F_c) * r / (r * r / 4 + 0.75) ** 2) * way + b * v * tanh(
+            4.0
+        )
     g = F_c + (F_s - F_c) * exp(-r * r)
     if law == FILM:
         w, v_b = 1e-4, 0.02
@@ -112,7 +120,11 @@ def _rates(x, U_ref, law):
     B_2 = 1 / (1 / 1500e6 + 3.14e-5 / (V_2 * 150e6) + A_2 * l_2 / (V_2 * 31500e6))
     B_3 = 1 / (1 / 1500e6 + 7.85e-5 / (V_3 * 150e6) + A_3 * l_3 / (V_3 * 31500e6))
     out[0], out[1] = x[1], (F * lever - bias) / M
-    out[2], out[3], out[4] = B_1 / V_1 * (Q_1 - Q_t), B_2 / V_2 * (Q_t - A_2 * v), B_3 / V_3 * (A_3 * v - Q_3)
+    out[2], out[3], out[4] = (
+        B_1 / V_1 * (Q_1 - Q_t),
+        B_2 / V_2 * (Q_t - A_2 * v),
+        B_3 / V_3 * (A_3 * v - Q_3),
+    )
     out[5] = (U_ref - x[5]) * 70 * pi
     out[8] = F * v
     return out
@@ -135,8 +147,16 @@ def independent(law: int, T: float = 10.0, rtol: float = 1e-12) -> np.ndarray:
         if t_0 >= T:
             break
         at = np.arange(round(t_0 * 1000), round(t_1 * 1000) + 1) / 1000
-        found = solve_ivp(lambda t, x, U=10.0 * opening: _rates(x, U, law), (t_0, t_1), x, "DOP853", at, rtol=rtol,
-                          atol=rtol * size, max_step=5e-3)
+        found = solve_ivp(
+            lambda t, x, U=10.0 * opening: _rates(x, U, law),
+            (t_0, t_1),
+            x,
+            "DOP853",
+            at,
+            rtol=rtol,
+            atol=rtol * size,
+            max_step=5e-3,
+        )
         rows.append(found.y.T[: -1 if t_1 < T else None])
         x = found.y[:, -1]
     return np.concatenate(rows)
@@ -148,14 +168,35 @@ def mechanism(circuit, method: str):
     from plants.multibody.parts import Pin, Place
 
     bars = []
-    for (name, parent, start), L, m in zip((("crank", "ground", "60 deg"), ("coupler", "crank", "-37.90 deg"),
-                                            ("rocker", "coupler", "-93.58 deg")), (2.0, 8.0, 5.0), (16.0, 64.0, 40.0)):
+    for (name, parent, start), L, m in zip(
+        (
+            ("crank", "ground", "60 deg"),
+            ("coupler", "crank", "-37.90 deg"),
+            ("rocker", "coupler", "-93.58 deg"),
+        ),
+        (2.0, 8.0, 5.0),
+        (16.0, 64.0, 40.0),
+    ):
         at = (bars[-1].com[0] * 2, 0.0, 0.0) if bars else (0.0, 0.0, 0.0)
         J = m * L**2 / 12
-        bars.append(Body(name, parent, point=at, mass=m, com=(L / 2, 0.0, 0.0), inertia=(0.0, J, J, 0.0, 0.0, 0.0), start=start,
-                         hold=not bars))
-    return Mechanism(tuple(bars), (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),),
-                     (Actuator("c", circuit, Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),), method=method)
+        bars.append(
+            Body(
+                name,
+                parent,
+                point=at,
+                mass=m,
+                com=(L / 2, 0.0, 0.0),
+                inertia=(0.0, J, J, 0.0, 0.0, 0.0),
+                start=start,
+                hold=not bars,
+            )
+        )
+    return Mechanism(
+        tuple(bars),
+        (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),),
+        (Actuator("c", circuit, Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),),
+        method=method,
+    )
 
 
 # ---- two volumes ------------------------------------------------------------------------------------------------------
@@ -182,7 +223,11 @@ class TwoVolumes:
         return (7.85e-5, A_2 * (0.5 + l)), (7.85e-5, A_3 * (0.5 - l))
 
     def rates(self, x, s, sdot, u):
-        A_2, A_3, root = pi * 0.04**2, pi * (0.04**2 - 0.0175**2), lambda dp: dp / np.sqrt(np.abs(dp))
+        A_2, A_3, root = (
+            pi * 0.04**2,
+            pi * (0.04**2 - 0.0175**2),
+            lambda dp: dp / np.sqrt(np.abs(dp)),
+        )
         (h_1, c_1), (h_2, c_2) = self.volumes(s)
         C = 24e-3 / 60 / sqrt(35e5) * u[0]
         Q_1 = C * root(np.where(u[0] >= 0, 7.6e6 - x[0], x[0] - 1e5))
@@ -218,30 +263,67 @@ class ExudynFourBar:
         self.mbs = mbs = self.container.AddSystem()
         pose, angle, end = plant.pose(plant.z_10), 0.0, np.zeros(2)
         ground = mbs.AddObject(items.ObjectGround())
-        marker = lambda body, x, y=0.0: mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=body, localPosition=[x, y, 0.0]))
+        marker = lambda body, x, y=0.0: mbs.AddMarker(
+            items.MarkerBodyPosition(bodyNumber=body, localPosition=[x, y, 0.0])
+        )
         pin, self.nodes = marker(ground, 0.0), []
-        for L, m, angle in zip((2.0, 8.0, 5.0), (16.0, 64.0, 40.0), (plant.z_10, pose.a_2, pose.a_3)):
+        for L, m, angle in zip(
+            (2.0, 8.0, 5.0), (16.0, 64.0, 40.0), (plant.z_10, pose.a_2, pose.a_3)
+        ):
             along = np.array([cos(angle), sin(angle)])
             at = end + 0.5 * L * along
             node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[at[0], at[1], angle]))
-            body = mbs.AddObject(items.ObjectRigidBody2D(physicsMass=m, physicsInertia=m * L**2 / 12, nodeNumber=node))
+            body = mbs.AddObject(
+                items.ObjectRigidBody2D(
+                    physicsMass=m, physicsInertia=m * L**2 / 12, nodeNumber=node
+                )
+            )
             mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=[pin, marker(body, -0.5 * L)]))
-            mbs.AddLoad(items.LoadForceVector(markerNumber=marker(body, 0.0), loadVector=[0.0, -9.81 * m, 0.0]))
+            mbs.AddLoad(
+                items.LoadForceVector(
+                    markerNumber=marker(body, 0.0), loadVector=[0.0, -9.81 * m, 0.0]
+                )
+            )
             if not self.nodes:
                 F = marker(body, 0.0)
             pin, end = marker(body, 0.5 * L), end + L * along
             self.nodes.append(node)
         mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=[pin, marker(ground, 10.0)]))
         A_2, A_3 = pi * 0.04**2, pi * (0.04**2 - 0.0175**2)
-        self.pressures = mbs.AddNode(items.NodeGenericODE1(referenceCoordinates=[0.0, 0.0], numberOfODE1Coordinates=2,
-                                                           initialCoordinates=plant.initial()[2:]))
-        self.actuator = mbs.AddObject(items.ObjectConnectorHydraulicActuatorSimple(
-            markerNumbers=[marker(ground, -1.0), F], nodeNumbers=[self.pressures], offsetLength=sqrt(3.0) - 0.5, strokeLength=1.0,
-            chamberCrossSection0=A_2, chamberCrossSection1=A_3, hoseVolume0=7.85e-5, hoseVolume1=7.85e-5, actuatorDamping=d,
-            oilBulkModulus=1500e6, cylinderBulkModulus=31500e6, hoseBulkModulus=150e6, nominalFlow=24e-3 / 60 / sqrt(35e5),
-            systemPressure=7.6e6, tankPressure=1e5, useChamberVolumeChange=True))
-        self.angle = mbs.AddSensor(items.SensorNode(nodeNumber=self.nodes[0], storeInternal=True,
-                                                    outputVariableType=exu.OutputVariableType.Coordinates))
+        self.pressures = mbs.AddNode(
+            items.NodeGenericODE1(
+                referenceCoordinates=[0.0, 0.0],
+                numberOfODE1Coordinates=2,
+                initialCoordinates=plant.initial()[2:],
+            )
+        )
+        self.actuator = mbs.AddObject(
+            items.ObjectConnectorHydraulicActuatorSimple(
+                markerNumbers=[marker(ground, -1.0), F],
+                nodeNumbers=[self.pressures],
+                offsetLength=sqrt(3.0) - 0.5,
+                strokeLength=1.0,
+                chamberCrossSection0=A_2,
+                chamberCrossSection1=A_3,
+                hoseVolume0=7.85e-5,
+                hoseVolume1=7.85e-5,
+                actuatorDamping=d,
+                oilBulkModulus=1500e6,
+                cylinderBulkModulus=31500e6,
+                hoseBulkModulus=150e6,
+                nominalFlow=24e-3 / 60 / sqrt(35e5),
+                systemPressure=7.6e6,
+                tankPressure=1e5,
+                useChamberVolumeChange=True,
+            )
+        )
+        self.angle = mbs.AddSensor(
+            items.SensorNode(
+                nodeNumber=self.nodes[0],
+                storeInternal=True,
+                outputVariableType=exu.OutputVariableType.Coordinates,
+            )
+        )
         mbs.Assemble()
 
     def run(self, T: float, step: float, every: float = 1e-2):

@@ -35,14 +35,19 @@ def main():
     parser.add_argument("--states", type=int, default=200)
     parser.add_argument("--seed", type=int, default=17)
     chosen = parser.parse_args()
-    print(f"{'loop':46s}{'entries':>8s}{'residual':>10s}  {'worst entry':18s}{'cuts':>9s}{'max |v̇|':>14s}{'time':>8s}")
+    print(
+        f"{'loop':46s}{'entries':>8s}{'residual':>10s}  {'worst entry':18s}{'cuts':>9s}{'max |v̇|':>14s}{'time':>8s}"
+    )
     for name, (loop, disturbances) in CASES.items():
         begin = perf_counter()
         b = ledger_at_random(loop, disturbances, chosen.states, chosen.seed)
         residual, entry, cuts = worst(b)
         top = np.abs(b.total_rate).max()
-        print(f"{name:46s}{len(b.entries):8d}{residual:10.1e}  {entry:18s}{cuts:9.1e}{top:12.3g} W"
-              f"{perf_counter() - begin:6.1f} s", flush=True)
+        print(
+            f"{name:46s}{len(b.entries):8d}{residual:10.1e}  {entry:18s}{cuts:9.1e}{top:12.3g} W"
+            f"{perf_counter() - begin:6.1f} s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

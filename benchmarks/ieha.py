@@ -44,14 +44,24 @@ class Compiled:
         self.at = tuple(np.array(v) for v in self.machine.pattern.get_triplet())
         self.dense, self.work = np.zeros((m, m)), np.zeros(self.machine.work)
         self._flow = self._bound("flow", (self.t, self.x, self.w, self.c), (self.f,))
-        self._slope = self._bound("slope", (self.t, self.x, self.w, self.dw, self.c), (self.J, self.rate))
+        self._slope = self._bound(
+            "slope", (self.t, self.x, self.w, self.dw, self.c), (self.J, self.rate)
+        )
 
     def _bound(self, name, arguments, results):
         pack = lambda arrays: (ctypes.c_void_p * len(arrays))(*[address(a) for a in arrays])
         a, r, f = pack(arguments), pack(results), getattr(self.machine.lib, name)
-        f.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+        f.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int,
+        ]
         keep = (a, r)
-        return lambda keep=keep: f(ctypes.addressof(a), ctypes.addressof(r), None, address(self.work), 0)
+        return lambda keep=keep: f(
+            ctypes.addressof(a), ctypes.addressof(r), None, address(self.work), 0
+        )
 
     def rhs(self, t, x):
         self.t[0], self.x[:] = t, x
@@ -67,7 +77,7 @@ class Compiled:
     def run(self, x0, T, rows_each, finer=1.0):
         """Our integrator on logged rows T apart: (rows, CPU seconds)."""
         c, traced = self.c.copy(), self.traced
-        c[self.machine.n_c: self.machine.n_c + traced.n_moving] *= finer
+        c[self.machine.n_c : self.machine.n_c + traced.n_moving] *= finer
         state = np.concatenate([x0, np.zeros(traced.n_powers)])
         rows = np.zeros((rows_each, self.machine.row))
         W = np.full((rows_each, 1), X)
@@ -82,13 +92,25 @@ class Compiled:
 def scipy_run(system: Compiled, x0, T, n, method, rtol, size, edge):
     """SciPy on the same rows, restarted at the changes of ports so that none is missed: (rows, CPU seconds)."""
     instants = np.arange(n) * T
-    stops = sorted({*instants[1:], *(edge * k for k in range(1, int(instants[-1] / edge) + 1))}) if edge else instants[1:]
+    stops = (
+        sorted({*instants[1:], *(edge * k for k in range(1, int(instants[-1] / edge) + 1))})
+        if edge
+        else instants[1:]
+    )
     rows, x, t = {0.0: np.array(x0)}, np.array(x0), 0.0
     began = time.process_time()
     for stop in stops:
         if stop - t > 1e-9:
-            x = solve_ivp(system.rhs, (t, stop), x, method, rtol=rtol, atol=rtol * size, jac=system.jac,
-                          max_step=5e-6 if edge else np.inf).y[:, -1]
+            x = solve_ivp(
+                system.rhs,
+                (t, stop),
+                x,
+                method,
+                rtol=rtol,
+                atol=rtol * size,
+                jac=system.jac,
+                max_step=5e-6 if edge else np.inf,
+            ).y[:, -1]
             t = stop
         rows[stop] = x
     return np.array([rows[at] for at in instants]), time.process_time() - began
@@ -109,21 +131,36 @@ def main(span: float = 0.05) -> None:
             x0, T = plant.initial(), 1e-3
             n = round(span / T) + 1
             pick = [names(plant.states).index(name) for name in SHOWN]
-            size = np.array([{"E": 1e-4, "dE": 1e-2, "Y": 1e-3, "dY": 1e-2}.get(name, 1e5) for name in names(plant.states)])
+            size = np.array(
+                [
+                    {"E": 1e-4, "dE": 1e-2, "Y": 1e-3, "dY": 1e-2}.get(name, 1e5)
+                    for name in names(plant.states)
+                ]
+            )
             finest, _ = system.run(x0, T, n, 0.01)
             tried = system.machine.steps()[0]
             runs = [system.run(x0, T, n) for _ in range(3)]
             tried = (system.machine.steps()[0] - tried) // 3
-            apart = lambda rows, finest=finest, pick=pick: np.abs(rows - finest[: len(rows)])[:, pick].max(axis=0)
+            apart = lambda rows, finest=finest, pick=pick: np.abs(rows - finest[: len(rows)])[
+                :, pick
+            ].max(axis=0)
             print(f"\n{which}, {detail} ({len(plant.states)} states)")
-            line("  Fluidproof, adaptive", min(r[1] for r in runs) / ((n - 1) * T), apart(runs[0][0]),
-                 f"{(n - 1) * T:g} s, {tried} steps")
+            line(
+                "  Fluidproof, adaptive",
+                min(r[1] for r in runs) / ((n - 1) * T),
+                apart(runs[0][0]),
+                f"{(n - 1) * T:g} s, {tried} steps",
+            )
             edge = plant.adaptive.period
             for method, rtol, few in (("LSODA", 1e-6, 6), ("Radau", 1e-6, 6)):
                 rows = few if edge else n
                 found, spent = scipy_run(system, x0, T, rows, method, rtol, size, edge)
-                line(f"  SciPy {method}, rtol {rtol:g}", spent / ((rows - 1) * T), apart(found),
-                     f"{(rows - 1) * T:g} s" + (", extrapolated" if rows < n else ""))
+                line(
+                    f"  SciPy {method}, rtol {rtol:g}",
+                    spent / ((rows - 1) * T),
+                    apart(found),
+                    f"{(rows - 1) * T:g} s" + (", extrapolated" if rows < n else ""),
+                )
 
 
 if __name__ == "__main__":

@@ -29,8 +29,19 @@ TARGETS = {20: (12.0, 150.0), 50: (18.0, 150.0)}  # µs: median, 99.9th percenti
 
 def controller(N: int) -> MPC:
     """Position control with limits and the load known ahead."""
-    return MPC(LinearActuator(), Q=(1e6,), S=(1e5,), N=N, u_min=(-X_MAX,), u_max=(X_MAX,), slew=(0.08,), tracked=("Y",),
-               signals=("Y",), known=("F_ext",), observer=Observer(σ_y=(1e-6,), σ_d=(1e-6,)))
+    return MPC(
+        LinearActuator(),
+        Q=(1e6,),
+        S=(1e5,),
+        N=N,
+        u_min=(-X_MAX,),
+        u_max=(X_MAX,),
+        slew=(0.08,),
+        tracked=("Y",),
+        signals=("Y",),
+        known=("F_ext",),
+        observer=Observer(σ_y=(1e-6,), σ_d=(1e-6,)),
+    )
 
 
 def met(law: MPC, seconds: float) -> list[np.ndarray]:
@@ -87,8 +98,17 @@ def by_osqp(law, tolerance):
         lower, upper = d.bounds(θ)
         f = d.F @ θ + d.c1
         if not begun:
-            solver.setup(csc_matrix(triu(d.H)), f, csc_matrix(A), lower, upper, verbose=False, eps_abs=tolerance, eps_rel=tolerance,
-                         max_iter=20000)
+            solver.setup(
+                csc_matrix(triu(d.H)),
+                f,
+                csc_matrix(A),
+                lower,
+                upper,
+                verbose=False,
+                eps_abs=tolerance,
+                eps_rel=tolerance,
+                max_iter=20000,
+            )
             begun.append(True)
         else:
             solver.update(q=f, l=lower, u=upper)
@@ -101,12 +121,23 @@ def by_casadi(law, plugin, options):
     import casadi as ca
 
     d = law.prepared.dense
-    solver = ca.conic("qp", plugin, {"h": ca.DM(d.H).sparsity(), "a": ca.Sparsity.dense(*d.G.shape)}, options)
+    solver = ca.conic(
+        "qp", plugin, {"h": ca.DM(d.H).sparsity(), "a": ca.Sparsity.dense(*d.G.shape)}, options
+    )
     H, G, last, n = ca.DM(d.H), ca.DM(d.G), {}, len(d.H)
 
     def solve(θ):
         lower, upper = d.bounds(θ)
-        result = solver(h=H, g=d.F @ θ + d.c1, a=G, lbx=lower[:n], ubx=upper[:n], lba=lower[n:], uba=upper[n:], **last)
+        result = solver(
+            h=H,
+            g=d.F @ θ + d.c1,
+            a=G,
+            lbx=lower[:n],
+            ubx=upper[:n],
+            lba=lower[n:],
+            uba=upper[n:],
+            **last,
+        )
         last.update(x0=result["x"], lam_x0=result["lam_x"], lam_a0=result["lam_a"])
         return float(result["x"][0])
 
@@ -121,7 +152,10 @@ def others(law) -> dict[str, tuple[Callable, int]]:
         "OSQP direct, 1e-3": (partial(by_osqp, law, 1e-3), 1000),
         "OSQP direct, 1e-8": (partial(by_osqp, law, 1e-8), 300),
         "CasADi conic, DAQP": (partial(by_casadi, law, "daqp", {"error_on_fail": False}), 1000),
-        "CasADi conic, qpOASES": (partial(by_casadi, law, "qpoases", {"printLevel": "none", "error_on_fail": False}), 1000),
+        "CasADi conic, qpOASES": (
+            partial(by_casadi, law, "qpoases", {"printLevel": "none", "error_on_fail": False}),
+            1000,
+        ),
         "cvxpy, parameters, DAQP": (partial(by_cvxpy, law, "DAQP"), 100),
         "cvxpy, parameters, OSQP": (partial(by_cvxpy, law, "OSQP"), 100),
         "cvxpy, parameters, Clarabel": (partial(by_cvxpy, law, "CLARABEL"), 100),
@@ -141,8 +175,12 @@ def do_mpc_solver(law):
     model.set_rhs("x", m.A @ x + m.B * X_MAX @ u + m.E0 @ v + m.E1 @ w + m.B_d @ d)
     model.setup()
     made = do_mpc.controller.MPC(model)
-    made.set_param(n_horizon=N, t_step=T, store_full_solution=False,
-                   nlpsol_opts={"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes"})
+    made.set_param(
+        n_horizon=N,
+        t_step=T,
+        store_full_solution=False,
+        nlpsol_opts={"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes"},
+    )
     scale = law.prepared.dense.scale
     cost = 1e6 * (m.C @ x - r) ** 2 / scale
     made.set_objective(mterm=cost, lterm=cost)
@@ -155,7 +193,11 @@ def do_mpc_solver(law):
         for k in range(N + 1):
             θ = now["θ"]
             rs, vs = θ[q.at["r"]], θ[q.at["v"]]
-            table["_tvp", k, "r"], table["_tvp", k, "v"], table["_tvp", k, "w"] = rs[k], vs[k], vs[min(k + 1, N)]
+            table["_tvp", k, "r"], table["_tvp", k, "v"], table["_tvp", k, "w"] = (
+                rs[k],
+                vs[k],
+                vs[min(k + 1, N)],
+            )
         return table
 
     def disturbed(_):
@@ -181,8 +223,10 @@ def do_mpc_solver(law):
 # ---- the table ---------------------------------------------------------------------------------------------------------
 def row(name, times, apart, ratio) -> str:
     """One line of the table."""
-    return (f"{name:<32}{np.median(times):>11.1f}{np.percentile(times, 99):>11.1f}{np.percentile(times, 99.9):>11.1f}"
-            f"{apart:>12.1e}{ratio:>9.1f}")
+    return (
+        f"{name:<32}{np.median(times):>11.1f}{np.percentile(times, 99):>11.1f}{np.percentile(times, 99.9):>11.1f}"
+        f"{apart:>12.1e}{ratio:>9.1f}"
+    )
 
 
 def compare(N: int, seconds: float) -> None:
@@ -195,8 +239,10 @@ def compare(N: int, seconds: float) -> None:
     exact = [refined(law.prepared.dense, θ, s.λ) for θ, s in zip(cases, solutions)]
     truth = np.array([z[0] for z, _, _ in exact])
     active = np.array([np.count_nonzero(s.λ) for s in solutions])
-    print(f"\nN = {N}: {len(cases)} samples, limits active in {np.mean(active > 0):.0%}, at most {active.max()}; "
-          f"reference: KKT residual {max(residual for _, _, residual in exact):.1e} in extended precision")
+    print(
+        f"\nN = {N}: {len(cases)} samples, limits active in {np.mean(active > 0):.0%}, at most {active.max()}; "
+        f"reference: KKT residual {max(residual for _, _, residual in exact):.1e} in extended precision"
+    )
     print(f"{'':<32}{'median µs':>11}{'99 %':>11}{'99.9 %':>11}{'first move':>12}{'ratio':>9}")
     print(row("ours", times, np.abs(first - truth).max(), 1.0))
     for name, (make, count) in others(law).items():
@@ -204,19 +250,32 @@ def compare(N: int, seconds: float) -> None:
         part_truth = truth[:: max(len(cases) // count, 1)]
         try:
             other, found = timed(make(), part, 3 if count >= 300 else 1)
-        except Exception as reason:  # a solver that is not installed, or gives up, is a line in the table
+        except (
+            Exception
+        ) as reason:  # a solver that is not installed, or gives up, is a line in the table
             print(f"{name:<32}{type(reason).__name__}: {str(reason).splitlines()[0][:80]}")
             continue
-        print(row(name, other, np.nanmax(np.abs(found - part_truth)), np.median(other) / np.median(times)))
+        print(
+            row(
+                name,
+                other,
+                np.nanmax(np.abs(found - part_truth)),
+                np.median(other) / np.median(times),
+            )
+        )
     try:
         other, _ = timed(do_mpc_solver(law), cases[:: max(len(cases) // 60, 1)], 1)
-        print(row("do-mpc, IPOPT (no rate limit)", other, np.nan, np.median(other) / np.median(times)))
+        print(
+            row("do-mpc, IPOPT (no rate limit)", other, np.nan, np.median(other) / np.median(times))
+        )
     except Exception as reason:
         print(f"{'do-mpc':<32}{type(reason).__name__}: {str(reason).splitlines()[0][:80]}")
     median, tail = TARGETS[N]
-    print(f"target: median ≤ {median:g} µs {'met' if np.median(times) <= median else 'MISSED'}, 99.9 % ≤ {tail:g} µs "
-          f"{'met' if np.percentile(times, 99.9) <= tail else 'MISSED'}, first move ≤ 1e-8 "
-          f"{'met' if np.abs(first - truth).max() <= 1e-8 else 'MISSED'}")
+    print(
+        f"target: median ≤ {median:g} µs {'met' if np.median(times) <= median else 'MISSED'}, 99.9 % ≤ {tail:g} µs "
+        f"{'met' if np.percentile(times, 99.9) <= tail else 'MISSED'}, first move ≤ 1e-8 "
+        f"{'met' if np.abs(first - truth).max() <= 1e-8 else 'MISSED'}"
+    )
 
 
 if __name__ == "__main__":

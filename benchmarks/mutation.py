@@ -34,14 +34,57 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = ("workbench/verification", "controllers", "plants")
 FOLDERS = ("workbench", "plants", "controllers", "reports", "tests", "examples", "benchmarks")
-FILES = ("pyproject.toml", "README.md", "CITATIONS.bib", "NOTATION.md", "CONTRIBUTING.md", "CHANGELOG.md")
-OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"), ast.Pow: ("**", "*")}
-COMPARISONS = {ast.Lt: ("<", ("<=", ">")), ast.LtE: ("<=", ("<", ">=")), ast.Gt: (">", (">=", "<")), ast.GtE: (">=", (">", "<=")),
-               ast.Eq: ("==", ("!=",)), ast.NotEq: ("!=", ("==",)), ast.Is: ("is", ("is not",)), ast.IsNot: ("is not", ("is",)),
-               ast.In: ("in", ("not in",)), ast.NotIn: ("not in", ("in",))}
-SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "argmin": "argmax", "argmax": "argmin",
-           "sin": "cos", "cos": "sin", "any": "all", "all": "any", "ceil": "floor", "floor": "ceil", "real": "imag"}
-WORDS = {"say", "format_quantity", "error", "InputError", "ValueError", "Assumption", "round"}  # calls that only make sentences
+FILES = (
+    "pyproject.toml",
+    "README.md",
+    "CITATIONS.bib",
+    "NOTATION.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+)
+OPERATORS = {
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "/"),
+    ast.Div: ("/", "*"),
+    ast.Pow: ("**", "*"),
+}
+COMPARISONS = {
+    ast.Lt: ("<", ("<=", ">")),
+    ast.LtE: ("<=", ("<", ">=")),
+    ast.Gt: (">", (">=", "<")),
+    ast.GtE: (">=", (">", "<=")),
+    ast.Eq: ("==", ("!=",)),
+    ast.NotEq: ("!=", ("==",)),
+    ast.Is: ("is", ("is not",)),
+    ast.IsNot: ("is not", ("is",)),
+    ast.In: ("in", ("not in",)),
+    ast.NotIn: ("not in", ("in",)),
+}
+SWAPPED = {
+    "min": "max",
+    "max": "min",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "argmin": "argmax",
+    "argmax": "argmin",
+    "sin": "cos",
+    "cos": "sin",
+    "any": "all",
+    "all": "any",
+    "ceil": "floor",
+    "floor": "ceil",
+    "real": "imag",
+}
+WORDS = {
+    "say",
+    "format_quantity",
+    "error",
+    "InputError",
+    "ValueError",
+    "Assumption",
+    "round",
+}  # calls that only make sentences
 
 
 @dataclass(frozen=True)
@@ -81,7 +124,10 @@ def mutants(file: str) -> list[Mutant]:
     text = Source(source)
     found = []
     for node in _nodes(tree):
-        found += [Mutant(file, *text.place(at), old, new, kind) for at, old, new, kind in _changes(node, text)]
+        found += [
+            Mutant(file, *text.place(at), old, new, kind)
+            for at, old, new, kind in _changes(node, text)
+        ]
     return sorted(set(found), key=lambda m: (m.line, m.column, m.new))
 
 
@@ -129,7 +175,9 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "decorator_list"):
                 continue
-            stack += [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)]
+            stack += [
+                v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)
+            ]
 
 
 def _called(node: ast.Call) -> str:
@@ -148,10 +196,15 @@ def _changes(node: ast.AST, text: Source) -> Iterator[tuple[int, str, str, str]]
             yield at, old, new, "logic"
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
         at, inner = text.begin(node), text.begin(node.operand)
-        yield at, text.source[at:inner], "", "dropped not" if isinstance(node.op, ast.Not) else "sign"
+        yield (
+            at,
+            text.source[at:inner],
+            "",
+            "dropped not" if isinstance(node.op, ast.Not) else "sign",
+        )
     elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
         at = text.begin(node)
-        yield at, text.source[at: text.end(node)], _number(node.value), "number"
+        yield at, text.source[at : text.end(node)], _number(node.value), "number"
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         at = text.begin(node)
         yield at, str(node.value), str(not node.value), "truth"
@@ -163,13 +216,17 @@ def _changes(node: ast.AST, text: Source) -> Iterator[tuple[int, str, str, str]]
 
 def _operator(node: ast.BinOp, text: Source):
     old, new = OPERATORS[type(node.op)]
-    if isinstance(node.left, (ast.Constant, ast.JoinedStr)) and isinstance(node.left, ast.JoinedStr):
+    if isinstance(node.left, (ast.Constant, ast.JoinedStr)) and isinstance(
+        node.left, ast.JoinedStr
+    ):
         return
     at = text.between(node.left, node.right, old)
     if at is None:
         return
     yield at, old, new, "operator"
-    if isinstance(node.op, (ast.Add, ast.Sub)) and not isinstance(node.right, (ast.JoinedStr, ast.List, ast.Tuple)):
+    if isinstance(node.op, (ast.Add, ast.Sub)) and not isinstance(
+        node.right, (ast.JoinedStr, ast.List, ast.Tuple)
+    ):
         begin, end = text.end(node.left), text.end(node)
         piece = text.source[begin:end]
         if ")" not in text.source[begin:at] and "\n" not in piece:
@@ -202,7 +259,9 @@ def test_map(count: int) -> dict[str, list[str]]:
     for file in files(PATHS):
         module = _module(file)
         scores = {test: _score(module, test, near, graph) for test, near in tests.items()}
-        ranked = sorted((test for test in scores if scores[test] > 0), key=lambda test: -scores[test])
+        ranked = sorted(
+            (test for test in scores if scores[test] > 0), key=lambda test: -scores[test]
+        )
         found[file] = [f"tests/{test.removeprefix('tests.')}.py" for test in ranked[:count]]
     return found
 
@@ -225,11 +284,15 @@ def _imports(path: Path) -> set[str]:
 
 def _score(module: str, test: str, near: set[str], graph: dict[str, set[str]]) -> float:
     """How directly a test reaches a module, more for one that imports little else; words that both names share count, too."""
-    words = set(module.rsplit(".", 1)[-1].split("_")) & set(test.removeprefix("tests.test_").split("_"))
+    words = set(module.rsplit(".", 1)[-1].split("_")) & set(
+        test.removeprefix("tests.test_").split("_")
+    )
     helpers = {m for m in near if m in graph}
     second = set().union(*(graph[m] for m in helpers)) if helpers else set()
     third = set().union(*(graph[m] for m in second if m in graph)) if second else set()
-    reach = next((w for w, modules in ((10.0, near), (3.0, second), (0.5, third)) if module in modules), 0.0)
+    reach = next(
+        (w for w, modules in ((10.0, near), (3.0, second), (0.5, third)) if module in modules), 0.0
+    )
     return (reach + 4.0 * len(words)) / max(len(helpers), 1) ** 0.25
 
 
@@ -259,17 +322,38 @@ def mutated(source: str, mutant: Mutant) -> str:
     """The text with the change made."""
     lines = source.splitlines(keepends=True)
     at = sum(len(line) for line in lines[: mutant.line - 1]) + mutant.column
-    if source[at: at + len(mutant.old)] != mutant.old:
+    if source[at : at + len(mutant.old)] != mutant.old:
         raise ValueError(f"{mutant.key}: the text is another one")
-    return source[:at] + mutant.new + source[at + len(mutant.old):]
+    return source[:at] + mutant.new + source[at + len(mutant.old) :]
 
 
 def passes(tree: Path, tests: list[str], limit: float) -> bool | None:
     """Whether the tests pass in the copy; None past the limit."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "FLUIDPROOF_OPTIMISE": "-Og"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
-    process = subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tree),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "FLUIDPROOF_OPTIMISE": "-Og",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
+    process = subprocess.Popen(
+        command,
+        cwd=tree,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
         return process.wait(timeout=limit) == 0
     except subprocess.TimeoutExpired:
@@ -305,7 +389,15 @@ def judge(tree: Path, mutant: Mutant, tests: list[str], limit: float) -> Result:
         target.write_text(source, "utf-8")
     outcome = {True: "survived", False: "killed", None: "timeout"}[passed]
     before, after = (text.splitlines()[mutant.line - 1].strip() for text in (source, changed))
-    return Result(mutant.key, outcome, perf_counter() - begun, before, after, tuple(tests), suspect(source, changed, mutant))
+    return Result(
+        mutant.key,
+        outcome,
+        perf_counter() - begun,
+        before,
+        after,
+        tuple(tests),
+        suspect(source, changed, mutant),
+    )
 
 
 def compiles(source: str, mutant: Mutant) -> bool:
@@ -318,12 +410,16 @@ def compiles(source: str, mutant: Mutant) -> bool:
 
 def main() -> int:
     options = _options().parse_args()
-    chosen = sorted((m for file in files(options.paths) for m in mutants(file)), key=lambda m: m.key)
+    chosen = sorted(
+        (m for file in files(options.paths) for m in mutants(file)), key=lambda m: m.key
+    )
     if options.kind:
         chosen = [m for m in chosen if m.kind in options.kind]
     total = len(chosen)
     random.Random(options.seed).shuffle(chosen)
-    chosen = [m for m in chosen[: 2 * options.sample] if compiles((ROOT / m.file).read_text("utf-8"), m)][: options.sample]
+    chosen = [
+        m for m in chosen[: 2 * options.sample] if compiles((ROOT / m.file).read_text("utf-8"), m)
+    ][: options.sample]
     tests = test_map(options.tests)
     if options.list:
         for m in chosen:
@@ -335,15 +431,33 @@ def main() -> int:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--paths", nargs="+", default=PATHS, help="files or folders that are changed")
-    parser.add_argument("--sample", type=int, default=50, metavar="N", help="that many changes, drawn at random")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--paths", nargs="+", default=PATHS, help="files or folders that are changed"
+    )
+    parser.add_argument(
+        "--sample", type=int, default=50, metavar="N", help="that many changes, drawn at random"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", action="append", help="only changes of this kind: operator, comparison, number, sign, …")
-    parser.add_argument("--tests", type=int, default=4, metavar="N", help="test files that are run for each file")
-    parser.add_argument("--limit", type=float, default=120.0, metavar="S", help="time for the tests of one mutant")
-    parser.add_argument("--json", metavar="FILE", help="write the results there, one by one, and go on from it")
-    parser.add_argument("--list", action="store_true", help="print the changes and their tests, run nothing")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        help="only changes of this kind: operator, comparison, number, sign, …",
+    )
+    parser.add_argument(
+        "--tests", type=int, default=4, metavar="N", help="test files that are run for each file"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="time for the tests of one mutant"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the results there, one by one, and go on from it"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="print the changes and their tests, run nothing"
+    )
     return parser
 
 
@@ -364,11 +478,17 @@ def _run(chosen: list[Mutant], tests: dict[str, list[str]], options) -> list[Res
             if tuple(own) not in sound:
                 sound[tuple(own)] = passes(tree, own, 4 * options.limit) is True
             if not sound[tuple(own)]:
-                print(f"{i}/{len(chosen)} left out, its tests do not pass unchanged: {mutant.key}", flush=True)
+                print(
+                    f"{i}/{len(chosen)} left out, its tests do not pass unchanged: {mutant.key}",
+                    flush=True,
+                )
                 continue
             result = judge(tree, mutant, own, options.limit)
             found.append(result)
-            print(f"{i}/{len(chosen)} {result.outcome} {result.seconds:.0f} s  {mutant.key}", flush=True)
+            print(
+                f"{i}/{len(chosen)} {result.outcome} {result.seconds:.0f} s  {mutant.key}",
+                flush=True,
+            )
             if options.json:
                 with open(options.json, "a", encoding="utf-8") as stream:
                     stream.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
@@ -381,15 +501,21 @@ def _say(found: list[Result], total: int) -> None:
     survived = [r for r in found if r.outcome == "survived"]
     for result in survived:
         note = f"   ({result.suspect})" if result.suspect else ""
-        print(f"\nSURVIVED {result.key}{note}\n  - {result.before}\n  + {result.after}\n  {' '.join(result.tests)}")
+        print(
+            f"\nSURVIVED {result.key}{note}\n  - {result.before}\n  + {result.after}\n  {' '.join(result.tests)}"
+        )
     killed = len(found) - len(survived)
     late = sum(r.outcome == "timeout" for r in found)
     suspects = sum(bool(r.suspect) for r in survived)
-    print(f"\n{len(found)} of {total} changes tried: {killed} killed ({late} by the time limit), {len(survived)} survived, "
-          f"{suspects} of these perhaps equivalent")
+    print(
+        f"\n{len(found)} of {total} changes tried: {killed} killed ({late} by the time limit), {len(survived)} survived, "
+        f"{suspects} of these perhaps equivalent"
+    )
     if found:
-        print(f"killed: {100 * killed / len(found):.0f} %; of what is not marked equivalent "
-              f"{100 * killed / max(len(found) - suspects, 1):.0f} %")
+        print(
+            f"killed: {100 * killed / len(found):.0f} %; of what is not marked equivalent "
+            f"{100 * killed / max(len(found) - suspects, 1):.0f} %"
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The manipulator against pinocchio and MuJoCo: largest relative differences over many random cases, and time per call.
 
-    python benchmarks/oracles.py [--cases 200] [--seed 0]
+python benchmarks/oracles.py [--cases 200] [--seed 0]
 """
 
 from __future__ import annotations
@@ -67,10 +67,15 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     gaps = compare(options.cases, options.seed)
-    print(f"largest (median) relative difference over {options.cases} random machines, states and base motions")
+    print(
+        f"largest (median) relative difference over {options.cases} random machines, states and base motions"
+    )
     print(f"{'':22}" + "".join(f"{name:>24}" for name in ORACLES))
     for k, quantity in enumerate(QUANTITIES):
-        cells = (f"{gaps[:, j, k].max():.1e} ({np.median(gaps[:, j, k]):.1e})" for j in range(len(ORACLES)))
+        cells = (
+            f"{gaps[:, j, k].max():.1e} ({np.median(gaps[:, j, k]):.1e})"
+            for j in range(len(ORACLES))
+        )
         print(f"{quantity:22}" + "".join(f"{cell:>24}" for cell in cells))
     print("\ntime per inverse dynamics, ms (Python objects built beforehand)")
     rng = np.random.default_rng(options.seed)
@@ -78,7 +83,10 @@ def main():
         plant = random_machine(rng, len(layout), layout)
         state, base, tip = random_state(rng, plant), random_base(rng), random_tip(rng)
         machines = {"plant": plant} | {name: oracle(plant) for name, oracle in ORACLES.items()}
-        times = "   ".join(f"{name} {1e3 * seconds_per_call(m, state, base, tip):.3f}" for name, m in machines.items())
+        times = "   ".join(
+            f"{name} {1e3 * seconds_per_call(m, state, base, tip):.3f}"
+            for name, m in machines.items()
+        )
         print(f"  {len(layout)} structures, {sum(layout)} prismatic: {times}")
 
 

@@ -22,9 +22,14 @@ from workbench.system import names
 from workbench.verification.linear_loop import flat, point
 
 CASES = {
-    "published linear model": ("plant: ieha-published-linear\ncontroller: {law: PID}\nloop: {sample_time: 1 ms}\n", {}),
-    "averaged actuator, E = 0.1 mm": ("plant: ieha-control\ncontroller: {law: PID}\nloop: {sample_time: 1 ms}\n",
-                                      {"E": "0.1 mm", "X": "0.1 mm"}),
+    "published linear model": (
+        "plant: ieha-published-linear\ncontroller: {law: PID}\nloop: {sample_time: 1 ms}\n",
+        {},
+    ),
+    "averaged actuator, E = 0.1 mm": (
+        "plant: ieha-control\ncontroller: {law: PID}\nloop: {sample_time: 1 ms}\n",
+        {"E": "0.1 mm", "X": "0.1 mm"},
+    ),
 }
 
 
@@ -52,7 +57,9 @@ def peer(loop, at, m: float, points: int):
         Ac = control.feedback(P * control.ss([[1.0]], [[T * K[1]]], [[1.0]], [[K[0]]], T), 1).A
         return -x[1] if np.abs(np.linalg.eigvals(Ac)).max() < 1 else 10.0
 
-    found = differential_evolution(cost, [(np.log(1e-2), np.log(10)), (np.log(1e-1), np.log(1e3))], seed=1, tol=1e-8)
+    found = differential_evolution(
+        cost, [(np.log(1e-2), np.log(10)), (np.log(1e-1), np.log(1e3))], seed=1, tol=1e-8
+    )
     K = np.exp(found.x)
     return K, margin(K)
 
@@ -74,8 +81,12 @@ def main():
         K, believed = peer(loop, at, options.margin, options.points)
         theirs = perf_counter() - begin
         true = family(loop, ("K_p", "K_i"), at).margins(K[None, :])[0][0].α
-        print(f"{what:32}{'ours':8}{mine:9.3f}{ours.law.K_i[0]:10.4g}{ours.disk:10.4f}{ours.disk:10.4f}")
-        print(f"{'':32}{'peer':8}{theirs:9.3f}{K[1]:10.4g}{believed:10.4f}{true:10.4f}   {theirs / mine:.1f} times ours")
+        print(
+            f"{what:32}{'ours':8}{mine:9.3f}{ours.law.K_i[0]:10.4g}{ours.disk:10.4f}{ours.disk:10.4f}"
+        )
+        print(
+            f"{'':32}{'peer':8}{theirs:9.3f}{K[1]:10.4g}{believed:10.4f}{true:10.4f}   {theirs / mine:.1f} times ours"
+        )
 
 
 if __name__ == "__main__":

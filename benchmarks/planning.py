@@ -36,7 +36,10 @@ from workbench.planning.neighbours import neighbours  # noqa: E402
 from workbench.planning.transcription import transcribe  # noqa: E402
 
 TRIANGLE = ((2.3, 0.2), (3.9, 2.4), (3.9, 0.2), (2.3, 0.2))
-KNOWN = {"CP": (6.3719, "l", 1e3, 0.4), "LS": (55.4, "kJ", 1e-3, 2.0)}  # value, unit, its size, target in processor seconds
+KNOWN = {
+    "CP": (6.3719, "l", 1e3, 0.4),
+    "LS": (55.4, "kJ", 1e-3, 2.0),
+}  # value, unit, its size, target in processor seconds
 
 
 def task(name: str, **changes) -> Task:
@@ -49,7 +52,9 @@ def by_numpy(t: Task, nodes: int) -> float:
     low, high = t.ranges[2]
     h = (high - low) / (nodes - 1)
     g = dp.grid(t, dp.np.full(t.steps + 1, low), h, nodes, {0: round((t.start - low) / h)})
-    J, _ = kernel_numpy.one(t.step, g, dp.np.where(g.ok[-1] > 0.5, 0.0, 1e30), t.reach * (1 + 1e-12))
+    J, _ = kernel_numpy.one(
+        t.step, g, dp.np.where(g.ok[-1] > 0.5, 0.0, 1e30), t.reach * (1 + 1e-12)
+    )
     return float(J[0].min())
 
 
@@ -58,7 +63,9 @@ def ours(t: Task, nodes: int) -> float:
     low, high = t.ranges[2]
     h = (high - low) / (nodes - 1)
     g = dp.grid(t, dp.np.full(t.steps + 1, low), h, nodes, {0: round((t.start - low) / h)})
-    J, _ = Kernel(t.step, dp.coefficients(t)).one(g, dp.np.where(g.ok[-1] > 0.5, 0.0, 1e30), t.reach * (1 + 1e-12))
+    J, _ = Kernel(t.step, dp.coefficients(t)).one(
+        g, dp.np.where(g.ok[-1] > 0.5, 0.0, 1e30), t.reach * (1 + 1e-12)
+    )
     return float(J[0].min())
 
 
@@ -66,9 +73,15 @@ def case(name: str, long: bool) -> None:
     t, (known, unit, size, target) = task(name), KNOWN[name]
     said = lambda e: f"{size * e:.4f} {unit}, {size * e / known - 1:+.3%} of the known"
     plan, rows = optimise(t), []
-    used = lambda run, *how: [(c, c) for _, c in timed(run, *how)]  # one core's seconds: what the target is about
-    rows.append(row("ours, refined", used(lambda: optimise(t), 5), target=target, note=said(plan.energy)))
-    rows.append(row("ours, 417 nodes, one pass", used(lambda: ours(t, 417), 5), note=said(ours(t, 417))))
+    used = lambda run, *how: [
+        (c, c) for _, c in timed(run, *how)
+    ]  # one core's seconds: what the target is about
+    rows.append(
+        row("ours, refined", used(lambda: optimise(t), 5), target=target, note=said(plan.energy))
+    )
+    rows.append(
+        row("ours, 417 nodes, one pass", used(lambda: ours(t, 417), 5), note=said(ours(t, 417)))
+    )
     for nodes in (417, *([1665] if name == "CP" or long else [])):  # 1665 nodes reach 0.1 % of oil
         found = []
         seconds = used(lambda: found.append(by_numpy(t, nodes)), 1, 0)  # noqa: B023
@@ -79,8 +92,11 @@ def case(name: str, long: bool) -> None:
     print(table(rows, "s"))
     gained = neighbours(plan, 2000)
     bound = lower_bound(t, plan.energy)
-    print(f"estimate {plan.estimate / plan.energy:.3%}, neighbours: {gained.allowed} motions within the limits, the best "
-          f"{gained.gain / plan.energy:.1e} better" f", lower bound {said(bound.energy)} ({bound.method})")
+    print(
+        f"estimate {plan.estimate / plan.energy:.3%}, neighbours: {gained.allowed} motions within the limits, the best "
+        f"{gained.gain / plan.energy:.1e} better"
+        f", lower bound {said(bound.energy)} ({bound.method})"
+    )
     begin = process_time()
     two = optimise(task(name, order=2), Search(nodes=209, tube=33))
     print(f"accelerations limited, too: {said(two.energy)}, in {process_time() - begin:.2f} s\n")
@@ -88,19 +104,44 @@ def case(name: str, long: bool) -> None:
 
 def least(crane) -> None:
     """Least time along the triangle, cylinders limited: ours, IPOPT from eight random extensions, own time law, bound."""
-    t, found = Task(crane, Waypoints("cartesian", TRIANGLE, 10.0), ConstantPressure(1.0, holds=False), order=2), []
-    rows = [row("ours", [(c, c) for _, c in timed(lambda: found.append(least_time(t)), 3)], note=f"{found[-1].time:.3f} s")]
+    t, found = (
+        Task(
+            crane,
+            Waypoints("cartesian", TRIANGLE, 10.0),
+            ConstantPressure(1.0, holds=False),
+            order=2,
+        ),
+        [],
+    )
+    rows = [
+        row(
+            "ours",
+            [(c, c) for _, c in timed(lambda: found.append(least_time(t)), 3)],
+            note=f"{found[-1].time:.3f} s",
+        )
+    ]
     ours, many = found[-1], []
     seconds = [(c, c) for _, c in timed(lambda: many.append(least_time(t, 8)), 1, 0)]
     ends = sorted(t for t in many[0].starts if t < float("inf"))
-    none = f", none from {len(many[0].starts) - len(ends)}" if len(ends) < len(many[0].starts) else ""
-    rows.append(row("ours and 8 other starts", seconds, note=f"{ends[0]:.3f} … {ends[-1]:.3f} s{none}"))
+    none = (
+        f", none from {len(many[0].starts) - len(ends)}" if len(ends) < len(many[0].starts) else ""
+    )
+    rows.append(
+        row("ours and 8 other starts", seconds, note=f"{ends[0]:.3f} … {ends[-1]:.3f} s{none}")
+    )
     slowed = []
-    rows.append(row("own time law, as a whole", [(c, c) for _, c in timed(lambda: slowed.append(shortest_time(t)), 1, 0)],
-                    note=f"{slowed[0]:.3f} s, {slowed[0] / ours.time:.2f} × ours"))
+    rows.append(
+        row(
+            "own time law, as a whole",
+            [(c, c) for _, c in timed(lambda: slowed.append(shortest_time(t)), 1, 0)],
+            note=f"{slowed[0]:.3f} s, {slowed[0] / ours.time:.2f} × ours",
+        )
+    )
     print(table(rows, "s"))
-    print(f"no motion takes less than {ours.bound:.3f} s ({ours.bound / ours.time - 1:.1%}); "
-          f"finer intervals: {ours.estimate:.3f} s\n")
+    print(
+        f"no motion takes less than {ours.bound:.3f} s ({ours.bound / ours.time - 1:.1%}); "
+        f"finer intervals: {ours.estimate:.3f} s\n"
+    )
 
 
 def main() -> None:

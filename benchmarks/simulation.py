@@ -54,12 +54,15 @@ def ours(repeat: int) -> list:
     hosted = ClosedLoop(plants["two-joint"], UserPID())
     rows = []
     for name, loop, target, often, options in (
-            ("compiled, fused, two-joint", two, 0.004, repeat, {}),
-            ("compiled, fused, three-joint", three, 0.008, repeat, {}),
-            ("user's PID in plain Python, two-joint", hosted, 0.02, repeat, {}),
-            ("without a compiler, two-joint", two, 0.08, max(3, repeat // 2), {"compiled": False}),
-            ("without a compiler, three-joint", three, None, max(3, repeat // 2), {"compiled": False})):
-        rows.append(row(name, timed(partial(simulate, loop, path, **options), often), seconds, target))
+        ("compiled, fused, two-joint", two, 0.004, repeat, {}),
+        ("compiled, fused, three-joint", three, 0.008, repeat, {}),
+        ("user's PID in plain Python, two-joint", hosted, 0.02, repeat, {}),
+        ("without a compiler, two-joint", two, 0.08, max(3, repeat // 2), {"compiled": False}),
+        ("without a compiler, three-joint", three, None, max(3, repeat // 2), {"compiled": False}),
+    ):
+        rows.append(
+            row(name, timed(partial(simulate, loop, path, **options), often), seconds, target)
+        )
     return rows
 
 
@@ -86,9 +89,11 @@ def accuracy() -> str:
         listed = "  ".join(f"{s} {e:.1e}" for s, e in zip(names(plant.states), errors))
         worst = int(errors.argmax())
         verdict = "met" if errors[worst] <= 1e-6 else "MISSED"
-        lines += [f"{name}: largest error {errors[worst]:.1e} of range ({names(plant.states)[worst]}), target 1e-6 "
-                  f"{verdict}; the reference (h = 1 ms/{FINE}) is good to {doubt:.0e}",
-                  f"    {listed}"]
+        lines += [
+            f"{name}: largest error {errors[worst]:.1e} of range ({names(plant.states)[worst]}), target 1e-6 "
+            f"{verdict}; the reference (h = 1 ms/{FINE}) is good to {doubt:.0e}",
+            f"    {listed}",
+        ]
     return "\n".join(lines)
 
 
@@ -105,7 +110,12 @@ class Callables:
         x0 = start_state(loop, scenario)
         demand = Demand(loop, scenario, x0)
         traced = trace(loop, demand.live)
-        self.loop, self.traced, self.c, self.n = loop, traced, traced.constants(loop), len(loop.states)
+        self.loop, self.traced, self.c, self.n = (
+            loop,
+            traced,
+            traced.constants(loop),
+            len(loop.states),
+        )
         self.inputs = demand.at(np.arange(int(round(scenario.length() / T_S)) + 1) * T_S)
         self.x0 = np.array(traced.start(0.0, x0, self.inputs[0], self.c)).ravel()
         self._flow, self._jump = Mapped(traced.flow), Mapped(traced.jump)
@@ -149,7 +159,9 @@ def restarted(fast: Callables, kind, samples: int, method: str, rtol: float) -> 
         x = found[k] = fast.jump(k, x)
         if k < samples:
             span = (k * T_S, (k + 1) * T_S)
-            x = solve_ivp(kind(fast.inputs[k]), span, x, method, rtol=rtol, atol=rtol * scale).y[:, -1]
+            x = solve_ivp(kind(fast.inputs[k]), span, x, method, rtol=rtol, atol=rtol * scale).y[
+                :, -1
+            ]
     return found
 
 
@@ -168,7 +180,9 @@ def plain_text(loop, scenario, samples: int) -> None:
         x = np.array(loop.update(k * T_S, [float(v) for v in x], w), float)
         rhs = lambda t, s, w=w: np.array(loop.rhs(t, s.tolist(), w), float)
         scale = np.maximum(np.abs(x), 1e-2)
-        x = solve_ivp(rhs, (k * T_S, (k + 1) * T_S), x, "RK45", rtol=1e-6, atol=1e-6 * scale).y[:, -1]
+        x = solve_ivp(rhs, (k * T_S, (k + 1) * T_S), x, "RK45", rtol=1e-6, atol=1e-6 * scale).y[
+            :, -1
+        ]
 
 
 def scipy_rows() -> list:
@@ -180,9 +194,13 @@ def scipy_rows() -> list:
     for text, kind in (*ways, ("CasADi right-hand side", fast.machine)):
         for method in ("RK45", "DOP853"):
             took = timed(partial(restarted, fast, kind, 1000, method, 1e-6), 3)
-            rows.append(row(f"solve_ivp {method} each sample, {text}", took, 1.0, note="1 s, rtol 1e-6"))
+            rows.append(
+                row(f"solve_ivp {method} each sample, {text}", took, 1.0, note="1 s, rtol 1e-6")
+            )
     took = timed(lambda: plain_text(loop, path, 10), 1, warm=0)
-    rows.append(row("solve_ivp RK45 each sample, plain NumPy", took, 0.01, note="0.01 s, rtol 1e-6"))
+    rows.append(
+        row("solve_ivp RK45 each sample, plain NumPy", took, 0.01, note="0.01 s, rtol 1e-6")
+    )
     return rows
 
 
@@ -212,10 +230,14 @@ def control_rows() -> list:
     demand = Demand(loop, demo_path(), x0)
     t = np.arange(int(span / T_S) + 1) * T_S
     sys = to_control(loop, inputs=demand.live)
-    run = lambda: control.input_output_response(sys, t, demand.at(t).T, x0, solve_ivp_kwargs={"rtol": 1e-6})
+    run = lambda: control.input_output_response(
+        sys, t, demand.at(t).T, x0, solve_ivp_kwargs={"rtol": 1e-6}
+    )
     name = "python-control, continuous law, CasADi right-hand side"
-    return [row(name, timed(run, 2, warm=0), span, note=f"{span} s, rtol 1e-6"),
-            row("ours on that loop, compiled", timed(lambda: simulate(loop, demo_path()), 3), 30.0)]
+    return [
+        row(name, timed(run, 2, warm=0), span, note=f"{span} s, rtol 1e-6"),
+        row("ours on that loop, compiled", timed(lambda: simulate(loop, demo_path()), 3), 30.0),
+    ]
 
 
 def step_through(machines: list, ends: list, span: float, h: float) -> None:
@@ -231,22 +253,38 @@ def exudyn_rows() -> list:
         return [row(f"exudyn: {reason}", [(math.nan, math.nan)])]
     crane = SpringCrane(cranes()["two-joint"])
     ours_log = simulate(crane, Scenario(duration=10.0))
-    rows = [row("ours, mechanics alone, RK4", timed(lambda: simulate(crane, Scenario(duration=10.0)), 5), 10.0)]
+    rows = [
+        row(
+            "ours, mechanics alone, RK4",
+            timed(lambda: simulate(crane, Scenario(duration=10.0)), 5),
+            10.0,
+        )
+    ]
     for h in (1e-3, 1e-4):
         span, ends = 2.0, []
-        fresh = [ExudynCrane(crane) for _ in range(3)]  # each runs once: the solver leaves the end state behind
+        fresh = [
+            ExudynCrane(crane) for _ in range(3)
+        ]  # each runs once: the solver leaves the end state behind
         took = timed(partial(step_through, fresh, ends, span, h), len(fresh), warm=0)
         q = ends[0]
         true = ours_log.values[: round(span / T_S) + 1, :2]
         apart = np.abs(q - true[-1]).max() / np.ptp(true, axis=0).max()
-        rows.append(row(f"exudyn, generalised alpha, {1e3 * h:g} ms", took, span,
-                        note=f"{span:g} s; joints at the end within {apart:.0e} of range of ours"))
+        rows.append(
+            row(
+                f"exudyn, generalised alpha, {1e3 * h:g} ms",
+                took,
+                span,
+                note=f"{span:g} s; joints at the end within {apart:.0e} of range of ours",
+            )
+        )
     return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=7, help="timed runs of ours, after a warm one")
+    parser.add_argument(
+        "--repeat", type=int, default=7, help="timed runs of ours, after a warm one"
+    )
     parser.add_argument("--quick", action="store_true", help="ours only")
     options = parser.parse_args()
     print(machine_in_words())

@@ -58,7 +58,18 @@ def built(commit: str, case: str, folder: Path) -> Version:
     said("tar", "-x", "-f", str(packed), "-C", str(source))
     said(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(source))
     (wheel,) = wheels.glob("*.whl")
-    said(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-compile", "--target", str(site), str(wheel))
+    said(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-compile",
+        "--target",
+        str(site),
+        str(wheel),
+    )
     words = said("git", "log", "-1", "--format=%h %s", commit)
     return Version(commit, words, site, source / case, folder / "cache", folder / "report.pdf")
 
@@ -66,17 +77,29 @@ def built(commit: str, case: str, folder: Path) -> Version:
 def run(version: Version, cache: Path) -> Timed:
     """`verify-stability CASE --report` of that wheel as a whole process."""
     environment = os.environ | {"PYTHONPATH": str(version.site), "FLUIDPROOF_CACHE": str(cache)}
-    command = [sys.executable, "-c", VERIFY, str(version.case), "--report", str(version.report), "--quiet"]
+    command = [
+        sys.executable,
+        "-c",
+        VERIFY,
+        str(version.case),
+        "--report",
+        str(version.report),
+        "--quiet",
+    ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    done = subprocess.run(command, cwd=version.site.parent, env=environment, capture_output=True, check=False)
+    done = subprocess.run(
+        command, cwd=version.site.parent, env=environment, capture_output=True, check=False
+    )
     wall = time.perf_counter() - begin
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Timed(wall, used, done.returncode)
 
 
-def alternating(versions: tuple[Version, Version], repeat: int, fresh: bool) -> tuple[list[Timed], list[Timed]]:
+def alternating(
+    versions: tuple[Version, Version], repeat: int, fresh: bool
+) -> tuple[list[Timed], list[Timed]]:
     """Each version `repeat` times, in turns that begin with the one and the other; fresh: an empty cache every time."""
     found: tuple[list[Timed], list[Timed]] = ([], [])
     for turn in range(repeat):
@@ -90,24 +113,33 @@ def alternating(versions: tuple[Version, Version], repeat: int, fresh: bool) -> 
 def compared(what: str, before: list[Timed], now: list[Timed]) -> str:
     """Two lines of medians and extremes, and their ratio."""
     width = 10
-    lines = [f"{what:34}  {'wall, s':>{width}}  {'best':>{width}}  {'worst':>{width}}  {'processor':>{width}}  exit"]
+    lines = [
+        f"{what:34}  {'wall, s':>{width}}  {'best':>{width}}  {'worst':>{width}}  {'processor':>{width}}  exit"
+    ]
     for name, runs in (("before", before), ("now", now)):
         wall = [one.wall for one in runs]
         used = median(one.processor for one in runs)
         codes = ",".join(str(code) for code in sorted({one.code for one in runs}))
-        lines.append(f"  {name:32}  {median(wall):{width}.2f}  {min(wall):{width}.2f}  {max(wall):{width}.2f}  "
-                     f"{used:{width}.2f}  {codes}")
+        lines.append(
+            f"  {name:32}  {median(wall):{width}.2f}  {min(wall):{width}.2f}  {max(wall):{width}.2f}  "
+            f"{used:{width}.2f}  {codes}"
+        )
     wall = median(one.wall for one in now) / median(one.wall for one in before)
     best = min(one.wall for one in now) / min(one.wall for one in before)
     used = median(one.processor for one in now) / median(one.processor for one in before)
-    lines.append(f"  {'now / before':32}  {wall:{width}.2f}  {best:{width}.2f}  {'':{width}}  {used:{width}.2f}")
+    lines.append(
+        f"  {'now / before':32}  {wall:{width}.2f}  {best:{width}.2f}  {'':{width}}  {used:{width}.2f}"
+    )
     return "\n".join(lines)
 
 
 def compare(before: str, now: str, case: str, repeat: int) -> None:
     """Print the command's time, warm and on first use, of the wheels of two commits."""
     with tempfile.TemporaryDirectory() as folder:
-        versions = tuple(built(commit, case, Path(folder) / name) for name, commit in (("before", before), ("now", now)))
+        versions = tuple(
+            built(commit, case, Path(folder) / name)
+            for name, commit in (("before", before), ("now", now))
+        )
         for name, version in zip(("before", "now"), versions):
             print(f"{name:6} {version.words}")
         first = alternating(versions, max(1, repeat // 2), fresh=True)

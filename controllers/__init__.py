@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-_HOME = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "Limit": "mpc", "Observer": "observer", "LQR": "lqr",
-         "OpenLoop": "open_loop", "ForcePosition": "force_position", "MeteredVDC": "metered_vdc",
-         "relay": "pid_tuning", "tuned": "pid_tuning"}
+_HOME = {
+    "VDC": "vdc",
+    "PID": "pid",
+    "MPC": "mpc",
+    "Limit": "mpc",
+    "Observer": "observer",
+    "LQR": "lqr",
+    "OpenLoop": "open_loop",
+    "ForcePosition": "force_position",
+    "MeteredVDC": "metered_vdc",
+    "relay": "pid_tuning",
+    "tuned": "pid_tuning",
+}
 
 __all__ = list(_HOME)
 

@@ -50,7 +50,11 @@ def bars(plant: FourBar, z_1) -> tuple[list[Bar], object]:
     """The bars at crank angle z_1, and the pose."""
     pose = plant.pose(z_1)
     made = []
-    for m, L, a in zip((plant.m_1, plant.m_2, plant.m_3), (plant.L_1, plant.L_2, plant.L_3), (z_1, pose.a_2, pose.a_3)):
+    for m, L, a in zip(
+        (plant.m_1, plant.m_2, plant.m_3),
+        (plant.L_1, plant.L_2, plant.L_3),
+        (z_1, pose.a_2, pose.a_3),
+    ):
         half = [0.5 * L * c for c in e(a)]
         made.append(Bar(m, m * L * L / 12.0, [-c for c in half], half))
     return made, pose
@@ -64,14 +68,25 @@ def motion(plant: FourBar, z_1, pose, rate, true_rate, acceleration) -> tuple[li
     L = (plant.L_1, plant.L_2, plant.L_3)
     turn = ((1.0, 0.0), (pose.k_2, pose.k_2p), (pose.k_3, pose.k_3p))
     # d(L e(a))/dz_1 and its derivative along z_1, bar by bar
-    along = [[k * L_i * c for c in (-np.sin(a), np.cos(a))] for L_i, a, (k, _) in zip(L, (z_1, pose.a_2, pose.a_3), turn)]
-    bent = [[-k * k * L_i * c + k_p * L_i * d for c, d in zip(e(a), (-np.sin(a), np.cos(a)))]
-            for L_i, a, (k, k_p) in zip(L, (z_1, pose.a_2, pose.a_3), turn)]
-    centres = lambda d: [[0.5 * c for c in d[0]], [p + 0.5 * c for p, c in zip(d[0], d[1])], [-0.5 * c for c in d[2]]]
+    along = [
+        [k * L_i * c for c in (-np.sin(a), np.cos(a))]
+        for L_i, a, (k, _) in zip(L, (z_1, pose.a_2, pose.a_3), turn)
+    ]
+    bent = [
+        [-k * k * L_i * c + k_p * L_i * d for c, d in zip(e(a), (-np.sin(a), np.cos(a)))]
+        for L_i, a, (k, k_p) in zip(L, (z_1, pose.a_2, pose.a_3), turn)
+    ]
+    centres = lambda d: [
+        [0.5 * c for c in d[0]],
+        [p + 0.5 * c for p, c in zip(d[0], d[1])],
+        [-0.5 * c for c in d[2]],
+    ]
     V, A = [], []
     for d, d_p, (k, k_p) in zip(centres(along), centres(bent), turn):
         V.append([c * rate for c in (*d, k)])
-        A.append([c * acceleration + c_p * true_rate * rate for c, c_p in zip((*d, k), (*d_p, k_p))])
+        A.append(
+            [c * acceleration + c_p * true_rate * rate for c, c_p in zip((*d, k), (*d_p, k_p))]
+        )
     return V, A
 
 
@@ -82,7 +97,9 @@ def balance(plant: FourBar, z_1, made, pose, accelerations, extra=None) -> Balan
         nets = [[n + x for n, x in zip(net, more)] for net, more in zip(nets, extra)]
     crank, coupler, rocker = made
     # Moments about E and about B leave f_C alone: −(E − C) × f_C = μ_3 and −(C − B) × f_C = μ_2.
-    μ_3 = nets[2][2] + across(rocker.near, nets[2])  # the centre seen from E is at −½ L_3 e(a_3), the near arm
+    μ_3 = nets[2][2] + across(
+        rocker.near, nets[2]
+    )  # the centre seen from E is at −½ L_3 e(a_3), the near arm
     μ_2 = nets[1][2] + across(coupler.far, nets[1])
     s, e_2, e_3 = np.sin(pose.a_3 - pose.a_2), e(pose.a_2), e(pose.a_3)
     f_C = [μ_3 / (plant.L_3 * s) * x - μ_2 / (plant.L_2 * s) * y for x, y in zip(e_2, e_3)]
@@ -117,7 +134,9 @@ class ForcePosition(Controller):
     λ: Annotated[float, Unit("1/s"), "position gain", positive] = 8.0
     κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A", positive] = 10.0
     k_x: Annotated[float, Unit("m"), "velocity gain of the actuator", positive] = 6e-3
-    βk_f: Annotated[float, Unit("1/s"), "force gain of the actuator times the bulk modulus", positive] = 60.0
+    βk_f: Annotated[
+        float, Unit("1/s"), "force gain of the actuator times the bulk modulus", positive
+    ] = 60.0
     derivative: Literal["model", "desired", "zero"] = "model"
 
     def __post_init__(self):
@@ -125,14 +144,19 @@ class ForcePosition(Controller):
             raise why
         check_bounds(self)
         if self.derivative not in ("model", "desired", "zero"):
-            raise ValueError(f"derivative: there is no {self.derivative!r}; choose from model, desired, zero")
+            raise ValueError(
+                f"derivative: there is no {self.derivative!r}; choose from model, desired, zero"
+            )
 
     @staticmethod
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
         if isinstance(model, FourBar):
             return None
-        return InputError(f"ForcePosition: {type(model).__name__} is no four-bar", mend="choose VDC for a crane, PID for any plant")
+        return InputError(
+            f"ForcePosition: {type(model).__name__} is no four-bar",
+            mend="choose VDC for a crane, PID for any plant",
+        )
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
@@ -147,15 +171,25 @@ class ForcePosition(Controller):
     @property
     def references(self):
         rate = lambda k: "rad" + ("" if k == 0 else "/s" if k == 1 else f"/s^{k}")
-        return tuple(Signal(target_name("z_1", k), rate(k), f"desired crank angle, derivative {k}", "reference") for k in range(4))
+        return tuple(
+            Signal(
+                target_name("z_1", k), rate(k), f"desired crank angle, derivative {k}", "reference"
+            )
+            for k in range(4)
+        )
 
     @property
     def states(self):
-        return tuple(Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in self.friction.states("c"))
+        return tuple(
+            Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}")
+            for s in self.friction.states("c")
+        )
 
     @property
     def monitors(self):
-        return Signal("f_pr", "N", "required force of the oil"), Signal("e_z_1", "rad", "tracking error of the crank angle")
+        return Signal("f_pr", "N", "required force of the oil"), Signal(
+            "e_z_1", "rad", "tracking error of the crank angle"
+        )
 
     @property
     def friction(self):
@@ -207,8 +241,12 @@ class ForcePosition(Controller):
         """u_fr and the voltage that gives it, unlimited."""
         m, c = self.model, self.model.circuit
         s, lever = m.length(z_1), m.lever(z_1)
-        u_fr = (f_pr_rate / c.B_oil + drift(c, s, lever * ż_1) + self.k_x * lever * (ż_r - ż_1)
-                + self.βk_f / c.B_oil * (f_pr - (c.A_2 * p_2 - c.A_3 * p_3)))
+        u_fr = (
+            f_pr_rate / c.B_oil
+            + drift(c, s, lever * ż_1)
+            + self.k_x * lever * (ż_r - ż_1)
+            + self.βk_f / c.B_oil * (f_pr - (c.A_2 * p_2 - c.A_3 * p_3))
+        )
         return u_fr, invert(c, s, p_2, p_3, u_fr)
 
     def law(self, z, y, r, f_pr_rate=None):
@@ -218,8 +256,12 @@ class ForcePosition(Controller):
         if f_pr_rate is None:
             f_pr_rate = 0.0
             if self.derivative != "zero":
-                f_pr_rate = self.force_rate(z_1, ż_1, self.acceleration(z_1, ż_1, p_2, p_3, r, ẑ), r, ẑ, rates)
-        _, U = self.flow_command(z_1, ż_1, p_2, p_3, f_pr, f_pr_rate, self.required_motion(z_1, ż_1, r)[0])
+                f_pr_rate = self.force_rate(
+                    z_1, ż_1, self.acceleration(z_1, ż_1, p_2, p_3, r, ẑ), r, ẑ, rates
+                )
+        _, U = self.flow_command(
+            z_1, ż_1, p_2, p_3, f_pr, f_pr_rate, self.required_motion(z_1, ż_1, r)[0]
+        )
         limit = self.model.circuit.limit
         return np.clip(U, -limit, limit), f_pr, rates, U
 

@@ -47,7 +47,13 @@ def riccati(A, B, Q, R, S=None) -> Riccati:
     weight = np.sqrt(np.diag(Q))
     d, best, why = np.where(weight > 0, 1 / np.where(weight > 0, weight, 1.0), 1.0), None, ""
     for _ in range(4):  # states in units in which P has ones on its diagonal, found as we go
-        scaled = (A * d / d[:, None], B * e / d[:, None], Q * d * d[:, None], R * e * e[:, None], S * e * d[:, None])
+        scaled = (
+            A * d / d[:, None],
+            B * e / d[:, None],
+            Q * d * d[:, None],
+            R * e * e[:, None],
+            S * e * d[:, None],
+        )
         try:
             K, P = _solved(*scaled)
         except (np.linalg.LinAlgError, ValueError) as reason:
@@ -63,13 +69,17 @@ def riccati(A, B, Q, R, S=None) -> Riccati:
             break
         d = d / np.sqrt(np.maximum(np.diag(P), 1e-12 * np.diag(P).max()))
     if best is None:
-        raise InputError(f"no linear–quadratic gain: {why}",
-                         mend="every unstable or integrating mode must be moved by an input and seen by the cost")
+        raise InputError(
+            f"no linear–quadratic gain: {why}",
+            mend="every unstable or integrating mode must be moved by an input and seen by the cost",
+        )
     residual, radius, low, K, P = best
     if not (residual <= RESIDUAL and radius < 1.0 and low >= -1e-9):
-        raise InputError(f"the linear–quadratic gain does not pass its check: residual {residual:.2g}, closed-loop "
-                         f"spectral radius {radius:.9g}, smallest eigenvalue of P {low:.2g} (scaled)",
-                         mend="scale the weights alike, and let the cost see every mode that is not stable by itself")
+        raise InputError(
+            f"the linear–quadratic gain does not pass its check: residual {residual:.2g}, closed-loop "
+            f"spectral radius {radius:.9g}, smallest eigenvalue of P {low:.2g} (scaled)",
+            mend="scale the weights alike, and let the cost see every mode that is not stable by itself",
+        )
     return Riccati(K, P, radius, residual)
 
 
@@ -111,16 +121,24 @@ def _judged(A, B, Q, R, S, K, P) -> tuple[float, float, float] | None:
 
 def _check_weights(Q, R, S):
     for name, M in (("Q", Q), ("R", R)):
-        if M.shape[0] != M.shape[1] or not np.allclose(M, M.T, rtol=1e-9, atol=0.0) or not np.isfinite(M).all():
+        if (
+            M.shape[0] != M.shape[1]
+            or not np.allclose(M, M.T, rtol=1e-9, atol=0.0)
+            or not np.isfinite(M).all()
+        ):
             raise InputError(f"{name}: expected a symmetric finite matrix", mend="give (M + Mᵀ)/2")
     d = np.sqrt(np.maximum(np.diag(R), 0.0))
     if not (d > 0).all() or np.linalg.eigvalsh(R / d[:, None] / d)[0] <= 1e-13:
-        raise InputError("R: the weight of the inputs is not positive definite",
-                         mend="give every input, or its moves, a weight above 0")
+        raise InputError(
+            "R: the weight of the inputs is not positive definite",
+            mend="give every input, or its moves, a weight above 0",
+        )
     rest = Q - S @ np.linalg.solve(R, S.T)
     if np.linalg.eigvalsh(rest)[0] < -1e-9 * max(np.abs(Q).max(), 1e-300):
-        raise InputError("Q: the weight of the states is not positive semidefinite (with what S takes from it)",
-                         mend="give no state a negative weight")
+        raise InputError(
+            "Q: the weight of the states is not positive semidefinite (with what S takes from it)",
+            mend="give no state a negative weight",
+        )
 
 
 def target_map(A, B, C, right) -> tuple[np.ndarray, float]:
@@ -136,7 +154,9 @@ def target_map(A, B, C, right) -> tuple[np.ndarray, float]:
     columns = np.abs(K).max(axis=0)
     columns = np.where(columns > 0, columns, 1.0)
     M = np.linalg.lstsq(K / columns, right, rcond=1e-11)[0]
-    residual = np.abs(K / columns @ M - right).max(axis=0) / np.maximum(np.abs(right).max(axis=0), 1e-300)
+    residual = np.abs(K / columns @ M - right).max(axis=0) / np.maximum(
+        np.abs(right).max(axis=0), 1e-300
+    )
     return M / columns[:, None], float(residual.max(initial=0.0))
 
 
@@ -157,28 +177,47 @@ class LQR(Controller):
     model: Any
     K: Annotated[tuple[float, ...], Unit("1"), "state gains, row by row"]
     F: Annotated[tuple[float, ...], Unit("1"), "gains from references, row by row"]
-    K_i: Annotated[tuple[float, ...], Unit("1"), "gains of the summed errors, row by row; none: no integral action"]
+    K_i: Annotated[
+        tuple[float, ...],
+        Unit("1"),
+        "gains of the summed errors, row by row; none: no integral action",
+    ]
     tracked: tuple[str, ...]
     x_0: Annotated[tuple[float, ...], Unit("1"), "states at the operating point"]
     y_0: Annotated[tuple[float, ...], Unit("1"), "tracked outputs there"]
     u_0: Annotated[tuple[float, ...], Unit("1"), "commands there"]
-    u_max: Annotated[float | None, Unit("1"), "limit of every command about u_0, both ways", positive] = None
+    u_max: Annotated[
+        float | None, Unit("1"), "limit of every command about u_0, both ways", positive
+    ] = None
     T_s: Annotated[float, Unit("s"), "sample time the gains are made for", positive] = 1e-3
 
     def __post_init__(self):
         check_bounds(self)
         n, m, q = len(self.model.states), len(self.commands), len(self.tracked)
-        for field, count in (("K", (m * n,)), ("F", (m * q,)), ("K_i", (0, m * q)), ("x_0", (n,)), ("y_0", (q,)), ("u_0", (m,))):
+        for field, count in (
+            ("K", (m * n,)),
+            ("F", (m * q,)),
+            ("K_i", (0, m * q)),
+            ("x_0", (n,)),
+            ("y_0", (q,)),
+            ("u_0", (m,)),
+        ):
             if len(getattr(self, field)) not in count:
-                raise ValueError(f"{field}: expected {' or '.join(map(str, count))} numbers, got {len(getattr(self, field))}")
+                raise ValueError(
+                    f"{field}: expected {' or '.join(map(str, count))} numbers, got {len(getattr(self, field))}"
+                )
         known = names(self.model.outputs)
         missing = [s.name for s in self.model.states if s.name not in known]
         if missing:
-            raise InputError(f"LQR: {', '.join(missing)} of {type(self.model).__name__} are not measured",
-                             mend="use MPC with an Observer, or measure every state")
+            raise InputError(
+                f"LQR: {', '.join(missing)} of {type(self.model).__name__} are not measured",
+                mend="use MPC with an Observer, or measure every state",
+            )
 
     @classmethod
-    def design(cls, model, Q, R, T_s=1e-3, tracked=(), integral=None, x=None, u=None, u_max=None) -> LQR:
+    def design(
+        cls, model, Q, R, T_s=1e-3, tracked=(), integral=None, x=None, u=None, u_max=None
+    ) -> LQR:
         """The gains for weights Q (of states; a number, a vector or a matrix), R (of commands), integral (of summed errors).
 
         x, u: where to linearise (the initial state and zero by default). Raises InputError as `riccati` does, and when a
@@ -188,22 +227,42 @@ class LQR(Controller):
 
         own = controls(model)
         x = [float(v) for v in (model.initial() if x is None else x)]
-        given = {**model.defaults(), **dict(zip(names(own), np.zeros(len(own)) if u is None else u))}
+        given = {
+            **model.defaults(),
+            **dict(zip(names(own), np.zeros(len(own)) if u is None else u)),
+        }
         w = [float(given.get(s.name, 0.0)) for s in model.inputs]
         flat = linearize(model, x, w, inputs=names(own))
         plant = sampled(flat.A, flat.B, flat.C, flat.D, T_s)
         tracked = tuple(tracked) or tuple(names(model.outputs)[: len(own)])
-        rows = [names(model.outputs).index(find(model.outputs, name, "LQR, tracked").name) for name in tracked]
+        rows = [
+            names(model.outputs).index(find(model.outputs, name, "LQR, tracked").name)
+            for name in tracked
+        ]
         C, n = plant.C[rows], len(x)
         law, K_i = gains(plant, C, _weight(Q, n), _weight(R, len(own)), integral)
-        M, miss = target_map(plant.A, plant.B, C, np.vstack([np.zeros((n, len(rows))), np.eye(len(rows))]))
+        M, miss = target_map(
+            plant.A, plant.B, C, np.vstack([np.zeros((n, len(rows))), np.eye(len(rows))])
+        )
         if miss > 1e-8:
-            raise InputError(f"LQR: {', '.join(tracked)} cannot be brought to rest where a reference wants it",
-                             mend="track at most as many outputs as there are commands")
+            raise InputError(
+                f"LQR: {', '.join(tracked)} cannot be brought to rest where a reference wants it",
+                mend="track at most as many outputs as there are commands",
+            )
         y = model.out(0.0, x)
         flat_of = lambda a: tuple(float(v) for v in np.ravel(a))
-        return cls(model, flat_of(law), flat_of(M[n:] + law @ M[:n]), flat_of(K_i), tracked, flat_of(x),
-                   flat_of([y[i] for i in rows]), flat_of([given.get(s.name, 0.0) for s in own]), u_max, T_s)
+        return cls(
+            model,
+            flat_of(law),
+            flat_of(M[n:] + law @ M[:n]),
+            flat_of(K_i),
+            tracked,
+            flat_of(x),
+            flat_of([y[i] for i in rows]),
+            flat_of([given.get(s.name, 0.0) for s in own]),
+            u_max,
+            T_s,
+        )
 
     @property
     def commands(self):
@@ -212,20 +271,29 @@ class LQR(Controller):
     @property
     def measured(self):
         outside = [name for name in self.tracked if name not in names(self.model.states)]
-        return tuple(find(self.model.outputs, name, "LQR") for name in (*names(self.model.states), *outside))
+        return tuple(
+            find(self.model.outputs, name, "LQR") for name in (*names(self.model.states), *outside)
+        )
 
     @property
     def references(self):
         found = (find(self.model.outputs, name, "LQR, tracked") for name in self.tracked)
-        return tuple(Signal(target_name(s.name, 0), s.unit, f"desired {s.meaning or s.name}", "reference") for s in found)
+        return tuple(
+            Signal(target_name(s.name, 0), s.unit, f"desired {s.meaning or s.name}", "reference")
+            for s in found
+        )
 
     @property
     def states(self):
-        return tuple(Signal(f"ζ_{name}", "1", f"summed error of {name}") for name in self.tracked if self.K_i)
+        return tuple(
+            Signal(f"ζ_{name}", "1", f"summed error of {name}") for name in self.tracked if self.K_i
+        )
 
     @property
     def monitors(self):
-        return tuple(Signal(f"e_{s.name[:-2]}", s.unit, f"error of {s.name[:-2]}") for s in self.references)
+        return tuple(
+            Signal(f"e_{s.name[:-2]}", s.unit, f"error of {s.name[:-2]}") for s in self.references
+        )
 
     def errors(self, y, r) -> list:
         """r − y of the tracked outputs."""
@@ -236,7 +304,10 @@ class LQR(Controller):
         ahead = [a - b for a, b in zip(r, self.y_0)]
         away = [a - b for a, b in zip(y, self.x_0)]
         sums = _times(self.K_i, z) if self.K_i else [0.0] * len(self.u_0)
-        return [u + f - k - i for u, f, k, i in zip(self.u_0, _times(self.F, ahead), _times(self.K, away), sums)]
+        return [
+            u + f - k - i
+            for u, f, k, i in zip(self.u_0, _times(self.F, ahead), _times(self.K, away), sums)
+        ]
 
     def step(self, t, z, y, r):
         raw = self._raw(z, y, r)

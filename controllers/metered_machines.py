@@ -104,7 +104,7 @@ class OfCrane:
 
     @property
     def wanted(self):
-        return self.bodies.monitors[self.n:]
+        return self.bodies.monitors[self.n :]
 
     @property
     def observers(self):
@@ -112,8 +112,13 @@ class OfCrane:
 
     def read(self, y, r) -> Measured:
         n = self.n
-        return Measured(list(y[:n]), list(y[n: 2 * n]), list(y[2 * n: 3 * n]), y[3 * n],
-                        [list(r[k * n: (k + 1) * n]) for k in range(3)])
+        return Measured(
+            list(y[:n]),
+            list(y[n : 2 * n]),
+            list(y[2 * n : 3 * n]),
+            y[3 * n],
+            [list(r[k * n : (k + 1) * n]) for k in range(3)],
+        )
 
     def required(self, m: Measured):
         return self.bodies.required(m.q, m.qd, *self.bodies.required_motion(m.q, m.qd, *m.τ))
@@ -182,12 +187,22 @@ class OfArms:
     @property
     def references(self):
         rate = lambda k: "rad" + ("" if k == 0 else "/s" if k == 1 else f"/s^{k}")
-        return tuple(Signal(target_name(f"θ_{name}", k), rate(k), f"desired angle of arm {name}, derivative {k}", "reference")
-                     for k in range(3) for name in self.labels)
+        return tuple(
+            Signal(
+                target_name(f"θ_{name}", k),
+                rate(k),
+                f"desired angle of arm {name}, derivative {k}",
+                "reference",
+            )
+            for k in range(3)
+            for name in self.labels
+        )
 
     @property
     def wanted(self):
-        return tuple(Signal(f"e_θ_{name}", "rad", f"tracking error of arm {name}") for name in self.labels)
+        return tuple(
+            Signal(f"e_θ_{name}", "rad", f"tracking error of arm {name}") for name in self.labels
+        )
 
     @property
     def observers(self):
@@ -196,21 +211,31 @@ class OfArms:
     def read(self, y, r) -> Measured:
         n = self.n
         q = list(y[:n])
-        f_K = [a.K * (x - a.length(θ)) for a, x, θ in zip(self.plant.arms, y[2 * n: 3 * n], q)]
-        return Measured(q, list(y[n: 2 * n]), f_K, None, [list(r[k * n: (k + 1) * n]) for k in range(3)])
+        f_K = [a.K * (x - a.length(θ)) for a, x, θ in zip(self.plant.arms, y[2 * n : 3 * n], q)]
+        return Measured(
+            q, list(y[n : 2 * n]), f_K, None, [list(r[k * n : (k + 1) * n]) for k in range(3)]
+        )
 
     def required(self, m: Measured) -> Needed:
         lever, found = [a.lever(θ) for a, θ in zip(self.plant.arms, m.q)], []
         rates, accelerations = self.motion(m)
-        for a, K_A, θ, l, ω, ω_r, α in zip(self.plant.arms, self.fed_back(), m.q, lever, m.qd, rates, accelerations):
-            found.append((a.inertia * α - a.torque(θ, 0.0, 0.0, self.plant.g) + K_A * (ω_r - ω)) / l)
-        return Needed([l * ω for l, ω in zip(lever, m.qd)], [l * ω for l, ω in zip(lever, rates)], found)
+        for a, K_A, θ, l, ω, ω_r, α in zip(
+            self.plant.arms, self.fed_back(), m.q, lever, m.qd, rates, accelerations
+        ):
+            found.append(
+                (a.inertia * α - a.torque(θ, 0.0, 0.0, self.plant.g) + K_A * (ω_r - ω)) / l
+            )
+        return Needed(
+            [l * ω for l, ω in zip(lever, m.qd)], [l * ω for l, ω in zip(lever, rates)], found
+        )
 
     def motion(self, m: Measured):
         """θ̇_r, θ̈_r."""
         λ = self.law.per_rod(self.law.λ)
-        return ([d + g * (to - at) for d, to, at, g in zip(m.τ[1], m.τ[0], m.q, λ)],
-                [d + g * (to - at) for d, to, at, g in zip(m.τ[2], m.τ[1], m.qd, λ)])
+        return (
+            [d + g * (to - at) for d, to, at, g in zip(m.τ[1], m.τ[0], m.q, λ)],
+            [d + g * (to - at) for d, to, at, g in zip(m.τ[2], m.τ[1], m.qd, λ)],
+        )
 
     def fed_back(self) -> list:
         """K_A of every arm, with the law's own model, N m s."""
@@ -224,7 +249,9 @@ class OfArms:
 
     def pressure(self, m: Measured, v):
         Q, P_M, k_b = self.plant.supply
-        left = Q - sum(np.where(w > 0.0, row[0], row[1]) * np.abs(w) for w, row in zip(v, self.rows))
+        left = Q - sum(
+            np.where(w > 0.0, row[0], row[1]) * np.abs(w) for w, row in zip(v, self.rows)
+        )
         return np.minimum(np.maximum(left, 0.0) / (k_b + _TINY), np.sqrt(P_M)) ** 2
 
     def errors(self, m: Measured) -> list:

@@ -1,9 +1,9 @@
 """The bodies' side of the ledger of `MeteredVDC`: entries, cuts, friction, geometry and rates of a crane, or of arms.
 
-    bodies(m, xp, u, rates)   → Side: entries; ẋ, ẋ_r, f_cr of the true bodies; true f_c, ṗ; friction's force, law, states
-    cut(i), subsystem(i)      where rod i meets its bodies, and whose it is
-    shown(m)                  quantities for the hypotheses
-    hypotheses(run, claim, c_f), rates(run, c_f), monitors(quantities)     c_f: rate of the rods, 1/s
+bodies(m, xp, u, rates)   → Side: entries; ẋ, ẋ_r, f_cr of the true bodies; true f_c, ṗ; friction's force, law, states
+cut(i), subsystem(i)      where rod i meets its bodies, and whose it is
+shown(m)                  quantities for the hypotheses
+hypotheses(run, claim, c_f), rates(run, c_f), monitors(quantities)     c_f: rate of the rods, 1/s
 """
 
 from __future__ import annotations
@@ -48,10 +48,15 @@ class CraneSide:
         n, crane = self.plant.n, self.plant.crane
         whole, given = self.plant._whole(xp, u)
         parts, (_, base, tip) = crane.split(whole), crane.surroundings(given)
-        rows, need, f_c = self.ledger.bodies(m.q, m.qd, list(rates[n: 2 * n]), m.τ, base, tip)
+        rows, need, f_c = self.ledger.bodies(m.q, m.qd, list(rates[n : 2 * n]), m.τ, base, tip)
         f_f = crane.friction(parts, need.xd)
-        return Side(rows, need, f_c, list(rates[2 * n: 3 * n]),
-                    [(f, c.friction, z) for f, c, z in zip(f_f, self.plant.cylinders, parts.rub)])
+        return Side(
+            rows,
+            need,
+            f_c,
+            list(rates[2 * n : 3 * n]),
+            [(f, c.friction, z) for f, c, z in zip(f_f, self.plant.cylinders, parts.rub)],
+        )
 
     def cut(self, i) -> str:
         return self.ledger.rod(i)
@@ -62,8 +67,11 @@ class CraneSide:
     def shown(self, m: Measured) -> dict:
         x, _, lever = self.plant.crane.cylinder_motion(m.q, m.qd)
         rows = zip(self.plant.labels, self.plant.cylinders, x, lever)
-        return {key: value for k, c, at, l in rows
-                for key, value in ((f"x {k}", at), (f"room {k}", c.stroke - at), (f"lever {k}", l))}
+        return {
+            key: value
+            for k, c, at, l in rows
+            for key, value in ((f"x {k}", at), (f"room {k}", c.stroke - at), (f"lever {k}", l))
+        }
 
     def hypotheses(self, run, claim, c_f):
         yield from hypotheses.gains(self.law.machine.bodies, self.plant.crane, c_f, self.law.k_x)
@@ -73,8 +81,10 @@ class CraneSide:
         return hypotheses.rates_along(run, self.law.machine.bodies, self.plant.crane, c_f)
 
     def monitors(self, q) -> dict:
-        found = {f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / (c.stroke / 2)
-                 for k, c in zip(self.plant.labels, self.plant.cylinders)}
+        found = {
+            f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / (c.stroke / 2)
+            for k, c in zip(self.plant.labels, self.plant.cylinders)
+        }
         return found | _levers(q, [k for k in self.plant.labels if not k.startswith("t")])
 
 
@@ -90,14 +100,33 @@ class ArmsSide:
         own: OfArms = machine(self.law, self.plant)
         need, (ω_r, _), rows, f_c = own.required(m), own.motion(m), [], []
         n = own.n
-        for i, (a, K_A, θ, ω, to) in enumerate(zip(self.plant.arms, own.fed_back(), m.q, m.qd, ω_r)):
-            Δω, Δx, tip = to - ω, need.xd_r[i] - need.xd[i], a.torque(θ, 0.0, u[len(u) - n + i], 0.0)
+        for i, (a, K_A, θ, ω, to) in enumerate(
+            zip(self.plant.arms, own.fed_back(), m.q, m.qd, ω_r)
+        ):
+            Δω, Δx, tip = (
+                to - ω,
+                need.xd_r[i] - need.xd[i],
+                a.torque(θ, 0.0, u[len(u) - n + i], 0.0),
+            )
             held = a.torque(θ, 0.0, 0.0, self.plant.g) + tip
             f_c.append((a.inertia * rates[3 * i + 1] - held) / a.lever(θ))
             D, rod = K_A * Δω**2, Δx * (need.f_c[i] - f_c[i])
-            size = np.abs(Δx) * (np.abs(need.f_c[i]) + np.abs(f_c[i])) + np.abs(Δω) * (np.abs(held) + np.abs(tip)) + D
-            rows.append(Entry(self.subsystem(i), "body", 0.5 * a.inertia * Δω**2, D,
-                              {self.cut(i): rod, f"tip {a.name}": -Δω * tip}, {}, size))
+            size = (
+                np.abs(Δx) * (np.abs(need.f_c[i]) + np.abs(f_c[i]))
+                + np.abs(Δω) * (np.abs(held) + np.abs(tip))
+                + D
+            )
+            rows.append(
+                Entry(
+                    self.subsystem(i),
+                    "body",
+                    0.5 * a.inertia * Δω**2,
+                    D,
+                    {self.cut(i): rod, f"tip {a.name}": -Δω * tip},
+                    {},
+                    size,
+                )
+            )
         return Side(rows, need, f_c, [rates[3 * i + 2] for i in range(n)], [(0.0, None, [])] * n)
 
     def cut(self, i) -> str:
@@ -111,18 +140,31 @@ class ArmsSide:
 
     def hypotheses(self, run, claim, c_f):
         c = min(self.rates(run, c_f))
-        yield Assumption("K_A ≻ 0 for every arm, and k_x, k_f > 0", c > 0 and min(self.law.k_x) > 0, c, "1/s",
-                         f"rate c = {c:.3g} 1/s", "K_A of the model against the true inertia")
+        yield Assumption(
+            "K_A ≻ 0 for every arm, and k_x, k_f > 0",
+            c > 0 and min(self.law.k_x) > 0,
+            c,
+            "1/s",
+            f"rate c = {c:.3g} 1/s",
+            "K_A of the model against the true inertia",
+        )
         for k in self.plant.names:
             lever = np.abs(run.balance.quantities[f"lever {k}"])
             i = int(np.argmin(lever))
-            yield Assumption(f"lever arm |dℓ/dθ| of arm {k} ≥ {claim.lever:g} m", bool(lever[i] >= claim.lever),
-                             float(lever[i] - claim.lever), "m", f"{lever[i]:.3g} m at t = {run.balance.t[i]:.2f} s",
-                             "f_cr divides by it")
+            yield Assumption(
+                f"lever arm |dℓ/dθ| of arm {k} ≥ {claim.lever:g} m",
+                bool(lever[i] >= claim.lever),
+                float(lever[i] - claim.lever),
+                "m",
+                f"{lever[i]:.3g} m at t = {run.balance.t[i]:.2f} s",
+                "f_cr divides by it",
+            )
 
     def rates(self, run, c_f) -> tuple[float, float]:
         own = machine(self.law, self.plant)
-        c = float(min(c_f, *(2 * K_A / a.inertia for K_A, a in zip(own.fed_back(), self.plant.arms))))
+        c = float(
+            min(c_f, *(2 * K_A / a.inertia for K_A, a in zip(own.fed_back(), self.plant.arms)))
+        )
         return c, c
 
     def monitors(self, q) -> dict:
@@ -130,7 +172,9 @@ class ArmsSide:
 
 
 def _levers(q, labels) -> dict:
-    return {f"lever arm {k}": np.abs(q[f"lever {k}"]) / np.abs(q[f"lever {k}"]).max() for k in labels}
+    return {
+        f"lever arm {k}": np.abs(q[f"lever {k}"]) / np.abs(q[f"lever {k}"]).max() for k in labels
+    }
 
 
 def side(law, plant) -> CraneSide | ArmsSide:

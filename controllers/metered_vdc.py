@@ -62,10 +62,24 @@ class MeteredVDC(Controller):
     model: MeteredCrane | MeteredArms
     space: Literal["joint", "piston", "cartesian"] = "joint"
     λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
-    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = 10.0
-    K_I: Annotated[float, Unit("1"), "velocity gain added on the diagonal of every K_A (N s/m, N m s)", nonnegative] = 0.0
-    k_x: Annotated[tuple[float, ...], Unit("1"), "velocity gain of the actuators", positive] = (1.0,)
-    Kk_f: Annotated[tuple[float, ...], Unit("1/s"), "force gain of the actuators times the oil's stiffness", positive] = (60.0,)
+    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = (
+        10.0
+    )
+    K_I: Annotated[
+        float,
+        Unit("1"),
+        "velocity gain added on the diagonal of every K_A (N s/m, N m s)",
+        nonnegative,
+    ] = 0.0
+    k_x: Annotated[tuple[float, ...], Unit("1"), "velocity gain of the actuators", positive] = (
+        1.0,
+    )
+    Kk_f: Annotated[
+        tuple[float, ...],
+        Unit("1/s"),
+        "force gain of the actuators times the oil's stiffness",
+        positive,
+    ] = (60.0,)
     gains: tuple[BodyGain, ...] = ()
 
     def __post_init__(self):
@@ -74,29 +88,51 @@ class MeteredVDC(Controller):
         check_bounds(self)
         n = self.machine.n
         if isinstance(self.model, MeteredCrane):
-            VDC(**{name: getattr(self, name) for name in SHARED}, model=self.model.crane)  # which checks its own
+            VDC(
+                **{name: getattr(self, name) for name in SHARED}, model=self.model.crane
+            )  # which checks its own
         elif self.space != "joint" or self.gains:
-            raise ValueError(f"{'gains' if self.gains else 'space'}: arms have angles and K_A = κ I + K_I; leave it out")
+            raise ValueError(
+                f"{'gains' if self.gains else 'space'}: arms have angles and K_A = κ I + K_I; leave it out"
+            )
         elif self.κ == 0 and self.K_I == 0:
-            raise ValueError("κ: K_A is zero, not positive definite; give κ or K_I a positive value")
+            raise ValueError(
+                "κ: K_A is zero, not positive definite; give κ or K_I a positive value"
+            )
         for field in ("λ", "k_x", "Kk_f"):
             if len(getattr(self, field)) not in (1, n):
-                raise ValueError(f"{field}: expected 1 or {n} numbers, one per actuator, got {len(getattr(self, field))}")
+                raise ValueError(
+                    f"{field}: expected 1 or {n} numbers, one per actuator, got {len(getattr(self, field))}"
+                )
         for g, K, B in zip(self.per_rod(self.Kk_f), self.machine.K, self.machine.B):
             if g * B / K >= LARGEST:
-                raise ValueError(f"Kk_f: {g:g} 1/s with damping τ = B/K = {B / K:g} s of the oil gives the force error power; it "
-                                 f"must be below {LARGEST:g}/τ = {LARGEST * K / B:g} 1/s")
+                raise ValueError(
+                    f"Kk_f: {g:g} 1/s with damping τ = B/K = {B / K:g} s of the oil gives the force error power; it "
+                    f"must be below {LARGEST:g}/τ = {LARGEST * K / B:g} 1/s"
+                )
 
     @staticmethod
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
         if isinstance(model, MeteredCrane | MeteredArms):
-            more = [a.name for a in getattr(model, "arms", ()) if getattr(a, "regeneration", "none") != "none"]
-            return InputError(f"MeteredVDC: arm {more[0]} has regeneration, which its inverse of the valves does not know",
-                              mend="leave regeneration out, or choose PID") if more else None
+            more = [
+                a.name
+                for a in getattr(model, "arms", ())
+                if getattr(a, "regeneration", "none") != "none"
+            ]
+            return (
+                InputError(
+                    f"MeteredVDC: arm {more[0]} has regeneration, which its inverse of the valves does not know",
+                    mend="leave regeneration out, or choose PID",
+                )
+                if more
+                else None
+            )
         like = "VDC for a crane with servo valves" if hasattr(model, "structures") else "PID"
-        return InputError(f"MeteredVDC: {type(model).__name__} is no machine behind metering valves (MeteredCrane, MeteredArms)",
-                          mend=f"choose {like}")
+        return InputError(
+            f"MeteredVDC: {type(model).__name__} is no machine behind metering valves (MeteredCrane, MeteredArms)",
+            mend=f"choose {like}",
+        )
 
     @property
     def machine(self) -> OfCrane | OfArms:
@@ -119,13 +155,21 @@ class MeteredVDC(Controller):
     @property
     def states(self):
         m = self.machine
-        return (*m.observers, *(Signal(f"f_Kr_{k}", unit, f"{title} force required of the oil's spring")
-                                for k, title, unit in zip(m.labels, m.titles, m.units)))
+        return (
+            *m.observers,
+            *(
+                Signal(f"f_Kr_{k}", unit, f"{title} force required of the oil's spring")
+                for k, title, unit in zip(m.labels, m.titles, m.units)
+            ),
+        )
 
     @property
     def monitors(self):
         m = self.machine
-        own = (Signal(f"f_r_{k}", unit, f"{title} required force") for k, title, unit in zip(m.labels, m.titles, m.units))
+        own = (
+            Signal(f"f_r_{k}", unit, f"{title} required force")
+            for k, title, unit in zip(m.labels, m.titles, m.units)
+        )
         return (*own, *m.wanted)
 
     def per_rod(self, values) -> list:
@@ -150,8 +194,20 @@ class MeteredVDC(Controller):
 
     def rods(self, xd, xd_r, f_K, f_Kr, f_Kr_rate, K, known) -> list:
         """ṗ_r with the stiffness K of the oil; `known`: the K that the gain k_f is made of."""
-        return [d + rate / k + k_x * (d_r - d) + g / own * (wanted - f) for d, d_r, f, wanted, rate, k, own, k_x, g in
-                zip(xd, xd_r, f_K, f_Kr, f_Kr_rate, K, known, self.per_rod(self.k_x), self.per_rod(self.Kk_f))]
+        return [
+            d + rate / k + k_x * (d_r - d) + g / own * (wanted - f)
+            for d, d_r, f, wanted, rate, k, own, k_x, g in zip(
+                xd,
+                xd_r,
+                f_K,
+                f_Kr,
+                f_Kr_rate,
+                K,
+                known,
+                self.per_rod(self.k_x),
+                self.per_rod(self.Kk_f),
+            )
+        ]
 
     def valves(self, own, m: Measured, xd, v_r) -> tuple[object, list[Opening]]:
         """P, and what every section must open to move at ṗ_r, by the numbers of the machine `own`."""
@@ -170,7 +226,9 @@ class MeteredVDC(Controller):
         own, found = self.machine, self.sought(z, y, r)
         k = len(own.observers)
         ẑ = own.observe(T_s, own.read(y, r), list(z[:k]), found.ẑ_rate)
-        f_Kr = [f + np.exp(-T_s * K / B) * (g - f) for f, g, K, B in zip(found.f_r, z[k:], own.K, own.B)]
+        f_Kr = [
+            f + np.exp(-T_s * K / B) * (g - f) for f, g, K, B in zip(found.f_r, z[k:], own.K, own.B)
+        ]
         return [*ẑ, *f_Kr], [o.u for o in found.openings]
 
     def start(self, t, z, y, r):
@@ -179,14 +237,20 @@ class MeteredVDC(Controller):
 
     def monitor(self, t, z, y, r):
         m = self.machine.read(y, r)
-        return [*self.required(m, list(z[: len(self.machine.observers)]))[1], *self.machine.errors(m)]
+        return [
+            *self.required(m, list(z[: len(self.machine.observers)]))[1],
+            *self.machine.errors(m),
+        ]
 
     def certificate(self, plant):
         """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
         from controllers.metered_vdc_ledger import MeteredVDCLedger
 
         if type(plant) is not type(self.model):
-            raise InputError(f"MeteredVDC: its ledger is that of a {type(self.model).__name__}, which its model is, and knows no "
-                             f"{type(plant).__name__}", mend="verify it on the model's kind of plant; simulate runs it on this one")
+            raise InputError(
+                f"MeteredVDC: its ledger is that of a {type(self.model).__name__}, which its model is, and knows no "
+                f"{type(plant).__name__}",
+                mend="verify it on the model's kind of plant; simulate runs it on this one",
+            )
 
         return MeteredVDCLedger(self, plant)

@@ -19,7 +19,17 @@ from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 from workbench.verification.measured import term
 
-STEPS = ("hold", "parameters", "valve inverse", "parameters", "measurement", "saturation", "hold", "saturation", "pump")
+STEPS = (
+    "hold",
+    "parameters",
+    "valve inverse",
+    "parameters",
+    "measurement",
+    "saturation",
+    "hold",
+    "saturation",
+    "pump",
+)
 
 
 @final
@@ -56,7 +66,7 @@ class MeteredVDCLedger:
         """Entries at one state of the loop, and the quantities its hypotheses need; rates: the loop's ẋ there."""
         law, plant = self.law, self.plant
         xp, z, y, r, u = loop.parts(t, x, w)
-        z, z_flow = list(z), list(rates[len(plant.states):])
+        z, z_flow = list(z), list(rates[len(plant.states) :])
         at = {s.name: value for s, value in zip(plant.outputs, plant.out(t, xp))}
         exact = [at[s.name] for s in law.measured]
         m, own = self.true.read(exact, r), law.sought(z, exact, r)  # the law at true states
@@ -71,20 +81,46 @@ class MeteredVDCLedger:
         law, q, t = self.law, run.balance.quantities, run.balance.t
         yield from self.side.hypotheses(run, claim, self.force_rate())
         most = max(g * B / K for g, K, B in zip(self._force_gains(), self.true.K, self.true.B))
-        yield Assumption("B k_f ≤ 4 for every rod", bool(most <= LARGEST), float(LARGEST - most), "1", f"{most:.3g}", "D_p ≥ 0")
+        yield Assumption(
+            "B k_f ≤ 4 for every rod",
+            bool(most <= LARGEST),
+            float(LARGEST - most),
+            "1",
+            f"{most:.3g}",
+            "D_p ≥ 0",
+        )
         for k in self.true.labels:
             u, push, inside = (q[f"{name} {k}"] for name in ("inverse", "push", "inside"))
             i = int(np.argmax(np.abs(u)))
             asked = "no opening does it" if np.abs(u[i]) >= MOST else f"asks for {u[i]:.3g}"
-            yield Assumption(f"valve {k} within ±1", bool(np.abs(u[i]) <= 1.0), float(1.0 - np.abs(u[i])), "1",
-                             f"{asked} at t = {t[i]:.2f} s", "an opening that gives ṗ_r",
-                             (term(f"rod {k}", "saturation"), term(f"rod {k}", "valve inverse")))
+            yield Assumption(
+                f"valve {k} within ±1",
+                bool(np.abs(u[i]) <= 1.0),
+                float(1.0 - np.abs(u[i])),
+                "1",
+                f"{asked} at t = {t[i]:.2f} s",
+                "an opening that gives ṗ_r",
+                (term(f"rod {k}", "saturation"), term(f"rod {k}", "valve inverse")),
+            )
             for text, margin, why, name in (
-                    (f"pump's pressure moves rod {k} as required", push, "A P − F > 0", "pump"),
-                    (f"no relief or check carries rod {k}", inside, "both orifices in series carry it", "valve inverse")):
+                (f"pump's pressure moves rod {k} as required", push, "A P − F > 0", "pump"),
+                (
+                    f"no relief or check carries rod {k}",
+                    inside,
+                    "both orifices in series carry it",
+                    "valve inverse",
+                ),
+            ):
                 i = int(np.argmin(margin))
-                yield Assumption(text, bool(margin[i] > 0), float(margin[i]), "Pa",
-                                 f"{margin[i] / 1e5:.3g} bar left at t = {t[i]:.2f} s", why, (term(f"rod {k}", name),))
+                yield Assumption(
+                    text,
+                    bool(margin[i] > 0),
+                    float(margin[i]),
+                    "Pa",
+                    f"{margin[i] / 1e5:.3g} bar left at t = {t[i]:.2f} s",
+                    why,
+                    (term(f"rod {k}", name),),
+                )
         yield hypotheses.known(run, law, {"name": ""})
         yield hypotheses.wrench(run)
         yield from hypotheses.signal_path(run)
@@ -97,7 +133,12 @@ class MeteredVDCLedger:
     def force_rate(self) -> float:
         """Rate of Δf²/(2 K k_x), 1/s: 2 K k_f (1 − B k_f/4), the slowest rod's."""
         true = self.true
-        return float(min(2.0 * g * (1.0 - B / K * g / LARGEST) for g, K, B in zip(self._force_gains(), true.K, true.B)))
+        return float(
+            min(
+                2.0 * g * (1.0 - B / K * g / LARGEST)
+                for g, K, B in zip(self._force_gains(), true.K, true.B)
+            )
+        )
 
     def rates(self, run):
         """(rate of the bodies and rods alone, over the run's poses), 1/s."""
@@ -123,18 +164,47 @@ class MeteredVDCLedger:
             f_fr, here = own.f_r[i] - own.need.f_c[i], slice(first, first + known[i])
             d |= {"friction": -Δx * (f_fr - f_f), "model": Δx * (need.f_c[i] - own.need.f_c[i])}
             first, store = first + known[i], 0.0
-            if rub and len(rub) == known[i]:  # the law's own storage, where plant and model both have it
+            if (
+                rub and len(rub) == known[i]
+            ):  # the law's own storage, where plant and model both have it
                 store, strain = friction.storage(z[here], rub), friction.strain(z[here], rub)
                 true_rates = friction.rate(need.xd[i], rub)
-                d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, own.ẑ_rate[here], true_rates))
-                d["hold"] = d["hold"] + sum(s * (a - b) for s, a, b in zip(strain, z_flow[here], own.ẑ_rate[here]))
-            forces = (f_Kr[i], m.f_K[i], need.f_c[i], own.need.f_c[i], bodies.f_c[i], f_fr, f_f, true.B[i] * bodies.v[i])
+                d["friction"] = d["friction"] + sum(
+                    s * (a - b) for s, a, b in zip(strain, own.ẑ_rate[here], true_rates)
+                )
+                d["hold"] = d["hold"] + sum(
+                    s * (a - b) for s, a, b in zip(strain, z_flow[here], own.ẑ_rate[here])
+                )
+            forces = (
+                f_Kr[i],
+                m.f_K[i],
+                need.f_c[i],
+                own.need.f_c[i],
+                bodies.f_c[i],
+                f_fr,
+                f_f,
+                true.B[i] * bodies.v[i],
+            )
             size = size(np.abs(f_Kr[i]) + np.abs(m.f_K[i]), np.abs(need.xd[i])) + D + store
             size = size + np.abs(Δx) * (sum(map(np.abs, forces)) + true.B[i] * np.abs(need.xd[i]))
-            rows.append(Entry(self.side.subsystem(i), f"rod {label}", storage + store, D,
-                              {self.side.cut(i): -Δx * (need.f_c[i] - bodies.f_c[i])}, d, size))
-            quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"ẋ {label}": need.xd[i],
-                           **self._margins(label, valves[i])}
+            rows.append(
+                Entry(
+                    self.side.subsystem(i),
+                    f"rod {label}",
+                    storage + store,
+                    D,
+                    {self.side.cut(i): -Δx * (need.f_c[i] - bodies.f_c[i])},
+                    d,
+                    size,
+                )
+            )
+            quantities |= {
+                f"undamped {label}": store,
+                f"Δf {label}": Δf,
+                f"Δẋ {label}": Δx,
+                f"ẋ {label}": need.xd[i],
+                **self._margins(label, valves[i]),
+            }
         return rows, quantities
 
     def _friction(self) -> list[int]:
@@ -147,14 +217,27 @@ class MeteredVDCLedger:
         pressure where the rods move as required; the openings wanted at true states by true numbers."""
         law, plant, true, need = self.law, self.plant, self.true, bodies.need
         k, known, limits = len(law.machine.observers), law.machine.K, list(plant.limits().values())
-        v_r = [law.rods(need.xd, need.xd_r, m.f_K, z[k:], rate, K, known)
-               for rate, K in ((z_flow[k:], true.K), (own.f_Kr_rate, true.K), (own.f_Kr_rate, known))]
+        v_r = [
+            law.rods(need.xd, need.xd_r, m.f_K, z[k:], rate, K, known)
+            for rate, K in ((z_flow[k:], true.K), (own.f_Kr_rate, true.K), (own.f_Kr_rate, known))
+        ]
         P, valves = law.valves(true, m, need.xd, v_r[-1])
         held = [f - B * d for f, B, d in zip(m.f_K, true.B, need.xd)]
         last = list(u[: true.n])
-        volts = ([o.u for o in valves], [o.u for o in own.openings], *self._commands(loop, t, z, y, r), last,
-                 [np.clip(a, *limit) for a, limit in zip(last, limits)])
-        moved = [[velocity(row, a, plant.supply, B, h, P) for row, a, B, h in zip(true.rows, volt, true.B, held)] for volt in volts]
+        volts = (
+            [o.u for o in valves],
+            [o.u for o in own.openings],
+            *self._commands(loop, t, z, y, r),
+            last,
+            [np.clip(a, *limit) for a, limit in zip(last, limits)],
+        )
+        moved = [
+            [
+                velocity(row, a, plant.supply, B, h, P)
+                for row, a, B, h in zip(true.rows, volt, true.B, held)
+            ]
+            for volt in volts
+        ]
         return list(zip(*v_r, *moved, bodies.v)), valves
 
     def _rod(self, i, Δf, Δx, steps, flow, rate):
@@ -167,10 +250,15 @@ class MeteredVDCLedger:
             d[name] = d[name] + (Δf / k_x + B * Δx) * (a - b)
         d["hold"] = d["hold"] - Δx * B / K * (flow - rate)
         d["parameters"] = d["parameters"] - Δx * (B / K - known) * rate
-        D = k_f / k_x * (1.0 - B * k_f / LARGEST) * Δf**2 + B * k_x * (Δx + 0.5 * k_f / k_x * Δf) ** 2
+        D = (
+            k_f / k_x * (1.0 - B * k_f / LARGEST) * Δf**2
+            + B * k_x * (Δx + 0.5 * k_f / k_x * Δf) ** 2
+        )
         weight = np.abs(Δf) / k_x + B * np.abs(Δx)
-        size = lambda forces, speed: (weight * (sum(map(np.abs, steps)) + np.abs(flow) / K + k_f * forces + speed)
-                                      + np.abs(Δx) * B / K * np.abs(rate))
+        size = lambda forces, speed: (
+            weight * (sum(map(np.abs, steps)) + np.abs(flow) / K + k_f * forces + speed)
+            + np.abs(Δx) * B / K * np.abs(rate)
+        )
         return d, D, Δf**2 / (2 * K * k_x), size
 
     @staticmethod

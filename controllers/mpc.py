@@ -9,7 +9,16 @@ from typing import Annotated, Any, Literal, final
 
 import numpy as np
 
-from controllers.mpc_loop import Fast, Last, Memory, Slow, assembled, decided, feasible_somewhere, logged
+from controllers.mpc_loop import (
+    Fast,
+    Last,
+    Memory,
+    Slow,
+    assembled,
+    decided,
+    feasible_somewhere,
+    logged,
+)
 from controllers.mpc_overlap import Overlap, overlap, smoothed, without_overlap
 from controllers.mpc_parts import LONGEST, Limit, Named, horizon, limit_units, suited
 from controllers.mpc_prepare import Prepared, prepared
@@ -74,8 +83,12 @@ class MPC:
     relinearise: bool = False
     iterations: int = 1
     working: Mapping[str, float] | None = None
-    smooth: Annotated[float, Unit("m/s"), "speed over which friction turns round at least, along a path", positive] = 0.01
-    w: Annotated[float, Unit("V"), "opening over which the valves' overlap is made up for", positive] = 0.2
+    smooth: Annotated[
+        float, Unit("m/s"), "speed over which friction turns round at least, along a path", positive
+    ] = 0.01
+    w: Annotated[
+        float, Unit("V"), "opening over which the valves' overlap is made up for", positive
+    ] = 0.2
     extra: Callable | None = None
     x_0: Annotated[tuple[float, ...], Unit("1"), "states to linearise at"] = ()
     u_0: Annotated[tuple[float, ...], Unit("1"), "commands to linearise at"] = ()
@@ -83,26 +96,41 @@ class MPC:
     def __post_init__(self):
         check_bounds(self)
         if not (isinstance(self.N, int) and self.N >= 1):
-            raise InputError(f"MPC: horizon N = {self.N!r}; it must be a whole number of samples, 1 or more",
-                             mend="a horizon as long as the plant needs to settle")
+            raise InputError(
+                f"MPC: horizon N = {self.N!r}; it must be a whole number of samples, 1 or more",
+                mend="a horizon as long as the plant needs to settle",
+            )
         if self.N > LONGEST:
-            raise InputError(f"MPC: horizon N = {self.N}; at most {LONGEST} samples, the problem grows with their square",
-                             mend="a longer sample time, or a shorter horizon with terminal='cost'")
+            raise InputError(
+                f"MPC: horizon N = {self.N}; at most {LONGEST} samples, the problem grows with their square",
+                mend="a longer sample time, or a shorter horizon with terminal='cost'",
+            )
         if self.preview is not None and not (isinstance(self.preview, int) and 0 <= self.preview):
-            raise InputError(f"MPC: preview = {self.preview!r} samples; it must be a whole number, 0 or more, or None")
+            raise InputError(
+                f"MPC: preview = {self.preview!r} samples; it must be a whole number, 0 or more, or None"
+            )
         if any(not isinstance(b, int) or b < 1 for b in self.blocks) or sum(self.blocks) > self.N:
-            raise InputError(f"MPC: blocks {self.blocks}: expected whole numbers of samples, 1 or more, "
-                             f"at most N = {self.N} together", mend="e.g. blocks=(1, 1, 2, 4): the last goes on to N")
+            raise InputError(
+                f"MPC: blocks {self.blocks}: expected whole numbers of samples, 1 or more, "
+                f"at most N = {self.N} together",
+                mend="e.g. blocks=(1, 1, 2, 4): the last goes on to N",
+            )
         for low, high in zip(self.each("u_min"), self.each("u_max")):
             if not low < high:
-                raise InputError(f"MPC: u_min, {low:g}, must be below u_max, {high:g}", mend="swap or widen them")
+                raise InputError(
+                    f"MPC: u_min, {low:g}, must be below u_max, {high:g}", mend="swap or widen them"
+                )
         if not (isinstance(self.iterations, int) and 1 <= self.iterations <= 1000):
-            raise InputError(f"MPC: iterations = {self.iterations!r}; it must be a whole number, 1 to 1000")
+            raise InputError(
+                f"MPC: iterations = {self.iterations!r}; it must be a whole number, 1 to 1000"
+            )
         for name in self.working or ():
             find(self.model.states, name, "MPC, working")
         if self.relinearise and (self.extra or self.terminal == "set"):
-            raise InputError("MPC: with relinearise=True the problem changes every sample",
-                             mend="without `extra`, and with terminal='cost' or terminal='none'")
+            raise InputError(
+                "MPC: with relinearise=True the problem changes every sample",
+                mend="without `extra`, and with terminal='cost' or terminal='none'",
+            )
         if self.extra is not None and not isinstance(self.extra, Named):
             object.__setattr__(self, "extra", Named(self.extra))
         _ = self.prepared
@@ -110,7 +138,11 @@ class MPC:
     def __deepcopy__(self, memo):
         return self  # nothing here changes during a run: all of that is in Memory
 
-    suited, horizon, units_on = staticmethod(suited), staticmethod(horizon), staticmethod(limit_units)
+    suited, horizon, units_on = (
+        staticmethod(suited),
+        staticmethod(horizon),
+        staticmethod(limit_units),
+    )
 
     def units(self) -> dict[str, str]:
         """Units of this law's numbers where they follow those of the plant."""
@@ -141,10 +173,28 @@ class MPC:
     def references(self) -> tuple[Signal, ...]:
         at = lambda name, k: f"{name}@{k}" if k else name
         pushes = [find(self.model.inputs, name, "MPC, known") for name in self.known]
-        return (*(Signal(at(target_name(s.name, 0), k), s.unit, f"desired {s.meaning or s.name}, {k} samples ahead", "reference")
-                  for k in range(self.ahead + 1) for s in self.follows),
-                *(Signal(f"{s.name}@{k}", s.unit, f"{s.meaning or s.name}, {k} samples ahead", "reference")
-                  for k in range(self.ahead + 1) for s in pushes))
+        return (
+            *(
+                Signal(
+                    at(target_name(s.name, 0), k),
+                    s.unit,
+                    f"desired {s.meaning or s.name}, {k} samples ahead",
+                    "reference",
+                )
+                for k in range(self.ahead + 1)
+                for s in self.follows
+            ),
+            *(
+                Signal(
+                    f"{s.name}@{k}",
+                    s.unit,
+                    f"{s.meaning or s.name}, {k} samples ahead",
+                    "reference",
+                )
+                for k in range(self.ahead + 1)
+                for s in pushes
+            ),
+        )
 
     @property
     def disturbances(self) -> tuple[str, ...]:
@@ -156,12 +206,21 @@ class MPC:
     @property
     def monitors(self) -> tuple[Signal, ...]:
         known = {s.name: s.unit for s in (*self.model.inputs, *self.model.outputs)}
-        return (Signal("mpc_status", "1", "1 optimal, else what the solver said"), Signal("mpc_iterations", "1", "iterations"),
-                Signal("mpc_cost", "1", "lowest cost V"), Signal("mpc_slack", "1", "largest excess over a soft limit"),
-                Signal("mpc_fallback", "1", "0 none, 1 last plan, 2 terminal law, 3 last command"),
-                Signal("mpc_active", "1", "active limits"),
-                Signal("mpc_residual", "1", "violation of the optimality conditions, nan where not known"),
-                *(Signal(f"d_{name}_hat", known.get(name, "1"), f"estimated disturbance at {name}") for name in self.disturbances))
+        return (
+            Signal("mpc_status", "1", "1 optimal, else what the solver said"),
+            Signal("mpc_iterations", "1", "iterations"),
+            Signal("mpc_cost", "1", "lowest cost V"),
+            Signal("mpc_slack", "1", "largest excess over a soft limit"),
+            Signal("mpc_fallback", "1", "0 none, 1 last plan, 2 terminal law, 3 last command"),
+            Signal("mpc_active", "1", "active limits"),
+            Signal(
+                "mpc_residual", "1", "violation of the optimality conditions, nan where not known"
+            ),
+            *(
+                Signal(f"d_{name}_hat", known.get(name, "1"), f"estimated disturbance at {name}")
+                for name in self.disturbances
+            ),
+        )
 
     def each(self, field: str) -> np.ndarray:
         """A field as one number for each command or tracked output; no limit is ±∞."""
@@ -171,7 +230,11 @@ class MPC:
             value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
         if len(value) not in (1, count):
             raise ValueError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
-        band = {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d if field != "Q" else 0.0  # limits of openings
+        band = (
+            {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d
+            if field != "Q"
+            else 0.0
+        )  # limits of openings
         return np.broadcast_to(np.array(value, float), (count,)) + band
 
     @cached_property
@@ -198,7 +261,9 @@ class MPC:
         u = self.u_0 or (0.0,) * len(self.commands)
         made = prepared(self, x, u)
         if not self.relinearise:
-            θ = assembled(made, made.start_x, np.clip(u, self.each("u_min"), self.each("u_max")), made.rest(x))
+            θ = assembled(
+                made, made.start_x, np.clip(u, self.each("u_min"), self.each("u_max")), made.rest(x)
+            )
             feasible_somewhere(made.dense, θ)
             if self.extra is not None:
                 from controllers.mpc_cvxpy import check
@@ -214,7 +279,15 @@ class MPC:
     def initial(self) -> Memory:
         """Memory before the first sample: the model's start, nothing known of disturbances."""
         made = self.prepared
-        return Memory(made.start_x, made.kalman_start, np.zeros(len(self.commands)), None, 0, self.solver(made), None)
+        return Memory(
+            made.start_x,
+            made.kalman_start,
+            np.zeros(len(self.commands)),
+            None,
+            0,
+            self.solver(made),
+            None,
+        )
 
     def start(self, t, z: Memory, y, r) -> Memory:
         """Memory that fits the first measurement: the nearest state (in units of what a stroke moves) that explains it."""
@@ -245,10 +318,12 @@ class MPC:
         u, plan, age, fallback = decided(q, θ, solution, z)
         ahead = x.copy()
         ahead[: len(q.model.A)] = made.next_θ @ θ + q.model.B @ u
-        return Memory(ahead, None, u, plan, age, z.solver, Last(θ, solution, u, fallback, made.dense)), u
+        return Memory(
+            ahead, None, u, plan, age, z.solver, Last(θ, solution, u, fallback, made.dense)
+        ), u
 
     def monitor(self, t, z: Memory, y, r) -> list[float]:
-        return [*map(float, logged(z.last)), *z.x[len(self.prepared.problem.model.A):].tolist()]
+        return [*map(float, logged(z.last)), *z.x[len(self.prepared.problem.model.A) :].tolist()]
 
     # ---- what a verification needs --------------------------------------------------------------------------------------
     @property
@@ -265,10 +340,18 @@ class MPC:
     def parameter(self, x, r, d=(), v=(), u=None) -> np.ndarray:
         """θ for constant r, v, from model state x, disturbance d and last command u (0 where not given)."""
         q = self.prepared.problem
-        part = lambda given, n: np.broadcast_to(np.asarray(given, float) if np.size(given) else 0.0, (n,))
+        part = lambda given, n: np.broadcast_to(
+            np.asarray(given, float) if np.size(given) else 0.0, (n,)
+        )
         n_d, n_v = q.model.B_d.shape[1], q.model.E0.shape[1]
-        θ = [part(x, len(q.model.A)), part(0.0 if u is None else u, len(self.commands)), part(d, n_d),
-             np.tile(part(r, len(q.track)), q.p + 1), np.tile(part(v, n_v), q.p + 1), [1.0]]
+        θ = [
+            part(x, len(q.model.A)),
+            part(0.0 if u is None else u, len(self.commands)),
+            part(d, n_d),
+            np.tile(part(r, len(q.track)), q.p + 1),
+            np.tile(part(v, n_v), q.p + 1),
+            [1.0],
+        ]
         return np.concatenate(θ)
 
     def value(self, x, r, d=(), v=(), u=None) -> float:
@@ -307,7 +390,8 @@ class MPC:
         return {
             "terminal cost of the unconstrained law": self.prepared.terminal is not None,
             "terminal set as a constraint": self.terminal == "set",
-            "every sample has its own move": not self.blocks or max(self.blocks) == 1 == self.lengths[-1],
+            "every sample has its own move": not self.blocks
+            or max(self.blocks) == 1 == self.lengths[-1],
             "limits on outputs are hard": not any(limit.soft for limit in self.limits),
             "full state measured": self.observer is None,
             "no known disturbance": not self.known,

@@ -69,13 +69,18 @@ class Held:
         k, s, w = self.known, self.size_x, self.size_w
         M = np.zeros((N, n + m + 1 + k, n + m + 1 + k))
         M[:, :n, :n] = at.A * (s * T) / s[:, None]
-        M[:, :n, n: n + m] = at.B * (w * T) / s[:, None]
+        M[:, :n, n : n + m] = at.B * (w * T) / s[:, None]
         M[:, :n, n + m] = at.f * T / s
         for i in range(k):
             M[:, n + self.commands + i, n + m + 1 + i] = 1.0
         E = expm(M)[:, :n] * s[:, None]
-        pushes = w[self.commands: self.commands + k]
-        return E[:, :, :n] / s, E[:, :, n: n + m] / w, E[:, :, n + m], E[:, :, n + m + 1:] / pushes
+        pushes = w[self.commands : self.commands + k]
+        return (
+            E[:, :, :n] / s,
+            E[:, :, n : n + m] / w,
+            E[:, :, n + m],
+            E[:, :, n + m + 1 :] / pushes,
+        )
 
     def effect(self, d: np.ndarray) -> np.ndarray:
         """What the disturbances d add to w."""
@@ -98,11 +103,13 @@ class Held:
         first = Tangent(*(part[:N] for part in at))
         Φ, Γ, φ, ramp = self.exponentials(first, self.T)
         others = np.tile(self.effect(d), (N, 1)) - w[:N]
-        others[:, m: m + self.known] += known[:N]
+        others[:, m : m + self.known] += known[:N]
         size = n + m * self.length
         A, B, a = np.zeros((N, size, size)), np.zeros((N, size, m)), np.zeros((N, size))
         A[:, :n, :n] = Φ
-        a[:, :n] = x[:N] + φ - _times(Φ, x[:N]) + _times(Γ, others) + _times(ramp, np.diff(known, axis=0))
+        a[:, :n] = (
+            x[:N] + φ - _times(Φ, x[:N]) + _times(Γ, others) + _times(ramp, np.diff(known, axis=0))
+        )
         self._commands(first, A, B, Γ)
         C = np.zeros((N + 1, len(rows), size))
         C[:, :, :n] = at.C[:, rows]
@@ -148,7 +155,12 @@ class Along(Problem):
     @classmethod
     def of(cls, base: Problem, steps: Steps, start, wanted) -> Along:
         """The problem `base` with other models."""
-        return cls(**{f.name: getattr(base, f.name) for f in fields(Problem)}, steps=steps, start=start, wanted=wanted)
+        return cls(
+            **{f.name: getattr(base, f.name) for f in fields(Problem)},
+            steps=steps,
+            start=start,
+            wanted=wanted,
+        )
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -167,7 +179,9 @@ class Along(Problem):
     def targets(self) -> np.ndarray:
         """(x_s, u_s) for every reference, columns; of the last model."""
         s, rows = self.steps, list(self.track)
-        right = np.vstack([np.tile(s.a[-1][:, None], (1, self.N + 1)), self.wanted.T - s.b[-1][rows][:, None]])
+        right = np.vstack(
+            [np.tile(s.a[-1][:, None], (1, self.N + 1)), self.wanted.T - s.b[-1][rows][:, None]]
+        )
         return target_map(s.A[-1], s.B[-1], s.C[-1][rows], right)[0]
 
     def steady(self, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -182,10 +196,10 @@ class Along(Problem):
         for k in range(self.N):
             first = self.n_θ + n_u * of[k]
             move = np.zeros((n_u, self.n_θ + self.n_z))
-            move[:, first: first + n_u] = np.diag(self.stroke)
+            move[:, first : first + n_u] = np.diag(self.stroke)
             u.append(move)
             after = s.A[k] @ x[-1]
-            after[:, first: first + n_u] += s.B[k] * self.stroke
+            after[:, first : first + n_u] += s.B[k] * self.stroke
             after[:, one] += s.a[k]
             x.append(after)
         y = [C @ state for C, state in zip(s.C, x)]

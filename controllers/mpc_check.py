@@ -30,7 +30,10 @@ def refined(dense: Dense, θ, λ, steps: int = 6) -> tuple[np.ndarray, np.ndarra
     z, μ = solution[:n], solution[n:]
     stationary = np.abs(f + H @ z + rows.T @ μ).max() / np.abs(f).max(initial=1e-300)
     value = A.astype(wide) @ z
-    above, below = np.where(upper < NONE / 2, value - upper, 0), np.where(lower > -NONE / 2, lower - value, 0)
+    above, below = (
+        np.where(upper < NONE / 2, value - upper, 0),
+        np.where(lower > -NONE / 2, lower - value, 0),
+    )
     beyond = np.maximum(above, below).max(initial=0.0)
     wrong = np.maximum(-μ * np.sign(λ[on]), 0).max(initial=0.0) / np.abs(f).max(initial=1e-300)
     full = np.zeros(len(A))

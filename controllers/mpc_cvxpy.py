@@ -22,8 +22,16 @@ import numpy as np
 from controllers.mpc_problem import Problem, root
 from workbench.errors import InputError
 
-STATUS = {cp.OPTIMAL: 1, cp.OPTIMAL_INACCURATE: 4, cp.INFEASIBLE: -1, cp.INFEASIBLE_INACCURATE: -1, cp.UNBOUNDED: -3,
-          cp.UNBOUNDED_INACCURATE: -3, cp.USER_LIMIT: -4, cp.SOLVER_ERROR: -8}
+STATUS = {
+    cp.OPTIMAL: 1,
+    cp.OPTIMAL_INACCURATE: 4,
+    cp.INFEASIBLE: -1,
+    cp.INFEASIBLE_INACCURATE: -1,
+    cp.UNBOUNDED: -3,
+    cp.UNBOUNDED_INACCURATE: -3,
+    cp.USER_LIMIT: -4,
+    cp.SOLVER_ERROR: -8,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,31 +60,53 @@ class Statement:
         except cp.SolverError:
             status = cp.SOLVER_ERROR
         stats = self.problem.solver_stats
-        iterations = int(stats.num_iters or 0) if status != cp.SOLVER_ERROR and stats is not None else 0
+        iterations = (
+            int(stats.num_iters or 0) if status != cp.SOLVER_ERROR and stats is not None else 0
+        )
         u = self.v.u.value
         if u is None:
             u = np.full(self.v.u.shape, np.nan)
         value = self.problem.value
-        return u, STATUS.get(status, -8), iterations, float(np.nan if value is None else value * self.scale)
+        return (
+            u,
+            STATUS.get(status, -8),
+            iterations,
+            float(np.nan if value is None else value * self.scale),
+        )
 
 
-def stated(q: Problem, names: dict[str, list[str]] | None = None, extra: Callable | None = None,
-           solver: str | None = None, scale: float = 1.0) -> Statement:
+def stated(
+    q: Problem,
+    names: dict[str, list[str]] | None = None,
+    extra: Callable | None = None,
+    solver: str | None = None,
+    scale: float = 1.0,
+) -> Statement:
     """The problem in cvxpy, its cost divided by `scale` (a number of V's size).
 
     Raises InputError for additions that are not convex or not understood; `check` refuses what makes it unbounded.
     """
-    given = {name: cp.Parameter(size, name=name) for name, size in q.sizes.items() if size and name != "one"}
+    given = {
+        name: cp.Parameter(size, name=name)
+        for name, size in q.sizes.items()
+        if size and name != "one"
+    }
     v = _symbols(q, given)
     v.names = names or {}
     cost, rules = _cost(q, v), _rules(q, v)
     cost, rules = (cost, rules) if extra is None else _extended(extra, v, cost, rules)
     problem = cp.Problem(cp.Minimize(cost / scale), [*v.dynamics, *rules])
     if not problem.is_dcp(dpp=True):
-        raise InputError("MPC: the problem cannot be compiled once for all samples (products of parameters)",
-                         mend="in `extra`, multiply references and disturbances by constants only")
+        raise InputError(
+            "MPC: the problem cannot be compiled once for all samples (products of parameters)",
+            mend="in `extra`, multiply references and disturbances by constants only",
+        )
     solver = solver or (cp.DAQP if problem.is_qp() and extra is None else cp.CLARABEL)
-    accuracy = {} if solver != cp.CLARABEL else {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+    accuracy = (
+        {}
+        if solver != cp.CLARABEL
+        else {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+    )
     return Statement(q, problem, given, v, solver, accuracy, scale)
 
 
@@ -104,15 +134,28 @@ def _symbols(q: Problem, given) -> SimpleNamespace:
     before = cp.reshape(given["u"], (n_u, 1), order="F")
     differences = u - cp.hstack([before, u[:, :-1]]) if N > 1 else u - before
     slack = cp.multiply(1 / np.sqrt(q.ρ2), s) if q.soft else None
-    return SimpleNamespace(x=x, u=u, y=y, moves=differences, slack=slack, scaled_slack=s, r=cp.hstack(
-        [cp.reshape(e, (len(q.track), 1), order="F") for e in r]), r_at=r, known=known, d=d, dynamics=dynamics, X=X, z=moves)
+    return SimpleNamespace(
+        x=x,
+        u=u,
+        y=y,
+        moves=differences,
+        slack=slack,
+        scaled_slack=s,
+        r=cp.hstack([cp.reshape(e, (len(q.track), 1), order="F") for e in r]),
+        r_at=r,
+        known=known,
+        d=d,
+        dynamics=dynamics,
+        X=X,
+        z=moves,
+    )
 
 
 def _preview(q, parameter, width) -> list:
     """Value at k = 0 … N: beyond the preview the last one known."""
     if parameter is None:
         return [np.zeros(0)] * (q.N + 1)
-    return [parameter[min(k, q.p) * width: (min(k, q.p) + 1) * width] for k in range(q.N + 1)]
+    return [parameter[min(k, q.p) * width : (min(k, q.p) + 1) * width] for k in range(q.N + 1)]
 
 
 def _sizes(q) -> np.ndarray:
@@ -191,18 +234,26 @@ def _extended(extra, v, cost, rules):
         where = f"extra, item {i} ({str(item)[:60]})"
         if isinstance(item, cp.constraints.constraint.Constraint):
             if not item.is_dcp():
-                raise InputError(f"{where}: this constraint is not convex",
-                                 mend="write convex ≤ concave, affine == affine, or a norm ≤ a number")
+                raise InputError(
+                    f"{where}: this constraint is not convex",
+                    mend="write convex ≤ concave, affine == affine, or a norm ≤ a number",
+                )
             rules = [*rules, item]
         elif isinstance(item, (cp.Expression, int, float)):
             item = cp.Constant(item) if isinstance(item, (int, float)) else item
             if not item.is_scalar() or not item.is_convex():
-                raise InputError(f"{where}: this cost term is not convex" if item.is_scalar() else f"{where}: a cost term is one "
-                                 "number", mend="add sums of squares, norms, or linear terms")
+                raise InputError(
+                    f"{where}: this cost term is not convex"
+                    if item.is_scalar()
+                    else f"{where}: a cost term is one number",
+                    mend="add sums of squares, norms, or linear terms",
+                )
             cost = cost + item
         else:
-            raise InputError(f"{where}: neither a cvxpy constraint nor a cvxpy expression",
-                             mend="return a list of constraints and cost terms made from v.x, v.u, v.y")
+            raise InputError(
+                f"{where}: neither a cvxpy constraint nor a cvxpy expression",
+                mend="return a list of constraints and cost terms made from v.x, v.u, v.y",
+            )
     return cost, rules
 
 
@@ -216,8 +267,12 @@ def check(made: Statement, θ) -> None:
     trial = cp.Problem(made.problem.objective, free)
     trial.solve(solver=cp.CLARABEL)
     if trial.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-        raise InputError("MPC: the limits contradict each other: no state and no commands satisfy them all",
-                         mend="widen one of them, or make it soft")
+        raise InputError(
+            "MPC: the limits contradict each other: no state and no commands satisfy them all",
+            mend="widen one of them, or make it soft",
+        )
     if trial.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
-        raise InputError("MPC: the cost has no lowest value (unbounded): what `extra` adds rewards without end",
-                         mend="bound the new variables, or give them a convex weight")
+        raise InputError(
+            "MPC: the cost has no lowest value (unbounded): what `extra` adds rewards without end",
+            mend="bound the new variables, or give them a convex weight",
+        )

@@ -43,9 +43,17 @@ class Fast:
         self.lower = np.concatenate([dense.z_low, dense.low])
         self.upper = np.concatenate([dense.z_high, dense.high])
         self.low_rows, self.high_rows, self.first_low, self.first_high = (
-            self.lower[n:], self.upper[n:], self.lower[:m], self.upper[:m])
+            self.lower[n:],
+            self.upper[n:],
+            self.lower[:m],
+            self.upper[:m],
+        )
         self.lowest, self.highest = dense.z_low[:m].copy(), dense.z_high[:m].copy()
-        self.u_at, self.per_stroke, self.slew = q.at["u"], 1 / q.stroke, np.clip(q.slew / q.stroke, 0.0, 1e30)
+        self.u_at, self.per_stroke, self.slew = (
+            q.at["u"],
+            1 / q.stroke,
+            np.clip(q.slew / q.stroke, 0.0, 1e30),
+        )
         self.checked = not all(label.startswith("slew") for label in dense.labels)
         self.all_rows = np.ascontiguousarray(np.vstack([np.eye(n), dense.G]))
 
@@ -59,13 +67,19 @@ class Fast:
         before = θ[self.u_at] * self.per_stroke
         np.maximum(self.lowest, before - self.slew, out=self.first_low)
         np.minimum(self.highest, before + self.slew, out=self.first_high)
-        flag = self._set_up(f) if self.model is None else self.model.update(f=f, bupper=self.upper, blower=self.lower)
+        flag = (
+            self._set_up(f)
+            if self.model is None
+            else self.model.update(f=f, bupper=self.upper, blower=self.lower)
+        )
         if flag is not None and flag < 0:
             return self._failed(flag)
         z, _, flag, info = self.model.solve()
         if flag <= 0:
             return self._failed(flag)
-        if self.checked and self._excess(z) > TOLERATED:  # an active set gone wrong: once more from nothing
+        if (
+            self.checked and self._excess(z) > TOLERATED
+        ):  # an active set gone wrong: once more from nothing
             self._set_up(f)
             z, _, flag, info = self.model.solve()
             if flag <= 0 or self._excess(z) > TOLERATED:
@@ -82,7 +96,9 @@ class Fast:
 
         d = self.dense
         self.model = daqp.Model()
-        flag, _ = self.model.setup(d.H, f, d.G, self.upper, self.lower, np.zeros(len(self.upper), dtype=np.intc))
+        flag, _ = self.model.setup(
+            d.H, f, d.G, self.upper, self.lower, np.zeros(len(self.upper), dtype=np.intc)
+        )
         self.model.settings = SETTINGS
         return flag
 
@@ -144,7 +160,7 @@ def assembled(prepared, x: np.ndarray, u: np.ndarray, r) -> np.ndarray:
     θ[:n] = x[:n]
     θ[at["u"]] = u
     θ[at["d"]] = x[n:]
-    θ[at["r"].start: -1] = r
+    θ[at["r"].start : -1] = r
     θ[-1] = 1.0
     return θ
 
@@ -180,10 +196,18 @@ def logged(last: Last) -> list[float]:
     if not np.isfinite(s.z).all():
         return [s.status, s.iterations, float("nan"), float("nan"), fallback, 0, float("nan")]
     q = dense.problem
-    slack = s.z[len(s.z) - len(q.soft):] / np.sqrt(q.ρ2)
+    slack = s.z[len(s.z) - len(q.soft) :] / np.sqrt(q.ρ2)
     active = np.count_nonzero(np.abs(s.λ) > 1e-12 * max(np.abs(s.λ).max(initial=0.0), 1e-300))
     residual = dense.kkt(θ, s.z, s.λ) if len(s.λ) else float("nan")
-    return [s.status, s.iterations, dense.value(θ, s.z), float(slack.max(initial=0.0)), fallback, active, residual]
+    return [
+        s.status,
+        s.iterations,
+        dense.value(θ, s.z),
+        float(slack.max(initial=0.0)),
+        fallback,
+        active,
+        residual,
+    ]
 
 
 def feasible_somewhere(dense: Dense, θ: np.ndarray) -> None:
@@ -202,8 +226,12 @@ def feasible_somewhere(dense: Dense, θ: np.ndarray) -> None:
     high, low = upper[n_z:], lower[n_z:]
     A = np.vstack([rows[high < 1e29], -rows[low > -1e29]])
     b = np.concatenate([high[high < 1e29], -low[low > -1e29]])
-    bounds = [(None, None)] * free.shape[1] + [(a if a > -1e29 else None, c if c < 1e29 else None)
-                                               for a, c in zip(lower[:n_z], upper[:n_z])]
+    bounds = [(None, None)] * free.shape[1] + [
+        (a if a > -1e29 else None, c if c < 1e29 else None)
+        for a, c in zip(lower[:n_z], upper[:n_z])
+    ]
     if linprog(np.zeros(rows.shape[1]), A_ub=A, b_ub=b, bounds=bounds, method="highs").status == 2:
-        raise InputError("MPC: the limits contradict each other: no state and no commands satisfy them all",
-                         mend="widen one of them, or make it soft")
+        raise InputError(
+            "MPC: the limits contradict each other: no state and no commands satisfy them all",
+            mend="widen one of them, or make it soft",
+        )

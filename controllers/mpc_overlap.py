@@ -50,12 +50,23 @@ def without_overlap(plant):
     if not overlap(plant, 1.0):
         return plant
     numbers = {leaf.path: leaf.value for leaf in leaves(plant)}
-    bands = {path.removesuffix("dead_band"): value for path, value in numbers.items() if path.endswith("valve.dead_band")}
-    return bind(plant, {f"{at}dead_band": 0.0 for at in bands}
-                | {f"{at}u_max": numbers[f"{at}u_max"] - value for at, value in bands.items()})
+    bands = {
+        path.removesuffix("dead_band"): value
+        for path, value in numbers.items()
+        if path.endswith("valve.dead_band")
+    }
+    return bind(
+        plant,
+        {f"{at}dead_band": 0.0 for at in bands}
+        | {f"{at}u_max": numbers[f"{at}u_max"] - value for at, value in bands.items()},
+    )
 
 
 def smoothed(plant, speed: float):
     """The plant with friction that turns round over at least `speed`, m/s."""
-    steep = {leaf.path for leaf in leaves(plant) if leaf.path.endswith("friction.width") and leaf.value < speed}
+    steep = {
+        leaf.path
+        for leaf in leaves(plant)
+        if leaf.path.endswith("friction.width") and leaf.value < speed
+    }
     return bind(plant, dict.fromkeys(steep, speed)) if steep else plant

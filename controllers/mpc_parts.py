@@ -31,7 +31,9 @@ class Limit:
         if self.low is None and self.high is None:
             raise ValueError(f"limit of {self.name}: neither low nor high is given")
         if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(f"limit of {self.name}: low, {self.low:g}, must be below high, {self.high:g}")
+            raise ValueError(
+                f"limit of {self.name}: low, {self.low:g}, must be below high, {self.high:g}"
+            )
 
 
 class Named:
@@ -52,7 +54,10 @@ class Named:
 
 
 LONGEST = 1000  # samples of a horizon: matrices grow with its square
-SAMPLE, REACH = 20e-3, 0.4  # s: a crane's sample time, and how far ahead it must look (0.1 s is too short to be stable)
+SAMPLE, REACH = (
+    20e-3,
+    0.4,
+)  # s: a crane's sample time, and how far ahead it must look (0.1 s is too short to be stable)
 # Of a crane, by unit: noise of its sensors, and what its model misses in a sample.
 NOISE = {"rad": 1e-5, "m": 1e-5, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3}
 MISSED = {"rad": 1e-6, "m": 1e-6, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3, "V": 1e-3, "V/s": 1e-1}
@@ -77,20 +82,43 @@ def suited(plant) -> dict[str, Any]:
         return found
     pistons = tuple(plant.task_names("piston"))
     seen = [s for i, s in enumerate(plant.outputs) if i < 4 * plant.n or s.name in pistons]
-    tip = ("f_Dx", "f_Dy")[-plant.n:]
+    tip = ("f_Dx", "f_Dy")[-plant.n :]
     valves = tuple(names(controls(plant)))
-    believed = Observer(σ_y=tuple(NOISE[s.unit] for s in seen), σ_d=(1e-3,) * len(valves) + (100.0,) * len(tip),
-                        σ_x=tuple(MISSED.get(s.unit, 1e-6) for s in plant.states), disturbance=(*valves, *tip))
-    return found | {"Q": (1e6,), "S": (20.0,), "T_s": SAMPLE, "N": horizon(SAMPLE), "tracked": pistons,
-                    "signals": tuple(names(seen)), "observer": believed, "relinearise": True, "terminal": "none"}
+    believed = Observer(
+        σ_y=tuple(NOISE[s.unit] for s in seen),
+        σ_d=(1e-3,) * len(valves) + (100.0,) * len(tip),
+        σ_x=tuple(MISSED.get(s.unit, 1e-6) for s in plant.states),
+        disturbance=(*valves, *tip),
+    )
+    return found | {
+        "Q": (1e6,),
+        "S": (20.0,),
+        "T_s": SAMPLE,
+        "N": horizon(SAMPLE),
+        "tracked": pistons,
+        "signals": tuple(names(seen)),
+        "observer": believed,
+        "relinearise": True,
+        "terminal": "none",
+    }
 
 
 def _actuator(plant) -> dict[str, Any]:
     """Settings for an IEHA that is its own model: linearised along the prediction, its distributor open."""
     noise = {"m": 1e-6, "m/s": 1e-4, "Pa": 1e3}
-    believed = Observer(σ_y=tuple(noise[s.unit] for s in plant.outputs), σ_d=(2e-6,), disturbance=("X",))
-    return {"Q": (1.0,), "S": (10.0,), "T_s": 2e-3, "N": 40, "observer": believed, "relinearise": True, "terminal": "none",
-            "working": {"E": plant.distributor.E_d + plant.distributor.w}}
+    believed = Observer(
+        σ_y=tuple(noise[s.unit] for s in plant.outputs), σ_d=(2e-6,), disturbance=("X",)
+    )
+    return {
+        "Q": (1.0,),
+        "S": (10.0,),
+        "T_s": 2e-3,
+        "N": 40,
+        "observer": believed,
+        "relinearise": True,
+        "terminal": "none",
+        "working": {"E": plant.distributor.E_d + plant.distributor.w},
+    }
 
 
 def limit_units(model=None, signals=()) -> dict[str, str]:

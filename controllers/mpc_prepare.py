@@ -19,7 +19,10 @@ from workbench.system import find, names
 from workbench.tangents import off_edges, opened, tangents
 from workbench.verification.mpc_ingredients import strict_terminal_cost
 
-STRICT, HAIR = 1 - 1e-5, 1e-6  # shares left of decay and size of a terminal set, for rounding and its proof
+STRICT, HAIR = (
+    1 - 1e-5,
+    1e-6,
+)  # shares left of decay and size of a terminal set, for rounding and its proof
 EDGE = 1 - 1e-6  # of a command's limit: inside it still has an effect
 
 
@@ -94,8 +97,11 @@ def prepared(law, x, u) -> Prepared:
     q, terminal = problem_of(law, model)
     still = [s.name for s, row in zip(law.follows, q.track) if not q.felt[:, row].any()]
     if still:
-        raise InputError(f"MPC: no command moves {', '.join(still)} of {type(law.model).__name__} within {law.N} samples, where "
-                         "it is linearised", mend="look further ahead, give x_0, or track something else")
+        raise InputError(
+            f"MPC: no command moves {', '.join(still)} of {type(law.model).__name__} within {law.N} samples, where "
+            "it is linearised",
+            mend="look further ahead, give x_0, or track something else",
+        )
     L, W, V, start = None, None, None, None
     C_a = np.hstack([model.C, model.C_d])
     reads: tuple[int, ...] = ()
@@ -107,15 +113,36 @@ def prepared(law, x, u) -> Prepared:
         W = np.zeros((len(model.A) + model.B_d.shape[1],) * 2)
         W[np.ix_(own, own)] = some
         # Commands on their way are known: the filter is for the plant's own states and the disturbances.
-        found = design(model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, names_d)
+        found = design(
+            model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, names_d
+        )
         L = np.zeros((len(W), len(V)))
         L[own] = found.L
         if law.relinearise:
             start = np.zeros(W.shape)
             start[np.ix_(own, own)] = found.P
     start_x = np.concatenate([x, np.zeros(len(model.A) - model.n + model.B_d.shape[1])])
-    labels = {"x": names(law.model.states), "y": names(law.measured), "u": names(law.commands), "d": list(names_d)}
-    made = Prepared(q, condensed(q), terminal, L, C_a, W, V, reads, start_x, start, labels, law.extra, _rows(law))
+    labels = {
+        "x": names(law.model.states),
+        "y": names(law.measured),
+        "u": names(law.commands),
+        "d": list(names_d),
+    }
+    made = Prepared(
+        q,
+        condensed(q),
+        terminal,
+        L,
+        C_a,
+        W,
+        V,
+        reads,
+        start_x,
+        start,
+        labels,
+        law.extra,
+        _rows(law),
+    )
     return _with_path(law, made) if law.relinearise else made
 
 
@@ -127,8 +154,13 @@ def _with_path(law, made: Prepared) -> Prepared:
     places = tuple(live.index(name) if name in live else None for name in law.disturbances)
     ways = Held(law.T_s, law.delay, len(law.commands), len(law.known), places, made.sizes, size)
     ends = law.predicting.limits()
-    inside = [np.array([EDGE * ends.get(s.name, (-np.inf, np.inf))[i] for s in law.commands]) for i in (0, 1)]
-    return replace(made, tangents=tangents(law.predicting, live), held=ways, open=_open(law), inside=inside)
+    inside = [
+        np.array([EDGE * ends.get(s.name, (-np.inf, np.inf))[i] for s in law.commands])
+        for i in (0, 1)
+    ]
+    return replace(
+        made, tangents=tangents(law.predicting, live), held=ways, open=_open(law), inside=inside
+    )
 
 
 def _open(law) -> np.ndarray:
@@ -138,8 +170,18 @@ def _open(law) -> np.ndarray:
 
 def _live(law) -> list[str]:
     """Inputs that vary: commands, known disturbances, then those that are estimated."""
-    live = [*names(law.commands), *(find(law.model.inputs, name, "MPC, known").name for name in law.known)]
-    return [*live, *(d for d in dict.fromkeys(law.disturbances) if d in names(law.model.inputs) and d not in live)]
+    live = [
+        *names(law.commands),
+        *(find(law.model.inputs, name, "MPC, known").name for name in law.known),
+    ]
+    return [
+        *live,
+        *(
+            d
+            for d in dict.fromkeys(law.disturbances)
+            if d in names(law.model.inputs) and d not in live
+        ),
+    ]
 
 
 def _rows(law) -> list[int]:
@@ -157,8 +199,10 @@ def _reads(law) -> tuple[int, ...]:
     seen = names(law.measured)
     missing = [name for name in names(law.model.states) if name not in seen]
     if missing:
-        raise InputError(f"MPC: {', '.join(missing)} of {type(law.model).__name__} are not measured",
-                         mend="give observer=Observer(σ_y=…, σ_d=…)")
+        raise InputError(
+            f"MPC: {', '.join(missing)} of {type(law.model).__name__} are not measured",
+            mend="give observer=Observer(σ_y=…, σ_d=…)",
+        )
     return tuple(seen.index(name) for name in names(law.model.states))
 
 
@@ -186,20 +230,37 @@ def model_at(law, x, u) -> Model:
         C_d.append(np.array([0.0 if inside else float(s.name == name) for s in law.measured]))
     stack = lambda columns, n: np.array(columns).T if columns else np.zeros((n, 0))
     C = C_all[rows]
-    return sampled_model(A, B[:, :m], B[:, m: m + k], stack(D, len(x)), c, C, stack(C_d, len(rows)), y - C @ x,
-                         law.T_s, law.delay)
+    return sampled_model(
+        A,
+        B[:, :m],
+        B[:, m : m + k],
+        stack(D, len(x)),
+        c,
+        C,
+        stack(C_d, len(rows)),
+        y - C @ x,
+        law.T_s,
+        law.delay,
+    )
 
 
 def _tangent(law, x, w) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(A, B, C) at (x, w), a switch on its edge taken a hair to one side: along a path there is one or the other."""
     derivatives = tangents(law.predicting, _live(law))
     if derivatives.traced.flow_is_timed:
-        raise InputError(f"MPC: the flow of {type(law.model).__name__} depends on time itself, which no prediction knows ahead",
-                         mend="give it a model that does not, such as the averaged one (model: {change: {detail: averaged}})")
-    at = derivatives(off_edges(opened(x[None, :], _open(law)), np.ones(len(x))), off_edges(w[None, :], np.ones(len(w))))
+        raise InputError(
+            f"MPC: the flow of {type(law.model).__name__} depends on time itself, which no prediction knows ahead",
+            mend="give it a model that does not, such as the averaged one (model: {change: {detail: averaged}})",
+        )
+    at = derivatives(
+        off_edges(opened(x[None, :], _open(law)), np.ones(len(x))),
+        off_edges(w[None, :], np.ones(len(w))),
+    )
     if not at.finite:
-        raise InputError(f"MPC: {type(law.model).__name__} has no finite derivative at x = {[float(f'{v:.4g}') for v in x]}",
-                         mend="start where the model has one, or give x_0")
+        raise InputError(
+            f"MPC: {type(law.model).__name__} has no finite derivative at x = {[float(f'{v:.4g}') for v in x]}",
+            mend="start where the model has one, or give x_0",
+        )
     return at.A[0], at.B[0], at.C[0]
 
 
@@ -211,7 +272,10 @@ def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
     soft = []
     for limit in law.limits:
         find(law.measured, limit.name, "MPC, limit")
-        ends = (-np.inf if limit.low is None else limit.low, np.inf if limit.high is None else limit.high)
+        ends = (
+            -np.inf if limit.low is None else limit.low,
+            np.inf if limit.high is None else limit.high,
+        )
         if limit.soft:
             soft.append((seen.index(limit.name), *ends, limit.linear, limit.quadratic))
         else:
@@ -219,22 +283,42 @@ def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
             edges[limit.name] = max(low, ends[0]), min(high, ends[1])
     for name, (low, high) in edges.items():
         if not low < high:
-            raise InputError(f"MPC: the limits of {name} contradict each other: above {low:g} and below {high:g}",
-                             mend="widen one of them, or make it soft")
+            raise InputError(
+                f"MPC: the limits of {name} contradict each other: above {low:g} and below {high:g}",
+                mend="widen one of them, or make it soft",
+            )
     column = lambda i: np.array([row[i] for row in soft], float)
-    data = Problem(model, law.N, law.lengths, track, np.diag(law.each("Q")), np.diag(law.each("R")), np.diag(law.each("S")),
-                   law.each("u_min"), law.each("u_max"), law.each("slew") * law.T_s,
-                   np.array([edges[s][0] for s in seen]), np.array([edges[s][1] for s in seen]),
-                   tuple(row[0] for row in soft), column(1), column(2), column(3), column(4), law.ahead)
+    data = Problem(
+        model,
+        law.N,
+        law.lengths,
+        track,
+        np.diag(law.each("Q")),
+        np.diag(law.each("R")),
+        np.diag(law.each("S")),
+        law.each("u_min"),
+        law.each("u_max"),
+        law.each("slew") * law.T_s,
+        np.array([edges[s][0] for s in seen]),
+        np.array([edges[s][1] for s in seen]),
+        tuple(row[0] for row in soft),
+        column(1),
+        column(2),
+        column(3),
+        column(4),
+        law.ahead,
+    )
     return _ended(law, data)
 
 
 def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
     if (law.R != (0.0,) and any(law.R)) or law.terminal != "none":
         if q.target[2] > 1e-7 and not law.relinearise:
-            raise InputError(f"MPC: {', '.join(names(law.follows))} cannot all be brought to rest where references want them",
-                             mend="track at most as many outputs as there are commands that move them, or R = 0 and "
-                                  "terminal='none'")
+            raise InputError(
+                f"MPC: {', '.join(names(law.follows))} cannot all be brought to rest where references want them",
+                mend="track at most as many outputs as there are commands that move them, or R = 0 and "
+                "terminal='none'",
+            )
     try:
         P, K, A_K = terminal_law(q)
     except InputError:
@@ -245,7 +329,9 @@ def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
         return replace(q, K=K), None
     M, b = _around(q, K, law.room, strict=law.terminal == "set")
     H, h = np.zeros((0, len(P))), np.zeros(0)
-    if law.terminal == "set":  # with room for rounding, so that cost and set can be proven for the numbers stored
+    if (
+        law.terminal == "set"
+    ):  # with room for rounding, so that cost and set can be proven for the numbers stored
         P = strict_cost(q, K)
         H, h = admissible(A_K / STRICT, M, b)
         h = h * (1 - HAIR)
@@ -287,7 +373,10 @@ def _around(q: Problem, K, room, strict: bool) -> tuple[np.ndarray, np.ndarray]:
     own = np.hstack([np.zeros((n_u, n)), np.eye(n_u)])
     M, b = [], []
     for i in range(n_u):
-        for row, half in ((-K[i], (1 - room) * (q.u_max[i] - q.u_min[i]) / 2), (-K[i] - own[i], q.slew[i])):
+        for row, half in (
+            (-K[i], (1 - room) * (q.u_max[i] - q.u_min[i]) / 2),
+            (-K[i] - own[i], q.slew[i]),
+        ):
             if np.isfinite(half):
                 M.append(row)
                 b.append(half)
@@ -296,6 +385,8 @@ def _around(q: Problem, K, room, strict: bool) -> tuple[np.ndarray, np.ndarray]:
             M.append(np.concatenate([q.model.C[i], np.zeros(n_u)]))
             b.append((1 - room) * (high - low) / 2)
         elif strict and (np.isfinite(low) or np.isfinite(high)):
-            raise InputError("terminal set: an output with one limit has no middle that steady states could be near",
-                             mend="give both limits, or make it soft, or use terminal='cost'")
+            raise InputError(
+                "terminal set: an output with one limit has no middle that steady states could be near",
+                mend="give both limits, or make it soft, or use terminal='cost'",
+            )
     return np.array(M).reshape(-1, n + n_u), np.array(b)

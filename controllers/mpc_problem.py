@@ -53,8 +53,19 @@ def sampled_model(A, B, E, D_d, c, C, C_d, h, T: float, delay: float) -> Model:
     if k:  # the response to t/T on each v
         both = np.block([[A, E], [np.zeros((k, n + k))]])
         ramp = wide(hold(both, np.vstack([np.zeros((n, k)), np.eye(k) / T]), T)[1][:n])
-    return Model(plant.A, plant.B, steady(E) - ramp, ramp, steady(D_d), steady(np.reshape(c, (n, 1)))[:, 0],
-                 plant.C, C_d, h, T, n)
+    return Model(
+        plant.A,
+        plant.B,
+        steady(E) - ramp,
+        ramp,
+        steady(D_d),
+        steady(np.reshape(c, (n, 1)))[:, 0],
+        plant.C,
+        C_d,
+        h,
+        T,
+        n,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +105,14 @@ class Problem:
     def sizes(self) -> dict[str, int]:
         """Entries of θ: x, u, d, r, v, one."""
         m = self.model
-        return {"x": len(m.A), "u": m.B.shape[1], "d": m.B_d.shape[1], "r": len(self.track) * (self.p + 1),
-                "v": m.E0.shape[1] * (self.p + 1), "one": 1}
+        return {
+            "x": len(m.A),
+            "u": m.B.shape[1],
+            "d": m.B_d.shape[1],
+            "r": len(self.track) * (self.p + 1),
+            "v": m.E0.shape[1] * (self.p + 1),
+            "one": 1,
+        }
 
     @cached_property
     def at(self) -> dict[str, slice]:
@@ -124,7 +141,7 @@ class Problem:
         s = self.at[name]
         width = s.stop - s.start if width is None else width
         rows = np.zeros((width, self.n_θ + self.n_z))
-        rows[:, s.start + k * width: s.start + (k + 1) * width] = np.eye(width)
+        rows[:, s.start + k * width : s.start + (k + 1) * width] = np.eye(width)
         return rows
 
     def reference(self, k: int) -> np.ndarray:
@@ -141,8 +158,12 @@ class Problem:
         m, rows = self.model, list(self.track)
         q, k, n = len(rows), m.E0.shape[1], len(m.A)
         zeros = np.zeros
-        right = np.block([[zeros((n, q)), m.E0 + m.E1, m.B_d, m.g[:, None]],
-                          [np.eye(q), zeros((q, k)), -m.C_d[rows], -m.h[rows][:, None]]])
+        right = np.block(
+            [
+                [zeros((n, q)), m.E0 + m.E1, m.B_d, m.g[:, None]],
+                [np.eye(q), zeros((q, k)), -m.C_d[rows], -m.h[rows][:, None]],
+            ]
+        )
         M, residual = target_map(m.A, m.B, m.C[rows], right)
         return M[:n], M[n:], residual
 
@@ -160,10 +181,16 @@ class Problem:
         for k in range(self.N):
             move = np.zeros((n_u, self.n_θ + self.n_z))
             first = self.n_θ + n_u * of[k]
-            move[:, first: first + n_u] = np.diag(self.stroke)
+            move[:, first : first + n_u] = np.diag(self.stroke)
             u.append(move)
-            x.append(m.A @ x[-1] + m.B @ move + m.E0 @ self.known(k) + m.E1 @ self.known(k + 1)
-                     + m.B_d @ self.pick("d") + m.g[:, None] @ constant)
+            x.append(
+                m.A @ x[-1]
+                + m.B @ move
+                + m.E0 @ self.known(k)
+                + m.E1 @ self.known(k + 1)
+                + m.B_d @ self.pick("d")
+                + m.g[:, None] @ constant
+            )
         for state in x:
             y.append(m.C @ state + m.C_d @ self.pick("d") + m.h[:, None] @ constant)
         return x, u, y
@@ -171,7 +198,9 @@ class Problem:
     @cached_property
     def felt(self) -> np.ndarray:
         """(N+1, p): whether some move still acts on that output then; limits before that are not the controller's to keep."""
-        size = np.array([np.abs(y[:, self.n_θ:]).max(axis=1, initial=0.0) for y in self.predicted[2]])
+        size = np.array(
+            [np.abs(y[:, self.n_θ :]).max(axis=1, initial=0.0) for y in self.predicted[2]]
+        )
         return size > 1e-12 * size.max(axis=0)
 
     def terminal(self) -> np.ndarray:
@@ -199,7 +228,9 @@ def residuals(q: Problem) -> np.ndarray:
     """Rows E over (θ, z) whose squares make up V (without ρ₁)."""
     _, u, y = q.predicted
     count, width = q.N + (q.P is None), q.n_θ + q.n_z
-    errors = np.array(y[:count])[:, list(q.track)] - np.array([q.reference(k) for k in range(count)])
+    errors = np.array(y[:count])[:, list(q.track)] - np.array(
+        [q.reference(k) for k in range(count)]
+    )
     moves = np.diff(np.array(u), axis=0)
     found = [(root(q.Q) @ errors).reshape(-1, width), (root(q.S) @ moves).reshape(-1, width)]
     if q.R.any():
@@ -225,18 +256,35 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
 
     starts, hard = np.cumsum([0, *q.blocks[:-1]]), np.isfinite([q.y_min, q.y_max]).any()
     for k in starts[1:] if np.isfinite(q.slew).any() else ():
-        add((u[k + 1] - u[k]) / q.stroke[:, None], -q.slew / q.stroke, q.slew / q.stroke, f"slew at {k}, command")
+        add(
+            (u[k + 1] - u[k]) / q.stroke[:, None],
+            -q.slew / q.stroke,
+            q.slew / q.stroke,
+            f"slew at {k}, command",
+        )
     for k in range(1, q.N + 1):
         if hard:
             felt = q.felt[k]
-            add(y[k], np.where(felt, q.y_min, -np.inf), np.where(felt, q.y_max, np.inf), f"limit at {k}, output")
+            add(
+                y[k],
+                np.where(felt, q.y_min, -np.inf),
+                np.where(felt, q.y_max, np.inf),
+                f"limit at {k}, output",
+            )
         for i, row in enumerate(q.soft):
             for sign, edge in ((1.0, q.y_high[i]), (-1.0, -q.y_low[i])):
-                add(sign * y[k][[row]] - q.slack(i), [-np.inf], [edge], f"soft limit at {k}, output {row}")
+                add(
+                    sign * y[k][[row]] - q.slack(i),
+                    [-np.inf],
+                    [edge],
+                    f"soft limit at {k}, output {row}",
+                )
     if q.H_t is not None:
         add(q.H_t @ q.terminal(), np.full(len(q.h_t), -np.inf), q.h_t, "terminal set")
     rows = np.array(M).reshape(-1, q.n_θ + q.n_z)
-    size = np.abs(rows[:, q.n_θ:]).max(axis=1)  # a solver's tolerance is the same share of every row
+    size = np.abs(rows[:, q.n_θ :]).max(
+        axis=1
+    )  # a solver's tolerance is the same share of every row
     size = np.where(size > 0, size, 1.0)
     return rows / size[:, None], np.array(low, float) / size, np.array(high, float) / size, labels
 
@@ -263,7 +311,10 @@ class Dense:
         """Bounds of (z, G z) at θ; the slew limit of the first move is one of them."""
         q, m = self.problem, self.problem.model.B.shape[1]
         shift = self.G_θ @ θ
-        lower, upper = np.concatenate([self.z_low, self.low - shift]), np.concatenate([self.z_high, self.high - shift])
+        lower, upper = (
+            np.concatenate([self.z_low, self.low - shift]),
+            np.concatenate([self.z_high, self.high - shift]),
+        )
         before = θ[q.at["u"]]
         lower[:m] = np.maximum(lower[:m], (before - q.slew) / q.stroke)
         upper[:m] = np.minimum(upper[:m], (before + q.slew) / q.stroke)
@@ -284,12 +335,16 @@ class Dense:
         lower, upper = self.bounds(θ)
         A = np.vstack([np.eye(len(z)), self.G])
         parts = (self.H * z, (self.F @ θ + self.c1)[:, None], A.T * λ)
-        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(1e-300, *(np.abs(part).max(initial=0.0) for part in parts))
+        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(
+            1e-300, *(np.abs(part).max(initial=0.0) for part in parts)
+        )
         value = A @ z
         size = 1.0 + np.abs(value)
         out = np.maximum(np.maximum(value - upper, lower - value), 0.0) / size
         slack = np.where(λ > 0, np.minimum(upper, NONE) - value, value - np.maximum(lower, -NONE))
-        together = np.minimum(np.abs(λ) / max(np.abs(λ).max(initial=0.0), 1.0), np.abs(slack) / size)
+        together = np.minimum(
+            np.abs(λ) / max(np.abs(λ).max(initial=0.0), 1.0), np.abs(slack) / size
+        )
         return float(max(off.max(), out.max(initial=0.0), together.max(initial=0.0)))
 
 
@@ -301,13 +356,27 @@ def condensed(q: Problem, checked: bool = True) -> Dense:
     scale = float(np.diag(H).mean())
     spread = np.linalg.eigvalsh(H) if checked else np.ones(1)
     if not np.isfinite(spread).all() or spread[0] <= 1e-14 * spread[-1]:
-        raise InputError("MPC: the cost leaves some move free (condition number of its Hessian "
-                         f"{spread[-1] / max(spread[0], 1e-300):.1e})",
-                         mend="give commands or their moves a weight (R or S), or fewer moves (blocks)")
+        raise InputError(
+            "MPC: the cost leaves some move free (condition number of its Hessian "
+            f"{spread[-1] / max(spread[0], 1e-300):.1e})",
+            mend="give commands or their moves a weight (R or S), or fewer moves (blocks)",
+        )
     moves, n_s = len(q.blocks), len(q.soft)
     M, low, high, labels = limits(q)
     wide = lambda v: np.clip(np.tile(v / q.stroke, moves), -NONE, NONE)
     c1 = np.concatenate([np.zeros(m * moves), q.ρ1 / np.sqrt(q.ρ2)]) / scale
-    return Dense(q, H / scale, 2 * E_z.T @ E_θ / scale, c1, scale, E_θ, np.concatenate([wide(q.u_min), np.zeros(n_s)]),
-                 np.concatenate([wide(q.u_max), np.full(n_s, NONE)]), M[:, split:], M[:, :split],
-                 np.clip(low, -NONE, NONE), np.clip(high, -NONE, NONE), labels)
+    return Dense(
+        q,
+        H / scale,
+        2 * E_z.T @ E_θ / scale,
+        c1,
+        scale,
+        E_θ,
+        np.concatenate([wide(q.u_min), np.zeros(n_s)]),
+        np.concatenate([wide(q.u_max), np.full(n_s, NONE)]),
+        M[:, split:],
+        M[:, :split],
+        np.clip(low, -NONE, NONE),
+        np.clip(high, -NONE, NONE),
+        labels,
+    )

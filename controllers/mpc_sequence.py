@@ -53,7 +53,16 @@ def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     if made is None:
         nothing = Solution(np.full(q.n_z, np.nan), NO_MODEL, 0, np.zeros(0))
         u, plan, age, fallback = decided(q, None, nothing, z)
-        ahead = Memory(x, None if P is None else P + base.W, u, plan, age, None, Last(None, nothing, u, fallback, base.dense), None)
+        ahead = Memory(
+            x,
+            None if P is None else P + base.W,
+            u,
+            plan,
+            age,
+            None,
+            Last(None, nothing, u, fallback, base.dense),
+            None,
+        )
         return ahead, u
     u, plan, age, fallback = decided(made, θ, solution, z)
     U = commands_of(made, plan, age) if fallback < 2 else np.tile(u, (q.N, 1))
@@ -91,14 +100,16 @@ def along(law, x, X, U, given: Given) -> Along | None:
     w[:, : held.commands] += np.vstack([acting, acting[-1:]])
     # Beyond its limits a command has no effect, and a law that sees none never brings it back.
     w[:, : held.commands] = np.clip(w[:, : held.commands], *base.inside)
-    w[:, held.commands: held.commands + held.known] += given.v
+    w[:, held.commands : held.commands + held.known] += given.v
     points, w = off_edges(opened(X[:, :n], base.open), held.size_x), off_edges(w, held.size_w)
     at = base.tangents(points, w)
     if not at.finite:
         return None
     steps = held.steps(at, points, w, given.v, given.d, q.model.C_d, base.rows)
     made = Along.of(q, steps, x, given.r)
-    return made if all(np.isfinite(part).all() for part in (*steps, made.predicted[0][-1])) else None
+    return (
+        made if all(np.isfinite(part).all() for part in (*steps, made.predicted[0][-1])) else None
+    )
 
 
 def corrected(law, z: Memory, y) -> tuple[np.ndarray, np.ndarray | None]:
@@ -108,12 +119,12 @@ def corrected(law, z: Memory, y) -> tuple[np.ndarray, np.ndarray | None]:
         return base.corrected(z.x, y), None
     seen, C = base.tangents.outputs(z.x[: m.n])
     C_a = np.zeros((len(base.rows), len(z.x)))
-    C_a[:, : m.n], C_a[:, len(m.A):] = C[base.rows], m.C_d
+    C_a[:, : m.n], C_a[:, len(m.A) :] = C[base.rows], m.C_d
     if not np.isfinite(C_a).all():
         return z.x, z.covariance
     P = z.covariance
     L = np.linalg.solve(C_a @ P @ C_a.T + base.V, C_a @ P).T
-    x = z.x + L @ (np.asarray(y) - seen[base.rows] - m.C_d @ z.x[len(m.A):])
+    x = z.x + L @ (np.asarray(y) - seen[base.rows] - m.C_d @ z.x[len(m.A) :])
     return x, P - L @ C_a @ P
 
 

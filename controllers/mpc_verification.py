@@ -19,13 +19,15 @@ def linear_law(law) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     made = law.prepared
     q = made.problem
     if law.relinearise or law.extra is not None:
-        raise InputError("the predictive controller changes from sample to sample, or has costs of the user's own",
-                         mend="without relinearise and extra")
+        raise InputError(
+            "the predictive controller changes from sample to sample, or has costs of the user's own",
+            mend="without relinearise and extra",
+        )
     N, k, m, p = len(q.model.A), q.model.B_d.shape[1], q.model.B.shape[1], len(q.model.C)
     G = made.dense.gain()
 
     def step(v):
-        x, u, y = v[: N + k].copy(), v[N + k: N + k + m], v[N + k + m:]
+        x, u, y = v[: N + k].copy(), v[N + k : N + k + m], v[N + k + m :]
         if made.L is None:
             x[: len(made.reads)] = y[list(made.reads)]
         else:
@@ -37,7 +39,7 @@ def linear_law(law) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
     n = N + k + m
     M = np.array([step(e) for e in np.eye(n + p)]).T
-    return M[:, :n], M[:, n:], M[n - m:, :n], M[n - m:, n:]
+    return M[:, :n], M[:, n:], M[n - m :, :n], M[n - m :, n:]
 
 
 def steady(law, r) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +60,16 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
     x_s, u_s = steady(law, r)
     y_s = q.model.C @ x_s + q.model.h
     A, B, Q, R, S = on_states_and_commands(q)
-    _, _, E, F, g = with_slew(q.model.A, q.model.B, q.u_min - u_s, q.u_max - u_s, q.slew, q.model.C, q.y_min - y_s, q.y_max - y_s)
+    _, _, E, F, g = with_slew(
+        q.model.A,
+        q.model.B,
+        q.u_min - u_s,
+        q.u_max - u_s,
+        q.slew,
+        q.model.C,
+        q.y_min - y_s,
+        q.y_max - y_s,
+    )
     lost = (*lost, *(f"not met: {text}" for text, met in law.hypotheses().items() if not met))
     limited = np.isfinite(q.y_min) | np.isfinite(q.y_max)
     if not q.felt[1:, limited].all():
@@ -69,8 +80,21 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
     ix, own = np.ix_(keep, keep), [i for i in range(len(q.model.A)) if i not in keep]
     names = [s.name for s in law.model.states]
     set_ = (end.H[:, keep], end.h) if law.terminal == "set" else (None, None)
-    found = TerminalIngredients(A[ix], B[keep], Q[ix], R, end.P[ix], end.K[:, keep], q.N, E[:, keep], F, g, *set_, S=S[keep],
-                                lost=lost)
+    found = TerminalIngredients(
+        A[ix],
+        B[keep],
+        Q[ix],
+        R,
+        end.P[ix],
+        end.K[:, keep],
+        q.N,
+        E[:, keep],
+        F,
+        g,
+        *set_,
+        S=S[keep],
+        lost=lost,
+    )
     if law.blocks:
         found = replace(found, blocks=tuple(law.lengths))
     return found, tuple(names[i] for i in own if i < len(names))

@@ -32,7 +32,9 @@ class Observer:
     Raises ValueError for a σ that is not positive (σ_y, σ_d) or negative (σ_w, σ_x).
     """
 
-    σ_y: Annotated[tuple[float, ...], Unit("1"), "measurement noise, in the outputs' units", positive]
+    σ_y: Annotated[
+        tuple[float, ...], Unit("1"), "measurement noise, in the outputs' units", positive
+    ]
     σ_d: Annotated[tuple[float, ...], Unit("1"), "change of the disturbances a sample", positive]
     σ_w: Annotated[tuple[float, ...], Unit("1"), "white disturbance", nonnegative] = (0.0,)
     σ_x: Annotated[tuple[float, ...], Unit("1"), "white noise on the states", nonnegative] = (0.0,)
@@ -63,8 +65,10 @@ def kalman(A, C, W, V) -> Kalman:
     try:
         found = riccati(A.T, C.T, W, V)
     except InputError as reason:
-        raise InputError(f"no stationary Kalman filter: {reason.message}",
-                         mend="measure, and let noise drive, every mode that is not stable by itself") from None
+        raise InputError(
+            f"no stationary Kalman filter: {reason.message}",
+            mend="measure, and let noise drive, every mode that is not stable by itself",
+        ) from None
     P = found.P
     return Kalman(np.linalg.solve(C @ P @ C.T + V, C @ P).T, P, found.radius, found.residual)
 
@@ -74,10 +78,14 @@ def check_covariance(name: str, M: np.ndarray, strict: bool = False) -> None:
     d = np.sqrt(np.maximum(np.diag(M), 0.0))
     d = np.where(d > 0, d, 1.0)
     low = np.linalg.eigvalsh((M + M.T) / 2 / d[:, None] / d).min(initial=np.inf)
-    if not np.allclose(M, M.T, rtol=1e-9, atol=0.0) or not (low > 1e-13 if strict else low >= -1e-12):
-        raise InputError(f"{name}: no covariance: smallest eigenvalue {low:.3g} (scaled to unit variances), "
-                         f"expected {'more than 0' if strict else '0 or more'}",
-                         mend="give variances, the squares of standard deviations")
+    if not np.allclose(M, M.T, rtol=1e-9, atol=0.0) or not (
+        low > 1e-13 if strict else low >= -1e-12
+    ):
+        raise InputError(
+            f"{name}: no covariance: smallest eigenvalue {low:.3g} (scaled to unit variances), "
+            f"expected {'more than 0' if strict else '0 or more'}",
+            mend="give variances, the squares of standard deviations",
+        )
 
 
 def augmented(A, B_d, C, C_d) -> tuple[np.ndarray, np.ndarray]:
@@ -97,10 +105,12 @@ def check_observable(A, B_d, C, C_d, labels=()) -> None:
     M = M / np.maximum(np.abs(M).max(axis=1, keepdims=True), 1e-300)
     s = np.linalg.svd(M, compute_uv=False)
     if k > len(C) or len(s) < n + k or s[-1] < 1e-10 * s[0]:
-        raise InputError(f"the disturbances {', '.join(labels) or k} cannot be told apart from the states by what is "
-                         f"measured ({len(C)} outputs)",
-                         mend="at most one disturbance a measured output; on an output behind an integrator only one at "
-                              "the input can be seen")
+        raise InputError(
+            f"the disturbances {', '.join(labels) or k} cannot be told apart from the states by what is "
+            f"measured ({len(C)} outputs)",
+            mend="at most one disturbance a measured output; on an output behind an integrator only one at "
+            "the input can be seen",
+        )
 
 
 def covariances(n: int, B_d, p: int, given: Observer) -> tuple[np.ndarray, np.ndarray]:
@@ -110,8 +120,10 @@ def covariances(n: int, B_d, p: int, given: Observer) -> tuple[np.ndarray, np.nd
     for name, count in {"σ_y": p, "σ_d": k, "σ_w": k, "σ_x": n}.items():
         value = getattr(given, name)
         if len(value) not in (1, count):
-            raise InputError(f"observer: {name} has {len(value)} entries, expected 1 or {count}",
-                             mend="one for each in order, or one for all")
+            raise InputError(
+                f"observer: {name} has {len(value)} entries, expected 1 or {count}",
+                mend="one for each in order, or one for all",
+            )
         σ[name] = np.broadcast_to(np.array(value, float), (count,))
     W = np.zeros((n + k, n + k))
     W[:n, :n] = np.diag(σ["σ_x"] ** 2) + B_d @ np.diag(σ["σ_w"] ** 2) @ B_d.T

@@ -52,14 +52,20 @@ class PID(Controller):
     K_d: Annotated[tuple[float, ...], Unit("V s/m"), "derivative gains", nonnegative] = (0.0,)
     τ: Annotated[float, Unit("s"), "time constant of the derivative's filter", positive] = 0.02
     feed: Literal["none", "gain", "flow"] = "flow"
-    K_v: Annotated[tuple[float, ...], Unit("V s/m"), "feed-forward gains, feed 'gain'", nonnegative] = (40.0,)
+    K_v: Annotated[
+        tuple[float, ...], Unit("V s/m"), "feed-forward gains, feed 'gain'", nonnegative
+    ] = (40.0,)
     damping: Literal["none", "pressure"] = "pressure"
-    K_f: Annotated[tuple[float, ...], Unit("V/N"), "dynamic pressure feedback, per force", nonnegative] = (1.2e-5,)
+    K_f: Annotated[
+        tuple[float, ...], Unit("V/N"), "dynamic pressure feedback, per force", nonnegative
+    ] = (1.2e-5,)
     τ_p: Annotated[float, Unit("s"), "time constant of the pressure filters", positive] = 0.33
     u_max: Annotated[float, Unit("V"), "limit of every command, both ways", positive] = 10.0
     anti_windup: Literal["back", "clamp", "none"] = "back"
     T_t: Annotated[float, Unit("s"), "tracking time of the back-calculation", positive] = 0.2
-    δ: Annotated[float, Unit("1"), "share of the valves' overlap that is compensated", nonnegative] = 0.0
+    δ: Annotated[
+        float, Unit("1"), "share of the valves' overlap that is compensated", nonnegative
+    ] = 0.0
     w: Annotated[float, Unit("V"), "command over which that compensation builds up", positive] = 0.2
     signals: tuple[str, ...] = ()
 
@@ -68,17 +74,28 @@ class PID(Controller):
         for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
             count = len(getattr(self, field))
             if count not in (1, self.n):
-                raise ValueError(f"{field}: expected 1 or {self.n} numbers, one per actuator, got {count}")
+                raise ValueError(
+                    f"{field}: expected 1 or {self.n} numbers, one per actuator, got {count}"
+                )
         if len(self._positions) != self.n:
-            raise ValueError(f"signals: expected {self.n} measured positions, one per command "
-                             f"({', '.join(s.name for s in self.commands)}), got {len(self._positions)}")
-        for field, known in (("feed", ("none", "gain", "flow")), ("anti_windup", ("back", "clamp", "none")),
-                             ("damping", ("none", "pressure"))):
+            raise ValueError(
+                f"signals: expected {self.n} measured positions, one per command "
+                f"({', '.join(s.name for s in self.commands)}), got {len(self._positions)}"
+            )
+        for field, known in (
+            ("feed", ("none", "gain", "flow")),
+            ("anti_windup", ("back", "clamp", "none")),
+            ("damping", ("none", "pressure")),
+        ):
             if getattr(self, field) not in known:
-                raise ValueError(f"{field}: {getattr(self, field)!r} is unknown; choose from {', '.join(known)}")
+                raise ValueError(
+                    f"{field}: {getattr(self, field)!r} is unknown; choose from {', '.join(known)}"
+                )
         if (self._pressures or self.δ > 0) and not self._hydraulic:
-            raise InputError(f"PID: {type(self.model).__name__} has no valves and cylinders (pressures, overlap)",
-                             mend="choose feed='gain' or 'none', damping='none' and δ=0")
+            raise InputError(
+                f"PID: {type(self.model).__name__} has no valves and cylinders (pressures, overlap)",
+                mend="choose feed='gain' or 'none', damping='none' and δ=0",
+            )
 
     @staticmethod
     def suited(plant) -> dict[str, Any]:
@@ -93,10 +110,16 @@ class PID(Controller):
             return {}
         found: dict[str, Any] = {"feed": "gain", "damping": "none"}
         if gains or hasattr(plant, "velocity_gain"):
-            gains, rate = gains or (float(plant.velocity_gain),), float(getattr(plant, "loop_rate", 45.0))
+            gains, rate = (
+                gains or (float(plant.velocity_gain),),
+                float(getattr(plant, "loop_rate", 45.0)),
+            )
             integral = float(getattr(plant, "integral_rate", rate / 9.0))
-            found |= {"K_p": tuple(rate / k for k in gains), "K_i": tuple(integral * rate / k for k in gains),
-                      "K_v": tuple(1.0 / k for k in gains)}
+            found |= {
+                "K_p": tuple(rate / k for k in gains),
+                "K_i": tuple(integral * rate / k for k in gains),
+                "K_v": tuple(1.0 / k for k in gains),
+            }
         ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
         return found | ({"u_max": min(ends)} if ends else {})
 
@@ -156,24 +179,48 @@ class PID(Controller):
     def measured(self):
         if not self._pressures:
             return self._positions
-        return (*self._positions, *(find(self.model.outputs, f"p_{side}{label}", "PID, measurement")
-                                    for label in self.model.labels for side in "ab"))
+        return (
+            *self._positions,
+            *(
+                find(self.model.outputs, f"p_{side}{label}", "PID, measurement")
+                for label in self.model.labels
+                for side in "ab"
+            ),
+        )
 
     @property
     def references(self):
-        return tuple(Signal(target_name(s.name, k), s.unit + rate, f"desired {s.meaning or s.name}, derivative {k}",
-                            "reference") for k, rate in ((0, ""), (1, "/s")) for s in self._positions)
+        return tuple(
+            Signal(
+                target_name(s.name, k),
+                s.unit + rate,
+                f"desired {s.meaning or s.name}, derivative {k}",
+                "reference",
+            )
+            for k, rate in ((0, ""), (1, "/s"))
+            for s in self._positions
+        )
 
     @property
     def states(self):
         unit = [(s.name, s.unit, u.unit) for s, u in zip(self._positions, self.commands)]
-        return (*(Signal(f"I_{name}", u, f"integral action of {name}") for name, _, u in unit),
-                *(Signal(f"e_{name}_slow", x, f"error of {name} behind its derivative") for name, x, _ in unit),
-                *(Signal(f"{s.name}_slow", s.unit, f"filtered {s.meaning}") for s in self.measured[self.n:]))
+        return (
+            *(Signal(f"I_{name}", u, f"integral action of {name}") for name, _, u in unit),
+            *(
+                Signal(f"e_{name}_slow", x, f"error of {name} behind its derivative")
+                for name, x, _ in unit
+            ),
+            *(
+                Signal(f"{s.name}_slow", s.unit, f"filtered {s.meaning}")
+                for s in self.measured[self.n :]
+            ),
+        )
 
     @property
     def monitors(self):
-        return tuple(Signal(f"e_{s.name}", s.unit, f"tracking error of {s.name}") for s in self._positions)
+        return tuple(
+            Signal(f"e_{s.name}", s.unit, f"tracking error of {s.name}") for s in self._positions
+        )
 
     def _each(self, values):
         return list(values) * self.n if len(values) == 1 else list(values)
@@ -185,40 +232,65 @@ class PID(Controller):
     # ---- what the plant's pressures are good for ---------------------------------------------------------------------
     def feed_forward(self, y, r, slow) -> list:
         """u_v per actuator: what the wanted velocity needs, without overlap; slow: p̄."""
-        wanted = r[self.n: 2 * self.n]
+        wanted = r[self.n : 2 * self.n]
         if self.feed == "flow":
-            supplies = self.model.supplies if hasattr(self.model, "supplies") else [self.model.p_s] * self.n
-            return [self._opening(c, x, v, *p, p_s) for c, x, v, p, p_s in zip(
-                self.model.cylinders, y, wanted, _pairs(slow), supplies)]
-        return [K * v for K, v in zip(self._each(self.K_v), wanted)] if self.feed == "gain" else [0.0] * self.n
+            supplies = (
+                self.model.supplies
+                if hasattr(self.model, "supplies")
+                else [self.model.p_s] * self.n
+            )
+            return [
+                self._opening(c, x, v, *p, p_s)
+                for c, x, v, p, p_s in zip(self.model.cylinders, y, wanted, _pairs(slow), supplies)
+            ]
+        return (
+            [K * v for K, v in zip(self._each(self.K_v), wanted)]
+            if self.feed == "gain"
+            else [0.0] * self.n
+        )
 
     def _opening(self, c, x, v, p_a, p_b, p_s):
         m = self.model
         u_f = c.drift(m.oil, x, v, p_a, p_b)
         D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, p_s, m.p_r)
         o = c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
-        return np.clip(o, -c.valve.u_max, c.valve.u_max)  # where the supply is too low for it, no opening gives the flow
+        return np.clip(
+            o, -c.valve.u_max, c.valve.u_max
+        )  # where the supply is too low for it, no opening gives the flow
 
     def pressure_feedback(self, y, slow) -> list:
         """u_p per actuator."""
         if self.damping == "none":
             return [0.0] * self.n
-        return [K * (c.force(*p) - c.force(*s)) for K, c, p, s in zip(
-            self._each(self.K_f), self.model.cylinders, _pairs(y[self.n:]), _pairs(slow))]
+        return [
+            K * (c.force(*p) - c.force(*s))
+            for K, c, p, s in zip(
+                self._each(self.K_f), self.model.cylinders, _pairs(y[self.n :]), _pairs(slow)
+            )
+        ]
 
     def _overlap(self, v) -> list:
         if not self._hydraulic:
             return [0.0] * self.n
-        return [self.δ * c.valve.dead_band * np.clip(vi / self.w, -1.0, 1.0) for c, vi in zip(self.model.cylinders, v)]
+        return [
+            self.δ * c.valve.dead_band * np.clip(vi / self.w, -1.0, 1.0)
+            for c, vi in zip(self.model.cylinders, v)
+        ]
 
     # ---- the law ----------------------------------------------------------------------------------------------------
     def _law(self, e, z, y, r):
         """(u, u before the limits, ė_f) with memory z."""
-        n, slow = self.n, z[2 * self.n:]
-        slope = [(ei - s) / self.τ for ei, s in zip(e, z[n: 2 * n])]
-        fed = [f - p for f, p in zip(self.feed_forward(y, r, slow), self.pressure_feedback(y, slow))]
-        v = [K_p * ei + I + K_d * s + f for K_p, K_d, ei, I, s, f in zip(
-            self._each(self.K_p), self._each(self.K_d), e, z, slope, fed)]
+        n, slow = self.n, z[2 * self.n :]
+        slope = [(ei - s) / self.τ for ei, s in zip(e, z[n : 2 * n])]
+        fed = [
+            f - p for f, p in zip(self.feed_forward(y, r, slow), self.pressure_feedback(y, slow))
+        ]
+        v = [
+            K_p * ei + I + K_d * s + f
+            for K_p, K_d, ei, I, s, f in zip(
+                self._each(self.K_p), self._each(self.K_d), e, z, slope, fed
+            )
+        ]
         raw = [vi + o for vi, o in zip(v, self._overlap(v))]
         return [np.clip(a, -self.u_max, self.u_max) for a in raw], raw, slope
 
@@ -237,17 +309,23 @@ class PID(Controller):
     def rhs(self, t, z, y, r):
         e = self.errors(y, r)
         u, raw, slope = self._law(e, z, y, r)
-        return [*self._wound(e, u, raw), *slope, *((p - s) / self.τ_p for p, s in zip(y[self.n:], z[2 * self.n:]))]
+        return [
+            *self._wound(e, u, raw),
+            *slope,
+            *((p - s) / self.τ_p for p, s in zip(y[self.n :], z[2 * self.n :])),
+        ]
 
     def step_at(self, T_s, t, z, y, r):
         n, e = self.n, self.errors(y, r)
-        slow = [(τ * s + T_s * now) / (τ + T_s) for τ, s, now in
-                zip([self.τ] * n + [self.τ_p] * 2 * n, z[n:], [*e, *y[n:]])]
+        slow = [
+            (τ * s + T_s * now) / (τ + T_s)
+            for τ, s, now in zip([self.τ] * n + [self.τ_p] * 2 * n, z[n:], [*e, *y[n:]])
+        ]
         u, raw, _ = self._law(e, [*z[:n], *slow], y, r)
         return [*(I + T_s * g for I, g in zip(z, self._wound(e, u, raw, T_s))), *slow], u
 
     def start(self, t, z, y, r):
-        return [*z[: self.n], *self.errors(y, r), *y[self.n:]]
+        return [*z[: self.n], *self.errors(y, r), *y[self.n :]]
 
     def monitor(self, t, z, y, r):
         return self.errors(y, r)
@@ -257,17 +335,29 @@ def _positions(model, names, n: int) -> tuple[Signal, ...]:
     """The measured position of every actuator."""
     if not names and hasattr(model, "task_names"):
         names = model.task_names("piston")
-    return tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]
+    return (
+        tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]
+    )
 
 
 def _gain_units(u: str, y: str) -> dict[str, str]:
-    return {"K_p": _ratio(u, y), "K_i": _ratio(u, y, -1), "K_d": _ratio(u, y, 1), "K_v": _ratio(u, y, 1),
-            "K_f": _ratio(u, "N"), "u_max": u, "w": u}
+    return {
+        "K_p": _ratio(u, y),
+        "K_i": _ratio(u, y, -1),
+        "K_d": _ratio(u, y, 1),
+        "K_v": _ratio(u, y, 1),
+        "K_f": _ratio(u, "N"),
+        "u_max": u,
+        "w": u,
+    }
 
 
 def _ratio(u: str, y: str, seconds: int = 0) -> str:
     """Unit of u/y, times seconds (1) or by them (−1): "V/(m s)", "1/s" where both are metres."""
-    top, bottom = ([f"({x})" if set(" /") & set(x) else x for x in (one,) if x != "1" and u != y] for one in (u, y))
+    top, bottom = (
+        [f"({x})" if set(" /") & set(x) else x for x in (one,) if x != "1" and u != y]
+        for one in (u, y)
+    )
     if seconds:
         (top if seconds > 0 else bottom).append("s")
     over = bottom[0] if len(bottom) == 1 else f"({' '.join(bottom)})"

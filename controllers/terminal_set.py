@@ -52,13 +52,20 @@ def largest(M, b, c, H, h) -> float:
     from scipy.optimize import linprog
 
     A = np.vstack([M, -M, H]) if len(H) else np.vstack([M, -M])
-    found = linprog(-c, A_ub=A, b_ub=np.concatenate([b, b, h]) if len(H) else np.concatenate([b, b]), bounds=(None, None),
-                    method="highs")
+    found = linprog(
+        -c,
+        A_ub=A,
+        b_ub=np.concatenate([b, b, h]) if len(H) else np.concatenate([b, b]),
+        bounds=(None, None),
+        method="highs",
+    )
     if found.status == 3:
         return np.inf
     if found.status != 0:
-        raise InputError(f"terminal set: the linear programme ended with {found.message!r}",
-                         mend="scale the weights, or use terminal='cost'")
+        raise InputError(
+            f"terminal set: the linear programme ended with {found.message!r}",
+            mend="scale the weights, or use terminal='cost'",
+        )
     return float(-found.fun)
 
 
@@ -70,8 +77,10 @@ def admissible(A_K, M, b) -> tuple[np.ndarray, np.ndarray]:
     if not len(b):
         return np.zeros((0, len(A_K))), np.zeros(0)
     if not (b > 0).all():
-        raise InputError("terminal set: a limit leaves no room around the steady states",
-                         mend="a smaller `room`, or wider limits")
+        raise InputError(
+            "terminal set: a limit leaves no room around the steady states",
+            mend="a smaller `room`, or wider limits",
+        )
     scale = _sizes(A_K, M, b)
     A_K, rows = A_K / scale[:, None] * scale, M / b[:, None] * scale
     kept = rows
@@ -82,8 +91,10 @@ def admissible(A_K, M, b) -> tuple[np.ndarray, np.ndarray]:
             kept = _needed(kept) / scale
             return np.vstack([kept, -kept]), np.ones(2 * len(kept))
         kept = np.vstack([kept, new])
-    raise InputError(f"terminal set: not determined after {LONGEST} samples",
-                     mend="a longer sample time, or a terminal law that settles faster (larger Q)")
+    raise InputError(
+        f"terminal set: not determined after {LONGEST} samples",
+        mend="a longer sample time, or a terminal law that settles faster (larger Q)",
+    )
 
 
 def _sizes(A_K, M, b) -> np.ndarray:
@@ -111,4 +122,7 @@ def _needed(rows) -> np.ndarray:
 def overshoot(A_K, H, h) -> float:
     """max over the set of max_i (H A_K δ − h)_i / h_i: at most 0 when the set is invariant."""
     none = np.zeros((0, len(A_K)))
-    return max((largest(none, np.zeros(0), row, H, h) / edge - 1 for row, edge in zip(H @ A_K, h)), default=0.0)
+    return max(
+        (largest(none, np.zeros(0), row, H, h) / edge - 1 for row, edge in zip(H @ A_K, h)),
+        default=0.0,
+    )

@@ -28,7 +28,9 @@ class BodyGain:
     """K_A of one body, named by structure and frame ("tilt.B1"): 6×6, row by row; its symmetric part positive definite."""
 
     name: str
-    K: Annotated[tuple[float, ...], Unit("1"), "K_A in SI units (N s/m, N s, N m s), 36 numbers row by row"]
+    K: Annotated[
+        tuple[float, ...], Unit("1"), "K_A in SI units (N s/m, N s, N m s), 36 numbers row by row"
+    ]
 
     def __post_init__(self):
         check_bounds(self)
@@ -36,8 +38,10 @@ class BodyGain:
             raise ValueError(f"K: expected 36 numbers, row by row, got {len(self.K)}")
         low = np.linalg.eigvalsh(symmetric(self.K))[0]
         if low <= 0:
-            raise ValueError(f"K: K_A of {self.name} is not positive definite (smallest eigenvalue of its symmetric part "
-                             f"{low:.4g})")
+            raise ValueError(
+                f"K: K_A of {self.name} is not positive definite (smallest eigenvalue of its symmetric part "
+                f"{low:.4g})"
+            )
 
 
 def symmetric(K) -> np.ndarray:
@@ -96,11 +100,27 @@ class VDC(Controller):
     model: Manipulator
     space: Literal["joint", "piston", "cartesian"] = "joint"
     λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
-    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = 10.0
-    K_I: Annotated[float, Unit("1"), "velocity gain added on the diagonal of every K_A (N s/m, N m s)", nonnegative] = 0.0
-    k_x: Annotated[tuple[float, ...], Unit("m"), "velocity gain of the actuators; left out, by the oil's stiffness",
-                   positive] = ()
-    βk_f: Annotated[tuple[float, ...], Unit("1/s"), "force gain of the actuators times the bulk modulus", positive] = (120.0,)
+    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = (
+        10.0
+    )
+    K_I: Annotated[
+        float,
+        Unit("1"),
+        "velocity gain added on the diagonal of every K_A (N s/m, N m s)",
+        nonnegative,
+    ] = 0.0
+    k_x: Annotated[
+        tuple[float, ...],
+        Unit("m"),
+        "velocity gain of the actuators; left out, by the oil's stiffness",
+        positive,
+    ] = ()
+    βk_f: Annotated[
+        tuple[float, ...],
+        Unit("1/s"),
+        "force gain of the actuators times the bulk modulus",
+        positive,
+    ] = (120.0,)
     derivative: Derivative = "model"
     τ: Annotated[float, Unit("s"), "time constant of the dirty derivative", positive] = 5e-3
     cutoff: Annotated[float, Unit("Hz"), "filter of the backward difference", positive] = 20.0
@@ -114,14 +134,20 @@ class VDC(Controller):
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):
-                raise ValueError(f"{field}: expected 1 or {self.model.n} numbers, one per actuator, "
-                                 f"got {len(getattr(self, field))}")
+                raise ValueError(
+                    f"{field}: expected 1 or {self.model.n} numbers, one per actuator, "
+                    f"got {len(getattr(self, field))}"
+                )
         known = [name for name, _ in self._bodies()]
         for gain in self.gains:
             if gain.name not in known:
-                raise ValueError(f"gains: there is no body {gain.name!r}; choose from {', '.join(known)}")
+                raise ValueError(
+                    f"gains: there is no body {gain.name!r}; choose from {', '.join(known)}"
+                )
         if self.κ == 0 and self.K_I == 0 and {g.name for g in self.gains} != set(known):
-            raise ValueError("κ: K_A is zero, not positive definite; give κ or K_I a positive value")
+            raise ValueError(
+                "κ: K_A is zero, not positive definite; give κ or K_I a positive value"
+            )
         self.model.task(self.space, [0.0] * self.model.n)
 
     @staticmethod
@@ -129,13 +155,25 @@ class VDC(Controller):
         """Why this law cannot serve a plant, if it cannot."""
         if hasattr(model, "structures"):
             return None
-        like = "; ForcePosition is its like for a four-bar" if hasattr(model, "circuit") and hasattr(model, "pose") else ""
+        like = (
+            "; ForcePosition is its like for a four-bar"
+            if hasattr(model, "circuit") and hasattr(model, "pose")
+            else ""
+        )
         like = "; MeteredVDC is its like behind metering valves" if hasattr(model, "rows") else like
-        return InputError(f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
-                          "with valves", mend=f"choose PID or MPC, or a crane{like}")
+        return InputError(
+            f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
+            "with valves",
+            mend=f"choose PID or MPC, or a crane{like}",
+        )
 
     def _bodies(self):
-        return [(f"{s.name}.{frame}", body) for s in self.model.structures for seg in s.segments for frame, body in seg.bodies]
+        return [
+            (f"{s.name}.{frame}", body)
+            for s in self.model.structures
+            for seg in s.segments
+            for frame, body in seg.bodies
+        ]
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
@@ -149,27 +187,53 @@ class VDC(Controller):
     @property
     def references(self):
         units = {"q": "rad", "x": "m", "t": "m"}
-        return tuple(Signal(target_name(name, k), units[name[0]] + ("" if k == 0 else f"/s^{k}" if k > 1 else "/s"),
-                            f"desired {name}, derivative {k}", "reference")
-                     for k in range(4) for name in self.model.task_names(self.space))
+        return tuple(
+            Signal(
+                target_name(name, k),
+                units[name[0]] + ("" if k == 0 else f"/s^{k}" if k > 1 else "/s"),
+                f"desired {name}, derivative {k}",
+                "reference",
+            )
+            for k in range(4)
+            for name in self.model.task_names(self.space)
+        )
 
     @property
     def states(self):
-        rub = [s for label, c in zip(self.model.labels, self.model.cylinders) for s in c.friction.states(label)]
+        rub = [
+            s
+            for label, c in zip(self.model.labels, self.model.cylinders)
+            for s in c.friction.states(label)
+        ]
         own = [Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in rub]
         if self.derivative == "dirty":
-            own += [Signal(f"f_pr{k}_slow", "N", "required piston force behind its dirty derivative") for k in self.model.labels]
+            own += [
+                Signal(f"f_pr{k}_slow", "N", "required piston force behind its dirty derivative")
+                for k in self.model.labels
+            ]
         if self.derivative == "difference":
-            own += [Signal(f"f_pr{k}_last", "N", "required piston force one sample ago") for k in self.model.labels]
-            own += [Signal(f"df_pr{k}_filtered", "N/s", "filtered difference") for k in self.model.labels]
+            own += [
+                Signal(f"f_pr{k}_last", "N", "required piston force one sample ago")
+                for k in self.model.labels
+            ]
+            own += [
+                Signal(f"df_pr{k}_filtered", "N/s", "filtered difference")
+                for k in self.model.labels
+            ]
         return tuple(own)
 
     @property
     def monitors(self):
-        return (*(Signal(f"f_pr{k}", "N", f"required piston force, {s.name}")
-                  for k, s in zip(self.model.labels, self.model.segments)),
-                *(Signal(f"e_{name}", "m" if name[0] in "xt" else "rad", f"tracking error of {name}")
-                  for name in self.model.task_names(self.space)))
+        return (
+            *(
+                Signal(f"f_pr{k}", "N", f"required piston force, {s.name}")
+                for k, s in zip(self.model.labels, self.model.segments)
+            ),
+            *(
+                Signal(f"e_{name}", "m" if name[0] in "xt" else "rad", f"tracking error of {name}")
+                for name in self.model.task_names(self.space)
+            ),
+        )
 
     def _each(self, values):
         return list(values) * self.model.n if len(values) == 1 else list(values)
@@ -177,8 +241,12 @@ class VDC(Controller):
     def parts(self, y, r):
         """(q, q̇, p, [τ_d, τ̇_d, τ̈_d, τ⃛_d]) from measurement and reference."""
         n = self.model.n
-        return (list(y[:n]), list(y[n: 2 * n]), [(y[2 * n + 2 * i], y[2 * n + 2 * i + 1]) for i in range(n)],
-                [list(r[k * n: (k + 1) * n]) for k in range(4)])
+        return (
+            list(y[:n]),
+            list(y[n : 2 * n]),
+            [(y[2 * n + 2 * i], y[2 * n + 2 * i + 1]) for i in range(n)],
+            [list(r[k * n : (k + 1) * n]) for k in range(4)],
+        )
 
     # ---- the law ----------------------------------------------------------------------------------------------------
     def required_rates(self, q, τ_d, τ1):
@@ -192,11 +260,19 @@ class VDC(Controller):
     def required_motion(self, q, qd, τ_d, τ1, τ2):
         """q̇_r and its exact derivative q̈_r along the true motion."""
         n = self.model.n
-        rates = lambda s: self.required_rates(s[:n], s[n: 2 * n], s[2 * n:])
+        rates = lambda s: self.required_rates(s[:n], s[n : 2 * n], s[2 * n :])
         at = [*q, *τ_d, *τ1]
         return rates(at), directional(rates, at, [*qd, *τ1, *τ2])
 
-    def required(self, q, qd, rates, accelerations, plant: Manipulator | None = None, base: Base | None = None) -> Required:
+    def required(
+        self,
+        q,
+        qd,
+        rates,
+        accelerations,
+        plant: Manipulator | None = None,
+        base: Base | None = None,
+    ) -> Required:
         """Required twists and forces (38)–(48), (70)–(77), with the bodies of `plant` (the model's by default) and the applied K_A.
 
         base: true motion of the base frame; the law itself takes it to be at rest.
@@ -206,10 +282,15 @@ class VDC(Controller):
         still = plant._base(None)
         base = base or still
         true = chain.sweep(plant.structures, shape, base, qd)
-        motion = chain.sweep(plant.structures, shape, Base(still.V, still.A, base.g), qd, rates, accelerations)
+        motion = chain.sweep(
+            plant.structures, shape, Base(still.V, still.A, base.g), qd, rates, accelerations
+        )
         nets = chain.net_forces(plant.structures, motion, true, plant.payload)
         fed = self.fed_back(motion, true)
-        nets = [{name: plus(net, fed[j][name]) for name, net in row.items()} for j, row in enumerate(nets)]
+        nets = [
+            {name: plus(net, fed[j][name]) for name, net in row.items()}
+            for j, row in enumerate(nets)
+        ]
         f_c, cuts = chain.forces(plant.structures, shape, nets, chain.ZERO6)
         _, xd, _ = plant.cylinder_motion(q, qd, shape)
         _, xd_r, _ = plant.cylinder_motion(q, rates, shape)
@@ -221,11 +302,17 @@ class VDC(Controller):
         rows = []
         for j, s in enumerate(self.model.structures):
             bodies = [(f, b) for seg in s.segments for f, b in seg.bodies]
-            row = {frame: self._K(own.get(f"{s.name}.{frame}"), body, minus(motion.V[j][frame], true.V[j][frame]))
-                   for frame, body in bodies}
+            row = {
+                frame: self._K(
+                    own.get(f"{s.name}.{frame}"), body, minus(motion.V[j][frame], true.V[j][frame])
+                )
+                for frame, body in bodies
+            }
             rows.append(row)
         end = chain.end_frame(self.model.structures[-1])
-        rows[-1]["payload"] = self._K(None, self.model.payload, minus(motion.V[-1][end], true.V[-1][end]), inner=0.0)
+        rows[-1]["payload"] = self._K(
+            None, self.model.payload, minus(motion.V[-1][end], true.V[-1][end]), inner=0.0
+        )
         return rows
 
     def _K(self, K, body, ΔV, inner=1.0):
@@ -234,15 +321,19 @@ class VDC(Controller):
             out = [sum(K[6 * i + k] * e[k] for k in range(6)) for i in range(6)]
             return out[:3], out[3:]
         p = body.momentum(ΔV)
-        return tuple(plus((scale(self.κ, p[0]), scale(self.κ, p[1])),
-                          (scale(inner * self.K_I, ΔV[0]), scale(inner * self.K_I, ΔV[1]))))
+        return tuple(
+            plus(
+                (scale(self.κ, p[0]), scale(self.κ, p[1])),
+                (scale(inner * self.K_I, ΔV[0]), scale(inner * self.K_I, ΔV[1])),
+            )
+        )
 
     def rubbing(self, xd, xd_r, ẑ):
         """f_fr and the observers' rates, per cylinder; ẑ is flat."""
         f_fr, rates, at = [], [], 0
         for c, v, v_r in zip(self.model.cylinders, xd, xd_r):
             k = len(c.friction.states(""))
-            f, rate = c.friction.observer(v, v_r, list(ẑ[at: at + k]))
+            f, rate = c.friction.observer(v, v_r, list(ẑ[at : at + k]))
             f_fr.append(f)
             rates += rate
             at += k
@@ -257,8 +348,12 @@ class VDC(Controller):
     def force_rate(self, q, qd, qdd, τ, ẑ, ẑ_rate):
         """Exact ḟ_pr along q̈ = qdd and the reference's own motion."""
         n = self.model.n
-        f = lambda s: self.required_force(s[:n], s[n: 2 * n], s[2 * n: 3 * n], s[3 * n: 4 * n], s[4 * n: 5 * n], s[5 * n:])
-        return directional(f, [*q, *qd, *τ[0], *τ[1], *τ[2], *ẑ], [*qd, *qdd, *τ[1], *τ[2], *τ[3], *ẑ_rate])
+        f = lambda s: self.required_force(
+            s[:n], s[n : 2 * n], s[2 * n : 3 * n], s[3 * n : 4 * n], s[4 * n : 5 * n], s[5 * n :]
+        )
+        return directional(
+            f, [*q, *qd, *τ[0], *τ[1], *τ[2], *ẑ], [*qd, *qdd, *τ[1], *τ[2], *τ[3], *ẑ_rate]
+        )
 
     def acceleration(self, q, qd, p, τ, ẑ):
         """q̈ that `derivative` differentiates along: the model's, or the desired one."""
@@ -269,9 +364,11 @@ class VDC(Controller):
         f_f, at = [], 0
         for c, v in zip(self.model.cylinders, xd):
             k = len(c.friction.states(""))
-            f_f.append(c.friction.force(v, list(ẑ[at: at + k])))
+            f_f.append(c.friction.force(v, list(ẑ[at : at + k])))
             at += k
-        return self.model.forward_dynamics(q, qd, [c.force(*pair) - f for c, pair, f in zip(self.model.cylinders, p, f_f)])
+        return self.model.forward_dynamics(
+            q, qd, [c.force(*pair) - f for c, pair, f in zip(self.model.cylinders, p, f_f)]
+        )
 
     def _desired_motion(self, q, τ):
         if self.space == "joint":
@@ -288,8 +385,12 @@ class VDC(Controller):
         u_fr, u = [], []
         for i, (c, pair, p_s) in enumerate(zip(m.cylinders, p, m.supplies)):
             k_x, k_f = self._each(self.k_x)[i], self._each(self.βk_f)[i] / m.oil.β
-            need = (f_pr_rate[i] / m.oil.β + c.drift(m.oil, x[i], xd[i], *pair) + k_x * (xd_r[i] - xd[i])
-                    + k_f * (f_pr[i] - c.force(*pair)))
+            need = (
+                f_pr_rate[i] / m.oil.β
+                + c.drift(m.oil, x[i], xd[i], *pair)
+                + k_x * (xd_r[i] - xd[i])
+                + k_f * (f_pr[i] - c.force(*pair))
+            )
             g = c.gains(m.oil, x[i], *pair)
             u_fr.append(need)
             u.append(c.valve.invert(need, *c.valve.denominators(*g, *pair, p_s, m.p_r)))
@@ -316,11 +417,11 @@ class VDC(Controller):
         if self.derivative in ("model", "desired"):
             return self.force_rate(q, qd, self.acceleration(q, qd, p, τ, ẑ), τ, ẑ, ẑ_rate)
         if self.derivative == "dirty":
-            return [(f - s) / self.τ for f, s in zip(f_pr, z[k: k + n])]
+            return [(f - s) / self.τ for f, s in zip(f_pr, z[k : k + n])]
         if self.derivative == "difference":
             # Sampled, s is f_pr of this very sample and d the filtered difference; in continuous time d stays 0.
             ω = 2 * pi * self.cutoff
-            return [d + ω * (f - s) for d, f, s in zip(z[k + n: k + 2 * n], f_pr, z[k: k + n])]
+            return [d + ω * (f - s) for d, f, s in zip(z[k + n : k + 2 * n], f_pr, z[k : k + n])]
         return [0.0] * n
 
     # ---- the contract -----------------------------------------------------------------------------------------------
@@ -335,7 +436,7 @@ class VDC(Controller):
             return [*ẑ_rate, *((f - s) / self.τ for f, s in zip(f_pr, z[k:]))]
         if self.derivative == "difference":  # continuous twin of the filtered difference
             ω = 2 * pi * self.cutoff
-            return [*ẑ_rate, *(ω * (f - s) for f, s in zip(f_pr, z[k: k + n])), *[0.0] * n]
+            return [*ẑ_rate, *(ω * (f - s) for f, s in zip(f_pr, z[k : k + n])), *[0.0] * n]
         return ẑ_rate
 
     def step_at(self, T_s, t, z, y, r):
@@ -348,7 +449,13 @@ class VDC(Controller):
                 memory = [s + (1 - np.exp(-T_s / self.τ)) * (f - s) for f, s in zip(f_pr, z[k:])]
             else:
                 share = 1 - np.exp(-2 * pi * self.cutoff * T_s)
-                memory = [*f_pr, *(d + share * ((f - last) / T_s - d) for f, last, d in zip(f_pr, z[k: k + n], z[k + n:]))]
+                memory = [
+                    *f_pr,
+                    *(
+                        d + share * ((f - last) / T_s - d)
+                        for f, last, d in zip(f_pr, z[k : k + n], z[k + n :])
+                    ),
+                ]
         u, _, ẑ_rate, _ = self.law([*ẑ, *memory], y, r)
         return [*self.observe(T_s, q, qd, ẑ, ẑ_rate), *memory], u
 
@@ -358,7 +465,7 @@ class VDC(Controller):
         new, at = [], 0
         for c, v in zip(self.model.cylinders, xd):
             k = len(c.friction.states(""))
-            new += c.friction.after(T_s, v, ẑ[at: at + k], ẑ_rate[at: at + k])
+            new += c.friction.after(T_s, v, ẑ[at : at + k], ẑ_rate[at : at + k])
             at += k
         return new
 

@@ -61,12 +61,14 @@ class VDCLedger:
         law, plant, n = self.law, self.plant, self.plant.n
         parts = plant.split(xp)
         _, base, tip = plant.surroundings(u)
-        q, qd, qdd = parts.q, parts.qd, list(rates[n: 2 * n])
+        q, qd, qdd = parts.q, parts.qd, list(rates[n : 2 * n])
         _, _, _, τ = law.parts([*q, *qd, *[0.0] * (2 * n)], r)
         ẑ = list(self._memory(loop, z)[: law._observers])
-        ẑ_flow = list(self._memory(loop, list(rates[len(loop.plant.states):]))[: law._observers])
+        ẑ_flow = list(self._memory(loop, list(rates[len(loop.plant.states) :]))[: law._observers])
         rows, need, f_c = self.bodies(q, qd, qdd, τ, base, tip)
-        more, quantities = self._actuators(loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow)
+        more, quantities = self._actuators(
+            loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow
+        )
         return [*rows, *more], quantities
 
     def bodies(self, q, qd, qdd, τ, base, tip) -> tuple[list[Entry], Required, list]:
@@ -98,10 +100,16 @@ class VDCLedger:
         """Hypothesis → its margin along the run, 1 at ease, negative where it is not met."""
         q, plant, found = balance.quantities, self.plant, {}
         for label, c in zip(plant.labels, plant.cylinders):
-            found[f"piston {label} inside stroke"] = np.minimum(q[f"x {label}"], q[f"room {label}"]) / (c.stroke / 2)
-            found[f"valve {label} within ±{c.valve.u_max:g} V"] = 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max
+            found[f"piston {label} inside stroke"] = np.minimum(
+                q[f"x {label}"], q[f"room {label}"]
+            ) / (c.stroke / 2)
+            found[f"valve {label} within ±{c.valve.u_max:g} V"] = (
+                1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max
+            )
             if not label.startswith("t"):
-                found[f"lever arm {label}"] = np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()
+                found[f"lever arm {label}"] = (
+                    np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()
+                )
         return found | {"pump flow": 1 - q["pump flow"] / plant.Q_max}
 
     # ---- bodies -----------------------------------------------------------------------------------------------------
@@ -113,52 +121,93 @@ class VDCLedger:
             last = j == len(plant.structures) - 1
             revolute = structure.revolute
             F_E = (need.cuts[j]["E1"], cuts[j]["E1"])
-            inner = [chain.loop_forces(revolute, k, frames, row[j], F, f[i])
-                     for row, F, f in ((need.nets, F_E[0], need.f_c), (nets, F_E[1], f_c))]
+            inner = [
+                chain.loop_forces(revolute, k, frames, row[j], F, f[i])
+                for row, F, f in ((need.nets, F_E[0], need.f_c), (nets, F_E[1], f_c))
+            ]
             at = lambda name, inner=inner: (inner[0][name], inner[1][name])
             pin = pose((revolute.l_c, 0.0, 0.0), IDENTITY)
-            pin_arm = pose((revolute.L1, 0.0, 0.0), (k.c2, k.s2, 0.0, -k.s2, k.c2, 0.0, 0.0, 0.0, 1.0))
+            pin_arm = pose(
+                (revolute.L1, 0.0, 0.0), (k.c2, k.s2, 0.0, -k.s2, k.c2, 0.0, 0.0, 0.0, 1.0)
+            )
             Δx = need.xd_r[i] - need.xd[i]
             rod = (Δx * (need.f_c[i] - f_c[i]), np.abs(Δx) * (np.abs(need.f_c[i]) + np.abs(f_c[i])))
-            out = f"{structure.name} E_1" if not last or structure.prismatic is not None else self._end_cut(structure)
+            out = (
+                f"{structure.name} E_1"
+                if not last or structure.prismatic is not None
+                else self._end_cut(structure)
+            )
             S = structure.name
             # Each side of a cut takes the velocity of its own body, carried to the cut's frame.
             cut = {
-                "B0": {self._driven(j): sum2(flow(ΔV["B0"], *at("B0")), flow(ΔV["B0"], *at("B2"))),
-                       f"{S} B_1": neg(flow(frames["B1"].velocity(ΔV["B0"]), *at("B1"))),
-                       f"{S} B_3": neg(flow(frames["B3"].velocity(ΔV["B0"]), *at("B3")))},
-                "B1": {f"{S} B_1": flow(ΔV["B1"], *at("B1")),
-                       f"{S} P_1": flow(pin_arm.velocity(ΔV["B1"]), *at("P1")),
-                       out: neg(flow(ΔV["E1"], *F_E))},
-                "B3": {f"{S} B_3": flow(ΔV["B3"], *at("B3")),
-                       f"{S} rod": rod,
-                       f"{S} B_4": neg(flow(ΔV["B4"], *at("B4")))},
-                "B4": {f"{S} B_4": flow(ΔV["B4"], *at("B4")), f"{S} P_1": neg(flow(pin.velocity(ΔV["B4"]), *at("P1")))},
+                "B0": {
+                    self._driven(j): sum2(flow(ΔV["B0"], *at("B0")), flow(ΔV["B0"], *at("B2"))),
+                    f"{S} B_1": neg(flow(frames["B1"].velocity(ΔV["B0"]), *at("B1"))),
+                    f"{S} B_3": neg(flow(frames["B3"].velocity(ΔV["B0"]), *at("B3"))),
+                },
+                "B1": {
+                    f"{S} B_1": flow(ΔV["B1"], *at("B1")),
+                    f"{S} P_1": flow(pin_arm.velocity(ΔV["B1"]), *at("P1")),
+                    out: neg(flow(ΔV["E1"], *F_E)),
+                },
+                "B3": {
+                    f"{S} B_3": flow(ΔV["B3"], *at("B3")),
+                    f"{S} rod": rod,
+                    f"{S} B_4": neg(flow(ΔV["B4"], *at("B4"))),
+                },
+                "B4": {
+                    f"{S} B_4": flow(ΔV["B4"], *at("B4")),
+                    f"{S} P_1": neg(flow(pin.velocity(ΔV["B4"]), *at("P1"))),
+                },
             }
             if structure.prismatic is not None:
                 Δx = need.xd_r[i + 1] - need.xd[i + 1]
-                rod = (Δx * (need.f_c[i + 1] - f_c[i + 1]), np.abs(Δx) * (np.abs(need.f_c[i + 1]) + np.abs(f_c[i + 1])))
+                rod = (
+                    Δx * (need.f_c[i + 1] - f_c[i + 1]),
+                    np.abs(Δx) * (np.abs(need.f_c[i + 1]) + np.abs(f_c[i + 1])),
+                )
                 both = lambda name, j=j: (need.cuts[j][name], cuts[j][name])
                 slid = frames["B5"].velocity(ΔV["P2"])
                 out = f"{structure.name} E_2" if not last else self._end_cut(structure)
-                cut |= {"P2": {f"{S} E_1": flow(ΔV["P2"], *both("P2")), f"{S} B_5": neg(flow(slid, *both("B5")))},
-                        "B5": {f"{S} B_5": flow(slid, *both("B5")), f"{S} slide": rod,
-                               f"{S} P_3": neg(flow(frames["P3"].velocity(ΔV["B5"]), *both("P3")))},
-                        "P3": {f"{S} P_3": flow(ΔV["P3"], *both("P3")),
-                               out: neg(flow(ΔV["E2"], *both("E2")))}}
+                cut |= {
+                    "P2": {
+                        f"{S} E_1": flow(ΔV["P2"], *both("P2")),
+                        f"{S} B_5": neg(flow(slid, *both("B5"))),
+                    },
+                    "B5": {
+                        f"{S} B_5": flow(slid, *both("B5")),
+                        f"{S} slide": rod,
+                        f"{S} P_3": neg(flow(frames["P3"].velocity(ΔV["B5"]), *both("P3"))),
+                    },
+                    "P3": {
+                        f"{S} P_3": flow(ΔV["P3"], *both("P3")),
+                        out: neg(flow(ΔV["E2"], *both("E2"))),
+                    },
+                }
             bodies = {name: body for segment in structure.segments for name, body in segment.bodies}
             if last:
                 end = chain.end_frame(structure)
                 bodies["payload"], ΔV["payload"] = plant.payload, ΔV[end]
                 F_D = (chain.ZERO6, tip)
-                cut["payload"] = {self._end_cut(structure): flow(ΔV[end], need.cuts[j][end], cuts[j][end]),
-                                  EXTERNAL_TIP: neg(flow(ΔV[end], *F_D))}
+                cut["payload"] = {
+                    self._end_cut(structure): flow(ΔV[end], need.cuts[j][end], cuts[j][end]),
+                    EXTERNAL_TIP: neg(flow(ΔV[end], *F_D)),
+                }
             for name, flows in cut.items():
                 e, net = ΔV[name], (need.nets[j][name], nets[j][name])
                 D = power(e, fed[j][name])
                 scale = magnitude(e, either(*net)) + np.abs(D) + sum(m for _, m in flows.values())
-                rows.append(Entry(S, name, power(e, bodies[name].momentum(e)) / 2, D, {c: p for c, (p, _) in flows.items()}, {},
-                        scale))
+                rows.append(
+                    Entry(
+                        S,
+                        name,
+                        power(e, bodies[name].momentum(e)) / 2,
+                        D,
+                        {c: p for c, (p, _) in flows.items()},
+                        {},
+                        scale,
+                    )
+                )
             i += len(structure.segments)
         return rows
 
@@ -198,8 +247,13 @@ class VDCLedger:
             u_fr = f_pr_rate[i] / β + c.drift(oil, x[i], xd[i], *pair) + k_x[i] * Δx + k_f * Δf
             u_f = g[0] * flows_true[i][2] - g[1] * flows_true[i][3]
             opened = lambda volt, c=c, a=D_plus, b=D_minus: _unsaturated(c.valve, volt, a, b)
-            ladder = [u_fr, opened(c.valve.invert(u_fr, D_plus, D_minus)), *(opened(volts[i]) for volts in steps.values()),
-                      opened(np.clip(u[i], -c.valve.u_max, c.valve.u_max)), u_f]
+            ladder = [
+                u_fr,
+                opened(c.valve.invert(u_fr, D_plus, D_minus)),
+                *(opened(volts[i]) for volts in steps.values()),
+                opened(np.clip(u[i], -c.valve.u_max, c.valve.u_max)),
+                u_f,
+            ]
             titles = ("valve inverse", *steps, "saturation", "valve")
             d = {}
             for name, a, b in zip(titles, ladder[:-1], ladder[1:]):
@@ -210,24 +264,65 @@ class VDCLedger:
             if n_z and n_z == n_ẑ:  # the law's own storage, where plant and model both have it
                 here = slice(at_law, at_law + n_ẑ)
                 store = c.friction.storage(ẑ[here], parts.rub[i])
-                strain, true = c.friction.strain(ẑ[here], parts.rub[i]), c.friction.rate(xd[i], parts.rub[i])
-                d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, ẑ_law[here], true))
-                d["hold"] = d["hold"] + sum(s * (a - b) for s, a, b in zip(strain, ẑ_flow[here], ẑ_law[here]))
+                strain, true = (
+                    c.friction.strain(ẑ[here], parts.rub[i]),
+                    c.friction.rate(xd[i], parts.rub[i]),
+                )
+                d["friction"] = d["friction"] + sum(
+                    s * (a - b) for s, a, b in zip(strain, ẑ_law[here], true)
+                )
+                d["hold"] = d["hold"] + sum(
+                    s * (a - b) for s, a, b in zip(strain, ẑ_flow[here], ẑ_law[here])
+                )
             at_law += n_ẑ
             d["model"] = Δx * (need.f_c[i] - own.f_c[i])
             rod = -Δx * (need.f_c[i] - f_c[i])
             D = k_f / k_x[i] * Δf**2
-            big = np.abs(f_pr[i]) + np.abs(f_p) + np.abs(need.f_c[i]) + np.abs(f_c[i]) + np.abs(f_fr[i]) + np.abs(f_f[i])
-            scale = (np.abs(Δx) * big + np.abs(Δf) / k_x[i] * (
-                sum(np.abs(step) for step in ladder) + np.abs(f_pr_rate[i]) / β + (g[0] * c.A_a + g[1] * c.A_b) * np.abs(xd[i]))
-                + D + store)
-            rows.append(Entry(segment, f"actuator {label}", Δf**2 / (2 * β * k_x[i]) + store, D,
-                              {self.rod(i): rod}, d, scale))
-            quantities |= {f"undamped {label}": store, f"Δf {label}": Δf, f"Δẋ {label}": Δx, f"u_fr {label}": u_fr,
-                    f"D₊ {label}": D_plus,
-                           f"D₋ {label}": D_minus, f"lever {label}": lever[i], f"room {label}": c.stroke - x[i],
-                           f"x {label}": x[i], f"ẋ {label}": xd[i], f"command {label}": u[i],
-                           f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus)}
+            big = (
+                np.abs(f_pr[i])
+                + np.abs(f_p)
+                + np.abs(need.f_c[i])
+                + np.abs(f_c[i])
+                + np.abs(f_fr[i])
+                + np.abs(f_f[i])
+            )
+            scale = (
+                np.abs(Δx) * big
+                + np.abs(Δf)
+                / k_x[i]
+                * (
+                    sum(np.abs(step) for step in ladder)
+                    + np.abs(f_pr_rate[i]) / β
+                    + (g[0] * c.A_a + g[1] * c.A_b) * np.abs(xd[i])
+                )
+                + D
+                + store
+            )
+            rows.append(
+                Entry(
+                    segment,
+                    f"actuator {label}",
+                    Δf**2 / (2 * β * k_x[i]) + store,
+                    D,
+                    {self.rod(i): rod},
+                    d,
+                    scale,
+                )
+            )
+            quantities |= {
+                f"undamped {label}": store,
+                f"Δf {label}": Δf,
+                f"Δẋ {label}": Δx,
+                f"u_fr {label}": u_fr,
+                f"D₊ {label}": D_plus,
+                f"D₋ {label}": D_minus,
+                f"lever {label}": lever[i],
+                f"room {label}": c.stroke - x[i],
+                f"x {label}": x[i],
+                f"ẋ {label}": xd[i],
+                f"command {label}": u[i],
+                f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus),
+            }
         quantities["pump flow"] = sum(row[4] for row in flows_true)
         return rows, quantities
 
@@ -252,9 +347,14 @@ class VDCLedger:
         now = instant(loop.controller)
         at = lambda controller: controller.command(t, list(z[: len(now.states)]), y, r)
         free, waiting = unlimited(now), unlimited(now, waiting=True)
-        return {"parameters": law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0],
-                "derivative": law.law(inner_z, exact, r[:m])[0], "measurement": at(free),
-                **({"pump": at(waiting)} if waits(waiting) else {}), "saturation": at(now), "hold": list(u[: self.plant.n])}
+        return {
+            "parameters": law.law(inner_z, exact, r[:m], f_pr_rate=f_pr_rate)[0],
+            "derivative": law.law(inner_z, exact, r[:m])[0],
+            "measurement": at(free),
+            **({"pump": at(waiting)} if waits(waiting) else {}),
+            "saturation": at(now),
+            "hold": list(u[: self.plant.n]),
+        }
 
 
 def instant(controller):
@@ -270,7 +370,9 @@ def unlimited(controller, waiting: bool = False):
         return unlimited(controller.inner, waiting)
     if not hasattr(controller, "inner"):
         return controller
-    new = copy(controller)  # not `replace`: its numbers may be expressions, which no check can judge
+    new = copy(
+        controller
+    )  # not `replace`: its numbers may be expressions, which no check can judge
     object.__setattr__(new, "inner", unlimited(controller.inner, waiting))
     if hasattr(new, "waits"):
         object.__setattr__(new, "waits", waiting and new.waits)
@@ -279,7 +381,11 @@ def unlimited(controller, waiting: bool = False):
 
 def waits(controller) -> bool:
     """Whether a law waits for its pump."""
-    return getattr(controller, "waits", False) or hasattr(controller, "inner") and waits(controller.inner)
+    return (
+        getattr(controller, "waits", False)
+        or hasattr(controller, "inner")
+        and waits(controller.inner)
+    )
 
 
 def _unsaturated(valve, volt, D_plus, D_minus):

@@ -13,7 +13,9 @@ from workbench.verification import study
 HERE = Path(__file__).parent
 case = load(HERE.parent / "examples" / "hiab-xs031.yaml")
 found = study(case.loop, case.scenario, case.claims)
-content = Content.of(case, found, command="verify-stability examples/hiab-xs031.yaml --report report.pdf")
+content = Content.of(
+    case, found, command="verify-stability examples/hiab-xs031.yaml --report report.pdf"
+)
 pages = rendered(content, "png", 90)
 picture = Image.open(io.BytesIO(pages[0])).convert("RGB")
 picture.quantize(128).save(HERE / "report.png", optimize=True)

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-_HOME = {name: "manipulator" for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")} | {
-    "Cylinder": "components.cylinder", "Valve": "components.valve", "CoulombViscous": "components.friction",
-    "Stribeck": "components.friction", "LuGre": "components.friction", "Frictionless": "components.friction",
-    "BengisuAkay": "components.friction", "BrownMcPhee": "components.friction", "ModifiedLuGre": "components.friction",
-    "IEHA": "ieha", "LinearActuator": "linear_actuator", "InputOutput": "ieha_inverse", "feedforward": "ieha_inverse",
-    "BaseMotion": "base_motion", "FourBar": "four_bar", "ThrottledCircuit": "components.circuit",
-    "MeteredArms": "metered_arms", "Arm": "metered_arms", "MotorArm": "metered_arms", "MeteredTwin": "metered_twin",
+_HOME = {
+    name: "manipulator"
+    for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")
+} | {
+    "Cylinder": "components.cylinder",
+    "Valve": "components.valve",
+    "CoulombViscous": "components.friction",
+    "Stribeck": "components.friction",
+    "LuGre": "components.friction",
+    "Frictionless": "components.friction",
+    "BengisuAkay": "components.friction",
+    "BrownMcPhee": "components.friction",
+    "ModifiedLuGre": "components.friction",
+    "IEHA": "ieha",
+    "LinearActuator": "linear_actuator",
+    "InputOutput": "ieha_inverse",
+    "feedforward": "ieha_inverse",
+    "BaseMotion": "base_motion",
+    "FourBar": "four_bar",
+    "ThrottledCircuit": "components.circuit",
+    "MeteredArms": "metered_arms",
+    "Arm": "metered_arms",
+    "MotorArm": "metered_arms",
+    "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
-    "Mechanism": "multibody.mechanism", "machine": "shipped", "machines": "shipped",
-    "PlanarCrane": "planar_crane", "WholeCrane": "planar_whole",
+    "Mechanism": "multibody.mechanism",
+    "machine": "shipped",
+    "machines": "shipped",
+    "PlanarCrane": "planar_crane",
+    "WholeCrane": "planar_whole",
 }
 
 __all__ = list(_HOME)

@@ -1,8 +1,8 @@
 """Motion of a manipulator's base (a truck, a ship, a tracked carriage) as consistent disturbances.
 
-    p(t)      origin of {B_c1} in W: its place at rest plus `position`
-    R(t)      R_z(γ) R_y(β) R_x(α) R_0, with `angles` (α, β, γ) and R_0 the base's rotation at rest
-    V = Rᵀ ṗ, ω from Ṙ = R (ω×),  A = d/dt V = Rᵀ p̈ − ω × V,  α = ω̇,  g = Rᵀ (0, g, 0)          all in the axes of {B_c1}
+p(t)      origin of {B_c1} in W: its place at rest plus `position`
+R(t)      R_z(γ) R_y(β) R_x(α) R_0, with `angles` (α, β, γ) and R_0 the base's rotation at rest
+V = Rᵀ ṗ, ω from Ṙ = R (ω×),  A = d/dt V = Rᵀ p̈ − ω × V,  α = ω̇,  g = Rᵀ (0, g, 0)          all in the axes of {B_c1}
 """
 
 from __future__ import annotations
@@ -32,23 +32,34 @@ class BaseMotion:
         for name in ("position", "angles"):
             reference = getattr(self, name)
             if reference is not None and reference.sample(np.zeros(1), 0).shape[2] != 3:
-                raise InputError(f"base motion: {name} needs three components", mend="give x, y, z (angles about x, y, z)")
+                raise InputError(
+                    f"base motion: {name} needs three components",
+                    mend="give x, y, z (angles about x, y, z)",
+                )
         groups = [("g", 0), ("V_b", 1), ("ω_b", 2), ("A_b", 3), ("α_b", 4)]
-        return {(f"{stem}_{axis}" if stem == "g" else f"{stem}{axis}"): Component(self, plant, row, i)
-                for stem, row in groups for i, axis in enumerate("xyz")}
+        return {
+            (f"{stem}_{axis}" if stem == "g" else f"{stem}{axis}"): Component(self, plant, row, i)
+            for stem, row in groups
+            for i, axis in enumerate("xyz")
+        }
 
     def at(self, plant, t) -> np.ndarray:
         """(5, N, 3): g, V, ω, A, α at times t, in the axes of {B_c1}."""
         t = np.asarray(t, float)
         zero = np.zeros((3, t.size, 3))
         p = zero if self.position is None else self.position.sample(t, 2)
-        (a, b, c), (da, db, dc), (dda, ddb, ddc) = (q.T for q in (zero if self.angles is None else self.angles.sample(t, 2)))
+        (a, b, c), (da, db, dc), (dda, ddb, ddc) = (
+            q.T for q in (zero if self.angles is None else self.angles.sample(t, 2))
+        )
         sa, ca, sb, cb = np.sin(a), np.cos(a), np.sin(b), np.cos(b)
         ω = np.column_stack([da - dc * sb, db * ca + dc * cb * sa, -db * sa + dc * cb * ca])
-        α = np.column_stack([
-            dda - ddc * sb - dc * db * cb,
-            ddb * ca - db * da * sa + ddc * cb * sa - dc * db * sb * sa + dc * da * cb * ca,
-            -ddb * sa - db * da * ca + ddc * cb * ca - dc * db * sb * ca - dc * da * cb * sa])
+        α = np.column_stack(
+            [
+                dda - ddc * sb - dc * db * cb,
+                ddb * ca - db * da * sa + ddc * cb * sa - dc * db * sb * sa + dc * da * cb * ca,
+                -ddb * sa - db * da * ca + ddc * cb * ca - dc * db * sb * ca - dc * da * cb * sa,
+            ]
+        )
         R = rotation(a, b, c)
         V = np.einsum("nji,nj->ni", R, p[1])
         A = np.einsum("nji,nj->ni", R, p[2]) - np.cross(ω, V)
@@ -77,6 +88,9 @@ class Component:
 def rotation(a, b, c) -> np.ndarray:
     """R_z(c) R_y(b) R_x(a), (N, 3, 3)."""
     sa, ca, sb, cb, sc, cc = np.sin(a), np.cos(a), np.sin(b), np.cos(b), np.sin(c), np.cos(c)
-    rows = [[cc * cb, cc * sb * sa - sc * ca, cc * sb * ca + sc * sa], [sc * cb, sc * sb * sa + cc * ca, sc * sb * ca - cc * sa],
-            [-sb, cb * sa, cb * ca]]
+    rows = [
+        [cc * cb, cc * sb * sa - sc * ca, cc * sb * ca + sc * sa],
+        [sc * cb, sc * sb * sa + cc * ca, sc * sb * ca - cc * sa],
+        [-sb, cb * sa, cb * ca],
+    ]
     return np.moveaxis(np.array(rows), 2, 0)

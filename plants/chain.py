@@ -14,7 +14,19 @@ from typing import Annotated, NamedTuple, final
 
 from plants.components.cylinder import Cylinder
 from plants.components.linkage import Closure, close
-from plants.components.spatial import IDENTITY, Body, Frame, about_z, add, cross, dot, minus, plus, pose, turn
+from plants.components.spatial import (
+    IDENTITY,
+    Body,
+    Frame,
+    about_z,
+    add,
+    cross,
+    dot,
+    minus,
+    plus,
+    pose,
+    turn,
+)
 from workbench.parameters import Unit, check_bounds, positive
 
 
@@ -43,11 +55,15 @@ class Revolute:
         check_bounds(self)
         near, far = abs(self.L - self.L1), self.L + self.L1
         if not near < self.x0 < far:
-            raise ValueError(f"x0: the linkage cannot close with the cylinder retracted: {self.x0:g} m pin to pin is "
-                             f"outside ({near:.4g}, {far:.4g}) m, what links of {self.L:g} m and {self.L1:g} m allow")
+            raise ValueError(
+                f"x0: the linkage cannot close with the cylinder retracted: {self.x0:g} m pin to pin is "
+                f"outside ({near:.4g}, {far:.4g}) m, what links of {self.L:g} m and {self.L1:g} m allow"
+            )
         if self.x0 + self.cylinder.stroke >= far:
-            raise ValueError(f"cylinder.stroke: {self.cylinder.stroke:g} m is beyond the linkage: pin to pin it allows at most "
-                             f"{far:.4f} m, so the stroke must be below {far - self.x0:.4f} m")
+            raise ValueError(
+                f"cylinder.stroke: {self.cylinder.stroke:g} m is beyond the linkage: pin to pin it allows at most "
+                f"{far:.4f} m, so the stroke must be below {far - self.x0:.4f} m"
+            )
 
     def lever(self, q):
         """dx_j/dq_j (21), m/rad."""
@@ -139,17 +155,23 @@ def _carry(frame: Frame, V, A):
 def _turning(frame: Frame, V, A, rate_true, rate, acceleration):
     """Across a revolute joint about z: `rate` adds to ω, the frame itself turns with `rate_true`."""
     (v, ω), (a, α) = _carry(frame, V, A)
-    return ((v, [ω[0], ω[1], ω[2] + rate]),
-            ([a[0] + rate_true * v[1], a[1] - rate_true * v[0], a[2]],
-             [α[0] + rate_true * ω[1], α[1] - rate_true * ω[0], α[2] + acceleration]))
+    return (
+        (v, [ω[0], ω[1], ω[2] + rate]),
+        (
+            [a[0] + rate_true * v[1], a[1] - rate_true * v[0], a[2]],
+            [α[0] + rate_true * ω[1], α[1] - rate_true * ω[0], α[2] + acceleration],
+        ),
+    )
 
 
 def _sliding(frame: Frame, V, A, rate_true, rate, acceleration):
     """Across a prismatic joint along x: `rate` adds to v, the frame's origin slides with `rate_true`."""
     (v, ω), (a, α) = _carry(frame, V, A)
     slide = cross(ω, (rate_true, 0.0, 0.0))
-    return (([v[0] + rate, v[1], v[2]], ω),
-            ([a[0] + slide[0] + acceleration, a[1] + slide[1], a[2] + slide[2]], α))
+    return (
+        ([v[0] + rate, v[1], v[2]], ω),
+        ([a[0] + slide[0] + acceleration, a[1] + slide[1], a[2] + slide[2]], α),
+    )
 
 
 def sweep(structures, shape, base: Base, qd, rates=None, accelerations=None) -> Motion:
@@ -191,8 +213,13 @@ def net_forces(structures, motion: Motion, true: Motion, payload: Body | None = 
     """
     nets = []
     for j, structure in enumerate(structures):
-        nets.append({name: body.net(motion.A[j][name], motion.V[j][name], true.V[j][name][1])
-                     for segment in structure.segments for name, body in segment.bodies})
+        nets.append(
+            {
+                name: body.net(motion.A[j][name], motion.V[j][name], true.V[j][name][1])
+                for segment in structure.segments
+                for name, body in segment.bodies
+            }
+        )
     if payload is not None:
         end = end_frame(structures[-1])
         nets[-1]["payload"] = payload.net(motion.A[-1][end], motion.V[-1][end], true.V[-1][end][1])
@@ -246,15 +273,23 @@ def loop_forces(r: Revolute, k: Closure, frames, net, F_E, f_c) -> dict:
     P1: on the rod's pin (A.2); B4, B3: along the cylinder; B1: at the q_j-joint; B0, B2: the two parts of ᴮᶜʲF (66).
     """
     (fx4, fy4, _), (_, _, mz4) = net["B4"]
-    b4y = (fy4 * r.l_c - net["B3"][1][2] - mz4) / k.d                                       # (A.14)
-    P1 = ([f_c - fx4, b4y - fy4, 0.0], [0.0, 0.0, 0.0])                                     # (A.6), (A.7)
+    b4y = (fy4 * r.l_c - net["B3"][1][2] - mz4) / k.d  # (A.14)
+    P1 = ([f_c - fx4, b4y - fy4, 0.0], [0.0, 0.0, 0.0])  # (A.6), (A.7)
     to_pin = pose((r.l_c, 0.0, 0.0), IDENTITY)
     pin_in_arm = pose((r.L1, 0.0, 0.0), (k.c2, k.s2, 0.0, -k.s2, k.c2, 0.0, 0.0, 0.0, 1.0))  # (A.1)
-    B4 = plus(net["B4"], to_pin.force(P1))                                                  # (63)
-    B3 = plus(net["B3"], frames["B4"].force(B4))                                            # (64)
-    B1 = minus(plus(net["B1"], frames["Tc"].force(frames["E1"].force(F_E))), pin_in_arm.force(P1))  # (61)
-    return {"P1": P1, "B4": B4, "B3": B3, "B1": B1, "B0": plus(net["B0"], frames["B1"].force(B1)),  # (62)
-            "B2": frames["B3"].force(B3)}                                                   # (65)
+    B4 = plus(net["B4"], to_pin.force(P1))  # (63)
+    B3 = plus(net["B3"], frames["B4"].force(B4))  # (64)
+    B1 = minus(
+        plus(net["B1"], frames["Tc"].force(frames["E1"].force(F_E))), pin_in_arm.force(P1)
+    )  # (61)
+    return {
+        "P1": P1,
+        "B4": B4,
+        "B3": B3,
+        "B1": B1,
+        "B0": plus(net["B0"], frames["B1"].force(B1)),  # (62)
+        "B2": frames["B3"].force(B3),
+    }  # (65)
 
 
 def solve_spd(H, b):
@@ -310,4 +345,3 @@ def weight(structures, poses, payload: Body, up) -> object:
                 total = total + body.mass * dot(up, add(p[name].r, turn(p[name].R, body.com)))
     end = poses[-1][end_frame(structures[-1])]
     return total + payload.mass * dot(up, add(end.r, turn(end.R, payload.com)))
-

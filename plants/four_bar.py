@@ -60,7 +60,9 @@ class FourBar(System):
     """
 
     name: str = "four-bar"
-    L_0: Annotated[float, Unit("m"), "distance of the rocker's joint E from the crank's", positive] = 10.0
+    L_0: Annotated[
+        float, Unit("m"), "distance of the rocker's joint E from the crank's", positive
+    ] = 10.0
     L_1: Annotated[float, Unit("m"), "length of the crank", positive] = 2.0
     L_2: Annotated[float, Unit("m"), "length of the coupler", positive] = 8.0
     L_3: Annotated[float, Unit("m"), "length of the rocker", positive] = 5.0
@@ -68,38 +70,56 @@ class FourBar(System):
     m_2: Annotated[float, Unit("kg"), "mass of the coupler", positive] = 64.0
     m_3: Annotated[float, Unit("kg"), "mass of the rocker", positive] = 40.0
     x_F: Annotated[float, Unit("m"), "pin F of the cylinder, along the crank", positive] = 1.0
-    x_G: Annotated[float, Unit("m"), "pin G of the cylinder, behind the crank's joint", positive] = 1.0
+    x_G: Annotated[
+        float, Unit("m"), "pin G of the cylinder, behind the crank's joint", positive
+    ] = 1.0
     g: Annotated[float, Unit("m/s^2"), "gravity"] = 9.81
     z_10: Annotated[float, Unit("rad"), "crank angle at the start"] = np.pi / 3
-    F_0: Annotated[float | None, Unit("N"), "force of the cylinder at the start; none: that of equilibrium"] = None
+    F_0: Annotated[
+        float | None, Unit("N"), "force of the cylinder at the start; none: that of equilibrium"
+    ] = None
     branch: Literal["above", "below"] = "above"
     circuit: ThrottledCircuit = ThrottledCircuit()
 
     fixed = Fixed(1e-3)
     loop_rate = 8.0  # 1/s, what a position loop can have: the oil spring and the mechanism swing at 26 Hz, hardly damped
     pressure_names = ("p_1", "p_2", "p_3")
-    monitors = (Signal("z_2", "rad", "coupler, relative to the crank"), Signal("z_3", "rad", "rocker, relative to the coupler"),
-                Signal("s", "m", "length of the cylinder"), Signal("ds", "m/s", "its rate"),
-                Signal("tilt", "rad", "crank from the vertical, grows with s"),
-                Signal("F_c", "N", "force of the cylinder"), Signal("F_mu", "N", "friction of the cylinder"),
-                Signal("E_pot", "J", "potential energy"), Signal("E_kin", "J", "kinetic energy"),
-                Signal("E_oil", "J", "energy of compressed oil and bent bristles"))
+    monitors = (
+        Signal("z_2", "rad", "coupler, relative to the crank"),
+        Signal("z_3", "rad", "rocker, relative to the coupler"),
+        Signal("s", "m", "length of the cylinder"),
+        Signal("ds", "m/s", "its rate"),
+        Signal("tilt", "rad", "crank from the vertical, grows with s"),
+        Signal("F_c", "N", "force of the cylinder"),
+        Signal("F_mu", "N", "friction of the cylinder"),
+        Signal("E_pot", "J", "potential energy"),
+        Signal("E_kin", "J", "kinetic energy"),
+        Signal("E_oil", "J", "energy of compressed oil and bent bristles"),
+    )
 
     def __post_init__(self):
         check_bounds(self)
         self.circuit.check_pins("circuit")
         d, low, high = float(self._gap(self.z_10)[2]), abs(self.L_2 - self.L_3), self.L_2 + self.L_3
         if not low < d < high:
-            raise ValueError(f"z_10: the loop cannot close: the coupler's pin is {d:.4g} m from E, and coupler and rocker span "
-                             f"{low:.4g} to {high:.4g} m")
+            raise ValueError(
+                f"z_10: the loop cannot close: the coupler's pin is {d:.4g} m from E, and coupler and rocker span "
+                f"{low:.4g} to {high:.4g} m"
+            )
         if abs(self.lever(self.z_10)) < 1e-6 * self.x_F:
-            raise ValueError(f"z_10: at {self.z_10:.4g} rad the cylinder points through the crank's joint and cannot turn it")
+            raise ValueError(
+                f"z_10: at {self.z_10:.4g} rad the cylinder points through the crank's joint and cannot turn it"
+            )
         self.initial()
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
     def states(self):
-        return (Signal("z_1", "rad", "crank angle"), Signal("dz_1", "rad/s", "its rate"), *self.circuit.states())
+        return (
+            Signal("z_1", "rad", "crank angle"),
+            Signal("dz_1", "rad/s", "its rate"),
+            *self.circuit.states(),
+        )
 
     @property
     def inputs(self):
@@ -131,17 +151,49 @@ class FourBar(System):
 
     def machine_limits(self):
         """Stroke, crank angles at which the loop closes, vacuum, spool, command."""
-        (low, high), = self.joint_range()
-        crank = Limit("crank", ("z_1",), low, high, "rad", "stroke",
-                      "where the loop closes and the cylinder turns the crank", "L_0")
+        ((low, high),) = self.joint_range()
+        crank = Limit(
+            "crank",
+            ("z_1",),
+            low,
+            high,
+            "rad",
+            "stroke",
+            "where the loop closes and the cylinder turns the crank",
+            "L_0",
+        )
         U = self.circuit.U_max
-        spool = Limit("spool", ("U",), -U, U, "V", "valve", "travel of the spool", "circuit.U_max", bearable=True)
-        return (*span_limits(self), crank, *chamber_limits(self.pressure_names, 0.0), spool, *command_limits(self))
+        spool = Limit(
+            "spool",
+            ("U",),
+            -U,
+            U,
+            "V",
+            "valve",
+            "travel of the spool",
+            "circuit.U_max",
+            bearable=True,
+        )
+        return (
+            *span_limits(self),
+            crank,
+            *chamber_limits(self.pressure_names, 0.0),
+            spool,
+            *command_limits(self),
+        )
 
     def holding(self, x, u):
         """Force of the cylinder by virtual work, against the circuit's."""
-        return (Holding("cylinder", float(self.holding_force(x[0])), *self.circuit.bears, "N", self.circuit.bears_by,
-                        "circuit.p_P"),)
+        return (
+            Holding(
+                "cylinder",
+                float(self.holding_force(x[0])),
+                *self.circuit.bears,
+                "N",
+                self.circuit.bears_by,
+                "circuit.p_P",
+            ),
+        )
 
     @property
     def p_s(self):
@@ -171,7 +223,10 @@ class FourBar(System):
         a_2 = δ + side * np.arccos((d * d + L_2**2 - L_3**2) / (2.0 * d * L_2))
         a_3 = δ - side * np.arccos((d * d + L_3**2 - L_2**2) / (2.0 * d * L_3))
         across = np.sin(a_3 - a_2)
-        k_2, k_3 = L_1 * np.sin(a_1 - a_3) / (L_2 * across), L_1 * np.sin(a_2 - a_1) / (L_3 * across)
+        k_2, k_3 = (
+            L_1 * np.sin(a_1 - a_3) / (L_2 * across),
+            L_1 * np.sin(a_2 - a_1) / (L_3 * across),
+        )
         c = np.cos(a_3 - a_2)
         k_2p = (L_1 * np.cos(a_1 - a_3) + L_2 * k_2 * k_2 * c + L_3 * k_3 * k_3) / (L_2 * across)
         k_3p = -(L_1 * np.cos(a_1 - a_2) + L_2 * k_2 * k_2 + L_3 * k_3 * k_3 * c) / (L_3 * across)
@@ -190,21 +245,36 @@ class FourBar(System):
         """M and ½ M', kg m²."""
         m_2, L_1, L_2 = self.m_2, self.L_1, self.L_2
         c, s, rocker = np.cos(z_1 - pose.a_2), np.sin(z_1 - pose.a_2), self.m_3 * self.L_3**2 / 3.0
-        M = (self.m_1 * L_1**2 / 3.0 + m_2 * (L_1**2 + L_1 * L_2 * pose.k_2 * c + L_2**2 * pose.k_2**2 / 3.0)
-             + rocker * pose.k_3**2)
-        slope = (m_2 * (0.5 * L_1 * L_2 * (pose.k_2p * c - pose.k_2 * (1.0 - pose.k_2) * s) + L_2**2 * pose.k_2 * pose.k_2p / 3.0)
-                 + rocker * pose.k_3 * pose.k_3p)
+        M = (
+            self.m_1 * L_1**2 / 3.0
+            + m_2 * (L_1**2 + L_1 * L_2 * pose.k_2 * c + L_2**2 * pose.k_2**2 / 3.0)
+            + rocker * pose.k_3**2
+        )
+        slope = (
+            m_2
+            * (
+                0.5 * L_1 * L_2 * (pose.k_2p * c - pose.k_2 * (1.0 - pose.k_2) * s)
+                + L_2**2 * pose.k_2 * pose.k_2p / 3.0
+            )
+            + rocker * pose.k_3 * pose.k_3p
+        )
         return M, slope
 
     def potential(self, z_1, pose: Pose):
         """𝒱 [J]."""
-        return self.g * (0.5 * self.m_1 * self.L_1 * np.sin(z_1) - 0.5 * self.m_3 * self.L_3 * np.sin(pose.a_3)
-                         + self.m_2 * (self.L_1 * np.sin(z_1) + 0.5 * self.L_2 * np.sin(pose.a_2)))
+        return self.g * (
+            0.5 * self.m_1 * self.L_1 * np.sin(z_1)
+            - 0.5 * self.m_3 * self.L_3 * np.sin(pose.a_3)
+            + self.m_2 * (self.L_1 * np.sin(z_1) + 0.5 * self.L_2 * np.sin(pose.a_2))
+        )
 
     def weight(self, z_1, pose: Pose):
         """𝒱' [N m]."""
-        return self.g * (0.5 * self.m_1 * self.L_1 * np.cos(z_1) - 0.5 * self.m_3 * self.L_3 * pose.k_3 * np.cos(pose.a_3)
-                         + self.m_2 * (self.L_1 * np.cos(z_1) + 0.5 * self.L_2 * pose.k_2 * np.cos(pose.a_2)))
+        return self.g * (
+            0.5 * self.m_1 * self.L_1 * np.cos(z_1)
+            - 0.5 * self.m_3 * self.L_3 * pose.k_3 * np.cos(pose.a_3)
+            + self.m_2 * (self.L_1 * np.cos(z_1) + 0.5 * self.L_2 * pose.k_2 * np.cos(pose.a_2))
+        )
 
     def holding_force(self, z_1):
         """Force of the cylinder at which the mechanism rests, N, by virtual work."""
@@ -225,7 +295,10 @@ class FourBar(System):
     def task_names(self, space: str) -> tuple[str, ...]:
         """("z_1",) of the space "joint", ("s",) of "piston". Raises InputError for others."""
         if space not in self.spaces:
-            raise InputError(f"{self.name} has no {space} space", mend=f"choose {' or '.join(self.spaces)}, or output")
+            raise InputError(
+                f"{self.name} has no {space} space",
+                mend=f"choose {' or '.join(self.spaces)}, or output",
+            )
         return ("z_1",) if space == "joint" else ("s",)
 
     def task(self, space: str, q) -> list:
@@ -235,9 +308,20 @@ class FourBar(System):
     def joint_range(self) -> tuple[tuple[float, float]]:
         """Crank angles at which the cylinder is inside its stroke and the loop closes, on the start's side of the dead points."""
         low, high = self.circuit.range
-        angle = lambda s: float(np.arccos(np.clip((s * s - self.x_F**2 - self.x_G**2) / (2 * self.x_F * self.x_G), -1.0, 1.0)))
-        reach = lambda d: float(np.arccos(np.clip((self.L_0**2 + self.L_1**2 - d * d) / (2 * self.L_0 * self.L_1), -1.0, 1.0)))
-        least, most = max(angle(high), reach(abs(self.L_2 - self.L_3))), min(angle(low), reach(self.L_2 + self.L_3))
+        angle = lambda s: float(
+            np.arccos(
+                np.clip((s * s - self.x_F**2 - self.x_G**2) / (2 * self.x_F * self.x_G), -1.0, 1.0)
+            )
+        )
+        reach = lambda d: float(
+            np.arccos(
+                np.clip((self.L_0**2 + self.L_1**2 - d * d) / (2 * self.L_0 * self.L_1), -1.0, 1.0)
+            )
+        )
+        least, most = (
+            max(angle(high), reach(abs(self.L_2 - self.L_3))),
+            min(angle(low), reach(self.L_2 + self.L_3)),
+        )
         return ((least, most) if self.z_10 > 0 else (-most, -least),)
 
     def check_pose(self, q, where: str = "z_10") -> None:
@@ -256,7 +340,9 @@ class FourBar(System):
         pose, lever = self.pose(z_1), self.lever(z_1)
         M, slope = self.inertia(z_1, pose)
         sdot = lever * ż_1
-        torque = self.circuit.force(x[2:], sdot) * lever - self.weight(z_1, pose) - slope * ż_1 * ż_1
+        torque = (
+            self.circuit.force(x[2:], sdot) * lever - self.weight(z_1, pose) - slope * ż_1 * ż_1
+        )
         return [ż_1, torque / M, *self.circuit.rates(x[2:], self.length(z_1), sdot, u)]
 
     def out(self, t, x):
@@ -266,8 +352,18 @@ class FourBar(System):
         z_1, ż_1 = x[:2]
         pose, s, sdot = self.pose(z_1), self.length(z_1), self.lever(z_1) * ż_1
         M, _ = self.inertia(z_1, pose)
-        return [pose.a_2 - z_1, pose.a_3 - pose.a_2, s, sdot, 0.5 * np.pi - z_1, self.circuit.force(x[2:], sdot),
-                self.circuit.rubbing(x[2:], sdot), self.potential(z_1, pose), 0.5 * M * ż_1 * ż_1, self.circuit.stored(x[2:], s)]
+        return [
+            pose.a_2 - z_1,
+            pose.a_3 - pose.a_2,
+            s,
+            sdot,
+            0.5 * np.pi - z_1,
+            self.circuit.force(x[2:], sdot),
+            self.circuit.rubbing(x[2:], sdot),
+            self.potential(z_1, pose),
+            0.5 * M * ż_1 * ż_1,
+            self.circuit.stored(x[2:], s),
+        ]
 
     def powers(self, t, x, u):
         """Power into the mechanism and its oil, by cause (W); their sum is d(stored)/dt."""
@@ -277,7 +373,11 @@ class FourBar(System):
         """Potential, kinetic and compression energy, J."""
         pose = self.pose(x[0])
         M, _ = self.inertia(x[0], pose)
-        return self.potential(x[0], pose) + 0.5 * M * x[1] * x[1] + self.circuit.stored(x[2:], self.length(x[0]))
+        return (
+            self.potential(x[0], pose)
+            + 0.5 * M * x[1] * x[1]
+            + self.circuit.stored(x[2:], self.length(x[0]))
+        )
 
 
 def cylinder_work(log) -> np.ndarray:

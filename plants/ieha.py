@@ -45,8 +45,18 @@ _LEAK = Unit("m^3/(s Pa)")
 DETAILS = ("averaged", "ripple", "full")
 # Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py): of E 2e-9 m,
 # and up to some 1e-8 m just after a large step. A run estimates what is left, and `Scenario.accuracy` makes it smaller.
-STEP_ERRORS = {"E": 1e-10, "dE": 1e-5, "zeta": 150.0, "P_A": 0.1, "P_B": 0.1, "Y": 1e-9, "dY": 2e-8, "p": 1000.0,
-               "z": 1e-11, "h": 1e-7}
+STEP_ERRORS = {
+    "E": 1e-10,
+    "dE": 1e-5,
+    "zeta": 150.0,
+    "P_A": 0.1,
+    "P_B": 0.1,
+    "Y": 1e-9,
+    "dY": 2e-8,
+    "p": 1000.0,
+    "z": 1e-11,
+    "h": 1e-7,
+}
 
 
 class Delivery(NamedTuple):
@@ -70,7 +80,9 @@ class IEHA(System):
     oil: Oil = Oil(β=800e6, air=1e-6, width=1e3)
     ρ: Annotated[float, Unit("kg/m^3"), "density of the oil", positive] = 840.0
     C_d: Annotated[float, Unit("1"), "discharge coefficient", positive] = 0.62
-    δ: Annotated[float, Unit("Pa"), "pressure drop over which the ports' roots are regularised", positive] = 1e3
+    δ: Annotated[
+        float, Unit("Pa"), "pressure drop over which the ports' roots are regularised", positive
+    ] = 1e3
     valve: MicroValve = MicroValve()
     pump: RadialPump = RadialPump()
     distributor: Distributor = Distributor()
@@ -92,42 +104,74 @@ class IEHA(System):
     friction: Friction = Frictionless()  # of the cylinder, besides b_v
     stop_Y: EndStop = EndStop(0.05)
 
-    inputs = (Signal("X", "m", "position of the micro-valve"),
-              Signal("F_ext", "N", "external force, opposing +Y", "disturbance"))
-    outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"),
-               Signal("E", "m", "eccentricity"), Signal("P_A", "Pa", "pressure in A"), Signal("P_B", "Pa", "pressure in B"))
+    inputs = (
+        Signal("X", "m", "position of the micro-valve"),
+        Signal("F_ext", "N", "external force, opposing +Y", "disturbance"),
+    )
+    outputs = (
+        Signal("Y", "m", "position of the load"),
+        Signal("dY", "m/s", "velocity of the load"),
+        Signal("E", "m", "eccentricity"),
+        Signal("P_A", "Pa", "pressure in A"),
+        Signal("P_B", "Pa", "pressure in B"),
+    )
     pressure_names = ("P_A", "P_B")
 
     def __post_init__(self):
         check_bounds(self)
         for key, known in (("detail", DETAILS), ("circuit", ("open", "closed"))):
             if getattr(self, key) not in known:
-                raise ValueError(f"{key}: there is no {getattr(self, key)!r}; choose from {', '.join(known)}")
+                raise ValueError(
+                    f"{key}: there is no {getattr(self, key)!r}; choose from {', '.join(known)}"
+                )
         if self.circuit == "closed" and self.S_A != self.S_B:
-            raise ValueError(f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A} m²")
-        if min(self.V_A0 - self.S_A * self.stop_Y.limit, self.V_B0 - self.S_B * self.stop_Y.limit) <= 0:
-            raise ValueError(f"stop_Y: at ±{self.stop_Y.limit} m a chamber is empty; shorten the stroke or enlarge V_A0, V_B0")
+            raise ValueError(
+                f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A} m²"
+            )
+        if (
+            min(self.V_A0 - self.S_A * self.stop_Y.limit, self.V_B0 - self.S_B * self.stop_Y.limit)
+            <= 0
+        ):
+            raise ValueError(
+                f"stop_Y: at ±{self.stop_Y.limit} m a chamber is empty; shorten the stroke or enlarge V_A0, V_B0"
+            )
         if self.stop_E.limit >= self.pump.R_b - self.pump.l_p - self.pump.d:
-            raise ValueError(f"stop_E: at ±{self.stop_E.limit} m a piston is at the bottom of its chamber")
+            raise ValueError(
+                f"stop_E: at ±{self.stop_E.limit} m a piston is at the bottom of its chamber"
+            )
 
     @property
     def states(self):
-        own = (Signal("E", "m", "eccentricity"), Signal("dE", "m/s", "velocity of the carriage"),
-               Signal("zeta", "Pa", "half the pressure difference of the carriage chambers"),
-               Signal("P_A", "Pa", "pressure in A"), Signal("P_B", "Pa", "pressure in B"),
-               Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
+        own = (
+            Signal("E", "m", "eccentricity"),
+            Signal("dE", "m/s", "velocity of the carriage"),
+            Signal("zeta", "Pa", "half the pressure difference of the carriage chambers"),
+            Signal("P_A", "Pa", "pressure in A"),
+            Signal("P_B", "Pa", "pressure in B"),
+            Signal("Y", "m", "position of the load"),
+            Signal("dY", "m/s", "velocity of the load"),
+        )
         n = self.pump.N if self.detail == "full" else 0
-        return (*own, *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)),
-                *self.friction.states("Y"))
+        return (
+            *own,
+            *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)),
+            *self.friction.states("Y"),
+        )
 
     @property
     def monitors(self):
-        own = (Signal("Q", "m^3/s", "pump flow into A less that into B"),
-               Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
-               Signal("Q_e", "m^3/s", "flow of the micro-valve"), Signal("F_p", "N", "force of the pistons on the carriage"),
-               Signal("shaft", "W", "power of the motor's shaft"))
+        own = (
+            Signal("Q", "m^3/s", "pump flow into A less that into B"),
+            Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
+            Signal("Q_e", "m^3/s", "flow of the micro-valve"),
+            Signal("F_p", "N", "force of the pistons on the carriage"),
+            Signal("shaft", "W", "power of the motor's shaft"),
+        )
         rubs = not isinstance(self.friction, Frictionless)
-        return (*own, *((Signal("f_f", "N", "friction of the cylinder, besides b_v Ẏ"),) if rubs else ()))
+        return (
+            *own,
+            *((Signal("f_f", "N", "friction of the cylinder, besides b_v Ẏ"),) if rubs else ()),
+        )
 
     @property
     def velocity_gain(self):
@@ -149,16 +193,52 @@ class IEHA(System):
     def machine_limits(self):
         """Stroke of the load, travel of the carriage, vacuum (gauge; a closed circuit has no number for it), the command."""
         Y, E = self.stop_Y.limit, self.stop_E.limit
-        vacuum = chamber_limits(self.pressure_names, self.oil.hollow - self.oil.p_0) if self.circuit == "open" else ()
-        return (Limit("piston", ("Y",), -Y, Y, "m", "stroke", "travel between the end stops", "stop_Y.limit"),
-                Limit("carriage", ("E",), -E, E, "m", "valve", "travel of the ring", "stop_E.limit", bearable=True),
-                *vacuum, *command_limits(self))
+        vacuum = (
+            chamber_limits(self.pressure_names, self.oil.hollow - self.oil.p_0)
+            if self.circuit == "open"
+            else ()
+        )
+        return (
+            Limit(
+                "piston",
+                ("Y",),
+                -Y,
+                Y,
+                "m",
+                "stroke",
+                "travel between the end stops",
+                "stop_Y.limit",
+            ),
+            Limit(
+                "carriage",
+                ("E",),
+                -E,
+                E,
+                "m",
+                "valve",
+                "travel of the ring",
+                "stop_E.limit",
+                bearable=True,
+            ),
+            *vacuum,
+            *command_limits(self),
+        )
 
     def initial(self):
         """At rest in the middle, the pump recirculating."""
         P = self.P_T if self.circuit == "open" else 0.0
         n = self.pump.N if self.detail == "full" else 0
-        return [0.0, 0.0, 0.0, P, P, 0.0, 0.0, *[self.pump.P_rp] * n, *[0.0] * len(self.friction.states("Y"))]
+        return [
+            0.0,
+            0.0,
+            0.0,
+            P,
+            P,
+            0.0,
+            0.0,
+            *[self.pump.P_rp] * n,
+            *[0.0] * len(self.friction.states("Y")),
+        ]
 
     @property
     def c(self):
@@ -196,25 +276,43 @@ class IEHA(System):
         pump, ways, area, found = self.pump, self.distributor.ways(E), self.c * self.pump.A_0, []
         for piston, p_i in zip(pump.pistons(t, E), p):
             open_1, open_2 = pump.openings(piston)
-            found.append((piston, area * (open_1 * ways.intake_1 + open_2 * ways.intake_2) * root(pump.P_rp - p_i, self.δ),
-                          area * open_2 * ways.A * root(p_i - P_A, self.δ), area * open_1 * ways.B * root(p_i - P_B, self.δ)))
+            found.append(
+                (
+                    piston,
+                    area
+                    * (open_1 * ways.intake_1 + open_2 * ways.intake_2)
+                    * root(pump.P_rp - p_i, self.δ),
+                    area * open_2 * ways.A * root(p_i - P_A, self.δ),
+                    area * open_1 * ways.B * root(p_i - P_B, self.δ),
+                )
+            )
         return found
 
     def _full(self, t, E, Edot, P_A, P_B, p) -> Delivery:
         pump, flows = self.pump, self.exchanged(t, E, P_A, P_B, p)
         pistons = [piston for piston, *_ in flows]
-        rates = [self.oil.β / pump.volume(piston.L) * (fed - to_A - to_B - pump.swept(piston, Edot) - pump.k_p * p_i)
-                 for (piston, fed, to_A, to_B), p_i in zip(flows, p)]
-        return Delivery(sum(f[2] for f in flows), sum(f[3] for f in flows), pump.force(pistons, p), pump.torque(pistons, p), rates)
+        rates = [
+            self.oil.β
+            / pump.volume(piston.L)
+            * (fed - to_A - to_B - pump.swept(piston, Edot) - pump.k_p * p_i)
+            for (piston, fed, to_A, to_B), p_i in zip(flows, p)
+        ]
+        return Delivery(
+            sum(f[2] for f in flows),
+            sum(f[3] for f in flows),
+            pump.force(pistons, p),
+            pump.torque(pistons, p),
+            rates,
+        )
 
     # ---- the equations ----------------------------------------------------------------------------------------------
     def pistons(self, x):
         """p_i of the full pump."""
-        return x[7: 7 + self.pump.N]
+        return x[7 : 7 + self.pump.N]
 
     def rubbing(self, x):
         """f_f [N] and the states of the friction."""
-        z = list(x[len(x) - len(self.friction.states("Y")):])
+        z = list(x[len(x) - len(self.friction.states("Y")) :])
         return self.friction.force(x[6], z), z
 
     def volumes(self, Y):
@@ -224,7 +322,9 @@ class IEHA(System):
     def to_tank(self, E, P_A, P_B):
         """What A and B give to the tank of the open circuit, m³/s."""
         ways, area = self.distributor.ways(E), self.c * self.pump.A_0
-        return ways.B * area * root(P_A - self.P_T, self.δ), ways.A * area * root(P_B - self.P_T, self.δ)
+        return ways.B * area * root(P_A - self.P_T, self.δ), ways.A * area * root(
+            P_B - self.P_T, self.δ
+        )
 
     def chambers(self, x, Q_A, Q_B):
         """Ṗ_A, Ṗ_B."""
@@ -245,21 +345,38 @@ class IEHA(System):
         made = self.delivery(t, x)
         Q_e = self.valve.flow(self.c, X - E, ζ)
         f_f, z = self.rubbing(x)
-        return [Edot,
-                (2 * self.S_e * ζ + made.F_p - self.b_e * Edot + self.stop_E.force(E, Edot)) / self.m_e,
-                self.oil.β / self.v_e * (Q_e - self.S_e * Edot - 2 * self.k_e * ζ),
-                *self.chambers(x, made.Q_A, made.Q_B),
-                Ydot,
-                (self.S_A * P_A - self.S_B * P_B - F_ext - self.b_v * Ydot - f_f + self.stop_Y.force(Y, Ydot)) / self.m,
-                *made.rates, *self.friction.rate(Ydot, z)]
+        return [
+            Edot,
+            (2 * self.S_e * ζ + made.F_p - self.b_e * Edot + self.stop_E.force(E, Edot)) / self.m_e,
+            self.oil.β / self.v_e * (Q_e - self.S_e * Edot - 2 * self.k_e * ζ),
+            *self.chambers(x, made.Q_A, made.Q_B),
+            Ydot,
+            (
+                self.S_A * P_A
+                - self.S_B * P_B
+                - F_ext
+                - self.b_v * Ydot
+                - f_f
+                + self.stop_Y.force(Y, Ydot)
+            )
+            / self.m,
+            *made.rates,
+            *self.friction.rate(Ydot, z),
+        ]
 
     def out(self, t, x):
         return [x[5], x[6], x[0], x[3], x[4]]
 
     def monitor(self, t, x, u):
         made = self.delivery(t, x)
-        return [made.Q_A - made.Q_B, x[3] - x[4], self.valve.flow(self.c, u[0] - x[0], x[2]), made.F_p,
-                made.torque * self.pump.ω, *((self.rubbing(x)[0],) if len(self.monitors) > 5 else ())]
+        return [
+            made.Q_A - made.Q_B,
+            x[3] - x[4],
+            self.valve.flow(self.c, u[0] - x[0], x[2]),
+            made.F_p,
+            made.torque * self.pump.ω,
+            *((self.rubbing(x)[0],) if len(self.monitors) > 5 else ()),
+        ]
 
     @property
     def power_names(self):
@@ -271,13 +388,20 @@ class IEHA(System):
 
     def stored(self, t, x, u):
         """Energy of masses, stops and compressed oil, J."""
-        return energy.stored(self, x) + (energy.in_pistons(self, t, x) if self.detail == "full" else 0.0)
+        return energy.stored(self, x) + (
+            energy.in_pistons(self, t, x) if self.detail == "full" else 0.0
+        )
 
     # ---- how it is integrated ---------------------------------------------------------------------------------------
     @property
     def adaptive(self) -> Adaptive:
         """Errors a step may make, and where the flow has edges: a piston changes ports, the distributor switches."""
-        errors = tuple(STEP_ERRORS[s.name.split("_")[0] if s.name[:2] in ("p_", "z_", "h_") else s.name] for s in self.states)
+        errors = tuple(
+            STEP_ERRORS[s.name.split("_")[0] if s.name[:2] in ("p_", "z_", "h_") else s.name]
+            for s in self.states
+        )
         # θ_i = k π happens at multiples of π/(N ω) for an odd number of pistons, 2π/(N ω) for an even one.
         step = pi / (self.pump.N * self.pump.ω) * (1 if self.pump.N % 2 else 2)
-        return Adaptive(errors, 0.0 if self.detail == "averaged" else step, "E", self.distributor.edges())
+        return Adaptive(
+            errors, 0.0 if self.detail == "averaged" else step, "E", self.distributor.edges()
+        )

@@ -31,7 +31,18 @@ from __future__ import annotations
 
 import numpy as np
 
-NAMES = ("shaft", "intake", "valve", "return", "throttling", "leakage", "friction", "stops", "load", "carried")
+NAMES = (
+    "shaft",
+    "intake",
+    "valve",
+    "return",
+    "throttling",
+    "leakage",
+    "friction",
+    "stops",
+    "load",
+    "carried",
+)
 GAP = "averaging"
 
 
@@ -48,28 +59,54 @@ def stored(plant, x):
 def in_pistons(plant, t, x):
     """Energy of the oil in the micro-pistons, J."""
     pump = plant.pump
-    return sum(pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(t, x[0]), plant.pistons(x))) / (2 * plant.oil.β)
+    return sum(
+        pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(t, x[0]), plant.pistons(x))
+    ) / (2 * plant.oil.β)
 
 
 def density(plant, P):
     """φ in the cylinder's chambers, J/m³."""
-    return P * P / (2 * plant.oil.β) if plant.circuit == "closed" else plant.oil.energy(P + plant.oil.p_0, plant.oil.p_0)
+    return (
+        P * P / (2 * plant.oil.β)
+        if plant.circuit == "closed"
+        else plant.oil.energy(P + plant.oil.p_0, plant.oil.p_0)
+    )
 
 
 def powers(plant, t, x, u) -> list:
     """W, in the order of NAMES, then GAP for the simpler pumps."""
     E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
     made = plant.delivery(t, x)
-    intake, throttled, leaked, carried, *gap = (_full if plant.detail == "full" else _ideal)(plant, t, x, made)
+    intake, throttled, leaked, carried, *gap = (_full if plant.detail == "full" else _ideal)(
+        plant, t, x, made
+    )
     Q_e = plant.valve.flow(plant.c, u[0] - E, ζ)
     valve = plant.valve.P_s * np.where(u[0] > E, Q_e, -Q_e)
     back, to_tank = _returned(plant, x, made)
-    leaked = leaked + 4 * plant.k_e * ζ * ζ + plant.K_in * (P_A - P_B) ** 2 + plant.K_ex * (P_A * P_A + P_B * P_B)
+    leaked = (
+        leaked
+        + 4 * plant.k_e * ζ * ζ
+        + plant.K_in * (P_A - P_B) ** 2
+        + plant.K_ex * (P_A * P_A + P_B * P_B)
+    )
     φ_A, φ_B = (density(plant, P) for P in (P_A, P_B))
-    stops = [(stop.force(z, v) - stop.force(z, 0.0)) * v for stop, z, v in ((plant.stop_E, E, Edot), (plant.stop_Y, Y, Ydot))]
-    return [made.torque * plant.pump.ω, intake, valve, back, 2 * ζ * Q_e - valve - throttled - to_tank, -leaked,
-            -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - plant.rubbing(x)[0] * Ydot, stops[0] + stops[1], -u[1] * Ydot,
-            carried + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot, *gap]
+    stops = [
+        (stop.force(z, v) - stop.force(z, 0.0)) * v
+        for stop, z, v in ((plant.stop_E, E, Edot), (plant.stop_Y, Y, Ydot))
+    ]
+    return [
+        made.torque * plant.pump.ω,
+        intake,
+        valve,
+        back,
+        2 * ζ * Q_e - valve - throttled - to_tank,
+        -leaked,
+        -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - plant.rubbing(x)[0] * Ydot,
+        stops[0] + stops[1],
+        -u[1] * Ydot,
+        carried + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot,
+        *gap,
+    ]
 
 
 def _returned(plant, x, made):
@@ -102,7 +139,10 @@ def _ideal(plant, t, x, made):
         pistons = pump.pistons(t, E)
         Q_1, Q_2 = pump.delivery(pistons, Edot)
         p_1, p_2 = plant.port_pressures(P_A, P_B, ways)
-        early = sum((pump.share(piston) - np.where(piston.sin > 0, 1.0, 0.0)) * piston.b for piston in pistons)
+        early = sum(
+            (pump.share(piston) - np.where(piston.sin > 0, 1.0, 0.0)) * piston.b
+            for piston in pistons
+        )
         gap = (p_1 - p_2) * pump.ω * pump.S_p * early
     else:
         Q_2 = pump.mean_flow(E)

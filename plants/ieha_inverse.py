@@ -51,8 +51,15 @@ def coefficients(plant: IEHA) -> Coefficients:
     K_10 = plant.S_A / pump.mean_flow(1.0)
     K_11 = K_10 * plant.V_A0 / (2 * β * plant.S_A**2)
     K_7 = plant.valve.gain(plant.c) * β * (plant.valve.P_s / 2) ** 0.5
-    return Coefficients(K_7, β * plant.S_e, plant.v_e / (2 * plant.S_e), K_10, K_11, plant.m * K_11,
-                        pump.N * pump.S_p / (4 * pump.R_b))
+    return Coefficients(
+        K_7,
+        β * plant.S_e,
+        plant.v_e / (2 * plant.S_e),
+        K_10,
+        K_11,
+        plant.m * K_11,
+        pump.N * pump.S_p / (4 * pump.R_b),
+    )
 
 
 class Terms(NamedTuple):
@@ -68,12 +75,19 @@ def terms(plant: IEHA, Y, F, reduced: bool = False) -> Terms:
     """Terms of (24), or of (25), from Y … Y⁽⁶⁾ and F … F⁽⁴⁾ (Y … Y⁽⁴⁾ and F … F⁽²⁾)."""
     K, S, P_rp = coefficients(plant), plant.S_A, plant.pump.P_rp
     soft = range(2 if reduced else 4)  # derivatives of E with the oil's compression
-    E = [K.K_10 * Y[k + 1] + K.K_11m * Y[k + 3] + K.K_11 * (plant.b_v * Y[k + 2] + F[k + 1]) for k in soft]
-    slow = [K.K_10 * Y[k + 1] for k in range(4)] if reduced else E  # E as the carriage's force sees it
+    E = [
+        K.K_10 * Y[k + 1] + K.K_11m * Y[k + 3] + K.K_11 * (plant.b_v * Y[k + 2] + F[k + 1])
+        for k in soft
+    ]
+    slow = (
+        [K.K_10 * Y[k + 1] for k in range(4)] if reduced else E
+    )  # E as the carriage's force sees it
     P_L, dP_L = ((plant.m * Y[k + 2] + plant.b_v * Y[k + 1] + F[k]) / S for k in (0, 1))
     side = slow[0] / np.sqrt(slow[0] ** 2 + plant.distributor.E_d**2)
     F_p = -K.K_p * (P_rp * slow[0] + side * slow[0] * P_L / 2)
-    dF_p = -K.K_p * (P_rp * slow[1] + side * ((2 - side * side) * slow[1] * P_L + slow[0] * dP_L) / 2)
+    dF_p = -K.K_p * (
+        P_rp * slow[1] + side * ((2 - side * side) * slow[1] * P_L + slow[0] * dP_L) / 2
+    )
     drop = (plant.m_e * slow[2] - F_p) / (plant.S_e * plant.valve.P_s)
     return Terms([*E[:2], *slow[2:]], P_L, dF_p, drop)
 
@@ -81,7 +95,10 @@ def terms(plant: IEHA, Y, F, reduced: bool = False) -> Terms:
 def _openings(K: Coefficients, plant: IEHA, part: Terms):
     """C of (24) for B > 0 and for B < 0, the root regularised as the valve's."""
     P = plant.valve.P_s / 2
-    return [K.K_7 * root(P * (1.0 - side * part.drop), plant.valve.width) / P**0.5 for side in (1.0, -1.0)]
+    return [
+        K.K_7 * root(P * (1.0 - side * part.drop), plant.valve.width) / P**0.5
+        for side in (1.0, -1.0)
+    ]
 
 
 def valve_position(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
@@ -95,8 +112,10 @@ def valve_position(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
     _check(plant)
     order = 4 if reduced else 6
     if len(Y) <= order or len(F) < order - 1:
-        raise InputError(f"the input–output equation needs more derivatives than {len(Y) - 1} of Y and {len(F) - 1} of F_ext",
-                         mend=f"give {order + 1} numbers, Y … Y⁽{order}⁾, and {order - 1}, F_ext … F_ext⁽{order - 2}⁾")
+        raise InputError(
+            f"the input–output equation needs more derivatives than {len(Y) - 1} of Y and {len(F) - 1} of F_ext",
+            mend=f"give {order + 1} numbers, Y … Y⁽{order}⁾, and {order - 1}, F_ext … F_ext⁽{order - 2}⁾",
+        )
     K, part = coefficients(plant), terms(plant, Y, F, reduced)
     E, dE, _, dddE = part.E
     B = K.K_8 * dE + K.K_9 * (plant.m_e * dddE - part.dF_p)
@@ -111,13 +130,17 @@ def feedforward(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
     """
     X, part = valve_position(plant, Y, F, reduced), terms(plant, Y, F, reduced)
     side = np.where(part.E[0] > 0, 1.0, -1.0)
-    return X - side * plant.pump.mean_loss(part.E[0], side * part.P_L / 2, plant.oil.β) / plant.pump.mean_flow(1.0)
+    return X - side * plant.pump.mean_loss(
+        part.E[0], side * part.P_L / 2, plant.oil.β
+    ) / plant.pump.mean_flow(1.0)
 
 
 def _check(plant):
     if plant.circuit != "closed":
-        raise InputError("the input–output equation holds for the closed, symmetric circuit",
-                         mend="take a plant with circuit: closed")
+        raise InputError(
+            "the input–output equation holds for the closed, symmetric circuit",
+            mend="take a plant with circuit: closed",
+        )
 
 
 @final
@@ -134,25 +157,48 @@ class InputOutput(System):
     def __post_init__(self):
         _check(self.actuator)
         if self.order not in (4, 6):
-            raise ValueError(f"order: there is no input–output equation of order {self.order}; choose 6 or 4")
+            raise ValueError(
+                f"order: there is no input–output equation of order {self.order}; choose 6 or 4"
+            )
 
     @property
     def states(self):
-        return (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"),
-                *(Signal("d" * k + "Y", f"m/s^{k}", f"derivative {k} of Y") for k in range(2, self.order)))
+        return (
+            Signal("Y", "m", "position of the load"),
+            Signal("dY", "m/s", "velocity of the load"),
+            *(
+                Signal("d" * k + "Y", f"m/s^{k}", f"derivative {k} of Y")
+                for k in range(2, self.order)
+            ),
+        )
 
     @property
     def inputs(self):
-        return (Signal("X", "m", "position of the micro-valve"),
-                Signal("F_ext", "N", "external force, opposing +Y", "disturbance"),
-                *(Signal("d" * k + "F_ext", f"N/s^{k}" if k > 1 else "N/s", f"derivative {k} of F_ext", "disturbance")
-                  for k in range(1, self.order - 1)))
+        return (
+            Signal("X", "m", "position of the micro-valve"),
+            Signal("F_ext", "N", "external force, opposing +Y", "disturbance"),
+            *(
+                Signal(
+                    "d" * k + "F_ext",
+                    f"N/s^{k}" if k > 1 else "N/s",
+                    f"derivative {k} of F_ext",
+                    "disturbance",
+                )
+                for k in range(1, self.order - 1)
+            ),
+        )
 
     def scales(self):
         return self.actuator.scales()
 
-    outputs = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
-    monitors = (Signal("E", "m", "eccentricity"), Signal("P_AB", "Pa", "pressure difference P_A − P_B"))
+    outputs = (
+        Signal("Y", "m", "position of the load"),
+        Signal("dY", "m/s", "velocity of the load"),
+    )
+    monitors = (
+        Signal("E", "m", "eccentricity"),
+        Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
+    )
 
     def initial(self):
         return [0.0] * self.order
@@ -168,7 +214,11 @@ class InputOutput(System):
         B = np.maximum(u[0] - E, 0.0) * opened[0] + np.minimum(u[0] - E, 0.0) * opened[1]
         left = B - K.K_8 * dE - K.K_9 * (plant.m_e * dddE - part.dF_p)
         # What the highest derivative, taken as zero in the terms, brings into B.
-        weight = K.K_9 * plant.m_e * K.K_11m if self.order == 6 else K.K_8 * K.K_11m + K.K_9 * plant.m_e * K.K_10
+        weight = (
+            K.K_9 * plant.m_e * K.K_11m
+            if self.order == 6
+            else K.K_8 * K.K_11m + K.K_9 * plant.m_e * K.K_10
+        )
         return [*x[1:], left / weight]
 
     def out(self, t, x):

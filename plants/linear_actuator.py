@@ -40,15 +40,23 @@ class LinearActuator(System):
     λ_3: Annotated[float, Unit("s"), "third lag", positive] = 1.11e-3
     K_F: Annotated[float, Unit("m/(s N)"), "K', velocity by the external force"] = -6.3e-6
     λ_F: Annotated[float, Unit("s"), "λ'_1, lag of that", positive] = 0.43e-6
-    X_max: Annotated[float, Unit("m"), "largest position of the micro-valve, both ways", positive] = 0.5e-3
+    X_max: Annotated[
+        float, Unit("m"), "largest position of the micro-valve, both ways", positive
+    ] = 0.5e-3
     measured: Literal["load", "states"] = "load"
     name: str = "linear actuator"
 
-    states = (Signal("v_1", "m/s", "behind the first lag"), Signal("v_2", "m/s", "behind the second lag"),
-              Signal("v_3", "m/s", "behind the third lag"), Signal("v_F", "m/s", "velocity by the external force"),
-              Signal("Y", "m", "position of the load"))
-    inputs = (Signal("X", "m", "position of the micro-valve"),
-              Signal("F_ext", "N", "external force, opposing +Y", "disturbance"))
+    states = (
+        Signal("v_1", "m/s", "behind the first lag"),
+        Signal("v_2", "m/s", "behind the second lag"),
+        Signal("v_3", "m/s", "behind the third lag"),
+        Signal("v_F", "m/s", "velocity by the external force"),
+        Signal("Y", "m", "position of the load"),
+    )
+    inputs = (
+        Signal("X", "m", "position of the micro-valve"),
+        Signal("F_ext", "N", "external force, opposing +Y", "disturbance"),
+    )
     adaptive = Adaptive((1e-8, 1e-8, 1e-8, 1e-8, 1e-11))  # λ'_1 is far below any sample time
 
     def __post_init__(self):
@@ -58,7 +66,10 @@ class LinearActuator(System):
 
     @property
     def outputs(self):
-        own = (Signal("Y", "m", "position of the load"), Signal("dY", "m/s", "velocity of the load"))
+        own = (
+            Signal("Y", "m", "position of the load"),
+            Signal("dY", "m/s", "velocity of the load"),
+        )
         return own if self.measured == "load" else (*own, *self.states[:4])
 
     @property
@@ -83,8 +94,13 @@ class LinearActuator(System):
     def rhs(self, t, x, u):
         v_1, v_2, v_3, v_F, _ = x
         X, F_ext = u
-        return [(self.K * X - v_1) / self.λ_1, (v_1 - v_2) / self.λ_2, (v_2 - v_3) / self.λ_3,
-                (self.K_F * F_ext - v_F) / self.λ_F, v_3 + v_F]
+        return [
+            (self.K * X - v_1) / self.λ_1,
+            (v_1 - v_2) / self.λ_2,
+            (v_2 - v_3) / self.λ_3,
+            (self.K_F * F_ext - v_F) / self.λ_F,
+            v_3 + v_F,
+        ]
 
     def out(self, t, x):
         return [x[4], x[2] + x[3], *(x[:4] if self.measured == "states" else ())]

@@ -24,7 +24,13 @@ from plants.manipulator import Manipulator
 from plants.on_pump import OnPump
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.planning.supplies import ConstantPressure, ElectricLoadSensing, LoadSensing, TwoPressures, highest
+from workbench.planning.supplies import (
+    ConstantPressure,
+    ElectricLoadSensing,
+    LoadSensing,
+    TwoPressures,
+    highest,
+)
 
 
 @final
@@ -45,8 +51,11 @@ class LoadSensed(OnPump):
     def __post_init__(self):
         check_bounds(self)
         if self.least() >= self.machine.p_s:
-            raise InputError(f"margin: {self.margin / 1e5:g} bar above the return pressure (standby: {self.standby / 1e5:g} bar) "
-                             f"is more than the pump gives, {self.machine.p_s / 1e5:g} bar", mend="give less")
+            raise InputError(
+                f"margin: {self.margin / 1e5:g} bar above the return pressure (standby: {self.standby / 1e5:g} bar) "
+                f"is more than the pump gives, {self.machine.p_s / 1e5:g} bar",
+                mend="give less",
+            )
 
     def least(self):
         return np.maximum(self.machine.p_r + self.margin, self.standby)
@@ -57,16 +66,26 @@ class LoadSensed(OnPump):
     def aims(self, x, u):
         m, (p_L,) = self.supplied(x), self.felt(x, u)
         parts = m.split(x)
-        taken = [c.valve.supply_flow(c.valve.spool(s, v), *p, m.p_s, m.p_r)
-                 for c, v, p, s in zip(m.cylinders, u, parts.p, parts.spool)]
+        taken = [
+            c.valve.supply_flow(c.valve.spool(s, v), *p, m.p_s, m.p_r)
+            for c, v, p, s in zip(m.cylinders, u, parts.p, parts.spool)
+        ]
         Q = np.maximum(sum(taken), 0.0) / self.flow
-        return [np.minimum(np.maximum(p_L + self.margin + self.nominal * Q * Q, self.standby), self.machine.p_s)]
+        return [
+            np.minimum(
+                np.maximum(p_L + self.margin + self.nominal * Q * Q, self.standby), self.machine.p_s
+            )
+        ]
 
     def fits(self, supply):
         if isinstance(supply, LoadSensing):
             return (self.margin, self.nominal, self.standby) == (supply.margin, 0.0, supply.standby)
         return isinstance(supply, ElectricLoadSensing) and (
-            self.margin, self.nominal, self.flow, self.standby) == (supply.least, supply.nominal, supply.flow, 0.0)
+            self.margin,
+            self.nominal,
+            self.flow,
+            self.standby,
+        ) == (supply.least, supply.nominal, supply.flow, 0.0)
 
     def rest(self, q, pressures=None):
         """Chambers as the machine rests, the pump its margin above the highest of them."""
@@ -96,8 +115,11 @@ class TwoLines(OnPump):
     def __post_init__(self):
         check_bounds(self)
         if not self.machine.p_r < self.low < self.machine.p_s:
-            raise InputError(f"low: {self.low / 1e5:g} bar is not between the return pressure, {self.machine.p_r / 1e5:g} bar, and "
-                             f"the high line, {self.machine.p_s / 1e5:g} bar", mend="give one between")
+            raise InputError(
+                f"low: {self.low / 1e5:g} bar is not between the return pressure, {self.machine.p_r / 1e5:g} bar, and "
+                f"the high line, {self.machine.p_s / 1e5:g} bar",
+                mend="give one between",
+            )
 
     @property
     def lines(self):
@@ -118,7 +140,10 @@ class TwoLines(OnPump):
 
     def fits(self, supply):
         return isinstance(supply, TwoPressures) and (self.low, self.machine.p_s, self.margin) == (
-            supply.low, supply.high, supply.margin)
+            supply.low,
+            supply.high,
+            supply.margin,
+        )
 
     def rest(self, q, pressures=None):
         """Chambers as the machine rests, every selector as its cylinder's highest chamber asks."""
@@ -139,6 +164,8 @@ def on_supply(machine: Manipulator, supply) -> Manipulator | LoadSensed | TwoLin
         return LoadSensed(machine, supply.least, nominal=supply.nominal, flow=supply.flow)
     if isinstance(supply, TwoPressures):
         return TwoLines(replace(machine, p_s=supply.high), supply.low, supply.margin)
-    raise InputError(f"a crane on {type(supply).__name__} cannot be driven: that is a baseline, no supply",
-                     mend="drive plans of LoadSensing, ElectricLoadSensing, TwoPressures or ConstantPressure; write others "
-                     "with --csv")
+    raise InputError(
+        f"a crane on {type(supply).__name__} cannot be driven: that is a baseline, no supply",
+        mend="drive plans of LoadSensing, ElectricLoadSensing, TwoPressures or ConstantPressure; write others "
+        "with --csv",
+    )

@@ -56,30 +56,49 @@ class Manipulator(System):
     Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = 100e-3 / 60
     g: Annotated[float, Unit("m/s^2"), "gravity, along −y of the world frame", nonnegative] = 9.8066
     payload: Body = Body()
-    pose: Annotated[tuple[str | float, ...] | None, Unit("1"), "initial joint positions, rad or m (or 45 deg, 300 mm)"] = None
-    pressures: Annotated[tuple[Annotated[tuple[float, float], Unit("Pa")], ...] | None, "initial (p_a, p_b) per cylinder"] = None
+    pose: Annotated[
+        tuple[str | float, ...] | None,
+        Unit("1"),
+        "initial joint positions, rad or m (or 45 deg, 300 mm)",
+    ] = None
+    pressures: Annotated[
+        tuple[Annotated[tuple[float, float], Unit("Pa")], ...] | None,
+        "initial (p_a, p_b) per cylinder",
+    ] = None
 
     def __post_init__(self):
         if not self.structures:
             raise ValueError("structures: a manipulator needs at least one")
         if isinstance(self.pose, tuple):
-            object.__setattr__(self, "pose", tuple(map(self._joint_position, self.joint_names, self.pose)) + self.pose[self.n:])
+            object.__setattr__(
+                self,
+                "pose",
+                tuple(map(self._joint_position, self.joint_names, self.pose)) + self.pose[self.n :],
+            )
         check_bounds(self)
         if self.p_r >= self.p_s:
-            raise ValueError(f"p_r: the return pressure, {self.p_r / 1e5:g} bar, must be below the supply pressure, "
-                             f"{self.p_s / 1e5:g} bar")
+            raise ValueError(
+                f"p_r: the return pressure, {self.p_r / 1e5:g} bar, must be below the supply pressure, "
+                f"{self.p_s / 1e5:g} bar"
+            )
         if self.pose is not None:
             if len(self.pose) != self.n:
-                raise ValueError(f"pose: expected {self.n} joint positions ({', '.join(self.joint_names)}), "
-                                 f"got {len(self.pose)}")
+                raise ValueError(
+                    f"pose: expected {self.n} joint positions ({', '.join(self.joint_names)}), "
+                    f"got {len(self.pose)}"
+                )
             self.check_pose(self.pose)
         for label, pair in zip(self.labels, self.pressures or ()):
             for side, p in zip("ab", pair):
                 if not 0 <= p <= self.p_s:
-                    raise ValueError(f"pressures: p_{side}{label} = {p / 1e5:g} bar is outside 0 … {self.p_s / 1e5:g} bar, "
-                                     "what the supply can give")
+                    raise ValueError(
+                        f"pressures: p_{side}{label} = {p / 1e5:g} bar is outside 0 … {self.p_s / 1e5:g} bar, "
+                        "what the supply can give"
+                    )
         if self.pressures is not None and len(self.pressures) != self.n:
-            raise ValueError(f"pressures: expected {self.n} pairs (p_a, p_b), got {len(self.pressures)}")
+            raise ValueError(
+                f"pressures: expected {self.n} pairs (p_a, p_b), got {len(self.pressures)}"
+            )
 
     def _joint_position(self, name, value):
         if not isinstance(value, str):
@@ -118,24 +137,43 @@ class Manipulator(System):
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        return tuple(f"x_{label}" if label.startswith("t") else f"q_{label}" for label in self.labels)
+        return tuple(
+            f"x_{label}" if label.startswith("t") else f"q_{label}" for label in self.labels
+        )
 
     @property
     def states(self):
-        joints = [Signal(name, "m" if name.startswith("x") else "rad", f"{s.name} joint position")
-                  for name, s in zip(self.joint_names, self.segments)]
-        rates = [Signal("d" + s.name, s.unit + "/s", s.meaning.replace("position", "rate")) for s in joints]
-        p = [Signal(f"p_{side}{label}", "Pa", f"{s.name} chamber {side} pressure")
-             for label, s in zip(self.labels, self.segments) for side in "ab"]
-        spools = [s for label, c in zip(self.labels, self.cylinders) for s in c.valve.spool_states(label)]
-        rubs = [s for label, c in zip(self.labels, self.cylinders) for s in c.friction.states(label)]
+        joints = [
+            Signal(name, "m" if name.startswith("x") else "rad", f"{s.name} joint position")
+            for name, s in zip(self.joint_names, self.segments)
+        ]
+        rates = [
+            Signal("d" + s.name, s.unit + "/s", s.meaning.replace("position", "rate"))
+            for s in joints
+        ]
+        p = [
+            Signal(f"p_{side}{label}", "Pa", f"{s.name} chamber {side} pressure")
+            for label, s in zip(self.labels, self.segments)
+            for side in "ab"
+        ]
+        spools = [
+            s for label, c in zip(self.labels, self.cylinders) for s in c.valve.spool_states(label)
+        ]
+        rubs = [
+            s for label, c in zip(self.labels, self.cylinders) for s in c.friction.states(label)
+        ]
         return (*joints, *rates, *p, *spools, *rubs)
 
     @property
     def inputs(self):
-        u = [Signal(f"u_{label}", "V", f"{s.name} valve voltage") for label, s in zip(self.labels, self.segments)]
+        u = [
+            Signal(f"u_{label}", "V", f"{s.name} valve voltage")
+            for label, s in zip(self.labels, self.segments)
+        ]
         other = [(f"g_{a}", "m/s^2", "weight direction in the base frame") for a in _AXES]
-        other += [(f"V_b{a}", "m/s", "base velocity") for a in _AXES] + [(f"ω_b{a}", "rad/s", "base rate") for a in _AXES]
+        other += [(f"V_b{a}", "m/s", "base velocity") for a in _AXES] + [
+            (f"ω_b{a}", "rad/s", "base rate") for a in _AXES
+        ]
         other += [(f"A_b{a}", "m/s^2", "base acceleration") for a in _AXES]
         other += [(f"α_b{a}", "rad/s^2", "base angular acceleration") for a in _AXES]
         other += [(f"f_D{a}", "N", "tip force on the surroundings") for a in _AXES]
@@ -144,31 +182,54 @@ class Manipulator(System):
 
     @property
     def outputs(self):
-        x = [Signal(f"x_{k}", "m", f"{s.name} piston position") for k, s in self._revolute_cylinders]
+        x = [
+            Signal(f"x_{k}", "m", f"{s.name} piston position") for k, s in self._revolute_cylinders
+        ]
         dx = [Signal("d" + s.name, "m/s", s.meaning.replace("position", "velocity")) for s in x]
         return (*self.states[: 4 * self.n], *x, *dx)
 
     @property
     def _revolute_cylinders(self):
-        return [(label, s) for label, s in zip(self.labels, self.segments) if not label.startswith("t")]
+        return [
+            (label, s) for label, s in zip(self.labels, self.segments) if not label.startswith("t")
+        ]
 
     @property
     def monitors(self):
-        found = [s for s in self.outputs[4 * self.n:]]
+        found = [s for s in self.outputs[4 * self.n :]]
         for label, s in zip(self.labels, self.segments):
-            found += [Signal(f"f_p{label}", "N", f"{s.name} piston force"),
-                      Signal(f"f_f{label}", "N", f"{s.name} friction"),
-                      Signal(f"Q_s{label}", "m^3/s", f"{s.name} flow from the pump")]
+            found += [
+                Signal(f"f_p{label}", "N", f"{s.name} piston force"),
+                Signal(f"f_f{label}", "N", f"{s.name} friction"),
+                Signal(f"Q_s{label}", "m^3/s", f"{s.name} flow from the pump"),
+            ]
         return (*found, *(Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in _AXES))
 
     @property
     def stiff(self):
         """Joint rates (and bristles): smooth Coulomb friction makes them fast near rest. Spools: fast, and linear."""
-        spools = [s.name for label, c in zip(self.labels, self.cylinders) for s in c.valve.spool_states(label)]
-        bristles = [name for label, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(label)]
+        spools = [
+            s.name
+            for label, c in zip(self.labels, self.cylinders)
+            for s in c.valve.spool_states(label)
+        ]
+        bristles = [
+            name
+            for label, c in zip(self.labels, self.cylinders)
+            for name in c.friction.stiff(label)
+        ]
         return (*("d" + name for name in self.joint_names), *spools, *bristles)
 
-    power_names = ("supply", "tank", "throttling", "leakage", "compression", "friction", "tip", "base")
+    power_names = (
+        "supply",
+        "tank",
+        "throttling",
+        "leakage",
+        "compression",
+        "friction",
+        "tip",
+        "base",
+    )
 
     @property
     def pressure_names(self):
@@ -180,7 +241,10 @@ class Manipulator(System):
         return 0.0 if self.oil.air == 0 else None
 
     def limits(self):
-        return {f"u_{label}": (-c.valve.u_max, c.valve.u_max) for label, c in zip(self.labels, self.cylinders)}
+        return {
+            f"u_{label}": (-c.valve.u_max, c.valve.u_max)
+            for label, c in zip(self.labels, self.cylinders)
+        }
 
     def as_shipped(self):
         from plants.shipped import like  # which imports this file
@@ -192,28 +256,69 @@ class Manipulator(System):
 
     def machine_limits(self):
         """Pump flow, strokes, vacuum, spools, commands."""
-        found = [Limit("pump flow", tuple(f"Q_s{label}" for label in self.labels), high=self.Q_max, unit="m^3/s", kind="flow",
-                       meaning="what all cylinders take from the pump", key="Q_max")]
+        found = [
+            Limit(
+                "pump flow",
+                tuple(f"Q_s{label}" for label in self.labels),
+                high=self.Q_max,
+                unit="m^3/s",
+                kind="flow",
+                meaning="what all cylinders take from the pump",
+                key="Q_max",
+            )
+        ]
         for label, s in zip(self.labels, self.segments):
-            found.append(Limit(f"piston {label}", (f"x_{label}",), 0.0, s.cylinder.stroke, "m", "stroke",
-                               f"stroke of {s.name}", f"{s.name}.cylinder.stroke"))
+            found.append(
+                Limit(
+                    f"piston {label}",
+                    (f"x_{label}",),
+                    0.0,
+                    s.cylinder.stroke,
+                    "m",
+                    "stroke",
+                    f"stroke of {s.name}",
+                    f"{s.name}.cylinder.stroke",
+                )
+            )
         found += chamber_limits(self.pressure_names, self.oil.hollow)
         for label, s in zip(self.labels, self.segments):
             for spool in s.cylinder.valve.spool_states(label)[:1]:
                 u = s.cylinder.valve.u_max
-                found.append(Limit(f"spool {label}", (spool.name,), -u, u, "V", "valve", f"travel of the spool of {s.name}",
-                                   f"{s.name}.cylinder.valve.u_max", bearable=True))
+                found.append(
+                    Limit(
+                        f"spool {label}",
+                        (spool.name,),
+                        -u,
+                        u,
+                        "V",
+                        "valve",
+                        f"travel of the spool of {s.name}",
+                        f"{s.name}.cylinder.valve.u_max",
+                        bearable=True,
+                    )
+                )
         return (*found, *command_limits(self))
 
     def holding(self, x, u):
         """Cylinder forces at rest (68) against f_p between return and supply pressure."""
         _, base, tip = self.surroundings(u)
         still = [0.0] * self.n
-        f_c, _ = self.inverse_dynamics(list(x[: self.n]), still, still, Base(ZERO6, ZERO6, base.g), tip)
+        f_c, _ = self.inverse_dynamics(
+            list(x[: self.n]), still, still, Base(ZERO6, ZERO6, base.g), tip
+        )
         words = f"{self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar"
-        return tuple(Holding(f"cylinder {label} ({s.name})", float(f), s.cylinder.force(self.p_r, self.p_s),
-                             s.cylinder.force(self.p_s, self.p_r), "N", words, "p_s")
-                     for label, s, f in zip(self.labels, self.segments, f_c))
+        return tuple(
+            Holding(
+                f"cylinder {label} ({s.name})",
+                float(f),
+                s.cylinder.force(self.p_r, self.p_s),
+                s.cylinder.force(self.p_s, self.p_r),
+                "N",
+                words,
+                "p_s",
+            )
+            for label, s, f in zip(self.labels, self.segments, f_c)
+        )
 
     def defaults(self):
         up = unturn(self.base.R, (0.0, self.g, 0.0))
@@ -225,16 +330,19 @@ class Manipulator(System):
         n = self.n
         p = [(x[2 * n + 2 * i], x[2 * n + 2 * i + 1]) for i in range(n)]
         at, spool, rub = 4 * n, [], []
-        for group, count in ((spool, lambda c: len(c.valve.spool_states(""))), (rub, lambda c: len(c.friction.states("")))):
+        for group, count in (
+            (spool, lambda c: len(c.valve.spool_states(""))),
+            (rub, lambda c: len(c.friction.states(""))),
+        ):
             for c in self.cylinders:
-                group.append(list(x[at: at + count(c)]))
+                group.append(list(x[at : at + count(c)]))
                 at += count(c)
-        return Parts(list(x[:n]), list(x[n: 2 * n]), p, spool, rub)
+        return Parts(list(x[:n]), list(x[n : 2 * n]), p, spool, rub)
 
     def surroundings(self, u) -> tuple[list, Base, tuple]:
         """(voltages, base motion, tip wrench) from the input vector."""
         n = self.n
-        g, Vb, ωb, Ab, αb, f, m = (list(u[n + 3 * i: n + 3 * i + 3]) for i in range(7))
+        g, Vb, ωb, Ab, αb, f, m = (list(u[n + 3 * i : n + 3 * i + 3]) for i in range(7))
         return list(u[:n]), Base((Vb, ωb), (Ab, αb), g), (f, m)
 
     def geometry(self, q):
@@ -277,7 +385,10 @@ class Manipulator(System):
     def inertia(self, shape, lever):
         """H(q), n×n rows: kinetic energy is ½ q̇ᵀH q̇."""
         n, rest, zero = self.n, chain.still((0.0, 0.0, 0.0)), [0.0] * self.n
-        columns = [self._forces(shape, rest, zero, [1.0 if k == i else 0.0 for k in range(n)], ZERO6)[0] for i in range(n)]
+        columns = [
+            self._forces(shape, rest, zero, [1.0 if k == i else 0.0 for k in range(n)], ZERO6)[0]
+            for i in range(n)
+        ]
         return [[lever[j] * columns[i][j] for i in range(n)] for j in range(n)]
 
     def forward_dynamics(self, q, qd, f_c, base=None, tip=ZERO6, shape=None):
@@ -285,17 +396,29 @@ class Manipulator(System):
         shape = shape or self.geometry(q)
         _, _, lever = self.cylinder_motion(q, qd, shape)
         bias, _ = self._forces(shape, self._base(base), qd, [0.0] * self.n, tip or ZERO6)
-        return chain.solve_spd(self.inertia(shape, lever), [a * (f - b) for a, f, b in zip(lever, f_c, bias)])
+        return chain.solve_spd(
+            self.inertia(shape, lever), [a * (f - b) for a, f, b in zip(lever, f_c, bias)]
+        )
 
     def hydraulics(self, parts: Parts, voltages, x, xd):
         """Per cylinder: (ṗ_a, ṗ_b, Q_a, Q_b, Q_supply, Q_tank, spool position)."""
         rows = []
-        for c, u, (p_a, p_b), p_s, s, xi, vi in zip(self.cylinders, voltages, parts.p, self.supplies, parts.spool, x, xd):
+        for c, u, (p_a, p_b), p_s, s, xi, vi in zip(
+            self.cylinders, voltages, parts.p, self.supplies, parts.spool, x, xd
+        ):
             at = c.valve.spool(s, u)
             Q_a, Q_b = c.valve.flows(at, p_a, p_b, p_s, self.p_r)
             rates = c.pressure_rates(self.oil, xi, vi, p_a, p_b, Q_a, Q_b)
-            rows.append((*rates, Q_a, Q_b, c.valve.supply_flow(at, p_a, p_b, p_s, self.p_r),
-                         c.valve.tank_flow(at, p_a, p_b, p_s, self.p_r), at))
+            rows.append(
+                (
+                    *rates,
+                    Q_a,
+                    Q_b,
+                    c.valve.supply_flow(at, p_a, p_b, p_s, self.p_r),
+                    c.valve.tank_flow(at, p_a, p_b, p_s, self.p_r),
+                    at,
+                )
+            )
         return rows
 
     def friction(self, parts: Parts, xd):
@@ -307,10 +430,16 @@ class Manipulator(System):
         voltages, base, tip = self.surroundings(u)
         shape = self.geometry(parts.q)
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
-        f_c = [c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))]
+        f_c = [
+            c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))
+        ]
         qdd = self.forward_dynamics(parts.q, parts.qd, f_c, base, tip, shape)
         flows = self.hydraulics(parts, voltages, pos, xd)
-        spools = [r for c, s, v in zip(self.cylinders, parts.spool, voltages) for r in c.valve.spool_rhs(s, v)]
+        spools = [
+            r
+            for c, s, v in zip(self.cylinders, parts.spool, voltages)
+            for r in c.valve.spool_rhs(s, v)
+        ]
         rubs = [r for c, v, z in zip(self.cylinders, xd, parts.rub) for r in c.friction.rate(v, z)]
         return [*parts.qd, *qdd, *(rate for row in flows for rate in row[:2]), *spools, *rubs]
 
@@ -318,10 +447,15 @@ class Manipulator(System):
         """Edges of the valves, kinks of the friction."""
         parts = self.split(x)
         edges = [g for c, s, v in zip(self.cylinders, parts.spool, u) for g in c.valve.guards(s, v)]
-        if not any(c.friction.guards(0.0, [0.0] * len(z)) for c, z in zip(self.cylinders, parts.rub)):
+        if not any(
+            c.friction.guards(0.0, [0.0] * len(z)) for c, z in zip(self.cylinders, parts.rub)
+        ):
             return edges
         _, xd, _ = self.cylinder_motion(parts.q, parts.qd)
-        return [*edges, *(g for c, v, z in zip(self.cylinders, xd, parts.rub) for g in c.friction.guards(v, z))]
+        return [
+            *edges,
+            *(g for c, v, z in zip(self.cylinders, xd, parts.rub) for g in c.friction.guards(v, z)),
+        ]
 
     def out(self, t, x):
         parts = self.split(x)
@@ -333,7 +467,7 @@ class Manipulator(System):
         parts = self.split(x)
         shape = self.geometry(parts.q)
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
-        found = self.out(t, x)[4 * self.n:]
+        found = self.out(t, x)[4 * self.n :]
         flows = self.hydraulics(parts, self.surroundings(u)[0], pos, xd)
         for c, p, f, row in zip(self.cylinders, parts.p, self.friction(parts, xd), flows):
             found += [c.force(*p), f, row[4]]
@@ -347,22 +481,41 @@ class Manipulator(System):
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
         supply = tank = ports = leak = squeeze = 0.0
         for c, (p_a, p_b), p_s, at, (da, db, Q_a, Q_b, Q_s, Q_t, _) in zip(
-                self.cylinders, parts.p, self.supplies, pos, self.hydraulics(parts, voltages, pos, xd)):
+            self.cylinders, parts.p, self.supplies, pos, self.hydraulics(parts, voltages, pos, xd)
+        ):
             q_i, q_ea, q_eb = c.leakage(p_a, p_b)
             V_a, V_b = c.volumes(at)
-            supply, tank, ports = supply + p_s * Q_s, tank + self.p_r * Q_t, ports + p_a * Q_a + p_b * Q_b
+            supply, tank, ports = (
+                supply + p_s * Q_s,
+                tank + self.p_r * Q_t,
+                ports + p_a * Q_a + p_b * Q_b,
+            )
             leak = leak + p_a * (q_i + q_ea) + p_b * (q_eb - q_i)
-            squeeze = squeeze + p_a * da * V_a / self.oil.stiffness(p_a) + p_b * db * V_b / self.oil.stiffness(p_b)
+            squeeze = (
+                squeeze
+                + p_a * da * V_a / self.oil.stiffness(p_a)
+                + p_b * db * V_b / self.oil.stiffness(p_b)
+            )
         rub = sum(f * v for f, v in zip(self.friction(parts, xd), xd))
         end = end_frame(self.structures[-1])
         V_end = chain.sweep(self.structures, shape, base, parts.qd).V[-1][end]
-        return [supply, -tank, ports - supply + tank, -leak, -squeeze, -rub, -power(V_end, tip),
-                self._base_power(shape, base, parts, voltages, tip, xd)]
+        return [
+            supply,
+            -tank,
+            ports - supply + tank,
+            -leak,
+            -squeeze,
+            -rub,
+            -power(V_end, tip),
+            self._base_power(shape, base, parts, voltages, tip, xd),
+        ]
 
     def _base_power(self, shape, base, parts, voltages, tip, xd):
         if all(isinstance(v, float) and v == 0.0 for v in (*base.V[0], *base.V[1])):
             return 0.0
-        f_c = [c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))]
+        f_c = [
+            c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))
+        ]
         qdd = self.forward_dynamics(parts.q, parts.qd, f_c, base, tip, shape)
         reaction = self._forces(shape, base, parts.qd, qdd, tip)[1][0]["Bc"]
         mass = self.payload.mass + sum(b.mass for s in self.segments for _, b in s.bodies)
@@ -375,7 +528,10 @@ class Manipulator(System):
         _, base, _ = self.surroundings(u)
         shape = self.geometry(parts.q)
         V = chain.sweep(self.structures, shape, base, parts.qd).V
-        kinetic = power(V[-1][end_frame(self.structures[-1])], self.payload.momentum(V[-1][end_frame(self.structures[-1])]))
+        kinetic = power(
+            V[-1][end_frame(self.structures[-1])],
+            self.payload.momentum(V[-1][end_frame(self.structures[-1])]),
+        )
         for j, structure in enumerate(self.structures):
             for segment in structure.segments:
                 for name, body in segment.bodies:
@@ -398,11 +554,16 @@ class Manipulator(System):
         if space == "piston":
             return self.cylinder_motion(q, [0.0] * self.n)[0]
         if space != "cartesian":
-            raise InputError(f"there is no reference space {space!r}", mend=f"choose from {', '.join(self.spaces)}")
+            raise InputError(
+                f"there is no reference space {space!r}",
+                mend=f"choose from {', '.join(self.spaces)}",
+            )
         slides = [q[i] for i, label in enumerate(self.labels) if label.startswith("t")]
         if self.n != 2 + len(slides):
-            raise InputError(f"a Cartesian reference needs two revolute segments, {self.name} has {self.n - len(slides)}",
-                             mend="give the reference in joint or piston space")
+            raise InputError(
+                f"a Cartesian reference needs two revolute segments, {self.name} has {self.n - len(slides)}",
+                mend="give the reference in joint or piston space",
+            )
         return [*self.tool(q)[:2], *slides]
 
     def task_names(self, space: str) -> list[str]:
@@ -418,7 +579,9 @@ class Manipulator(System):
         for i, s in enumerate(self.segments):
             if isinstance(s, Revolute):
                 side = -1.0 if self.pose is not None and self.pose[i] > 0 else 1.0
-                ends = [side * float(angle_at(s.L, s.L1, s.x0 + x)) for x in (0.0, s.cylinder.stroke)]
+                ends = [
+                    side * float(angle_at(s.L, s.L1, s.x0 + x)) for x in (0.0, s.cylinder.stroke)
+                ]
                 found.append((min(ends), max(ends)))
             else:
                 found.append((0.0, s.cylinder.stroke))
@@ -426,11 +589,15 @@ class Manipulator(System):
 
     def check_pose(self, q, where: str = "pose") -> None:
         """ValueError naming the first joint at which a piston would leave its stroke."""
-        for s, name, value, (low, high) in zip(self.segments, self.joint_names, q, self.joint_range()):
+        for s, name, value, (low, high) in zip(
+            self.segments, self.joint_names, q, self.joint_range()
+        ):
             x = float(close(s.L, s.L1, value).d) - s.x0 if isinstance(s, Revolute) else value
             if not 0 < x < s.cylinder.stroke:
-                raise ValueError(f"{where}: {name} = {value:.6g} puts the {s.name} piston at {1e3 * x:.4g} mm, outside its stroke "
-                                 f"0 … {1e3 * s.cylinder.stroke:.4g} mm ({name} must lie in {low:.5g} … {high:.5g})")
+                raise ValueError(
+                    f"{where}: {name} = {value:.6g} puts the {s.name} piston at {1e3 * x:.4g} mm, outside its stroke "
+                    f"0 … {1e3 * s.cylinder.stroke:.4g} mm ({name} must lie in {low:.5g} … {high:.5g})"
+                )
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q, pressures=None) -> list[float]:
@@ -440,17 +607,24 @@ class Manipulator(System):
         if pressures is None:
             pressures = [self.balanced(c, f) for c, f in zip(self.cylinders, f_c)]
         extra = len(self.states) - 4 * self.n
-        return [*map(float, q), *[0.0] * self.n, *(float(p) for pair in pressures for p in pair), *[0.0] * extra]
+        return [
+            *map(float, q),
+            *[0.0] * self.n,
+            *(float(p) for pair in pressures for p in pair),
+            *[0.0] * extra,
+        ]
 
     def balanced(self, c, f) -> tuple[float, float]:
         """p_a, p_b with A_a p_a − A_b p_b = f, in the middle of the range that return and supply pressure allow."""
         low = max(self.p_r, (c.A_a * self.p_r - f) / c.A_b)
         high = min(self.p_s, (c.A_a * self.p_s - f) / c.A_b)
         if low > high:
-            raise InputError(f"a cylinder cannot carry the weight: it needs {f / 1e3:.4g} kN and has "
-                             f"{c.force(self.p_r, self.p_s) / 1e3:.4g} … {c.force(self.p_s, self.p_r) / 1e3:.4g} kN "
-                             f"between {self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar",
-                             mend="raise the supply pressure, lower the payload or start elsewhere")
+            raise InputError(
+                f"a cylinder cannot carry the weight: it needs {f / 1e3:.4g} kN and has "
+                f"{c.force(self.p_r, self.p_s) / 1e3:.4g} … {c.force(self.p_s, self.p_r) / 1e3:.4g} kN "
+                f"between {self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar",
+                mend="raise the supply pressure, lower the payload or start elsewhere",
+            )
         p_b = (low + high) / 2
         return (f + c.A_b * p_b) / c.A_a, p_b
 
@@ -464,12 +638,23 @@ class Manipulator(System):
         known = [s.name for s in self.segments if isinstance(s, Prismatic)]
         unknown = set(at) - set(known)
         if unknown:
-            raise InputError(f"lock: no prismatic segment is called {', '.join(sorted(unknown))}",
-                             mend=f"choose from {', '.join(known) or 'none (this machine has no prismatic segment)'}")
-        keep = [i for i, s in enumerate(self.segments) if not (isinstance(s, Prismatic) and s.name in at)]
+            raise InputError(
+                f"lock: no prismatic segment is called {', '.join(sorted(unknown))}",
+                mend=f"choose from {', '.join(known) or 'none (this machine has no prismatic segment)'}",
+            )
+        keep = [
+            i
+            for i, s in enumerate(self.segments)
+            if not (isinstance(s, Prismatic) and s.name in at)
+        ]
         pick = lambda values: None if values is None else tuple(values[i] for i in keep)
-        structures = tuple(_frozen(s, at.get(s.prismatic.name)) if s.prismatic is not None else s for s in self.structures)
-        return replace(self, structures=structures, pose=pick(self.pose), pressures=pick(self.pressures))
+        structures = tuple(
+            _frozen(s, at.get(s.prismatic.name)) if s.prismatic is not None else s
+            for s in self.structures
+        )
+        return replace(
+            self, structures=structures, pose=pick(self.pose), pressures=pick(self.pressures)
+        )
 
 
 def _frozen(structure: Structure, extension: float | None) -> Structure:
@@ -477,11 +662,19 @@ def _frozen(structure: Structure, extension: float | None) -> Structure:
         return structure
     r, s = structure.revolute, structure.prismatic
     if not 0 <= extension <= s.cylinder.stroke:
-        raise InputError(f"lock: {s.name} = {extension:g} m is outside its stroke, 0 … {s.cylinder.stroke:g} m")
+        raise InputError(
+            f"lock: {s.name} = {extension:g} m is outside its stroke, 0 … {s.cylinder.stroke:g} m"
+        )
     at_tube = Frame((r.L1, 0.0, 0.0)).then(r.end)
-    slid = Frame(tuple(map(float, add(s.start.r, turn(s.start.R, (extension, 0.0, 0.0))))), s.start.R)
+    slid = Frame(
+        tuple(map(float, add(s.start.r, turn(s.start.R, (extension, 0.0, 0.0))))), s.start.R
+    )
     at_rod = at_tube.then(slid)
     at_object = at_rod.then(s.rod_end)
-    arm = r.arm.joined(s.tube.moved(at_tube)).joined(s.rod.moved(at_rod)).joined(s.object.moved(at_object))
+    arm = (
+        r.arm.joined(s.tube.moved(at_tube))
+        .joined(s.rod.moved(at_rod))
+        .joined(s.object.moved(at_object))
+    )
     end = r.end.then(slid).then(s.rod_end).then(s.end)
     return Structure(structure.name, replace(r, arm=arm, end=Frame(tuple(end.r), tuple(end.R))))

@@ -36,7 +36,9 @@ Regeneration = Literal["none", "command", "input"]
 
 def _fits(arm, kind: type, owner: str) -> None:
     if not isinstance(arm.section, kind):
-        raise ValueError(f"section: a {type(arm.section).__name__} is no {kind.__name__}, which the valves of an {owner} need")
+        raise ValueError(
+            f"section: a {type(arm.section).__name__} is no {kind.__name__}, which the valves of an {owner} need"
+        )
     if arm.regeneration not in (ways := get_args(Regeneration)):
         raise ValueError(f"regeneration: {arm.regeneration!r} is none of {', '.join(ways)}")
 
@@ -69,7 +71,9 @@ class Arm:
         check_bounds(self)
         _fits(self, Section, "Arm")
         if abs(self.lever(self.θ_0)) < 1e-3 * self.L_m:
-            raise ValueError(f"θ_0: at {self.θ_0:.4g} rad the cylinder points through the joint and cannot turn the arm")
+            raise ValueError(
+                f"θ_0: at {self.θ_0:.4g} rad the cylinder points through the joint and cannot turn the arm"
+            )
 
     @property
     def inertia(self):
@@ -130,10 +134,16 @@ class MotorArm:
     L_g: Annotated[float, Unit("m"), "joint to centre of mass", positive] = 1.5
     L_f: Annotated[float, Unit("m"), "joint to the tip", positive] = 3.0
     M: Annotated[float, Unit("kg"), "mass", positive] = 2000.0
-    J: Annotated[float, Unit("kg*m^2"), "inertia about the centre of mass, the motor's included", nonnegative] = 5000.0
+    J: Annotated[
+        float, Unit("kg*m^2"), "inertia about the centre of mass, the motor's included", nonnegative
+    ] = 5000.0
     θ_0: Annotated[float, Unit("rad"), "angle at the start"] = -np.pi / 6
-    K: Annotated[float | None, Unit("N*m/rad"), "stiffness between motor and arm, at the motor", positive] = None
-    B: Annotated[float | None, Unit("N*m*s/rad"), "damping between motor and arm, at the motor", positive] = None
+    K: Annotated[
+        float | None, Unit("N*m/rad"), "stiffness between motor and arm, at the motor", positive
+    ] = None
+    B: Annotated[
+        float | None, Unit("N*m*s/rad"), "damping between motor and arm, at the motor", positive
+    ] = None
     section: Motor = Motor()
     regeneration: Regeneration = "none"
 
@@ -154,4 +164,10 @@ class MotorArm:
         """ℓ' = i."""
         return self.i
 
-    inertia, held, torque, step_limit, ruled = Arm.inertia, Arm.held, Arm.torque, Arm.step_limit, Arm.ruled
+    inertia, held, torque, step_limit, ruled = (
+        Arm.inertia,
+        Arm.held,
+        Arm.torque,
+        Arm.step_limit,
+        Arm.ruled,
+    )

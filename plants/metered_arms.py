@@ -31,10 +31,19 @@ from workbench.machine_limits import Holding, Limit, chamber_limits, command_lim
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.system import Signal, System
 
-_PER_ARM = (("θ", "rad", "angle of arm {}"), ("dθ", "rad/s", "its rate"), ("x", "m", "displacement of the rod of arm {}"))
-_SHOWN = (("l", "m", "pin to pin, arm {}"), ("v", "m/s", "velocity of the rod of arm {}"), ("f", "N", "force of the rod of arm {}"),
-          ("stretch", "m", "rod ahead of the arm's pin, arm {}"), ("P_h", "Pa", "head side of arm {}"),
-          ("P_r", "Pa", "rod side of arm {}"))
+_PER_ARM = (
+    ("θ", "rad", "angle of arm {}"),
+    ("dθ", "rad/s", "its rate"),
+    ("x", "m", "displacement of the rod of arm {}"),
+)
+_SHOWN = (
+    ("l", "m", "pin to pin, arm {}"),
+    ("v", "m/s", "velocity of the rod of arm {}"),
+    ("f", "N", "force of the rod of arm {}"),
+    ("stretch", "m", "rod ahead of the arm's pin, arm {}"),
+    ("P_h", "Pa", "head side of arm {}"),
+    ("P_r", "Pa", "rod side of arm {}"),
+)
 
 
 _TURNED = {"m": "rad", "m/s": "rad/s", "N": "N*m"}  # units of a motor's "rod"
@@ -42,9 +51,14 @@ _OF_ROD = ("x", "l", "dl", "v", "f", "stretch")
 
 
 def _signals(kinds, arms, kind: str = ""):
-    unit = lambda key, unit, arm: _TURNED[unit] if isinstance(arm, MotorArm) and key in _OF_ROD else unit
-    return tuple(Signal(f"{key}_{a.name}", unit(key, of, a), meaning.format(a.name), kind)
-                 for a in arms for key, of, meaning in kinds)
+    unit = lambda key, unit, arm: (
+        _TURNED[unit] if isinstance(arm, MotorArm) and key in _OF_ROD else unit
+    )
+    return tuple(
+        Signal(f"{key}_{a.name}", unit(key, of, a), meaning.format(a.name), kind)
+        for a in arms
+        for key, of, meaning in kinds
+    )
 
 
 @final
@@ -71,9 +85,11 @@ class MeteredArms(System):
         object.__setattr__(self, "arms", tuple(replace(a, **a.ruled(self.h)) for a in self.arms))
         for arm in self.arms:
             if arm.step_limit() < self.h:
-                raise ValueError(f"arms.{arm.name}: K = {arm.K:.3g} N/m and B = {arm.B:.3g} N s/m bear steps up to "
-                                 f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, leave them out (they are then "
-                                 "chosen for h), or lower h and the step (max_step)")
+                raise ValueError(
+                    f"arms.{arm.name}: K = {arm.K:.3g} N/m and B = {arm.B:.3g} N s/m bear steps up to "
+                    f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, leave them out (they are then "
+                    "chosen for h), or lower h and the step (max_step)"
+                )
         self.circuit  # noqa: B018 — refuses arms that share a name
 
     @property
@@ -88,7 +104,9 @@ class MeteredArms(System):
 
     def borne(self, stiffnesses) -> float:
         """A seventh of the slowest resonance ℓ'_M √(K/I) of arms on these stiffnesses, 6 1/s at most."""
-        slowest = min(a.longest_lever * (K / a.inertia) ** 0.5 for a, K in zip(self.arms, stiffnesses))
+        slowest = min(
+            a.longest_lever * (K / a.inertia) ** 0.5 for a, K in zip(self.arms, stiffnesses)
+        )
         return float(min(6.0, slowest / 7.0))
 
     @property
@@ -106,9 +124,13 @@ class MeteredArms(System):
 
     @property
     def inputs(self):
-        return (*_signals((("u_c", "1", "command of arm {}"),), self.arms),
-                *_signals((("u_a", "1", "opening of regeneration of arm {}"),), self._regenerating),
-                *_signals((("f_ey", "N", "force at the tip of arm {}, upwards"),), self.arms, "disturbance"))
+        return (
+            *_signals((("u_c", "1", "command of arm {}"),), self.arms),
+            *_signals((("u_a", "1", "opening of regeneration of arm {}"),), self._regenerating),
+            *_signals(
+                (("f_ey", "N", "force at the tip of arm {}, upwards"),), self.arms, "disturbance"
+            ),
+        )
 
     @property
     def _regenerating(self):
@@ -117,12 +139,19 @@ class MeteredArms(System):
 
     @property
     def outputs(self):
-        return (*_signals(_SHOWN[:1], self.arms), *_signals((("dl", "m/s", "its rate, arm {}"),), self.arms), *self.states)
+        return (
+            *_signals(_SHOWN[:1], self.arms),
+            *_signals((("dl", "m/s", "its rate, arm {}"),), self.arms),
+            *self.states,
+        )
 
     @property
     def monitors(self):
-        return (*_signals(_SHOWN, self.arms), Signal("P", "Pa", "pressure of the pump"),
-                Signal("r_P", "1", "pump's flow that its pressure leaves unaccounted for, over Q"))
+        return (
+            *_signals(_SHOWN, self.arms),
+            Signal("P", "Pa", "pressure of the pump"),
+            Signal("r_P", "1", "pump's flow that its pressure leaves unaccounted for, over Q"),
+        )
 
     @property
     def pressure_names(self):
@@ -135,15 +164,19 @@ class MeteredArms(System):
     @property
     def velocity_gain(self):
         """ẋ per unit of u_c where no force acts and the pump is at its relief, mean of both directions and all arms, m/s."""
-        gains = [(A * self.pump.P_M / (s.A_h**3 / h**2 + s.A_r**3 / r**2)) ** 0.5 for s in (a.section for a in self.arms)
-                 for A, h, r in ((s.A_h, s.c_ph, s.c_tr), (s.A_r, s.c_th, s.c_pr))]
+        gains = [
+            (A * self.pump.P_M / (s.A_h**3 / h**2 + s.A_r**3 / r**2)) ** 0.5
+            for s in (a.section for a in self.arms)
+            for A, h, r in ((s.A_h, s.c_ph, s.c_tr), (s.A_r, s.c_th, s.c_pr))
+        ]
         return sum(gains) / len(gains)
 
     cuts_commands = True  # an opening beyond fully open is none
 
     def limits(self):
-        return ({f"u_c_{name}": (-1.0, 1.0) for name in self.names}
-                | {f"u_a_{a.name}": (0.0, 1.0) for a in self._regenerating})
+        return {f"u_c_{name}": (-1.0, 1.0) for name in self.names} | {
+            f"u_a_{a.name}": (0.0, 1.0) for a in self._regenerating
+        }
 
     def as_shipped(self):
         return MeteredArms()
@@ -156,7 +189,9 @@ class MeteredArms(System):
 
     def passivity(self, samples: int = 300, seed: int = 0):
         """Verdict on the circuit's incremental passivity."""
-        from plants.valve_circuits.passivity import check_passive  # compiled code, wanted by nothing else here
+        from plants.valve_circuits.passivity import (
+            check_passive,
+        )  # compiled code, wanted by nothing else here
 
         return check_passive(self.circuit, samples, seed)
 
@@ -179,19 +214,43 @@ class MeteredArms(System):
 
     def machine_limits(self):
         """Angles at which a cylinder points through its joint, suction, reliefs, commands."""
-        turns = tuple(Limit(f"angle {name}", (name,), low, high, "rad", "stroke", "where the cylinder points through the joint",
-                            f"arms.{a.name}.r_bx") for a, name, (low, high) in
-                      zip(self.arms, self.joint_names, self.joint_range()) if isinstance(a, Arm))
-        return (*turns, *chamber_limits(self.pressure_names, *self.pressure_limits), *command_limits(self))
+        turns = tuple(
+            Limit(
+                f"angle {name}",
+                (name,),
+                low,
+                high,
+                "rad",
+                "stroke",
+                "where the cylinder points through the joint",
+                f"arms.{a.name}.r_bx",
+            )
+            for a, name, (low, high) in zip(self.arms, self.joint_names, self.joint_range())
+            if isinstance(a, Arm)
+        )
+        return (
+            *turns,
+            *chamber_limits(self.pressure_names, *self.pressure_limits),
+            *command_limits(self),
+        )
 
     def holding(self, x, u):
         """Force (a motor's torque) that stands against weight and tip force, and what the sides bear at the pump's relief."""
         found, words = [], f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
-        for j, (a, f_ey) in enumerate(zip(self.arms, u[-len(self.arms):])):
+        for j, (a, f_ey) in enumerate(zip(self.arms, u[-len(self.arms) :])):
             θ = float(x[3 * j])
             needs = -a.torque(θ, 0.0, f_ey, self.g) / a.lever(θ)
             unit = "N m" if isinstance(a, MotorArm) else "N"
-            found.append(Holding(f"arm {a.name}", float(needs), *self.circuit.bears(j, self.u_b), unit, words, "pump.P_M"))
+            found.append(
+                Holding(
+                    f"arm {a.name}",
+                    float(needs),
+                    *self.circuit.bears(j, self.u_b),
+                    unit,
+                    words,
+                    "pump.P_M",
+                )
+            )
         return tuple(found)
 
     # ---- what a ledger asks for -------------------------------------------------------------------------------------
@@ -208,7 +267,11 @@ class MeteredArms(System):
         found = []
         for a in self.arms:
             dead = a.α + np.arctan2(a.r_by, a.r_bx) if hasattr(a, "r_bx") else a.θ_0
-            low = dead + np.pi * np.floor((a.θ_0 - dead) / np.pi) if hasattr(a, "r_bx") else a.θ_0 - np.pi
+            low = (
+                dead + np.pi * np.floor((a.θ_0 - dead) / np.pi)
+                if hasattr(a, "r_bx")
+                else a.θ_0 - np.pi
+            )
             found.append((float(low), float(low + np.pi * (1 if hasattr(a, "r_bx") else 2))))
         return found
 
@@ -216,17 +279,22 @@ class MeteredArms(System):
         """ValueError naming the first arm whose cylinder would point through its joint."""
         for name, θ, (low, high) in zip(self.joint_names, q, self.joint_range()):
             if not low < θ < high:
-                raise ValueError(f"{where}: {name} = {θ:.4g} rad must lie in {low:.4g} … {high:.4g} rad")
+                raise ValueError(
+                    f"{where}: {name} = {θ:.4g} rad must lie in {low:.4g} … {high:.4g} rad"
+                )
 
     def rest(self, q) -> list[float]:
         """State at rest at angles q: what lies between rod and arm carries the weight."""
-        return [float(number) for a, θ in zip(self.arms, q)
-                for number in (θ, 0.0, a.length(θ) - a.torque(θ, 0.0, 0.0, self.g) / a.lever(θ) / a.K)]
+        return [
+            float(number)
+            for a, θ in zip(self.arms, q)
+            for number in (θ, 0.0, a.length(θ) - a.torque(θ, 0.0, 0.0, self.g) / a.lever(θ) / a.K)
+        ]
 
     # ---- valves -----------------------------------------------------------------------------------------------------
     def regeneration(self, u) -> list:
         """Opening u_a of each arm, for commands and openings u (as `inputs`); a plain 0.0 where it has none."""
-        given, found = iter(u[len(self.arms):]), []
+        given, found = iter(u[len(self.arms) :]), []
         for arm, u_c in zip(self.arms, u):
             asked = next(given) if arm.regeneration == "input" else u_c
             opened = np.where(u_c > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
@@ -237,9 +305,24 @@ class MeteredArms(System):
         """As `Circuit.rows`, for commands and openings u (as `inputs`, forces may be left out)."""
         found = []
         for arm, u_c, u_a in zip(self.arms, u, self.regeneration(u)):
-            s, out, back = arm.section, np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
-            found.append([s.A_h, s.A_r, s.P_hM, s.P_rM, s.c_ph * out, s.c_pr * back, s.c_th * back, s.c_tr * out,
-                          0.0 if arm.regeneration == "none" else s.c_a * u_a])
+            s, out, back = (
+                arm.section,
+                np.minimum(np.maximum(u_c, 0.0), 1.0),
+                np.minimum(np.maximum(-u_c, 0.0), 1.0),
+            )
+            found.append(
+                [
+                    s.A_h,
+                    s.A_r,
+                    s.P_hM,
+                    s.P_rM,
+                    s.c_ph * out,
+                    s.c_pr * back,
+                    s.c_th * back,
+                    s.c_tr * out,
+                    0.0 if arm.regeneration == "none" else s.c_a * u_a,
+                ]
+            )
         return found
 
     @property
@@ -249,7 +332,7 @@ class MeteredArms(System):
 
     def _motion(self, x, u):
         """(arm, θ, θ̇, x) of each, f̄, and velocities of the rods."""
-        parts = [(a, *x[3 * j: 3 * j + 3]) for j, a in enumerate(self.arms)]
+        parts = [(a, *x[3 * j : 3 * j + 3]) for j, a in enumerate(self.arms)]
         held = [a.held(θ, θ̇, p) for a, θ, θ̇, p in parts]
         if len(parts) == 1 and parts[0][0].regeneration == "none":
             v = [closed.Λ(self.rows(u)[0], self.supply, parts[0][0].B, held[0])]
@@ -259,7 +342,7 @@ class MeteredArms(System):
 
     def rhs(self, t, x, u):
         rates = []
-        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms):]):
+        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms) :]):
             rates += [θ̇, a.torque(θ, f_bar + a.B * v, f_ey, self.g) / a.inertia, v]
         return rates
 
@@ -280,15 +363,23 @@ class MeteredArms(System):
     def powers(self, t, x, u):
         """Power into the arms and what lies between rod and arm, by cause (W); their sum is d(stored)/dt."""
         found = []
-        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms):]):
-            found += [(f_bar + a.B * v) * v, -a.B * (v - a.lever(θ) * θ̇) ** 2, a.L_f * np.cos(θ) * θ̇ * f_ey]
+        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms) :]):
+            found += [
+                (f_bar + a.B * v) * v,
+                -a.B * (v - a.lever(θ) * θ̇) ** 2,
+                a.L_f * np.cos(θ) * θ̇ * f_ey,
+            ]
         return found
 
     def stored(self, t, x, u):
         """Kinetic and potential energy of the arms, energy of what lies between rod and arm, J."""
         energy = 0.0
         for j, a in enumerate(self.arms):
-            θ, θ̇, p = x[3 * j: 3 * j + 3]
-            energy = (energy + 0.5 * a.inertia * θ̇ * θ̇ + a.M * self.g * a.L_g * np.sin(θ)
-                      + 0.5 * a.K * (p - a.length(θ)) ** 2)
+            θ, θ̇, p = x[3 * j : 3 * j + 3]
+            energy = (
+                energy
+                + 0.5 * a.inertia * θ̇ * θ̇
+                + a.M * self.g * a.L_g * np.sin(θ)
+                + 0.5 * a.K * (p - a.length(θ)) ** 2
+            )
         return energy

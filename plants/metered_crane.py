@@ -68,18 +68,24 @@ class MeteredCrane(System):
     name: str = "crane with independent metering"
     pump: Pump = Pump(Q=100e-3 / 60, P_M=175e5)
     u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.05
-    P_hM: Annotated[float, Unit("Pa"), "reliefs of all head sides, above the tank", positive] = 250e5
+    P_hM: Annotated[float, Unit("Pa"), "reliefs of all head sides, above the tank", positive] = (
+        250e5
+    )
     P_rM: Annotated[float, Unit("Pa"), "reliefs of all rod sides, above the tank", positive] = 250e5
     V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = 5e-3
     G: Annotated[float, Unit("m^3/(s Pa)"), "slope of the pump's relief", positive] = 5e-9
     τ: Annotated[float, Unit("s"), "B_j/K_j, damping of the oil in the cylinders", positive] = 10e-3
 
-    shorthand: ClassVar[tuple[Shorthand, ...]] = (Shorthand("of", Annotated[str, "name of a shipped crane"], ("crane",), _shipped),)
+    shorthand: ClassVar[tuple[Shorthand, ...]] = (
+        Shorthand("of", Annotated[str, "name of a shipped crane"], ("crane",), _shipped),
+    )
 
     def __post_init__(self):
         check_bounds(self)
         if not isinstance(self.crane, Manipulator):
-            raise ValueError(f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive")
+            raise ValueError(
+                f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive"
+            )
 
     # ---- who is who -------------------------------------------------------------------------------------------------
     @property
@@ -105,12 +111,20 @@ class MeteredCrane(System):
     @property
     def circuit(self) -> Circuit:
         """The valve circuit, its sections named like the cylinders."""
-        return Circuit(tuple(Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *k) for label, c, k in
-                             zip(self.labels, self.cylinders, self._orifices())), self.pump)
+        return Circuit(
+            tuple(
+                Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *k)
+                for label, c, k in zip(self.labels, self.cylinders, self._orifices())
+            ),
+            self.pump,
+        )
 
     def _orifices(self):
         """k_ph, k_pr, k_th, k_tr fully open, m³/(s √Pa)."""
-        return [[k * c.valve.u_max for k in (c.valve.c_p1, c.valve.c_p2, c.valve.c_n1, c.valve.c_n2)] for c in self.cylinders]
+        return [
+            [k * c.valve.u_max for k in (c.valve.c_p1, c.valve.c_p2, c.valve.c_n1, c.valve.c_n2)]
+            for c in self.cylinders
+        ]
 
     def stiffness(self) -> list:
         """K_j, N/m: of the oil shut in at half stroke."""
@@ -137,38 +151,61 @@ class MeteredCrane(System):
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
     def states(self):
-        rods = [Signal(f"rod_{k}", "m", f"{s.name} piston as the valves have put it")
-                for k, s in zip(self.labels, self.crane.segments)]
+        rods = [
+            Signal(f"rod_{k}", "m", f"{s.name} piston as the valves have put it")
+            for k, s in zip(self.labels, self.crane.segments)
+        ]
         rubs = [s for k, c in zip(self.labels, self.cylinders) for s in c.friction.states(k)]
-        return (*self.crane.states[: 2 * self.n], *rods, Signal("P", "Pa", "pressure of the pump"), *rubs)
+        return (
+            *self.crane.states[: 2 * self.n],
+            *rods,
+            Signal("P", "Pa", "pressure of the pump"),
+            *rubs,
+        )
 
     @property
     def inputs(self):
-        own = [Signal(f"u_c_{k}", "1", f"{s.name} command") for k, s in zip(self.labels, self.crane.segments)]
+        own = [
+            Signal(f"u_c_{k}", "1", f"{s.name} command")
+            for k, s in zip(self.labels, self.crane.segments)
+        ]
         return (*own, *(s for s in self.crane.inputs if s.name.startswith("f_D")))
 
     @property
     def outputs(self):
         known = {s.name: s for s in (*self.states, *self.crane.outputs)}
         pistons = [known[name] for name in self.task_names("piston")]
-        oil = [Signal(f"f_K_{k}", "N", f"{s.name} force of the oil as a spring, K (p − x)")
-               for k, s in zip(self.labels, self.crane.segments)]
-        return (*self.crane.states[: 2 * self.n], known["P"], *(s for s in pistons if s.name not in self.joint_names), *oil)
+        oil = [
+            Signal(f"f_K_{k}", "N", f"{s.name} force of the oil as a spring, K (p − x)")
+            for k, s in zip(self.labels, self.crane.segments)
+        ]
+        return (
+            *self.crane.states[: 2 * self.n],
+            known["P"],
+            *(s for s in pistons if s.name not in self.joint_names),
+            *oil,
+        )
 
     @property
     def monitors(self):
         found = []
         for k, s in zip(self.labels, self.crane.segments):
-            found += [Signal(f"f_{k}", "N", f"{s.name} force of the valves"), Signal(f"P_h_{k}", "Pa", f"{s.name} head side"),
-                      Signal(f"P_r_{k}", "Pa", f"{s.name} rod side"), Signal(f"Q_p_{k}", "m^3/s", f"{s.name} flow from the pump")]
+            found += [
+                Signal(f"f_{k}", "N", f"{s.name} force of the valves"),
+                Signal(f"P_h_{k}", "Pa", f"{s.name} head side"),
+                Signal(f"P_r_{k}", "Pa", f"{s.name} rod side"),
+                Signal(f"Q_p_{k}", "m^3/s", f"{s.name} flow from the pump"),
+            ]
         tool = [s for s in self.crane.monitors if s.name.startswith("tcp_")]
-        return (*self.outputs[2 * self.n + 1:], *found, *tool)
+        return (*self.outputs[2 * self.n + 1 :], *found, *tool)
 
     @property
     def stiff(self):
         """Joint rates: smooth Coulomb friction makes them fast near rest; and bristles."""
-        return (*("d" + name for name in self.joint_names),
-                *(name for k, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(k)))
+        return (
+            *("d" + name for name in self.joint_names),
+            *(name for k, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(k)),
+        )
 
     @property
     def pressure_names(self):
@@ -176,7 +213,15 @@ class MeteredCrane(System):
 
     @property
     def power_names(self):
-        return ("pump", "bleed", "relief", *(f"{way}_{k}" for k in self.labels for way in ("in", "out")), "oil", "friction", "tip")
+        return (
+            "pump",
+            "bleed",
+            "relief",
+            *(f"{way}_{k}" for k in self.labels for way in ("in", "out")),
+            "oil",
+            "friction",
+            "tip",
+        )
 
     cuts_commands = True  # an opening beyond fully open is none
 
@@ -193,16 +238,39 @@ class MeteredCrane(System):
         """Strokes, suction, reliefs, the pump's relief when it takes all of Q, commands."""
         strokes = tuple(s for s in self.crane.machine_limits() if s.kind == "stroke")
         top = self.pump.P_M + self.pump.Q / self.G
-        pump = Limit("pressure of the pump", ("P",), -inf, top, "Pa", "pressure", "the pump's relief with all of Q", "pump.P_M")
-        return (*strokes, *chamber_limits(self.pressure_names, *self.pressure_limits), pump, *command_limits(self))
+        pump = Limit(
+            "pressure of the pump",
+            ("P",),
+            -inf,
+            top,
+            "Pa",
+            "pressure",
+            "the pump's relief with all of Q",
+            "pump.P_M",
+        )
+        return (
+            *strokes,
+            *chamber_limits(self.pressure_names, *self.pressure_limits),
+            pump,
+            *command_limits(self),
+        )
 
     def holding(self, x, u):
         """Cylinder forces at rest against what the sides bear at the pump's relief."""
         whole, given = self._whole(x, u)
         needs = [h.needs for h in self.crane.holding(whole, given)]
         words = f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
-        return tuple(Holding(f"cylinder {k} ({s.name})", f, *self.circuit.bears(j, self.u_b), "N", words, "pump.P_M")
-                     for j, (k, s, f) in enumerate(zip(self.labels, self.segments, needs)))
+        return tuple(
+            Holding(
+                f"cylinder {k} ({s.name})",
+                f,
+                *self.circuit.bears(j, self.u_b),
+                "N",
+                words,
+                "pump.P_M",
+            )
+            for j, (k, s, f) in enumerate(zip(self.labels, self.segments, needs))
+        )
 
     @property
     def pressure_limits(self):
@@ -252,7 +320,13 @@ class MeteredCrane(System):
         f_c, _ = self.crane.inverse_dynamics(q, [0.0] * self.n, [0.0] * self.n)
         x, _, _ = self.crane.cylinder_motion(q, [0.0] * self.n)
         rods = [float(at + f / K) for at, f, K in zip(x, f_c, self.stiffness())]
-        return [*map(float, q), *[0.0] * self.n, *rods, self.idle(), *[0.0] * (len(self.states) - 3 * self.n - 1)]
+        return [
+            *map(float, q),
+            *[0.0] * self.n,
+            *rods,
+            self.idle(),
+            *[0.0] * (len(self.states) - 3 * self.n - 1),
+        ]
 
     def idle(self) -> float:
         """P with all valves shut, Pa: Q = k_b √P + G (P − P_M)⁺."""
@@ -270,8 +344,23 @@ class MeteredCrane(System):
         """As `Circuit.rows`, for commands u."""
         found = []
         for c, (k_ph, k_pr, k_th, k_tr), u_c in zip(self.cylinders, self._orifices(), u):
-            out, back = np.minimum(np.maximum(u_c, 0.0), 1.0), np.minimum(np.maximum(-u_c, 0.0), 1.0)
-            found.append([c.A_a, c.A_b, self.P_hM, self.P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0])
+            out, back = (
+                np.minimum(np.maximum(u_c, 0.0), 1.0),
+                np.minimum(np.maximum(-u_c, 0.0), 1.0),
+            )
+            found.append(
+                [
+                    c.A_a,
+                    c.A_b,
+                    self.P_hM,
+                    self.P_rM,
+                    k_ph * out,
+                    k_pr * back,
+                    k_th * back,
+                    k_tr * out,
+                    0.0,
+                ]
+            )
         return found
 
     @property
@@ -284,17 +373,17 @@ class MeteredCrane(System):
         m, n = self.crane, self.n
         spools = sum(len(c.valve.spool_states("")) for c in self.cylinders)
         weight = list(m.defaults().values())
-        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n: n + 3], *[0.0] * 3]
-        return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1:]], given
+        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n : n + 3], *[0.0] * 3]
+        return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1 :]], given
 
     def springs(self, x, at) -> list:
         """K (p − x) of each cylinder, N: the valves' force f behind a filter of time constant τ, as τ d(K s)/dt + K s = f."""
-        return [K * (p - a) for K, p, a in zip(self.stiffness(), x[2 * self.n: 3 * self.n], at)]
+        return [K * (p - a) for K, p, a in zip(self.stiffness(), x[2 * self.n : 3 * self.n], at)]
 
     def motion(self, x, u) -> Motion:
         """What the valves do."""
         n = self.n
-        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
+        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
         K, rows = self.stiffness(), self.rows(u)
         B = [self.τ * k for k in K]
         held = [g - b * d for g, b, d in zip(self.springs(x, at), B, xd)]
@@ -303,17 +392,28 @@ class MeteredCrane(System):
             w = shared.way(row, self.supply)
             own, taken, _ = shared.moved(w, shared.fixed(w, b, h), b, P)
             v, Q_p = [*v, w.σ * own], [*Q_p, taken]
-        return Motion(at, xd, v, [h + b * w for h, b, w in zip(held, B, v)], rows, P, Q_p, k_b * np.sqrt(P),
-                      self.G * np.maximum(P - P_M, 0.0))
+        return Motion(
+            at,
+            xd,
+            v,
+            [h + b * w for h, b, w in zip(held, B, v)],
+            rows,
+            P,
+            Q_p,
+            k_b * np.sqrt(P),
+            self.G * np.maximum(P - P_M, 0.0),
+        )
 
     def rhs(self, t, x, u):
         n, m, (whole, given) = self.n, self.motion(x, u), self._whole(x, u)
         parts, (_, base, tip) = self.crane.split(whole), self.crane.surroundings(given)
         f_c = [f - r for f, r in zip(m.f, self.crane.friction(parts, m.xd))]
         qdd = self.crane.forward_dynamics(parts.q, parts.qd, f_c, base, tip)
-        rubs = [r for c, v, z in zip(self.cylinders, m.xd, parts.rub) for r in c.friction.rate(v, z)]
+        rubs = [
+            r for c, v, z in zip(self.cylinders, m.xd, parts.rub) for r in c.friction.rate(v, z)
+        ]
         left = self.pump.Q - m.Q_b - m.Q_M - sum(m.Q_p)
-        return [*x[n: 2 * n], *qdd, *m.v, self.crane.oil.β / self.V_p * left, *rubs]
+        return [*x[n : 2 * n], *qdd, *m.v, self.crane.oil.β / self.V_p * left, *rubs]
 
     def guards(self, t, x, u):
         """Where the pump's relief opens, Pa."""
@@ -321,14 +421,19 @@ class MeteredCrane(System):
 
     def out(self, t, x):
         n = self.n
-        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
-        return [*x[: 2 * n], x[3 * n], *(a for a, k in zip(at, self.labels) if not k.startswith("t")), *self.springs(x, at)]
+        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
+        return [
+            *x[: 2 * n],
+            x[3 * n],
+            *(a for a, k in zip(at, self.labels) if not k.startswith("t")),
+            *self.springs(x, at),
+        ]
 
     def monitor(self, t, x, u):
         m, shown = self.motion(x, u), []
         for row, v, f, Q_p in zip(m.rows, m.v, m.f, m.Q_p):
             shown += [f, *shared.pressures(row, self.supply, v, f, m.P), Q_p]
-        return [*self.out(t, x)[2 * self.n + 1:], *shown, *self.crane.tool(x[: self.n])]
+        return [*self.out(t, x)[2 * self.n + 1 :], *shown, *self.crane.tool(x[: self.n])]
 
     # ---- energy -----------------------------------------------------------------------------------------------------
     def powers(self, t, x, u):
@@ -347,6 +452,10 @@ class MeteredCrane(System):
     def stored(self, t, x, u):
         """Kinetic and potential energy of the crane, energy of the oil in its cylinders and in the pump's line, J."""
         n, (whole, given) = self.n, self._whole(x, u)
-        at, _, _ = self.crane.cylinder_motion(x[:n], x[n: 2 * n])
-        oil = sum(0.5 * K * (p - a) ** 2 for K, p, a in zip(self.stiffness(), x[2 * n: 3 * n], at))
-        return self.crane.stored(t, whole, given) + oil + 0.5 * self.V_p / self.crane.oil.β * x[3 * n] ** 2
+        at, _, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
+        oil = sum(0.5 * K * (p - a) ** 2 for K, p, a in zip(self.stiffness(), x[2 * n : 3 * n], at))
+        return (
+            self.crane.stored(t, whole, given)
+            + oil
+            + 0.5 * self.V_p / self.crane.oil.β * x[3 * n] ** 2
+        )

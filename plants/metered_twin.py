@@ -59,7 +59,9 @@ class MeteredTwin(System):
     V_h: Annotated[float, Unit("m^3"), "volume of each head side with its hose", positive] = 10e-3
     V_r: Annotated[float, Unit("m^3"), "volume of each rod side with its hose", positive] = 6e-3
     V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = 3e-3
-    G: Annotated[float, Unit("m^3/(s Pa)"), "slope of reliefs and suction checks", positive] = 2.5e-6
+    G: Annotated[float, Unit("m^3/(s Pa)"), "slope of reliefs and suction checks", positive] = (
+        2.5e-6
+    )
     w: Annotated[float, Unit("Pa"), "width of the roots at zero pressure drop", positive] = 1e3
 
     def __post_init__(self):
@@ -73,7 +75,11 @@ class MeteredTwin(System):
     @property
     def states(self):
         sides = (("h", "head"), ("r", "rod"))
-        own = [Signal(f"P_{key}_{name}", "Pa", f"{side} side of arm {name}") for name in self.names for key, side in sides]
+        own = [
+            Signal(f"P_{key}_{name}", "Pa", f"{side} side of arm {name}")
+            for name in self.names
+            for key, side in sides
+        ]
         return (*self.of.states, *own, Signal("P", "Pa", "pressure of the pump"))
 
     @property
@@ -86,7 +92,9 @@ class MeteredTwin(System):
 
     @property
     def monitors(self):
-        return tuple(s for s in self.of.monitors if s.name not in (*self.pressure_names, "P", "r_P"))
+        return tuple(
+            s for s in self.of.monitors if s.name not in (*self.pressure_names, "P", "r_P")
+        )
 
     @property
     def pressure_names(self):
@@ -94,7 +102,12 @@ class MeteredTwin(System):
 
     @property
     def power_names(self):
-        return ("pump", "bleed", "relief", *(f"{valve}_{n}" for n in self.names for valve in (*_VALVES, "element", "tip")))
+        return (
+            "pump",
+            "bleed",
+            "relief",
+            *(f"{valve}_{n}" for n in self.names for valve in (*_VALVES, "element", "tip")),
+        )
 
     @property
     def adaptive(self):
@@ -112,7 +125,10 @@ class MeteredTwin(System):
     @property
     def loop_rate(self) -> float:
         """As of `MeteredArms`, K in series with the oil shut in."""
-        oil = [self.β * (a.section.A_h**2 / self.V_h + a.section.A_r**2 / self.V_r) for a in self.of.arms]
+        oil = [
+            self.β * (a.section.A_h**2 / self.V_h + a.section.A_r**2 / self.V_r)
+            for a in self.of.arms
+        ]
         return self.of.borne([a.K * k / (a.K + k) for a, k in zip(self.of.arms, oil)])
 
     def limits(self):
@@ -131,8 +147,16 @@ class MeteredTwin(System):
     def machine_limits(self):
         """Those of the arms, and the pump's relief when it takes all of Q."""
         pump = self.of.pump
-        own = Limit("pressure of the pump", ("P",), -inf, pump.P_M + pump.Q / self.G, "Pa", "pressure",
-                    "the pump's relief with all of Q", "of.pump.P_M")
+        own = Limit(
+            "pressure of the pump",
+            ("P",),
+            -inf,
+            pump.P_M + pump.Q / self.G,
+            "Pa",
+            "pressure",
+            "the pump's relief with all of Q",
+            "of.pump.P_M",
+        )
         return (*self.of.machine_limits(), own)
 
     def holding(self, x, u):
@@ -169,27 +193,49 @@ class MeteredTwin(System):
     def section(self, row, P, P_h, P_r) -> Flows:
         """Flows of one section with its row as `Circuit.rows` has it."""
         one_way = lambda dp: root(np.maximum(dp, 0.0), self.w)
-        return Flows(row[4] * one_way(P - P_h), row[5] * one_way(P - P_r), row[6] * root(P_h, self.w), row[7] * root(P_r, self.w),
-                     row[8] * one_way(P_r - P_h), self.limited(P_h, row[2]), self.limited(P_r, row[3]))
+        return Flows(
+            row[4] * one_way(P - P_h),
+            row[5] * one_way(P - P_r),
+            row[6] * root(P_h, self.w),
+            row[7] * root(P_r, self.w),
+            row[8] * one_way(P_r - P_h),
+            self.limited(P_h, row[2]),
+            self.limited(P_r, row[3]),
+        )
 
     def _parts(self, x, u):
         """Of each arm: arm, row, θ, θ̇, x, P_h, P_r, f, v, flows; and P, flows through bleed and relief."""
         n, P, found = len(self.names), x[-1], []
         for j, (a, row) in enumerate(zip(self.of.arms, self.of.rows(u))):
-            θ, θ̇, p = x[3 * j: 3 * j + 3]
-            P_h, P_r = x[3 * n + 2 * j: 3 * n + 2 * j + 2]
+            θ, θ̇, p = x[3 * j : 3 * j + 3]
+            P_h, P_r = x[3 * n + 2 * j : 3 * n + 2 * j + 2]
             f = row[0] * P_h - row[1] * P_r
-            found.append((a, row, θ, θ̇, p, P_h, P_r, f, (f - a.held(θ, θ̇, p)) / a.B, self.section(row, P, P_h, P_r)))
+            found.append(
+                (
+                    a,
+                    row,
+                    θ,
+                    θ̇,
+                    p,
+                    P_h,
+                    P_r,
+                    f,
+                    (f - a.held(θ, θ̇, p)) / a.B,
+                    self.section(row, P, P_h, P_r),
+                )
+            )
         _, P_M, k_b = self.of.supply
         return found, P, k_b * root(P, self.w), self.G * np.maximum(P - P_M, 0.0)
 
     def rhs(self, t, x, u):
         parts, P, Q_b, Q_M = self._parts(x, u)
         moved, filled, left = [], [], self.of.pump.Q - Q_b - Q_M
-        for (a, row, θ, θ̇, _, _, _, f, v, q), f_ey in zip(parts, u[-len(self.names):]):
+        for (a, row, θ, θ̇, _, _, _, f, v, q), f_ey in zip(parts, u[-len(self.names) :]):
             moved += [θ̇, a.torque(θ, f, f_ey, self.of.g) / a.inertia, v]
-            filled += [self.β / self.V_h * (q.Q_ph - q.Q_th + q.Q_a - q.Q_ho - row[0] * v),
-                       self.β / self.V_r * (q.Q_pr - q.Q_tr - q.Q_a - q.Q_ro + row[1] * v)]
+            filled += [
+                self.β / self.V_h * (q.Q_ph - q.Q_th + q.Q_a - q.Q_ho - row[0] * v),
+                self.β / self.V_r * (q.Q_pr - q.Q_tr - q.Q_a - q.Q_ro + row[1] * v),
+            ]
             left = left - q.Q_ph - q.Q_pr
         return [*moved, *filled, self.β / self.V_p * left]
 
@@ -207,9 +253,18 @@ class MeteredTwin(System):
         """W, by cause: the pump's, what each valve takes, what lies between rod and arm takes, and the tip's."""
         parts, P, Q_b, Q_M = self._parts(x, u)
         found = [self.of.pump.Q * P, -Q_b * P, -Q_M * P]
-        for (a, _, θ, θ̇, _, P_h, P_r, _, v, q), f_ey in zip(parts, u[-len(self.names):]):
-            found += [-q.Q_ph * (P - P_h), -q.Q_pr * (P - P_r), -q.Q_th * P_h, -q.Q_tr * P_r, -q.Q_a * (P_r - P_h),
-                      -q.Q_ho * P_h, -q.Q_ro * P_r, -a.B * (v - a.lever(θ) * θ̇) ** 2, a.L_f * np.cos(θ) * θ̇ * f_ey]
+        for (a, _, θ, θ̇, _, P_h, P_r, _, v, q), f_ey in zip(parts, u[-len(self.names) :]):
+            found += [
+                -q.Q_ph * (P - P_h),
+                -q.Q_pr * (P - P_r),
+                -q.Q_th * P_h,
+                -q.Q_tr * P_r,
+                -q.Q_a * (P_r - P_h),
+                -q.Q_ho * P_h,
+                -q.Q_ro * P_r,
+                -a.B * (v - a.lever(θ) * θ̇) ** 2,
+                a.L_f * np.cos(θ) * θ̇ * f_ey,
+            ]
         return found
 
     def stored(self, t, x, u):
@@ -217,6 +272,6 @@ class MeteredTwin(System):
         n, P = len(self.names), x[-1]
         oil = self.V_p * P * P
         for j in range(n):
-            P_h, P_r = x[3 * n + 2 * j: 3 * n + 2 * j + 2]
+            P_h, P_r = x[3 * n + 2 * j : 3 * n + 2 * j + 2]
             oil = oil + self.V_h * P_h * P_h + self.V_r * P_r * P_r
         return self.of.stored(t, x[: 3 * n], u) + oil / (2 * self.β)

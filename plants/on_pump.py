@@ -67,7 +67,7 @@ class OnPump(System):
     def supply(self, x):
         """p_s at a state as the machine takes it: one, or one for each cylinder."""
         k = len(self.lines)
-        return x[-1] if k == 1 else list(x[len(x) - k:])
+        return x[-1] if k == 1 else list(x[len(x) - k :])
 
     def supplied(self, x) -> Manipulator:
         """The machine at the supply pressures of state x."""
@@ -83,7 +83,9 @@ class OnPump(System):
         parts = m.split(x)
         for c, voltage, (p_a, p_b), s in zip(m.cylinders, u, parts.p, parts.spool):
             o = c.valve.opening(c.valve.spool(s, voltage)) / w
-            found.append(m.p_r + (p_a - m.p_r) * np.clip(o, 0.0, 1.0) + (p_b - m.p_r) * np.clip(-o, 0.0, 1.0))
+            found.append(
+                m.p_r + (p_a - m.p_r) * np.clip(o, 0.0, 1.0) + (p_b - m.p_r) * np.clip(-o, 0.0, 1.0)
+            )
         return found
 
     # ---- the contract -----------------------------------------------------------------------------------------------
@@ -104,7 +106,10 @@ class OnPump(System):
 
     @property
     def monitors(self):
-        return (*self.machine.monitors, *(Signal(f"p_L{line}", "Pa", "highest pressure that is felt") for line in self.lines))
+        return (
+            *self.machine.monitors,
+            *(Signal(f"p_L{line}", "Pa", "highest pressure that is felt") for line in self.lines),
+        )
 
     @property
     def stiff(self):
@@ -133,7 +138,7 @@ class OnPump(System):
 
     def rhs(self, t, x, u):
         own = self.own(x)
-        rates = [(aim - p) / self.τ for aim, p in zip(self.aims(x, u), x[len(own):])]
+        rates = [(aim - p) / self.τ for aim, p in zip(self.aims(x, u), x[len(own) :])]
         return [*self.supplied(x).rhs(t, own, u), *rates]
 
     def guards(self, t, x, u):
@@ -141,7 +146,7 @@ class OnPump(System):
 
     def out(self, t, x):
         own = self.own(x)
-        return [*self.machine.out(t, own), *x[len(own):]]
+        return [*self.machine.out(t, own), *x[len(own) :]]
 
     def monitor(self, t, x, u):
         return [*self.supplied(x).monitor(t, self.own(x), u), *self.felt(x, u)]

@@ -111,18 +111,27 @@ class PlanarCrane:
         for name, triangle, c in zip(("lift", "tilt"), (self.lift, self.tilt), self.cylinders):
             low, high = abs(triangle.a - triangle.b), triangle.a + triangle.b
             if not low < triangle.d_0 < triangle.d_0 + c.stroke < high:
-                raise ValueError(f"{name}: {triangle.d_0:g} … {triangle.d_0 + c.stroke:g} m pin to pin is outside "
-                                 f"({low:.4g}, {high:.4g}) m, what its sides allow")
+                raise ValueError(
+                    f"{name}: {triangle.d_0:g} … {triangle.d_0 + c.stroke:g} m pin to pin is outside "
+                    f"({low:.4g}, {high:.4g}) m, what its sides allow"
+                )
 
     # ---- geometry ---------------------------------------------------------------------------------------------------
     def joint_range(self) -> list[tuple[float, float]]:
         """(low, high) of q_1, q_2, q_3 between retracted and extended cylinders."""
-        turns = [(t.angle(0.0), t.angle(c.stroke)) for t, c in zip((self.lift, self.tilt), self.cylinders)]
+        turns = [
+            (t.angle(0.0), t.angle(c.stroke))
+            for t, c in zip((self.lift, self.tilt), self.cylinders)
+        ]
         return [*turns, (0.0, self.cylinders[2].stroke)]
 
     def pistons(self, q):
         """x of the three cylinders, m."""
-        return [self.lift.length(q[0]) - self.lift.d_0, self.tilt.length(q[1]) - self.tilt.d_0, q[2]]
+        return [
+            self.lift.length(q[0]) - self.lift.d_0,
+            self.tilt.length(q[1]) - self.tilt.d_0,
+            q[2],
+        ]
 
     def levers(self, q):
         """dx/dq, joint by joint."""
@@ -132,7 +141,10 @@ class PlanarCrane:
         """r (5), (6), m."""
         c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
         ℓ = self.L_2 + q[2]
-        return [self.origin[0] + self.L_1 * c1 + ℓ * c2 - self.h * s2, self.origin[1] + self.L_1 * s1 + ℓ * s2 + self.h * c2]
+        return [
+            self.origin[0] + self.L_1 * c1 + ℓ * c2 - self.h * s2,
+            self.origin[1] + self.L_1 * s1 + ℓ * s2 + self.h * c2,
+        ]
 
     def stretch(self, r, q_3):
         """cos of the angle between the links that tip and q_3 ask for; beyond ±1 the tip is out of reach."""
@@ -165,7 +177,10 @@ class PlanarCrane:
 
         qd = [*rates(rd[0] - c2 * u, rd[1] - s2 * u), u]
         ω1, ω2 = qd[0], qd[0] + qd[1]
-        bias = [-(ω1**2) * self.L_1 * c1 - ω2**2 * x2 - 2 * u * ω2 * s2, -(ω1**2) * self.L_1 * s1 - ω2**2 * y2 + 2 * u * ω2 * c2]
+        bias = [
+            -(ω1**2) * self.L_1 * c1 - ω2**2 * x2 - 2 * u * ω2 * s2,
+            -(ω1**2) * self.L_1 * s1 - ω2**2 * y2 + 2 * u * ω2 * c2,
+        ]
         qdd = [*rates(rdd[0] - bias[0] - c2 * w, rdd[1] - bias[1] - s2 * w), w]
         return q, qd, qdd
 
@@ -179,7 +194,9 @@ class PlanarCrane:
         at1, at2, at3 = (one.r, one.s), (two.r, two.s), (ℓ + three.r, three.s)
 
         def acceleration(c, s, ω, α, r, p):  # of a point (r, p) in a frame turning with ω, α
-            return -α * (r * s + p * c) - ω**2 * (r * c - p * s), α * (r * c - p * s) - ω**2 * (r * s + p * c)
+            return -α * (r * s + p * c) - ω**2 * (r * c - p * s), α * (r * c - p * s) - ω**2 * (
+                r * s + p * c
+            )
 
         def moment(c, s, r, p, f):
             return (r * c - p * s) * f[1] - (r * s + p * c) * f[0]
@@ -197,10 +214,16 @@ class PlanarCrane:
             return X + along * c2 - across * s2, Y + along * s2 + across * c2
 
         X, Y = acceleration(c1, s1, ω1, α1, *at1)
-        f1, f2, f3 = (one.mass * X, one.mass * (Y + self.g)), force(two.mass, at2), sliding(three.mass, at3)
+        f1, f2, f3 = (
+            (one.mass * X, one.mass * (Y + self.g)),
+            force(two.mass, at2),
+            sliding(three.mass, at3),
+        )
         f4, at4 = sliding(self.load, (ℓ, self.h)), (ℓ, self.h)
         push = (f3[0] + f4[0]) * c2 + (f3[1] + f4[1]) * s2
-        T2 = (two.inertia + three.inertia) * α2 + sum(moment(c2, s2, *at, f) for at, f in ((at2, f2), (at3, f3), (at4, f4)))
+        T2 = (two.inertia + three.inertia) * α2 + sum(
+            moment(c2, s2, *at, f) for at, f in ((at2, f2), (at3, f3), (at4, f4))
+        )
         outer = (f2[0] + f3[0] + f4[0], f2[1] + f3[1] + f4[1])
         T1 = one.inertia * α1 + moment(c1, s1, *at1, f1) + T2 + moment(c1, s1, self.L_1, 0.0, outer)
         return [T1 / self.lift.lever(q[0]), T2 / self.tilt.lever(q[1]), push]
@@ -213,8 +236,11 @@ def read_planar(path: str | os.PathLike) -> PlanarCrane:
     """The planar crane in a file with a `crane:` section and, if it likes, `sources:`; InputError with file and line."""
     root = read(path)
     if not isinstance(root.value, dict) or "crane" not in root.value:
-        raise root.error("a planar crane's file needs a crane: section", key="crane",
-                         mend="write 'crane:' above its keys, indented")
+        raise root.error(
+            "a planar crane's file needs a crane: section",
+            key="crane",
+            mend="write 'crane:' above its keys, indented",
+        )
     for key, child in root.value.items():
         if key not in ("crane", "sources"):
             raise unknown(child, key, ("crane", "sources"))
@@ -230,5 +256,8 @@ def planar_cranes() -> tuple[str, ...]:
 def planar_crane(name: str = "hiab-reduced") -> PlanarCrane:
     """The shipped planar crane called `name`."""
     if name not in planar_cranes():
-        raise InputError(f"no planar crane called {name[:60]!r} is shipped", mend=f"choose from {', '.join(planar_cranes())}")
+        raise InputError(
+            f"no planar crane called {name[:60]!r} is shipped",
+            mend=f"choose from {', '.join(planar_cranes())}",
+        )
     return read_planar(FOLDER / f"{name}.yaml")

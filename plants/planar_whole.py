@@ -19,7 +19,10 @@ from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle
 from plants.shipped import machine
 from workbench.errors import InputError
 
-SPEEDS, ACCELERATIONS = (0.10, 0.10, 0.25), (0.20, 0.20, 0.50)  # of lift, tilt, extension: assumed, as in hiab-reduced.yaml
+SPEEDS, ACCELERATIONS = (
+    (0.10, 0.10, 0.25),
+    (0.20, 0.20, 0.50),
+)  # of lift, tilt, extension: assumed, as in hiab-reduced.yaml
 
 
 def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCrane:
@@ -29,29 +32,57 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
     """
     kinds = [s.prismatic is not None for s in machine.structures]
     if kinds != [False, True]:
-        raise InputError(f"{machine.name}: a planar crane has a lift, a tilt and an extension, in this order",
-                         mend="plan for a machine of two revolute segments, the second followed by a prismatic one")
+        raise InputError(
+            f"{machine.name}: a planar crane has a lift, a tilt and an extension, in this order",
+            mend="plan for a machine of two revolute segments, the second followed by a prismatic one",
+        )
     low = [r[0] for r in machine.joint_range()]
     if low[0] > 0 or low[1] > 0:
-        raise InputError(f"{machine.name}: a joint has its cylinder on the other side (its pose is positive)",
-                         mend="plan for a machine with joint positions in (−π, 0)")
+        raise InputError(
+            f"{machine.name}: a joint has its cylinder on the other side (its pose is positive)",
+            mend="plan for a machine with joint positions in (−π, 0)",
+        )
     q = [-pi / 2, -pi / 2, 0.0]
     p1, p2 = chain.reach(machine.structures, machine.geometry(q), machine.base.R, machine.base.r)
     at1, at2, tip, axis = p1["B1"].r, p2["B1"].r, p2["E2"].r, p2["B5"].R
     if max(abs(axis[6]), abs(p1["B1"].R[6]), abs(p2["B1"].R[6]), abs(p2["B1"].R[7])) > 1e-9:
-        raise InputError(f"{machine.name}: its extension leaves the plane of its links", mend="plan for a planar machine")
+        raise InputError(
+            f"{machine.name}: its extension leaves the plane of its links",
+            mend="plan for a planar machine",
+        )
     θ1, θ2 = np.arctan2(at2[1] - at1[1], at2[0] - at1[0]), np.arctan2(axis[3], axis[0])
     X, Y = _seen(tip, at2, θ2)
     one, two = machine.structures[0].revolute, machine.structures[1].revolute
     slide = machine.structures[1].prismatic
     L_1 = float(np.hypot(at2[0] - at1[0], at2[1] - at1[1]))
-    bodies = (_lump([(p1["B1"], one.arm), (p2["B0"], two.link)], at1, θ1),
-              _lump([(p2["B1"], two.arm), (p2["P2"], slide.tube)], at2, θ2),
-              _lump([(p2["B5"], slide.rod), (p2["P3"], slide.object), (p2["E2"], machine.payload)], at2, θ2, -X))
+    bodies = (
+        _lump([(p1["B1"], one.arm), (p2["B0"], two.link)], at1, θ1),
+        _lump([(p2["B1"], two.arm), (p2["P2"], slide.tube)], at2, θ2),
+        _lump(
+            [(p2["B5"], slide.rod), (p2["P3"], slide.object), (p2["E2"], machine.payload)],
+            at2,
+            θ2,
+            -X,
+        ),
+    )
     turned = [(one, q[0] + pi - θ1), (two, q[1] + pi - (θ2 - θ1))]
     lift, tilt = (Triangle(s.L, s.L1, s.x0, _folded(float(φ))) for s, φ in turned)
-    cylinders = tuple(Actuator(c.bore, c.rod, c.stroke, v, a) for c, v, a in zip(machine.cylinders, v_max, a_max))
-    return PlanarCrane(machine.name, (float(at1[0]), float(at1[1])), L_1, X, lift, tilt, cylinders, bodies, Y, 0.0, machine.g)
+    cylinders = tuple(
+        Actuator(c.bore, c.rod, c.stroke, v, a) for c, v, a in zip(machine.cylinders, v_max, a_max)
+    )
+    return PlanarCrane(
+        machine.name,
+        (float(at1[0]), float(at1[1])),
+        L_1,
+        X,
+        lift,
+        tilt,
+        cylinders,
+        bodies,
+        Y,
+        0.0,
+        machine.g,
+    )
 
 
 def _folded(angle: float) -> float:
@@ -106,7 +137,9 @@ class WholeCrane:
         return self.machine.inverse_dynamics(self.positions(q), list(qd), list(qdd))[0]
 
 
-def whole_crane(name: str, whole: bool = True, change: Callable = lambda plant: plant) -> WholeCrane | PlanarCrane:
+def whole_crane(
+    name: str, whole: bool = True, change: Callable = lambda plant: plant
+) -> WholeCrane | PlanarCrane:
     """The crane of a shipped machine after `change`, with its own dynamics or lumped into three bodies."""
     made = change(machine(name).plant)
     if not isinstance(made, Manipulator):

@@ -22,7 +22,9 @@ def of_crane(crane) -> dict[str, Scale]:
     angles = [high - low for name, (low, high) in ranges if name.startswith("q")]
     speeds = [_crane_speed(c, p - crane.p_r) for c in cylinders]
     found = {
-        "energy": Scale(p * volume, f"supply {p / 1e5:g} bar × {1e3 * volume:.3g} l of the cylinders"),
+        "energy": Scale(
+            p * volume, f"supply {p / 1e5:g} bar × {1e3 * volume:.3g} l of the cylinders"
+        ),
         "pressure": Scale(p, "supply pressure"),
         "force": Scale(min(p * c.A_b for c in cylinders), "supply pressure × smallest rod side"),
         "length": Scale(min(c.stroke for c in cylinders), "shortest stroke"),
@@ -30,7 +32,9 @@ def of_crane(crane) -> dict[str, Scale]:
     }
     if angles:
         found["angle"] = Scale(min(angles), "smallest range of a joint, stroke end to stroke end")
-        found["rate"] = Scale(min(speeds) * min(angles) / found["length"].value, "that speed, by range and stroke")
+        found["rate"] = Scale(
+            min(speeds) * min(angles) / found["length"].value, "that speed, by range and stroke"
+        )
     return found
 
 
@@ -47,10 +51,15 @@ def of_metered_crane(plant) -> dict[str, Scale]:
     P, cylinders = plant.pump.P_M, plant.cylinders
     volume = sum(c.A_a * c.stroke for c in cylinders) + plant.V_p
     found = of_crane(plant.crane)
-    speed = Scale(min(plant.velocity_gains), "slowest rod, fully open at the pump's relief, without load")
+    speed = Scale(
+        min(plant.velocity_gains), "slowest rod, fully open at the pump's relief, without load"
+    )
     share = speed.value / found["velocity"].value
     found |= {
-        "energy": Scale(P * volume, f"pump's relief {P / 1e5:g} bar × {1e3 * volume:.3g} l of cylinders and pump's line"),
+        "energy": Scale(
+            P * volume,
+            f"pump's relief {P / 1e5:g} bar × {1e3 * volume:.3g} l of cylinders and pump's line",
+        ),
         "pressure": Scale(P, "pump's relief"),
         "force": Scale(min(P * c.A_b for c in cylinders), "pump's relief × smallest rod side"),
         "velocity": speed,
@@ -64,17 +73,26 @@ def of_arms(plant) -> dict[str, Scale]:
     """`MeteredArms`: cylinders and motors behind the pump's relief; a motor's rod turns."""
     P, arms = plant.pump.P_M, plant.arms
     ranges = [high - low for low, high in plant.joint_range()]
-    found = {"pressure": Scale(P, "pump's relief"), "angle": Scale(min(ranges), "smallest range of an arm")}
+    found = {
+        "pressure": Scale(P, "pump's relief"),
+        "angle": Scale(min(ranges), "smallest range of an arm"),
+    }
     travels = [_travel(a, span) for a, span in zip(arms, ranges)]
     volume = sum(a.section.A_h * travel for a, travel in zip(arms, travels))
-    found["energy"] = Scale(P * volume, f"pump's relief {P / 1e5:g} bar × {1e3 * volume:.3g} l of all actuators")
+    found["energy"] = Scale(
+        P * volume, f"pump's relief {P / 1e5:g} bar × {1e3 * volume:.3g} l of all actuators"
+    )
     turning = [hasattr(a, "i") for a in arms]
     for turns, push, travel in ((False, "force", "length"), (True, "torque", None)):
         own = [(a, s) for a, s, t in zip(arms, travels, turning) if t is turns]
         if own:
-            found[push] = Scale(min(P * a.section.A_r for a, _ in own), "pump's relief × smallest rod side")
+            found[push] = Scale(
+                min(P * a.section.A_r for a, _ in own), "pump's relief × smallest rod side"
+            )
         if own and travel:
-            found[travel] = Scale(min(s for _, s in own), "shortest way of a rod over the range of its arm")
+            found[travel] = Scale(
+                min(s for _, s in own), "shortest way of a rod over the range of its arm"
+            )
     gain = plant.velocity_gain
     if not any(turning):
         found["velocity"] = Scale(gain, "rods fully open at the pump's relief, without load")
@@ -91,9 +109,12 @@ def _travel(arm, span: float) -> float:
 def of_four_bar(plant) -> dict[str, Scale]:
     """A `FourBar`: one cylinder behind a throttle."""
     found = of_circuits([plant.circuit])
-    (low, high), = plant.joint_range()
+    ((low, high),) = plant.joint_range()
     angle = Scale(float(high - low), "range of the crank, stroke end to stroke end")
-    rate = Scale(found["velocity"].value * angle.value / found["length"].value, "that speed, by range and stroke")
+    rate = Scale(
+        found["velocity"].value * angle.value / found["length"].value,
+        "that speed, by range and stroke",
+    )
     return found | {"angle": angle, "rate": rate}
 
 
@@ -105,7 +126,9 @@ def of_circuits(circuits: Sequence) -> dict[str, Scale]:
     return {
         "energy": Scale(energy, "pressure of the pump × volume of the cylinders"),
         "pressure": Scale(min(c.p_P for c in circuits), "pressure of the pump"),
-        "force": Scale(min(c.p_P * c.A_3 for c in circuits), "pressure of the pump × smallest rod side"),
+        "force": Scale(
+            min(c.p_P * c.A_3 for c in circuits), "pressure of the pump × smallest rod side"
+        ),
         "length": Scale(min(strokes), "shortest stroke"),
         "velocity": Scale(min(speeds), "slowest cylinder, valve fully open, without load"),
     }
@@ -117,18 +140,30 @@ def of_mechanism(plant) -> dict[str, Scale]:
     if circuits:
         return of_circuits(circuits)
     found = {}
-    strong = [(a, a.drive.limit) for a in plant.actuators if a.drive.inputs(a.name) and a.drive.limit is not None]
+    strong = [
+        (a, a.drive.limit)
+        for a in plant.actuators
+        if a.drive.inputs(a.name) and a.drive.limit is not None
+    ]
     for unit, push, way in (("N", "force", "length"), ("N m", "torque", "angle")):
         own = [(a, limit) for a, limit in strong if a.drive.inputs(a.name)[0].unit == unit]
-        spans = [a.longest - a.shortest for a, _ in own if a.longest is not None and a.shortest is not None]
+        spans = [
+            a.longest - a.shortest
+            for a, _ in own
+            if a.longest is not None and a.shortest is not None
+        ]
         if own:
-            found[push] = Scale(min(limit for _, limit in own), f"smallest largest {push} of an actuator")
+            found[push] = Scale(
+                min(limit for _, limit in own), f"smallest largest {push} of an actuator"
+            )
         if spans:
             found[way] = Scale(min(spans), "shortest span of an actuator")
         if own and len(spans) == len(own):
             energy = sum(limit * span for (_, limit), span in zip(own, spans))
             before = found["energy"].value if "energy" in found else 0.0
-            found["energy"] = Scale(before + energy, "largest forces of the actuators × their spans")
+            found["energy"] = Scale(
+                before + energy, "largest forces of the actuators × their spans"
+            )
     return found
 
 
@@ -152,6 +187,7 @@ def of_ieha(plant) -> dict[str, Scale]:
 def of_linear_actuator(plant) -> dict[str, Scale]:
     """A `LinearActuator`: it has no stroke; how far it goes in a second at full valve stands for it."""
     speed = plant.K * plant.X_max
-    return {"length": Scale(speed * SECOND, "way in a second with the micro-valve fully open"),
-            "velocity": Scale(speed, "speed with the micro-valve fully open")}
-
+    return {
+        "length": Scale(speed * SECOND, "way in a second with the micro-valve fully open"),
+        "velocity": Scale(speed, "speed with the micro-valve fully open"),
+    }

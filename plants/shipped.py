@@ -22,7 +22,16 @@ from workbench.errors import InputError
 from workbench.yaml_input import Node, read
 
 FOLDER = Path(__file__).parent / "parameters"
-PLANTS = Manipulator | IEHA | LinearActuator | FourBar | Mechanism | MeteredArms | MeteredTwin | MeteredCrane
+PLANTS = (
+    Manipulator
+    | IEHA
+    | LinearActuator
+    | FourBar
+    | Mechanism
+    | MeteredArms
+    | MeteredTwin
+    | MeteredCrane
+)
 
 
 class Machine(NamedTuple):
@@ -43,29 +52,45 @@ def machine(name: str) -> Machine:
     """The shipped machine called `name`; InputError with the nearest names when there is none."""
     if name not in machines():
         near = difflib.get_close_matches(name, machines(), 2)
-        raise InputError(f"no machine called {name[:60]!r} is shipped",
-                         mend=f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(machines())}")
+        raise InputError(
+            f"no machine called {name[:60]!r} is shipped",
+            mend=f"did you mean {' or '.join(near)}?"
+            if near
+            else f"choose from {', '.join(machines())}",
+        )
     return read_machine(FOLDER / f"{name}.yaml")
 
 
 def like(plant: Any) -> Any | None:
     """The shipped machine of the same kind and name; None where there is none."""
     found = (machine(name).plant for name in machines())
-    return next((other for other in found if type(other) is type(plant) and other.name == plant.name), None)
+    return next(
+        (other for other in found if type(other) is type(plant) and other.name == plant.name), None
+    )
 
 
 def read_machine(path: str | os.PathLike) -> Machine:
     """The machine in a file with a `plant:` section and, if it likes, `sources:`."""
     root = read(path)
     if not isinstance(root.value, dict) or "plant" not in root.value:
-        raise root.error("a machine's file needs a plant: section", key="plant",
-                         mend="write 'plant:' above its keys, indented")
+        raise root.error(
+            "a machine's file needs a plant: section",
+            key="plant",
+            mend="write 'plant:' above its keys, indented",
+        )
     for key, child in root.value.items():
         if key not in ("plant", "sources"):
-            raise child.error("a machine's file has plant: and sources: only", key=key,
-                              mend="put it in the file that names this machine")
+            raise child.error(
+                "a machine's file has plant: and sources: only",
+                key=key,
+                mend="put it in the file that names this machine",
+            )
     plant, provenance = build_plant(root.value["plant"])
-    return Machine(plant, MappingProxyType(provenance), MappingProxyType(read_sources(root.value.get("sources"))))
+    return Machine(
+        plant,
+        MappingProxyType(provenance),
+        MappingProxyType(read_sources(root.value.get("sources"))),
+    )
 
 
 def build_plant(node: Node) -> tuple[Any, dict[str, Provenance]]:
@@ -80,9 +105,14 @@ def read_sources(node: Node | None) -> dict[str, str]:
     if node is None or node.value is None:
         return {}
     if not isinstance(node.value, dict):
-        raise node.error(f"expected a mapping name → source, got {node.words}", key="sources",
-                         mend="write 'Name: full title'")
+        raise node.error(
+            f"expected a mapping name → source, got {node.words}",
+            key="sources",
+            mend="write 'Name: full title'",
+        )
     for key, child in node.value.items():
         if not isinstance(child.value, str):
-            raise child.error(f"expected text, got {child.words}", key=f"sources.{key}", mend="put it in quotes")
+            raise child.error(
+                f"expected text, got {child.words}", key=f"sources.{key}", mend="put it in quotes"
+            )
     return {key: child.value for key, child in node.value.items()}

@@ -12,37 +12,64 @@ from workbench.log import Log
 from .metering import MOST, VALVES, behind, course, of, states, turns, words
 from .tables import percent, quantity
 
-SPENT = {"ph": "pump to head", "pr": "pump to rod", "th": "head to tank", "tr": "rod to tank", "a": "regeneration",
-         "hR": VALVES["hR"], "rR": VALVES["rR"]}
-TWIN = SPENT | {"h_limits": "head relief and suction check", "r_limits": "rod relief and suction check"}
+SPENT = {
+    "ph": "pump to head",
+    "pr": "pump to rod",
+    "th": "head to tank",
+    "tr": "rod to tank",
+    "a": "regeneration",
+    "hR": VALVES["hR"],
+    "rR": VALVES["rR"],
+}
+TWIN = SPENT | {
+    "h_limits": "head relief and suction check",
+    "r_limits": "rod relief and suction check",
+}
 DROP = 10e5  # Pa, at which the sizes of valves are given
 
 
 def facts(log: Log | None, plant) -> dict:
     """Each section's sizes; each valve with its share of time and when it first opened; where the pump's energy went."""
     has = behind(plant)
-    made = {"sections": sections(plant), "valves": [], "spent": [], "several": False, "kind": "" if has is None else kind(plant),
-            "regenerates": has is not None and any(has.regenerates)}
+    made = {
+        "sections": sections(plant),
+        "valves": [],
+        "spent": [],
+        "several": False,
+        "kind": "" if has is None else kind(plant),
+        "regenerates": has is not None and any(has.regenerates),
+    }
     if course(log, plant) is None:
         return made
     found, total = states(log, plant), float(log.time[-1] - log.time[0])
     for valve, is_open in found.open.items():
         first = quantity(float(found.t[is_open.argmax()]), "s", 4) if is_open.any() else "–"
         share = float(found.lasts[is_open].sum()) / total
-        made["valves"].append([words(plant, valve), percent(share) if is_open.any() else "never", first])
+        made["valves"].append(
+            [words(plant, valve), percent(share) if is_open.any() else "never", first]
+        )
     return made | {"spent": spent(log, plant), "several": len(has.names) > 1}
 
 
 def kind(plant) -> str:
     """What is in balance at every instant: "all", "chambers" (oil in the pump's line), "volumes" of oil being states."""
-    return "chambers" if isinstance(plant, MeteredCrane) else "volumes" if isinstance(plant, MeteredTwin) else "all"
+    return (
+        "chambers"
+        if isinstance(plant, MeteredCrane)
+        else "volumes"
+        if isinstance(plant, MeteredTwin)
+        else "all"
+    )
 
 
 def sections(plant) -> list[list[str]]:
     """[cylinder, areas of head and rod side, their reliefs, flows of the four valves fully open at `DROP`]."""
     has, rows = behind(plant), []
     for title, s in zip(has.titles, has.circuit.sections) if has is not None else ():
-        sizes = [quantity(1e6 * A, "1", 3) + "\u00a0cm³/rad" if turns(s) else quantity(A, "m^2", 3) for A in (s.A_h, s.A_r)]
+        sizes = [
+            quantity(1e6 * A, "1", 3) + "\u00a0cm³/rad" if turns(s) else quantity(A, "m^2", 3)
+            for A in (s.A_h, s.A_r)
+        ]
         limits = [quantity(P, "Pa", 3) for P in (s.P_hM, s.P_rM)]
         flows = [quantity(c * DROP**0.5, "m^3/s", 3) for c in (s.c_ph, s.c_pr, s.c_th, s.c_tr)]
         rows.append([title or ("motor" if turns(s) else "cylinder"), *sizes, *limits, *flows])
@@ -53,7 +80,11 @@ def spent(log: Log, plant) -> list[list[str]]:
     """[where, energy, share of the pump's] of all that is not zero."""
     energy = energies(log, plant)
     pump = energy.get("given by the pump", 0.0)
-    return [[where, quantity(E, "J", 3), percent(E / pump)] for where, E in energy.items() if pump > 0.0 and abs(E) > 1e-6 * pump]
+    return [
+        [where, quantity(E, "J", 3), percent(E / pump)]
+        for where, E in energy.items()
+        if pump > 0.0 and abs(E) > 1e-6 * pump
+    ]
 
 
 def energies(log: Log, plant) -> dict[str, float]:
@@ -66,10 +97,18 @@ def energies(log: Log, plant) -> dict[str, float]:
     powers = valve_powers(plant, log, every=max(1, len(log.time) // MOST))
     t = powers.pop("t")
     energy = {key: float(np.trapezoid(p, t)) for key, p in powers.items()}
-    found = {"given by the pump": energy["pump"], "bleed": energy["bleed"], "pump relief": energy["pR"]}
+    found = {
+        "given by the pump": energy["pump"],
+        "bleed": energy["bleed"],
+        "pump relief": energy["pR"],
+    }
     has = behind(plant)
-    return found | {of(what, title): energy[f"{key}_{name}"] for name, title in zip(has.names, has.titles)
-                    for key, what in {"rod": "work on the rod", **SPENT}.items() if f"{key}_{name}" in energy}
+    return found | {
+        of(what, title): energy[f"{key}_{name}"]
+        for name, title in zip(has.names, has.titles)
+        for key, what in {"rod": "work on the rod", **SPENT}.items()
+        if f"{key}_{name}" in energy
+    }
 
 
 def _taken(log, name, where=slice(None)) -> float:
@@ -80,7 +119,11 @@ def _taken(log, name, where=slice(None)) -> float:
 def _common(log, plant) -> tuple[dict[str, float], list[float]]:
     """Pump, bleed, pump relief; work on each rod."""
     run = course(log, plant)
-    found = {"given by the pump": -_taken(log, "pump"), "bleed": _taken(log, "bleed"), "pump relief": _taken(log, "relief")}
+    found = {
+        "given by the pump": -_taken(log, "pump"),
+        "bleed": _taken(log, "bleed"),
+        "pump relief": _taken(log, "relief"),
+    }
     return found, [float(np.trapezoid(f * v, log.time)) for f, v in zip(run.f.T, run.v.T)]
 
 
@@ -95,8 +138,11 @@ def _twin(log, plant) -> dict[str, float]:
     found, work = _common(log, plant)
     for name, title, W in zip(has.names, has.titles, work):
         found[of("work on the rod", title)] = W
-        found |= {of(what, title): _taken(log, f"{key}_{name}") for key, what in TWIN.items()
-                  if f"{key}_{name}" in plant.power_names}
+        found |= {
+            of(what, title): _taken(log, f"{key}_{name}")
+            for key, what in TWIN.items()
+            if f"{key}_{name}" in plant.power_names
+        }
     return _closed(found, "stored in the oil")
 
 
@@ -104,13 +150,23 @@ def _crane(log, plant) -> dict[str, float]:
     """Out of a cylinder oil passes the valve to the tank, and a relief while that is open."""
     has, run = behind(plant), course(log, plant)
     found, work = _common(log, plant)
-    for j, (name, title, section, W) in enumerate(zip(has.names, has.titles, has.circuit.sections, work)):
+    for j, (name, title, section, W) in enumerate(
+        zip(has.names, has.titles, has.circuit.sections, work)
+    ):
         u_c = run.u_c[:-1, j]
-        relieved = np.any([log.array(f"P_{side}_{name}")[:-1] >= top * (1 - 1e-9)
-                           for side, top in (("h", section.P_hM), ("r", section.P_rM))], axis=0)
-        found |= {of("work on the rod", title): W, of("pump to head", title): _taken(log, f"in_{name}", u_c > 0),
-                  of("pump to rod", title): _taken(log, f"in_{name}", u_c <= 0),
-                  of("head to tank", title): _taken(log, f"out_{name}", (u_c < 0) & ~relieved),
-                  of("rod to tank", title): _taken(log, f"out_{name}", (u_c >= 0) & ~relieved),
-                  of("out while a relief is open", title): _taken(log, f"out_{name}", relieved)}
+        relieved = np.any(
+            [
+                log.array(f"P_{side}_{name}")[:-1] >= top * (1 - 1e-9)
+                for side, top in (("h", section.P_hM), ("r", section.P_rM))
+            ],
+            axis=0,
+        )
+        found |= {
+            of("work on the rod", title): W,
+            of("pump to head", title): _taken(log, f"in_{name}", u_c > 0),
+            of("pump to rod", title): _taken(log, f"in_{name}", u_c <= 0),
+            of("head to tank", title): _taken(log, f"out_{name}", (u_c < 0) & ~relieved),
+            of("rod to tank", title): _taken(log, f"out_{name}", (u_c >= 0) & ~relieved),
+            of("out while a relief is open", title): _taken(log, f"out_{name}", relieved),
+        }
     return _closed(found, "stored in the pump’s line")

@@ -49,16 +49,23 @@ def check_animation(path: str | os.PathLike, plant: Any) -> Picture:
     """How `plant` will be drawn; InputError for a file that is neither .gif nor .svg, and for a plant that cannot be drawn."""
     kind = os.path.splitext(os.fspath(path))[1].lower()
     if kind not in KINDS:
-        raise InputError(f"an animation is a .gif or .svg, not {kind or 'a file without ending'}", file=os.fspath(path),
-                         mend="name it so that it ends in .gif or .svg")
+        raise InputError(
+            f"an animation is a .gif or .svg, not {kind or 'a file without ending'}",
+            file=os.fspath(path),
+            mend="name it so that it ends in .gif or .svg",
+        )
     drawn = picture(plant)
     if drawn is None:
-        raise InputError(f"{type(plant).__name__} has no bodies that could be drawn",
-                         mend="animate a crane, arms behind valves, a four-bar or a mechanism; for others write --csv and plot it")
+        raise InputError(
+            f"{type(plant).__name__} has no bodies that could be drawn",
+            mend="animate a crane, arms behind valves, a four-bar or a mechanism; for others write --csv and plot it",
+        )
     return drawn
 
 
-def animate(path: str | os.PathLike, plant: Any, log: Log, *, width: int = 480, speed: float | None = None) -> None:
+def animate(
+    path: str | os.PathLike, plant: Any, log: Log, *, width: int = 480, speed: float | None = None
+) -> None:
     """Write the run in `log` of `plant` as a moving picture, whole or not at all; the ending says which kind.
 
     width: of the picture in pixels. speed: seconds of the run that pass in one second; None: 1 for runs up to 15 s, more for
@@ -73,13 +80,20 @@ def animate(path: str | os.PathLike, plant: Any, log: Log, *, width: int = 480, 
     write_atomic(path, lambda stream: stream.write(made))
 
 
-def film(drawn: Picture, log: Log, every: float, width: int = 480, speed: float | None = None) -> Film:
+def film(
+    drawn: Picture, log: Log, every: float, width: int = 480, speed: float | None = None
+) -> Film:
     """Frames of a run, one each `every` seconds of watching; what a run did after it blew up is left out."""
     if missing := [name for name in drawn.names if name not in log]:
-        raise InputError(f"log: {missing[0]!r} is not in it, so the machine's positions are not known",
-                         mend="give the log of a run of this machine")
+        raise InputError(
+            f"log: {missing[0]!r} is not in it, so the machine's positions are not known",
+            mend="give the log of a run of this machine",
+        )
     if not width >= 64 or (speed is not None and not 0 < speed < np.inf):
-        raise InputError(f"animation: width {width}, speed {speed}", mend="at least 64 pixels, and a speed greater than zero")
+        raise InputError(
+            f"animation: width {width}, speed {speed}",
+            mend="at least 64 pixels, and a speed greater than zero",
+        )
     q = drawn.positions(log)
     sound = np.isfinite(q).all(1) & (np.abs(q - q[0]) < 100.0).all(1)  # rad, m
     last = len(q) - 1 if sound.all() else int(np.argmin(sound)) - 1
@@ -90,26 +104,45 @@ def film(drawn: Picture, log: Log, every: float, width: int = 480, speed: float 
     t = log.time[0] + np.linspace(0.0, length, max(2, round(length / speed / every) + 1))
     chosen = np.clip(np.searchsorted(log.time, t - 1e-9), 0, last)
     outlines = [drawn.at(q[i]) for i in chosen]
-    tool = np.stack([log.array(n)[: last + 1] for n in ("tcp_x", "tcp_y")], 1) if "tcp_x" in log and "tcp_y" in log else None
+    tool = (
+        np.stack([log.array(n)[: last + 1] for n in ("tcp_x", "tcp_y")], 1)
+        if "tcp_x" in log and "tcp_y" in log
+        else None
+    )
     return _scaled(drawn, outlines, t, tool, width, speed)
 
 
 def _scaled(drawn, outlines, t, tool, width, speed) -> Film:
     """From metres to pixels."""
     seen = [s.points for o in outlines for s in o.strokes] + ([] if tool is None else [tool])
-    points = np.vstack([*seen, drawn.stands + [drawn.foot, 0.0], drawn.stands - [drawn.foot, 0.3 * drawn.foot]])
+    points = np.vstack(
+        [*seen, drawn.stands + [drawn.foot, 0.0], drawn.stands - [drawn.foot, 0.3 * drawn.foot]]
+    )
     low, high = points.min(0), points.max(0)
     size = (width - 2 * MARGIN) / max(high[0] - low[0], 0.5 * (high[1] - low[1]), 1e-9)
     height = int(np.ceil((high[1] - low[1]) * size + 2 * MARGIN + BAR))
     aside = 0.5 * (width - 2 * MARGIN - (high[0] - low[0]) * size)
-    put = lambda p: None if p is None else np.stack([MARGIN + aside + (p[..., 0] - low[0]) * size,
-                                                      MARGIN + (high[1] - p[..., 1]) * size], -1)
-    frames = [Outline([s._replace(points=put(s.points)) for s in o.strokes], put(o.pins), put(o.tip), []) for o in outlines]
-    return Film(t, frames, put(tool), put(drawn.stands), drawn.foot * size, (int(width), height), speed)
+    put = lambda p: (
+        None
+        if p is None
+        else np.stack(
+            [MARGIN + aside + (p[..., 0] - low[0]) * size, MARGIN + (high[1] - p[..., 1]) * size],
+            -1,
+        )
+    )
+    frames = [
+        Outline([s._replace(points=put(s.points)) for s in o.strokes], put(o.pins), put(o.tip), [])
+        for o in outlines
+    ]
+    return Film(
+        t, frames, put(tool), put(drawn.stands), drawn.foot * size, (int(width), height), speed
+    )
 
 
 def _words(made: Film) -> str:
-    return format_quantity(float(made.t[-1]), "s", 4) + (f", × {made.speed:.3g}" if made.speed != 1 else "")
+    return format_quantity(float(made.t[-1]), "s", 4) + (
+        f", × {made.speed:.3g}" if made.speed != 1 else ""
+    )
 
 
 def _ground(made: Film) -> list[np.ndarray]:
@@ -117,7 +150,9 @@ def _ground(made: Film) -> list[np.ndarray]:
     w, lines = made.foot, []
     for x, y in made.stands:
         lines.append(np.array([[x - w, y], [x + w, y]]))
-        lines += [np.array([[at, y], [at - 0.2 * w, y + 0.24 * w]]) for at in np.linspace(x - w, x + w, 7)]
+        lines += [
+            np.array([[at, y], [at - 0.2 * w, y + 0.24 * w]]) for at in np.linspace(x - w, x + w, 7)
+        ]
     return lines
 
 
@@ -134,8 +169,12 @@ def gif(made: Film) -> bytes:
     palette = images[0].quantize(16, method=Image.Quantize.MEDIANCUT)
     shown = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     stream = io.BytesIO()
-    each = 10 * max(2, round(100 * made.seconds / (len(shown) - 1)))  # GIF counts hundredths of a second
-    shown[0].save(stream, "GIF", save_all=True, append_images=shown[1:], duration=each, loop=0, disposal=1)
+    each = 10 * max(
+        2, round(100 * made.seconds / (len(shown) - 1))
+    )  # GIF counts hundredths of a second
+    shown[0].save(
+        stream, "GIF", save_all=True, append_images=shown[1:], duration=each, loop=0, disposal=1
+    )
     return stream.getvalue()
 
 
@@ -169,7 +208,9 @@ def _frame(made: Film, k: int):
     base, end = height - 0.5 * BAR, width - MARGIN - 120
     line(np.array([[MARGIN, base], [end, base]]), FAINT, 2)
     line(np.array([[MARGIN, base], [MARGIN + done * (end - MARGIN), base]]), STYLES["case"][0], 2)
-    font = ImageFont.truetype(os.path.join(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), 11 * FINE)
+    font = ImageFont.truetype(
+        os.path.join(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), 11 * FINE
+    )
     pen.text((FINE * (end + 8), FINE * base), f"{made.t[k]:.1f} of {_words(made)}", INK, font, "lm")
     return image.resize((width, height), Image.Resampling.BOX)
 
@@ -186,31 +227,48 @@ def svg(made: Film) -> bytes:
     width, height = made.pixels
     scale, base, end = width / 480, made.pixels[1] - 0.5 * BAR, width - MARGIN - 120
     dur = f'dur="{made.seconds:.3f}s" repeatCount="indefinite"'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-             f'fill="none" stroke-linecap="round" stroke-linejoin="round">',
-             f'<rect width="{width}" height="{height}" fill="white"/>',
-             f'<path stroke="{INK}" stroke-width="{0.8 * scale:.2f}" d="{"".join(_d(g) for g in _ground(made))}"/>']
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'fill="none" stroke-linecap="round" stroke-linejoin="round">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<path stroke="{INK}" stroke-width="{0.8 * scale:.2f}" d="{"".join(_d(g) for g in _ground(made))}"/>',
+    ]
     if made.path is not None:
         thin = made.path[:: max(1, len(made.path) // 600)]
         parts.append(f'<path stroke="{ORANGE}" stroke-width="{1.2 * scale:.2f}" d="{_d(thin)}"/>')
 
     def moving(ds, look):
         still = len(set(ds)) == 1
-        parts.append(f'<path {look} d="{ds[0]}"' + ("/>" if still else
-                     f'><animate attributeName="d" {dur} values="{";".join(ds)}"/></path>'))
+        parts.append(
+            f'<path {look} d="{ds[0]}"'
+            + (
+                "/>"
+                if still
+                else f'><animate attributeName="d" {dur} values="{";".join(ds)}"/></path>'
+            )
+        )
 
     for kind in sorted({s.kind for s in made.frames[0].strokes}, key=lambda kind: STYLES[kind][3]):
         color, _, w, _ = STYLES[kind]
         fill = f' fill="{PLATE}"' if kind == "plate" else ""
-        ds = ["".join(_d(s.points, kind == "plate") for s in f.strokes if s.kind == kind) for f in made.frames]
+        ds = [
+            "".join(_d(s.points, kind == "plate") for s in f.strokes if s.kind == kind)
+            for f in made.frames
+        ]
         moving(ds, f'stroke="{color}" stroke-width="{1.3 * w * scale:.2f}"{fill}')
     dots = ["".join(f"M{x:.1f} {y:.1f}h0" for x, y in f.pins) for f in made.frames]
     for color, w in ((INK, 7.0), ("white", 5.0)):
         moving(dots, f'stroke="{color}" stroke-width="{w * scale:.2f}"')
     if made.frames[0].tip is not None:
-        moving([f"M{f.tip[0]:.1f} {f.tip[1]:.1f}h0" for f in made.frames], f'stroke="{ORANGE}" stroke-width="{7 * scale:.2f}"')
+        moving(
+            [f"M{f.tip[0]:.1f} {f.tip[1]:.1f}h0" for f in made.frames],
+            f'stroke="{ORANGE}" stroke-width="{7 * scale:.2f}"',
+        )
     parts.append(f'<path stroke="{FAINT}" stroke-width="2" d="M{MARGIN} {base}H{end}"/>')
-    moving([f"M{MARGIN} {base}H{MARGIN + 0.01}", f"M{MARGIN} {base}H{end}"], f'stroke="{STYLES["case"][0]}" stroke-width="2"')
+    moving(
+        [f"M{MARGIN} {base}H{MARGIN + 0.01}", f"M{MARGIN} {base}H{end}"],
+        f'stroke="{STYLES["case"][0]}" stroke-width="2"',
+    )
     look = f'font-family="sans-serif" font-size="11" fill="{INK}"'
     parts += [f'<text x="{end + 8}" y="{base + 4}" {look}>{_words(made)}</text>', "</svg>"]
     return "\n".join(parts).encode()

@@ -46,7 +46,9 @@ def decades(ax, count: int = 4, low: bool = True):
         bottom = max(bottom, 1e-12 * top, 1e-4 * max(float(np.median(y)) for y in shown))
         ax.set_ylim(bottom, top)
     narrow = top / bottom < 50
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1))
+    ax.yaxis.set_major_locator(
+        LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=count + 1)
+    )
     written = (lambda value, _: typeset(f"{value:g}")) if narrow else _power_of_ten
     ax.yaxis.set_major_formatter(FuncFormatter(written))
     ax.yaxis.set_minor_locator(NullLocator())
@@ -65,8 +67,16 @@ def mirrored(axis, values, linear: float, count: int = 3):
 
     first, last = int(np.ceil(np.log10(linear))), int(np.floor(np.log10(np.abs(values).max())))
     powers = [10.0**n for n in range(last, first - 1, -max(1, -(-(last - first + 1) // count)))]
-    axis.set_major_locator(FixedLocator([0.0, *(side * p for side in (-1, 1) for p in powers if (side * values > 0).any())]))
-    axis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == 0 else ("−" if v < 0 else "") + _power_of_ten(abs(v))))
+    axis.set_major_locator(
+        FixedLocator(
+            [0.0, *(side * p for side in (-1, 1) for p in powers if (side * values > 0).any())]
+        )
+    )
+    axis.set_major_formatter(
+        FuncFormatter(
+            lambda v, _: "0" if v == 0 else ("−" if v < 0 else "") + _power_of_ten(abs(v))
+        )
+    )
     axis.set_minor_locator(NullLocator())
 
 
@@ -75,15 +85,25 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def _power_of_ten(value, _=None) -> str:
     n = round(float(np.log10(value))) if value > 0 else 0
-    return f"{10.0 ** n:g}" if -2 <= n <= 2 else "10" + str(n).translate(_RAISED)
+    return f"{10.0**n:g}" if -2 <= n <= 2 else "10" + str(n).translate(_RAISED)
 
 
 def level(ax, value, name):
     """A dashed line at `value`, with its name at the right end."""
     ax.axhline(value, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
     if name:
-        ax.annotate(name, (1.0, value), (0, 2), ("axes fraction", "data"), textcoords="offset points", ha="right",
-                    va="bottom", fontsize=7, color="#666666", annotation_clip=False)
+        ax.annotate(
+            name,
+            (1.0, value),
+            (0, 2),
+            ("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=7,
+            color="#666666",
+            annotation_clip=False,
+        )
 
 
 def unit_label(ax, unit: str):

@@ -58,10 +58,21 @@ def errors(found):
 def data(content: Compared, drawn: list[str]) -> dict:
     """What the template prints."""
     found = content.found
-    made = [[tables.wrapped(what), *(tables.typeset(tables.wrapped(cell)) for cell in cells)] for what, cells in rows(found)]
-    return {"title": " · ".join(clean(e.label, 40) for e in found.entries), "short": "Comparison", "date": clean(content.date, 40),
-            "labels": [clean(e.label, 40) for e in found.entries], "rows": made, "notes": [tables.wrapped(n) for n in found.notes],
-            "claims": claims(found), "command": clean(content.command), "figures": drawn}
+    made = [
+        [tables.wrapped(what), *(tables.typeset(tables.wrapped(cell)) for cell in cells)]
+        for what, cells in rows(found)
+    ]
+    return {
+        "title": " · ".join(clean(e.label, 40) for e in found.entries),
+        "short": "Comparison",
+        "date": clean(content.date, 40),
+        "labels": [clean(e.label, 40) for e in found.entries],
+        "rows": made,
+        "notes": [tables.wrapped(n) for n in found.notes],
+        "claims": claims(found),
+        "command": clean(content.command),
+        "figures": drawn,
+    }
 
 
 def claims(found) -> list[list[str]]:
@@ -74,7 +85,13 @@ def claims(found) -> list[list[str]]:
     for key, answers in seen.items():
         alike = len({claim for claim, _ in answers.values()}) == 1
         title = next(iter(answers.values()))[0] if alike else key.replace("-", " ")
-        cells = ["–" if e.label not in answers else answers[e.label][1] if alike else ": ".join(reversed(answers[e.label]))
-                 for e in found.entries]
+        cells = [
+            "–"
+            if e.label not in answers
+            else answers[e.label][1]
+            if alike
+            else ": ".join(reversed(answers[e.label]))
+            for e in found.entries
+        ]
         made.append([tables.wrapped(title), *map(tables.wrapped, cells)])
     return made

@@ -22,8 +22,13 @@ from .plan import planned
 from .style import clean, drawing, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
-THEORY = {"VDC": "vdc", "PID": "pid", "MPC": "mpc", "ForcePosition": "force-position",  # controller → page with its argument
-          "MeteredVDC": "metered-vdc"}
+THEORY = {
+    "VDC": "vdc",
+    "PID": "pid",
+    "MPC": "mpc",
+    "ForcePosition": "force-position",  # controller → page with its argument
+    "MeteredVDC": "metered-vdc",
+}
 LONGEST_FILE = 40_000  # characters of the case file that are printed
 
 
@@ -69,11 +74,31 @@ class Content:
     command: str = ""
 
     def __post_init__(self):
-        known = {"ledger", "assumptions", "sample_time", "delay", "eigenvalues", "margins", "loops", "statistics", "sensitivity",
-                 "model", "tracking", "limits", "solver", "hypotheses", "region", "sector", "previews", "returns"}
+        known = {
+            "ledger",
+            "assumptions",
+            "sample_time",
+            "delay",
+            "eigenvalues",
+            "margins",
+            "loops",
+            "statistics",
+            "sensitivity",
+            "model",
+            "tracking",
+            "limits",
+            "solver",
+            "hypotheses",
+            "region",
+            "sector",
+            "previews",
+            "returns",
+        }
         if odd := sorted(set(self.analysis) - known):
-            raise InputError(f"report: there is no analysis called {odd[0]!r}",
-                             mend=f"choose from {', '.join(sorted(known))}")
+            raise InputError(
+                f"report: there is no analysis called {odd[0]!r}",
+                mend=f"choose from {', '.join(sorted(known))}",
+            )
 
     @classmethod
     def of(cls, case, study, date: str = "", command: str = "") -> Content:
@@ -85,13 +110,27 @@ class Content:
         analysis = dict(study.analysis)
         if study.run is not None and (tracked := analysis.get("tracking")):
             analysis["previews"] = previews(study.run, tracked["settle"])
-        return cls(title(case), f"Is the loop in {name} stable, how far from the edge, and what would break first?",
-                   tuple(study.verdicts), study.log, case.text, case.plant, case.controller,
-                   {where: (origin.tag, origin.source, origin.note) for where, origin in case.provenance.items()},
-                   analysis, date, command)
+        return cls(
+            title(case),
+            f"Is the loop in {name} stable, how far from the edge, and what would break first?",
+            tuple(study.verdicts),
+            study.log,
+            case.text,
+            case.plant,
+            case.controller,
+            {
+                where: (origin.tag, origin.source, origin.note)
+                for where, origin in case.provenance.items()
+            },
+            analysis,
+            date,
+            command,
+        )
 
 
-def write_report(path: str | os.PathLike, content: Content, progress: Callable[[float], None] | None = None) -> None:
+def write_report(
+    path: str | os.PathLike, content: Content, progress: Callable[[float], None] | None = None
+) -> None:
     """Write the report as PDF, whole or not at all.
 
     progress: called with the fraction done. Raises InputError when `path` cannot be written; then a file that was there
@@ -100,7 +139,11 @@ def write_report(path: str | os.PathLike, content: Content, progress: Callable[[
     write_pdf(path, lambda: rendered(content, progress=progress))
 
 
-def write_pdf(path: str | os.PathLike, made: Callable[[], bytes], progress: Callable[[float], None] | None = None) -> None:
+def write_pdf(
+    path: str | os.PathLike,
+    made: Callable[[], bytes],
+    progress: Callable[[float], None] | None = None,
+) -> None:
     """Write what `made` returns, whole or not at all; whether `path` can be written is asked first."""
     from workbench.atomic import check_writable, write_atomic
 
@@ -111,8 +154,12 @@ def write_pdf(path: str | os.PathLike, made: Callable[[], bytes], progress: Call
         progress(1.0)
 
 
-def rendered(content: Content, format: str = "pdf", ppi: float = 100.0,
-             progress: Callable[[float], None] | None = None):
+def rendered(
+    content: Content,
+    format: str = "pdf",
+    ppi: float = 100.0,
+    progress: Callable[[float], None] | None = None,
+):
     """The report as bytes (format "pdf"), or one picture a page (format "png"). Same content, same bytes."""
     drawn = figures(content, (lambda done: progress(0.8 * done)) if progress else None)
     made = typeset("report", drawn, data(content, list(drawn)), format, ppi)
@@ -121,7 +168,9 @@ def rendered(content: Content, format: str = "pdf", ppi: float = 100.0,
     return made
 
 
-def typeset(main: str, drawn: Mapping[str, bytes], values: dict, format: str = "pdf", ppi: float = 100.0):
+def typeset(
+    main: str, drawn: Mapping[str, bytes], values: dict, format: str = "pdf", ppi: float = 100.0
+):
     """The template `main` with figures (name → SVG) and data, as `rendered` returns it."""
     import typst
 
@@ -155,11 +204,16 @@ def data(content: Content, drawn: list[str]) -> dict:
     shipped = content.case_text[:LONGEST_FILE]
     statistics, energies = tables.energies_apart(analysis.get("statistics") or {}, drawn)
     return {
-        "title": tables.wrapped(content.title, 160), "short": clean(content.title, 70), "date": clean(content.date, 40),
+        "title": tables.wrapped(content.title, 160),
+        "short": clean(content.title, 70),
+        "date": clean(content.date, 40),
         "question": tables.wrapped(content.question),
-        "answer": tables.answer(content.verdicts), "exit": exit_code(content.verdicts),
-        "verdicts": tables.verdict_rows(content.verdicts), "assumptions": tables.assumption_rows(content.verdicts),
-        "run": _run(content.log), "figures": drawn,
+        "answer": tables.answer(content.verdicts),
+        "exit": exit_code(content.verdicts),
+        "verdicts": tables.verdict_rows(content.verdicts),
+        "assumptions": tables.assumption_rows(content.verdicts),
+        "run": _run(content.log),
+        "figures": drawn,
         "plant": tables.parameter_groups(plant, origin, "plant."),
         "controller": tables.parameter_groups(controller, origin, "controller.", "model."),
         "loop": tables.wrapper_groups(content.controller, origin),
@@ -170,13 +224,21 @@ def data(content: Content, drawn: list[str]) -> dict:
         "actuators": tables.actuator_rows(plant),
         "meanings": tables.meanings(plant, content.controller),
         "tags": [[tag, words] for tag, words in tables.TAGS.items()],
-        "rates": [tables.quantity(ledger[k], "1/s") for k in ("rate", "reduced_rate") if k in ledger],
-        "statistics": tables.statistics_rows(statistics), "energy": tables.statistics_rows(energies),
-        "margins": tables.margin_rows(analysis.get("margins") or (), plant, analysis.get("sensitivity")),
+        "rates": [
+            tables.quantity(ledger[k], "1/s") for k in ("rate", "reduced_rate") if k in ledger
+        ],
+        "statistics": tables.statistics_rows(statistics),
+        "energy": tables.statistics_rows(energies),
+        "margins": tables.margin_rows(
+            analysis.get("margins") or (), plant, analysis.get("sensitivity")
+        ),
         "disks": any(part.get("disk") for part in (analysis.get("sensitivity") or {}).values()),
-        "reproduction": _reproduction(content), "metering": accounts.facts(content.log, plant),
-        "case": clean(shipped) + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
-        **words.belief(plant, controller, origin, analysis.get("model")), **words.loop(plant, controller, analysis),
+        "reproduction": _reproduction(content),
+        "metering": accounts.facts(content.log, plant),
+        "case": clean(shipped)
+        + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
+        **words.belief(plant, controller, origin, analysis.get("model")),
+        **words.loop(plant, controller, analysis),
     }
 
 
@@ -188,8 +250,12 @@ def _unwrapped(path: str) -> str:
 def _run(log: Log | None) -> dict | None:
     if log is None:
         return None
-    return {"completed": log.status.completed, "message": clean(log.status.message), "samples": str(len(log)),
-            "duration": tables.quantity(log.status.t_end, "s", 5)}
+    return {
+        "completed": log.status.completed,
+        "message": clean(log.status.message),
+        "samples": str(len(log)),
+        "duration": tables.quantity(log.status.t_end, "s", 5),
+    }
 
 
 def _reproduction(content: Content) -> list[list[str]]:
@@ -198,7 +264,11 @@ def _reproduction(content: Content) -> list[list[str]]:
     if content.log is None:
         return rows
     known = content.log.provenance
-    rows += [[n.replace("_", " "), tables.wrapped(known[n])] for n in ("parameter_hash", "seed") if n in known]
+    rows += [
+        [n.replace("_", " "), tables.wrapped(known[n])]
+        for n in ("parameter_hash", "seed")
+        if n in known
+    ]
     if versions := known.get("versions"):
         rows.append(["versions", ", ".join(f"{clean(k)} {clean(v)}" for k, v in versions.items())])
     if grid := known.get("grid"):

@@ -8,7 +8,21 @@ from workbench.log import Log
 
 from . import signals
 from .axes import level, time_axis, unit_label
-from .style import BLUE, LIMIT, OBTAINED, ORANGE, RED, WANTED, WIDTH, figure, legend, line, panels, reach, symbol
+from .style import (
+    BLUE,
+    LIMIT,
+    OBTAINED,
+    ORANGE,
+    RED,
+    WANTED,
+    WIDTH,
+    figure,
+    legend,
+    line,
+    panels,
+    reach,
+    symbol,
+)
 
 
 def path(log: Log, plant=None):
@@ -19,7 +33,10 @@ def path(log: Log, plant=None):
     fig = figure(2.6, WIDTH * 0.47)
     ax = fig.add_axes((0.15, 0.42 / 2.6, 0.82, 1 - 0.66 / 2.6))
     obtained = log.array("tcp_x"), log.array("tcp_y")
-    for (x, y), color, width, label in ((wanted, WANTED, 2.6, "desired"), (obtained, OBTAINED, 0.8, "obtained")):
+    for (x, y), color, width, label in (
+        (wanted, WANTED, 2.6, "desired"),
+        (obtained, OBTAINED, 0.8, "obtained"),
+    ):
         step = max(1, len(x) // 2000)
         keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
         x, y = np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step]
@@ -95,9 +112,14 @@ def pressures(log: Log, plant=None):
     fig, axes = panels(len(groups), 1, 0.95)
     for ax, (label, names) in zip(axes[:, 0], groups):
         values = [log.array(n) / 1e5 for n in names]
-        for value, name, color in zip(values, names, (BLUE, RED, ORANGE, "#009E73", "#56B4E9", "#CC79A7")):
+        for value, name, color in zip(
+            values, names, (BLUE, RED, ORANGE, "#009E73", "#56B4E9", "#CC79A7")
+        ):
             line(ax, log.time, value, color, label=symbol(name[:3]) if label else symbol(name))
-        for p, name in ((getattr(plant, "p_s", None), "supply"), (getattr(plant, "p_r", None), "return")):
+        for p, name in (
+            (getattr(plant, "p_s", None), "supply"),
+            (getattr(plant, "p_r", None), "return"),
+        ):
             if isinstance(p, float):
                 level(ax, p / 1e5, name)
         ax.set_ylabel("bar")
@@ -113,20 +135,35 @@ def voltages(log: Log, plant=None):
     groups = signals.commands(log, plant)
     if not groups:
         return None
-    limits = dict(zip(getattr(plant, "labels", ()), (c.valve.u_max for c in getattr(plant, "cylinders", ()))))
+    limits = dict(
+        zip(getattr(plant, "labels", ()), (c.valve.u_max for c in getattr(plant, "cylinders", ())))
+    )
     fig, axes = panels(len(groups), 1, 0.95)
     for ax, (label, name) in zip(axes[:, 0], groups):
-        (u,), unit = (([log.array(name)], "V") if log.signal(name).unit == "V" else signals.scaled(log, name))
+        (u,), unit = (
+            ([log.array(name)], "V") if log.signal(name).unit == "V" else signals.scaled(log, name)
+        )
         line(ax, log.time, u, BLUE, lw=0.8)
         most = limits.get(label)
         if most and np.nanmax(np.abs(u)) > 0.15 * most:
             for sign in (1, -1):
                 level(ax, sign * most, "limit" if sign > 0 else "")
         elif most:
-            ax.annotate(f"limit ± {most:g} V, beyond this axis", (1.0, 1.0), (0, 2), "axes fraction",
-                        textcoords="offset points", ha="right", va="bottom", fontsize=7, color="#666666")
+            ax.annotate(
+                f"limit ± {most:g} V, beyond this axis",
+                (1.0, 1.0),
+                (0, 2),
+                "axes fraction",
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                fontsize=7,
+                color="#666666",
+            )
         unit_label(ax, unit)
-        ax.set_title(signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name))
+        ax.set_title(
+            signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name)
+        )
         _finish(ax, log, u)
     return time_axis(fig, axes)
 

@@ -8,7 +8,13 @@ from .style import BLUE, GREY, INK, ORANGE, WIDTH, figure, named
 SECTIONS = 3  # drawn
 UNIT = 0.52  # inches, at most
 LIMITS = "#9A6A00"
-MAIN, FED, NODE, PORT, TANK = 2.0, 2.65, 3.9, 4.75, 0.45  # heights: pump's line, behind the check, chambers, cylinder, tank
+MAIN, FED, NODE, PORT, TANK = (
+    2.0,
+    2.65,
+    3.9,
+    4.75,
+    0.45,
+)  # heights: pump's line, behind the check, chambers, cylinder, tank
 STEP, BEFORE = 4.75, 2.75  # widths: of a section, of what stands before the first
 
 
@@ -30,12 +36,26 @@ def circuit(plant):
         if has.regenerates[j]:
             _regeneration(ax, STEP * j)
     if n < len(has.names):
-        ax.text(across - BEFORE - 0.05, MAIN, f"… {len(has.names) - n} more", fontsize=7, ha="right", va="bottom")
+        ax.text(
+            across - BEFORE - 0.05,
+            MAIN,
+            f"… {len(has.names) - n} more",
+            fontsize=7,
+            ha="right",
+            va="bottom",
+        )
     return fig
 
 
 def _pipe(ax, *points, color=INK, layer=1.0):
-    ax.plot(*zip(*points), color=color, lw=0.9, solid_capstyle="round", solid_joinstyle="round", zorder=layer)
+    ax.plot(
+        *zip(*points),
+        color=color,
+        lw=0.9,
+        solid_capstyle="round",
+        solid_joinstyle="round",
+        zorder=layer,
+    )
 
 
 def _text(ax, x, y, words, ha="left", **keywords):
@@ -43,12 +63,26 @@ def _text(ax, x, y, words, ha="left", **keywords):
 
 
 def _box(ax, left, right, low, high, fill="white", edge=INK, layer=2.0):
-    ax.fill([left, right, right, left], [low, low, high, high], fc=fill, ec=edge, lw=0.9, zorder=layer)
+    ax.fill(
+        [left, right, right, left], [low, low, high, high], fc=fill, ec=edge, lw=0.9, zorder=layer
+    )
 
 
 def _arrow(ax, start, end, color):
-    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "lw": 0.8, "mutation_scale": 5, "shrinkA": 0,
-                                            "shrinkB": 0}, zorder=5)
+    ax.annotate(
+        "",
+        end,
+        start,
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": color,
+            "lw": 0.8,
+            "mutation_scale": 5,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+        zorder=5,
+    )
 
 
 def _dot(ax, x, y):
@@ -71,7 +105,11 @@ def _relief(ax, x, y, side=1):
     """A limit, its arrow beside the line, shut by a spring on one side."""
     _box(ax, x - 0.16, x + 0.16, y - 0.16, y + 0.16, edge=ORANGE)
     _arrow(ax, (x - 0.06 * side, y + 0.15), (x - 0.06 * side, y - 0.15), ORANGE)
-    _pipe(ax, *((x + side * (0.16 + 0.04 * k), y + (0.07 if k % 2 else -0.07)) for k in range(5)), color=ORANGE)
+    _pipe(
+        ax,
+        *((x + side * (0.16 + 0.04 * k), y + (0.07 if k % 2 else -0.07)) for k in range(5)),
+        color=ORANGE,
+    )
 
 
 def _check(ax, x, y):
@@ -151,7 +189,14 @@ def _limits(ax, port, side, limit):
     _tank(ax, 0.5 * (near + far), end - 0.05)
     _check(ax, near, 3.85)
     _relief(ax, far, 3.85, side)
-    _text(ax, 0.5 * (near + far), end - (0.42 if side > 0 else 0.7), tables.quantity(limit, "Pa", 3), "center", color=LIMITS)
+    _text(
+        ax,
+        0.5 * (near + far),
+        end - (0.42 if side > 0 else 0.7),
+        tables.quantity(limit, "Pa", 3),
+        "center",
+        color=LIMITS,
+    )
 
 
 def _cylinder(ax, x, section, title):

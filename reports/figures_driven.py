@@ -49,7 +49,13 @@ def run(drives):
     E = log.array("E_supply")
     axes[0, 0].step(middle, 1e-5 * s["p"], where="mid", color=GREY, lw=0.9, label="planned")
     for name, color in zip([n for n in log.names if n.startswith("p_s")], (BLUE, ORANGE, GREEN)):
-        axes[0, 0].plot(log.time, 1e-5 * log.array(name), color=color, lw=0.8, label=f"run{name[3:] and ', cylinder ' + name[3:]}")
+        axes[0, 0].plot(
+            log.time,
+            1e-5 * log.array(name),
+            color=color,
+            lw=0.8,
+            label=f"run{name[3:] and ', cylinder ' + name[3:]}",
+        )
     axes[1, 0].step(middle, 1e-3 * np.cumsum(s["E"]), where="mid", color=GREY, lw=0.9)
     axes[1, 0].plot(log.time, 1e-3 * (E - E[0]), color=BLUE, lw=1.0)
     axes[2, 0].plot(log.time, 1e3 * drive.error, color=RED, lw=0.8)

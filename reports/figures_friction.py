@@ -42,8 +42,14 @@ def _plane(data, xlabel: str, size: float, height: float):
     for x in (ax.axhline, ax.axvline):
         x(0, color=LIMIT, lw=0.5)
     for (name, (x, F)), color in zip(data.items(), CYCLE * (1 + len(data) // len(CYCLE))):
-        dots = {"ls": "", "marker": ".", "ms": 3.0, "color": INK} if name.endswith("data") else {"color": color}
-        ax.plot(size * np.asarray(x, float), by * np.asarray(F, float), label=named(name, 30), **dots)
+        dots = (
+            {"ls": "", "marker": ".", "ms": 3.0, "color": INK}
+            if name.endswith("data")
+            else {"color": color}
+        )
+        ax.plot(
+            size * np.asarray(x, float), by * np.asarray(F, float), label=named(name, 30), **dots
+        )
     ax.set(xlabel=xlabel, ylabel=f"friction, {unit}")
     ax.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     return fig
@@ -55,8 +61,12 @@ def rubbed(log: Log, plant=None):
     None where nothing of both is logged, or no friction has anything to show but its own rising curve.
     """
     found = list(_pairs(log))
-    laws = [c.friction for c in getattr(plant, "cylinders", ())] or [getattr(plant, "friction", None)]
-    if not found or not any(law is not None and (law.states("") or not law.monotone(FASTEST)) for law in laws):
+    laws = [c.friction for c in getattr(plant, "cylinders", ())] or [
+        getattr(plant, "friction", None)
+    ]
+    if not found or not any(
+        law is not None and (law.states("") or not law.monotone(FASTEST)) for law in laws
+    ):
         return None
     fig, axes = panels(1, len(found), 1.6, sharex=False)
     for ax, (label, speed, force) in zip(axes[0], found):
@@ -64,7 +74,11 @@ def rubbed(log: Log, plant=None):
         step = max(1, len(v) // 4000)
         unit, by = ("kN", 1e-3) if np.nanmax(np.abs(F)) >= 2e3 else ("N", 1.0)
         ax.plot(1e3 * v[::step], by * F[::step], lw=0.6)
-        ax.set(title=signals.title_of(plant, label) if label else "cylinder", xlabel="speed, mm/s", ylabel=f"friction, {unit}")
+        ax.set(
+            title=signals.title_of(plant, label) if label else "cylinder",
+            xlabel="speed, mm/s",
+            ylabel=f"friction, {unit}",
+        )
         ax.locator_params(nbins=5)
         if not log.status.completed:  # a run that blew up: limits that still show what went before
             for limits, values, by_ in ((ax.set_xlim, v, 1e3), (ax.set_ylim, F, by)):

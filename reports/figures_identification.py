@@ -9,7 +9,20 @@ import numpy as np
 from . import tables
 from .axes import decades, time_axis, whole
 from .signals import unit_for
-from .style import BLUE, CYCLE, GREY, LIMIT, ORANGE, RED, WANTED, legend, line, named, panels, symbol
+from .style import (
+    BLUE,
+    CYCLE,
+    GREY,
+    LIMIT,
+    ORANGE,
+    RED,
+    WANTED,
+    legend,
+    line,
+    named,
+    panels,
+    symbol,
+)
 
 
 def record(curve: Mapping, output: str):

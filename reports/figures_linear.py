@@ -27,7 +27,10 @@ def eigenvalues(data, sampled: bool = False):
     else:
         ax.axvline(0, color=LIMIT, lw=0.7)
         bad = values.real >= 0
-        for set_scale, axis, part in ((ax.set_xscale, ax.xaxis, values.real), (ax.set_yscale, ax.yaxis, values.imag)):
+        for set_scale, axis, part in (
+            (ax.set_xscale, ax.xaxis, values.real),
+            (ax.set_yscale, ax.yaxis, values.imag),
+        ):
             size = np.abs(part)
             typical = max(float(np.median(size[size > 0])) if (size > 0).any() else 1.0, 1e-9)
             if size.max() > 100 * typical:
@@ -35,7 +38,10 @@ def eigenvalues(data, sampled: bool = False):
                 mirrored(axis, part, typical)
     ax.plot(values.real[~bad], values.imag[~bad], "x", color=BLUE, ms=4.5, mew=0.9)
     ax.plot(values.real[bad], values.imag[bad], "s", mfc="none", color=RED, ms=4.5, mew=0.9)
-    ax.set(xlabel="real part" + ("" if sampled else ", 1/s"), ylabel="imaginary part" + ("" if sampled else ", 1/s"))
+    ax.set(
+        xlabel="real part" + ("" if sampled else ", 1/s"),
+        ylabel="imaginary part" + ("" if sampled else ", 1/s"),
+    )
     for axis, scale in (("x", ax.get_xscale()), ("y", ax.get_yscale())):
         if scale == "linear":
             ax.locator_params(axis=axis, nbins=5)
@@ -53,7 +59,9 @@ def bode(loops: Mapping):
         f = ω[keep] / (2 * np.pi)
         axes[0, 0].plot(f, np.abs(L[keep]), color=color, label=named(name, 24))
         turn = np.degrees(np.unwrap(np.angle(L[keep])))
-        axes[1, 0].plot(f, turn - 360 * np.ceil(turn[:1] / 360), color=color)  # it begins between −360° and 0
+        axes[1, 0].plot(
+            f, turn - 360 * np.ceil(turn[:1] / 360), color=color
+        )  # it begins between −360° and 0
     gain, phase = axes[:, 0]
     gain.set(xscale="log", yscale="log", ylabel="|L|")
     gain.axhline(1, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
@@ -75,13 +83,31 @@ def nyquist(loops: Mapping, sensitivity: Mapping | None = None):
     for name, color in zip(loops, CYCLE):
         if disk := ((sensitivity or {}).get(name) or {}).get("disk"):
             (centre, radius) = disk
-            ax.fill(centre + radius * np.cos(angle), radius * np.sin(angle), color=color, alpha=0.12, lw=0, zorder=1)
-            ax.plot(centre + radius * np.cos(angle), radius * np.sin(angle), color=color, lw=0.5, zorder=2)
+            ax.fill(
+                centre + radius * np.cos(angle),
+                radius * np.sin(angle),
+                color=color,
+                alpha=0.12,
+                lw=0,
+                zorder=1,
+            )
+            ax.plot(
+                centre + radius * np.cos(angle),
+                radius * np.sin(angle),
+                color=color,
+                lw=0.5,
+                zorder=2,
+            )
     ax.plot(np.cos(angle), np.sin(angle), color=LIMIT, lw=0.6, ls=(0, (4, 2)))
     for (name, (_, L)), color in zip(loops.items(), CYCLE):
         L = np.asarray(L, complex)
         near = np.abs(L) < 12
-        ax.plot(np.where(near, L.real, np.nan), np.where(near, L.imag, np.nan), color=color, label=named(name, 24))
+        ax.plot(
+            np.where(near, L.real, np.nan),
+            np.where(near, L.imag, np.nan),
+            color=color,
+            label=named(name, 24),
+        )
     ax.plot(-1, 0, "+", color=RED, ms=7, mew=1.2)
     ax.axhline(0, color=GREY, lw=0.4)
     ax.axvline(0, color=GREY, lw=0.4)
@@ -99,7 +125,9 @@ def sensitivities(parts: Mapping):
     fig, axes = panels(1, 2, 1.35, top=0.26)
     for ax, key, title in zip(axes[0], "ST", ("sensitivity |S|", "complementary sensitivity |T|")):
         for (name, part), color in zip(parts.items(), CYCLE):
-            ax.plot(np.asarray(part["ω"]) / (2 * np.pi), part[key], color=color, label=named(name, 24))
+            ax.plot(
+                np.asarray(part["ω"]) / (2 * np.pi), part[key], color=color, label=named(name, 24)
+            )
             peak, ω = part[f"M_{key}"], part[f"ω_{key}"]
             if np.isfinite(peak) and ω > 0:
                 ax.plot(ω / (2 * np.pi), peak, "o", color=color, ms=3.5)

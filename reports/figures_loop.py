@@ -37,7 +37,11 @@ def under_load(data: Mapping, previews: Mapping | None = None, completed: bool =
 
     completed: False for a run that blew up; axes then leave out what ran away.
     """
-    rows = [row for entry in data["outputs"][:2] for row in _rows(entry, (previews or {}).get(entry["name"]))]
+    rows = [
+        row
+        for entry in data["outputs"][:2]
+        for row in _rows(entry, (previews or {}).get(entry["name"]))
+    ]
     rows += [("load", one) for one in data["disturbances"][:2]]
     fig, axes = panels(len(rows), 1, 0.95 if len(rows) < 4 else 0.78, gap=0.34)
     for ax, (kind, entry) in zip(axes[:, 0], rows):
@@ -56,9 +60,12 @@ def under_load(data: Mapping, previews: Mapping | None = None, completed: bool =
             if not completed and (limits := reach(values / size)):
                 ax.set_ylim(*limits)
         if kind in ("error", "blind"):
-            _note(ax, f"rms {tables.quantity(entry['rms'], entry['unit'], 3)}, largest "
-                      f"{tables.quantity(entry['largest'], entry['unit'], 3)}"
-                      + (f", from {data['settle']:g} s on" if data["settle"] else ""))
+            _note(
+                ax,
+                f"rms {tables.quantity(entry['rms'], entry['unit'], 3)}, largest "
+                f"{tables.quantity(entry['largest'], entry['unit'], 3)}"
+                + (f", from {data['settle']:g} s on" if data["settle"] else ""),
+            )
         unit_label(ax, unit)
         ax.locator_params(axis="y", nbins=4)
     return time_axis(fig, axes)
@@ -70,8 +77,18 @@ def _rows(entry, blind):
 
 
 def _note(ax, text):
-    ax.annotate(text, (1.0, 1.0), (0, 2), "axes fraction", textcoords="offset points", ha="right", va="bottom", fontsize=7.5,
-                color="#444444", annotation_clip=False)
+    ax.annotate(
+        text,
+        (1.0, 1.0),
+        (0, 2),
+        "axes fraction",
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=7.5,
+        color="#444444",
+        annotation_clip=False,
+    )
 
 
 def limits(entries: Sequence[Mapping]):
@@ -94,15 +111,34 @@ def _limited(ax, entry):
     unit, size = unit_for(entry["unit"], value, np.array(ends if near else []))
     line(ax, entry["t"], value / size, BLUE, lw=0.8)
     t, at = _stretches(entry["t"], entry["active"])
-    ax.fill_between(t, 0, 1, where=at, transform=ax.get_xaxis_transform(), color=RED, alpha=0.16, lw=0, step="mid")
+    ax.fill_between(
+        t,
+        0,
+        1,
+        where=at,
+        transform=ax.get_xaxis_transform(),
+        color=RED,
+        alpha=0.16,
+        lw=0,
+        step="mid",
+    )
     limit = "soft limit" if entry["soft"] else "limit"
     if near:
         for end in ends:
             level(ax, end / size, "")
     what = {"command": "", "slew": ", rate of change", "output": ", output"}[entry["kind"]]
     ax.set_title(symbol(entry["name"]) + what)
-    share = f"at its {limit} {tables.percent(entry['share'])} of the time" if entry["share"] else f"never at its {limit}"
-    _note(ax, share if near else f"{share}, {tables.range_of(low, high, entry['unit'])}, beyond this axis")
+    share = (
+        f"at its {limit} {tables.percent(entry['share'])} of the time"
+        if entry["share"]
+        else f"never at its {limit}"
+    )
+    _note(
+        ax,
+        share
+        if near
+        else f"{share}, {tables.range_of(low, high, entry['unit'])}, beyond this axis",
+    )
     unit_label(ax, unit)
     ax.locator_params(axis="y", nbins=4)
     ax.margins(y=0.12)
@@ -121,10 +157,17 @@ def _stretches(t, active):
 
 def solver(data: Mapping):
     """Iterations and active limits of every sample; the instants that were not solved to optimality, by what was done."""
-    iterations, active, slack = (np.asarray(data[k], float) for k in ("iterations", "active", "slack"))
-    busy = [("iterations", iterations), ("active limits", active)] + ([("largest excess over a soft limit", slack)] if
-                                                                      np.nanmax(slack, initial=0.0) > 0 else [])
-    busy = [(name, values) for name, values in busy if name != "active limits" or np.nanmax(values, initial=0.0) > 0]
+    iterations, active, slack = (
+        np.asarray(data[k], float) for k in ("iterations", "active", "slack")
+    )
+    busy = [("iterations", iterations), ("active limits", active)] + (
+        [("largest excess over a soft limit", slack)] if np.nanmax(slack, initial=0.0) > 0 else []
+    )
+    busy = [
+        (name, values)
+        for name, values in busy
+        if name != "active limits" or np.nanmax(values, initial=0.0) > 0
+    ]
     events = data["events"]
     if not events and np.nanmax(iterations, initial=0.0) <= 1:
         return None  # a sentence says it
@@ -145,7 +188,13 @@ def _timeline(ax, t, events):
     for i, name in enumerate(rows):
         base = len(rows) - 1 - i
         ax.axhline(base, color="#D0D0D0", lw=0.5)
-        ax.vlines(np.asarray(events[name]), base - 0.32, base + 0.32, color=CYCLE[(3 + i) % len(CYCLE)], lw=0.9)
+        ax.vlines(
+            np.asarray(events[name]),
+            base - 0.32,
+            base + 0.32,
+            color=CYCLE[(3 + i) % len(CYCLE)],
+            lw=0.9,
+        )
     ax.set_yticks(range(len(rows)), [named(n, 22) for n in rows[::-1]])
     ax.tick_params(axis="y", length=0, labelsize=7)
     ax.set(ylim=(-0.6, len(rows) - 0.4), xlim=(t[0], t[-1]))

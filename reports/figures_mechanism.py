@@ -9,7 +9,21 @@ from workbench.log import Log
 
 from . import tables
 from .signals import scaled, unit_for
-from .style import BLUE, FAINT, GREEN, GREY, INK, LIMIT, ORANGE, RED, figure, legend, line, named, panels
+from .style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    LIMIT,
+    ORANGE,
+    RED,
+    figure,
+    legend,
+    line,
+    named,
+    panels,
+)
 
 MOST = 4  # cylinders drawn
 KEPT = (("E_pot", "potential", GREEN), ("E_kin", "kinetic", ORANGE), ("E_oil", "oil", BLUE))
@@ -19,8 +33,11 @@ def cylinders(log: Log) -> list[tuple[str, str, str, str, str]]:
     """(name, length, rate, force, friction) of what pushes a four-bar or a mechanism, by its signals; "" where not logged."""
     if {"s", "ds", "F_c"} <= set(log.names):
         return [("", "s", "ds", "F_c", "F_mu" if "F_mu" in log else "")]
-    return [(n[2:], n, f"d{n}", f"f_{n[2:]}", "") for n in log.names
-            if n.startswith("s_") and f"d{n}" in log and f"f_{n[2:]}" in log and not n.endswith("_d")]
+    return [
+        (n[2:], n, f"d{n}", f"f_{n[2:]}", "")
+        for n in log.names
+        if n.startswith("s_") and f"d{n}" in log and f"f_{n[2:]}" in log and not n.endswith("_d")
+    ]
 
 
 def work_cycle(log: Log):
@@ -31,7 +48,11 @@ def work_cycle(log: Log):
     columns = 3 if found[0][-1] else 2
     fig, axes = panels(len(found), columns, 1.25, sharex=False, left=0.66, gap=0.5)
     for row, (name, s, ds, force, friction) in zip(axes, found):
-        pairs = [("time", s, "length"), (s, force, "force over length"), (ds, friction, "friction over speed")][:columns]
+        pairs = [
+            ("time", s, "length"),
+            (s, force, "force over length"),
+            (ds, friction, "friction over speed"),
+        ][:columns]
         for ax, (across, up, what) in zip(row, pairs):
             (y,), unit = scaled(log, up)
             x, below = (log.time, "s") if across == "time" else _one(log, across)
@@ -93,14 +114,31 @@ def _bars(ax, bars):
     sizes = np.array([value for _, value in bars])
     unit, size = unit_for("J", sizes, share=1.0)
     places = np.arange(len(bars))[::-1]
-    ax.barh(places, sizes / size, color=[GREEN if v > 0 else RED for v in sizes[:-1]] + [BLUE], height=0.62)
+    ax.barh(
+        places,
+        sizes / size,
+        color=[GREEN if v > 0 else RED for v in sizes[:-1]] + [BLUE],
+        height=0.62,
+    )
     reached = np.abs(sizes).max() / size or 1.0
     for at, value in zip(places, sizes / size):
-        ax.annotate(tables.quantity(value * size, "J", 3), (max(value, 0.0), at), (3, 0), textcoords="offset points", va="center",
-                    fontsize=7.5)
+        ax.annotate(
+            tables.quantity(value * size, "J", 3),
+            (max(value, 0.0), at),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+        )
     ax.set_yticks(places, [named(name.replace("_", " "), 20) for name, _ in bars])
     ax.axvline(0, color=INK, lw=0.6)
-    ax.set(xlim=(min(sizes.min() / size, 0.0) - 0.04 * reached, max(sizes.max() / size, 0.0) + 0.36 * reached), xlabel=unit)
+    ax.set(
+        xlim=(
+            min(sizes.min() / size, 0.0) - 0.04 * reached,
+            max(sizes.max() / size, 0.0) + 0.36 * reached,
+        ),
+        xlabel=unit,
+    )
     ax.locator_params(axis="x", nbins=5)
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")

@@ -28,8 +28,16 @@ def draw_map(ax, found: metering.Map, least: float = 0.05) -> None:
         if low > found.v[0]:
             ax.axvline(low, color="white", lw=0.8, zorder=0.9)
         if high - low > least * max(1.0, 0.2 * _length(name)) * span:
-            ax.annotate(label(name), (0.5 * (low + high), 1.0), (0, -2), ("data", "axes fraction"), textcoords="offset points",
-                        ha="center", va="top", fontsize=7)
+            ax.annotate(
+                label(name),
+                (0.5 * (low + high), 1.0),
+                (0, -2),
+                ("data", "axes fraction"),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=7,
+            )
     ax.plot(found.v, 1e-3 * found.f, color=INK, lw=1.1)
     for v, low, high in found.sets:
         ax.plot([v, v], [1e-3 * low, 1e-3 * high], color=ORANGE, lw=3.2, solid_capstyle="butt")
@@ -47,8 +55,15 @@ def legend(where, names, ncols: int = COLUMNS, **place):
 
     entries = _entries(names)
     if entries:
-        where.legend([Patch(fc=_pale(colour(name)), hatch=hatch(name), ec="#B0B0B0", lw=0.4) for name in entries],
-                     list(entries.values()), ncols=ncols, **place)
+        where.legend(
+            [
+                Patch(fc=_pale(colour(name)), hatch=hatch(name), ec="#B0B0B0", lw=0.4)
+                for name in entries
+            ],
+            list(entries.values()),
+            ncols=ncols,
+            **place,
+        )
 
 
 def _entries(names) -> dict[str, str]:
@@ -57,8 +72,14 @@ def _entries(names) -> dict[str, str]:
     for name in dict.fromkeys(names):
         if name != "0":
             found.setdefault((colour(name), hatch(name), words(name)), []).append(name)
-    rows = {same[0]: ", ".join(label(name) for name in same if name in TABLE_1) for same in found.values()}
-    return {first: f"{which}: {what}" if which else what for (first, which), (_, _, what) in zip(rows.items(), found)}
+    rows = {
+        same[0]: ", ".join(label(name) for name in same if name in TABLE_1)
+        for same in found.values()
+    }
+    return {
+        first: f"{which}: {what}" if which else what
+        for (first, which), (_, _, what) in zip(rows.items(), found)
+    }
 
 
 def _rows(names) -> int:
@@ -90,8 +111,14 @@ def operating_points(log: Log, plant):
         return None
     has = metering.behind(plant)
     shown = list(range(min(len(has.names), SECTIONS)))
-    fig, axes = panels(len(shown), len(parts), 2.0 if len(shown) < 3 else 1.55, sharex=False,
-                       left=0.58 if len(parts) < 3 else 0.42, gap=0.62)
+    fig, axes = panels(
+        len(shown),
+        len(parts),
+        2.0 if len(shown) < 3 else 1.55,
+        sharex=False,
+        left=0.58 if len(parts) < 3 else 0.42,
+        gap=0.62,
+    )
     names = [name for row, j in zip(axes, shown) for name in _row(row, log, plant, run, j, parts)]
     _room_below(fig, axes[0, 0].get_gridspec(), 0.155 * _rows(names) + 0.06)
     legend(fig, names, loc="lower left", bbox_to_anchor=(0.05, 0.0))
@@ -111,16 +138,24 @@ def _row(axes, log, plant, run, j, parts) -> list[str]:
     """The maps of one cylinder; names of their segments."""
     has = metering.behind(plant)
     section, names = has.circuit.sections[j], []
-    reach = max(1.3 * float(np.abs(run.v[:, j]).max()), 0.02 * has.circuit.pump.Q / min(section.A_h, section.A_r))
+    reach = max(
+        1.3 * float(np.abs(run.v[:, j]).max()),
+        0.02 * has.circuit.pump.Q / min(section.A_h, section.A_r),
+    )
     if len(has.names) == 1:  # as far as the pump alone can drive it
         reach = max(reach, 0.35 * has.circuit.pump.Q / min(section.A_h, section.A_r))
     for ax, part in zip(axes, parts):
         names += _moving(ax, log, plant, run, j, part, reach, 0.07 * len(parts))
-        ax.set(ylim=_forces(section, run.f[:, j]), xlabel="velocity, rad/s" if metering.turns(section) else "velocity, m/s")
+        ax.set(
+            ylim=_forces(section, run.f[:, j]),
+            xlabel="velocity, rad/s" if metering.turns(section) else "velocity, m/s",
+        )
         ax.locator_params(nbins=4)
         ax.tick_params(labelleft=ax is axes[0])
     what, unit = ("torque", "kN m") if metering.turns(section) else ("force", "kN")
-    axes[0].set_ylabel(named(f"{what} of {has.titles[j]}, {unit}" if has.titles[j] else f"{what}, {unit}", 40))
+    axes[0].set_ylabel(
+        named(f"{what} of {has.titles[j]}, {unit}" if has.titles[j] else f"{what}, {unit}", 40)
+    )
     return names
 
 
@@ -141,12 +176,18 @@ def _moving(ax, log, plant, run, j, part, reach, least) -> list[str]:
     u_c, v, f = run.u_c[a:b, j], run.v[a:b, j], 1e-3 * run.f[a:b, j]
     moves = np.ptp(u_c) > 0 or np.ptp(run.u_a[a:b, j]) > 0
     at = int(np.abs(u_c).argmax()) if moves else b - a - 1
-    found = metering.seen_map(plant, j, u_c[at], run.P[a + at], -reach, reach, 121, run.u_a[a + at, j])
+    found = metering.seen_map(
+        plant, j, u_c[at], run.P[a + at], -reach, reach, 121, run.u_a[a + at, j]
+    )
     draw_map(ax, found, least)
     for k in np.linspace(0, b - a - 1, MAPS).astype(int) if moves else ():
-        w, low, high = metering.curve(*metering.seen(plant, j, u_c[k], run.P[a + k], run.u_a[a + k, j])[:3], -reach, reach)
+        w, low, high = metering.curve(
+            *metering.seen(plant, j, u_c[k], run.P[a + k], run.u_a[a + k, j])[:3], -reach, reach
+        )
         shade = colormaps["viridis"](k / (b - a))
-        ax.plot(np.repeat(w, 2), 1e-3 * np.stack([high, low], 1).ravel(), color=shade, lw=0.6, alpha=0.8)
+        ax.plot(
+            np.repeat(w, 2), 1e-3 * np.stack([high, low], 1).ravel(), color=shade, lw=0.6, alpha=0.8
+        )
     shown = _spread(v / reach, f / max(np.ptp(f), 1e-9))
     ax.plot(v[shown], f[shown], color=BLUE, lw=0.5, alpha=0.6)
     ax.scatter(v[shown], f[shown], c=log.time[a + shown], cmap="viridis", s=5, lw=0, zorder=3)
@@ -160,7 +201,9 @@ def _spread(x, y, count: int = 50) -> np.ndarray:
     """Indices of a path for drawing, evenly in time and evenly along it, so that what is quick is seen too."""
     way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     along = np.searchsorted(way, np.linspace(0.0, way[-1], count))
-    return np.unique(np.minimum([*np.linspace(0, len(x) - 1, count).astype(int), *along, len(x) - 1], len(x) - 1))
+    return np.unique(
+        np.minimum([*np.linspace(0, len(x) - 1, count).astype(int), *along, len(x) - 1], len(x) - 1)
+    )
 
 
 # ---- over time ----------------------------------------------------------------------------------------------------------
@@ -176,13 +219,35 @@ def valve_states(log: Log, plant):
     below, bars = 0.155 * _rows(shown) + 0.5, 0.19 * (len(open_) + len(has.names)) + 0.05
     height = bars + below + 1.85
     fig = figure(height)
-    axes = fig.subplots(3, 1, sharex=True, gridspec_kw={"height_ratios": (0.7, 0.7, bars), "left": 0.215, "right": 0.985,
-        "top": 1 - 0.22 / height, "bottom": below / height, "hspace": 0.24 / ((1.4 + bars) / 3)})
+    axes = fig.subplots(
+        3,
+        1,
+        sharex=True,
+        gridspec_kw={
+            "height_ratios": (0.7, 0.7, bars),
+            "left": 0.215,
+            "right": 0.985,
+            "top": 1 - 0.22 / height,
+            "bottom": below / height,
+            "hspace": 0.24 / ((1.4 + bars) / 3),
+        },
+    )
     _commands(axes[0], log, run, has)
     _pump(axes[1], log, run, has)
-    rows = [(named(metering.words(plant, valve), 48), lambda ax, y, v=valve: _bars(ax, found, found.open[v], y)) for valve in open_]
-    rows += [(named(metering.of("segment", title), 40), lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y))
-             for n, title in zip(has.names, has.titles)]
+    rows = [
+        (
+            named(metering.words(plant, valve), 48),
+            lambda ax, y, v=valve: _bars(ax, found, found.open[v], y),
+        )
+        for valve in open_
+    ]
+    rows += [
+        (
+            named(metering.of("segment", title), 40),
+            lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y),
+        )
+        for n, title in zip(has.names, has.titles)
+    ]
     for y, (_, draw) in enumerate(rows):
         draw(axes[2], y)
     axes[2].set_yticks(range(len(rows)), [name for name, _ in rows])
@@ -209,8 +274,18 @@ def _pump(ax, log, run, has):
     P_M = 1e-5 * has.circuit.pump.P_M
     line(ax, log.time, 1e-5 * run.P, INK)
     level(ax, P_M, "")
-    ax.annotate("pump’s relief", (1.0, P_M), (0, 2), ("axes fraction", "data"), textcoords="offset points", ha="right", va="bottom",
-                fontsize=7, color=GREY, annotation_clip=False)
+    ax.annotate(
+        "pump’s relief",
+        (1.0, P_M),
+        (0, 2),
+        ("axes fraction", "data"),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=7,
+        color=GREY,
+        annotation_clip=False,
+    )
     ax.set(ylabel="$P$, bar", ylim=(0.0, 1.12 * max(P_M, 1e-5 * float(run.P.max()))))
     ax.locator_params(axis="y", nbins=4)
 
@@ -222,7 +297,9 @@ def _stretches(values):
 
 
 def _span(found, a, b):
-    return found.t[a], (found.t[b] if b < len(found.t) else found.t[-1] + found.lasts[-1]) - found.t[a]
+    return found.t[a], (
+        found.t[b] if b < len(found.t) else found.t[-1] + found.lasts[-1]
+    ) - found.t[a]
 
 
 def _bars(ax, found, is_open, y):
@@ -236,6 +313,8 @@ def _named_bars(ax, found, rows, y):
         start, width = _span(found, a, b)
         ax.broken_barh([(start, width)], (y - 0.42, 0.84), fc=colour(name), alpha=0.45, lw=0)
         if hatch(name):
-            ax.broken_barh([(start, width)], (y - 0.42, 0.84), fc="none", ec="#B0B0B0", hatch=hatch(name), lw=0)
+            ax.broken_barh(
+                [(start, width)], (y - 0.42, 0.84), fc="none", ec="#B0B0B0", hatch=hatch(name), lw=0
+            )
         if width > 0.02 * total * max(2, _length(name)):
             ax.text(start + 0.5 * width, y, label(name), ha="center", va="center", fontsize=6.5)

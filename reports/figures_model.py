@@ -48,16 +48,32 @@ def steps(data: Mapping):
     if not channels:
         return None
     outputs = list(channels[0]["steps"])
-    fig, axes = panels(len(outputs), len(channels), 1.0, left=0.78 if len(channels) > 1 else 0.62, gap=0.34, top=0.26)
+    fig, axes = panels(
+        len(outputs),
+        len(channels),
+        1.0,
+        left=0.78 if len(channels) > 1 else 0.62,
+        gap=0.34,
+        top=0.26,
+    )
     for j, c in enumerate(channels):
         for ax, name in zip(axes[:, j], outputs):
             step = c["steps"][name]
             unit, size = unit_for(step["unit"], step["truth"], step["model"])
             for key, color, width, label in PAIR:
-                line(ax, 1e3 * np.asarray(c["t"]), np.asarray(step[key]) / size, color, lw=width, label=label)
+                line(
+                    ax,
+                    1e3 * np.asarray(c["t"]),
+                    np.asarray(step[key]) / size,
+                    color,
+                    lw=width,
+                    label=label,
+                )
             ax.axhline(0, color=LIMIT, lw=0.5)
             ax.set_ylabel(unit)
-            ax.set_title(f"{symbol(name)}, step of {symbol(c['input'])} by {tables.quantity(c['size'], c['size_unit'], 3)}")
+            ax.set_title(
+                f"{symbol(name)}, step of {symbol(c['input'])} by {tables.quantity(c['size'], c['size_unit'], 3)}"
+            )
             ax.locator_params(axis="y", nbins=4)
         axes[-1, j].set_xlabel("time, ms")
         axes[-1, j].margins(x=0.01)

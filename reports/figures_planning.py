@@ -30,8 +30,12 @@ def workspace(found):
     ax.plot(*task.tips.T, color=ORANGE, lw=1.3, zorder=5)
     ax.plot(*task.tips[0], "o", color=ORANGE, ms=4, zorder=6)
     ax.set_aspect("equal", adjustable="box")
-    ax.set(xlabel="x, m", ylabel="y, m", xlim=(min(X[inside].min(), crane.origin[0]) - 0.2, X[inside].max() + 0.2),
-           ylim=(Y[inside].min() - 0.2, Y[inside].max() + 0.2))
+    ax.set(
+        xlabel="x, m",
+        ylabel="y, m",
+        xlim=(min(X[inside].min(), crane.origin[0]) - 0.2, X[inside].max() + 0.2),
+        ylim=(Y[inside].min() - 0.2, Y[inside].max() + 0.2),
+    )
     return fig
 
 
@@ -58,8 +62,20 @@ def motion(found):
     task = found.task
     fig, axes = panels(4, 1, 1.05, top=0.42)
     for r, color in zip(shown(found), CYCLE):
-        axes[0, 0].plot(task.times, r.plan.q_3, color=color, lw=1.5 if r is found.rows[0] else 0.9, label=clean(r.name, 40))
-    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="upper center", ncols=5, columnspacing=0.9, fontsize=6.8)
+        axes[0, 0].plot(
+            task.times,
+            r.plan.q_3,
+            color=color,
+            lw=1.5 if r is found.rows[0] else 0.9,
+            label=clean(r.name, 40),
+        )
+    fig.legend(
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="upper center",
+        ncols=5,
+        columnspacing=0.9,
+        fontsize=6.8,
+    )
     s = found.best.signals
     middle = (task.times[:-1] + task.times[1:]) / 2
     for i, (name, color) in enumerate(zip(task.crane.actuator_names, (BLUE, ORANGE, GREEN))):
@@ -79,7 +95,10 @@ def supply(found):
     task = found.task
     fig, axes = panels(3, 1, 1.1)
     middle = (task.times[:-1] + task.times[1:]) / 2
-    for r, color in zip([r for r in shown(found) if r.name in ("dynamic programming", "pseudo-inverse, weighted")], (BLUE, RED)):
+    for r, color in zip(
+        [r for r in shown(found) if r.name in ("dynamic programming", "pseudo-inverse, weighted")],
+        (BLUE, RED),
+    ):
         s = r.plan.signals
         for ax, y in zip(axes[:, 0], (6e4 * s["Q"], 1e-5 * s["p"], 1e-3 * s["P"])):
             ax.step(middle, y, where="mid", color=color, lw=0.9, label=r.name)
@@ -95,10 +114,18 @@ def energies(found):
     """Energy of every planner's motion, and once it is smoothed to be driven; the lower bound."""
     rows = [r for r in found.rows if r.energy is not None]
     fig = figure(0.32 * len(rows) + 0.55, WIDTH)
-    ax = fig.add_axes((0.27, 0.36 / (0.32 * len(rows) + 0.55), 0.7, 1 - 0.55 / (0.32 * len(rows) + 0.55)))
+    ax = fig.add_axes(
+        (0.27, 0.36 / (0.32 * len(rows) + 0.55), 0.7, 1 - 0.55 / (0.32 * len(rows) + 0.55))
+    )
     at = -np.arange(len(rows), dtype=float)
     ax.barh(at + 0.18, [1e-3 * r.energy for r in rows], 0.34, color=BLUE, label="planned")
-    ax.barh(at - 0.18, [1e-3 * r.driven for r in rows], 0.34, color="#A8CBE3", label="smoothed to be driven")
+    ax.barh(
+        at - 0.18,
+        [1e-3 * r.driven for r in rows],
+        0.34,
+        color="#A8CBE3",
+        label="smoothed to be driven",
+    )
     if found.bound is not None:
         ax.axvline(1e-3 * found.bound, color=INK, lw=0.8, ls="--", label="no motion needs less")
     ax.set_yticks(at, [clean(r.name, 40) for r in rows])
@@ -118,7 +145,9 @@ def value(found):
     ax = fig.add_axes((0.075, 0.16, 0.83, 0.8))
     columns = max(1, plan.value.shape[1] // 130)
     J = np.where(plan.value < 1e29, 1e-3 * plan.value, np.nan)[:, ::columns].T
-    drawn = ax.contourf(task.times[: len(plan.value)], plan.nodes[0, ::columns], J, 24, cmap="cividis")
+    drawn = ax.contourf(
+        task.times[: len(plan.value)], plan.nodes[0, ::columns], J, 24, cmap="cividis"
+    )
     ax.plot(task.times, plan.q_3, color="white", lw=1.4)
     ax.set(xlabel="t, s", ylabel="extension, m")
     ax.grid(visible=False)

@@ -71,9 +71,15 @@ def subsystems(data: Mapping):
 
 def perturbations(data: Mapping):
     """Size of each named perturbation term over time, largest first."""
-    terms = {name: np.abs(np.asarray(d, float)) for name, d in (data.get("perturbations") or {}).items()}
+    terms = {
+        name: np.abs(np.asarray(d, float)) for name, d in (data.get("perturbations") or {}).items()
+    }
     peaks = {name: float(np.nanmax(d, initial=0.0)) for name, d in terms.items()}
-    drawn = {name: terms[name] for name in sorted(peaks, key=peaks.get, reverse=True) if _seen(terms[name], terms)}
+    drawn = {
+        name: terms[name]
+        for name in sorted(peaks, key=peaks.get, reverse=True)
+        if _seen(terms[name], terms)
+    }
     names = _largest(drawn)
     if not names:
         return None
@@ -104,7 +110,14 @@ def flows(data: Mapping):
     ax = axes[0, 0]
     unit, size = unit_for("W", *cuts.values())
     for name, color in zip(names, CYCLE):
-        line(ax, data["t"], np.asarray(cuts[name], float) / size, color, lw=0.8, label=named(name, 16))
+        line(
+            ax,
+            data["t"],
+            np.asarray(cuts[name], float) / size,
+            color,
+            lw=0.8,
+            label=named(name, 16),
+        )
     ax.set_ylabel(unit)
     _columns(ax)
     if rest is not None:
@@ -123,7 +136,9 @@ def assumptions(monitors: Mapping):
     row, top, bottom, left = 0.3, 0.1, 0.42, 2.05
     height = row * len(names) + top + bottom
     fig = figure(height)
-    ax = fig.add_axes((left / WIDTH, bottom / height, 1 - (left + 0.62) / WIDTH, 1 - (top + bottom) / height))
+    ax = fig.add_axes(
+        (left / WIDTH, bottom / height, 1 - (left + 0.62) / WIDTH, 1 - (top + bottom) / height)
+    )
     for i, name in enumerate(names):
         t = np.asarray(monitors[name]["t"], float)
         raw = np.asarray(monitors[name]["margin"], float)
@@ -131,19 +146,40 @@ def assumptions(monitors: Mapping):
         t, m = thinned(t, raw, 120)
         height_of = np.clip(np.nan_to_num(m, nan=-1.0), -1, 1) * 0.42
         ax.axhline(base, color="#C8C8C8", lw=0.5, zorder=1)
-        ax.fill_between(t, base, base + np.maximum(height_of, 0), color=GREEN, alpha=0.35, lw=0, zorder=2)
-        ax.fill_between(t, base, base + np.minimum(height_of, 0), color=RED, alpha=0.9, lw=0, zorder=2)
+        ax.fill_between(
+            t, base, base + np.maximum(height_of, 0), color=GREEN, alpha=0.35, lw=0, zorder=2
+        )
+        ax.fill_between(
+            t, base, base + np.minimum(height_of, 0), color=RED, alpha=0.9, lw=0, zorder=2
+        )
         ax.plot(t, base + height_of, color="#3B6E5E" if (m >= 0).all() else RED, lw=0.6, zorder=3)
         worst = np.nanmin(raw) if np.isfinite(raw).any() else np.nan
-        ax.annotate(f"{worst:.2g}".replace("-", "−"), (1.0, base), (7, 0), ("axes fraction", "data"), ha="left",
-                    va="center", textcoords="offset points", color="#222222" if worst >= 0 else RED, fontsize=7.5)
+        ax.annotate(
+            f"{worst:.2g}".replace("-", "−"),
+            (1.0, base),
+            (7, 0),
+            ("axes fraction", "data"),
+            ha="left",
+            va="center",
+            textcoords="offset points",
+            color="#222222" if worst >= 0 else RED,
+            fontsize=7.5,
+        )
     ax.set_yticks(range(len(names)), [named(n, 44) for n in names[::-1]])
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
     ax.spines["left"].set_visible(False)
     ax.set(ylim=(-0.6, len(names) - 0.4), xlabel="time, s")
-    ax.annotate("smallest", (1.0, 0), (7, -11), "axes fraction", textcoords="offset points", fontsize=7,
-                color="#666666", va="center")
+    ax.annotate(
+        "smallest",
+        (1.0, 0),
+        (7, -11),
+        "axes fraction",
+        textcoords="offset points",
+        fontsize=7,
+        color="#666666",
+        va="center",
+    )
     ax.margins(x=0)
     return fig
 
@@ -155,8 +191,14 @@ def study(data: Mapping, quantity: str = "sample time"):
         return None
     T = 1e3 * np.asarray(data[key], float)
     good = np.asarray(data.get("stable", np.ones(len(T))), bool)
-    said = lambda name: name in data and (np.nan_to_num(np.asarray(data[name], float), posinf=0.0) > 0).any()
-    panes = [(n, u, w) for n, u, w in (("v_max", "J", "largest $v$"), ("error_max", "m", "largest error")) if said(n)]
+    said = lambda name: (
+        name in data and (np.nan_to_num(np.asarray(data[name], float), posinf=0.0) > 0).any()
+    )
+    panes = [
+        (n, u, w)
+        for n, u, w in (("v_max", "J", "largest $v$"), ("error_max", "m", "largest error"))
+        if said(n)
+    ]
     if not panes:
         return None
     fig, axes = panels(1, len(panes), 1.3, left=0.62, sharex=False)
@@ -184,8 +226,18 @@ def _mark(ax, axis, value, name):
     draw, at = (ax.axhline, (1.0, value)) if axis == "y" else (ax.axvline, (value, 1.0))
     draw(value, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
     where = ("axes fraction", "data") if axis == "y" else ("data", "axes fraction")
-    ax.annotate(name, at, (-1, 2) if axis == "y" else (-2, -1), where, textcoords="offset points", fontsize=7,
-                color="#666666", ha="right", va="bottom" if axis == "y" else "top", rotation=0 if axis == "y" else 90)
+    ax.annotate(
+        name,
+        at,
+        (-1, 2) if axis == "y" else (-2, -1),
+        where,
+        textcoords="offset points",
+        fontsize=7,
+        color="#666666",
+        ha="right",
+        va="bottom" if axis == "y" else "top",
+        rotation=0 if axis == "y" else 90,
+    )
 
 
 def _rates(ax, t, vdot, bound):
@@ -214,7 +266,9 @@ def _largest(terms: Mapping) -> list[str]:
 
 def _columns(ax):
     handles, labels = ax.get_legend_handles_labels()
-    ax.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(len(labels), 4))
+    ax.legend(
+        handles, labels, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(len(labels), 4)
+    )
 
 
 def _time(axes, fig):

@@ -42,7 +42,9 @@ class Identified:
     command: str = ""
 
 
-def write_identification(path: str | os.PathLike, content: Identified, progress: Callable[[float], None] | None = None) -> None:
+def write_identification(
+    path: str | os.PathLike, content: Identified, progress: Callable[[float], None] | None = None
+) -> None:
     """Write the report as PDF, whole or not at all. Raises InputError when `path` cannot be written."""
     write_pdf(path, lambda: rendered(content), progress)
 
@@ -56,14 +58,21 @@ def rendered(content: Identified, format: str = "pdf", ppi: float = 100.0):
 def figures(content: Identified) -> dict[str, bytes]:
     """Name → SVG."""
     model = content.fit.model
-    units = {c.input: f"{model.output_unit}/{unit}" for c, unit in zip(model.channels, model.input_units)}
+    units = {
+        c.input: f"{model.output_unit}/{unit}" for c, unit in zip(model.channels, model.input_units)
+    }
     with drawing():
-        made = {"responses": drawn.responses(responses(content.fit), units), "residuals": drawn.residuals(content.own)}
+        made = {
+            "responses": drawn.responses(responses(content.fit), units),
+            "residuals": drawn.residuals(content.own),
+        }
         for i, curve in enumerate(curves(content.fit, content.fit.records, content.own)[:RECORDS]):
             made[f"record_{i}"] = drawn.record(curve, model.output)
         if content.fresh is not None:
             made["residuals_fresh"] = drawn.residuals(content.fresh)
-            for i, curve in enumerate(curves(content.fit, content.records, content.fresh)[:RECORDS]):
+            for i, curve in enumerate(
+                curves(content.fit, content.records, content.fresh)[:RECORDS]
+            ):
                 made[f"fresh_{i}"] = drawn.record(curve, model.output)
         return {name: svg(fig) for name, fig in made.items() if fig is not None}
 
@@ -72,20 +81,33 @@ def data(content: Identified, figures: list[str]) -> dict:
     """What the template prints: text, already with units."""
     fit, model = content.fit, content.fit.model
     inputs = ", ".join(c.input for c in model.channels)
-    notes = (*remarks(fit, content.own, content.selection), *(c.words() for c in fit.open if len(c.weights) > 1), *content.hints)
+    notes = (
+        *remarks(fit, content.own, content.selection),
+        *(c.words() for c in fit.open if len(c.weights) > 1),
+        *content.hints,
+    )
     first, *rest = summary(fit, content.own, content.fresh)
     return {
-        "title": tables.wrapped(f"{model.output} from {inputs}", 160), "short": clean(f"{model.output} from {inputs}", 70),
-        "date": clean(content.date, 40), "output": clean(model.output, 40), "figures": figures,
-        "answer": tables.wrapped(first), "summary": [tables.wrapped(line) for line in rest],
+        "title": tables.wrapped(f"{model.output} from {inputs}", 160),
+        "short": clean(f"{model.output} from {inputs}", 70),
+        "date": clean(content.date, 40),
+        "output": clean(model.output, 40),
+        "figures": figures,
+        "answer": tables.wrapped(first),
+        "summary": [tables.wrapped(line) for line in rest],
         "channels": [_channel(c) for c in model.channels],
-        "estimates": [_estimate(e) for e in fit.estimates], "derived": [_estimate(e) for e in fit.derived],
+        "estimates": [_estimate(e) for e in fit.estimates],
+        "derived": [_estimate(e) for e in fit.derived],
         "notes": [tables.wrapped(note) for note in notes],
-        "orders": _orders(content.selection), "records": _records(fit.records, fit.percent),
-        "fresh": _records(content.records, content.fresh.percent) if content.fresh is not None else [],
+        "orders": _orders(content.selection),
+        "records": _records(fit.records, fit.percent),
+        "fresh": _records(content.records, content.fresh.percent)
+        if content.fresh is not None
+        else [],
         "tests": [_test("the records it was fitted to", content.own)]
         + ([_test("fresh records", content.fresh)] if content.fresh is not None else []),
-        "correlated": bool(fit.noise.order), "command": clean(content.command),
+        "correlated": bool(fit.noise.order),
+        "command": clean(content.command),
     }
 
 
@@ -93,9 +115,16 @@ def _channel(c) -> dict:
     """A transfer function as text: coefficients by rising power, integrators, delay; poles and zeros."""
     poly = lambda values: [tables.quantity(v, "1", 4) for v in values]
     roots = lambda values: ", ".join(_root(r) for r in values) or "none"
-    return {"input": clean(c.input, 40), "numerator": poly(c.b), "denominator": poly((1.0, *c.a)), "integrators": c.integrators,
-            "delay": tables.quantity(c.delay, "s", 4) if c.delay else "", "poles": roots(c.poles), "zeros": roots(c.zeros),
-            "stable": c.stable}
+    return {
+        "input": clean(c.input, 40),
+        "numerator": poly(c.b),
+        "denominator": poly((1.0, *c.a)),
+        "integrators": c.integrators,
+        "delay": tables.quantity(c.delay, "s", 4) if c.delay else "",
+        "poles": roots(c.poles),
+        "zeros": roots(c.zeros),
+        "stable": c.stable,
+    }
 
 
 def _root(r: complex) -> str:
@@ -109,28 +138,54 @@ def _root(r: complex) -> str:
 def _estimate(e) -> list[str]:
     """[name, value, ± half of the 95 % interval, unit, remark]."""
     value, half, unit = amount(e)
-    return [clean(e.name, 40), tables.typeset(value), tables.typeset(half), unit, "" if e.identified else "open"]
+    return [
+        clean(e.name, 40),
+        tables.typeset(value),
+        tables.typeset(half),
+        unit,
+        "" if e.identified else "open",
+    ]
 
 
 def _orders(selection) -> list[list[str]]:
     if selection is None:
         return []
     number = lambda v, form: "–" if v is None else tables.typeset(format(v, form))
-    return [[", ".join(map(str, c.orders)), f"{min(c.fit.percent):.3f}", number(c.aic, ".1f"), number(c.bic, ".1f"),
-             number(c.p_value, ".2g"),
-             "chosen" if c is selection.best else "too high" if c.too_high else ""] for c in selection.candidates]
+    return [
+        [
+            ", ".join(map(str, c.orders)),
+            f"{min(c.fit.percent):.3f}",
+            number(c.aic, ".1f"),
+            number(c.bic, ".1f"),
+            number(c.p_value, ".2g"),
+            "chosen" if c is selection.best else "too high" if c.too_high else "",
+        ]
+        for c in selection.candidates
+    ]
 
 
 def _records(records, percent) -> list[list[str]]:
     """[file, samples, step, length, fit]."""
-    return [[tables.wrapped(os.path.basename(r.source) or "record", 60), str(len(r) - r.start), tables.quantity(r.T, "s"),
-             tables.quantity(r.t[-1] - r.t[r.start], "s"), f"{p:.3f} %"] for r, p in zip(records, percent)]
+    return [
+        [
+            tables.wrapped(os.path.basename(r.source) or "record", 60),
+            str(len(r) - r.start),
+            tables.quantity(r.T, "s"),
+            tables.quantity(r.t[-1] - r.t[r.start], "s"),
+            f"{p:.3f} %",
+        ]
+        for r, p in zip(records, percent)
+    ]
 
 
 def _test(what: str, checked) -> list[str]:
     """[records, whiteness, Q, p, inputs still seen]."""
     seen = [clean(c.input, 40) for c in checked.cross if not c.independent]
     white = checked.whiteness
-    return [what, "white" if white.white else "not white", f"{white.Q:.1f}", tables.typeset(f"{white.p:.2g}"),
-            ", ".join(seen) or "none"]
-
+    return [
+        what,
+        "white" if white.white else "not white",
+        f"{white.Q:.1f}",
+        tables.typeset(f"{white.p:.2g}"),
+        ", ".join(seen) or "none",
+    ]

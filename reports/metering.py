@@ -19,7 +19,9 @@ from workbench.log import Log
 from . import segments
 from .style import clean
 
-VALVES = {key: segments.VALVES[key] for key in ("hR", "hSC", "rR", "rSC")} | {"check": "pump check"}  # of a section
+VALVES = {key: segments.VALVES[key] for key in ("hR", "hSC", "rR", "rSC")} | {
+    "check": "pump check"
+}  # of a section
 MOST = 450  # instants at which valves are asked
 SHUT = 1e-9  # of the pump's flow: what compressible oil lets through a valve that counts as shut
 
@@ -33,8 +35,15 @@ class Map(NamedTuple):
     sets: list[tuple[float, float, float]]
 
 
-def force_map(circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 241,
-              pR: bool | None = None) -> Map:
+def force_map(
+    circuit: Circuit,
+    openings: Openings,
+    u_b: float,
+    low: float,
+    high: float,
+    points: int = 241,
+    pR: bool | None = None,
+) -> Map:
     """Γ of a circuit of one section between two velocities [m/s]; pR: whether the pump's relief is open, where that is known."""
     (section,) = circuit.sections
     v, least, most = curve(circuit, openings, u_b, low, high, points)
@@ -43,17 +52,28 @@ def force_map(circuit: Circuit, openings: Openings, u_b: float, low: float, high
 
     def name(i):
         at = operating(circuit, openings, u_b, [0.5 * (v[i] + v[i + 1])])
-        return segments.segment_of(openings.direction, v[i] + v[i + 1], at.sections[0], at.pR if pR is None else pR)
+        return segments.segment_of(
+            openings.direction, v[i] + v[i + 1], at.sections[0], at.pR if pR is None else pR
+        )
 
-    return Map(np.repeat(v, 2), np.stack([most, least], 1).ravel(), _bands(v, _names(name, len(v) - 1)), sets)
+    return Map(
+        np.repeat(v, 2),
+        np.stack([most, least], 1).ravel(),
+        _bands(v, _names(name, len(v) - 1)),
+        sets,
+    )
 
 
-def curve(circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 61):
+def curve(
+    circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 61
+):
     """v, and the least and greatest force of Γ there."""
     (section,), Q = circuit.sections, circuit.pump.Q
     jumps = [w for w in (-Q / section.A_r, 0.0, Q / section.A_h) if low < w < high]
     v = np.linspace(low, high, points)
-    v = np.unique([*(w for w in v if all(abs(w - jump) > 1e-9 * (high - low) for jump in jumps)), *jumps])  # a jump once
+    v = np.unique(
+        [*(w for w in v if all(abs(w - jump) > 1e-9 * (high - low) for jump in jumps)), *jumps]
+    )  # a jump once
     return v, *_ends(circuit, openings, u_b, v)
 
 
@@ -62,7 +82,9 @@ def _ends(circuit, openings, u_b, v):
     if openings.u_a == 0.0 and openings.direction is not None:
         row, supply = circuit.rows(openings)[0], circuit.supply(u_b)
         with np.errstate(over="ignore"):
-            return tuple(np.asarray(closed.Γ(row, supply, v, upper), float) for upper in (False, True))
+            return tuple(
+                np.asarray(closed.Γ(row, supply, v, upper), float) for upper in (False, True)
+            )
     each = [Γ(circuit, openings, u_b, [w]) for w in v]
     return np.array([e.low[0] for e in each]), np.array([e.high[0] for e in each])
 
@@ -73,19 +95,29 @@ def _names(name, n: int, stride: int = 4) -> list[str]:
     found: list[str] = []
     for a in range(0, n, stride):
         b = min(a + stride, n - 1)
-        found += [asked(a)] * (min(n, a + stride) - a) if asked(a) == asked(b) else [asked(i) for i in range(a, min(n, a + stride))]
+        found += (
+            [asked(a)] * (min(n, a + stride) - a)
+            if asked(a) == asked(b)
+            else [asked(i) for i in range(a, min(n, a + stride))]
+        )
     return found
 
 
 def _bands(edges, names):
     """Neighbours of one name joined: (from, to, name)."""
     starts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
-    return [(float(edges[i]), float(edges[j]), names[i]) for i, j in zip(starts, [*starts[1:], len(names)])]
+    return [
+        (float(edges[i]), float(edges[j]), names[i])
+        for i, j in zip(starts, [*starts[1:], len(names)])
+    ]
 
 
 def held_at(circuit: Circuit, j: int, P: float) -> Circuit:
     """Section j on a pump that holds the pressure P [Pa] whatever is taken: Γ̂_j(P, ·) of (107), where others take their part."""
-    return Circuit((circuit.sections[j],), Pump(Q=1e3 * circuit.pump.Q, P_M=max(float(P), 1.0), c_b=circuit.pump.c_b))
+    return Circuit(
+        (circuit.sections[j],),
+        Pump(Q=1e3 * circuit.pump.Q, P_M=max(float(P), 1.0), c_b=circuit.pump.c_b),
+    )
 
 
 def opened(u_c: float, u_a: float = 0.0) -> Openings:
@@ -93,7 +125,9 @@ def opened(u_c: float, u_a: float = 0.0) -> Openings:
     return Openings.command(float(np.clip(u_c, -1.0, 1.0)), float(u_a))
 
 
-def seen(plant, j: int, u_c: float, P: float, u_a: float = 0.0) -> tuple[Circuit, Openings, float, bool | None]:
+def seen(
+    plant, j: int, u_c: float, P: float, u_a: float = 0.0
+) -> tuple[Circuit, Openings, float, bool | None]:
     """What `force_map` needs for the map section j moves on under its command: Γ where the pump feeds nothing else, nor oil in its
     line; else Γ̂ at the pump's pressure P [Pa]."""
     has, openings = behind(plant), opened(u_c, u_a)
@@ -102,7 +136,16 @@ def seen(plant, j: int, u_c: float, P: float, u_a: float = 0.0) -> tuple[Circuit
     return held_at(has.circuit, j, P), openings, 0.0, bool(P >= has.circuit.pump.P_M * (1 - 1e-12))
 
 
-def seen_map(plant, j: int, u_c: float, P: float, low: float, high: float, points: int = 241, u_a: float = 0.0) -> Map:
+def seen_map(
+    plant,
+    j: int,
+    u_c: float,
+    P: float,
+    low: float,
+    high: float,
+    points: int = 241,
+    u_a: float = 0.0,
+) -> Map:
     """That map."""
     *of, pR = seen(plant, j, u_c, P, u_a)
     return force_map(*of, low, high, points, pR)
@@ -131,8 +174,12 @@ def behind(plant) -> Behind | None:
         names, titles = plant.labels, tuple(clean(s.name, 20) for s in plant.crane.segments)
     else:
         names, titles = plant.names, tuple(f"arm {clean(n, 12)}" for n in plant.names)
-    regenerates = tuple(getattr(a, "regeneration", "none") != "none" for a in getattr(plant, "arms", names))
-    return Behind(plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",), regenerates)
+    regenerates = tuple(
+        getattr(a, "regeneration", "none") != "none" for a in getattr(plant, "arms", names)
+    )
+    return Behind(
+        plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",), regenerates
+    )
 
 
 class Course(NamedTuple):
@@ -152,17 +199,28 @@ def course(log: Log | None, plant) -> Course | None:
     has = behind(plant)
     if has is None or log is None or len(log.time) < 2:
         return None
-    own = [s.name for s in plant.states] if isinstance(plant, MeteredCrane) else [f"{k}_{n}" for n in has.names for k in "vf"]
+    own = (
+        [s.name for s in plant.states]
+        if isinstance(plant, MeteredCrane)
+        else [f"{k}_{n}" for n in has.names for k in "vf"]
+    )
     if any(name not in log for name in ("P", *own)):
         return None
     if isinstance(plant, MeteredCrane):
-        m = plant.motion([log.array(name) for name in own], [column(log, s.name) for s in plant.inputs])
+        m = plant.motion(
+            [log.array(name) for name in own], [column(log, s.name) for s in plant.inputs]
+        )
         v, f = m.v, m.f
     else:
         v, f = ([log.array(f"{key}_{n}") for n in has.names] for key in "vf")
     u_c = np.stack([column(log, f"u_c_{n}") for n in has.names], 1)
-    found = Course(log.array("P"), np.stack(v, 1), np.stack(f, 1), u_c, _regeneration(log, plant, u_c))
-    sound = all(float(np.nan_to_num(np.abs(part), nan=np.inf).max()) < 1e12 for part in (found.P, found.v, found.f))
+    found = Course(
+        log.array("P"), np.stack(v, 1), np.stack(f, 1), u_c, _regeneration(log, plant, u_c)
+    )
+    sound = all(
+        float(np.nan_to_num(np.abs(part), nan=np.inf).max()) < 1e12
+        for part in (found.P, found.v, found.f)
+    )
     return found if sound else None
 
 
@@ -171,7 +229,13 @@ def _regeneration(log, plant, u_c):
     arms = getattr(plant, "of", plant)
     if not hasattr(arms, "regeneration"):
         return 0.0 * u_c
-    return np.stack([a + 0.0 * u for a, u in zip(arms.regeneration([column(log, s.name) for s in arms.inputs]), u_c.T)], 1)
+    return np.stack(
+        [
+            a + 0.0 * u
+            for a, u in zip(arms.regeneration([column(log, s.name) for s in arms.inputs]), u_c.T)
+        ],
+        1,
+    )
 
 
 # ---- along a run ----------------------------------------------------------------------------------------------------
@@ -190,7 +254,11 @@ def instants(run: Course, most: int = MOST) -> np.ndarray:
     if n <= most:
         return np.arange(n)
     edges = np.linspace(0, n, most // (1 + 2 * parts) + 1).astype(int)
-    peaks = [a + np.abs(part[a:b]).argmax(0) for a, b in zip(edges[:-1], edges[1:]) for part in (run.f, run.v)]
+    peaks = [
+        a + np.abs(part[a:b]).argmax(0)
+        for a, b in zip(edges[:-1], edges[1:])
+        for part in (run.f, run.v)
+    ]
     return np.unique([*edges[:-1], *np.ravel(peaks)])
 
 
@@ -199,7 +267,9 @@ def states(log: Log, plant, most: int = MOST) -> States:
     """Which valve is open when."""
     run, has, t = course(log, plant), behind(plant), log.time
     at = instants(run, most)
-    is_open = {"pR": np.zeros(len(at), bool)} | {f"{k}_{n}": np.zeros(len(at), bool) for n in has.names for k in VALVES}
+    is_open = {"pR": np.zeros(len(at), bool)} | {
+        f"{k}_{n}": np.zeros(len(at), bool) for n in has.names for k in VALVES
+    }
     rows = {n: [] for n in has.names}
     for i, k in enumerate(at):
         openings = tuple(map(opened, run.u_c[k], run.u_a[k]))
@@ -220,15 +290,28 @@ def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[SectionState]
         found = operating(has.circuit, openings, has.u_b, run.v[k], run.f[k])
         return found.pR, list(found.sections)
     if isinstance(plant, MeteredCrane):
-        return bool(P > has.circuit.pump.P_M), [operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
-                                                for j, (o, v, f) in enumerate(zip(openings, run.v[k], run.f[k]))]
+        return bool(P > has.circuit.pump.P_M), [
+            operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
+            for j, (o, v, f) in enumerate(zip(openings, run.v[k], run.f[k]))
+        ]
     found, least = [], SHUT * has.circuit.pump.Q
     for name, row in zip(has.names, has.circuit.rows(openings)):
         P_h, P_r = (float(log.array(f"P_{side}_{name}")[k]) for side in "hr")
         q = plant.section(row, P, P_h, P_r)
-        limits = [bool(sign * Q > least) for Q, sign in ((q.Q_ho, 1), (q.Q_ho, -1), (q.Q_ro, -1), (q.Q_ro, 1))]
-        found.append(SectionState(Interval(P_h, P_h), Interval(P_r, P_r), *map(float, q), *limits,
-                                  bool(q.Q_ph + q.Q_pr > least), None))
+        limits = [
+            bool(sign * Q > least)
+            for Q, sign in ((q.Q_ho, 1), (q.Q_ho, -1), (q.Q_ro, -1), (q.Q_ro, 1))
+        ]
+        found.append(
+            SectionState(
+                Interval(P_h, P_h),
+                Interval(P_r, P_r),
+                *map(float, q),
+                *limits,
+                bool(q.Q_ph + q.Q_pr > least),
+                None,
+            )
+        )
     return bool(plant.G * (P - has.circuit.pump.P_M) > least), found
 
 
@@ -247,7 +330,5 @@ def turns(section) -> bool:
 
 
 def of(what: str, title: str) -> str:
-    """"head relief, arm 2"."""
+    """ "head relief, arm 2"."""
     return f"{what}, {title}" if title else what
-
-

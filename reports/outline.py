@@ -19,7 +19,13 @@ from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from workbench.log import Log
 
-MOTOR = np.stack([np.cos(np.linspace(0, 2 * np.pi, 24, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 24, endpoint=False))], 1)
+MOTOR = np.stack(
+    [
+        np.cos(np.linspace(0, 2 * np.pi, 24, endpoint=False)),
+        np.sin(np.linspace(0, 2 * np.pi, 24, endpoint=False)),
+    ],
+    1,
+)
 MOUTH = 0.92  # of the retracted length, how long a cylinder's case is drawn
 
 
@@ -77,8 +83,13 @@ def picture(plant: Any) -> Picture | None:
     if isinstance(plant, MeteredCrane):
         return picture(plant.crane)
     if hasattr(plant, "structures") and hasattr(plant, "joint_names"):
-        return Picture(lambda q: _manipulator(plant, q), list(plant.joint_names), [float(v) for v in plant.initial()[: plant.n]],
-                       np.array([plant.base.r[:2]], float), 0.25)
+        return Picture(
+            lambda q: _manipulator(plant, q),
+            list(plant.joint_names),
+            [float(v) for v in plant.initial()[: plant.n]],
+            np.array([plant.base.r[:2]], float),
+            0.25,
+        )
     return None
 
 
@@ -101,16 +112,33 @@ def _manipulator(plant, q) -> Outline:
     strokes, pins, labels = [], [], []
     for structure, frames in zip(plant.structures, poses(plant, q)):
         r, p = structure.revolute, {name: at[:2] for name, at in frames.items()}
-        strokes += [Stroke("link", np.array([p["B0"], p["B1"]])), Stroke("link", np.array([p["B1"], p["Tc"], p["E1"]])),
-                    *_cylinder(p["B0"], p["Tc"], r.x0)]
+        strokes += [
+            Stroke("link", np.array([p["B0"], p["B1"]])),
+            Stroke("link", np.array([p["B1"], p["Tc"], p["E1"]])),
+            *_cylinder(p["B0"], p["Tc"], r.x0),
+        ]
         pins += [p["B0"], p["B1"], p["Tc"]]
         along = p["Tc"] - p["B0"]
-        labels.append(Label(r.name, p["B0"] + 0.5 * MOUTH * r.x0 * along / np.linalg.norm(along), along, p["B1"]))
+        labels.append(
+            Label(
+                r.name, p["B0"] + 0.5 * MOUTH * r.x0 * along / np.linalg.norm(along), along, p["B1"]
+            )
+        )
         tip = p["E1"]
         if structure.prismatic is not None:
-            strokes += [Stroke("link", np.array([p["E1"], p["B5"], p["P3"]])), Stroke("slide", np.array([p["P3"], p["E2"]])),
-                        Stroke("tube", np.array([p["E1"], 0.5 * (p["E1"] + p["P3"])]))]
-            labels.append(Label(structure.prismatic.name, 0.75 * p["E1"] + 0.25 * p["P3"], p["P3"] - p["E1"], p["B0"]))
+            strokes += [
+                Stroke("link", np.array([p["E1"], p["B5"], p["P3"]])),
+                Stroke("slide", np.array([p["P3"], p["E2"]])),
+                Stroke("tube", np.array([p["E1"], 0.5 * (p["E1"] + p["P3"])])),
+            ]
+            labels.append(
+                Label(
+                    structure.prismatic.name,
+                    0.75 * p["E1"] + 0.25 * p["P3"],
+                    p["P3"] - p["E1"],
+                    p["B0"],
+                )
+            )
             tip = p["E2"]
     return Outline(strokes, np.array(pins), tip, labels)
 
@@ -128,15 +156,25 @@ def _four_bar(plant: FourBar) -> Picture:
         bars = {"crank": (A, B, C), "coupler": (B, C, A), "rocker": (C, E, B)}
         labels = [Label(name, 0.5 * (a + b), b - a, away) for name, (a, b, away) in bars.items()]
         labels.append(Label(plant.circuit.name, 0.6 * G + 0.4 * F, F - G, A))
-        return Outline([*(Stroke("link", np.array([a, b])) for a, b, _ in bars.values()), *_cylinder(G, F, retracted)],
-                       np.array([A, B, C, E, G, F]), None, labels)
+        return Outline(
+            [
+                *(Stroke("link", np.array([a, b])) for a, b, _ in bars.values()),
+                *_cylinder(G, F, retracted),
+            ],
+            np.array([A, B, C, E, G, F]),
+            None,
+            labels,
+        )
 
     return Picture(at, ["z_1"], [float(plant.z_10)], np.array([A, E, G]), 0.03 * plant.L_0)
 
 
 # ---- arms behind valves -----------------------------------------------------------------------------------------------
 def _arms(plant: MeteredArms) -> Picture:
-    ahead = [1.1 * max(a.L_f, getattr(a, "L_m", 0.0)) + max(0.0, -getattr(a, "r_bx", 0.0)) for a in plant.arms]
+    ahead = [
+        1.1 * max(a.L_f, getattr(a, "L_m", 0.0)) + max(0.0, -getattr(a, "r_bx", 0.0))
+        for a in plant.arms
+    ]
     joints = [np.array([float(sum(ahead[:j])), 0.0]) for j in range(len(plant.arms))]
     bases = [O + (a.r_bx, a.r_by) if hasattr(a, "r_bx") else O for O, a in zip(joints, plant.arms)]
 
@@ -145,18 +183,30 @@ def _arms(plant: MeteredArms) -> Picture:
         for a, O, base, θ in zip(plant.arms, joints, bases, map(float, q)):
             tip = O + a.L_f * np.array([np.cos(θ), np.sin(θ)])
             if not hasattr(a, "pin"):  # turned by a motor
-                strokes += [Stroke("link", np.array([O, tip])), Stroke("plate", O + 0.09 * a.L_f * MOTOR)]
+                strokes += [
+                    Stroke("link", np.array([O, tip])),
+                    Stroke("plate", O + 0.09 * a.L_f * MOTOR),
+                ]
                 pins.append(O)
                 labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * O, tip - O, O - (0.0, 1.0)))
                 continue
             pin = O + a.pin(θ)[:2]
             retracted = max(abs(np.hypot(*(base - O)) - a.L_m), 0.6 * a.length(a.θ_0))
-            strokes += [Stroke("plate", np.array([pin, tip, O])), *_cylinder(base, pin, min(retracted, 0.95 * a.length(θ)))]
+            strokes += [
+                Stroke("plate", np.array([pin, tip, O])),
+                *_cylinder(base, pin, min(retracted, 0.95 * a.length(θ))),
+            ]
             pins += [O, pin, base]
             labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * pin, tip - pin, base))
         return Outline(strokes, np.array(pins), None, labels)
 
-    return Picture(at, [f"θ_{n}" for n in plant.names], [float(a.θ_0) for a in plant.arms], np.array([*joints, *bases]), 0.15)
+    return Picture(
+        at,
+        [f"θ_{n}" for n in plant.names],
+        [float(a.θ_0) for a in plant.arms],
+        np.array([*joints, *bases]),
+        0.15,
+    )
 
 
 # ---- mechanisms -------------------------------------------------------------------------------------------------------
@@ -167,7 +217,10 @@ def _mechanism(plant: Mechanism) -> Picture:
     placed = _placed(plant, start, known, view)
     size = float(np.ptp(np.vstack(placed), axis=0).max()) or 1.0
     hulls = [_hull(points) for points in placed[:-1]]
-    retracted = [a.shortest or (a.drive.range[0] if hasattr(a.drive, "range") else None) for a in plant.actuators]
+    retracted = [
+        a.shortest or (a.drive.range[0] if hasattr(a.drive, "range") else None)
+        for a in plant.actuators
+    ]
 
     def at(q) -> Outline:
         return _posed(plant, list(map(float, q)), known, view, hulls, retracted)
@@ -189,18 +242,38 @@ def _points(plant) -> list[list]:
 def _frames(plant, z) -> list[tuple[np.ndarray, np.ndarray]]:
     """(origin, rotation) of every body, the ground last."""
     motion = plant.moving(z, None)
-    return [*((np.array(r, float), np.array(R, float).reshape(3, 3)) for r, R in zip(motion.r, motion.R)),
-            (np.zeros(3), np.eye(3))]
+    return [
+        *(
+            (np.array(r, float), np.array(R, float).reshape(3, 3))
+            for r, R in zip(motion.r, motion.R)
+        ),
+        (np.zeros(3), np.eye(3)),
+    ]
 
 
 def _placed(plant, z, known, view) -> list[np.ndarray]:
     """`known` as drawn."""
-    return [(r + np.array(points, float).reshape(-1, 3) @ R.T) @ view for (r, R), points in zip(_frames(plant, z), known)]
+    return [
+        (r + np.array(points, float).reshape(-1, 3) @ R.T) @ view
+        for (r, R), points in zip(_frames(plant, z), known)
+    ]
 
 
 def _posed(plant, z, known, view, hulls, retracted) -> Outline:
-    frames, placed, strokes, pins, labels = _frames(plant, z), _placed(plant, z, known, view), [], [], []
-    world = lambda place: (frames[plant.number(place.body)][0] + frames[plant.number(place.body)][1] @ np.array(place.point)) @ view
+    frames, placed, strokes, pins, labels = (
+        _frames(plant, z),
+        _placed(plant, z, known, view),
+        [],
+        [],
+        [],
+    )
+    world = lambda place: (
+        (
+            frames[plant.number(place.body)][0]
+            + frames[plant.number(place.body)][1] @ np.array(place.point)
+        )
+        @ view
+    )
     middle = np.vstack(placed).mean(0)
     for body, points, hull in zip(plant.bodies, placed, hulls):
         joint = world(_Place(body.parent, body.point))
@@ -210,14 +283,22 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
             pins.append(joint)
         strokes.append(Stroke("plate" if len(hull) > 2 else "link", points[hull]))
         corners = points[hull]
-        labels.append(Label(body.name, corners.mean(0), corners[-1] - corners[0] if len(hull) == 2 else np.array([1.0, 0.0]),
-                            middle if len(hull) == 2 else corners.mean(0) + (0.0, 1.0)))
+        labels.append(
+            Label(
+                body.name,
+                corners.mean(0),
+                corners[-1] - corners[0] if len(hull) == 2 else np.array([1.0, 0.0]),
+                middle if len(hull) == 2 else corners.mean(0) + (0.0, 1.0),
+            )
+        )
     pins += [world(loop.a) for loop in plant.loops if loop.joint != "prismatic"]
     for a, length in zip(plant.actuators, retracted):
         if a.a is None:
             continue
         one, other = world(a.a), world(a.b)
-        strokes += _cylinder(one, other, length) if length else [Stroke("rod", np.array([one, other]))]
+        strokes += (
+            _cylinder(one, other, length) if length else [Stroke("rod", np.array([one, other]))]
+        )
         pins += [one, other]
         labels.append(Label(a.name, 0.6 * one + 0.4 * other, other - one, middle))
     return Outline(strokes, np.array(pins).reshape(-1, 2), None, labels)
@@ -233,8 +314,11 @@ def _view(plant, z) -> tuple[np.ndarray, tuple[str, str]]:
     down = np.array(plant.gravity, float)
     up = -down / np.linalg.norm(down) if np.any(down) else np.array([0.0, 1.0, 0.0])
     frames = _frames(plant, z)
-    axes = [frames[plant.number(b.parent)][1] @ np.array(b.axis) / np.linalg.norm(b.axis)
-            for b in plant.bodies if b.joint == "revolute"]
+    axes = [
+        frames[plant.number(b.parent)][1] @ np.array(b.axis) / np.linalg.norm(b.axis)
+        for b in plant.bodies
+        if b.joint == "revolute"
+    ]
     flat = axes and all(np.linalg.norm(np.cross(axes[0], a)) < 1e-6 for a in axes)
     if flat and all(b.joint != "spherical" for b in plant.bodies):
         to_us = axes[0] * np.sign(axes[0][np.abs(axes[0]).argmax()])

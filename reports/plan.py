@@ -14,11 +14,16 @@ def planned(content) -> dict:
     log, plant, analysis = content.log, content.plant, content.analysis
     plan = {}
     if plant is not None:
-        plan["picture"] = lambda: sketch.machine(plant, log, height=2.1, width=2.7, ghosts=0, bare=True)
+        plan["picture"] = lambda: sketch.machine(
+            plant, log, height=2.1, width=2.7, ghosts=0, bare=True
+        )
         plan["machine"] = lambda: sketch.machine(plant, log)
         plan["circuit"] = lambda: circuit.circuit(plant)
     if compared := analysis.get("model"):
-        plan |= {"model_bode": lambda: belief.bode(compared), "model_steps": lambda: belief.steps(compared)}
+        plan |= {
+            "model_bode": lambda: belief.bode(compared),
+            "model_steps": lambda: belief.steps(compared),
+        }
     if log is not None:
         plan |= _of_the_run(log, plant, analysis)
     return plan | _of_the_proofs(analysis) | _of_the_linearised(log, plant, analysis)
@@ -36,23 +41,36 @@ def _of_the_run(log, plant, analysis) -> dict:
     beside = signals.wanted_path(log, plant) is not None
     plan = {"path": lambda: run.path(log, plant)}
     if tracked := analysis.get("tracking"):
-        plan["under_load"] = lambda: loop.under_load(tracked, analysis.get("previews"), log.status.completed)
+        plan["under_load"] = lambda: loop.under_load(
+            tracked, analysis.get("previews"), log.status.completed
+        )
     else:
         plan["tracking"] = lambda: run.tracking(log, beside)
         plan |= {} if beside else {"followed": lambda: run.followed(log)}
-    plan |= {"forces": lambda: run.forces(log, plant), "pressures": lambda: run.pressures(log, plant)}
+    plan |= {
+        "forces": lambda: run.forces(log, plant),
+        "pressures": lambda: run.pressures(log, plant),
+    }
     behind_valves = course(log, plant) is not None  # whose commands have a chapter of their own
     limited = analysis.get("limits")
-    if limited and not (behind_valves and all(entry["kind"] == "command" and not entry["share"] for entry in limited)):
+    if limited and not (
+        behind_valves
+        and all(entry["kind"] == "command" and not entry["share"] for entry in limited)
+    ):
         plan["limits"] = lambda: loop.limits(limited)
     if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
         plan["voltages"] = lambda: run.voltages(log, plant)
     plan["friction"] = lambda: friction.rubbed(log, plant)
-    plan |= {"operating_points": lambda: metering.operating_points(log, plant),
-             "valve_states": lambda: metering.valve_states(log, plant)}
+    plan |= {
+        "operating_points": lambda: metering.operating_points(log, plant),
+        "valve_states": lambda: metering.valve_states(log, plant),
+    }
     if solved := analysis.get("solver"):
         plan["solver"] = lambda: loop.solver(solved)
-    return plan | {"work_cycle": lambda: mechanism.work_cycle(log), "energy": lambda: mechanism.energy(log, plant)}
+    return plan | {
+        "work_cycle": lambda: mechanism.work_cycle(log),
+        "energy": lambda: mechanism.energy(log, plant),
+    }
 
 
 def _of_the_proofs(analysis) -> dict:
@@ -62,13 +80,19 @@ def _of_the_proofs(analysis) -> dict:
 
     plan = {"returns": lambda: returning.returns(analysis.get("returns") or ())}
     if ledger := analysis.get("ledger"):
-        plan |= {"ledger": lambda: proof.ledger(ledger), "subsystems": lambda: proof.subsystems(ledger),
-                 "perturbations": lambda: proof.perturbations(ledger), "flows": lambda: proof.flows(ledger)}
-    return plan | {"assumptions": lambda: proof.assumptions(analysis.get("assumptions") or {}),
-                   "sample_time": lambda: proof.study(analysis.get("sample_time") or {}, "sample time"),
-                   "delay": lambda: proof.study(analysis.get("delay") or {}, "delay"),
-                   "region": lambda: region.regions(analysis.get("region") or ()),
-                   "sector": lambda: region.sector(analysis.get("sector") or {})}
+        plan |= {
+            "ledger": lambda: proof.ledger(ledger),
+            "subsystems": lambda: proof.subsystems(ledger),
+            "perturbations": lambda: proof.perturbations(ledger),
+            "flows": lambda: proof.flows(ledger),
+        }
+    return plan | {
+        "assumptions": lambda: proof.assumptions(analysis.get("assumptions") or {}),
+        "sample_time": lambda: proof.study(analysis.get("sample_time") or {}, "sample time"),
+        "delay": lambda: proof.study(analysis.get("delay") or {}, "delay"),
+        "region": lambda: region.regions(analysis.get("region") or ()),
+        "sector": lambda: region.sector(analysis.get("sector") or {}),
+    }
 
 
 def _of_the_linearised(log, plant, analysis) -> dict:
@@ -82,9 +106,14 @@ def _of_the_linearised(log, plant, analysis) -> dict:
     if analysis.get("eigenvalues") is not None:
         plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], was_sampled(log))
     loops, sensitivity = titled(analysis.get("loops")), titled(analysis.get("sensitivity"))
-    loops |= {name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops}  # finer near resonances
-    return plan | {"bode": lambda: linear.bode(loops), "nyquist": lambda: linear.nyquist(loops, sensitivity),
-                   "sensitivities": lambda: linear.sensitivities(sensitivity)}
+    loops |= {
+        name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops
+    }  # finer near resonances
+    return plan | {
+        "bode": lambda: linear.bode(loops),
+        "nyquist": lambda: linear.nyquist(loops, sensitivity),
+        "sensitivities": lambda: linear.sensitivities(sensitivity),
+    }
 
 
 def was_sampled(log: Log | None) -> bool:

@@ -39,8 +39,13 @@ def rendered(content: Planned, format: str = "pdf", ppi: float = 100.0):
     """The pages as bytes, or as pictures. Same content, same bytes."""
     found = content.found
     with drawing():
-        made = {"workspace": figures.workspace(found), "motion": figures.motion(found), "supply": figures.supply(found),
-                "energies": figures.energies(found), "value": figures.value(found)}
+        made = {
+            "workspace": figures.workspace(found),
+            "motion": figures.motion(found),
+            "supply": figures.supply(found),
+            "energies": figures.energies(found),
+            "value": figures.value(found),
+        }
         for i, drives in enumerate(content.drives):
             made |= {f"account{i}": driven.account(drives), f"run{i}": driven.run(drives)}
         drawn = {name: svg(fig) for name, fig in made.items() if fig is not None}
@@ -55,26 +60,64 @@ def data(content: Planned, drawn: list[str]) -> dict:
         excess = found.excess(row)
         over = "" if excess is None or row is found.rows[0] else share(excess)
         steps = "–" if row.creeping is None else f"{row.creeping} of {task.steps}"
-        cells = (row.name, amount(row.energy), over, amount(row.driven), steps, format_quantity(row.seconds, "s", 2))
-        rows.append([tables.wrapped(clean(cell)) for cell in cells] + ([tables.wrapped(clean(row.note))] if row.note else []))
-    return {"title": clean(content.case.name, 60), "short": "Plan", "date": clean(content.date, 40), "what": clean(title(task)),
-            "head": list(HEAD[:6]), "rows": [r[:6] for r in rows], "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
-            "remarks": [tables.wrapped(clean(r)) for r in remarks(found)], "supply": type(task.supply).__name__,
-            "treated": clean(task.supply.treated), "order": task.order, "history": history(found.best),
-            "command": clean(content.command), "figures": drawn,
-            "driven": [_driven(drives, i) for i, drives in enumerate(content.drives)]}
+        cells = (
+            row.name,
+            amount(row.energy),
+            over,
+            amount(row.driven),
+            steps,
+            format_quantity(row.seconds, "s", 2),
+        )
+        rows.append(
+            [tables.wrapped(clean(cell)) for cell in cells]
+            + ([tables.wrapped(clean(row.note))] if row.note else [])
+        )
+    return {
+        "title": clean(content.case.name, 60),
+        "short": "Plan",
+        "date": clean(content.date, 40),
+        "what": clean(title(task)),
+        "head": list(HEAD[:6]),
+        "rows": [r[:6] for r in rows],
+        "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
+        "remarks": [tables.wrapped(clean(r)) for r in remarks(found)],
+        "supply": type(task.supply).__name__,
+        "treated": clean(task.supply.treated),
+        "order": task.order,
+        "history": history(found.best),
+        "command": clean(content.command),
+        "figures": drawn,
+        "driven": [_driven(drives, i) for i, drives in enumerate(content.drives)],
+    }
 
 
 def _driven(drives, i: int) -> dict:
     """The table of what one law drove, the optimum's verdicts, and what may be said."""
     best = drives.rows[0][1]
-    verdicts = [] if best is None else [
-        [clean(v.claim, 60), v.word + ("" if v.counted else " (information)"), v.strength or "–", tables.wrapped(clean(v.worst))]
-        for v in best.study.verdicts]
-    return {"law": clean(drives.law), "head": list(driven_table.HEAD), "verdicts": verdicts,
-            "account": f"account{i}", "run": f"run{i}",
-            "rows": [[tables.wrapped(clean(cell)) for cell in row] for row in driven_table.rows(drives)],
-            "remarks": [tables.wrapped(clean(r)) for r in driven_table.remarks(drives, verdicts=False)]}
+    verdicts = (
+        []
+        if best is None
+        else [
+            [
+                clean(v.claim, 60),
+                v.word + ("" if v.counted else " (information)"),
+                v.strength or "–",
+                tables.wrapped(clean(v.worst)),
+            ]
+            for v in best.study.verdicts
+        ]
+    )
+    return {
+        "law": clean(drives.law),
+        "head": list(driven_table.HEAD),
+        "verdicts": verdicts,
+        "account": f"account{i}",
+        "run": f"run{i}",
+        "rows": [
+            [tables.wrapped(clean(cell)) for cell in row] for row in driven_table.rows(drives)
+        ],
+        "remarks": [tables.wrapped(clean(r)) for r in driven_table.remarks(drives, verdicts=False)],
+    }
 
 
 def history(plan) -> list[list[str]]:

@@ -7,21 +7,57 @@ from plants.valve_circuits import TABLE_1, segment
 
 from .style import BLUE, FAINT, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW
 
-VALVES = {"hR": "head relief", "hSC": "head suction check", "rR": "rod relief", "rSC": "rod suction check", "pR": "pump relief",
-          "a": "regeneration"}
+VALVES = {
+    "hR": "head relief",
+    "hSC": "head suction check",
+    "rR": "rod relief",
+    "rSC": "rod suction check",
+    "pR": "pump relief",
+    "a": "regeneration",
+}
 _SEEN = 1e-9  # m³/s, above rounding of pressures that are the same
 UNNAMED = "–"  # no row fits and none of these is open
-COLOURS = {"-F_rM": PURPLE, "F_hM": PURPLE, "+3": SKY, "-3": SKY, "+2a": ORANGE, "-2a": ORANGE, "+2b": RED, "-2b": RED,
-           "+1a": GREEN, "-1a": GREEN, "+1b": YELLOW, "-1b": YELLOW, "+0a": BLUE, "-0a": BLUE, "+0b": GREY, "-0b": GREY,
-           "0": "#FFFFFF", UNNAMED: FAINT}
+COLOURS = {
+    "-F_rM": PURPLE,
+    "F_hM": PURPLE,
+    "+3": SKY,
+    "-3": SKY,
+    "+2a": ORANGE,
+    "-2a": ORANGE,
+    "+2b": RED,
+    "-2b": RED,
+    "+1a": GREEN,
+    "-1a": GREEN,
+    "+1b": YELLOW,
+    "-1b": YELLOW,
+    "+0a": BLUE,
+    "-0a": BLUE,
+    "+0b": GREY,
+    "-0b": GREY,
+    "0": "#FFFFFF",
+    UNNAMED: FAINT,
+}
 
 
 def segment_of(direction: int | None, v: float, state, pR: bool) -> str:
     """Name of the segment a `SectionState` at the velocity v is on, with openings of this direction (`Openings.direction`)."""
     regenerates = state.Q_a > _SEEN
-    row = None if regenerates else segment(direction, int(v > 0) - int(v < 0), state.hR, state.hSC, pR, state.rSC, state.rR)
-    return row or " ".join(key for key in VALVES if (regenerates if key == "a" else pR if key == "pR" else getattr(state, key))) \
+    row = (
+        None
+        if regenerates
+        else segment(
+            direction, int(v > 0) - int(v < 0), state.hR, state.hSC, pR, state.rSC, state.rR
+        )
+    )
+    return (
+        row
+        or " ".join(
+            key
+            for key in VALVES
+            if (regenerates if key == "a" else pR if key == "pR" else getattr(state, key))
+        )
         or UNNAMED
+    )
 
 
 def opened(name: str) -> list[str]:
@@ -35,8 +71,11 @@ def label(name: str) -> str:
     """A segment as it is written: "+1a" → "$Γ_{+1a}$", "-F_rM" → "$−F_{rM}$", "hR pR" → "hR, pR"."""
     if name not in TABLE_1 or name == "0":
         return name.replace(" ", ", ")
-    return "$" + name.replace("-", "−").replace("F_rM", "F_{rM}").replace("F_hM", "F_{hM}") + "$" if "F" in name else (
-        "$Γ_{" + name.replace("-", "−") + "}$")
+    return (
+        "$" + name.replace("-", "−").replace("F_rM", "F_{rM}").replace("F_hM", "F_{hM}") + "$"
+        if "F" in name
+        else ("$Γ_{" + name.replace("-", "−") + "}$")
+    )
 
 
 def words(name: str) -> str:

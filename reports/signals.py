@@ -12,7 +12,10 @@ from .style import named
 
 def names_of(plant) -> dict[str, str]:
     """Actuator label → name of its segment ("t2" → "extension"); empty for plants without labels."""
-    labels, segments = getattr(plant, "labels", ()), getattr(getattr(plant, "crane", plant), "segments", ())
+    labels, segments = (
+        getattr(plant, "labels", ()),
+        getattr(getattr(plant, "crane", plant), "segments", ()),
+    )
     return {label: named(s.name, 28) for label, s in zip(labels, segments)}
 
 
@@ -24,7 +27,11 @@ def actuator(plant, label: str) -> str:
 
 def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
     """Actuator labels l for which prefix + l + suffix is logged, in the log's order."""
-    found = (n[len(prefix): len(n) - len(suffix)] for n in log.names if n.startswith(prefix) and n.endswith(suffix))
+    found = (
+        n[len(prefix) : len(n) - len(suffix)]
+        for n in log.names
+        if n.startswith(prefix) and n.endswith(suffix)
+    )
     return [label for label in found if label and label.lstrip("t").isdigit()]
 
 
@@ -32,8 +39,13 @@ def title_of(plant, label: str) -> str:
     """'lift, cylinder 1'."""
     name = names_of(plant).get(label)
     shown = named(label, 28)
-    return f"{name}, cylinder {shown}" if name else f"arm {shown}" if hasattr(plant, "arms") or hasattr(plant, "of") else (
-        f"actuator {shown}")
+    return (
+        f"{name}, cylinder {shown}"
+        if name
+        else f"arm {shown}"
+        if hasattr(plant, "arms") or hasattr(plant, "of")
+        else (f"actuator {shown}")
+    )
 
 
 def followed(log: Log) -> list[str]:
@@ -58,7 +70,9 @@ def wanted_path(log: Log, plant) -> tuple[np.ndarray, np.ndarray] | None:
 
 def errors(log: Log) -> list[str]:
     """Tracking errors "e_…"; at most six."""
-    return [n for n in log.names if n.startswith("e_") and not n.endswith("_slow")][:6]  # those are a law's memory
+    return [n for n in log.names if n.startswith("e_") and not n.endswith("_slow")][
+        :6
+    ]  # those are a law's memory
 
 
 def forces(log: Log) -> list[tuple[str, str, str]]:
@@ -74,16 +88,21 @@ def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     if pairs:
         return pairs
     rest = [n for n in getattr(plant, "pressure_names", ()) if n in log]
-    rest = (rest or [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")])[:6]
+    rest = (rest or [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")])[
+        :6
+    ]
     return [("", rest)] if rest else []
 
 
 def commands(log: Log, plant) -> list[tuple[str, str]]:
     """(label, signal) of what the controller commands."""
-    inputs = {s.name for s in getattr(plant, "inputs", ()) if not s.kind} if plant is not None else set()
+    inputs = (
+        {s.name for s in getattr(plant, "inputs", ()) if not s.kind} if plant is not None else set()
+    )
     volts = [s.name for s in log.signals if s.unit == "V" and s.name.startswith("u_")]
-    known = ([n for n in log.names if n in inputs]
-             or [n for n in volts if not n.startswith("u_s_") and not n.endswith("_held")])
+    known = [n for n in log.names if n in inputs] or [
+        n for n in volts if not n.startswith("u_s_") and not n.endswith("_held")
+    ]
     return [(n.removeprefix("u_"), n) for n in known[:8]]
 
 

@@ -10,8 +10,14 @@ from .outline import Outline, Picture, picture
 from .style import BLUE, FAINT, GREY, INK, ORANGE, WIDTH, figure, named
 
 # colour, faint colour, width in points, layer
-STYLES = {"link": ("#5A6472", FAINT, 3.0, 0.0), "plate": ("#5A6472", FAINT, 2.0, 0.0), "slide": ("#5A6472", FAINT, 2.2, 0.05),
-          "rod": (GREY, FAINT, 1.3, 0.1), "case": (BLUE, "#CFE0EC", 4.0, 0.2), "tube": (BLUE, "#CFE0EC", 3.0, 0.2)}
+STYLES = {
+    "link": ("#5A6472", FAINT, 3.0, 0.0),
+    "plate": ("#5A6472", FAINT, 2.0, 0.0),
+    "slide": ("#5A6472", FAINT, 2.2, 0.05),
+    "rod": (GREY, FAINT, 1.3, 0.1),
+    "case": (BLUE, "#CFE0EC", 4.0, 0.2),
+    "tube": (BLUE, "#CFE0EC", 3.0, 0.2),
+}
 PLATE = "#E3E6EA"
 
 
@@ -23,8 +29,15 @@ def chosen(drawn: Picture, log: Log | None, count: int) -> list[np.ndarray]:
     return [q[int(i)] for i in np.linspace(0, len(q) - 1, count)]
 
 
-def machine(plant, log: Log | None = None, *, height: float = 2.75, width: float = WIDTH, ghosts: int = 5,
-            bare: bool = False):
+def machine(
+    plant,
+    log: Log | None = None,
+    *,
+    height: float = 2.75,
+    width: float = WIDTH,
+    ghosts: int = 5,
+    bare: bool = False,
+):
     """The machine at its start, faint copies along the run, and the path of its tool; None for plants that look like nothing.
 
     bare: without axes and names.
@@ -33,7 +46,9 @@ def machine(plant, log: Log | None = None, *, height: float = 2.75, width: float
     if drawn is None:
         return None
     fig = figure(height, width)
-    ax = fig.add_axes((0, 0, 1, 1) if bare else (0.42 / width, 0.36 / height, 1 - 0.5 / width, 1 - 0.44 / height))
+    ax = fig.add_axes(
+        (0, 0, 1, 1) if bare else (0.42 / width, 0.36 / height, 1 - 0.5 / width, 1 - 0.44 / height)
+    )
     stops = chosen(drawn, log, ghosts + 1 if ghosts else 1)
     for q in stops[1:]:
         _draw(ax, drawn.at(q), faint=True)
@@ -41,7 +56,13 @@ def machine(plant, log: Log | None = None, *, height: float = 2.75, width: float
         x, y = log.array("tcp_x"), log.array("tcp_y")
         keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
         step = max(1, len(x) // 1500)
-        ax.plot(np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step], color=ORANGE, lw=1.1, zorder=6)
+        ax.plot(
+            np.where(keep, x, np.nan)[::step],
+            np.where(keep, y, np.nan)[::step],
+            color=ORANGE,
+            lw=1.1,
+            zorder=6,
+        )
     _draw(ax, drawn.at(stops[0]), names=not bare)
     _stand(ax, drawn)
     ax.set_aspect("equal", adjustable="datalim")
@@ -58,9 +79,22 @@ def _draw(ax, shape: Outline, faint: bool = False, names: bool = False):
     for kind, points in shape.strokes:
         color, pale, width, layer = STYLES[kind]
         if kind == "plate":
-            ax.fill(*points.T, fc="none" if faint else PLATE, ec=pale if faint else color, lw=width, joinstyle="round", zorder=z)
+            ax.fill(
+                *points.T,
+                fc="none" if faint else PLATE,
+                ec=pale if faint else color,
+                lw=width,
+                joinstyle="round",
+                zorder=z,
+            )
             continue
-        ax.plot(*points.T, color=pale if faint else color, lw=width, solid_capstyle="round", zorder=z + layer)
+        ax.plot(
+            *points.T,
+            color=pale if faint else color,
+            lw=width,
+            solid_capstyle="round",
+            zorder=z + layer,
+        )
     if faint:
         return
     ax.plot(*shape.pins.T, "o", ms=3.6, mfc="white", mec=INK, mew=0.8, zorder=z + 0.5)
@@ -69,7 +103,14 @@ def _draw(ax, shape: Outline, faint: bool = False, names: bool = False):
     if shape.tip is not None:
         ax.plot(*shape.tip, "o", ms=4.5, color=ORANGE, zorder=z + 2)
         if names:
-            ax.annotate("tool", tuple(shape.tip), (6, -2), textcoords="offset points", fontsize=7.5, va="top")
+            ax.annotate(
+                "tool",
+                tuple(shape.tip),
+                (6, -2),
+                textcoords="offset points",
+                fontsize=7.5,
+                va="top",
+            )
 
 
 def _name(ax, text, at, along, away):
@@ -77,10 +118,18 @@ def _name(ax, text, at, along, away):
     across = np.array([-along[1], along[0]]) / (np.hypot(*along) or 1.0)
     if across @ (away - at) > 0:
         across = -across
-    ax.annotate(named(text, 24), tuple(at), tuple(8 * across), textcoords="offset points", fontsize=7.5, color=BLUE,
-                ha="left" if across[0] > 0.3 else "right" if across[0] < -0.3 else "center", zorder=9,
-                va="bottom" if across[1] > 0.3 else "top" if across[1] < -0.3 else "center",
-                bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75})
+    ax.annotate(
+        named(text, 24),
+        tuple(at),
+        tuple(8 * across),
+        textcoords="offset points",
+        fontsize=7.5,
+        color=BLUE,
+        ha="left" if across[0] > 0.3 else "right" if across[0] < -0.3 else "center",
+        zorder=9,
+        va="bottom" if across[1] > 0.3 else "top" if across[1] < -0.3 else "center",
+        bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75},
+    )
 
 
 def _stand(ax, drawn: Picture):

@@ -13,7 +13,14 @@ import numpy as np
 
 # Okabe and Ito's palette, told apart by colour-blind readers; the same quantity has the same colour in every figure.
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442")
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#56B4E9",
+    "#CC79A7",
+    "#F0E442",
+)
 INK, GREY, FAINT = "#222222", "#8A8A8A", "#D9D9D9"
 WANTED, OBTAINED, LIMIT = "#F3C46B", BLUE, GREY
 CYCLE = (BLUE, ORANGE, GREEN, RED, SKY, PURPLE, INK, GREY)
@@ -21,18 +28,49 @@ CYCLE = (BLUE, ORANGE, GREEN, RED, SKY, PURPLE, INK, GREY)
 FONT = "Libertinus Serif"
 WIDTH = 6.7  # inches, the text width of an A4 page
 _RC = {
-    "font.family": [FONT, "DejaVu Serif"], "font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8.5,
+    "font.family": [FONT, "DejaVu Serif"],
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8.5,
     "legend.fontsize": 7.5,
-    "xtick.labelsize": 7.5, "ytick.labelsize": 7.5, "axes.titlelocation": "left", "axes.titlepad": 4.0,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.5, "axes.edgecolor": "#555555",
-    "axes.labelcolor": INK, "text.color": INK, "xtick.color": "#555555", "ytick.color": "#555555",
-    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "xtick.major.width": 0.5, "ytick.major.width": 0.5,
-    "xtick.major.size": 2.5, "ytick.major.size": 2.5, "xtick.minor.size": 0, "ytick.minor.size": 0,
-    "axes.grid": True, "grid.color": "#ECECEC", "grid.linewidth": 0.5, "axes.axisbelow": True,
-    "lines.linewidth": 0.9, "lines.solid_joinstyle": "round", "legend.frameon": False, "legend.handlelength": 1.4,
-    "legend.borderaxespad": 0.1, "legend.columnspacing": 1.2, "legend.handletextpad": 0.5,
-    "axes.formatter.use_mathtext": False, "axes.formatter.useoffset": False, "text.parse_math": False,
-    "svg.fonttype": "none", "svg.hashsalt": "fluidproof", "path.simplify": True, "path.simplify_threshold": 0.2,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 4.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.5,
+    "axes.edgecolor": "#555555",
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "axes.grid": True,
+    "grid.color": "#ECECEC",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "lines.linewidth": 0.9,
+    "lines.solid_joinstyle": "round",
+    "legend.frameon": False,
+    "legend.handlelength": 1.4,
+    "legend.borderaxespad": 0.1,
+    "legend.columnspacing": 1.2,
+    "legend.handletextpad": 0.5,
+    "axes.formatter.use_mathtext": False,
+    "axes.formatter.useoffset": False,
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fluidproof",
+    "path.simplify": True,
+    "path.simplify_threshold": 0.2,
 }
 
 
@@ -61,16 +99,33 @@ def figure(height: float, width: float = WIDTH):
     return Figure(figsize=(width, height))
 
 
-def panels(rows: int, columns: int = 1, height: float = 1.3, *, sharex: bool = True, left: float = 0.62,
-           gap: float = 0.3, top: float = 0.22, width: float = WIDTH):
+def panels(
+    rows: int,
+    columns: int = 1,
+    height: float = 1.3,
+    *,
+    sharex: bool = True,
+    left: float = 0.62,
+    gap: float = 0.3,
+    top: float = 0.22,
+    width: float = WIDTH,
+):
     """(Figure, axes (rows, columns)) with panels of `height` inches and margins in inches, so that panels line up."""
     bottom, right = 0.42, 0.08
     total = rows * height + (rows - 1) * gap + top + bottom
     fig = figure(total, width)
     inner = width - left * columns - right
-    place = {"left": left / width, "right": 1 - right / width, "bottom": bottom / total, "top": 1 - top / total,
-             "hspace": gap / height, "wspace": left / (inner / columns)}
-    axes = fig.subplots(rows, columns, squeeze=False, sharex="col" if sharex else False, gridspec_kw=place)
+    place = {
+        "left": left / width,
+        "right": 1 - right / width,
+        "bottom": bottom / total,
+        "top": 1 - top / total,
+        "hspace": gap / height,
+        "wspace": left / (inner / columns),
+    }
+    axes = fig.subplots(
+        rows, columns, squeeze=False, sharex="col" if sharex else False, gridspec_kw=place
+    )
     for ax in axes.flat:
         ax.yaxis.set_label_coords(-(left - 0.14) / (inner / columns), 0.5)
     return fig, axes
@@ -92,7 +147,11 @@ def _lowered(match) -> str:
     base, sub = match.group(1), match.group(2)
     text = f'<tspan font-style="italic">{base}</tspan>'
     # A zero-width space carries the pen back to the line.
-    return text + (f'<tspan font-size="75%" dy="1.8">{sub}</tspan><tspan dy="-1.8">\u200b</tspan>' if sub else "")
+    return text + (
+        f'<tspan font-size="75%" dy="1.8">{sub}</tspan><tspan dy="-1.8">\u200b</tspan>'
+        if sub
+        else ""
+    )
 
 
 def symbol(name: str) -> str:
@@ -107,7 +166,9 @@ def symbol(name: str) -> str:
     return f"${stem}_{{{sub.replace('_', ' ')}}}$" if sub else f"${stem}$"
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def clean(text: object, most: int | None = None) -> str:
@@ -170,4 +231,6 @@ def legend(ax, right: float = 1.0):
     """Legend above the panel in one row that ends at `right` (share of the width)."""
     handles, labels = ax.get_legend_handles_labels()
     if handles:
-        ax.legend(handles, labels, loc="lower right", bbox_to_anchor=(right, 1.0), ncols=len(labels))
+        ax.legend(
+            handles, labels, loc="lower right", bbox_to_anchor=(right, 1.0), ncols=len(labels)
+        )

@@ -17,12 +17,21 @@ from .metering import behind
 from .signals import actuator
 from .style import clean
 
-TAGS = {"V": "verbatim from the source", "D": "derived by arithmetic", "I": "inferred", "A": "our assumption"}
+TAGS = {
+    "V": "verbatim from the source",
+    "D": "derived by arithmetic",
+    "I": "inferred",
+    "A": "our assumption",
+}
 
 
 def typeset(number: str) -> str:
     """'-1.2e-05' as people write it: '−1.2·10⁻⁵'."""
-    number = re.sub(r"(?<=\d)e([+-]?)0*(\d+)\b", lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(_RAISED), number)
+    number = re.sub(
+        r"(?<=\d)e([+-]?)0*(\d+)\b",
+        lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(_RAISED),
+        number,
+    )
     return re.sub(r"(?<![\w⁰-⁹])-(?=[\d.∞i])", "−", number)
 
 
@@ -49,8 +58,16 @@ def percent(share: float, digits: int = 3) -> str:
 def range_of(low: float, high: float, unit: str) -> str:
     """'± 0.5 mm', '1 … 3 bar', 'at least 1 bar'."""
     if np.isfinite(low) and np.isfinite(high):
-        return f"± {quantity(high, unit)}" if low == -high else f"{quantity(low, unit)} … {quantity(high, unit)}"
-    return f"at most {quantity(high, unit)}" if np.isfinite(high) else f"at least {quantity(low, unit)}"
+        return (
+            f"± {quantity(high, unit)}"
+            if low == -high
+            else f"{quantity(low, unit)} … {quantity(high, unit)}"
+        )
+    return (
+        f"at most {quantity(high, unit)}"
+        if np.isfinite(high)
+        else f"at least {quantity(low, unit)}"
+    )
 
 
 def ratio(unit: str) -> str:
@@ -77,9 +94,20 @@ def shortened(text: str, most: int = 220) -> str:
 
 def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict]:
     """Counted claims first, in their order."""
-    rows = [{"claim": wrapped(v.claim), "word": v.word, "strength": v.strength or "–", "counted": v.counted,
-             "margin": quantity(v.margin, v.unit), "limit": "" if v.limit is None else quantity(v.limit, v.unit),
-             "worst": told(v.worst), "short": told(shortened(v.worst)), "source": wrapped(v.source)} for v in verdicts]
+    rows = [
+        {
+            "claim": wrapped(v.claim),
+            "word": v.word,
+            "strength": v.strength or "–",
+            "counted": v.counted,
+            "margin": quantity(v.margin, v.unit),
+            "limit": "" if v.limit is None else quantity(v.limit, v.unit),
+            "worst": told(v.worst),
+            "short": told(shortened(v.worst)),
+            "source": wrapped(v.source),
+        }
+        for v in verdicts
+    ]
     return [r for r in rows if r["counted"]] + [r for r in rows if not r["counted"]]
 
 
@@ -87,30 +115,58 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
     """The answer in a sentence: which counted claims hold, are violated, are undecided."""
     counted = [v for v in verdicts if v.counted]
     if not counted:
-        return {"word": "undecided", "lead": "No answer.", "text": "No claim counts, so nothing was decided."}
-    by = {word: [v for v in counted if v.word == word] for word in ("holds", "violated", "undecided")}
+        return {
+            "word": "undecided",
+            "lead": "No answer.",
+            "text": "No claim counts, so nothing was decided.",
+        }
+    by = {
+        word: [v for v in counted if v.word == word] for word in ("holds", "violated", "undecided")
+    }
     n = len(counted)
     if by["violated"]:
         text = f"{_count(by['violated'], n)} violated: {_listed(by['violated'])}"
-        text += f"; {_few(by['undecided'])} undecided: {_listed(by['undecided'])}." if by["undecided"] else "."
-        text += f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}." if by["holds"] else ""
+        text += (
+            f"; {_few(by['undecided'])} undecided: {_listed(by['undecided'])}."
+            if by["undecided"]
+            else "."
+        )
+        text += (
+            f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}."
+            if by["holds"]
+            else ""
+        )
         return {"word": "violated", "lead": "No.", "text": wrapped(text)}
     if by["undecided"]:
         text = f"{_count(by['undecided'], n)} undecided: {_listed(by['undecided'])}."
-        text += f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}." if by["holds"] else ""
+        text += (
+            f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}."
+            if by["holds"]
+            else ""
+        )
         return {"word": "undecided", "lead": "Not decided.", "text": wrapped(text)}
     weakest = max((v.strength for v in counted), key=STRENGTHS.index)
-    kind = {"proof": "all are proven", "numerical": "the weakest rests on floating-point algebra",
-            "sampled": "the weakest rests on sampled runs"}[weakest]
-    text = f"All {n} counted claims hold; {kind}." if n > 1 else f"The one counted claim holds; {_alone[weakest]}."
+    kind = {
+        "proof": "all are proven",
+        "numerical": "the weakest rests on floating-point algebra",
+        "sampled": "the weakest rests on sampled runs",
+    }[weakest]
+    text = (
+        f"All {n} counted claims hold; {kind}."
+        if n > 1
+        else f"The one counted claim holds; {_alone[weakest]}."
+    )
     if not answers_stability(counted):
         unasked = "Stability was not asked: none of the counted claims is about it."
         return {"word": "holds", "lead": "The requirements hold.", "text": f"{unasked} {text}"}
     return {"word": "holds", "lead": "Yes.", "text": text}
 
 
-_alone = {"proof": "it is proven", "numerical": "it rests on floating-point algebra",
-          "sampled": "it rests on sampled runs"}
+_alone = {
+    "proof": "it is proven",
+    "numerical": "it rests on floating-point algebra",
+    "sampled": "it rests on sampled runs",
+}
 
 
 def _count(some, n):
@@ -130,11 +186,21 @@ def assumption_rows(verdicts: Iterable[Verdict]) -> list[dict]:
     """Every hypothesis once, those not met first; also those a violated claim lists in its data."""
     found: dict = {}
     for v in verdicts:
-        for a in (*v.assumptions, *(Assumption(**listed) for listed in v.data.get("assumptions", ()))):
+        for a in (
+            *v.assumptions,
+            *(Assumption(**listed) for listed in v.data.get("assumptions", ())),
+        ):
             status = {True: "met", False: "not met", None: "not known"}[a.holds]
-            found.setdefault((a.text, a.holds, a.margin), {
-                "text": wrapped(a.text), "status": status, "margin": quantity(a.margin, a.unit),
-                "worst": told(a.worst), "source": wrapped(a.source)})
+            found.setdefault(
+                (a.text, a.holds, a.margin),
+                {
+                    "text": wrapped(a.text),
+                    "status": status,
+                    "margin": quantity(a.margin, a.unit),
+                    "worst": told(a.worst),
+                    "source": wrapped(a.source),
+                },
+            )
     return sorted(found.values(), key=lambda r: ("not met", "not known", "met").index(r["status"]))
 
 
@@ -145,38 +211,60 @@ def statistics_rows(statistics: Mapping) -> list[list[str]]:
 
 def energies_apart(statistics: Mapping, drawn: Iterable[str]) -> tuple[dict, dict]:
     """(the others, those of the energy account that a chapter of its own shows)."""
-    own = {name: v for name, v in statistics.items() if name.startswith("energy ")} if "energy" in drawn else {}
+    own = (
+        {name: v for name, v in statistics.items() if name.startswith("energy ")}
+        if "energy" in drawn
+        else {}
+    )
     bars = [name for name in own if name.startswith("energy by ")]  # drawn with their numbers
-    return ({name: v for name, v in statistics.items() if name not in own},
-            {name: v for name, v in own.items() if name not in bars})
+    return (
+        {name: v for name, v in statistics.items() if name not in own},
+        {name: v for name, v in own.items() if name not in bars},
+    )
 
 
-def margin_rows(margins: Iterable[Mapping], plant: object = None, sensitivity: Mapping | None = None) -> list[list[str]]:
+def margin_rows(
+    margins: Iterable[Mapping], plant: object = None, sensitivity: Mapping | None = None
+) -> list[list[str]]:
     """Per actuator: gains (factors; the upper one in dB too), phase margin (rad; shown in °), delay, disk margin, peaks of |S|
     and |T|."""
+
     def cell(row, key, show):
         value = row.get(key)
         return "–" if value is None else "∞" if np.isinf(value) else show(value)
 
     def gain(row):
         up = {"gain": row.get("gain_up"), **row}
-        text = cell(up, "gain", lambda k: f"× {quantity(k, '1', 3)} ({quantity(20 * np.log10(k), '1', 3)} dB)")
+        text = cell(
+            up,
+            "gain",
+            lambda k: f"× {quantity(k, '1', 3)} ({quantity(20 * np.log10(k), '1', 3)} dB)",
+        )
         down = row.get("gain_down")
         return text if down is None else f"× {quantity(down, '1', 3)} … {text.removeprefix('× ')}"
 
     rows = []
     for row in margins:
         peaks = (sensitivity or {}).get(row.get("actuator", ""), {})
-        rows.append([wrapped(actuator(plant, row.get("actuator", ""))), gain(row),
-                     cell(row, "phase", lambda φ: quantity(np.degrees(φ), "1", 3) + "°"),
-                     cell(row, "delay", lambda T: quantity(T, "s", 3)), cell(row, "disk", lambda α: quantity(α, "1", 3)),
-                     *(cell(peaks, key, lambda M: quantity(M, "1", 3)) for key in ("M_S", "M_T"))])
+        rows.append(
+            [
+                wrapped(actuator(plant, row.get("actuator", ""))),
+                gain(row),
+                cell(row, "phase", lambda φ: quantity(np.degrees(φ), "1", 3) + "°"),
+                cell(row, "delay", lambda T: quantity(T, "s", 3)),
+                cell(row, "disk", lambda α: quantity(α, "1", 3)),
+                *(cell(peaks, key, lambda M: quantity(M, "1", 3)) for key in ("M_S", "M_T")),
+            ]
+        )
     return rows
 
 
 # ---- parameters ----
 
-def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: str = "") -> list[dict]:
+
+def parameter_groups(
+    obj: object, provenance: Mapping, prefix: str = "", skip: str = ""
+) -> list[dict]:
     """Parameters by component, vectors as one row: [name, value with unit, tag, source, note].
 
     provenance: path → (tag, source, note); a path above the parameter's own serves as well. skip: leave out paths
@@ -187,21 +275,32 @@ def parameter_groups(obj: object, provenance: Mapping, prefix: str = "", skip: s
         if not _empty(parts) and not (skip and path.startswith(skip)):
             rows = groups.setdefault(path.rpartition(".")[0], [])
             whole, first = path, parts[0].path
-            rows.append(_row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first)))
+            rows.append(
+                _row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first))
+            )
     for parent, rows in groups.items():
         for name, value in choices(obj, parent):
             path = f"{parent}.{name}" if parent else name
             tag, source, note = _origin(provenance, prefix + path, path)
-            rows.append([clean(name), clean(value, 60), clean(tag, 4), _source(source), wrapped(note)])
-    return [{"name": wrapped(parent.removeprefix("structures.").replace(".", " · ")), "rows": rows}
-            for parent, rows in groups.items() if rows]
+            rows.append(
+                [clean(name), clean(value, 60), clean(tag, 4), _source(source), wrapped(note)]
+            )
+    return [
+        {"name": wrapped(parent.removeprefix("structures.").replace(".", " · ")), "rows": rows}
+        for parent, rows in groups.items()
+        if rows
+    ]
 
 
 def wrapper_groups(controller: object, provenance: Mapping) -> list[dict]:
     """What stands around a law, from the outside inwards: sampling, delay, filters …, one group each."""
     groups = []
     while hasattr(controller, "inner"):
-        own = [g for g in parameter_groups(controller, provenance, "controller.", "inner.") if g["name"] == ""]
+        own = [
+            g
+            for g in parameter_groups(controller, provenance, "controller.", "inner.")
+            if g["name"] == ""
+        ]
         groups += [{"name": clean(type(controller).__name__), "rows": g["rows"]} for g in own]
         controller = controller.inner
     return groups
@@ -215,7 +314,10 @@ def meanings(*objects: object) -> list[list[str]]:
             parts = [p for p in leaf.path.split(".") if not p.isdigit()]
             if leaf.info.meaning and leaf.info.meaning != parts[-1]:
                 found.setdefault((parts[-1], leaf.info.meaning))
-    return [[clean(name), wrapped(words)] for name, words in sorted(found, key=lambda pair: pair[0].lower())]
+    return [
+        [clean(name), wrapped(words)]
+        for name, words in sorted(found, key=lambda pair: pair[0].lower())
+    ]
 
 
 def actuator_rows(plant) -> list[list[str]]:
@@ -223,9 +325,20 @@ def actuator_rows(plant) -> list[list[str]]:
     rows = []
     for segment in getattr(plant, "segments", ()) if behind(plant) is None else ():
         c = segment.cylinder
-        spool = "ideal" if c.valve.lag == "ideal" else f"{c.valve.lag} order, {quantity(c.valve.frequency, 'Hz')}"
-        rows.append([clean(segment.name, 30), *(quantity(v, "m") for v in (c.bore, c.rod, c.stroke)), spool,
-                     "± " + quantity(c.valve.u_max, "V"), _words(type(c.friction).__name__)])
+        spool = (
+            "ideal"
+            if c.valve.lag == "ideal"
+            else f"{c.valve.lag} order, {quantity(c.valve.frequency, 'Hz')}"
+        )
+        rows.append(
+            [
+                clean(segment.name, 30),
+                *(quantity(v, "m") for v in (c.bore, c.rod, c.stroke)),
+                spool,
+                "± " + quantity(c.valve.u_max, "V"),
+                _words(type(c.friction).__name__),
+            ]
+        )
     return rows
 
 
@@ -241,13 +354,19 @@ def differing(model: object, plant: object, prefix: str) -> list[dict]:
     for leaf in leaves(model):
         other = truth.get(leaf.path)
         if other is None or other.value != leaf.value:
-            rows.append([wrapped(f"{prefix}{leaf.path}"), quantity(leaf.value, leaf.info.unit),
-                         "–" if other is None else quantity(other.value, leaf.info.unit)])
+            rows.append(
+                [
+                    wrapped(f"{prefix}{leaf.path}"),
+                    quantity(leaf.value, leaf.info.unit),
+                    "–" if other is None else quantity(other.value, leaf.info.unit),
+                ]
+            )
     return rows
 
 
 def _vectors(obj) -> list[tuple[str, list[Leaf]]]:
     """Leaves in order, entries of one vector together."""
+
     def whole(leaf):
         stem, _, last = leaf.path.rpartition(".")
         return stem if last.isdigit() and stem else leaf.path
@@ -263,7 +382,9 @@ def _empty(parts) -> bool:
 
 def _row(path, parts, origin) -> list[str]:
     name, info = path.rpartition(".")[2], parts[0].info
-    unit, size = display(info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0))
+    unit, size = display(
+        info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0)
+    )
     if info.unit in ("rad", "1/s", "1"):
         unit, size = info.unit, 1.0
     values = [typeset(f"{p.value / size:.5g}") for p in parts]
@@ -284,7 +405,9 @@ def _origin(provenance: Mapping, *paths: str) -> tuple[str, str, str]:
     for at in paths:
         while at:
             if at in provenance:
-                return tuple("" if part is None else str(part) for part in (*provenance[at], "", "")[:3])
+                return tuple(
+                    "" if part is None else str(part) for part in (*provenance[at], "", "")[:3]
+                )
             at = at.rpartition(".")[0]
     return "", "", ""
 
@@ -299,5 +422,7 @@ def choices(obj, parent: str) -> list[tuple[str, str]]:
             at = getattr(at, step, None)
     if not is_dataclass(at):
         return []
-    found = [(f.name, getattr(at, f.name)) for f in fields(at) if annotations(type(at))[f.name] is None]
+    found = [
+        (f.name, getattr(at, f.name)) for f in fields(at) if annotations(type(at))[f.name] is None
+    ]
     return [(n, str(v)) for n, v in found if isinstance(v, (str, bool)) and n != "name"]

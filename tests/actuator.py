@@ -21,7 +21,10 @@ class Actuator(System):
     λ: Annotated[tuple[float, ...], Unit("s")] = (1.14e-3, 1.14e-3, 1.11e-3)
     λ_F: Annotated[float, Unit("s")] = 0.43e-3
     all_states: bool = False
-    states = tuple(Signal(n, u) for n, u in (("a", "m/s"), ("b", "m/s"), ("v", "m/s"), ("w", "m/s"), ("Y", "m")))
+    states = tuple(
+        Signal(n, u)
+        for n, u in (("a", "m/s"), ("b", "m/s"), ("v", "m/s"), ("w", "m/s"), ("Y", "m"))
+    )
     inputs = (Signal("X", "m"), Signal("F_ext", "N", kind="disturbance"))
 
     @property
@@ -33,7 +36,13 @@ class Actuator(System):
 
     def rhs(self, t, x, u):
         a, b, v, w, _ = x
-        return [(self.K * u[0] - a) / self.λ[0], (a - b) / self.λ[1], (b - v) / self.λ[2], (self.K_F * u[1] - w) / self.λ_F, v + w]
+        return [
+            (self.K * u[0] - a) / self.λ[0],
+            (a - b) / self.λ[1],
+            (b - v) / self.λ[2],
+            (self.K_F * u[1] - w) / self.λ_F,
+            v + w,
+        ]
 
     def out(self, t, x):
         return [x[4], *(x[:4] if self.all_states else ())]
@@ -41,8 +50,16 @@ class Actuator(System):
 
 def mpc(plant=None, **changes):
     """Position control with limits on X and its rate, an observer of a disturbance at X, and the load known ahead."""
-    settings = {"Q": (1e6,), "S": (1e5,), "N": 20, "u_min": (-X_MAX,), "u_max": (X_MAX,), "slew": (SLEW,), "known": ("F_ext",),
-                "observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X",))}
+    settings = {
+        "Q": (1e6,),
+        "S": (1e5,),
+        "N": 20,
+        "u_min": (-X_MAX,),
+        "u_max": (X_MAX,),
+        "slew": (SLEW,),
+        "known": ("F_ext",),
+        "observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X",)),
+    }
     return MPC(plant or Actuator(), **(settings | changes))
 
 
@@ -52,8 +69,13 @@ def drawn(law, rng, spread=1.0):
     x = [0.0] * len(q.model.A)
     x[:5] = [*(spread * 0.03 * rng.normal(size=4)), spread * 1e-4 * rng.normal()]
     n_d, n_v = q.model.B_d.shape[1], q.model.E0.shape[1]
-    return law.parameter(x, spread * 3e-4 * rng.normal(), 1e-5 * rng.normal(size=n_d), 300 * rng.normal(size=n_v),
-                         0.9 * X_MAX * rng.uniform(-1, 1))
+    return law.parameter(
+        x,
+        spread * 3e-4 * rng.normal(),
+        1e-5 * rng.normal(size=n_d),
+        300 * rng.normal(size=n_v),
+        0.9 * X_MAX * rng.uniform(-1, 1),
+    )
 
 
 def commands(law, s):

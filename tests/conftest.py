@@ -31,15 +31,25 @@ def two_joint(crane):
 @pytest.fixture(scope="session")
 def ideal(two_joint):
     """The two-joint crane with valves that follow their command."""
+
     def follows(segment):
-        return replace(segment, cylinder=replace(segment.cylinder, valve=replace(segment.cylinder.valve, lag="ideal")))
-    return replace(two_joint, structures=tuple(replace(s, revolute=follows(s.revolute)) for s in two_joint.structures))
+        return replace(
+            segment,
+            cylinder=replace(segment.cylinder, valve=replace(segment.cylinder.valve, lag="ideal")),
+        )
+
+    return replace(
+        two_joint,
+        structures=tuple(replace(s, revolute=follows(s.revolute)) for s in two_joint.structures),
+    )
 
 
 @pytest.fixture(scope="session")
 def short(two_joint):
     """A path of 0.8 s in joint space, from the start and back."""
-    return Scenario(reference=Waypoints("joint", (two_joint.pose, (-1.26, -1.95), two_joint.pose), 0.4))
+    return Scenario(
+        reference=Waypoints("joint", (two_joint.pose, (-1.26, -1.95), two_joint.pose), 0.4)
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

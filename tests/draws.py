@@ -7,15 +7,40 @@ import numpy as np
 from oracles.random_machines import random_base, random_machine, random_state, random_tip
 
 from plants.components.chamber import Oil
-from plants.components.friction import BengisuAkay, BrownMcPhee, CoulombViscous, Frictionless, LuGre, ModifiedLuGre, Stribeck
+from plants.components.friction import (
+    BengisuAkay,
+    BrownMcPhee,
+    CoulombViscous,
+    Frictionless,
+    LuGre,
+    ModifiedLuGre,
+    Stribeck,
+)
 from plants.components.spatial import unturn
 from plants.components.valve import Valve
 from workbench.calculus import check_constants, column, symbols
 from workbench.parameters import bind, leaves
 
-FRICTIONS = (CoulombViscous(), Stribeck(), LuGre(), Frictionless(), BengisuAkay(), ModifiedLuGre(), BrownMcPhee())
+FRICTIONS = (
+    CoulombViscous(),
+    Stribeck(),
+    LuGre(),
+    Frictionless(),
+    BengisuAkay(),
+    ModifiedLuGre(),
+    BrownMcPhee(),
+)
 # Of states and inputs of other plants, by unit.
-SIZES = {"m": 2e-4, "m/s": 0.05, "rad": 0.8, "rad/s": 0.3, "Pa": 1e5, "N": 300.0, "V": 4.0, "1": 0.1}
+SIZES = {
+    "m": 2e-4,
+    "m/s": 0.05,
+    "rad": 0.8,
+    "rad/s": 0.3,
+    "Pa": 1e5,
+    "N": 300.0,
+    "V": 4.0,
+    "1": 0.1,
+}
 LAGS = ("second", "ideal", "first")
 
 
@@ -31,26 +56,49 @@ def varied_machine(seed, layout=(False, True)):
             return None
         k[0] += 1
         c = rng.uniform(2e-8, 6e-8, 4)
-        valve = Valve(*map(float, c), u_max=9.0, dead_band=0.3 * (k[0] % 2), lag=LAGS[k[0] % 3], frequency=41.0,
-                      damping=0.63, slew=700.0)
-        return replace(segment, cylinder=replace(
-            segment.cylinder, valve=valve, friction=FRICTIONS[k[0] % len(FRICTIONS)], c_i=between(1e-13, 1e-12),
-            c_e=between(1e-14, 1e-13), V_a0=between(1e-4, 9e-4), V_b0=between(1e-4, 9e-4)))
+        valve = Valve(
+            *map(float, c),
+            u_max=9.0,
+            dead_band=0.3 * (k[0] % 2),
+            lag=LAGS[k[0] % 3],
+            frequency=41.0,
+            damping=0.63,
+            slew=700.0,
+        )
+        return replace(
+            segment,
+            cylinder=replace(
+                segment.cylinder,
+                valve=valve,
+                friction=FRICTIONS[k[0] % len(FRICTIONS)],
+                c_i=between(1e-13, 1e-12),
+                c_e=between(1e-14, 1e-13),
+                V_a0=between(1e-4, 9e-4),
+                V_b0=between(1e-4, 9e-4),
+            ),
+        )
 
-    structures = tuple(replace(s, revolute=varied(s.revolute), prismatic=varied(s.prismatic))
-                       for s in machine.structures)
+    structures = tuple(
+        replace(s, revolute=varied(s.revolute), prismatic=varied(s.prismatic))
+        for s in machine.structures
+    )
     return replace(machine, structures=structures, oil=Oil(β=1.1e9, air=0.003))
 
 
 def plant_state(rng, machine):
     """A state of a manipulator: moving, pressures between return and supply, spools and bristles deflected."""
     if not hasattr(machine, "structures"):
-        return [float(rng.normal() * SIZES[s.unit] + (6e5 if s.unit == "Pa" else 0.0)) for s in machine.states]
+        return [
+            float(rng.normal() * SIZES[s.unit] + (6e5 if s.unit == "Pa" else 0.0))
+            for s in machine.states
+        ]
     q, qd, _ = random_state(rng, machine)
     p = rng.uniform(machine.p_r + 5e5, machine.p_s - 5e5, 2 * machine.n)
     sizes = {"u_s": 3.0, "du_": 200.0, "z": 1e-4, "h": 0.1}
-    rest = [rng.normal() * next(v for k, v in sizes.items() if s.name.startswith(k))
-            for s in machine.states[4 * machine.n:]]
+    rest = [
+        rng.normal() * next(v for k, v in sizes.items() if s.name.startswith(k))
+        for s in machine.states[4 * machine.n :]
+    ]
     return [float(v) for v in (*q, *qd, *p, *rest)]
 
 
@@ -78,7 +126,9 @@ def on_symbols(obj, call, *vectors):
     p, entries = symbols("p", len(free))
     bound = bind(obj, {leaf.path: e for leaf, e in zip(free, entries)})
     pairs = [symbols(f"v{i}", len(v)) for i, v in enumerate(vectors)]
-    f = ca.Function("f", [p, *(s for s, _ in pairs)], [ca.densify(column(call(bound, *(e for _, e in pairs))))])
+    f = ca.Function(
+        "f", [p, *(s for s, _ in pairs)], [ca.densify(column(call(bound, *(e for _, e in pairs))))]
+    )
     check_constants(f, "test")
     return np.array(f([leaf.value for leaf in free], *vectors)).ravel()
 

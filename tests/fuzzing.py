@@ -36,15 +36,25 @@ def nested(depth: int, inner: Any = 1) -> Any:
 
 
 STRUCTURES: tuple[Callable[[random.Random], Any], ...] = (
-    lambda r: [], lambda r: {}, lambda r: [[]], lambda r: [None], lambda r: {"": 1}, lambda r: [1], lambda r: True,
+    lambda r: [],
+    lambda r: {},
+    lambda r: [[]],
+    lambda r: [None],
+    lambda r: {"": 1},
+    lambda r: [1],
+    lambda r: True,
     lambda r: None,
-    lambda r: nested(r.randrange(2, 60)), lambda r: [r.choice(NUMBERS) for _ in range(r.randrange(1, 8))],
-    lambda r: [[r.choice(NUMBERS)] * r.randrange(1, 4)] * r.randrange(1, 4), lambda r: {"value": scalar(r),
-    "tag": scalar(r)},
+    lambda r: nested(r.randrange(2, 60)),
+    lambda r: [r.choice(NUMBERS) for _ in range(r.randrange(1, 8))],
+    lambda r: [[r.choice(NUMBERS)] * r.randrange(1, 4)] * r.randrange(1, 4),
+    lambda r: {"value": scalar(r), "tag": scalar(r)},
     lambda r: {r.choice(("type", "law", "kind")): scalar(r)},
     lambda r: {scalar(r) if r.random() < 0.5 else "name": scalar(r)},
-    lambda r: {"from": scalar(r), "to": scalar(r), "count": r.choice(NUMBERS)}, lambda r: [0.0] * r.randrange(1, 3000),
-    lambda r: [scalar(r) for _ in range(r.randrange(1, 6))], lambda r: {f"k{i}": i for i in range(r.randrange(1, 200))})
+    lambda r: {"from": scalar(r), "to": scalar(r), "count": r.choice(NUMBERS)},
+    lambda r: [0.0] * r.randrange(1, 3000),
+    lambda r: [scalar(r) for _ in range(r.randrange(1, 6))],
+    lambda r: {f"k{i}": i for i in range(r.randrange(1, 200))},
+)
 
 
 def scalar(r: random.Random) -> Any:
@@ -62,10 +72,15 @@ def seeds(kind: str) -> tuple[Any, ...]:
     from ruamel.yaml import YAML
 
     names = {"plan": PLANS, "sweep": SWEEPS}.get(kind)
-    files = [EXAMPLES / f"{name}.yaml" for name in names] if names else [
-        f for f in sorted(EXAMPLES.glob("*.yaml")) if f.stem not in PLANS + SWEEPS]
+    files = (
+        [EXAMPLES / f"{name}.yaml" for name in names]
+        if names
+        else [f for f in sorted(EXAMPLES.glob("*.yaml")) if f.stem not in PLANS + SWEEPS]
+    )
     files += sorted((ROOT / "plants" / "parameters").glob("*.yaml")) if kind == "case" else []
-    return tuple(_plain(YAML(typ="safe", pure=True).load(file.read_text("utf-8"))) for file in files)
+    return tuple(
+        _plain(YAML(typ="safe", pure=True).load(file.read_text("utf-8"))) for file in files
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -76,7 +91,13 @@ def _plain(value: Any) -> Any:
 
 def places(tree: Any, path: tuple = ()) -> list[tuple]:
     """Ways to every value of a tree."""
-    inside = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    inside = (
+        tree.items()
+        if isinstance(tree, dict)
+        else enumerate(tree)
+        if isinstance(tree, list)
+        else ()
+    )
     return [path, *(way for key, child in inside for way in places(child, (*path, key)))]
 
 
@@ -179,9 +200,9 @@ def damaged(r: random.Random, data: bytes) -> bytes:
         elif act == 1:
             data = data[:i]
         elif act == 2:
-            del data[i: min(j, i + 40)]
+            del data[i : min(j, i + 40)]
         elif act == 3:
-            data[i:i] = data[i: min(j, i + 60)] * r.choice((1, 2, 20))
+            data[i:i] = data[i : min(j, i + 60)] * r.choice((1, 2, 20))
         elif act == 4:
             data[i:i] = str(r.choice(NUMBERS)).encode()
         elif act == 5:
@@ -189,8 +210,25 @@ def damaged(r: random.Random, data: bytes) -> bytes:
         elif act == 6:
             data[i] = r.randrange(256)
         else:
-            data[i:i] = r.choice((b"\n", b"\t", b"\r", b"\0", b"\xff", b",", b";", b'"', b"'", b"[", b"{", b": ",
-                b"#", b"-", b" " * 50))
+            data[i:i] = r.choice(
+                (
+                    b"\n",
+                    b"\t",
+                    b"\r",
+                    b"\0",
+                    b"\xff",
+                    b",",
+                    b";",
+                    b'"',
+                    b"'",
+                    b"[",
+                    b"{",
+                    b": ",
+                    b"#",
+                    b"-",
+                    b" " * 50,
+                )
+            )
     return bytes(data[:200_000])
 
 
@@ -203,10 +241,23 @@ def yaml_of(r: random.Random, kind: str) -> bytes:
 
 
 def table_of(r: random.Random) -> bytes:
-    names = r.choice(("time [s],X [mm],Y [bar]", "t,X,Y", "Zeit (s);X;Y [m]", "0,1,2", "time\tX\tY", "",
-        "# c\nt,X,Y", "t,X,X"))
+    names = r.choice(
+        (
+            "time [s],X [mm],Y [bar]",
+            "t,X,Y",
+            "Zeit (s);X;Y [m]",
+            "0,1,2",
+            "time\tX\tY",
+            "",
+            "# c\nt,X,Y",
+            "t,X,X",
+        )
+    )
     mark = ";" if ";" in names else "\t" if "\t" in names else ","
-    rows = [[f"{0.01 * k:.4g}", f"{math.sin(k):.6g}", f"{math.cos(k):.6g}"] for k in range(r.choice((0, 1, 3, 20, 40)))]
+    rows = [
+        [f"{0.01 * k:.4g}", f"{math.sin(k):.6g}", f"{math.cos(k):.6g}"]
+        for k in range(r.choice((0, 1, 3, 20, 40)))
+    ]
     for _ in range(r.randrange(4)):
         if rows:
             r.choice(rows)[r.randrange(3)] = str(scalar(r))
@@ -229,8 +280,13 @@ def packed_seed(kind: str) -> bytes:
         savemat(out, {"t": t, "X": np.sin(t), "Y": np.cos(t)})
         return out.getvalue()
     out = io.BytesIO()
-    Log(t, np.column_stack([np.sin(t), t]), (Signal("X", "m"), Signal("Y", "Pa")), {"a": 1}, Status(True, "",
-        1.0))._to_netcdf(out)
+    Log(
+        t,
+        np.column_stack([np.sin(t), t]),
+        (Signal("X", "m"), Signal("Y", "Pa")),
+        {"a": 1},
+        Status(True, "", 1.0),
+    )._to_netcdf(out)
     return out.getvalue()
 
 
@@ -244,7 +300,11 @@ def json_of(r: random.Random, tree: Any) -> bytes:
 def journal_of(r: random.Random) -> bytes:
     from workbench.sweep.journal import HEAD
 
-    line = {"key": "a", "results": [["x", 1.5, "m"], ["y", None, ""], ["z", "holds", ""]], "error": ""}
+    line = {
+        "key": "a",
+        "results": [["x", 1.5, "m"], ["y", None, ""], ["z", "holds", ""]],
+        "error": "",
+    }
     lines = [HEAD.encode(), *(json_of(r, line) + b"\n" for _ in range(r.randrange(4)))]
     return damaged(r, b"".join(lines)) if r.random() < 0.4 else b"".join(lines)
 
@@ -253,7 +313,7 @@ def formula_of(r: random.Random) -> bytes:
     text = r.choice(FORMULAS)
     for _ in range(r.randrange(1, 6)):
         i = r.randrange(len(text) + 1)
-        text = text[:i] + r.choice(PIECES) * r.choice((1, 1, 1, 2, 90)) + text[i + r.randrange(2):]
+        text = text[:i] + r.choice(PIECES) * r.choice((1, 1, 1, 2, 90)) + text[i + r.randrange(2) :]
     return text.encode("utf-8", "replace")
 
 
@@ -261,9 +321,32 @@ def unit_of(r: random.Random) -> bytes:
     text = f"{r.choice(('1', '-2.5', '1e300', '1e-300', '7e5', '', '9' * 60))} {r.choice(UNITS)}"
     for _ in range(r.randrange(4)):
         i = r.randrange(len(text) + 1)
-        extra = r.choice(("^", "/", "*", " ", "(", ")", "9", "-", "µ", "°", "·", "√", "²", "dB", "deg", "k", "l/min",
-            "Hz", "1", ".", "e"))
-        text = text[:i] + extra + text[i + r.randrange(2):]
+        extra = r.choice(
+            (
+                "^",
+                "/",
+                "*",
+                " ",
+                "(",
+                ")",
+                "9",
+                "-",
+                "µ",
+                "°",
+                "·",
+                "√",
+                "²",
+                "dB",
+                "deg",
+                "k",
+                "l/min",
+                "Hz",
+                "1",
+                ".",
+                "e",
+            )
+        )
+        text = text[:i] + extra + text[i + r.randrange(2) :]
     return text.encode("utf-8", "replace")
 
 
@@ -273,24 +356,33 @@ def command_of(r: random.Random) -> bytes:
         i = r.randrange(len(words) + 1)
         act = r.randrange(4)
         if act == 0:
-            words[i:i + 1] = [str(scalar(r))]
+            words[i : i + 1] = [str(scalar(r))]
         elif act == 1:
             words[i:i] = [str(scalar(r))]
         elif act == 2:
-            del words[i:i + 1]
+            del words[i : i + 1]
         else:
             words[i:i] = [r.choice(r.choice(COMMANDS))]
     return json.dumps(words).encode()
 
 
-MAKERS: dict[str, tuple[int, Callable[[random.Random], bytes]]] = {  # target → (how often, its input)
-    "case": (40, lambda r: yaml_of(r, "case")), "plan": (10, lambda r: yaml_of(r, "plan")), "sweep": (6,
-    lambda r: yaml_of(r, "sweep")),
-    "reference": (6, table_of), "table": (6, table_of), "formula": (8, formula_of), "unit": (8, unit_of),
+MAKERS: dict[
+    str, tuple[int, Callable[[random.Random], bytes]]
+] = {  # target → (how often, its input)
+    "case": (40, lambda r: yaml_of(r, "case")),
+    "plan": (10, lambda r: yaml_of(r, "plan")),
+    "sweep": (6, lambda r: yaml_of(r, "sweep")),
+    "reference": (6, table_of),
+    "table": (6, table_of),
+    "formula": (8, formula_of),
+    "unit": (8, unit_of),
     "command": (5, command_of),
-    "certificate": (5, lambda r: json_of(r, r.choice(CERTIFICATES))), "journal": (4, journal_of),
-    "log": (1, lambda r: damaged(r, packed_seed("log"))), "mat": (1, lambda r: damaged(r, packed_seed("mat"))),
-    "run": (0, lambda r: yaml_of(r, "case"))}
+    "certificate": (5, lambda r: json_of(r, r.choice(CERTIFICATES))),
+    "journal": (4, journal_of),
+    "log": (1, lambda r: damaged(r, packed_seed("log"))),
+    "mat": (1, lambda r: damaged(r, packed_seed("mat"))),
+    "run": (0, lambda r: yaml_of(r, "case")),
+}
 
 
 def hostile(seed: int, k: int, only: str = "") -> tuple[str, bytes]:

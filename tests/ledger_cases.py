@@ -21,11 +21,17 @@ REAL = FULL.locked(extension=0.5)  # two joints, spools of second order
 
 def swapped(plant, change):
     """The machine with `change(cylinder)` in place of every cylinder."""
+
     def swap(segment):
         return segment and replace(segment, cylinder=change(segment.cylinder))
 
-    return replace(plant, structures=tuple(replace(s, revolute=swap(s.revolute), prismatic=swap(s.prismatic))
-                                           for s in plant.structures))
+    return replace(
+        plant,
+        structures=tuple(
+            replace(s, revolute=swap(s.revolute), prismatic=swap(s.prismatic))
+            for s in plant.structures
+        ),
+    )
 
 
 def every(plant, **fields):
@@ -80,7 +86,9 @@ def random_loop(seed, n, **how):
     """A random machine of n structures, its law told of another payload."""
     rng = np.random.default_rng(seed)
     m = every(random_machine(rng, n, **how), V_a0=2e-4, V_b0=3e-4, c_i=2e-13, c_e=1e-13)
-    law = VDC(model=replace(m, payload=random_body(rng, 70.0)), K_I=41.0, κ=7.0, k_x=(5e-3,), βk_f=(90.0,))
+    law = VDC(
+        model=replace(m, payload=random_body(rng, 70.0)), K_I=41.0, κ=7.0, k_x=(5e-3,), βk_f=(90.0,)
+    )
     return sampled(m, law)
 
 
@@ -93,9 +101,18 @@ def own_gains(plant):
 
 def heavier(plant, share=1.1):
     """The machine with wrong arm masses."""
-    return replace(plant, structures=tuple(
-        replace(s, revolute=replace(s.revolute, arm=replace(s.revolute.arm, mass=share * s.revolute.arm.mass)))
-        for s in plant.structures))
+    return replace(
+        plant,
+        structures=tuple(
+            replace(
+                s,
+                revolute=replace(
+                    s.revolute, arm=replace(s.revolute.arm, mass=share * s.revolute.arm.mass)
+                ),
+            )
+            for s in plant.structures
+        ),
+    )
 
 
 BASE = tuple(f"{q}{a}" for q in ("g_", "V_b", "ω_b", "A_b", "α_b") for a in "xyz")
@@ -108,18 +125,26 @@ RUBBED = every(CRANE, friction=LUGRE)
 CASES = {  # name → (loop, disturbances)
     "ideal valve, continuous law": (continuous(CRANE), ()),
     "1 kHz hold": (sampled(CRANE), ()),
-    "first-order valve, slew limit": (sampled(valves(CRANE, lag="first", frequency=37.0, slew=80.0)), ()),
+    "first-order valve, slew limit": (
+        sampled(valves(CRANE, lag="first", frequency=37.0, slew=80.0)),
+        (),
+    ),
     "second-order valve": (sampled(REAL), ()),
     "dead band in valve and model": (sampled(valves(CRANE, dead_band=0.4)), ()),
     "dead band the model lacks": (sampled(valves(CRANE, dead_band=0.4), VDC(model=CRANE)), ()),
     "saturation at 0.5 V": (sampled(valves(CRANE, u_max=0.5)), ()),
-    "Coulomb and viscous friction": (sampled(every(CRANE, friction=CoulombViscous(3900.0, 2800.0))), ()),
+    "Coulomb and viscous friction": (
+        sampled(every(CRANE, friction=CoulombViscous(3900.0, 2800.0))),
+        (),
+    ),
     "Stribeck friction": (sampled(every(CRANE, friction=STRIBECK)), ()),
     "LuGre friction": (sampled(RUBBED), ()),
     "LuGre friction, the model Coulomb": (sampled(RUBBED, VDC(model=CRANE)), ()),
     "LuGre friction in the model only": (sampled(CRANE, VDC(model=RUBBED)), ()),
-    "LuGre friction, other bristles in the model":
-        (sampled(RUBBED, VDC(model=every(CRANE, friction=replace(LUGRE, σ_0=0.7e7)))), ()),
+    "LuGre friction, other bristles in the model": (
+        sampled(RUBBED, VDC(model=every(CRANE, friction=replace(LUGRE, σ_0=0.7e7)))),
+        (),
+    ),
     "leakage and dead volumes": (sampled(every(LEAKY, V_a0=3e-4, V_b0=2e-4)), ()),
     "leakage the model lacks": (sampled(LEAKY, VDC(model=CRANE)), ()),
     "air in the oil": (sampled(AIRY), ()),
@@ -131,7 +156,10 @@ CASES = {  # name → (loop, disturbances)
     "tip wrench": (sampled(LOADED), TIP),
     "fractional delay": (ClosedLoop(CRANE, Delayed(Sampled(VDC(model=CRANE), 1e-3), 1.7e-3)), ()),
     "filters, noise, quantiser": (ClosedLoop(REAL, noisy(VDC(model=CRANE))), ()),
-    "piston space, full crane": (sampled(FULL, space="piston", λ=(8.0, 7.0, 6.0), k_x=(6e-3, 5e-3, 4e-3)), ()),
+    "piston space, full crane": (
+        sampled(FULL, space="piston", λ=(8.0, 7.0, 6.0), k_x=(6e-3, 5e-3, 4e-3)),
+        (),
+    ),
     "cartesian space, full crane": (continuous(FULL, space="cartesian"), ()),
     "derivative along the desired motion": (sampled(CRANE, derivative="desired"), ()),
     "dirty derivative": (sampled(CRANE, derivative="dirty"), ()),
@@ -141,10 +169,22 @@ CASES = {  # name → (loop, disturbances)
     "gains of the bodies' own": (sampled(CRANE, own_gains(CRANE)), ()),
     "random machine, 1 structure, sliding": (random_loop(1, 1, prismatic=(True,)), BASE + TIP),
     "random machine, 2 structures": (random_loop(2, 2, prismatic=(False, True)), BASE + TIP),
-    "random machine, 3 structures": (random_loop(4, 3, prismatic=(True, False, False), payload=210.0), BASE + TIP),
+    "random machine, 3 structures": (
+        random_loop(4, 3, prismatic=(True, False, False), payload=210.0),
+        BASE + TIP,
+    ),
 }
 
-SPREAD = {"dq_": 0.5, "dx_": 0.2, "u_": 3.0, "du_": 40.0, "z_": 3e-4, "f_pr": 4e4, "df_pr": 4e4, "dp_": 1e7}
+SPREAD = {
+    "dq_": 0.5,
+    "dx_": 0.2,
+    "u_": 3.0,
+    "du_": 40.0,
+    "z_": 3e-4,
+    "f_pr": 4e4,
+    "df_pr": 4e4,
+    "dp_": 1e7,
+}
 
 
 def random_states(loop, disturbances, n, seed=17):
@@ -155,8 +195,12 @@ def random_states(loop, disturbances, n, seed=17):
     for k in range(n):
         q = np.array(_pose(rng, plant))
         x[k] = [_state(rng, s.name, q, plant) for s in loop.states]
-        given = dict(_wanted(rng, loop, q)) | dict(zip(BASE + TIP, [*_base(rng, plant), *rng.normal(size=3) * 2e3,
-                                                                    *rng.normal(size=3) * 7e2]))
+        given = dict(_wanted(rng, loop, q)) | dict(
+            zip(
+                BASE + TIP,
+                [*_base(rng, plant), *rng.normal(size=3) * 2e3, *rng.normal(size=3) * 7e2],
+            )
+        )
         w[k] = [given.get(name, rng.normal()) for name in live]
     return np.zeros(n), x, w, live
 
@@ -173,7 +217,9 @@ def _state(rng, name, q, plant):
         return q[plant.joint_names.index(name)]
     if name.startswith("p_"):
         return rng.uniform(plant.p_r, plant.p_s)
-    size = max(((len(a), size) for a, size in SPREAD.items() if name.startswith(a)), default=(0, 0.0))[1]
+    size = max(
+        ((len(a), size) for a, size in SPREAD.items() if name.startswith(a)), default=(0, 0.0)
+    )[1]
     return size * rng.uniform(-1, 1)
 
 

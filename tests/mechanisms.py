@@ -32,7 +32,18 @@ def random_tree(seed, n=6, **options):
     for j in range(n):
         mass, inertia = random_inertia(rng)
         parent = "ground" if j == 0 else f"b{rng.integers(max(0, j - 3), j)}"
-        bodies.append(Body(f"b{j}", parent, kinds[(j + seed) % 5], vector(rng), vector(rng), mass, vector(rng, 0.3), inertia))
+        bodies.append(
+            Body(
+                f"b{j}",
+                parent,
+                kinds[(j + seed) % 5],
+                vector(rng),
+                vector(rng),
+                mass,
+                vector(rng, 0.3),
+                inertia,
+            )
+        )
     return Mechanism(tuple(bodies), gravity=vector(rng, 5.0), **options)
 
 
@@ -41,36 +52,81 @@ def random_positions(rng, mechanism):
     z = rng.normal(size=mechanism.tree.n_z)
     for body, (at, _) in zip(mechanism.bodies, mechanism.tree.z):
         if body.joint == "spherical":
-            z[at: at + 4] /= np.linalg.norm(z[at: at + 4])
+            z[at : at + 4] /= np.linalg.norm(z[at : at + 4])
     return list(map(float, z)), list(map(float, rng.normal(size=mechanism.tree.n_v)))
 
 
 def bar(name, parent, length, mass, **options):
     """A slender bar along x, its joint at one end."""
     J = mass * length**2 / 12
-    return Body(name, parent, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(J / 50, J, J, 0.0, 0.0, 0.0), **options)
+    return Body(
+        name,
+        parent,
+        mass=mass,
+        com=(length / 2, 0.0, 0.0),
+        inertia=(J / 50, J, J, 0.0, 0.0, 0.0),
+        **options,
+    )
 
 
 def four_bar(**options):
     """The planar four-bar of [Jaiswal21], z_1 held at 60°, a force between F and G instead of its cylinder."""
-    given = {"actuators": (Actuator("cylinder", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),),
-             "loops": (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),)}
-    return Mechanism((bar("crank", "ground", 2.0, 16.0, start="60 deg", hold=True),
-                      bar("coupler", "crank", 8.0, 64.0, point=(2.0, 0.0, 0.0), start="-37.90 deg"),
-                      bar("rocker", "coupler", 5.0, 40.0, point=(8.0, 0.0, 0.0), start="-93.58 deg")),
-                     **{**given, **options})
+    given = {
+        "actuators": (
+            Actuator(
+                "cylinder", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))
+            ),
+        ),
+        "loops": (Loop("E", Place("rocker", (5.0, 0.0, 0.0)), Place("ground", (10.0, 0.0, 0.0))),),
+    }
+    return Mechanism(
+        (
+            bar("crank", "ground", 2.0, 16.0, start="60 deg", hold=True),
+            bar("coupler", "crank", 8.0, 64.0, point=(2.0, 0.0, 0.0), start="-37.90 deg"),
+            bar("rocker", "coupler", 5.0, 40.0, point=(8.0, 0.0, 0.0), start="-93.58 deg"),
+        ),
+        **{**given, **options},
+    )
 
 
 def slider_crank(**options):
     """A spatial slider–crank: crank about z, a rod between two ball joints (one cut), a slider along a slanted line."""
-    crank = Body("crank", mass=3.1, com=(0.12, 0.02, 0.0), inertia=(0.01, 0.05, 0.055, 0.002, 0.0, 0.0), start=0.4, rate=2.0,
-                 hold=True)
-    rod = Body("rod", "crank", "spherical", point=(0.31, 0.0, 0.05), mass=1.7, com=(0.45, 0.01, 0.0),
-               inertia=(0.013, 0.11, 0.12, 0.0, 0.001, 0.0), start=(0.0, 0.2, -0.3), rate=(1.3, 0.0, 0.0))
-    slider = Body("slider", "ground", "prismatic", point=(0.3, 0.1, 0.3), axis=(1.0, 0.2, -0.1), mass=2.3, start=0.6,
-                  com=(0.02, 0.0, 0.01), inertia=(0.02, 0.03, 0.04, 0.0, 0.0, 0.0))
-    return Mechanism((crank, rod, slider), (Loop("ball", Place("rod", (0.9, 0.0, 0.0)), Place("slider"), "spherical"),),
-                     **{"gravity": (0.0, -9.81, 0.0), **options})
+    crank = Body(
+        "crank",
+        mass=3.1,
+        com=(0.12, 0.02, 0.0),
+        inertia=(0.01, 0.05, 0.055, 0.002, 0.0, 0.0),
+        start=0.4,
+        rate=2.0,
+        hold=True,
+    )
+    rod = Body(
+        "rod",
+        "crank",
+        "spherical",
+        point=(0.31, 0.0, 0.05),
+        mass=1.7,
+        com=(0.45, 0.01, 0.0),
+        inertia=(0.013, 0.11, 0.12, 0.0, 0.001, 0.0),
+        start=(0.0, 0.2, -0.3),
+        rate=(1.3, 0.0, 0.0),
+    )
+    slider = Body(
+        "slider",
+        "ground",
+        "prismatic",
+        point=(0.3, 0.1, 0.3),
+        axis=(1.0, 0.2, -0.1),
+        mass=2.3,
+        start=0.6,
+        com=(0.02, 0.0, 0.01),
+        inertia=(0.02, 0.03, 0.04, 0.0, 0.0, 0.0),
+    )
+    return Mechanism(
+        (crank, rod, slider),
+        (Loop("ball", Place("rod", (0.9, 0.0, 0.0)), Place("slider"), "spherical"),),
+        **{"gravity": (0.0, -9.81, 0.0), **options},
+    )
 
 
 def bricard(**options):
@@ -80,32 +136,62 @@ def bricard(**options):
     bodies = []
     for k, (edge, axis) in enumerate(zip(edges, axes)):
         J = tuple(0.01 if e else 0.09 for e in edge)
-        bodies.append(Body(f"b{k}", f"b{k - 1}" if k else "ground", axis=tuple(map(float, axis)), mass=1.0 + 0.1 * k,
-                           point=tuple(map(float, edges[k - 1])) if k else (0.0, 0.0, 0.0),
-                           com=tuple(0.5 * e for e in edge), inertia=(*J, 0.0, 0.0, 0.0)))
-    last = Loop("sixth", Place("b4", (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)), Place("ground", (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))
+        bodies.append(
+            Body(
+                f"b{k}",
+                f"b{k - 1}" if k else "ground",
+                axis=tuple(map(float, axis)),
+                mass=1.0 + 0.1 * k,
+                point=tuple(map(float, edges[k - 1])) if k else (0.0, 0.0, 0.0),
+                com=tuple(0.5 * e for e in edge),
+                inertia=(*J, 0.0, 0.0, 0.0),
+            )
+        )
+    last = Loop(
+        "sixth",
+        Place("b4", (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)),
+        Place("ground", (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
+    )
     return Mechanism(tuple(bodies), (last,), **options)
 
 
 def turned(mechanism, **start):
     """The mechanism with other starts, by name of body."""
-    return replace(mechanism, bodies=tuple(replace(b, **start.get(b.name, {})) for b in mechanism.bodies))
+    return replace(
+        mechanism, bodies=tuple(replace(b, **start.get(b.name, {})) for b in mechanism.bodies)
+    )
 
 
 RUBBING = {"F_c": 210.0, "F_s": 300.0, "v_s": 5e-3, "b": 330.0}
-FRICTIONS = {"Bengisu–Akay": BengisuAkay(**RUBBING, ξ=200.0), "Brown–McPhee": BrownMcPhee(**RUBBING),
-             "LuGre": LuGre(**RUBBING, σ_0=6e6, σ_1=2e4), "modified LuGre": ModifiedLuGre(**RUBBING, σ_0=6e6, σ_1=2e4)}
+FRICTIONS = {
+    "Bengisu–Akay": BengisuAkay(**RUBBING, ξ=200.0),
+    "Brown–McPhee": BrownMcPhee(**RUBBING),
+    "LuGre": LuGre(**RUBBING, σ_0=6e6, σ_1=2e4),
+    "modified LuGre": ModifiedLuGre(**RUBBING, σ_0=6e6, σ_1=2e4),
+}
 
 
 def hydraulic(method="projected", friction="Brown–McPhee", **options):
     """The four-bar with the throttled circuit of [Jaiswal21] for a cylinder."""
-    circuit = (Actuator("c", ThrottledCircuit(friction=FRICTIONS[friction]), Pin("ground", (-1.0, 0.0, 0.0)),
-                        Pin("crank", (1.0, 0.0, 0.0))),)
+    circuit = (
+        Actuator(
+            "c",
+            ThrottledCircuit(friction=FRICTIONS[friction]),
+            Pin("ground", (-1.0, 0.0, 0.0)),
+            Pin("crank", (1.0, 0.0, 0.0)),
+        ),
+    )
     return four_bar(actuators=circuit, method=method, **options)
 
 
-EVERY = {"tree": lambda: random_tree(1, 5), "four-bar": four_bar, "slider-crank": slider_crank, "bricard": bricard,
-         "hydraulic": hydraulic, "in closed form": lambda: hydraulic("minimal")}
+EVERY = {
+    "tree": lambda: random_tree(1, 5),
+    "four-bar": four_bar,
+    "slider-crank": slider_crank,
+    "bricard": bricard,
+    "hydraulic": hydraulic,
+    "in closed form": lambda: hydraulic("minimal"),
+}
 
 
 def cart_pole(**options):

@@ -35,7 +35,9 @@ OFF = replace(WALK, offset={"q_1": 0.02})
 LINEAR = machine("ieha-published-linear").plant
 SWING = Scenario(reference=Sine("output", (0.0,), (0.01,), 0.5), duration=3.0)
 BARS = FourBar()
-CRANK = Scenario(reference=Waypoints("joint", ("start", (BARS.z_10 - 0.1,), "start"), 2.5), duration=5.0)
+CRANK = Scenario(
+    reference=Waypoints("joint", ("start", (BARS.z_10 - 0.1,), "start"), 2.5), duration=5.0
+)
 METERED = MeteredCrane(REAL)
 METERED_WALK = replace(WALK, reference=replace(PATH, leg=1.5), duration=4.0)
 
@@ -77,7 +79,9 @@ class Wired(_Around):
 
 def vdc(plant=REAL, model=None, T_s=1e-3, delay=0.0, σ=0.0, step=1e-9, corner=300.0, **gains):
     """A crane under VDC behind every wrapper there is."""
-    seen = Quantised(Noisy(VDC(model=model or plant, **gains), σ=σ, signals=("p",)), step, signals=("q",))
+    seen = Quantised(
+        Noisy(VDC(model=model or plant, **gains), σ=σ, signals=("p",)), step, signals=("q",)
+    )
     sampled = Sampled(Filtered(seen, corner, signals=("p",)), T_s)
     return ClosedLoop(plant, Delayed(sampled, delay, capacity=40))
 
@@ -89,7 +93,9 @@ def wired(law=None, **wires):
 
 def pid(plant=REAL, T_s=1e-3, delay=0.0, model=None, **gains):
     """The crane under PID."""
-    return ClosedLoop(plant, Delayed(Sampled(PID(model=model or plant, **gains), T_s), delay, capacity=40))
+    return ClosedLoop(
+        plant, Delayed(Sampled(PID(model=model or plant, **gains), T_s), delay, capacity=40)
+    )
 
 
 def linear(plant=LINEAR, **gains):
@@ -99,6 +105,7 @@ def linear(plant=LINEAR, **gains):
 
 def own(gain):
     """The linear actuator under a law of a user's own."""
+
     def law(t, y, r):
         return [gain * (r[0] - y[0])]
 
@@ -150,19 +157,34 @@ FAULTS = {  # name → (loop, scenario, words that name it)
     "all commands reversed": (wired(commands_times=(-1.0, -1.0)), BRIEF, "sign of all commands"),
     "one command reversed": (wired(commands_times=(1.0, -1.0)), BRIEF, "sign of the command u_2"),
     "commands swapped": (wired(commands_from=(1, 0)), BRIEF, "commands u_1 and u_2 swapped"),
-    "one measurement reversed": (wired(measured_times=(1.0, 1.0, 1.0, -1.0) + (1.0,) * 4), BRIEF,
-                                 "sign of the measurement dq_2"),
-    "rates swapped": (wired(measured_from=(0, 1, 3, 2, 4, 5, 6, 7)), BRIEF, "dq_1 and dq_2 swapped"),
+    "one measurement reversed": (
+        wired(measured_times=(1.0, 1.0, 1.0, -1.0) + (1.0,) * 4),
+        BRIEF,
+        "sign of the measurement dq_2",
+    ),
+    "rates swapped": (
+        wired(measured_from=(0, 1, 3, 2, 4, 5, 6, 7)),
+        BRIEF,
+        "dq_1 and dq_2 swapped",
+    ),
     "angles swapped": (wired(measured_from=(1, 0, 2, 3, 4, 5, 6, 7)), BRIEF, "q_1 and q_2 swapped"),
     "pressures in bar": (wired(measured_times=BAR), BRIEF, "unit of the measurement p_a1"),
-    "one angle in degrees": (wired(measured_times=(180 / np.pi,) + (1.0,) * 7), BRIEF, "unit of the measurement q_1"),
+    "one angle in degrees": (
+        wired(measured_times=(180 / np.pi,) + (1.0,) * 7),
+        BRIEF,
+        "unit of the measurement q_1",
+    ),
     "commands in mV": (wired(commands_times=(1e3, 1e3)), BRIEF, "unit of the commands"),
     "PID, gain a hundred times": (pid(K_p=(7000.0,)), OFF, "K_p"),
     "PID, integral in other units": (pid(K_i=(120e3,)), OFF, "K_i"),
     "PID, pressure gain a thousand times": (pid(K_f=(1.2e-2,)), OFF, "K_f"),
     "PID, pistons swapped": (pid(signals=("x_2", "x_1")), WALK, "commands u_1 and u_2 swapped"),
     "PID, delay of 80 ms": (pid(delay=39e-3, K_p=(140.0,)), OFF, "delay"),
-    "PID, commands reversed": (wired(PID(model=REAL), commands_times=(-1.0, -1.0)), BRIEF, "sign of all commands"),
+    "PID, commands reversed": (
+        wired(PID(model=REAL), commands_times=(-1.0, -1.0)),
+        BRIEF,
+        "sign of all commands",
+    ),
     "PID of an actuator, a thousand times": (linear(K_p=(390.0,)), SWING, "K_p"),
     "an actuator slower than told": (linear(replace(LINEAR, λ_1=0.3)), SWING, "λ_1"),
     "an actuator faster than told": (linear(replace(LINEAR, K=11540.0)), SWING, "plant.K "),
@@ -172,12 +194,32 @@ FAULTS = {  # name → (loop, scenario, words that name it)
     "four-bar, coupler believed light": (crank(replace(BARS, m_2=300.0), BARS), CRANK, "m_2"),
     "four-bar, 80 ms": (crank(T_s=80e-3), CRANK, "sample time"),
     "four-bar, position gain per ms": (crank(λ=5000.0), CRANK, "λ"),
-    "four-bar, slow spool": (crank(replace(BARS, circuit=replace(BARS.circuit, τ=0.6))), CRANK, "circuit.τ"),
-    "metered, payload unknown": (metered(changed(METERED, {"payload.mass": 200.0}), METERED), METERED_WALK, "payload.mass"),
+    "four-bar, slow spool": (
+        crank(replace(BARS, circuit=replace(BARS.circuit, τ=0.6))),
+        CRANK,
+        "circuit.τ",
+    ),
+    "metered, payload unknown": (
+        metered(changed(METERED, {"payload.mass": 200.0}), METERED),
+        METERED_WALK,
+        "payload.mass",
+    ),
     "metered, 40 ms": (metered(T_s=40e-3), METERED_WALK, "sample time"),
     "metered, position gain per ms": (metered(λ=(8000.0,)), METERED_WALK, "λ"),
 }
 # Those whose like is in the list already, or whose runs take seconds.
-SLOW = ("payload believed", "slow valves", "one slow valve", "narrow valves", "velocity gain of mm", "rates swapped",
-        "one measurement reversed", "all commands reversed", "push at the tip", "PID, pressure gain a thousand times",
-        "metered, payload unknown", "metered, 40 ms", "metered, position gain per ms")
+SLOW = (
+    "payload believed",
+    "slow valves",
+    "one slow valve",
+    "narrow valves",
+    "velocity gain of mm",
+    "rates swapped",
+    "one measurement reversed",
+    "all commands reversed",
+    "push at the tip",
+    "PID, pressure gain a thousand times",
+    "metered, payload unknown",
+    "metered, 40 ms",
+    "metered, position gain per ms",
+)

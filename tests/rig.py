@@ -58,11 +58,18 @@ class Rig:
     title: str = ""
     spare: Pipe | None = None
     pressures: tuple[tuple[Annotated[float, Unit("Pa")], ...], ...] = ()
-    gains: Mapping[str, Annotated[float, Unit("1/s"), "gain", positive]] = field(default_factory=dict)
+    gains: Mapping[str, Annotated[float, Unit("1/s"), "gain", positive]] = field(
+        default_factory=dict
+    )
     raw: Any = None
     shorthand: ClassVar[tuple[Shorthand, ...]] = (
-        Shorthand("depth", Annotated[float, Unit("m"), "water column", positive], ("p",),
-                  lambda depth, others: {"p": 9806.65 * depth * others["stages"]}),)
+        Shorthand(
+            "depth",
+            Annotated[float, Unit("m"), "water column", positive],
+            ("p",),
+            lambda depth, others: {"p": 9806.65 * depth * others["stages"]},
+        ),
+    )
 
 
 def rig(text, provenance=None):

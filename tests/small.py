@@ -27,8 +27,10 @@ class Linear(System):
     @property
     def inputs(self):
         pushes = range(len(self.E[0]) if self.E else 0)
-        return (*(Signal(f"u{i}", "1", f"input {i}") for i in range(len(self.B[0]))),
-                *(Signal(f"w{i}", "1", f"disturbance {i}", "disturbance") for i in pushes))
+        return (
+            *(Signal(f"u{i}", "1", f"input {i}") for i in range(len(self.B[0]))),
+            *(Signal(f"w{i}", "1", f"disturbance {i}", "disturbance") for i in pushes),
+        )
 
     @property
     def outputs(self):
@@ -39,8 +41,10 @@ class Linear(System):
 
     def rhs(self, t, x, u):
         both = [row + (self.E[i] if self.E else ()) for i, row in enumerate(self.B)]
-        return [sum(a * b for a, b in zip(self.A[i], x)) + sum(a * b for a, b in zip(both[i], u))
-                for i in range(len(self.A))]
+        return [
+            sum(a * b for a, b in zip(self.A[i], x)) + sum(a * b for a, b in zip(both[i], u))
+            for i in range(len(self.A))
+        ]
 
     def out(self, t, x):
         return [sum(a * b for a, b in zip(row, x)) for row in self.C]
@@ -64,11 +68,18 @@ class Feedback(Controller):
 
     @property
     def references(self):
-        return tuple(Signal(f"{s.name}_d", "1", f"wanted {s.name}", "reference") for s in self.plant.outputs if self.F)
+        return tuple(
+            Signal(f"{s.name}_d", "1", f"wanted {s.name}", "reference")
+            for s in self.plant.outputs
+            if self.F
+        )
 
     def command(self, t, z, y, r):
-        return [sum(-a * b for a, b in zip(row, y)) + sum(a * b for a, b in zip(self.F[i] if self.F else (), r))
-                for i, row in enumerate(self.K)]
+        return [
+            sum(-a * b for a, b in zip(row, y))
+            + sum(a * b for a, b in zip(self.F[i] if self.F else (), r))
+            for i, row in enumerate(self.K)
+        ]
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,11 @@ class Curved(System):
         return [0.9, -0.4, 0.5]
 
     def rhs(self, t, x, u):
-        return [x[1], -self.k * np.sin(x[0]) - self.d * x[1] ** 3 + u[0] * np.cos(3 * t), x[0] * x[1] - x[2] ** 2]
+        return [
+            x[1],
+            -self.k * np.sin(x[0]) - self.d * x[1] ** 3 + u[0] * np.cos(3 * t),
+            x[0] * x[1] - x[2] ** 2,
+        ]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,12 @@ from workbench.errors import InputError
 def product(point):
     """Numbers that need every bit, a text, a unit."""
     a, b = point["a"], point["b"]
-    return {"product": (a * b, "J"), "ratio": a / (b + 0.1), "word": "even" if round(a) % 2 == 0 else "odd", "none": None}
+    return {
+        "product": (a * b, "J"),
+        "ratio": a / (b + 0.1),
+        "word": "even" if round(a) % 2 == 0 else "odd",
+        "none": None,
+    }
 
 
 def failing(point):

@@ -70,17 +70,25 @@ def test_a_large_step_of_a_stiff_actuator_is_told_and_followed():
     plant = replace(machine("ieha-control").plant, detail="full")
     there = Steps("output", (0.0, 8e-3), (-5e-4, 5e-4))
     scenario = Scenario(0.012, disturbances={"X": there, "F_ext": -600.0}, log_period=1e-4)
-    plain, asked, fine = (simulate(plant, replace(scenario, accuracy=a)) for a in (None, 1e-5, 1e-13))
+    plain, asked, fine = (
+        simulate(plant, replace(scenario, accuracy=a)) for a in (None, 1e-5, 1e-13)
+    )
     error, tight = (np.abs(log.array("E") - fine.array("E")).max() for log in (plain, asked))
     assert 2 / 3 * error < errors_of(plant, scenario, plain)["E"] < 100 * error
     assert tight < 1e-5 * np.abs(fine.array("E")).max() and tight < 1e-10 < error
 
 
 def test_a_file_asks_for_it():
-    case = loads("plant: {type: LinearActuator}\ncontroller: PID\nloop: {accuracy: 1e-8}\nscenario: {duration: 1 s}\n")
+    case = loads(
+        "plant: {type: LinearActuator}\ncontroller: PID\nloop: {accuracy: 1e-8}\nscenario: {duration: 1 s}\n"
+    )
     assert case.scenario.accuracy == 1e-8
     found = {v.key: v for v in verify(case.loop, case.scenario, [C.Saturation()])}
-    assert found["accuracy"].holds and found["accuracy"].counted and 0 < found["accuracy"].data["share"] < 1e-8
+    assert (
+        found["accuracy"].holds
+        and found["accuracy"].counted
+        and 0 < found["accuracy"].data["share"] < 1e-8
+    )
     with pytest.raises(InputError, match="accuracy.*greater than"):
         loads("plant: {type: LinearActuator}\nloop: {accuracy: 0}\n")
     assert loads("plant: {type: LinearActuator}\ncontroller: PID\n").scenario.accuracy is None
@@ -88,7 +96,9 @@ def test_a_file_asks_for_it():
 
 def test_an_accuracy_out_of_reach_is_undecided():
     loop, scenario = LOOPS["sampled"]
-    verdict = verify(loop, replace(scenario, accuracy=1e-18), [C.Tracking(error=1.0, settle=0.5)])[-1]
+    verdict = verify(loop, replace(scenario, accuracy=1e-18), [C.Tracking(error=1.0, settle=0.5)])[
+        -1
+    ]
     assert verdict.key == "accuracy" and verdict.holds is None
 
 
@@ -96,11 +106,16 @@ def test_an_accuracy_out_of_reach_is_undecided():
 def test_a_margin_below_the_runs_own_error_decides_nothing(name):
     """A limit is laid just beside the largest error: half the run's own error away it is undecided, ten times as far decided."""
     loop, scenario = LOOPS[name]
-    first, = verify(loop, scenario, [C.Tracking(error=1.0, settle=0.5)])
+    (first,) = verify(loop, scenario, [C.Tracking(error=1.0, settle=0.5)])
     largest, own = first.data["largest"], first.data["own_error"]
     assert first.holds and 0 < own < 0.01 * largest
-    for apart, holds in ((10 * own, True), (0.5 * own, None), (-0.5 * own, None), (-10 * own, False)):
-        verdict, = verify(loop, scenario, [C.Tracking(error=largest + apart, settle=0.5)])
+    for apart, holds in (
+        (10 * own, True),
+        (0.5 * own, None),
+        (-0.5 * own, None),
+        (-10 * own, False),
+    ):
+        (verdict,) = verify(loop, scenario, [C.Tracking(error=largest + apart, settle=0.5)])
         assert verdict.holds is holds
         assert ("own error" in verdict.worst) == (holds is None)
 

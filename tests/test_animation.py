@@ -24,7 +24,9 @@ def cranked(n=31, span=6.0, status=None, plant=PAPER):
     """A log in which the crank swings, made up."""
     t = np.linspace(0.0, span, n)
     z = 1.0 - 0.2 * np.sin(t)
-    return Log(t, z[:, None], (Signal("z_1", "rad"),), {}, status or Status(True, "completed", span))
+    return Log(
+        t, z[:, None], (Signal("z_1", "rad"),), {}, status or Status(True, "completed", span)
+    )
 
 
 def strokes(shape, kind):
@@ -32,17 +34,24 @@ def strokes(shape, kind):
 
 
 def areas(shape):
-    return [0.5 * abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) for x, y in (p.T for p in strokes(shape, "plate"))]
+    return [
+        0.5 * abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1)))
+        for x, y in (p.T for p in strokes(shape, "plate"))
+    ]
 
 
 # ---- outlines ---------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("z_1", (0.5, 1.1, 1.9))
 def test_bars_are_as_long_as_they_are(z_1):
     shape = outline.picture(PAPER).at([z_1])
-    assert [np.linalg.norm(b - a) for a, b in strokes(shape, "link")] == pytest.approx([2.0, 8.0, 5.0])
+    assert [np.linalg.norm(b - a) for a, b in strokes(shape, "link")] == pytest.approx(
+        [2.0, 8.0, 5.0]
+    )
     (rod,), (case,) = strokes(shape, "rod"), strokes(shape, "case")
     assert np.linalg.norm(rod[1] - rod[0]) == pytest.approx(PAPER.length(z_1))
-    assert np.linalg.norm(case[1] - rod[0]) < PAPER.circuit.range[0]  # the case is shorter than the retracted cylinder
+    assert (
+        np.linalg.norm(case[1] - rod[0]) < PAPER.circuit.range[0]
+    )  # the case is shorter than the retracted cylinder
 
 
 @pytest.mark.parametrize("method", ("projected", "minimal"))
@@ -62,7 +71,10 @@ def test_actuators_of_mechanisms_are_as_long_as_they_are():
     plant = hydraulic()
     shape = outline.picture(plant).at(plant.assembly.z)
     (rod,), (case,) = strokes(shape, "rod"), strokes(shape, "case")
-    assert np.linalg.norm(rod[1] - rod[0]) == pytest.approx(3**0.5) and np.linalg.norm(case[1] - rod[0]) < 1.3
+    assert (
+        np.linalg.norm(rod[1] - rod[0]) == pytest.approx(3**0.5)
+        and np.linalg.norm(case[1] - rod[0]) < 1.3
+    )
     loose = outline.picture(four_bar()).at(plant.assembly.z)
     assert strokes(loose, "rod") and not strokes(loose, "case")  # nothing is known of its case
 
@@ -93,7 +105,11 @@ def test_rigid_bodies_stay_rigid():
     assert areas(drawn.at(z + [0.3, -0.2, 0.5, 0.1])) == pytest.approx(before)
 
 
-@pytest.mark.parametrize("plant", (slider_crank(), bricard(), random_tree(3), random_tree(8, 4)), ids=("slider", "loop", "3", "8"))
+@pytest.mark.parametrize(
+    "plant",
+    (slider_crank(), bricard(), random_tree(3), random_tree(8, 4)),
+    ids=("slider", "loop", "3", "8"),
+)
 def test_spatial_mechanisms_are_seen_upright_and_undistorted(plant):
     view, words = outline._view(plant, plant.assembly.z)
     assert view.T @ view == pytest.approx(np.eye(2), abs=1e-12)
@@ -105,7 +121,10 @@ def test_spatial_mechanisms_are_seen_upright_and_undistorted(plant):
 
 def test_a_mechanism_seen_from_above_when_gravity_is_along_its_axes():
     view, words = outline._view(four_bar(gravity=(0.0, 0.0, -9.81)), four_bar().assembly.z)
-    assert sorted(words) == ["x, m", "y, m"] or sorted(w.strip("−") for w in words) == ["x, m", "y, m"]
+    assert sorted(words) == ["x, m", "y, m"] or sorted(w.strip("−") for w in words) == [
+        "x, m",
+        "y, m",
+    ]
 
 
 def test_what_looks_like_nothing_is_not_drawn():
@@ -136,7 +155,9 @@ def test_pins_are_painted_where_they_are(k):
         assert (image[int(y), int(x)] > 200).all()  # white within its ring
     A, E = made.frames[k].pins[[0, 3]]
     size = (E[0] - A[0]) / 10.0
-    assert (made.frames[k].pins - A) / [size, -size] == pytest.approx(outline.picture(PAPER).at([1.0 - 0.2 * np.sin(0.1 * k)]).pins)
+    assert (made.frames[k].pins - A) / [size, -size] == pytest.approx(
+        outline.picture(PAPER).at([1.0 - 0.2 * np.sin(0.1 * k)]).pins
+    )
 
 
 def test_svg_moves_through_the_same_places():
@@ -149,7 +170,9 @@ def test_svg_moves_through_the_same_places():
     numbers = lambda d: np.array(re.findall(r"-?\d+\.\d", d), float)
     (bars,) = [p for p in paths if p.get("stroke") == sketch.STYLES["link"][0]]
     values = bars.find("{*}animate").get("values").split(";")
-    assert len(values) == len(made.frames) and len({re.sub(r"[\d.-]+", "", v) for v in values}) == 1  # so they can be blended
+    assert (
+        len(values) == len(made.frames) and len({re.sub(r"[\d.-]+", "", v) for v in values}) == 1
+    )  # so they can be blended
     for value, frame in zip(values, made.frames):
         links = np.concatenate([s.points.ravel() for s in frame.strokes if s.kind == "link"])
         assert numbers(value) == pytest.approx(links, abs=0.051)
@@ -159,7 +182,9 @@ def test_long_runs_go_faster_and_say_so():
     made = animation.film(outline.picture(PAPER), cranked(301, 30.0), 0.1)
     assert made.speed == 2.0 and made.seconds == 15.0 and len(made.frames) == 151
     assert "30 s, × 2" in animation.svg(made).decode()
-    assert animation.film(outline.picture(PAPER), cranked(), 0.1, speed=3.0).seconds == pytest.approx(2.0)
+    assert animation.film(
+        outline.picture(PAPER), cranked(), 0.1, speed=3.0
+    ).seconds == pytest.approx(2.0)
 
 
 def test_what_ran_away_is_left_out():
@@ -177,7 +202,11 @@ def test_the_crane_and_the_path_of_its_tool(kind, tmp_path):
     t = np.linspace(0.0, 1.0, 21)
     values = q + np.outer(np.sin(t), [0.1, -0.2, 0.05])
     tool = np.array([crane.tool(list(row))[:2] for row in values], float)
-    columns = (*(Signal(n, "1") for n in crane.joint_names), Signal("tcp_x", "m"), Signal("tcp_y", "m"))
+    columns = (
+        *(Signal(n, "1") for n in crane.joint_names),
+        Signal("tcp_x", "m"),
+        Signal("tcp_y", "m"),
+    )
     log = Log(t, np.hstack([values, tool]), columns, {}, Status(True, "completed", 1.0))
     drawn = outline.picture(crane)
     for row, at in zip(values, tool):
@@ -190,11 +219,14 @@ def test_the_crane_and_the_path_of_its_tool(kind, tmp_path):
 
 def test_refusals(tmp_path):
     log = cranked()
-    for path, plant, run, words in (("a.mp4", PAPER, log, "a .gif or .svg, not .mp4"), ("a", PAPER, log, "file without ending"),
-                                    ("a.gif", LinearActuator(), log, "no bodies that could be drawn"),
-                                    ("a.gif", machine("hiab-xs031").plant, log, "'q_1' is not in it"),
-                                    ("a.svg", PAPER, log.window(0.0, 0.0), "too short to move"),
-                                    ("no/a.svg", PAPER, log, "no such directory")):
+    for path, plant, run, words in (
+        ("a.mp4", PAPER, log, "a .gif or .svg, not .mp4"),
+        ("a", PAPER, log, "file without ending"),
+        ("a.gif", LinearActuator(), log, "no bodies that could be drawn"),
+        ("a.gif", machine("hiab-xs031").plant, log, "'q_1' is not in it"),
+        ("a.svg", PAPER, log.window(0.0, 0.0), "too short to move"),
+        ("no/a.svg", PAPER, log, "no such directory"),
+    ):
         with pytest.raises(InputError, match=words):
             animation.animate(tmp_path / path, plant, run)
     for given in ({"width": 10}, {"speed": 0.0}, {"speed": float("nan")}):
@@ -205,12 +237,23 @@ def test_refusals(tmp_path):
 
 def test_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    short = ("plant: {machine: four-bar}\ncontroller: OpenLoop\nloop: {sample_time: continuous}\n"
-             "scenario: {duration: 0.3 s, disturbances: {U_ref: 5 V}}\n")
+    short = (
+        "plant: {machine: four-bar}\ncontroller: OpenLoop\nloop: {sample_time: continuous}\n"
+        "scenario: {duration: 0.3 s, disturbances: {U_ref: 5 V}}\n"
+    )
     (tmp_path / "bars.yaml").write_text(short, encoding="utf-8")
-    assert main(["simulate", "bars.yaml", "--animation", "bars.gif"]) == 0 and "bars.gif" in capsys.readouterr().out
+    assert (
+        main(["simulate", "bars.yaml", "--animation", "bars.gif"]) == 0
+        and "bars.gif" in capsys.readouterr().out
+    )
     assert Image.open("bars.gif").n_frames == 4
     assert main(["simulate", "bars.yaml", "--animation", "bars.avi", "--log", "run.nc"]) == 3
     assert "a .gif or .svg" in capsys.readouterr().err and not (tmp_path / "run.nc").exists()
-    assert main(["simulate", "ieha-control", "--animation", "x.svg"]) == 3 and "no bodies" in capsys.readouterr().err
-    assert main(["simulate", "bars.yaml", "--animation", "bars.yaml"]) == 3 and "overwrite" in capsys.readouterr().err
+    assert (
+        main(["simulate", "ieha-control", "--animation", "x.svg"]) == 3
+        and "no bodies" in capsys.readouterr().err
+    )
+    assert (
+        main(["simulate", "bars.yaml", "--animation", "bars.yaml"]) == 3
+        and "overwrite" in capsys.readouterr().err
+    )

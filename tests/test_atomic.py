@@ -19,6 +19,7 @@ def failing(why):
         stream.write(b"half")
         stream.flush()
         raise why
+
     return write
 
 
@@ -44,12 +45,20 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "run.nc").symlink_to(tmp_path / "real" / "run.nc")
     write_atomic(tmp_path / "run.nc", lambda stream: stream.write(b"x"))
-    assert (tmp_path / "run.nc").is_symlink() and (tmp_path / "real" / "run.nc").read_bytes() == b"x"
+    assert (tmp_path / "run.nc").is_symlink() and (
+        tmp_path / "real" / "run.nc"
+    ).read_bytes() == b"x"
 
 
-@pytest.mark.parametrize("why, shown, words", [
-    (OSError(errno.ENOSPC, "no space"), InputError, "the disk is full"), (KeyboardInterrupt(), KeyboardInterrupt, None),
-    (OSError(errno.EIO, "disk error"), InputError, "disk error"), (LookupError("mine"), LookupError, "mine")])
+@pytest.mark.parametrize(
+    "why, shown, words",
+    [
+        (OSError(errno.ENOSPC, "no space"), InputError, "the disk is full"),
+        (KeyboardInterrupt(), KeyboardInterrupt, None),
+        (OSError(errno.EIO, "disk error"), InputError, "disk error"),
+        (LookupError("mine"), LookupError, "mine"),
+    ],
+)
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, why, shown, words):
     path = tmp_path / "run.json"
     path.write_bytes(b"old")
@@ -75,6 +84,7 @@ def test_the_disk_fills_up_while_writing(tmp_path):
 def test_the_disk_turns_out_full_when_flushed(tmp_path, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, "no space")
+
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(InputError, match="the disk is full"):
         write_atomic(tmp_path / "run.json", lambda stream: stream.write(b"x"))
@@ -84,12 +94,22 @@ def test_the_disk_turns_out_full_when_flushed(tmp_path, monkeypatch):
 def test_targets_that_cannot_be(tmp_path):
     (tmp_path / "file").touch()
     os.mkfifo(tmp_path / "pipe")
-    cases = [(tmp_path, "this is a directory"), (tmp_path / "none" / "run.json", "no such directory"),
-             (tmp_path / "file" / "run.json", "a file, not a directory"), ("/dev/null", "a device or a pipe"),
-             (tmp_path / "pipe", "a device or a pipe"), (str(tmp_path / "new") + "/", "this is a directory"),
-             ("", "empty"), (tmp_path / ("x" * 300), "too long"), ("a\0b", "null byte")]
+    cases = [
+        (tmp_path, "this is a directory"),
+        (tmp_path / "none" / "run.json", "no such directory"),
+        (tmp_path / "file" / "run.json", "a file, not a directory"),
+        ("/dev/null", "a device or a pipe"),
+        (tmp_path / "pipe", "a device or a pipe"),
+        (str(tmp_path / "new") + "/", "this is a directory"),
+        ("", "empty"),
+        (tmp_path / ("x" * 300), "too long"),
+        ("a\0b", "null byte"),
+    ]
     for path, words in cases:
-        for attempt in (check_writable, lambda p: write_atomic(p, lambda stream: stream.write(b"x"))):
+        for attempt in (
+            check_writable,
+            lambda p: write_atomic(p, lambda stream: stream.write(b"x")),
+        ):
             with pytest.raises(InputError, match=words) as caught:
                 attempt(path)
             assert caught.value.mend
@@ -134,8 +154,11 @@ class Interrupting:
         sys.settrace(None)
 
 
-@pytest.mark.parametrize("act", (
-    lambda path: write_atomic(path, lambda stream: stream.write(b"new")), check_writable), ids=("write", "check"))
+@pytest.mark.parametrize(
+    "act",
+    (lambda path: write_atomic(path, lambda stream: stream.write(b"new")), check_writable),
+    ids=("write", "check"),
+)
 def test_interrupted_at_any_line(act, tmp_path):
     path, interrupted = tmp_path / "out.nc", 0
     for k in range(1, 200):

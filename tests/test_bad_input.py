@@ -20,19 +20,37 @@ from workbench.verification.judge import Study
 
 SHIPPED = (Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml").read_text("utf-8")
 P = "plant: hiab-xs031\n"
-HELD = {"out.pdf": b"an earlier report", "out.json": b"earlier verdicts", "out.nc": b"an earlier log"}
+HELD = {
+    "out.pdf": b"an earlier report",
+    "out.json": b"earlier verdicts",
+    "out.nc": b"an earlier log",
+}
 
 
 def made_up_study(holds=True):
     """A study nobody ran, for what comes after it."""
-    log = Log(np.arange(3.0), np.arange(6.0).reshape(3, 2), (Signal("q_1", "rad"), Signal("p_a1", "Pa")),
-              {"seed": 3}, Status(True, "completed", 2.0))
-    return Study([Verdict("tracking", "tool error ≤ 5 mm", holds, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s")], log, {})
+    log = Log(
+        np.arange(3.0),
+        np.arange(6.0).reshape(3, 2),
+        (Signal("q_1", "rad"), Signal("p_a1", "Pa")),
+        {"seed": 3},
+        Status(True, "completed", 2.0),
+    )
+    return Study(
+        [
+            Verdict(
+                "tracking", "tool error ≤ 5 mm", holds, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s"
+            )
+        ],
+        log,
+        {},
+    )
 
 
 @pytest.fixture
 def never(monkeypatch):
     """Verification that must not be reached."""
+
     def study(*_):
         pytest.fail("verification was started on bad input")
 
@@ -81,39 +99,80 @@ def without(change):
 # ---- content ------------------------------------------------------------------------------------------------------
 CONTENT = {
     "misspelt key": (P + "controler: {law: VDC}\n", ("did you mean controller?",), 2, "controler"),
-    "misspelt key below": (P + "loop:\n  sample_tme: 1 ms\n", ("did you mean sample_time?",), 3, "loop.sample_tme"),
+    "misspelt key below": (
+        P + "loop:\n  sample_tme: 1 ms\n",
+        ("did you mean sample_time?",),
+        3,
+        "loop.sample_tme",
+    ),
     "unknown key": (P + "zebra: 1\n", ("known: title, sources, plant",), 2, "zebra"),
     "unknown machine": ("plant: hiab-xs032\n", ("did you mean hiab-xs031?",), 1, "plant.machine"),
     "no plant": ("controller: VDC\n", ("add 'plant:",), 1, "plant"),
-    "wrong unit": (P + "claims:\n  tracking: {error: 80 bar}\n", ("a length was expected", "a pressure"), 3,
-                   "claims.tracking.error"),
+    "wrong unit": (
+        P + "claims:\n  tracking: {error: 80 bar}\n",
+        ("a length was expected", "a pressure"),
+        3,
+        "claims.tracking.error",
+    ),
     "unknown unit": (P + "loop:\n  delay: 3 parsnips\n", ("not known", "5 ms"), 3, "loop.delay"),
-    "not positive definite": (P + "controller:\n  law: VDC\n  κ: 0\n", ("not positive definite",), 4, "controller.κ"),
+    "not positive definite": (
+        P + "controller:\n  law: VDC\n  κ: 0\n",
+        ("not positive definite",),
+        4,
+        "controller.κ",
+    ),
     "one body's K_A not positive definite": (
-        P + "controller:\n  law: VDC\n  gains:\n    tilt.B1:\n      K: [" + ", ".join(
-            "-1" if i == j == 5 else "1" if i == j else "0" for i in range(6) for j in range(6)) + "]\n",
-        ("not positive definite",), 6, "controller.gains.tilt.B1.K"),
+        P
+        + "controller:\n  law: VDC\n  gains:\n    tilt.B1:\n      K: ["
+        + ", ".join(
+            "-1" if i == j == 5 else "1" if i == j else "0" for i in range(6) for j in range(6)
+        )
+        + "]\n",
+        ("not positive definite",),
+        6,
+        "controller.gains.tilt.B1.K",
+    ),
     "NaN": (P + "controller:\n  law: VDC\n  κ: .nan\n", ("finite number",), 4, "controller.κ"),
     "infinity": (P + "loop: {sample_time: .inf}\n", ("finite number",), 2, "loop.sample_time"),
-    "too large for a number": (P + "loop: {sample_time: 1e999}\n", ("too large",), 2, "loop.sample_time"),
+    "too large for a number": (
+        P + "loop: {sample_time: 1e999}\n",
+        ("too large",),
+        2,
+        "loop.sample_time",
+    ),
     "out of reach": (
-        P + "scenario:\n  reference:\n    space: cartesian\n    points: [start, [7 m, 1 m]]\n    leg: 5 s\n",
-        ("no pose of HIAB XS 031 reaches",), 3, "scenario.reference"),
+        P
+        + "scenario:\n  reference:\n    space: cartesian\n    points: [start, [7 m, 1 m]]\n    leg: 5 s\n",
+        ("no pose of HIAB XS 031 reaches",),
+        3,
+        "scenario.reference",
+    ),
     "beyond the stroke on the way": (
-        P + "scenario:\n  reference:\n    space: joint\n    leg: 5 s\n    points: [start, [-10 deg, -115 deg, 0.5]]\n",
-        ("outside its stroke", "lift"), 3, "scenario.reference"),
+        P
+        + "scenario:\n  reference:\n    space: joint\n    leg: 5 s\n    points: [start, [-10 deg, -115 deg, 0.5]]\n",
+        ("outside its stroke", "lift"),
+        3,
+        "scenario.reference",
+    ),
     "empty": ("", ("empty",), None, None),
     "only comments": ("# nothing\n", ("no data",), None, None),
     "a list": ("- 1\n- 2\n", ("got a list",), 1, None),
     "a tag": (P + "title: !!python/object:os.system {}\n", ("not allowed",), 2, "title"),
-    "an alias bomb": ("a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
-        f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}]\n" for a, b in zip("abcdefg", "bcdefgh")),
-        ("aliases",), 5, None),
+    "an alias bomb": (
+        "a: &a [x, x, x, x, x, x, x, x]\n"
+        + "".join(
+            f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}]\n"
+            for a, b in zip("abcdefg", "bcdefgh")
+        ),
+        ("aliases",),
+        5,
+        None,
+    ),
     "deep": (P + "title: " + "[" * 60 + "]" * 60 + "\n", ("nested deeper",), 2, None),
     "tabs": (P + "loop:\n\tdelay: 1 ms\n", ("spaces, not tabs",), 3, None),
     "twice": (P + P, ("appears twice",), 2, "plant"),
-    "code": (P + "controller: {law: \"lambda t, y, r: 0\"}\n", ("VDC",), 2, "controller.law"),
-    "control characters": (P + "\"lo\\eop\": 1\n", ("there is no key",), 2, None),
+    "code": (P + 'controller: {law: "lambda t, y, r: 0"}\n', ("VDC",), 2, "controller.law"),
+    "control characters": (P + '"lo\\eop": 1\n', ("there is no key",), 2, None),
 }
 
 
@@ -128,26 +187,55 @@ def test_content(name, capsys, folder, never):
         (folder / "bad.yaml").write_text(text)
         assert verify_stability(["bad.yaml", *OUTPUTS]) == 3
         shown = capsys.readouterr().err
-        assert shown.startswith(f"bad.yaml, line {line}") and all(w in shown for w in words) and "mend" in shown
+        assert (
+            shown.startswith(f"bad.yaml, line {line}")
+            and all(w in shown for w in words)
+            and "mend" in shown
+        )
         unharmed(folder, "bad.yaml")
         return
     refused(capsys, folder, text, *words, line=line, key=key)
 
 
 MACHINE = {
-    "negative mass": (("mass: {value: 25.52660174 kg", "mass: {value: -25.5 kg"), ("zero or greater",),
-                      "plant.structures.lift.revolute.arm.mass"),
-    "inertia of no body": (("inertia: {value: [0.28426000, 0.54237481, 0.67891020, -0.06487287, 0, 0]",
-                            "inertia: {value: [0.28, 0.54, 6.8, -0.06, 0, 0]"), ("belong to no body",),
-                           "plant.structures.lift.revolute.arm.inertia"),
-    "linkage that cannot close": (("L: {value: 1.0071227324212 m", "L: {value: 2.0071227324212 m"), ("cannot close",),
-                                  "plant.structures.lift.revolute.x0"),
-    "wrong unit": (("L: {value: 1.0071227324212 m", "L: {value: 80 bar"), ("a length was expected", "a pressure"),
-                   "plant.structures.lift.revolute.L"),
-    "supply below return": (("p_s: {value: 185 bar", "p_s: {value: 5 bar"), ("below the supply",), "plant.p_r"),
-    "rod as thick as the bore": (("rod: {value: 45 mm", "rod: {value: 80 mm"), ("not thinner",),
-                                 "plant.structures.lift.revolute.cylinder.rod"),
-    "unknown tag": (("{value: 185 bar, tag: V", "{value: 185 bar, tag: Z"), ("known: V, D, I, A",), "plant.p_s.tag"),
+    "negative mass": (
+        ("mass: {value: 25.52660174 kg", "mass: {value: -25.5 kg"),
+        ("zero or greater",),
+        "plant.structures.lift.revolute.arm.mass",
+    ),
+    "inertia of no body": (
+        (
+            "inertia: {value: [0.28426000, 0.54237481, 0.67891020, -0.06487287, 0, 0]",
+            "inertia: {value: [0.28, 0.54, 6.8, -0.06, 0, 0]",
+        ),
+        ("belong to no body",),
+        "plant.structures.lift.revolute.arm.inertia",
+    ),
+    "linkage that cannot close": (
+        ("L: {value: 1.0071227324212 m", "L: {value: 2.0071227324212 m"),
+        ("cannot close",),
+        "plant.structures.lift.revolute.x0",
+    ),
+    "wrong unit": (
+        ("L: {value: 1.0071227324212 m", "L: {value: 80 bar"),
+        ("a length was expected", "a pressure"),
+        "plant.structures.lift.revolute.L",
+    ),
+    "supply below return": (
+        ("p_s: {value: 185 bar", "p_s: {value: 5 bar"),
+        ("below the supply",),
+        "plant.p_r",
+    ),
+    "rod as thick as the bore": (
+        ("rod: {value: 45 mm", "rod: {value: 80 mm"),
+        ("not thinner",),
+        "plant.structures.lift.revolute.cylinder.rod",
+    ),
+    "unknown tag": (
+        ("{value: 185 bar, tag: V", "{value: 185 bar, tag: Z"),
+        ("known: V, D, I, A",),
+        "plant.p_s.tag",
+    ),
 }
 
 
@@ -165,8 +253,15 @@ def test_a_machine_written_out_in_full(name, capsys, folder, never):
 def test_stroke_beyond_the_linkage(capsys, folder, never):
     text = SHIPPED.replace("value: 0.545 m", "value: 0.59 m")
     line = next(i for i, row in enumerate(text.splitlines(), 1) if row.strip() == "stroke:")
-    refused(capsys, folder, text, "beyond the linkage", "0.5532", line=line,
-            key="plant.structures.lift.revolute.cylinder.stroke")
+    refused(
+        capsys,
+        folder,
+        text,
+        "beyond the linkage",
+        "0.5532",
+        line=line,
+        key="plant.structures.lift.revolute.cylinder.stroke",
+    )
 
 
 def test_pressure_above_the_supply(capsys, folder, never):
@@ -186,13 +281,20 @@ def test_pose_with_a_wrong_unit(capsys, folder, never):
 def test_a_file_that_is_not_there(capsys, folder, never):
     (folder / "crane.yaml").write_text(P)
     assert verify_stability(["crain.yaml", *OUTPUTS]) == 3
-    assert "crain.yaml: there is no such file\n  mend: did you mean crane.yaml?" in capsys.readouterr().err
+    assert (
+        "crain.yaml: there is no such file\n  mend: did you mean crane.yaml?"
+        in capsys.readouterr().err
+    )
     unharmed(folder, "crane.yaml")
 
 
 def test_a_directory_a_device_and_binary(capsys, folder, never):
     (folder / "binary.yaml").write_bytes(b"\x89HDF\r\n\xff\xfe\x00")
-    for given, words in ((str(folder), "this is a directory"), ("/dev/zero", "a device"), ("binary.yaml", "not UTF-8")):
+    for given, words in (
+        (str(folder), "this is a directory"),
+        ("/dev/zero", "a device"),
+        ("binary.yaml", "not UTF-8"),
+    ):
         assert verify_stability([given, *OUTPUTS]) == 3
         shown = capsys.readouterr().err
         assert words in shown and "mend" in shown and "Traceback" not in shown
@@ -209,9 +311,15 @@ def test_a_gigabyte(capsys, folder, never):
 # ---- outputs ------------------------------------------------------------------------------------------------------
 def test_outputs_that_cannot_be_written_are_found_before_the_work(capsys, folder, never):
     (folder / "good.yaml").write_text(P)
-    cases = [("no/such/out.pdf", "there is no such directory"), (str(folder), "this is a directory"),
-             ("/dev/full", "a device"), ("good.yaml/out.pdf", "a file, not a directory"), ("", "empty"),
-             ("good.yaml", "would overwrite the case file"), ("./out.json", "would overwrite --json")]
+    cases = [
+        ("no/such/out.pdf", "there is no such directory"),
+        (str(folder), "this is a directory"),
+        ("/dev/full", "a device"),
+        ("good.yaml/out.pdf", "a file, not a directory"),
+        ("", "empty"),
+        ("good.yaml", "would overwrite the case file"),
+        ("./out.json", "would overwrite --json"),
+    ]
     for path, words in cases:
         assert verify_stability(["good.yaml", "--json", "out.json", "--report", path]) == 3
         shown = capsys.readouterr()
@@ -228,9 +336,15 @@ def test_a_directory_without_the_right_to_write(capsys, folder, never):
     assert "may not be written to" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option, name", [("--json", "out.json"), ("--log", "out.nc"), ("--report", "out.pdf")])
-def test_a_full_disk_keeps_the_earlier_file_and_the_answer(option, name, capsys, folder, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", lambda *_: made_up_study())
+@pytest.mark.parametrize(
+    "option, name", [("--json", "out.json"), ("--log", "out.nc"), ("--report", "out.pdf")]
+)
+def test_a_full_disk_keeps_the_earlier_file_and_the_answer(
+    option, name, capsys, folder, monkeypatch
+):
+    monkeypatch.setattr(
+        importlib.import_module("workbench.verification.judge"), "study", lambda *_: made_up_study()
+    )
     monkeypatch.setattr("reports.document.rendered", lambda *_, **__: b"%PDF" * 4000)
     (folder / "good.yaml").write_text(P)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -240,7 +354,10 @@ def test_a_full_disk_keeps_the_earlier_file_and_the_answer(option, name, capsys,
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     shown = capsys.readouterr()
-    assert code == 3 and f"{name}: cannot be written: the file would become larger than allowed" in shown.err
+    assert (
+        code == 3
+        and f"{name}: cannot be written: the file would become larger than allowed" in shown.err
+    )
     assert "tool error ≤ 5 mm" in shown.out, "the verdicts are shown before files are written"
     unharmed(folder, "good.yaml")
 
@@ -248,21 +365,34 @@ def test_a_full_disk_keeps_the_earlier_file_and_the_answer(option, name, capsys,
 def test_init_never_overwrites(capsys, folder):
     (folder / "hiab-xs031.yaml").write_text("mine")
     assert main(["init", "hiab-xs031"]) == 3
-    assert "such a file already" in capsys.readouterr().err and (folder / "hiab-xs031.yaml").read_text() == "mine"
+    assert (
+        "such a file already" in capsys.readouterr().err
+        and (folder / "hiab-xs031.yaml").read_text() == "mine"
+    )
 
 
 def test_simulate_and_report_refuse_as_verify_does(capsys, folder, never):
     (folder / "bad.yaml").write_text(P + "zebra: 1\n")
-    for arguments in (["simulate", "bad.yaml", "--log", "out.nc"], ["report", "bad.yaml", "-o", "out.pdf"]):
+    for arguments in (
+        ["simulate", "bad.yaml", "--log", "out.nc"],
+        ["report", "bad.yaml", "-o", "out.pdf"],
+    ):
         assert main(arguments) == 3
         assert capsys.readouterr().err.startswith("bad.yaml, line 2, zebra: ")
         unharmed(folder, "bad.yaml")
 
 
 # ---- wrong usage, interruption ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("arguments, words", [
-    ([], "required: file"), (["a.yaml", "--reprot", "x"], "did you mean --report?"), (["a.yaml", "b.yaml"], "b.yaml"),
-    (["a.yaml", "--json"], "expected one argument"), (["a.yaml", "--rep", "x"], "did you mean --report?")])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "required: file"),
+        (["a.yaml", "--reprot", "x"], "did you mean --report?"),
+        (["a.yaml", "b.yaml"], "b.yaml"),
+        (["a.yaml", "--json"], "expected one argument"),
+        (["a.yaml", "--rep", "x"], "did you mean --report?"),
+    ],
+)
 def test_wrong_usage_is_3_not_2(arguments, words, capsys):
     with pytest.raises(SystemExit) as ended:
         verify_stability(arguments)
@@ -287,15 +417,25 @@ sys.exit(verify_stability(["good.yaml", "--report", "out.pdf", "--json", "out.js
 def test_ctrl_c_in_the_middle(folder):
     (folder / "good.yaml").write_text(P)
     root = Path(plants.__file__).parents[1]
-    run = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                           text=True, env={**os.environ, "PYTHONPATH": str(root)})
+    run = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
     try:
         assert run.stderr.readline() == "begun\n"
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=60)
     finally:
         run.kill()
-    assert run.returncode == 130 and out == "" and err.startswith("interrupted") and err.count("\n") == 1
+    assert (
+        run.returncode == 130
+        and out == ""
+        and err.startswith("interrupted")
+        and err.count("\n") == 1
+    )
     unharmed(folder, "good.yaml")
 
 

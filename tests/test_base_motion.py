@@ -9,8 +9,10 @@ from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine, Waypoints
 from workbench.verification.claims import EnergyBalance, Identity, PowerFlows
 from workbench.verification.judge import study
 
-SWAY = BaseMotion(Sine("output", (0.0, 0.0, 0.0), (0.05, 0.08, 0.03), 0.3, 0.4, 1.0),
-                  Sine("output", (0.0, 0.0, 0.0), (0.03, 0.02, 0.05), 0.2, 0.9, 1.5))
+SWAY = BaseMotion(
+    Sine("output", (0.0, 0.0, 0.0), (0.05, 0.08, 0.03), 0.3, 0.4, 1.0),
+    Sine("output", (0.0, 0.0, 0.0), (0.03, 0.02, 0.05), 0.2, 0.9, 1.5),
+)
 
 
 def test_kinematics_against_central_differences(two_joint):
@@ -25,23 +27,39 @@ def test_kinematics_against_central_differences(two_joint):
     ahead, behind = SWAY.at(two_joint, t + h), SWAY.at(two_joint, t - h)
     assert np.abs(A - (ahead[1] - behind[1]) / (2 * h)).max() < 1e-8
     assert np.abs(α - (ahead[2] - behind[2]) / (2 * h)).max() < 1e-8
-    assert np.abs(np.linalg.norm(g, axis=1) - two_joint.g).max() < 1e-12 and np.abs(np.diff(g, axis=0)).max() > 0.01
+    assert (
+        np.abs(np.linalg.norm(g, axis=1) - two_joint.g).max() < 1e-12
+        and np.abs(np.diff(g, axis=0)).max() > 0.01
+    )
 
 
 def test_energy_and_ledger_close_on_a_swaying_base(two_joint):
-    scenario = Scenario(reference=Waypoints("joint", ("start", (-1.21, -1.90)), 2.0), duration=3.0,
-                        disturbances=SWAY.disturbances(two_joint))
-    found = study(ClosedLoop(two_joint, Sampled(VDC(two_joint), 1e-3)), scenario, [Identity(), PowerFlows(), EnergyBalance()])
+    scenario = Scenario(
+        reference=Waypoints("joint", ("start", (-1.21, -1.90)), 2.0),
+        duration=3.0,
+        disturbances=SWAY.disturbances(two_joint),
+    )
+    found = study(
+        ClosedLoop(two_joint, Sampled(VDC(two_joint), 1e-3)),
+        scenario,
+        [Identity(), PowerFlows(), EnergyBalance()],
+    )
     assert all(v.holds for v in found.verdicts), [(v.key, v.worst) for v in found.verdicts]
     assert np.abs(found.log.array("E_base")).max() > 50.0
-    assert np.abs(found.run.balance.perturbation()["base B_c1"]).max() > 1.0  # the law takes the base to be at rest
+    assert (
+        np.abs(found.run.balance.perturbation()["base B_c1"]).max() > 1.0
+    )  # the law takes the base to be at rest
 
 
 def test_a_base_whose_signals_disagree_is_seen_in_the_energy(two_joint):
     wrong = SWAY.disturbances(two_joint)
     wrong["A_bx"] = 0.0  # the base accelerates, its inputs say it does not
     loop = ClosedLoop(two_joint, Sampled(VDC(two_joint), 1e-3))
-    scenario = Scenario(reference=Waypoints("joint", ("start", (-1.21, -1.90)), 2.0), duration=3.0, disturbances=wrong)
+    scenario = Scenario(
+        reference=Waypoints("joint", ("start", (-1.21, -1.90)), 2.0),
+        duration=3.0,
+        disturbances=wrong,
+    )
     (verdict,) = study(loop, scenario, [EnergyBalance()]).verdicts
     assert verdict.holds is False
 
@@ -54,6 +72,11 @@ def test_three_components_are_asked_for(two_joint):
 def test_a_base_at_rest_changes_nothing(two_joint):
     loop = ClosedLoop(two_joint, Sampled(VDC(two_joint), 1e-3))
     plain = simulate(loop, Scenario(duration=0.2))
-    still = simulate(loop, Scenario(duration=0.2, disturbances=BaseMotion().disturbances(two_joint)))
+    still = simulate(
+        loop, Scenario(duration=0.2, disturbances=BaseMotion().disturbances(two_joint))
+    )
     for name in ("q_1", "q_2", "p_a1", "p_b2"):
-        assert np.abs(plain.array(name) - still.array(name)).max() <= 1e-9 * np.abs(plain.array(name)).max()
+        assert (
+            np.abs(plain.array(name) - still.array(name)).max()
+            <= 1e-9 * np.abs(plain.array(name)).max()
+        )

@@ -30,13 +30,20 @@ from workbench.system import names
 
 
 def curve(s):
-    return [np.sin(s[0]) * s[1] ** 2, np.exp(s[0] * s[2]) / s[1],
-            np.arctan2(s[1], s[2]) + np.sqrt(s[0] ** 2 + s[2] ** 2)]
+    return [
+        np.sin(s[0]) * s[1] ** 2,
+        np.exp(s[0] * s[2]) / s[1],
+        np.arctan2(s[1], s[2]) + np.sqrt(s[0] ** 2 + s[2] ** 2),
+    ]
 
 
 def smooth(s):
     """As `curve`, analytic (complex arguments)."""
-    return [np.sin(s[0]) * s[1] ** 2, np.exp(s[0] * s[2]) / s[1], np.tanh(s[1]) + np.sqrt(s[0] ** 2 + s[2] ** 2)]
+    return [
+        np.sin(s[0]) * s[1] ** 2,
+        np.exp(s[0] * s[2]) / s[1],
+        np.tanh(s[1]) + np.sqrt(s[0] ** 2 + s[2] ** 2),
+    ]
 
 
 def evaluated(build, *numbers):
@@ -59,7 +66,9 @@ def test_directional_and_columns_by_complex_step():
         exact = np.array(smooth(x + 1e-30j * d)).imag / 1e-30
         assert directional(smooth, x.tolist(), d.tolist()) == pytest.approx(exact, rel=1e-13)
         columns = [np.array(smooth(x + 1e-30j * e)).imag / 1e-30 for e in np.eye(3)]
-        assert np.array(jacobian_columns(smooth, x.tolist())) == pytest.approx(np.array(columns), rel=1e-13)
+        assert np.array(jacobian_columns(smooth, x.tolist())) == pytest.approx(
+            np.array(columns), rel=1e-13
+        )
 
 
 def test_directional_on_expressions_and_with_captured_expressions():
@@ -71,7 +80,9 @@ def test_directional_on_expressions_and_with_captured_expressions():
     gained = lambda k: directional(lambda s: [k * v for v in curve(s)], x, d)
     assert evaluated(gained, 2.7) == pytest.approx([2.7 * v for v in plain], rel=1e-14)
     k = ca.SX.sym("k")
-    assert float(ca.Function("d", [k], [ca.jacobian(gained(k)[1], k)])(2.7)) == pytest.approx(plain[1], rel=1e-14)
+    assert float(ca.Function("d", [k], [ca.jacobian(gained(k)[1], k)])(2.7)) == pytest.approx(
+        plain[1], rel=1e-14
+    )
 
 
 def test_derivatives_can_be_nested():
@@ -104,7 +115,9 @@ def test_solve():
         A, b = rng.normal(size=(n, n)), rng.normal(size=n)
         exact = np.linalg.solve(A, b)
         assert solve(A.T.tolist(), b.tolist()) == pytest.approx(exact, rel=1e-12)
-        found = evaluated(lambda s, A=A, b=b: solve([[v * s for v in c] for c in A.T.tolist()], b.tolist()), 1.7)
+        found = evaluated(
+            lambda s, A=A, b=b: solve([[v * s for v in c] for c in A.T.tolist()], b.tolist()), 1.7
+        )
         assert found == pytest.approx(exact / 1.7, rel=1e-11)
 
 
@@ -130,11 +143,18 @@ class Switching(System):
     def rhs(self, t, x, u):
         e = x[0] - 1.0
         value = {
-            "max": lambda: np.maximum(e, 0.0), "min": lambda: np.minimum(e, 0.2 * e), "abs": lambda: np.abs(e),
-            "sign": lambda: np.sign(e), "where": lambda: np.where(e > 0, 2 * e, e),
-            "clip": lambda: np.clip(u[0], -0.5, 0.5), "floor": lambda: np.floor(8 * u[0]), "square": lambda: np.abs(e) * e,
+            "max": lambda: np.maximum(e, 0.0),
+            "min": lambda: np.minimum(e, 0.2 * e),
+            "abs": lambda: np.abs(e),
+            "sign": lambda: np.sign(e),
+            "where": lambda: np.where(e > 0, 2 * e, e),
+            "clip": lambda: np.clip(u[0], -0.5, 0.5),
+            "floor": lambda: np.floor(8 * u[0]),
+            "square": lambda: np.abs(e) * e,
             "still": lambda: np.abs(e) * x[1] + 3 * e,
-            "constant": lambda: np.maximum(0.0 * e, 0.0) + e, "smooth": lambda: np.sin(e) + u[0] * u[1]}[self.kind]()
+            "constant": lambda: np.maximum(0.0 * e, 0.0) + e,
+            "smooth": lambda: np.sin(e) + u[0] * u[1],
+        }[self.kind]()
         return [x[1] + 0.0 * u[0], -self.k * value]
 
 
@@ -151,15 +171,23 @@ def test_switches_on_their_edge_are_refused(kind):
 def test_switches_off_their_edge_are_not(kind):
     for x, u in ((1.2, 0.4), (0.8, -0.45), (1 + 1e-9, 0.5 + 1e-9), (1 - 1e-9, 0.5 - 1e-9)):
         found = linearize(Switching(kind), [x, 0.0], [u, 0.3])
-        slope = {"max": x > 1, "min": 0.2 if x > 1 else 1.0, "abs": np.sign(x - 1), "sign": 0.0, "where": 1.0 + (x > 1),
-                 "clip": 0.0}[kind]
+        slope = {
+            "max": x > 1,
+            "min": 0.2 if x > 1 else 1.0,
+            "abs": np.sign(x - 1),
+            "sign": 0.0,
+            "where": 1.0 + (x > 1),
+            "clip": 0.0,
+        }[kind]
         assert found.A == pytest.approx(np.array([[0, 1], [-1.7 * slope, 0]]), abs=1e-15)
         assert found.B[1, 0] == (-1.7 * (abs(u) < 0.5) if kind == "clip" else 0.0)
 
 
 @pytest.mark.parametrize("kind, slope", [("square", 0.0), ("still", 3.0), ("smooth", 1.0)])
 def test_a_switch_that_does_not_matter_is_no_obstacle(kind, slope):
-    assert linearize(Switching(kind), *POINT).A == pytest.approx(np.array([[0, 1], [-1.7 * slope, 0]]))
+    assert linearize(Switching(kind), *POINT).A == pytest.approx(
+        np.array([[0, 1], [-1.7 * slope, 0]])
+    )
 
 
 def test_one_sided_derivatives():
@@ -168,14 +196,18 @@ def test_one_sided_derivatives():
     f = ca.Function("f", [s], [kinks])
     d = np.array([[1.0, -1.0, 0.3], [0.0, 0.5, 0.3]])
     found = one_sided(f, [[2.0, 2.0]], d, [0])
-    assert found == pytest.approx(np.array([[1, 0.5, 0.3], [1, 1.5, 0], [2, -1, 1.2], [0, -1, 0.3]]))
+    assert found == pytest.approx(
+        np.array([[1, 0.5, 0.3], [1, 1.5, 0], [2, -1, 1.2], [0, -1, 0.3]])
+    )
 
 
 def test_linearise_a_pendulum():
     plant, x, t = Curved(), [0.4, -0.7, 1.3], 0.6
     found = linearize(plant, x, [2.1], t)
     A = [[0, 1, 0], [-4.1 * np.cos(0.4), -3 * 0.6 * 0.7**2, 0], [-0.7, 0.4, -2.6]]
-    assert found.A == pytest.approx(np.array(A), rel=1e-14) and found.B[:, 0] == pytest.approx([0, np.cos(1.8), 0])
+    assert found.A == pytest.approx(np.array(A), rel=1e-14) and found.B[:, 0] == pytest.approx(
+        [0, np.cos(1.8), 0]
+    )
     assert found.residual == pytest.approx(max(map(abs, plant.rhs(t, x, [2.1]))))
     assert (found.states, found.inputs, found.outputs) == (("x0", "x1", "x2"), ("w",), ())
 
@@ -184,8 +216,14 @@ def test_inputs_not_asked_for_act_at_their_value():
     plant = Switching("smooth")
     for w in (0.3, 0.25):
         found = linearize(plant, [1.3, 0.2], [0.6, w], inputs=["u"])
-        assert found.B[:, 0] == pytest.approx([0, -1.7 * w]) and found.B.shape == (2, 1) and found.u == [0.6]
-    assert linearize(plant, [1.3, 0.2], inputs=["u"]).B[1, 0] == pytest.approx(-1.7 * 0.25)  # its default
+        assert (
+            found.B[:, 0] == pytest.approx([0, -1.7 * w])
+            and found.B.shape == (2, 1)
+            and found.u == [0.6]
+        )
+    assert linearize(plant, [1.3, 0.2], inputs=["u"]).B[1, 0] == pytest.approx(
+        -1.7 * 0.25
+    )  # its default
     both = linearize(plant, [1.3, 0.2], [0.6, 0.3], inputs=["w", "u"])
     assert both.B[1] == pytest.approx([-1.7 * 0.6, -1.7 * 0.3]) and both.D.shape == (2, 2)
     for wrong in ({"inputs": ["v"]}, {"u": [0.1]}):
@@ -200,7 +238,7 @@ def opened(plant, volts):
     for label, v in zip(plant.labels, volts):
         if f"u_s_{label}" in at:
             x[at.index(f"u_s_{label}")] = v
-    return x, [*volts, *(plant.defaults().get(s.name, 0.0) for s in plant.inputs[plant.n:])]
+    return x, [*volts, *(plant.defaults().get(s.name, 0.0) for s in plant.inputs[plant.n :])]
 
 
 def test_a_crane_is_linearised_off_its_switches_only(two_joint):
@@ -218,8 +256,12 @@ def test_a_crane_is_linearised_off_its_switches_only(two_joint):
 
 def test_what_has_no_derivative_is_refused(two_joint):
     law = VDC(two_joint)
-    for wrapped, words in ((Quantised(law, 1e-5), "quantiser"), (Noisy(Saturated(law), 1e-5), "noise"),
-                           (Filtered(Quantised(law, 1e-5), 30.0), "quantiser"), (Sampled(law, 1e-3), "sampled")):
+    for wrapped, words in (
+        (Quantised(law, 1e-5), "quantiser"),
+        (Noisy(Saturated(law), 1e-5), "noise"),
+        (Filtered(Quantised(law, 1e-5), 30.0), "quantiser"),
+        (Sampled(law, 1e-3), "sampled"),
+    ):
         with pytest.raises(InputError, match=words):
             linearize(ClosedLoop(two_joint, wrapped), ClosedLoop(two_joint, wrapped).initial())
 
@@ -243,7 +285,9 @@ def test_traces_of_equal_structure_are_one():
 def test_equilibrium_of_a_linear_plant():
     plant = Linear(((-1.0, 2.0), (-3.0, -1.5)), ((0.4,), (1.1,)), ((1.0, 0.0),))
     x, u, residual = equilibrium(plant, [5.0, -3.0], [0.8], hold=("u0",))
-    assert x == pytest.approx(np.linalg.solve(np.array(plant.A), -np.array(plant.B)[:, 0] * 0.8), rel=1e-12)
+    assert x == pytest.approx(
+        np.linalg.solve(np.array(plant.A), -np.array(plant.B)[:, 0] * 0.8), rel=1e-12
+    )
     assert u == [0.8] and residual < 1e-12
     x, u, residual = equilibrium(plant, [0.7, 0.0], hold=("x0",))
     assert x[0] == 0.7 and residual < 1e-12 and abs(u[0]) > 0.1
@@ -261,6 +305,11 @@ def test_equilibrium_of_the_crane_holds_against_its_leakage(two_joint):
     x0, _ = opened(plant, (0.02, 0.02))
     x, u, residual = equilibrium(plant, x0, [0.02, 0.02], hold=("q_1", "q_2"))
     assert x[:2].tolist() == x0[:2] and residual < 1e-4  # pressures change by less than 1e-4 Pa/s
-    assert np.abs(plant.rhs(0.0, x0, [*u, *[plant.defaults().get(s.name, 0.0) for s in plant.inputs[2:]]])).max() > 100
+    assert (
+        np.abs(
+            plant.rhs(0.0, x0, [*u, *[plant.defaults().get(s.name, 0.0) for s in plant.inputs[2:]]])
+        ).max()
+        > 100
+    )
     p = x[4:8]
     assert p.min() > plant.p_r and p.max() < plant.p_s and 0 < np.abs(u).max() < 0.5

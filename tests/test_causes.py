@@ -36,14 +36,20 @@ def test_a_sound_loop_shows_no_fault_and_pays_nothing(monkeypatch):
     assert badness(r) < SOUND
     tracking = check_tracking(C.Tracking(), r)
     assert tracking.holds is True
-    monkeypatch.setattr("workbench.verification.causes.likely_cause", lambda run: pytest.fail("asked for a cause"))
+    monkeypatch.setattr(
+        "workbench.verification.causes.likely_cause", lambda run: pytest.fail("asked for a cause")
+    )
     assert with_cause(r, [tracking]) == [tracking]
     information = replace(tracking, holds=False, counted=False)
     assert with_cause(r, [information]) == [information]
 
 
 def test_the_cause_comes_first_in_the_verdict_that_counts_and_changes_no_answer():
-    found = study(told({"payload.mass": 180.0}, LADEN), WALK, [C.Tracking(), C.Hypotheses(), C.EnergyBalance()])
+    found = study(
+        told({"payload.mass": 180.0}, LADEN),
+        WALK,
+        [C.Tracking(), C.Hypotheses(), C.EnergyBalance()],
+    )
     tracking, hypotheses, energy = found.verdicts
     first = "most likely cause: plant.payload.mass is 9 × what the controller believes, 20 (180)"
     assert tracking.holds is False and tracking.worst.startswith(first)
@@ -57,7 +63,11 @@ def test_wires_are_named_only_where_undoing_them_makes_the_residual_vanish():
     n = len(FAULTS)
     straight = run(wired(), BRIEF, compiled=False)
     assert n and rewired(straight) == ""
-    both = run(wired(commands_times=(-1.0, 1.0), measured_times=(1.0, 1.0, -1.0) + (1.0,) * 5), BRIEF, compiled=False)
+    both = run(
+        wired(commands_times=(-1.0, 1.0), measured_times=(1.0, 1.0, -1.0) + (1.0,) * 5),
+        BRIEF,
+        compiled=False,
+    )
     assert rewired(both) == ""
 
 
@@ -65,12 +75,17 @@ def test_the_sign_of_a_loop():
     assert feedback(run(own(0.4), SWING)) == "" == feedback(run(linear(), SWING))
     assert "positive feedback" in feedback(run(own(-0.4), SWING))
     assert negative(np.diag([-1.0, -2.0])) and not negative(np.diag([-1.0, 2.0]))
-    assert not negative(np.array([[-1.0, 0.0], [-3.0, -1.0]]))  # more into the other output than into its own
+    assert not negative(
+        np.array([[-1.0, 0.0], [-3.0, -1.0]])
+    )  # more into the other output than into its own
 
 
 def test_a_factor_is_said_with_the_slip_it_may_be():
     assert against(180.0, 20.0, "what it was") == "9 × what it was, 20 (180)"
-    assert "wrong sign" in against(-1.0, 2.0, "") and against(3.0, 0.0, "as told") == "3 and not 0, as told"
+    assert (
+        "wrong sign" in against(-1.0, 2.0, "")
+        and against(3.0, 0.0, "as told") == "3 and not 0, as told"
+    )
     assert "mm for m" in slip(8000.0, 8.0) and "mm for m" in slip(0.008, 8.0)
     assert "degrees" in slip(57.2958, 1.0) and "bar" in slip(1e5, 1.0)
     assert slip(9.0, 1.0) == slip(-1000.0, 1.0) == slip(0.0, 1.0) == ""
@@ -82,15 +97,26 @@ def test_a_wild_belief_is_never_made_into_a_machine():
     wild = changed(REAL, {"all.valve.c_p1": 2e-3, "payload.mass": 3.0})
     r = run(vdc(REAL, wild), BRIEF, compiled=False)
     tried = [t for t in trials(r) if t.kind == "model"]
-    touched = {path for t in tried for path, value in t.numbers.items() if path.startswith("plant.") and "c_p1" in path}
+    touched = {
+        path
+        for t in tried
+        for path, value in t.numbers.items()
+        if path.startswith("plant.") and "c_p1" in path
+    }
     assert not touched and any("valve.c_p1" in t.words for t in tried)
     together = next(t for t in tried if t.words.startswith("several"))
     assert all(path.startswith("controller.") for path in together.numbers)
 
 
 def test_numbers_that_differ_alike_are_one_fault():
-    found = grouped({"lift.valve.frequency": (3.0, 30.0), "tilt.valve.frequency": (2.0, 20.0), "lift.valve.slew": (3.0, 30.0),
-                     "payload.mass": (180.0, 20.0)})
+    found = grouped(
+        {
+            "lift.valve.frequency": (3.0, 30.0),
+            "tilt.valve.frequency": (2.0, 20.0),
+            "lift.valve.slew": (3.0, 30.0),
+            "payload.mass": (180.0, 20.0),
+        }
+    )
     assert set(found) == {"*.valve.frequency", "lift.valve.slew", "payload.mass"}
 
 

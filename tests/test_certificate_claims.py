@@ -14,7 +14,17 @@ import pytest
 from controllers import LQR, PID
 from plants import machine
 from tests.small import Feedback, Linear
-from workbench import ClosedLoop, Controller, Delayed, Hold, Quantised, Sampled, Saturated, Scenario, simulate
+from workbench import (
+    ClosedLoop,
+    Controller,
+    Delayed,
+    Hold,
+    Quantised,
+    Sampled,
+    Saturated,
+    Scenario,
+    simulate,
+)
 from workbench.errors import InputError
 from workbench.file import load, loads
 from workbench.verification import claims as C
@@ -28,8 +38,17 @@ from workbench.verification.region_claims import check_region
 from workbench.verification.run import Run
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-ONE = Linear(A=((0.5,),), B=((1.0,),), C=((1.0,),), x0=(0.1,))  # |u| ≤ 1: attracted exactly for |x| < 2
-STIFFER = {"K_p": (0.4,), "K_i": (2.0,), "K_v": (0.0087,), "feed": "gain", "damping": "none", "u_max": 5e-4}
+ONE = Linear(
+    A=((0.5,),), B=((1.0,),), C=((1.0,),), x0=(0.1,)
+)  # |u| ≤ 1: attracted exactly for |x| < 2
+STIFFER = {
+    "K_p": (0.4,),
+    "K_i": (2.0,),
+    "K_v": (0.0087,),
+    "feed": "gain",
+    "damping": "none",
+    "u_max": 5e-4,
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +71,14 @@ def limited_feedback(plant=ONE, K=((1.3,),), limit=1.0, T=0.1):
 
 
 # ---- the law's text taken apart -------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("changes", [{"anti_windup": "back"}, {"anti_windup": "none", "K_d": (0.003,)},
-                                     {"anti_windup": "back", "K_d": (0.01,), "T_t": 0.03}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"anti_windup": "back"},
+        {"anti_windup": "none", "K_d": (0.003,)},
+        {"anti_windup": "back", "K_d": (0.01,), "T_t": 0.03},
+    ],
+)
 def test_flow_with_limits_is_that_of_the_loop(actuator, changes):
     loop = ClosedLoop(actuator, pid(actuator, **changes))
     own = limited(loop, point(actuator, {}), [2e-3, 0.01])
@@ -72,7 +97,11 @@ def test_samples_with_limits_are_those_of_the_run(actuator, delay):
     law = Sampled(pid(actuator), 2e-3)
     loop = ClosedLoop(actuator, Delayed(law, delay) if delay else law)
     start = {"Y": 7e-3, "v_2": 0.02}
-    log = simulate(loop, Scenario(duration=0.2, reference=Hold("output", (1e-3,)), offset=start), compiled=False)
+    log = simulate(
+        loop,
+        Scenario(duration=0.2, reference=Hold("output", (1e-3,)), offset=start),
+        compiled=False,
+    )
     own = limited(loop, Point([0.0, 0.02, 0.0, 0.0, 7e-3], [0.0, 0.0], ""), [1e-3, 0.0])
     x, seen = own.start, {n: log.array(n) for n in ("v_1", "v_3", "Y")}
     for k in range(100):
@@ -83,23 +112,41 @@ def test_samples_with_limits_are_those_of_the_run(actuator, delay):
 
 
 def test_memory_that_stays_or_that_nothing_reads_is_left_out(actuator):
-    own = limited(ClosedLoop(actuator, Sampled(pid(actuator, K_i=(0.0,), anti_windup="none"), 1e-3)), point(actuator, {}))
+    own = limited(
+        ClosedLoop(actuator, Sampled(pid(actuator, K_i=(0.0,), anti_windup="none"), 1e-3)),
+        point(actuator, {}),
+    )
     assert own.states == ("v_1", "v_2", "v_3", "v_F", "Y") and own.constant == ("I_Y",)
-    both = limited(ClosedLoop(actuator, Sampled(pid(actuator, K_i=(0.0,)), 1e-3)), point(actuator, {}))
+    both = limited(
+        ClosedLoop(actuator, Sampled(pid(actuator, K_i=(0.0,)), 1e-3)), point(actuator, {})
+    )
     assert "I_Y" in both.states  # back-calculation changes it
 
 
 def test_limits_are_found_however_they_are_written():
     x = ca.SX.sym("x", 2)
-    same = [ca.fmin(ca.fmax(x[0], -1.5), 2.0), ca.fmax(ca.fmin(2.0, x[0]), -1.5), np.clip(x[0], -1.5, 2.0)]
+    same = [
+        ca.fmin(ca.fmax(x[0], -1.5), 2.0),
+        ca.fmax(ca.fmin(2.0, x[0]), -1.5),
+        np.clip(x[0], -1.5, 2.0),
+    ]
     for e in same:
         taken, limits, which = unlimited(x, ca.vertcat(e, x[1]))
-        assert (limits[0].low, limits[0].high) == (-1.5, 2.0) and len(limits) == 1 and which == [0, None]
+        assert (
+            (limits[0].low, limits[0].high) == (-1.5, 2.0)
+            and len(limits) == 1
+            and which == [0, None]
+        )
         assert not ca.depends_on(ca.jacobian(taken, x), x)
     _, limits, which = unlimited(x, ca.vertcat(np.clip(np.clip(x[0], -1.0, 1.0), -3.0, 1.0)))
     assert len(limits) == 1 and which == [0]  # the outer one never acts
-    for e in (ca.fmax(x[0], 0.0), ca.fmin(ca.fmax(x[0], -1.0), x[1]), np.clip(np.clip(x[0], -1.0, 1.0), -0.5, 3.0),
-              x[0] * np.clip(x[1], -1.0, 1.0), np.abs(x[0])):
+    for e in (
+        ca.fmax(x[0], 0.0),
+        ca.fmin(ca.fmax(x[0], -1.0), x[1]),
+        np.clip(np.clip(x[0], -1.0, 1.0), -0.5, 3.0),
+        x[0] * np.clip(x[1], -1.0, 1.0),
+        np.abs(x[0]),
+    ):
         taken, limits, _ = unlimited(x, ca.vertcat(e))
         whole = ca.vertcat(x, *[one.ψ for one in limits])
         assert ca.depends_on(ca.jacobian(taken, whole), whole), e
@@ -126,11 +173,15 @@ class Held(Controller):
 def test_laws_that_switch_otherwise_are_refused(actuator):
     states = replace(actuator, measured="states")
     lqr = LQR.design(states, 1.0, 1e3, 1e-3, tracked=("Y",), integral=10.0, u_max=5e-4)
-    refused = [ClosedLoop(actuator, Sampled(pid(actuator, anti_windup="clamp"), 1e-3)), ClosedLoop(states, Sampled(lqr, 1e-3)),
-               ClosedLoop(actuator, Sampled(Quantised(pid(actuator), 1e-6), 1e-3)), ClosedLoop(ONE, Sampled(Held(ONE), 0.1)),
-               ClosedLoop(actuator, Sampled(Saturated(pid(actuator), -2e-4, 2e-4), 1e-3)),
-               ClosedLoop(actuator, Sampled(pid(actuator, u_max=6e-4), 1e-3)),
-               ClosedLoop(actuator, Sampled(lambda t, y, r: [0.0], 1e-3))]
+    refused = [
+        ClosedLoop(actuator, Sampled(pid(actuator, anti_windup="clamp"), 1e-3)),
+        ClosedLoop(states, Sampled(lqr, 1e-3)),
+        ClosedLoop(actuator, Sampled(Quantised(pid(actuator), 1e-6), 1e-3)),
+        ClosedLoop(ONE, Sampled(Held(ONE), 0.1)),
+        ClosedLoop(actuator, Sampled(Saturated(pid(actuator), -2e-4, 2e-4), 1e-3)),
+        ClosedLoop(actuator, Sampled(pid(actuator, u_max=6e-4), 1e-3)),
+        ClosedLoop(actuator, Sampled(lambda t, y, r: [0.0], 1e-3)),
+    ]
     for loop in refused:
         with pytest.raises(InputError):
             limited(loop, point(loop.plant, {}))
@@ -152,12 +203,16 @@ def test_a_plants_own_limit_is_taken_where_the_law_has_none(actuator):
 def test_scalar_region_reaches_its_true_edge_and_not_beyond(T):
     run = ran(limited_feedback(T=T), 2.0)
     size = check_region(C.RegionOfAttraction(), run)
-    assert size.holds and size.strength == "proof" and size.unit == "1" and 1.99 < size.margin <= 2.0
+    assert (
+        size.holds and size.strength == "proof" and size.unit == "1" and 1.99 < size.margin <= 2.0
+    )
     inside = check_region(C.RegionOfAttraction(contains={"x0": 1.98}), run)
     assert inside.holds and 0 < inside.margin < 0.0102 and recheck(inside.data["certificate"])[0]
     out = check_region(C.RegionOfAttraction(contains=({"x0": 0.5}, {"x0": -2.02})), run)
     assert out.holds is (None if T is None else False) and "x0 = -2.02" in out.worst
-    tight = check_region(C.RegionOfAttraction(contains={"x0": 1.98}), ran(limited_feedback(T=T, limit=0.9), 2.0))
+    tight = check_region(
+        C.RegionOfAttraction(contains={"x0": 1.98}), ran(limited_feedback(T=T, limit=0.9), 2.0)
+    )
     assert tight.holds is not True
 
 
@@ -167,7 +222,9 @@ def test_wrong_sign_and_loops_at_their_limit_are_no_regions():
     still = Linear(A=((-1.0,),), B=((1.0,),), C=((1.0,),), x0=(0.0,))
     law = Saturated(Feedback(still, ((1.0,),), ((3.0,),)), -1.0, 1.0)
     loop = ClosedLoop(still, Sampled(law, 0.1))
-    at = lambda r: check_region(C.RegionOfAttraction(), ran(loop, 1.0, reference=Hold("output", (r,))))
+    at = lambda r: check_region(
+        C.RegionOfAttraction(), ran(loop, 1.0, reference=Hold("output", (r,)))
+    )
     assert at(0.5).holds is True  # at rest u = y = 0.75
     assert at(0.9).holds is None and "at its limit" in at(0.9).worst
     assert at(0.5).data["centre"] == pytest.approx([0.75])
@@ -182,35 +239,61 @@ def test_every_start_on_the_edge_comes_to_rest(actuator):
     P, centre = np.array(v.data["P"]), np.array(v.data["centre"])
     rng = np.random.default_rng(5)
     for _ in range(6):
-        d = np.linalg.solve(np.linalg.cholesky(P).T, (lambda e: e / np.linalg.norm(e))(rng.normal(size=len(P))))
+        d = np.linalg.solve(
+            np.linalg.cholesky(P).T, (lambda e: e / np.linalg.norm(e))(rng.normal(size=len(P)))
+        )
         x, V = centre + d, [1.0]
         for _ in range(4000):
             x = own.next(x)
             V.append((x - centre) @ P @ (x - centre))
         assert (np.diff(V) < 1e-12).all() and V[-1] < 1e-6
-    wider = check_region(C.RegionOfAttraction(), ran(ClosedLoop(actuator, Sampled(pid(actuator, anti_windup="none"), 2e-3))))
+    wider = check_region(
+        C.RegionOfAttraction(),
+        ran(ClosedLoop(actuator, Sampled(pid(actuator, anti_windup="none"), 2e-3))),
+    )
     assert 0 < wider.margin < v.margin / 3  # windup shrinks it
 
 
 def test_exported_regions_are_rechecked_and_tampering_is_refused():
     v = check_region(C.RegionOfAttraction(contains={"x0": 1.9}), ran(limited_feedback(), 0.5))
-    own, more = v.data["certificate"], lambda rows, k: [[(float.fromhex(e) * k).hex() for e in row] for row in rows]
-    assert recheck(own) == (True, "every start with xᵀPx ≤ 1 goes to rest; 1 named states are inside")
-    for part, k in (("P", 0.98), ("P", -1.0), ("limit", 0.9), ("tau", -1.0), ("K", -1.0), ("A", 1.5), ("B", -1.0), ("G", 0.0),
-                    ("inside", 1.2)):
+    own, more = (
+        v.data["certificate"],
+        lambda rows, k: [[(float.fromhex(e) * k).hex() for e in row] for row in rows],
+    )
+    assert recheck(own) == (
+        True,
+        "every start with xᵀPx ≤ 1 goes to rest; 1 named states are inside",
+    )
+    for part, k in (
+        ("P", 0.98),
+        ("P", -1.0),
+        ("limit", 0.9),
+        ("tau", -1.0),
+        ("K", -1.0),
+        ("A", 1.5),
+        ("B", -1.0),
+        ("G", 0.0),
+        ("inside", 1.2),
+    ):
         assert not recheck({**own, part: more(own[part], k)})[0], (part, k)
     assert not recheck({**own, "time": "continuous"})[0] and not recheck({**own, "time": "both"})[0]
 
 
 def test_a_nonlinear_plant_gets_no_region(two_joint):
     loop = ClosedLoop(two_joint, Sampled(PID(model=two_joint), 1e-3))
-    found = check_region(C.RegionOfAttraction(along={"q_1": 1.0}), Run(loop, Scenario(duration=0.01), None))
+    found = check_region(
+        C.RegionOfAttraction(along={"q_1": 1.0}), Run(loop, Scenario(duration=0.01), None)
+    )
     assert found.holds is None and "not linear" in found.worst
 
 
 # ---- sectors ---------------------------------------------------------------------------------------------------------------
-THIRD = control.ss(control.tf([1.0], [1.0, 3.0, 3.0, 1.0]))  # 1/(s + 1)³: circle 4, Popov and every linear gain 8
-PLANT = Linear(A=tuple(map(tuple, THIRD.A)), B=tuple(map(tuple, THIRD.B)), C=tuple(map(tuple, THIRD.C)))
+THIRD = control.ss(
+    control.tf([1.0], [1.0, 3.0, 3.0, 1.0])
+)  # 1/(s + 1)³: circle 4, Popov and every linear gain 8
+PLANT = Linear(
+    A=tuple(map(tuple, THIRD.A)), B=tuple(map(tuple, THIRD.B)), C=tuple(map(tuple, THIRD.C))
+)
 
 
 def sector(T=None, K=1.0, plant=PLANT, limit=None, **claim):
@@ -222,10 +305,19 @@ def sector(T=None, K=1.0, plant=PLANT, limit=None, **claim):
 
 def test_continuous_sector_takes_the_criterion_that_proves_it():
     inside = sector(low=0.0, high=3.9)
-    assert inside.holds and inside.data["criterion"] == "circle" and 3.9 < inside.data["widest"] < 4.0
-    assert inside.margin == pytest.approx(inside.data["widest"] - 3.9) and recheck(inside.data["certificate"])[0]
+    assert (
+        inside.holds and inside.data["criterion"] == "circle" and 3.9 < inside.data["widest"] < 4.0
+    )
+    assert (
+        inside.margin == pytest.approx(inside.data["widest"] - 3.9)
+        and recheck(inside.data["certificate"])[0]
+    )
     wide = sector(low=0.0, high=7.8)
-    assert wide.holds and wide.data["criterion"] == "popov" and any("time" in a.text for a in wide.assumptions)
+    assert (
+        wide.holds
+        and wide.data["criterion"] == "popov"
+        and any("time" in a.text for a in wide.assumptions)
+    )
     assert sector(low=0.0, high=7.8, criterion="circle").holds is None
     assert sector(low=0.0, high=8.1).holds is False
     assert sector(low=0.5, high=1.5, K=-3.0).holds is False  # wrong sign
@@ -239,7 +331,9 @@ def test_sampled_sector_needs_the_slope_for_jury_lee():
     blind = sector(0.2, low=0.0, high=5.5)
     assert blind.holds is None and "slope" in blind.worst
     seen = sector(0.2, low=0.0, high=5.5, slope=5.5)
-    assert seen.holds and seen.data["criterion"] == "jury-lee" and recheck(seen.data["certificate"])[0]
+    assert (
+        seen.holds and seen.data["criterion"] == "jury-lee" and recheck(seen.data["certificate"])[0]
+    )
     assert seen.data["widest"] < edge
     assert sector(0.2, low=0.0, high=6.3, slope=6.3).holds is False
     with pytest.raises(InputError, match="continuous"):
@@ -254,12 +348,16 @@ def test_a_limit_is_a_sector_of_its_own(T):
     assert v.holds and not any("before its limit" in a.text for a in v.assumptions)
     some = sector(T, K=2.0, limit=0.7, place="limit", low=0.25, high=1.0)
     assert some.holds and any("4 times the limit" in a.text for a in some.assumptions)
-    assert sector(T, K=2.0, plant=ONE, limit=0.7, place="limit", low=0.0, high=1.0).holds is not True  # unstable without u
+    assert (
+        sector(T, K=2.0, plant=ONE, limit=0.7, place="limit", low=0.0, high=1.0).holds is not True
+    )  # unstable without u
     assert sector(T, K=2.0, place="limit", low=0.0, high=1.0).holds is None  # there is none
 
 
 def test_channels_are_chosen_by_name_and_the_frequency_response_is_the_loops():
-    two = Linear(A=((-1.0, 0.4), (0.3, -2.0)), B=((1.0, 0.2), (0.1, 1.5)), C=((1.0, 0.0), (0.0, 1.0)))
+    two = Linear(
+        A=((-1.0, 0.4), (0.3, -2.0)), B=((1.0, 0.2), (0.1, 1.5)), C=((1.0, 0.0), (0.0, 1.0))
+    )
     loop = ClosedLoop(two, Feedback(two, ((2.0, 0.1), (0.0, 3.0))))
     run = Run(loop, Scenario(duration=0.1), None)
     both, one = (check_sector(C.Sector(low=0.2, high=1.9, commands=c), run) for c in ((), ("u1",)))
@@ -267,10 +365,16 @@ def test_channels_are_chosen_by_name_and_the_frequency_response_is_the_loops():
     ω, G = one.data["response"]
     A, B, K = np.array(two.A), np.array(two.B), np.array([[2.0, 0.1], [0.0, 3.0]])
     own = A - B[:, [0]] @ K[[0]]
-    assert G[7] == pytest.approx((K[[1]] @ np.linalg.solve(1j * ω[7] * np.eye(2) - own, B[:, [1]]))[0, 0], rel=1e-9)
+    assert G[7] == pytest.approx(
+        (K[[1]] @ np.linalg.solve(1j * ω[7] * np.eye(2) - own, B[:, [1]]))[0, 0], rel=1e-9
+    )
     with pytest.raises(InputError, match="u_7"):
         check_sector(C.Sector(commands=("u_7",)), run)
-    for wrong in (dict(low=1.0, high=1.0), dict(place="limit", low=0.1, high=0.9), dict(low=0.1, high=2.0, slope=1.5)):
+    for wrong in (
+        dict(low=1.0, high=1.0),
+        dict(place="limit", low=0.1, high=0.9),
+        dict(low=0.1, high=2.0, slope=1.5),
+    ):
         with pytest.raises(ValueError):
             C.Sector(**wrong)
 
@@ -280,20 +384,38 @@ def test_regions_are_drawn_where_they_are(monkeypatch):
     monkeypatch.setattr("workbench.native.library", lambda source: None)
     case = load(EXAMPLES / "ieha-certificates.yaml")
     keep = (C.RegionOfAttraction, C.Sector, C.Supplied)
-    found = study(case.loop, replace(case.scenario, duration=0.2), [c for c in case.claims if type(c) in keep])
+    found = study(
+        case.loop, replace(case.scenario, duration=0.2), [c for c in case.claims if type(c) in keep]
+    )
     shadow, cut = found.analysis["region"]
     P = np.array(found.verdicts[0].data["P"])
     Q = np.linalg.inv(P)
-    assert (shadow["x"], shadow["y"], shadow["unit_y"], shadow["kind"]) == ("Y", "v_3", "m/s", "projection")
+    assert (shadow["x"], shadow["y"], shadow["unit_y"], shadow["kind"]) == (
+        "Y",
+        "v_3",
+        "m/s",
+        "projection",
+    )
     assert shadow["boundary"][:, 0].max() == pytest.approx(np.sqrt(Q[4, 4]), rel=1e-3)
     assert shadow["boundary"][:, 1].max() == pytest.approx(np.sqrt(Q[2, 2]), rel=1e-3)
     assert shadow["path"].shape == (201, 2) and shadow["box"] is None
     data = found.verdicts[2].data
-    V = lambda a, b: eval(data["V"], {}, {**dict.fromkeys(data["box"], 0.0), cut["x"]: a, cut["y"]: b})
-    assert cut["kind"] == "section" and cut["box"] == (tuple(data["box"]["Y"]), tuple(data["box"]["v_3"]))
-    assert [V(a, b) for a, b in cut["boundary"]] == pytest.approx([data["level"]] * len(cut["boundary"]), rel=1e-3)
+    V = lambda a, b: eval(
+        data["V"], {}, {**dict.fromkeys(data["box"], 0.0), cut["x"]: a, cut["y"]: b}
+    )
+    assert cut["kind"] == "section" and cut["box"] == (
+        tuple(data["box"]["Y"]),
+        tuple(data["box"]["v_3"]),
+    )
+    assert [V(a, b) for a, b in cut["boundary"]] == pytest.approx(
+        [data["level"]] * len(cut["boundary"]), rel=1e-3
+    )
     drawn = found.analysis["sector"]
-    assert drawn["k"] == (0.5, 2.0) and drawn["criterion"] == "circle" and drawn["ω"].shape == drawn["G"].shape
+    assert (
+        drawn["k"] == (0.5, 2.0)
+        and drawn["criterion"] == "circle"
+        and drawn["ω"].shape == drawn["G"].shape
+    )
     assert "response" not in found.verdicts[1].data and certificate_arrays(found.run, []) == {}
 
 
@@ -302,12 +424,16 @@ def test_every_claim_has_one_place_in_the_table():
     for module, function, takes in CHECKS.values():
         check = getattr(import_module(f"workbench.verification.{module}"), function)
         wanted = [p for p in inspect.signature(check).parameters.values()]
-        assert [p.name for p in wanted[:2]] == ["claim", "run"] and len(wanted) >= 2 + len(takes.split())
-        assert all(p.default is not p.empty for p in wanted[2 + len(takes.split()):])
+        assert [p.name for p in wanted[:2]] == ["claim", "run"] and len(wanted) >= 2 + len(
+            takes.split()
+        )
+        assert all(p.default is not p.empty for p in wanted[2 + len(takes.split()) :])
 
 
 def test_regions_are_asked_by_default_as_information_where_they_make_sense(actuator):
-    asked = lambda law, plant=actuator: [c for c in default_claims(ClosedLoop(plant, law)) if isinstance(c, C.RegionOfAttraction)]
+    asked = lambda law, plant=actuator: [
+        c for c in default_claims(ClosedLoop(plant, law)) if isinstance(c, C.RegionOfAttraction)
+    ]
     assert [c.counted for c in asked(Sampled(pid(actuator), 1e-3))] == [False]
     assert asked(Sampled(pid(actuator, anti_windup="clamp"), 1e-3)) == []
     assert asked(Feedback(PLANT, ((1.0,),)), PLANT) == []  # no limits
@@ -320,11 +446,23 @@ def test_linear_speaks_of_predictive_loops():
 
     case = load(EXAMPLES / "linear-mpc.yaml")
     run = Run(case.loop, case.scenario, simulate(case.loop, replace(case.scenario, duration=0.01)))
-    v, other = check_linear(C.Linear(gain=1.2, phase=0.3), run), check_linear_stability(C.LinearStability(), run)
-    assert v.holds is True and v.data["margins"][0]["phase"] == pytest.approx(other.data["margins"][0]["phase"], rel=1e-9)
+    v, other = (
+        check_linear(C.Linear(gain=1.2, phase=0.3), run),
+        check_linear_stability(C.LinearStability(), run),
+    )
+    assert v.holds is True and v.data["margins"][0]["phase"] == pytest.approx(
+        other.data["margins"][0]["phase"], rel=1e-9
+    )
     assert check_linear(C.Linear(gain=50.0), run).holds is False
-    assert check_linear(C.Linear(), Run(ClosedLoop(case.plant, Sampled(lambda t, y, r: [0.0], 1e-3)), case.scenario, run.log)
-                        ).holds is None
+    assert (
+        check_linear(
+            C.Linear(),
+            Run(
+                ClosedLoop(case.plant, Sampled(lambda t, y, r: [0.0], 1e-3)), case.scenario, run.log
+            ),
+        ).holds
+        is None
+    )
 
 
 @pytest.mark.parametrize("anti_windup", ["back", "clamp"])
@@ -335,23 +473,35 @@ def test_linear_stability_of_a_continuous_law_is_that_of_its_flow(actuator, anti
     v = check_linear_stability(C.LinearStability(), ran(ClosedLoop(actuator, law)))
     K_p, K_i, K_d, τ, p = 0.4, 2.0, 0.004, law.τ, actuator
     s = control.tf("s")
-    L = (K_p + K_i / s + K_d * s / (τ * s + 1)) * p.K / (s * (p.λ_1 * s + 1) * (p.λ_2 * s + 1) * (p.λ_3 * s + 1))
+    L = (
+        (K_p + K_i / s + K_d * s / (τ * s + 1))
+        * p.K
+        / (s * (p.λ_1 * s + 1) * (p.λ_2 * s + 1) * (p.λ_3 * s + 1))
+    )
     poles = control.feedback(control.minreal(L, verbose=False)).poles()
     assert v.holds and v.strength == "proof" and recheck(v.data["certificate"])[0]
     for pole in poles:
         assert np.abs(v.data["eigenvalues"] - pole).min() < 1e-4 * abs(pole)
     assert v.data["margins"][0]["gain_up"] == pytest.approx(control.margin(L)[0], rel=1e-5)
-    wild = check_linear_stability(C.LinearStability(), ran(ClosedLoop(actuator, pid(actuator, K_p=(9.0,)))))
+    wild = check_linear_stability(
+        C.LinearStability(), ran(ClosedLoop(actuator, pid(actuator, K_p=(9.0,))))
+    )
     assert wild.holds is False and wild.strength == "numerical"
 
 
 def test_pressure_limits_may_be_gauge(monkeypatch):
     monkeypatch.setattr("workbench.native.library", lambda source: None)
-    case = loads("plant: ieha-control\nclaims: {pressures: {low: -1 bar, high: 2 kbar}}\nscenario: {duration: 0.02 s}\n")
+    case = loads(
+        "plant: ieha-control\nclaims: {pressures: {low: -1 bar, high: 2 kbar}}\nscenario: {duration: 0.02 s}\n"
+    )
     claim = next(c for c in case.claims if isinstance(c, C.Pressures))
     assert (claim.low, claim.high) == (-1e5, 2e8)
     found = study(case.loop, case.scenario, [claim, replace(claim, low=1e8), C.Pressures(low=-1e5)])
-    assert [v.holds for v in found.verdicts] == [True, False, True] and "within -1 … 2000 bar" in found.verdicts[0].claim
+    assert [v.holds for v in found.verdicts] == [
+        True,
+        False,
+        True,
+    ] and "within -1 … 2000 bar" in found.verdicts[0].claim
     with pytest.raises(ValueError, match="not below high"):
         C.Pressures(low=3e5, high=2e5)
 
@@ -360,8 +510,12 @@ def test_the_floor_of_oscillations_has_the_unit_of_what_oscillates(actuator, tmp
     from workbench.cli import main
 
     floor = lambda text: next(c.floor for c in loads(text).claims if isinstance(c, C.Settled))
-    assert floor("plant: ieha-published-linear\nclaims: {settled: {floor: 3 um}}\n") == pytest.approx(3e-6)
-    assert floor("plant: hiab-xs031\nclaims: {settled: {floor: 0.2 deg}}\n") == pytest.approx(np.radians(0.2))
+    assert floor(
+        "plant: ieha-published-linear\nclaims: {settled: {floor: 3 um}}\n"
+    ) == pytest.approx(3e-6)
+    assert floor("plant: hiab-xs031\nclaims: {settled: {floor: 0.2 deg}}\n") == pytest.approx(
+        np.radians(0.2)
+    )
     path = tmp_path / "new.yaml"
     assert main(["init", "ieha-published-linear", "-o", str(path)]) == 0
     line = next(line for line in path.read_text().splitlines() if "settled" in line)

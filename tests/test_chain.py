@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from draws import plant_inputs, plant_state, varied_machine
-from oracles.random_machines import random_base, random_machine, random_pose, random_state, random_tip
+from oracles.random_machines import (
+    random_base,
+    random_machine,
+    random_pose,
+    random_state,
+    random_tip,
+)
 
 from plants import chain
 from plants.chain import Prismatic
@@ -15,7 +21,14 @@ from workbench.calculus import directional
 from workbench.errors import InputError
 from workbench.system import names
 
-LAYOUTS = {1: (False,), 2: (True,), 3: (False, True), 4: (True, False), 5: (False, False, True), 6: (True, True)}
+LAYOUTS = {
+    1: (False,),
+    2: (True,),
+    3: (False, True),
+    4: (True, False),
+    5: (False, False, True),
+    6: (True, True),
+}
 MACHINES = {seed: varied_machine(seed, layout) for seed, layout in LAYOUTS.items()}
 every_machine = pytest.mark.parametrize("seed", MACHINES)
 
@@ -26,8 +39,12 @@ def input_rates(plant, u):
     at = dict(zip(names(plant.inputs), u))
     triple = lambda stem: [at[f"{stem}{a}"] for a in "xyz"]
     g, ω = triple("g_"), triple("ω_b")
-    rates = dict(zip(("V_bx", "V_by", "V_bz"), triple("A_b"))) | dict(zip(("ω_bx", "ω_by", "ω_bz"), triple("α_b")))
-    return [(rates | dict(zip(("g_x", "g_y", "g_z"), np.cross(g, ω)))).get(name, 0.0) for name in at]
+    rates = dict(zip(("V_bx", "V_by", "V_bz"), triple("A_b"))) | dict(
+        zip(("ω_bx", "ω_by", "ω_bz"), triple("α_b"))
+    )
+    return [
+        (rates | dict(zip(("g_x", "g_y", "g_z"), np.cross(g, ω)))).get(name, 0.0) for name in at
+    ]
 
 
 def energy_gap(plant, x, u, rates=None):
@@ -90,14 +107,20 @@ def test_no_oil_is_made_or_lost(seed):
     def masses(s):
         parts = plant.split(s)
         pos, _, _ = plant.cylinder_motion(parts.q, parts.qd)
-        return [V * np.exp(p / oil.β - oil.air * oil.p_0 / p) for c, at, pair in zip(plant.cylinders, pos, parts.p)
-                for V, p in zip(c.volumes(at), pair)]
+        return [
+            V * np.exp(p / oil.β - oil.air * oil.p_0 / p)
+            for c, at, pair in zip(plant.cylinders, pos, parts.p)
+            for V, p in zip(c.volumes(at), pair)
+        ]
 
     found = directional(masses, x, plant.rhs(0.0, x, u)[:n])
     parts, expected = plant.split(x), []
     for c, spool, u_i, (p_a, p_b) in zip(plant.cylinders, parts.spool, u, parts.p):
         Q_a, Q_b = c.valve.flows(c.valve.spool(spool, u_i), p_a, p_b, plant.p_s, plant.p_r)
-        for p, Q in ((p_a, Q_a - c.c_i * (p_a - p_b) - c.c_e * p_a), (p_b, Q_b + c.c_i * (p_a - p_b) - c.c_e * p_b)):
+        for p, Q in (
+            (p_a, Q_a - c.c_i * (p_a - p_b) - c.c_e * p_a),
+            (p_b, Q_b + c.c_i * (p_a - p_b) - c.c_e * p_b),
+        ):
             expected.append(Q * np.exp(p / oil.β - oil.air * oil.p_0 / p))
     assert found == pytest.approx(expected, rel=1e-9)
 
@@ -113,7 +136,7 @@ def test_inertia_is_symmetric_positive_definite_and_carries_the_kinetic_energy(s
     assert np.linalg.eigvalsh((H + H.T) / 2)[0] > 0
     weightless = [0.0] * len(plant.inputs)
     x = plant.rest(q, [(5e6, 5e6)] * plant.n)
-    x[plant.n: 2 * plant.n] = qd
+    x[plant.n : 2 * plant.n] = qd
     assert plant.stored(0.0, x, weightless) == pytest.approx(0.5 * np.array(qd) @ H @ qd, rel=1e-12)
 
 
@@ -124,7 +147,12 @@ def test_forward_dynamics_undoes_inverse_dynamics(seed):
     base, tip = random_base(rng), random_tip(rng)
     f_c, _ = plant.inverse_dynamics(q, qd, qdd, base, tip)
     assert plant.forward_dynamics(q, qd, f_c, base, tip) == pytest.approx(qdd, rel=1e-9)
-    assert np.abs(np.subtract(plant.forward_dynamics(q, qd, [f * 1.001 for f in f_c], base, tip), qdd)).max() > 1e-4
+    assert (
+        np.abs(
+            np.subtract(plant.forward_dynamics(q, qd, [f * 1.001 for f in f_c], base, tip), qdd)
+        ).max()
+        > 1e-4
+    )
 
 
 def test_solve_spd():
@@ -132,7 +160,9 @@ def test_solve_spd():
     for n in (1, 2, 5):
         A = rng.normal(size=(n, n))
         H, b = A @ A.T + 0.1 * np.eye(n), rng.normal(size=n)
-        assert chain.solve_spd(H.tolist(), b.tolist()) == pytest.approx(np.linalg.solve(H, b), rel=1e-10)
+        assert chain.solve_spd(H.tolist(), b.tolist()) == pytest.approx(
+            np.linalg.solve(H, b), rel=1e-10
+        )
 
 
 # ---- kinematics ------------------------------------------------------------------------------------------------------
@@ -144,13 +174,22 @@ def test_twists_are_the_derivatives_of_the_poses(seed):
     V = chain.sweep(plant.structures, plant.geometry(q), chain.still((0.0,) * 3), qd).V
 
     def poses(q):
-        return [e for p in chain.reach(plant.structures, plant.geometry(q), plant.base.R, plant.base.r)
-                for name in sorted(p) for e in (*p[name].r, *p[name].R)]
+        return [
+            e
+            for p in chain.reach(plant.structures, plant.geometry(q), plant.base.R, plant.base.r)
+            for name in sorted(p)
+            for e in (*p[name].r, *p[name].R)
+        ]
 
     rates = np.array(directional(poses, q, qd)).reshape(-1, 12)
     at = np.array([float(e) for e in poses(q)]).reshape(-1, 12)
-    frames = [V[j][name] for j, p in enumerate(
-        chain.reach(plant.structures, plant.geometry(q), plant.base.R, plant.base.r)) for name in sorted(p)]
+    frames = [
+        V[j][name]
+        for j, p in enumerate(
+            chain.reach(plant.structures, plant.geometry(q), plant.base.R, plant.base.r)
+        )
+        for name in sorted(p)
+    ]
     for (v, ω), rate, now in zip(frames, rates, at):
         R = now[3:].reshape(3, 3)
         assert rate[:3] == pytest.approx(R @ v, rel=1e-10, abs=1e-11)
@@ -165,12 +204,18 @@ def test_accelerations_are_the_derivatives_of_the_twists(seed):
     q, qd, qdd = random_state(rng, plant)
     _, rates, accelerations = random_state(rng, plant)
     n, still = plant.n, chain.still((0.0,) * 3)
-    flat = lambda twists: [e for frames in twists for name in sorted(frames) for pair in frames[name] for e in pair]
+    flat = lambda twists: [
+        e for frames in twists for name in sorted(frames) for pair in frames[name] for e in pair
+    ]
     true = lambda s: flat(chain.sweep(plant.structures, plant.geometry(s[:n]), still, s[n:]).V)
     found = flat(chain.sweep(plant.structures, plant.geometry(q), still, qd, accelerations=qdd).A)
     assert found == pytest.approx(directional(true, [*q, *qd], [*qd, *qdd]), rel=1e-9, abs=1e-9)
-    required = lambda s: flat(chain.sweep(plant.structures, plant.geometry(s[:n]), still, s[n: 2 * n], s[2 * n:]).V)
-    found = flat(chain.sweep(plant.structures, plant.geometry(q), still, qd, rates, accelerations).A)
+    required = lambda s: flat(
+        chain.sweep(plant.structures, plant.geometry(s[:n]), still, s[n : 2 * n], s[2 * n :]).V
+    )
+    found = flat(
+        chain.sweep(plant.structures, plant.geometry(q), still, qd, rates, accelerations).A
+    )
     expected = directional(required, [*q, *qd, *rates], [*qd, *qdd, *accelerations])
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -222,14 +267,20 @@ def test_closure_is_plane_geometry_on_both_sides(L, L1, q, sign):
     """L e_x + L₁ (cos q, sin q) = d (cos q_1, sin q_1), q_1 + q_2 = q; rates and their rates by exact derivatives."""
     q, qd, rate, acceleration = sign * q, 0.83, -0.61, 1.9
     k = close(L, L1, q)
-    assert (k.d * k.c1, k.d * k.s1) == pytest.approx((L + L1 * np.cos(q), L1 * np.sin(q)), rel=1e-13)
+    assert (k.d * k.c1, k.d * k.s1) == pytest.approx(
+        (L + L1 * np.cos(q), L1 * np.sin(q)), rel=1e-13
+    )
     turned = (k.c1 + 1j * k.s1) * (k.c2 + 1j * k.s2)
     assert (turned.real, turned.imag) == pytest.approx((np.cos(q), np.sin(q)), rel=1e-12)
     at = lambda s: close(L, L1, s[0])
     pin = lambda s: [at(s).d * at(s).c1, at(s).d * at(s).s1]
-    assert directional(pin, [q], [qd]) == pytest.approx((-L1 * np.sin(q) * qd, L1 * np.cos(q) * qd), rel=1e-12)
+    assert directional(pin, [q], [qd]) == pytest.approx(
+        (-L1 * np.sin(q) * qd, L1 * np.cos(q) * qd), rel=1e-12
+    )
     xd, q1d = k.rates(qd)
-    assert directional(lambda s: [at(s).d, at(s).s1], [q], [qd]) == pytest.approx((xd, k.c1 * q1d), rel=1e-12)
+    assert directional(lambda s: [at(s).d, at(s).s1], [q], [qd]) == pytest.approx(
+        (xd, k.c1 * q1d), rel=1e-12
+    )
     moved = directional(lambda s: list(at(s).rates(s[1])), [q, rate], [qd, acceleration])
     assert list(k.accelerations(qd, rate, acceleration)) == pytest.approx(moved, rel=1e-11)
 
@@ -242,7 +293,9 @@ def test_a_locked_machine_is_the_free_one_held(layout):
     plant = random_machine(rng, len(layout), layout)
     q, qd, _ = random_state(rng, plant)
     slides = np.array([isinstance(s, Prismatic) for s in plant.segments])
-    locked = plant.locked(**{s.name: v for s, v, is_slide in zip(plant.segments, q, slides) if is_slide})
+    locked = plant.locked(
+        **{s.name: v for s, v, is_slide in zip(plant.segments, q, slides) if is_slide}
+    )
     pick = lambda values: [v for v, is_slide in zip(values, slides) if not is_slide]
     qd = [0.0 if is_slide else v for v, is_slide in zip(qd, slides)]
     base, tip = random_base(rng), random_tip(rng)
@@ -252,10 +305,11 @@ def test_a_locked_machine_is_the_free_one_held(layout):
     needed, _ = plant.inverse_dynamics(q, qd, qdd, base, tip)
     assert pick(needed) == pytest.approx(f_c, rel=1e-9)
     still = [0.0] * locked.n + unturn(locked.base.R, (0.0, locked.g, 0.0)) + [0.0] * 18
-    full = [0.0] * plant.n + still[locked.n:]
+    full = [0.0] * plant.n + still[locked.n :]
     state = lambda m, q, qd: [*q, *qd, *[5e6] * (2 * m.n)]
     assert locked.stored(0.0, state(locked, pick(q), pick(qd)), still) == pytest.approx(
-        plant.stored(0.0, state(plant, q, qd), full), rel=1e-11)
+        plant.stored(0.0, state(plant, q, qd), full), rel=1e-11
+    )
     assert locked.tool(pick(q)) == pytest.approx(plant.tool(q), rel=1e-12)
 
 
@@ -268,10 +322,17 @@ def test_lock_refuses_what_is_not_there(crane):
 
 def tight(plant):
     """The machine without leakage."""
+
     def sealed(segment):
         return segment and replace(segment, cylinder=replace(segment.cylinder, c_i=0.0, c_e=0.0))
-    return replace(plant, structures=tuple(replace(s, revolute=sealed(s.revolute), prismatic=sealed(s.prismatic))
-                                           for s in plant.structures))
+
+    return replace(
+        plant,
+        structures=tuple(
+            replace(s, revolute=sealed(s.revolute), prismatic=sealed(s.prismatic))
+            for s in plant.structures
+        ),
+    )
 
 
 def test_rest_is_an_equilibrium(crane):
@@ -279,16 +340,26 @@ def test_rest_is_an_equilibrium(crane):
     rng = np.random.default_rng(100)
     u = [crane.defaults().get(s.name, 0.0) for s in crane.inputs]
     for _ in range(5):
-        q = [float(rng.uniform(0.8 * a + 0.2 * b, 0.2 * a + 0.8 * b)) for a, b in crane.joint_range()]
+        q = [
+            float(rng.uniform(0.8 * a + 0.2 * b, 0.2 * a + 0.8 * b)) for a, b in crane.joint_range()
+        ]
         x = crane.rest(q)
         rates = np.array(crane.rhs(0.0, x, u))
         assert np.abs(rates[: 2 * crane.n]).max() < 1e-12
-        assert not np.any(tight(crane).rhs(0.0, x, u)[2 * crane.n:]) and np.any(rates[2 * crane.n:])
-        p = x[2 * crane.n: 4 * crane.n]
+        assert not np.any(tight(crane).rhs(0.0, x, u)[2 * crane.n :]) and np.any(
+            rates[2 * crane.n :]
+        )
+        p = x[2 * crane.n : 4 * crane.n]
         assert min(p) > crane.p_r and max(p) < crane.p_s
-        tilted = [float(np.roll(u[crane.n: crane.n + 3], 1)[i - crane.n]) if crane.n <= i < crane.n + 3 else v
-                  for i, v in enumerate(u)]
-        assert np.abs(crane.rhs(0.0, x, tilted)[: 2 * crane.n]).max() > 1e-3  # another weight is no equilibrium
+        tilted = [
+            float(np.roll(u[crane.n : crane.n + 3], 1)[i - crane.n])
+            if crane.n <= i < crane.n + 3
+            else v
+            for i, v in enumerate(u)
+        ]
+        assert (
+            np.abs(crane.rhs(0.0, x, tilted)[: 2 * crane.n]).max() > 1e-3
+        )  # another weight is no equilibrium
     heavy = replace(crane, payload=replace(crane.payload, mass=3000.0))
     with pytest.raises(InputError, match="cannot carry the weight"):
         heavy.rest(crane.pose)

@@ -12,12 +12,39 @@ from workbench import InputError
 from workbench.calculus import directional
 
 RUBBING = dict(F_c=217.0, F_s=311.0, v_s=7e-3, b=290.0)
-LAWS = {"none": Frictionless(), "Bengisu–Akay": BengisuAkay(ξ=180.0, **RUBBING), "Brown–McPhee": BrownMcPhee(**RUBBING),
-        "LuGre": LuGre(σ_0=5e6, σ_1=1.7e4, **RUBBING), "modified LuGre": ModifiedLuGre(σ_0=5e6, σ_1=1.7e4, v_b=0.03, **RUBBING)}
+LAWS = {
+    "none": Frictionless(),
+    "Bengisu–Akay": BengisuAkay(ξ=180.0, **RUBBING),
+    "Brown–McPhee": BrownMcPhee(**RUBBING),
+    "LuGre": LuGre(σ_0=5e6, σ_1=1.7e4, **RUBBING),
+    "modified LuGre": ModifiedLuGre(σ_0=5e6, σ_1=1.7e4, v_b=0.03, **RUBBING),
+}
 every_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-ODD = ThrottledCircuit(p_P=8.3e6, p_T=0.23e6, p_30=3.1e6, B_oil=1.31e9, B_h=0.17e9, B_c=21e9, V_h1=3.3e-5, V_h2=5.9e-5, V_h3=8.7e-5,
-                       bore=0.071, rod=0.029, s_0=1.61, l_20=0.37, l_30=0.53, Q_n=5.3e-4, Δp_n=31e5, U_max=9.1, τ=6.1e-3,
-                       d_t=5.3e-3, C_d=0.71, ρ=871.0, p_l=2.7e5, friction=Frictionless())
+ODD = ThrottledCircuit(
+    p_P=8.3e6,
+    p_T=0.23e6,
+    p_30=3.1e6,
+    B_oil=1.31e9,
+    B_h=0.17e9,
+    B_c=21e9,
+    V_h1=3.3e-5,
+    V_h2=5.9e-5,
+    V_h3=8.7e-5,
+    bore=0.071,
+    rod=0.029,
+    s_0=1.61,
+    l_20=0.37,
+    l_30=0.53,
+    Q_n=5.3e-4,
+    Δp_n=31e5,
+    U_max=9.1,
+    τ=6.1e-3,
+    d_t=5.3e-3,
+    C_d=0.71,
+    ρ=871.0,
+    p_l=2.7e5,
+    friction=Frictionless(),
+)
 
 
 def states(rng, law, n=1):
@@ -50,6 +77,7 @@ def test_a_chamber_grows_as_the_piston_leaves_it():
 
 def by_hand(c, x):
     """Q_d1, Q_t, Q_3d (15), (17) with branches, every edge on its own."""
+
     def v(dp):
         return copysign(sqrt(abs(dp)), dp) if abs(dp) >= c.p_l else dp / sqrt(c.p_l)
 
@@ -70,23 +98,37 @@ def test_flows_and_rates_against_plain_branches(seed):
         assert (found.in_1, found.throttle, found.out_3) == pytest.approx(Q, rel=1e-13, abs=1e-18)
         K = ODD.compliances(s)
         assert ODD.rates(x, s, sdot, [U_ref]) == pytest.approx(
-            [(Q[0] - Q[1]) / K[0], (Q[1] - ODD.A_2 * sdot) / K[1], (ODD.A_3 * sdot - Q[2]) / K[2], (U_ref - x[3]) / 6.1e-3],
-            rel=1e-12)
+            [
+                (Q[0] - Q[1]) / K[0],
+                (Q[1] - ODD.A_2 * sdot) / K[1],
+                (ODD.A_3 * sdot - Q[2]) / K[2],
+                (U_ref - x[3]) / 6.1e-3,
+            ],
+            rel=1e-12,
+        )
         assert ODD.force(x, sdot) == pytest.approx(ODD.A_2 * x[1] - ODD.A_3 * x[2], rel=1e-13)
         seen.add((x[3] > 0, Q[0] > 0, Q[1] > 0, abs(x[0] - x[1]) < ODD.p_l))
     assert len(seen) > 6  # spool both ways, flow both ways, laminar and not
 
 
 def test_laminar_zone_is_linear_and_meets_the_root():
-    assert ODD.flow(0.0) == 0.0 and ODD.flow(1.3e5) == pytest.approx(2 * ODD.flow(0.65e5)) == -ODD.flow(-1.3e5)
-    assert ODD.flow(2.7e5) == pytest.approx(sqrt(2.7e5), rel=1e-14) and ODD.flow(9e5) == pytest.approx(sqrt(9e5), rel=1e-14)
+    assert ODD.flow(0.0) == 0.0 and ODD.flow(1.3e5) == pytest.approx(
+        2 * ODD.flow(0.65e5)
+    ) == -ODD.flow(-1.3e5)
+    assert ODD.flow(2.7e5) == pytest.approx(sqrt(2.7e5), rel=1e-14) and ODD.flow(
+        9e5
+    ) == pytest.approx(sqrt(9e5), rel=1e-14)
 
 
 def test_published_constants():
     """C_vd, C_vt and the areas as derived from the sources of the shipped numbers."""
     c = ThrottledCircuit()
-    assert c.C_vd == pytest.approx(2.138e-8, rel=1e-3) and c.C_vt == pytest.approx(1.097e-6, rel=1e-3)
-    assert c.A_2 == pytest.approx(5.0265e-3, rel=1e-4) and c.A_3 == pytest.approx(4.0644e-3, rel=1e-4)
+    assert c.C_vd == pytest.approx(2.138e-8, rel=1e-3) and c.C_vt == pytest.approx(
+        1.097e-6, rel=1e-3
+    )
+    assert c.A_2 == pytest.approx(5.0265e-3, rel=1e-4) and c.A_3 == pytest.approx(
+        4.0644e-3, rel=1e-4
+    )
     assert c.τ == pytest.approx(1 / (2 * pi * 35), rel=1e-14)
 
 
@@ -95,7 +137,11 @@ def test_published_constants():
 def test_powers_are_the_change_of_stored_energy_and_the_work(law):
     c, rng = replace(ODD, friction=law), np.random.default_rng(5)
     for x in states(rng, law, 12):
-        s, sdot, u = float(rng.uniform(1.3, 2.0)), float(rng.normal() * 0.05), [float(rng.uniform(-9, 9))]
+        s, sdot, u = (
+            float(rng.uniform(1.3, 2.0)),
+            float(rng.normal() * 0.05),
+            [float(rng.uniform(-9, 9))],
+        )
         rates = c.rates(x, s, sdot, u)
         (change,) = directional(lambda z: [c.stored(z[1:], z[0])], [s, *x], [sdot, *rates])
         powers = c.powers(x, s, sdot, u)
@@ -108,7 +154,9 @@ def test_powers_are_the_change_of_stored_energy_and_the_work(law):
 def test_a_missing_term_would_show():
     x, s, sdot, u = [3e6, 2.8e6, 3.3e6, 4.0], 1.5, 0.06, [5.0]
     powers = ODD.powers(x, s, sdot, u)
-    (change,) = directional(lambda z: [ODD.stored(z[1:], z[0])], [s, *x], [sdot, *ODD.rates(x, s, sdot, u)])
+    (change,) = directional(
+        lambda z: [ODD.stored(z[1:], z[0])], [s, *x], [sdot, *ODD.rates(x, s, sdot, u)]
+    )
     size = np.abs(powers).sum()
     for k, power in enumerate(powers):
         if power != 0:
@@ -120,7 +168,12 @@ def test_a_missing_term_would_show():
 def test_same_text_on_floats_and_expressions(law):
     c = replace(ODD, friction=law)
     for x in states(np.random.default_rng(6), law, 4):
-        everything = lambda c, x, u: [*c.rates(x, 1.5, 0.06, u), c.force(x, 0.06), c.stored(x, 1.5), *c.powers(x, 1.5, 0.06, u)]
+        everything = lambda c, x, u: [
+            *c.rates(x, 1.5, 0.06, u),
+            c.force(x, 0.06),
+            c.stored(x, 1.5),
+            *c.powers(x, 1.5, 0.06, u),
+        ]
         assert apart(c, everything, x, [3.1]) < 1e-12
 
 
@@ -137,11 +190,19 @@ def test_signals_fit_the_equations(law, label):
 
 
 def test_what_is_refused():
-    for change, words in (({"rod": 0.071}, "not thinner"), ({"V_h1": 0.0}, "V_h1.*greater than zero"), ({"l_20": -0.1}, "l_20"),
-                          ({"τ": 0.0}, "τ"), ({"B_oil": float("nan")}, "finite")):
+    for change, words in (
+        ({"rod": 0.071}, "not thinner"),
+        ({"V_h1": 0.0}, "V_h1.*greater than zero"),
+        ({"l_20": -0.1}, "l_20"),
+        ({"τ": 0.0}, "τ"),
+        ({"B_oil": float("nan")}, "finite"),
+    ):
         with pytest.raises(ValueError, match=words):
             replace(ODD, **change)
-    for s, force, words in ((1.2, 0.0, "reaches from 1.24 m to 2.14 m"), (2.2, 0.0, "at s = 2.2 m"),
-                            (1.5, -4e4, "takes p_2 = -")):
+    for s, force, words in (
+        (1.2, 0.0, "reaches from 1.24 m to 2.14 m"),
+        (2.2, 0.0, "at s = 2.2 m"),
+        (1.5, -4e4, "takes p_2 = -"),
+    ):
         with pytest.raises(InputError, match=words):
             ODD.initial(s, force)

@@ -45,15 +45,20 @@ def test_every_entry_is_cited():
 @pytest.mark.parametrize("key", sorted(BIB))
 def test_entries_are_complete(key):
     kind, fields = BIB[key]
-    needed = {"article": {"author", "title", "journal", "volume", "pages", "year"},
-              "book": {"author", "title", "publisher", "year"}}.get(kind, {"author", "title", "year"})
+    needed = {
+        "article": {"author", "title", "journal", "volume", "pages", "year"},
+        "book": {"author", "title", "publisher", "year"},
+    }.get(kind, {"author", "title", "year"})
     assert needed <= set(fields)
     assert fields["year"][2:] == re.search(r"\d{2}", key)[0]
     assert "doi" not in fields or re.fullmatch(r"10\.\d{4,}/\S+", fields["doi"])
 
 
 def test_a_citation_without_entry_and_an_entry_without_citation_would_be_found():
-    assert CITED.findall("as in [Nobody99] eq. (3), [Merritt67, chapter 4], [1], [Figure 2]") == ["Nobody99",
-                                                                                                  "Merritt67"]
-    assert entries("@book{Nobody99,\n  author = {N. {B.} Ody},\n}\n") == {"Nobody99": ("book",
-                                                                                       {"author": "N. {B.} Ody"})}
+    assert CITED.findall("as in [Nobody99] eq. (3), [Merritt67, chapter 4], [1], [Figure 2]") == [
+        "Nobody99",
+        "Merritt67",
+    ]
+    assert entries("@book{Nobody99,\n  author = {N. {B.} Ody},\n}\n") == {
+        "Nobody99": ("book", {"author": "N. {B.} Ody"})
+    }

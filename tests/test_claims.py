@@ -24,7 +24,19 @@ from ledger_cases import (
 
 from controllers.pid import PID
 from controllers.vdc import VDC
-from workbench import ClosedLoop, Delayed, Filtered, Hold, Noisy, Quantised, Sampled, Saturated, Scenario, Sine, simulate
+from workbench import (
+    ClosedLoop,
+    Delayed,
+    Filtered,
+    Hold,
+    Noisy,
+    Quantised,
+    Sampled,
+    Saturated,
+    Scenario,
+    Sine,
+    simulate,
+)
 from workbench.errors import InputError
 from workbench.log import Log, Status
 from workbench.verification import claims as C
@@ -88,41 +100,107 @@ def test_all_hypotheses_are_met_by_the_theorems_own_loop_and_99_holds():
     assert inequality.holds is True and inequality.strength == "sampled"
 
 
-SHAKEN = {"V_bx": Sine("output", (0.0,), (0.05,), 0.8), "A_bx": Rate(Sine("output", (0.0,), (0.05,), 0.8))}
+SHAKEN = {
+    "V_bx": Sine("output", (0.0,), (0.05,), 0.8),
+    "A_bx": Rate(Sine("output", (0.0,), (0.05,), 0.8)),
+}
 EXACT, TRUE = "ḟ_pr exact along the true motion", "the controller's model is the plant"
 PUMP, VALVES = "pump flow ≥ Σ Q", {f"valve {i} invertible within ±10 V" for i in (1, 2)}
 WEAK = [f"valve {i} invertible within ±3 V" for i in (1, 2)]
-SEEN, HELD, GAINS = "true states measured", "continuous law, no hold", "K_A ≻ 0 for every body, and k_x, k_f > 0"
+SEEN, HELD, GAINS = (
+    "true states measured",
+    "continuous law, no hold",
+    "K_A ≻ 0 for every body, and k_x, k_f > 0",
+)
 LEVERS = [f"lever arm |dx/dq| of cylinder {i} ≥ 0.3 m" for i in (1, 2)]
 BRITTLE = replace(LUGRE, σ_1=6e5)
 OFF, ABOVE = {"q_1": 0.02}, {"p_a1": 140e5, "p_b1": 140e5}
 MISSED = {  # what is wrong → (loop, scenario, options, hypotheses missed, those that may be missed with them)
-    "Stribeck friction": (continuous(every(CRANE, friction=STRIBECK)), SHORT, {},
-                          {f"friction of cylinder {i} (Stribeck) increasing" for i in (1, 2)}, set()),
-    "LuGre friction, too fast": (continuous(every(CRANE, friction=BRITTLE)), SHORT, {},
-                                 {f"friction of cylinder {i} (LuGre) passive with its own storage" for i in (1, 2)}, {EXACT}),
+    "Stribeck friction": (
+        continuous(every(CRANE, friction=STRIBECK)),
+        SHORT,
+        {},
+        {f"friction of cylinder {i} (Stribeck) increasing" for i in (1, 2)},
+        set(),
+    ),
+    "LuGre friction, too fast": (
+        continuous(every(CRANE, friction=BRITTLE)),
+        SHORT,
+        {},
+        {f"friction of cylinder {i} (LuGre) passive with its own storage" for i in (1, 2)},
+        {EXACT},
+    ),
     "short lever": (continuous(CRANE), SHORT, {"lever": 0.3}, {LEVERS[1]}, {LEVERS[0]}),
     "weak valves": (continuous(valves(CRANE, u_max=3.0)), SHORT, {}, {WEAK[0]}, {EXACT, WEAK[1]}),
-    "limited commands": (ClosedLoop(CRANE, Saturated(KNOWN, -3.0, 3.0)), SHORT, {}, {WEAK[0]}, {EXACT, WEAK[1]}),
-    "a chamber above the supply": (continuous(CRANE), replace(SHORT, offset=ABOVE), {},
-                                   {min(VALVES)}, {EXACT, PUMP}),
+    "limited commands": (
+        ClosedLoop(CRANE, Saturated(KNOWN, -3.0, 3.0)),
+        SHORT,
+        {},
+        {WEAK[0]},
+        {EXACT, WEAK[1]},
+    ),
+    "a chamber above the supply": (
+        continuous(CRANE),
+        replace(SHORT, offset=ABOVE),
+        {},
+        {min(VALVES)},
+        {EXACT, PUMP},
+    ),
     "small pump": (continuous(replace(CRANE, Q_max=2e-4)), SHORT, {}, {PUMP}, set()),
     "air nobody told": (continuous(AIRY, KNOWN), SHORT, {}, {TRUE}, set()),
-    "payload nobody told": (continuous(LOADED, KNOWN), SHORT, {}, {GAINS, TRUE, EXACT}, {PUMP, *VALVES}),
-    "desired acceleration": (continuous(CRANE, derivative="desired"), replace(SHORT, offset=OFF), {}, {EXACT},
-                             {PUMP, *VALVES}),
+    "payload nobody told": (
+        continuous(LOADED, KNOWN),
+        SHORT,
+        {},
+        {GAINS, TRUE, EXACT},
+        {PUMP, *VALVES},
+    ),
+    "desired acceleration": (
+        continuous(CRANE, derivative="desired"),
+        replace(SHORT, offset=OFF),
+        {},
+        {EXACT},
+        {PUMP, *VALVES},
+    ),
     "spool": (continuous(valves(CRANE, lag="first")), SHORT, {}, {"valves without lag"}, set()),
     "hold": (sampled(CRANE), SHORT, {}, {HELD}, set()),
-    "delay": (ClosedLoop(CRANE, Delayed(Sampled(KNOWN, 1e-3), 2e-3)), SHORT, {}, {HELD, "no delay"}, set()),
+    "delay": (
+        ClosedLoop(CRANE, Delayed(Sampled(KNOWN, 1e-3), 2e-3)),
+        SHORT,
+        {},
+        {HELD, "no delay"},
+        set(),
+    ),
     "noise": (ClosedLoop(CRANE, Noisy(KNOWN, σ=1e4, signals=("p",))), SHORT, {}, {SEEN}, set()),
-    "encoder": (ClosedLoop(CRANE, Quantised(KNOWN, 1e-6, signals=("q",))), SHORT, {}, {SEEN}, set()),
+    "encoder": (
+        ClosedLoop(CRANE, Quantised(KNOWN, 1e-6, signals=("q",))),
+        SHORT,
+        {},
+        {SEEN},
+        set(),
+    ),
     "filter": (ClosedLoop(CRANE, Filtered(KNOWN, 200.0, signals=("p",))), SHORT, {}, {SEEN}, set()),
-    "moving base": (continuous(CRANE), replace(SHORT, disturbances=SHAKEN), {},
-                    {"base at rest, or its motion known"}, {EXACT}),
-    "tip force": (continuous(CRANE), replace(SHORT, disturbances={"f_Dy": 300.0}), {},
-                  {"no unmodelled tip wrench"}, {EXACT}),
-    "swapped ports": (ClosedLoop(CRANE, Reversed(KNOWN)), replace(SHORT, duration=0.02), {},
-                      {"nothing unknown between plant and law"}, {EXACT, PUMP, *VALVES}),
+    "moving base": (
+        continuous(CRANE),
+        replace(SHORT, disturbances=SHAKEN),
+        {},
+        {"base at rest, or its motion known"},
+        {EXACT},
+    ),
+    "tip force": (
+        continuous(CRANE),
+        replace(SHORT, disturbances={"f_Dy": 300.0}),
+        {},
+        {"no unmodelled tip wrench"},
+        {EXACT},
+    ),
+    "swapped ports": (
+        ClosedLoop(CRANE, Reversed(KNOWN)),
+        replace(SHORT, duration=0.02),
+        {},
+        {"nothing unknown between plant and law"},
+        {EXACT, PUMP, *VALVES},
+    ),
 }
 
 
@@ -145,21 +223,35 @@ def test_friction_is_judged_up_to_the_speed_that_is_required():
     brake = every(CRANE, friction=replace(STRIBECK, b=60000.0, v_s=0.01))
     here = Scenario(reference=Hold("joint", START), duration=2e-3)
     assert not missed(continuous(brake), here)
-    assert {t for t in missed(continuous(brake), replace(here, offset={"q_1": 0.02})) if "Stribeck" in t}
+    assert {
+        t for t in missed(continuous(brake), replace(here, offset={"q_1": 0.02})) if "Stribeck" in t
+    }
 
 
 # ---- (99) -----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("loop, scenario, cause", [
-    (sampled(CRANE), SHORT, "hold term"),
-    (continuous(REAL), SHORT, "valve term"),
-    (continuous(CRANE), replace(SHORT, disturbances={"f_Dy": 500.0}), "tip D term"),
-    (continuous(AIRY, KNOWN), SHORT, "parameters term"),
-    (continuous(CRANE, VDC(model=heavier(CRANE, 1.02))), SHORT, "model term"),
-    (continuous(CRANE, derivative="zero"), SHORT, "derivative term"),
-    (continuous(every(CRANE, friction=STRIBECK)), replace(SHORT, offset={"q_1": 0.001}), "friction term")])
+@pytest.mark.parametrize(
+    "loop, scenario, cause",
+    [
+        (sampled(CRANE), SHORT, "hold term"),
+        (continuous(REAL), SHORT, "valve term"),
+        (continuous(CRANE), replace(SHORT, disturbances={"f_Dy": 500.0}), "tip D term"),
+        (continuous(AIRY, KNOWN), SHORT, "parameters term"),
+        (continuous(CRANE, VDC(model=heavier(CRANE, 1.02))), SHORT, "model term"),
+        (continuous(CRANE, derivative="zero"), SHORT, "derivative term"),
+        (
+            continuous(every(CRANE, friction=STRIBECK)),
+            replace(SHORT, offset={"q_1": 0.001}),
+            "friction term",
+        ),
+    ],
+)
 def test_99_is_violated_with_its_cause(loop, scenario, cause):
     verdict = check_inequality(C.Inequality(), ran(loop, scenario))
-    assert verdict.holds is False and cause in verdict.worst and verdict.margin < 0 < verdict.data["share"] <= 1
+    assert (
+        verdict.holds is False
+        and cause in verdict.worst
+        and verdict.margin < 0 < verdict.data["share"] <= 1
+    )
 
 
 def test_99_is_a_norm_and_its_verdict_says_whether_it_is_met():
@@ -169,20 +261,35 @@ def test_99_is_a_norm_and_its_verdict_says_whether_it_is_met():
     found = [check_inequality(C.Inequality(), r) for r in (still, off, spool)]
     assert len({v.claim for v in found}) == 1 and "at every instant" in found[0].claim
     assert [v.holds for v in found] == [None, True, False]
-    assert np.abs(still.balance.total_rate).max() < power_floor(still) < np.abs(off.balance.total_rate).max()
-    assert "rounding" in found[0].worst and "holds" not in " ".join(v.claim + v.worst for v in found)
+    assert (
+        np.abs(still.balance.total_rate).max()
+        < power_floor(still)
+        < np.abs(off.balance.total_rate).max()
+    )
+    assert "rounding" in found[0].worst and "holds" not in " ".join(
+        v.claim + v.worst for v in found
+    )
 
 
 def test_a_run_that_overflows_is_judged_before_it_does():
     """Numbers that overflow say nothing; what came before them does, and what broke before them is still refused."""
     r = ran(continuous(CRANE), replace(SHORT, duration=0.05, offset={"q_1": 0.004}))
     b, late = r.balance, r.balance.t > 0.03
-    blown = lambda values: np.where(late if values.ndim == 1 else late[:, None], 1e160 * (1 + values), values)
+    blown = lambda values: np.where(
+        late if values.ndim == 1 else late[:, None], 1e160 * (1 + values), values
+    )
     status = Status(False, "diverged: q_1 is not finite at t = 0.05 s", 0.05, "q_1")
     gone = Run(r.loop, r.scenario, replace(r.log, status=status))
-    gone.__dict__["balance"] = replace(b, vdot=blown(b.vdot), scale=blown(b.scale),
-                                       flows={key: blown(v) for key, v in b.flows.items()})
-    flows, inequality = check_power_flows(C.PowerFlows(), gone), check_inequality(C.Inequality(), gone)
+    gone.__dict__["balance"] = replace(
+        b,
+        vdot=blown(b.vdot),
+        scale=blown(b.scale),
+        flows={key: blown(v) for key, v in b.flows.items()},
+    )
+    flows, inequality = (
+        check_power_flows(C.PowerFlows(), gone),
+        check_inequality(C.Inequality(), gone),
+    )
     assert flows.holds is True and "before the run diverged" in flows.worst
     assert inequality.holds is None and "until the run diverged" in inequality.worst
     key = next(key for key in b.flows if key[2] == "lift rod")
@@ -223,7 +330,9 @@ def bent(r, **signals):
     names = [s.name for s in r.log.signals]
     for name, change in signals.items():
         values[:, names.index(name)] = change(r.log.time, values[:, names.index(name)])
-    return Run(r.loop, r.scenario, Log(r.log.time, values, r.log.signals, r.log.provenance, r.log.status))
+    return Run(
+        r.loop, r.scenario, Log(r.log.time, values, r.log.signals, r.log.provenance, r.log.status)
+    )
 
 
 def commanded(r, change, label=1):
@@ -254,10 +363,15 @@ def test_tracking_before_settling_does_not_count_and_a_run_within_it_decides_not
     assert verdict.holds is None and verdict.strength is None and "settling" in verdict.worst
 
 
-@pytest.mark.parametrize("name, change, holds", [
-    ("p_a1", lambda p: p, True), ("p_a1", lambda p: np.where(p == p.min(), 0.99e5, p), False),
-    ("p_b2", lambda p: np.where(p == p.max(), 1.26 * CRANE.p_s, p), False),
-    ("p_b2", lambda p: np.where(p == p.max(), 1.24 * CRANE.p_s, p), True)])
+@pytest.mark.parametrize(
+    "name, change, holds",
+    [
+        ("p_a1", lambda p: p, True),
+        ("p_a1", lambda p: np.where(p == p.min(), 0.99e5, p), False),
+        ("p_b2", lambda p: np.where(p == p.max(), 1.26 * CRANE.p_s, p), False),
+        ("p_b2", lambda p: np.where(p == p.max(), 1.24 * CRANE.p_s, p), True),
+    ],
+)
 def test_pressures_at_a_single_instant(good, name, change, holds):
     verdict = check_pressures(C.Pressures(), bent(good, **{name: lambda t, p: change(p)}))
     assert verdict.holds is holds and (holds or name in verdict.worst)
@@ -277,9 +391,16 @@ def used(good):
     return range_used(u, good.log.time[1], low, high)
 
 
-@pytest.mark.parametrize("share, frequency, kind", [
-    (0.06, 25.0, None), (0.09, 25.0, "chatter of u_1, 25 Hz"), (0.12, 9.0, "chatter of u_1, 9"), (0.12, 0.6, None),
-    (0.5, 0.5, None)])
+@pytest.mark.parametrize(
+    "share, frequency, kind",
+    [
+        (0.06, 25.0, None),
+        (0.09, 25.0, "chatter of u_1, 25 Hz"),
+        (0.12, 9.0, "chatter of u_1, 9"),
+        (0.12, 0.6, None),
+        (0.5, 0.5, None),
+    ],
+)
 def test_chatter_is_told_from_work(good, used, share, frequency, kind):
     """An amplitude of 7.1 % of the range used is 5 % rms."""
     added = lambda t, u: u + share * used * np.sin(2 * np.pi * frequency * t)
@@ -289,8 +410,14 @@ def test_chatter_is_told_from_work(good, used, share, frequency, kind):
 
 def test_noise_on_a_command_is_chatter_above_its_rms_only(good, used):
     noise = np.random.default_rng(4).normal(size=len(good.log.time))
-    assert check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.045 * used * noise)).holds is True
-    assert check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.06 * used * noise)).holds is False
+    assert (
+        check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.045 * used * noise)).holds
+        is True
+    )
+    assert (
+        check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.06 * used * noise)).holds
+        is False
+    )
 
 
 def test_a_range_that_somebody_states_hides_no_chatter(good, used):
@@ -306,8 +433,16 @@ def test_a_jump_is_no_chatter(good, used):
     assert check_settled(C.Settled(), commanded(good, jump)).holds is True
 
 
-@pytest.mark.parametrize("amplitude, rate, kind", [
-    (2e-4, 0.0, "limit cycle"), (0.5e-4, 0.0, None), (2e-3, -3.0, None), (1e-5, 2.0, "growing"), (2e-2, -3.0, None)])
+@pytest.mark.parametrize(
+    "amplitude, rate, kind",
+    [
+        (2e-4, 0.0, "limit cycle"),
+        (0.5e-4, 0.0, None),
+        (2e-3, -3.0, None),
+        (1e-5, 2.0, "growing"),
+        (2e-2, -3.0, None),
+    ],
+)
 def test_joint_oscillation_by_size_and_trend(good, amplitude, rate, kind):
     """Sustained or growing above the floor is refused; dying out, or too small, is not."""
     added = lambda t, q: q + amplitude * np.exp(rate * t) * np.sin(2 * np.pi * 7 * t)
@@ -330,12 +465,20 @@ def share_of(run, part, value):
     return lambda t, x: np.where(t < part * t[-1], value, x)
 
 
-@pytest.mark.parametrize("signal, value, part, word", [
-    ("Q_s1", 0.8 * CRANE.Q_max, 0.03, None), ("Q_s1", 1.2 * CRANE.Q_max, 0.03, "pump flow"),
-    ("x_1", 1.01 * CRANE.cylinders[0].stroke, 0.01, "piston 1"), ("p_b2", -1e3, 0.01, "vacuum in p_b2"),
-    ("p_b2", 1e3, 0.01, None)])
+@pytest.mark.parametrize(
+    "signal, value, part, word",
+    [
+        ("Q_s1", 0.8 * CRANE.Q_max, 0.03, None),
+        ("Q_s1", 1.2 * CRANE.Q_max, 0.03, "pump flow"),
+        ("x_1", 1.01 * CRANE.cylinders[0].stroke, 0.01, "piston 1"),
+        ("p_b2", -1e3, 0.01, "vacuum in p_b2"),
+        ("p_b2", 1e3, 0.01, None),
+    ],
+)
 def test_a_limit_of_the_machine_is_never_passed(good, signal, value, part, word):
-    verdict = check_machine_limits(C.MachineLimits(), bent(good, **{signal: share_of(good, part, value)}))
+    verdict = check_machine_limits(
+        C.MachineLimits(), bent(good, **{signal: share_of(good, part, value)})
+    )
     assert verdict.holds is (word is None) and (word or "nearest") in verdict.worst
     assert (verdict.margin >= 0) is (word is None)
 
@@ -347,7 +490,12 @@ def test_a_limit_that_is_borne_counts_by_its_share_of_time():
     for part, holds in ((0.009, True), (0.011, False)):
         seen = bent(real, u_s_1=share_of(real, part, stop))
         assert check_machine_limits(C.MachineLimits(), seen).holds is holds
-    assert check_machine_limits(C.MachineLimits(share=0.02), bent(real, u_s_1=share_of(real, 0.011, stop))).holds is True
+    assert (
+        check_machine_limits(
+            C.MachineLimits(share=0.02), bent(real, u_s_1=share_of(real, 0.011, stop))
+        ).holds
+        is True
+    )
 
 
 # ---- energy ---------------------------------------------------------------------------------------------------------
@@ -364,13 +512,18 @@ def test_an_energy_that_does_not_balance_leaves_sampled_verdicts_undecided(good)
     sound = check_energy(C.EnergyBalance(), good)
     energy = check_energy(C.EnergyBalance(), lost)
     assert sound.holds is True and energy.holds is False
-    for check, claim in ((check_tracking, C.Tracking(settle=1.0)), (check_saturation, C.Saturation())):
+    for check, claim in (
+        (check_tracking, C.Tracking(settle=1.0)),
+        (check_saturation, C.Saturation()),
+    ):
         assert resting_on(check(claim, good), sound, good).holds is True
         doubted = resting_on(check(claim, lost), energy, lost)
         assert doubted.holds is None and "energy" in doubted.worst
         assert [a.holds for a in doubted.assumptions] == [False]
     identity = check_identity(C.Identity(), lost)
-    assert resting_on(identity, energy, lost).holds is True  # at any state, however the run got there
+    assert (
+        resting_on(identity, energy, lost).holds is True
+    )  # at any state, however the run got there
 
 
 def test_steps_too_long_for_stiff_oil_are_made_shorter():
@@ -389,7 +542,13 @@ def test_nothing_moved_is_no_balance(good):
 def test_what_holds_beyond_a_stroke_is_undecided_and_what_fails_stays(good):
     out = bent(good, x_2=lambda t, x: np.where(t > 3.0, x - 2.0, x))
     energy = check_energy(C.EnergyBalance(), good)
-    held, failed = check_pressures(C.Pressures(), out), check_tracking(C.Tracking(error=1e-7, settle=1.0), out)
+    held, failed = (
+        check_pressures(C.Pressures(), out),
+        check_tracking(C.Tracking(error=1e-7, settle=1.0), out),
+    )
     doubted = resting_on(held, energy, out)
     assert doubted.holds is None and "piston 2 leaves its stroke at t = 3.0" in doubted.worst
-    assert resting_on(failed, energy, out).holds is False and resting_on(held, energy, good).holds is True
+    assert (
+        resting_on(failed, energy, out).holds is False
+        and resting_on(held, energy, good).holds is True
+    )

@@ -21,17 +21,46 @@ from workbench.verification.judge import Study
 
 ROOT = Path(plants.__file__).parents[1]
 HOLDS = Verdict("tracking", "tip error ≤ 5 mm", True, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s")
-BROKEN = Verdict("settled", "no limit cycle", False, "sampled", -3.1e-3, "m", 1e-3, "q_1 at 3.1 Hz, amplitude 4.1 mm")
+BROKEN = Verdict(
+    "settled",
+    "no limit cycle",
+    False,
+    "sampled",
+    -3.1e-3,
+    "m",
+    1e-3,
+    "q_1 at 3.1 Hz, amplitude 4.1 mm",
+)
 OPEN = Verdict("linear", "gain margin ≥ 1.5", None, worst="noise has no derivative")
-ASIDE = Verdict("hypotheses", "theorem's hypotheses: 9 of 11 met", False, "sampled", worst="not met: valve lag",
-                counted=False)
-POWER = Verdict("power", "virtual power flows cancel", True, "numerical", 9.97e-13, "1", 1e-12, "3e-15 of 5.4 kW, B_c2")
+ASIDE = Verdict(
+    "hypotheses",
+    "theorem's hypotheses: 9 of 11 met",
+    False,
+    "sampled",
+    worst="not met: valve lag",
+    counted=False,
+)
+POWER = Verdict(
+    "power",
+    "virtual power flows cancel",
+    True,
+    "numerical",
+    9.97e-13,
+    "1",
+    1e-12,
+    "3e-15 of 5.4 kW, B_c2",
+)
 MANY = [ASIDE, HOLDS, BROKEN, OPEN, POWER]
 
 
 def stub(monkeypatch, verdicts):
-    log = Log(np.arange(3.0), np.array([[0.0], [np.nan], [1.0]]), (Signal("q_1", "rad"),),
-              {"seed": 3, "parameter_hash": "ab12", "versions": {"numpy": "2"}}, Status(True, "completed", 2.0))
+    log = Log(
+        np.arange(3.0),
+        np.array([[0.0], [np.nan], [1.0]]),
+        (Signal("q_1", "rad"),),
+        {"seed": 3, "parameter_hash": "ab12", "versions": {"numpy": "2"}},
+        Status(True, "completed", 2.0),
+    )
     module = importlib.import_module("workbench.verification.judge")
     monkeypatch.setattr(module, "study", lambda *_: Study(list(verdicts), log, {}))
 
@@ -61,10 +90,18 @@ def test_nothing_is_cut_off_at_any_width(room):
 def test_the_table_has_the_agreed_form():
     head, aside, holds, broken, open_, _ = terminal.table(MANY, 160).split("\n")
     assert head.split() == ["claim", "verdict", "strength", "margin", "worst", "at", "/", "why"]
-    assert aside.startswith("(theorem's hypotheses") and aside.endswith("not met: valve lag; information)")
-    assert holds.split("  ")[0] == "tip error ≤ 5 mm" and "holds" in holds and "2.4 mm left" in holds
-    assert "violated" in broken and "3.1 mm over" in broken and "undecided" in open_ and "–" in open_
-    assert holds.index("sampled") == head.index("strength") and broken.index("3.1 mm") == head.index("margin")
+    assert aside.startswith("(theorem's hypotheses") and aside.endswith(
+        "not met: valve lag; information)"
+    )
+    assert (
+        holds.split("  ")[0] == "tip error ≤ 5 mm" and "holds" in holds and "2.4 mm left" in holds
+    )
+    assert (
+        "violated" in broken and "3.1 mm over" in broken and "undecided" in open_ and "–" in open_
+    )
+    assert holds.index("sampled") == head.index("strength") and broken.index(
+        "3.1 mm"
+    ) == head.index("margin")
 
 
 def test_a_number_stays_with_its_unit():
@@ -78,7 +115,12 @@ def test_margins_in_words():
         return terminal.margin(Verdict("k", "c", True, "sampled", margin, unit))
 
     assert (words(0.0024), words(-185e5, "Pa"), words(0.0), words(float("inf")), words(None)) == (
-        "2.4 mm left", "185 bar over", "0 m", "unlimited", "–")
+        "2.4 mm left",
+        "185 bar over",
+        "0 m",
+        "unlimited",
+        "–",
+    )
 
 
 def test_colour_only_where_it_is_wanted(monkeypatch):
@@ -95,7 +137,10 @@ def test_colour_only_where_it_is_wanted(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     assert not terminal.coloured(Terminal())
     painted = terminal.table(MANY, 160, colour=True)
-    assert painted.count("\033[0m") == len([v for v in MANY if v.counted]) and "\033[1;31mviolated" in painted
+    assert (
+        painted.count("\033[0m") == len([v for v in MANY if v.counted])
+        and "\033[1;31mviolated" in painted
+    )
 
 
 def test_text_from_a_file_cannot_steer_the_terminal():
@@ -106,8 +151,9 @@ def test_text_from_a_file_cannot_steer_the_terminal():
 
 
 # ---- verify-stability ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("verdicts, code", [
-    ([HOLDS, ASIDE], 0), (MANY, 1), ([HOLDS, OPEN], 2), ([ASIDE], 2), ([], 2)])
+@pytest.mark.parametrize(
+    "verdicts, code", [([HOLDS, ASIDE], 0), (MANY, 1), ([HOLDS, OPEN], 2), ([ASIDE], 2), ([], 2)]
+)
 def test_exit_codes(verdicts, code, folder, monkeypatch, capsys):
     stub(monkeypatch, verdicts)
     assert verify_stability(["crane.yaml"]) == code == exit_code(verdicts)
@@ -119,7 +165,9 @@ def test_what_is_printed(folder, monkeypatch, capsys):
     verify_stability(["crane.yaml", "--json", "v.json", "--log", "run.nc"])
     shown = capsys.readouterr()
     first, *_, last = shown.out.rstrip("\n").split("\n")
-    assert first.startswith("HIAB XS 031, 2 structures · VDC 1 kHz · demo path 30 s  ") and first.endswith("crane.yaml")
+    assert first.startswith(
+        "HIAB XS 031, 2 structures · VDC 1 kHz · demo path 30 s  "
+    ) and first.endswith("crane.yaml")
     assert last == "2 hold, 1 violated, 1 undecided · run.nc · v.json · exit 1"
     assert not shown.err and "\033" not in shown.out
     assert len(Log.load("run.nc")) == 3
@@ -139,9 +187,23 @@ def test_a_shipped_name_in_place_of_a_file(folder, monkeypatch, capsys):
 
 
 def test_json_is_plain_and_complete(folder, monkeypatch, capsys):
-    data = {"values": np.array([1.0, np.nan]), "poles": np.array([1 + 2j]), "n": np.int64(3), "big": [float("inf")]}
-    odd = Verdict("odd", "c", False, "numerical", float("-inf"), "1", worst="w",
-                  assumptions=(Assumption("a", None, 2.5, "m"),), data=data)
+    data = {
+        "values": np.array([1.0, np.nan]),
+        "poles": np.array([1 + 2j]),
+        "n": np.int64(3),
+        "big": [float("inf")],
+    }
+    odd = Verdict(
+        "odd",
+        "c",
+        False,
+        "numerical",
+        float("-inf"),
+        "1",
+        worst="w",
+        assumptions=(Assumption("a", None, 2.5, "m"),),
+        data=data,
+    )
     stub(monkeypatch, [HOLDS, odd])
     assert verify_stability(["crane.yaml", "--json", "v.json"]) == 1
 
@@ -153,11 +215,22 @@ def test_json_is_plain_and_complete(folder, monkeypatch, capsys):
     assert found["counts"] == {"holds": 1, "violated": 1, "undecided": 0}
     first, second = found["verdicts"]
     assert set(first) == {f.name for f in HOLDS.__dataclass_fields__.values()} | {"verdict"}
-    assert (first["margin"], first["verdict"], second["assumptions"][0]["holds"]) == (2.4e-3, "holds", None)
+    assert (first["margin"], first["verdict"], second["assumptions"][0]["holds"]) == (
+        2.4e-3,
+        "holds",
+        None,
+    )
     assert second["margin"] is None and second["data"] == {
-        "values": [1.0, None], "poles": [{"real": 1.0, "imag": 2.0}], "n": 3, "big": [None]}
-    assert found["not_finite"] == {"verdicts.1.margin": "minus infinite", "verdicts.1.data.values.1": "not a number",
-                                   "verdicts.1.data.big.0": "infinite"}
+        "values": [1.0, None],
+        "poles": [{"real": 1.0, "imag": 2.0}],
+        "n": 3,
+        "big": [None],
+    }
+    assert found["not_finite"] == {
+        "verdicts.1.margin": "minus infinite",
+        "verdicts.1.data.values.1": "not a number",
+        "verdicts.1.data.big.0": "infinite",
+    }
     assert found["run"]["seed"] == 3 and found["run"]["parameter_hash"] == "ab12"
     assert found["case"]["text"] == "plant: hiab-xs031\n"
 
@@ -167,19 +240,44 @@ def test_the_report_gets_everything(folder, monkeypatch, capsys):
 
     stub(monkeypatch, MANY)
     told = []
-    monkeypatch.setattr(reports.document, "write_report", lambda path, content, progress: told.append((path, content)))
+    monkeypatch.setattr(
+        reports.document,
+        "write_report",
+        lambda path, content, progress: told.append((path, content)),
+    )
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     monkeypatch.setattr(sys, "argv", ["/usr/bin/verify-stability"])
     assert verify_stability(["crane.yaml", "--report", "a b.pdf"]) == 1
-    (path, content), = told
-    assert path == "a b.pdf" and content.verdicts == tuple(MANY) and content.case_text == "plant: hiab-xs031\n"
-    assert content.date == "2023-11-14" and content.command == "verify-stability crane.yaml --report 'a b.pdf'"
-    assert content.provenance["plant.p_s"][:2] == ("V", "Petrovic22") and type(content.controller).__name__ == "Sampled"
+    ((path, content),) = told
+    assert (
+        path == "a b.pdf"
+        and content.verdicts == tuple(MANY)
+        and content.case_text == "plant: hiab-xs031\n"
+    )
+    assert (
+        content.date == "2023-11-14"
+        and content.command == "verify-stability crane.yaml --report 'a b.pdf'"
+    )
+    assert (
+        content.provenance["plant.p_s"][:2] == ("V", "Petrovic22")
+        and type(content.controller).__name__ == "Sampled"
+    )
     assert main(["report", "crane.yaml", "-o", "r.pdf"]) == 0, "a report is made, whatever it says"
 
 
-OUT = ("identity", "power-flows", "hypotheses", "inequality", "practical-stability", "sample-time-limit", "delay-limit",
-       "linear", "settled", "machine-limits", "holds-weight")
+OUT = (
+    "identity",
+    "power-flows",
+    "hypotheses",
+    "inequality",
+    "practical-stability",
+    "sample-time-limit",
+    "delay-limit",
+    "linear",
+    "settled",
+    "machine-limits",
+    "holds-weight",
+)
 SHORT = f"""
 plant: hiab-xs031
 scenario: {{duration: 4 s}}
@@ -190,19 +288,30 @@ claims: {{{", ".join(f"{name}: false" for name in OUT)}}}
 def test_from_file_to_report(folder, capsys):
     """Nothing stubbed: a short run, verified, logged, reported, and simulated again to the same numbers."""
     (folder / "short.yaml").write_text(SHORT)
-    assert verify_stability(["short.yaml", "--report", "r.pdf", "--json", "v.json", "--log", "run.nc"]) == 0
-    assert "4 hold, 0 violated, 0 undecided · stability was not asked · run.nc · v.json · r.pdf · exit 0" in capsys.readouterr().out
+    assert (
+        verify_stability(["short.yaml", "--report", "r.pdf", "--json", "v.json", "--log", "run.nc"])
+        == 0
+    )
+    assert (
+        "4 hold, 0 violated, 0 undecided · stability was not asked · run.nc · v.json · r.pdf · exit 0"
+        in capsys.readouterr().out
+    )
     assert (folder / "r.pdf").read_bytes().startswith(b"%PDF")
     assert len(json.loads((folder / "v.json").read_text())["verdicts"]) == 4
     assert main(["simulate", "short.yaml", "--log", "again.nc", "--csv", "run.csv"]) == 0
     first, again = Log.load("run.nc"), Log.load("again.nc")
-    assert first.names == again.names and np.array_equal(first.values, again.values) and len(again) == 4001
+    assert (
+        first.names == again.names
+        and np.array_equal(first.values, again.values)
+        and len(again) == 4001
+    )
     assert (folder / "run.csv").read_text().startswith("time [s],q_1 [rad],")
 
 
 def test_a_run_that_diverges_says_so(folder, capsys):
     (folder / "wild.yaml").write_text(
-        "plant: hiab-xs031\nscenario: {duration: 60 ms, max_step: 20 ms, disturbances: {f_Dy: 1e15}}\n")
+        "plant: hiab-xs031\nscenario: {duration: 60 ms, max_step: 20 ms, disturbances: {f_Dy: 1e15}}\n"
+    )
     assert main(["simulate", "wild.yaml"]) == 1 and "diverged" in capsys.readouterr().out
 
 
@@ -218,8 +327,15 @@ def test_init_lists_writes_and_what_it_writes_verifies(folder, monkeypatch, caps
 
 def test_schema_is_json(capsys):
     assert main(["schema"]) == 0
-    assert set(json.loads(capsys.readouterr().out)["properties"]) == {"title", "sources", "plant", "controller", "loop",
-                                                                      "scenario", "claims"}
+    assert set(json.loads(capsys.readouterr().out)["properties"]) == {
+        "title",
+        "sources",
+        "plant",
+        "controller",
+        "loop",
+        "scenario",
+        "claims",
+    }
 
 
 @pytest.mark.parametrize("command", ["verify_stability", "main"])
@@ -233,14 +349,18 @@ except SystemExit as ended:
     heavy = {{"numpy", "casadi", "scipy", "rich", "ruamel", "pint", "typer", "matplotlib", "xarray"}} & set(sys.modules)
     sys.exit(f"imported {{heavy}}" if heavy or ended.code else 0)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                         env={**os.environ, "PYTHONPATH": str(ROOT)})
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert run.returncode == 0 and "usage:" in run.stdout, run.stderr
 
 
 def test_a_reader_that_goes_away_and_a_terminal_without_greek(folder):
     code = "import sys; from workbench.cli import main; sys.exit(main(['schema']))"
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    line = f"{sys.executable} -c \"{code}\" | head -1"
+    line = f'{sys.executable} -c "{code}" | head -1'
     run = subprocess.run(line, shell=True, capture_output=True, text=True, env=env)
     assert run.stdout == "{\n" and run.stderr == ""

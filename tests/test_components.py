@@ -18,8 +18,11 @@ from workbench.parameters import bind
 ca.GlobalOptions.setNumpyMode(-1)
 
 OIL = Oil(β=1.3e9, air=0.004, p_0=1.1e5)
-VALVE = Valve(c_p1=3.1e-8, c_n1=4.3e-8, c_p2=2.2e-8, c_n2=5.7e-8, u_max=7.0, dead_band=0.4, width=0.0)
+VALVE = Valve(
+    c_p1=3.1e-8, c_n1=4.3e-8, c_p2=2.2e-8, c_n2=5.7e-8, u_max=7.0, dead_band=0.4, width=0.0
+)
 P_S, P_R = 187e5, 9e5
+
 
 def traced(f, *values):
     """f at `values` by way of an expression."""
@@ -43,6 +46,7 @@ def pressures(rng, n):
 
 # ---- orifice ---------------------------------------------------------------------------------------------------------
 
+
 def test_root_without_width_is_the_signed_square_root():
     drops = np.array([-185e5, -3.0, -1e-9, 0.0, 2e-12, 1.0, 7e5, 4e7])
     exact = np.sign(drops) * np.sqrt(np.abs(drops))
@@ -56,15 +60,18 @@ def test_root_with_width_is_odd_increasing_and_has_the_stated_slope_and_error():
     values = np.array([root(float(d), w) for d in [*-up[::-1], 0.0, *up]])
     assert np.array_equal(values, -values[::-1]) and np.all(np.diff(values) > 0)
     assert slope(lambda d: root(d, w), 0.0) == pytest.approx(1 / sqrt(w), rel=1e-14)
-    assert root(5e4, w) / sqrt(5e4) - 1 == pytest.approx(-(w / 5e4) ** 2 / 4, rel=1e-3)
+    assert root(5e4, w) / sqrt(5e4) - 1 == pytest.approx(-((w / 5e4) ** 2) / 4, rel=1e-3)
 
 
 # ---- oil -------------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("p", [0.8e5, 3e5, 40e5, 200e5])
 def test_compliance_is_that_of_oil_and_gas_in_series(p):
     """Volume lost per pressure, from the volume of oil (1 − p/β) and that of isothermal gas (air p_0/p)."""
-    assert 1 / OIL.stiffness(p) == pytest.approx(-slope(lambda x: 1 - x / OIL.β + OIL.air * OIL.p_0 / x, p), rel=1e-9)
+    assert 1 / OIL.stiffness(p) == pytest.approx(
+        -slope(lambda x: 1 - x / OIL.β + OIL.air * OIL.p_0 / x, p), rel=1e-9
+    )
 
 
 def test_without_air_the_stiffness_is_the_bulk_modulus_exactly():
@@ -88,16 +95,20 @@ def test_a_chamber_that_is_sucked_empty_stays_above_zero_with_air_and_not_withou
     def emptied(oil):
         rhs = lambda t, p: [-oil.stiffness(p[0]) * 0.3]
         return solve_ivp(rhs, (0, 2), [50e5], method="LSODA", rtol=1e-9, atol=1e-3).y[0]
+
     assert emptied(OIL).min() > 0
     assert emptied(replace(OIL, air=0.0)).min() < -1e8
 
 
 # ---- valve -----------------------------------------------------------------------------------------------------------
 
+
 def test_nominal_flow_comes_back_through_one_notch():
     c = nominal(40 / 60e3, 35e5, 7.0)
     valve = Valve.from_nominal(40 / 60e3, 35e5, 7.0, ratios=(1.0, 0.9, 0.6, 0.5), width=0.0)
-    assert (valve.c_p1, valve.c_n1, valve.c_p2, valve.c_n2) == pytest.approx((c, 0.9 * c, 0.6 * c, 0.5 * c))
+    assert (valve.c_p1, valve.c_n1, valve.c_p2, valve.c_n2) == pytest.approx(
+        (c, 0.9 * c, 0.6 * c, 0.5 * c)
+    )
     Q_a, Q_b = valve.flows(7.0, P_S - 35e5, P_R + 35e5, P_S, P_R)
     assert (Q_a, Q_b) == pytest.approx((40 / 60e3, -0.5 * 40 / 60e3), rel=1e-14)
     with pytest.raises(InputError, match="must be positive"):
@@ -129,13 +140,25 @@ def test_oil_is_neither_made_nor_lost_in_the_valve():
 
 
 def test_opening_saturates_and_skips_the_overlap():
-    cases = {-50.0: -6.6, -7.0: -6.6, -0.5: -0.1, -0.4: 0.0, 0.0: 0.0, 0.3: 0.0, 0.9: 0.5, 7.0: 6.6, 1e9: 6.6}
+    cases = {
+        -50.0: -6.6,
+        -7.0: -6.6,
+        -0.5: -0.1,
+        -0.4: 0.0,
+        0.0: 0.0,
+        0.3: 0.0,
+        0.9: 0.5,
+        7.0: 6.6,
+        1e9: 6.6,
+    }
     assert [VALVE.opening(u) for u in cases] == pytest.approx(list(cases.values()), abs=1e-15)
 
 
 def test_inverse_gives_back_the_flow_term():
     rng = np.random.default_rng(5)
-    for u, (p_a, p_b), (g_a, g_b) in zip(rng.uniform(-7, 7, 300), pressures(rng, 300), rng.uniform(0.4, 30, (300, 2))):
+    for u, (p_a, p_b), (g_a, g_b) in zip(
+        rng.uniform(-7, 7, 300), pressures(rng, 300), rng.uniform(0.4, 30, (300, 2))
+    ):
         Q_a, Q_b = VALVE.flows(u, p_a, p_b, P_S, P_R)
         u_f, D = g_a * Q_a - g_b * Q_b, VALVE.denominators(g_a, g_b, p_a, p_b, P_S, P_R)
         back = VALVE.invert(u_f, *D)
@@ -145,11 +168,15 @@ def test_inverse_gives_back_the_flow_term():
 
 
 def test_inverse_where_there_is_none_opens_fully_to_the_side_asked_for():
-    D = VALVE.denominators(2.0, 3.0, P_S + 30e5, P_R - 5e5, P_S, P_R)  # nothing can push out from here
+    D = VALVE.denominators(
+        2.0, 3.0, P_S + 30e5, P_R - 5e5, P_S, P_R
+    )  # nothing can push out from here
     assert D[0] < 0 < D[1]
     u = VALVE.invert(1e-4, *D)
     assert u == pytest.approx(1e-4 / D_MIN + 0.4) and VALVE.opening(u) == pytest.approx(6.6)
-    assert VALVE.invert(0.0, *D) == 0.0 and VALVE.opening(VALVE.invert(-1.0, 1.0, 0.0)) == pytest.approx(-6.6)
+    assert VALVE.invert(0.0, *D) == 0.0 and VALVE.opening(
+        VALVE.invert(-1.0, 1.0, 0.0)
+    ) == pytest.approx(-6.6)
 
 
 def test_spool_of_second_order_follows_the_matrix_exponential():
@@ -165,7 +192,9 @@ def test_spool_of_second_order_follows_the_matrix_exponential():
 def test_spool_of_first_order_and_its_slew():
     valve = replace(VALVE, lag="first", frequency=11.0, slew=90.0)
     assert valve.spool_rhs([0.2], 0.5) == pytest.approx([2 * pi * 11 * 0.3])
-    assert valve.spool_rhs([0.2], 50.0) == pytest.approx([90.0])  # command saturates at 7 V, rate at 90 V/s
+    assert valve.spool_rhs([0.2], 50.0) == pytest.approx(
+        [90.0]
+    )  # command saturates at 7 V, rate at 90 V/s
     assert replace(valve, slew=1e9).spool_rhs([0.2], 50.0) == pytest.approx([2 * pi * 11 * 6.8])
     fast = replace(valve, lag="second").spool_rhs([0.0, -300.0], 1.0)
     assert fast[0] == -90.0
@@ -175,14 +204,22 @@ def test_spool_states_and_position():
     for lag, units in (("ideal", []), ("first", ["V"]), ("second", ["V", "V/s"])):
         valve = replace(VALVE, lag=lag)
         states = valve.spool_states("lift")
-        assert [s.unit for s in states] == units == [s.unit for s in states if s.name.endswith("u_s_lift")]
+        assert (
+            [s.unit for s in states]
+            == units
+            == [s.unit for s in states if s.name.endswith("u_s_lift")]
+        )
         assert len(valve.spool_rhs([0.1, 0.2][: len(states)], 1.0)) == len(states)
         assert valve.spool([0.1, 0.2], 12.0) == (7.0 if lag == "ideal" else 0.1)
 
 
 def test_impossible_valves_are_refused():
-    for wrong, words in (({"dead_band": 7.0}, "never opens"), ({"lag": "third"}, "ideal, first, second"),
-                         ({"c_p2": 0.0}, "greater than zero"), ({"slew": inf}, "finite")):
+    for wrong, words in (
+        ({"dead_band": 7.0}, "never opens"),
+        ({"lag": "third"}, "ideal, first, second"),
+        ({"c_p2": 0.0}, "greater than zero"),
+        ({"slew": inf}, "finite"),
+    ):
         with pytest.raises(ValueError, match=words):
             replace(VALVE, **wrong)
 
@@ -220,7 +257,10 @@ def test_guards_are_where_flows_and_spool_have_their_kinks(lag):
         before, after = (ends[1] - ends[0]) / h, (ends[4] - ends[3]) / h
         return not np.allclose(before, after, rtol=1e-5, atol=1e-7 * np.abs(before).max())
 
-    laws = (lambda x, u: 1e4 * np.array(valve.flows(valve.spool(x, u), 92e5, 55e5, P_S, P_R)), valve.spool_rhs)
+    laws = (
+        lambda x, u: 1e4 * np.array(valve.flows(valve.spool(x, u), 92e5, 55e5, P_S, P_R)),
+        valve.spool_rhs,
+    )
     s = np.linspace(0.0, 11.0, 4001)
     g = np.array([along(valve.guards, v) for v in s])
     changes = [(i, j) for i, j in zip(*np.nonzero(g[1:] * g[:-1] < 0))]

@@ -36,9 +36,13 @@ def test_sizes_know_that_an_oscillator_may_be_damped():
 def test_definite_around_is_sharp_on_a_diagonal():
     """Row sums are exact where the spread is diagonal; off the diagonal they weigh alike."""
     S = np.diag([1e-8, 3.0])
-    assert definite_around(S, np.diag([0.99e-8, 2.99])) and not definite_around(S, np.diag([1.01e-8, 0.0]))
+    assert definite_around(S, np.diag([0.99e-8, 2.99])) and not definite_around(
+        S, np.diag([1.01e-8, 0.0])
+    )
     spread = np.array([[0.0, 1.0], [1.0, 0.0]])
-    assert definite_around(np.diag([1e-8, 1.01e8]), spread) and not definite_around(np.diag([1e-8, 0.99e8]), spread)
+    assert definite_around(np.diag([1e-8, 1.01e8]), spread) and not definite_around(
+        np.diag([1e-8, 0.99e8]), spread
+    )
 
 
 def test_the_largest_change_is_found_from_both_sides():
@@ -56,7 +60,11 @@ def test_an_oscillator_without_damping_has_no_proof(T, P):
         return (1 - d) * np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]])
 
     sound = quadratic_certificate(loop(PLAIN), T, P=P)
-    assert sound.strength == "proof" and sound.margin == sound.data["change"] > 1e-2 and sound.unit == "1"
+    assert (
+        sound.strength == "proof"
+        and sound.margin == sound.data["change"] > 1e-2
+        and sound.unit == "1"
+    )
     assert "relative change of the data" in sound.worst
     nearly = quadratic_certificate(loop(TINY), T, P=P)
     assert nearly.holds is None and nearly.margin is None
@@ -79,7 +87,9 @@ def test_every_change_within_the_margin_is_borne(seed):
     λ = np.linalg.eigvals(A)
     A = A - (λ.real.max() + 0.4) * np.eye(n) if T is None else 0.8 * A / np.abs(λ).max()
     found = quadratic_certificate(A, T)
-    radius = lambda M: np.linalg.eigvals(M).real.max() if T is None else np.abs(np.linalg.eigvals(M)).max() - 1
+    radius = lambda M: (
+        np.linalg.eigvals(M).real.max() if T is None else np.abs(np.linalg.eigvals(M)).max() - 1
+    )
     for _ in range(300):
         assert radius(A + found.margin * sizes(A) * rng.choice([-1, 0, 1], size=(n, n))) < 0
     d = 10.0 ** rng.integers(-4, 5, n)
@@ -128,6 +138,7 @@ def test_a_sector_that_begins_at_the_edge_has_no_proof():
 @pytest.mark.parametrize("T", [None, 0.1])
 def test_a_region_at_the_edge_has_no_proof(T):
     """ẋ = x − sat((1 + δ) x), and x⁺ = x + T ẋ; inside |x| ≤ 1 nothing saturates by much."""
+
     def region(δ):
         A, B = ([[1.0]], [[1.0]]) if T is None else ([[1 + T]], [[T]])
         own = -δ if T is None else 1 - T * δ
@@ -160,10 +171,23 @@ def test_claims_on_sound_loops_say_how_much_they_bear():
 # ---- predictive laws -----------------------------------------------------------------------------
 def test_a_predictive_loop_that_hardly_contracts_has_no_proof():
     """x⁺ = x + u, u = −δ x, ℓ = δ x² + u²: V = x² falls by less than rounding may take."""
+
     def given(δ):
         one = np.eye(1)
-        return TerminalIngredients(one, one, δ * one, δ * one, (1 + δ) * one, δ * one, 3, np.zeros((0, 1)), np.zeros((0, 1)),
-                                   np.zeros(0), np.array([[1.0], [-1.0]]), np.ones(2))
+        return TerminalIngredients(
+            one,
+            one,
+            δ * one,
+            δ * one,
+            (1 + δ) * one,
+            δ * one,
+            3,
+            np.zeros((0, 1)),
+            np.zeros((0, 1)),
+            np.zeros(0),
+            np.array([[1.0], [-1.0]]),
+            np.ones(2),
+        )
 
     assert mpc_stability(given(0.3))[-1].strength == "proof"
     cost, kept, whole = mpc_stability(given(TINY))
@@ -172,16 +196,32 @@ def test_a_predictive_loop_that_hardly_contracts_has_no_proof():
 
 def test_predictive_proofs_say_how_much_they_bear():
     whole = mpc_stability(GOOD)[-1]
-    assert whole.strength == "proof" and whole.margin == whole.data["change"] >= NEUTRAL and "relative change" in whole.worst
+    assert (
+        whole.strength == "proof"
+        and whole.margin == whole.data["change"] >= NEUTRAL
+        and "relative change" in whole.worst
+    )
     near = local_stability(replace(GOOD, H=None, h=None))
     assert near.strength == "proof" and near.data["change"] > 1e-6
 
 
 def test_a_local_law_that_is_neutral_has_no_proof():
     """No weight on the state to speak of: u_0 is nearly 0, and x⁺ = x."""
+
     def given(q):
         one = np.eye(1)
-        return TerminalIngredients(one, one, q * one, one, q * one, 0.1 * one, 2, np.zeros((0, 1)), np.zeros((0, 1)), np.zeros(0))
+        return TerminalIngredients(
+            one,
+            one,
+            q * one,
+            one,
+            q * one,
+            0.1 * one,
+            2,
+            np.zeros((0, 1)),
+            np.zeros((0, 1)),
+            np.zeros(0),
+        )
 
     assert local_stability(given(0.5)).strength == "proof"
     assert local_stability(given(1e-14)).holds is None
@@ -191,7 +231,14 @@ def test_a_local_law_that_is_neutral_has_no_proof():
 @pytest.mark.parametrize("d, holds", [(PLAIN, True), (1e-9, True), (1e-14, None)])
 def test_a_supplied_function_that_hardly_falls_has_no_proof(d, holds):
     plant = Linear(((-d, 1.0), (-1.0, -d)), ((0.0,), (0.0,)), ((1.0, 0.0),), x0=(0.0, 0.0))
-    v = check_supplied("x0**2 + x1**2", plant, {"x0": (-1, 1), "x1": (-1, 1)}, 0.1, inputs={"u0": 0.0}, budget=20_000)
+    v = check_supplied(
+        "x0**2 + x1**2",
+        plant,
+        {"x0": (-1, 1), "x1": (-1, 1)},
+        0.1,
+        inputs={"u0": 0.0},
+        budget=20_000,
+    )
     assert v.holds is holds
     if holds:
         assert v.margin == v.data["change"] >= NEUTRAL and "relative change" in v.worst

@@ -12,8 +12,12 @@ from workbench import ClosedLoop, Sampled, Scenario, Waypoints
 from workbench.verification.run import run
 
 START = tuple(map(float, FULL.initial()[:3]))
-MOVING = Scenario(reference=Waypoints("joint", (START, (START[0] + 0.15, START[1] - 0.2, START[2] + 0.3), START), 2.5),
-                  duration=5.0)
+MOVING = Scenario(
+    reference=Waypoints(
+        "joint", (START, (START[0] + 0.15, START[1] - 0.2, START[2] + 0.3), START), 2.5
+    ),
+    duration=5.0,
+)
 
 
 def stiffness(c):
@@ -24,7 +28,10 @@ def stiffness(c):
 
 def test_no_actuator_is_driven_stiffer_than_its_oil():
     thin = VDC(model=FULL).k_x
-    assert thin == pytest.approx([min(6e-3, stiffness(c)) for c in FULL.cylinders]) and thin[2] < 1e-3 < thin[0] == 6e-3
+    assert (
+        thin == pytest.approx([min(6e-3, stiffness(c)) for c in FULL.cylinders])
+        and thin[2] < 1e-3 < thin[0] == 6e-3
+    )
     assert VDC(model=REAL).k_x == (6e-3,)  # where all agree, one number serves
     long_hoses = every(REAL, V_a0=0.02, V_b0=0.02)
     assert max(VDC(model=long_hoses).k_x) < 6e-3 and len(VDC(model=long_hoses).k_x) == 2
@@ -34,7 +41,9 @@ def test_no_actuator_is_driven_stiffer_than_its_oil():
 
 def test_a_crane_whose_extension_moves_does_not_chatter():
     """With 6 mm for the slender extension too it rings at 17 Hz, by volts, all the way."""
-    calm, ringing = (run(sampled(FULL, **gains), MOVING) for gains in ({}, {"k_x": (6e-3, 6e-3, 6e-3)}))
+    calm, ringing = (
+        run(sampled(FULL, **gains), MOVING) for gains in ({}, {"k_x": (6e-3, 6e-3, 6e-3)})
+    )
     rough = [float(np.diff(r.log.array("u_t2")[500:], 2).std()) for r in (calm, ringing)]
     assert rough[0] < 0.05 < 0.5 < rough[1], rough
     assert calm.tool_error.max() < 1e-3 < 5e-3 < ringing.tool_error.max()
@@ -42,7 +51,11 @@ def test_a_crane_whose_extension_moves_does_not_chatter():
 
 def test_a_position_loop_is_as_fast_as_arm_and_oil_bear():
     arms, twin = MeteredArms(), MeteredTwin()
-    assert arms.loop_rate == 6.0 and 3.0 < twin.loop_rate < 6.0 and twin.velocity_gain == arms.velocity_gain
+    assert (
+        arms.loop_rate == 6.0
+        and 3.0 < twin.loop_rate < 6.0
+        and twin.velocity_gain == arms.velocity_gain
+    )
     assert replace(twin, β=1e13).loop_rate == pytest.approx(min(6.0, arms.loop_rate))
     (arm,) = arms.arms
     soft = MeteredArms(arms=(arm, Arm("2", K=2e6)))
@@ -54,7 +67,9 @@ def test_a_position_loop_is_as_fast_as_arm_and_oil_bear():
     assert twin.loop_rate == pytest.approx(both / 7)
 
 
-@pytest.mark.parametrize("gains, swings", [({}, False), ({"K_p": (70.0,), "K_i": (120.0,), "K_v": (40.0,)}, True)])
+@pytest.mark.parametrize(
+    "gains, swings", [({}, False), ({"K_p": (70.0,), "K_i": (120.0,), "K_v": (40.0,)}, True)]
+)
 def test_the_compressible_arm_follows_under_default_pid(gains, swings):
     """The gains of a crane with servo valves, which it had before, swing it."""
     twin = MeteredTwin()

@@ -37,7 +37,9 @@ def radius(plant, more):
 def margin(plant):
     A, B, C_, K, T, own = plant
     s = sampled(A, B, C_, [[0.0]], T)
-    return delay_margin(LateCommand(A, B[:, 0], s.A - K * s.B @ s.C, -K * s.C[0], np.eye(len(A)), T, own))
+    return delay_margin(
+        LateCommand(A, B[:, 0], s.A - K * s.B @ s.C, -K * s.C[0], np.eye(len(A)), T, own)
+    )
 
 
 STABLE = [seed for seed in range(340) if drawn(seed) is not None][:200]
@@ -76,9 +78,12 @@ def test_the_factor_e_to_the_minus_jωτ_overstates_it(seed, share):
 
 def test_against_the_closed_form_of_an_integrator():
     """x⁺ = x − K T u: late by d T + τ', the edge for K T = 1 and one sample is the golden ratio's polynomial."""
+
     def integrator(KT):
         one = np.eye(1)
-        return delay_margin(LateCommand(0 * one, np.ones(1), (1 - KT) * one, -np.array([KT]), one, 1.0))
+        return delay_margin(
+            LateCommand(0 * one, np.ones(1), (1 - KT) * one, -np.array([KT]), one, 1.0)
+        )
 
     # z² − z + KT(1 − τ) z + KT τ = 0 for a delay τ < 1: |product of roots| = KT τ reaches 1 at τ = 1/KT.
     assert integrator(1.25).lower == pytest.approx(0.8, rel=1e-3) and integrator(1.25).lower <= 0.8
@@ -92,14 +97,20 @@ def test_where_no_delay_destabilises_the_margin_is_infinite():
     """Small gain: |L| < 1 at all frequencies."""
     A = np.array([[-2.0]])
     s = sampled(A, [[1.0]], [[1.0]], [[0.0]], 0.1)
-    found = delay_margin(LateCommand(A, np.ones(1), s.A - 1.9 * s.B, np.array([-1.9]), np.eye(1), 0.1))
+    found = delay_margin(
+        LateCommand(A, np.ones(1), s.A - 1.9 * s.B, np.array([-1.9]), np.eye(1), 0.1)
+    )
     assert found.lower == np.inf and found.found
-    edge = delay_margin(LateCommand(A, np.ones(1), s.A - 2.1 * s.B, np.array([-2.1]), np.eye(1), 0.1))
+    edge = delay_margin(
+        LateCommand(A, np.ones(1), s.A - 2.1 * s.B, np.array([-2.1]), np.eye(1), 0.1)
+    )
     assert np.isfinite(edge.lower)
 
 
 def test_a_search_that_ends_early_reports_what_is_certain():
-    seed = next(s for s in STABLE if np.isfinite(margin(drawn(s)).lower) and margin(drawn(s)).boxes > 100)
+    seed = next(
+        s for s in STABLE if np.isfinite(margin(drawn(s)).lower) and margin(drawn(s)).boxes > 100
+    )
     A, B, C_, K, T, own = drawn(seed)
     s = sampled(A, B, C_, [[0.0]], T)
     c = LateCommand(A, B[:, 0], s.A - K * s.B @ s.C, -K * s.C[0], np.eye(len(A)), T, own)
@@ -120,15 +131,22 @@ def test_several_commands_each_have_their_own():
     A, B, C_ = ((-0.4, 1.1), (-0.6, -0.2)), ((1.0, 0.2), (0.1, 0.8)), ((1.0, 0.0), (0.0, 1.0))
     plant = Linear(A, B, C_, x0=(0.0, 0.0))
     K, T, own = np.array([[2.1, 0.3], [-0.2, 3.3]]), 0.05, 0.02
-    found, _ = rows(ClosedLoop(plant, Delayed(Sampled(Feedback(plant, tuple(map(tuple, K))), T), own)))
+    found, _ = rows(
+        ClosedLoop(plant, Delayed(Sampled(Feedback(plant, tuple(map(tuple, K))), T), own))
+    )
 
     def late(i, τ):
         s = sampled(A, B, C_, np.zeros((2, 2)), T, own + τ * np.eye(2)[i])
         return np.abs(np.linalg.eigvals(s.A - s.B @ K @ s.C)).max()
 
-    assert [r["actuator"] for r in found] == ["u0", "u1"] and found[0]["delay"] > 1.2 * found[1]["delay"]
+    assert [r["actuator"] for r in found] == ["u0", "u1"] and found[0]["delay"] > 1.2 * found[1][
+        "delay"
+    ]
     for i, r in enumerate(found):
-        assert r["delay_found"] and max(late(i, s * r["delay"]) for s in np.linspace(0, 0.9999, 40)) < 1
+        assert (
+            r["delay_found"]
+            and max(late(i, s * r["delay"]) for s in np.linspace(0, 0.9999, 40)) < 1
+        )
         assert late(i, 1.01 * r["delay"]) > 1
 
 
@@ -146,6 +164,8 @@ def test_long_delays_and_short_samples_take_a_short_time():
 
 def test_no_semidefinite_program_is_posed_for_many_states():
     lag = Linear(((-1.0,),), ((1.0,),), ((1.0,),), x0=(0.1,))
-    loop = ClosedLoop(lag, Delayed(Sampled(Saturated(Feedback(lag, ((3.0,),)), -1.0, 1.0), 1e-3), 40e-3))
+    loop = ClosedLoop(
+        lag, Delayed(Sampled(Saturated(Feedback(lag, ((3.0,),)), -1.0, 1.0), 1e-3), 40e-3)
+    )
     for v in verify(loop, Scenario(duration=0.1), [C.RegionOfAttraction(), C.Sector(0.5, 1.5)]):
         assert v.holds is None and "states" in v.worst and "24" in v.worst, v.worst

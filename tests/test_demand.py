@@ -9,7 +9,19 @@ from small import Feedback, Linear
 
 from controllers.vdc import VDC
 from plants import chain
-from workbench import ClosedLoop, Hold, InputError, Noisy, Sampled, Scenario, Signal, Sine, Spline, Waypoints, simulate
+from workbench import (
+    ClosedLoop,
+    Hold,
+    InputError,
+    Noisy,
+    Sampled,
+    Scenario,
+    Signal,
+    Sine,
+    Spline,
+    Waypoints,
+    simulate,
+)
 from workbench.demand import Demand, padded, parse, target_name, width
 from workbench.simulate import start_state
 from workbench.spaces import pushed, task_values, to_joints
@@ -52,7 +64,9 @@ def near(plant, space, share=0.02):
     """A smooth path in `space` about the start, different in every component."""
     centre = task_values(plant, space, plant.initial()[: plant.n])
     amplitude = tuple(share * (1 + 0.3 * i) for i in range(plant.n))
-    return Sine(space, tuple(centre), amplitude, 0.6, phase=tuple(0.4 * i for i in range(plant.n)), ramp=0.8)
+    return Sine(
+        space, tuple(centre), amplitude, 0.6, phase=tuple(0.4 * i for i in range(plant.n)), ramp=0.8
+    )
 
 
 def derivative(f, t, h=2e-3):
@@ -71,7 +85,9 @@ def test_every_space_from_every_other(crane, given, asked):
     found = d.at(t).reshape(len(t), 4, n)
     q = d.joints(t)
     for k in (0, 17, 40):
-        assert task_values(crane, given, q[k]) == pytest.approx(d.reference.sample(t[k], 0)[0, 0], abs=1e-12)
+        assert task_values(crane, given, q[k]) == pytest.approx(
+            d.reference.sample(t[k], 0)[0, 0], abs=1e-12
+        )
         assert found[k, 0] == pytest.approx(task_values(crane, asked, q[k]), abs=1e-12)
     for order in range(3):
         slope = derivative(lambda s, order=order: d.at(s).reshape(len(s), 4, n)[:, order], t)
@@ -100,7 +116,8 @@ def test_piston_rates_in_closed_form(crane):
     second = -(a * c + first**2) / d
     third = (a * s - 3 * first * second) / d
     assert pushed(crane, "piston", joints)[:, 0, 0] == pytest.approx(
-        [d - r.x0, first * v, second * v**2, third * v**3], rel=1e-12)
+        [d - r.x0, first * v, second * v**2, third * v**3], rel=1e-12
+    )
 
 
 def test_machines_on_other_branches():
@@ -116,6 +133,7 @@ def test_machines_on_other_branches():
 
 def mirrored(plant, q):
     """The other elbow with the same tool: the two links reflected at the line from shoulder to tool."""
+
     def seen(q):
         poses = chain.reach(plant.structures, plant.geometry(list(q)), plant.base.R, plant.base.r)
         shoulder, elbow = (complex(*p["B1"].r[:2]) for p in poses)
@@ -147,7 +165,9 @@ def test_start_is_where_the_machine_is(crane):
     for space in SPACES:
         here = task_values(crane, space, q)
         there = tuple(here + [0.02, -0.01, 0.03])
-        d = demand(crane, Waypoints(space, ("start", there), 0.5), *signals(crane, space, [0]), start=q)
+        d = demand(
+            crane, Waypoints(space, ("start", there), 0.5), *signals(crane, space, [0]), start=q
+        )
         assert d.at(np.array([0.0, 0.5])) == pytest.approx(np.array([here, there]), abs=1e-12)
         d = demand(crane, Hold(space), *signals(crane, space, [0, 1]), start=q)
         assert d.at(np.array([0.3]))[0] == pytest.approx([*here, 0, 0, 0], abs=1e-12)
@@ -159,25 +179,34 @@ def test_a_planar_path_holds_the_rest(crane):
     here = task_values(crane, "cartesian", crane.pose)
     corner = (here[0] + 0.1, here[1] - 0.05)
     t = np.linspace(0, 0.5, 6)
-    paths = {"way": Waypoints("cartesian", ("start", corner), 0.5), "hold": Hold("cartesian", corner),
-             "sine": Sine("cartesian", corner, (0.02, 0.03), 1.0),
-             "from here": Sine("cartesian", "start", (0.02, 0.03), 1.0),
-             "spline": Spline("cartesian", (0.0, 0.2, 0.5), (tuple(here[:2]), (here[0] + 0.02, here[1]), corner))}
+    paths = {
+        "way": Waypoints("cartesian", ("start", corner), 0.5),
+        "hold": Hold("cartesian", corner),
+        "sine": Sine("cartesian", corner, (0.02, 0.03), 1.0),
+        "from here": Sine("cartesian", "start", (0.02, 0.03), 1.0),
+        "spline": Spline(
+            "cartesian", (0.0, 0.2, 0.5), (tuple(here[:2]), (here[0] + 0.02, here[1]), corner)
+        ),
+    }
     for name, path in paths.items():
         found = demand(crane, path, *signals(crane, "cartesian")).at(t).reshape(6, 4, 3)
         assert found[:, 0, 2] == pytest.approx([0.5] * 6), name
         assert np.abs(found[:, 1:, 2]).max() < 1e-12, name
         plane = path.resolve(tuple(here[:2]))
-        assert found[:, :, :2] == pytest.approx(np.moveaxis(plane.sample(t, 3), 0, 1), abs=1e-11), name
+        assert found[:, :, :2] == pytest.approx(np.moveaxis(plane.sample(t, 3), 0, 1), abs=1e-11), (
+            name
+        )
     assert width(paths["way"]) == 2 and width(Hold("joint")) is None
     assert padded(paths["hold"], (0.4,)).point == (*corner, 0.4)
     assert padded(paths["sine"], (0.4,)).amplitude == (0.02, 0.03, 0.0)
 
 
 def test_components_that_do_not_fit(crane, two_joint):
-    for reference, words in ((Hold("joint", (0.1, 0.2)), "2 components in joint space, .* 3 .*q_1, q_2, x_t2"),
-                             (Sine("piston", "start", (0.1,), 1.0), "1 components in piston space"),
-                             (Hold("cartesian", (1.0, 2.0, 3.0, 4.0)), "4 components in cartesian space")):
+    for reference, words in (
+        (Hold("joint", (0.1, 0.2)), "2 components in joint space, .* 3 .*q_1, q_2, x_t2"),
+        (Sine("piston", "start", (0.1,), 1.0), "1 components in piston space"),
+        (Hold("cartesian", (1.0, 2.0, 3.0, 4.0)), "4 components in cartesian space"),
+    ):
         with pytest.raises(InputError, match=words):
             demand(crane, reference, "q_1_d")
     with pytest.raises(InputError, match="needs two revolute segments"):
@@ -190,12 +219,16 @@ def test_out_of_reach_says_when_and_which_piston(crane):
     loop = ClosedLoop(crane, Sampled(VDC(crane), 1e-2))
     q = crane.pose
     far = Waypoints("joint", (q, (q[0], q[1], 2.5)), 1.0)
-    with pytest.raises(InputError, match=r"out of reach at t = 1\.000 s: x_t2 = 2\.5 puts the extension piston"):
+    with pytest.raises(
+        InputError, match=r"out of reach at t = 1\.000 s: x_t2 = 2\.5 puts the extension piston"
+    ):
         simulate(loop, Scenario(reference=far))
     lift = Waypoints("piston", ("start", (9.0, 0.3, 0.5)), 1.0)
     with pytest.raises(InputError, match="no pose of HIAB XS 031 reaches x_1 = "):
         simulate(loop, Scenario(reference=lift))
-    with pytest.raises(InputError, match=r"no pose of .* tcp_x = .*at t = 0\.\d+ s.*\n.*move the path inside"):
+    with pytest.raises(
+        InputError, match=r"no pose of .* tcp_x = .*at t = 0\.\d+ s.*\n.*move the path inside"
+    ):
         simulate(loop, Scenario(reference=Waypoints("cartesian", ("start", (12.0, 1.0)), 1.0)))
     reached = replace(far, points=(q, (q[0], q[1], 0.6)))
     assert simulate(loop, Scenario(0.05, reached)).status.completed
@@ -203,7 +236,11 @@ def test_out_of_reach_says_when_and_which_piston(crane):
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 def test_names_of_references():
-    assert parse("q_1_d") == ("q_1", 0) and parse("dddtcp_x_d") == ("tcp_x", 3) and parse("dx_t2_d") == ("x_t2", 1)
+    assert (
+        parse("q_1_d") == ("q_1", 0)
+        and parse("dddtcp_x_d") == ("tcp_x", 3)
+        and parse("dx_t2_d") == ("x_t2", 1)
+    )
     for base in ("q_1", "x_t2", "tcp_y"):
         assert [parse(target_name(base, k)) for k in range(4)] == [(base, k) for k in range(4)]
     with pytest.raises(InputError, match="expected a name such as q_1_d"):
@@ -222,7 +259,13 @@ def test_wrong_spelling_is_refused(crane):
 
 
 # ---- references of outputs, disturbances, noise -----------------------------------------------------------------
-PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 2.0)), ((0.2,), (0.7,)), x0=(0.4, -0.1))
+PLANT = Linear(
+    ((0.0, 1.0), (-3.0, -0.4)),
+    ((0.0,), (1.3,)),
+    ((1.0, 0.0), (0.0, 2.0)),
+    ((0.2,), (0.7,)),
+    x0=(0.4, -0.1),
+)
 
 
 def outputs(reference, *wanted):
@@ -234,9 +277,13 @@ def test_references_of_outputs():
     t = np.linspace(0, 1, 5)
     both = Sine("output", (0.1, 0.2), (0.3, 0.4), 0.7)
     exact = both.sample(t, 1)
-    assert outputs(both, "y1_d", "dy0_d").at(t) == pytest.approx(np.column_stack([exact[0, :, 1], exact[1, :, 0]]))
+    assert outputs(both, "y1_d", "dy0_d").at(t) == pytest.approx(
+        np.column_stack([exact[0, :, 1], exact[1, :, 0]])
+    )
     one = Sine("output", (0.1,), (0.3,), 0.7)
-    assert outputs(one, "y1_d", "y0_d").at(t) == pytest.approx(np.repeat(one.sample(t, 0)[0], 2, axis=1))
+    assert outputs(one, "y1_d", "y0_d").at(t) == pytest.approx(
+        np.repeat(one.sample(t, 0)[0], 2, axis=1)
+    )
     # Nothing given: held at the outputs of the start, y = C x_0.
     assert outputs(None, "y1_d", "y0_d", "dy0_d").at(t)[3] == pytest.approx([-0.2, 0.4, 0.0])
     assert outputs(Sine("output", "start", (0.3,), 0.7), "y1_d").at(t)[0] == pytest.approx([-0.2])
@@ -247,15 +294,25 @@ def test_references_of_outputs():
 
 
 def test_live_inputs_and_their_columns():
-    loop = ClosedLoop(PLANT, Sampled(Noisy(Feedback(PLANT, ((1.0, 0.1),), ((1.0, 0.1),)), 0.1), 1e-3))
-    scenario = Scenario(1.0, Hold("output", (5.0, 6.0)), {"w0": Sine("output", 1.0, 0.5, 2.0)}, seed=9)
+    loop = ClosedLoop(
+        PLANT, Sampled(Noisy(Feedback(PLANT, ((1.0, 0.1),), ((1.0, 0.1),)), 0.1), 1e-3)
+    )
+    scenario = Scenario(
+        1.0, Hold("output", (5.0, 6.0)), {"w0": Sine("output", 1.0, 0.5, 2.0)}, seed=9
+    )
     d = Demand(loop, scenario, start_state(loop, scenario))
-    assert d.live == ("w0", "y0_d", "y1_d", "noise_y0", "noise_y1") and list(d.live) == names(loop.inputs)
+    assert d.live == ("w0", "y0_d", "y1_d", "noise_y0", "noise_y1") and list(d.live) == names(
+        loop.inputs
+    )
     t = np.linspace(0, 1, 101)
     a = d.at(t)
     assert a.shape == (101, 5) and a.flags.c_contiguous
     assert a[:, 0] == pytest.approx(Sine("output", 1.0, 0.5, 2.0).sample(t, 0)[0, :, 0])
     assert np.array_equal(a, d.at(t)) and np.array_equal(a[:50], d.at(t[:50]))
-    assert not d.at(t, noise=False)[:, 3:].any() and np.abs(np.corrcoef(a[:, 3], a[:, 4])[0, 1]) < 0.4
-    quiet = Demand(ClosedLoop(PLANT, Feedback(PLANT, ((1.0, 0.1),))), Scenario(1.0), np.array([0.4, -0.1]))
+    assert (
+        not d.at(t, noise=False)[:, 3:].any() and np.abs(np.corrcoef(a[:, 3], a[:, 4])[0, 1]) < 0.4
+    )
+    quiet = Demand(
+        ClosedLoop(PLANT, Feedback(PLANT, ((1.0, 0.1),))), Scenario(1.0), np.array([0.4, -0.1])
+    )
     assert quiet.live == () and quiet.at(t).shape == (101, 0)

@@ -7,16 +7,30 @@ from workbench import InputError, changed
 
 
 def test_numbers_parts_and_all(crane):
-    new = changed(crane, {"all.valve.lag": "ideal", "payload.mass": "50 kg", "lift.friction": {"law": "LuGre", "F_c": 2100.0},
-                          "tilt.stroke": 0.5})
+    new = changed(
+        crane,
+        {
+            "all.valve.lag": "ideal",
+            "payload.mass": "50 kg",
+            "lift.friction": {"law": "LuGre", "F_c": 2100.0},
+            "tilt.stroke": 0.5,
+        },
+    )
     assert all(c.valve.lag == "ideal" for c in new.cylinders) and new.payload.mass == 50.0
     assert new.cylinders[0].friction == LuGre(F_c=2100.0) and new.cylinders[1].stroke == 0.5
     assert crane.payload.mass == 0.0 and crane.cylinders[0].valve.lag == "second"
 
 
-@pytest.mark.parametrize("changes, words", [
-    ({"lift.strok": 0.5}, "stroke"), ({"lift.stroke": "80 bar"}, "length"), ({"payload.mass": -1.0}, "mass"),
-    ({"lift.stroke": 2.0}, "linkage"), ({"all.valve.lag": "third"}, "second")])
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"lift.strok": 0.5}, "stroke"),
+        ({"lift.stroke": "80 bar"}, "length"),
+        ({"payload.mass": -1.0}, "mass"),
+        ({"lift.stroke": 2.0}, "linkage"),
+        ({"all.valve.lag": "third"}, "second"),
+    ],
+)
 def test_what_cannot_be_is_refused_in_words(crane, changes, words):
     with pytest.raises(InputError, match=words):
         changed(crane, changes)

@@ -20,15 +20,22 @@ from workbench.system import names
 from workbench.units import quantity
 
 PLANTS = {name: machine(name).plant for name in machines()} | {
-    **{f"{name}, {detail}": replace(machine(name).plant, detail=detail)
-       for name in ("ieha-figures", "ieha-control") for detail in ("ripple", "full")},
-    **{f"four-bar, {law}": changed(machine("four-bar").plant, {"friction": {"law": law}})
-       for law in ("BengisuAkay", "LuGre", "ModifiedLuGre")},
+    **{
+        f"{name}, {detail}": replace(machine(name).plant, detail=detail)
+        for name in ("ieha-figures", "ieha-control")
+        for detail in ("ripple", "full")
+    },
+    **{
+        f"four-bar, {law}": changed(machine("four-bar").plant, {"friction": {"law": law}})
+        for law in ("BengisuAkay", "LuGre", "ModifiedLuGre")
+    },
     "crane, locked": machine("hiab-xs031").plant.locked(extension=0.37),
     **{f"mechanism, {name}": make() for name, make in mechanisms.EVERY.items()},
     "metered arm": MeteredArms(),
     "metered arms, two": MeteredArms(arms=(Arm(K=3e7), Arm("2", L_m=0.7, θ_0=-0.3))),
-    "metered twin": MeteredTwin(of=MeteredArms(arms=(Arm(K=3e7), Arm("2", L_m=0.7, θ_0=-0.3))), β=1.3e9),
+    "metered twin": MeteredTwin(
+        of=MeteredArms(arms=(Arm(K=3e7), Arm("2", L_m=0.7, θ_0=-0.3))), β=1.3e9
+    ),
     "metered crane": MeteredCrane(machine("hiab-xs031").plant, u_b=0.03),
     "random, one structure": varied_machine(1, (False,)),
     "random, slide": varied_machine(2, (True,)),
@@ -58,8 +65,14 @@ def test_same_text_on_floats_and_expressions(plant, function):
 
 @every_plant
 def test_contract(plant):
-    lengths = {"rhs": len(plant.states), "out": len(plant.outputs), "monitor": len(plant.monitors),
-               "powers": len(plant.power_names), "stored": 1, "update": len(plant.states)}
+    lengths = {
+        "rhs": len(plant.states),
+        "out": len(plant.outputs),
+        "monitor": len(plant.monitors),
+        "powers": len(plant.power_names),
+        "stored": 1,
+        "update": len(plant.states),
+    }
     rng = np.random.default_rng(8)
     x, u = plant_state(rng, plant), plant_inputs(rng, plant)
     lengths["guards"] = len(plant.guards(0.0, x, u))
@@ -71,7 +84,9 @@ def test_contract(plant):
     assert {s.kind for s in signals} <= {"", "disturbance"} and all(s.meaning for s in signals)
     for s in signals:
         quantity(f"1 {s.unit}" if s.unit != "1" else 1.0, s.unit)  # a unit pint knows
-    assert set(plant.defaults()) <= set(names(plant.inputs)) and set(plant.stiff) <= set(names(plant.states))
+    assert set(plant.defaults()) <= set(names(plant.inputs)) and set(plant.stiff) <= set(
+        names(plant.states)
+    )
     assert len({leaf.path for leaf in leaves(plant)}) == len(list(leaves(plant)))
 
 
@@ -81,7 +96,10 @@ def test_outputs_and_signals_agree(plant):
     rng = np.random.default_rng(9)
     x, u = plant_state(rng, plant), plant_inputs(rng, plant)
     state, shown = dict(zip(names(plant.states), x)), {}
-    for group, values in ((plant.outputs, plant.out(0.0, x)), (plant.monitors, plant.monitor(0.0, x, u))):
+    for group, values in (
+        (plant.outputs, plant.out(0.0, x)),
+        (plant.monitors, plant.monitor(0.0, x, u)),
+    ):
         for s, v in zip(group, values):
             assert shown.setdefault(s.name, v) == v and state.get(s.name, v) == v, s.name
 
@@ -95,7 +113,9 @@ def test_out_needs_no_inputs_and_zeros_are_structure(plant):
     voltages = names(plant.inputs[: plant.n])
     fixed = trace(plant, voltages)
     moving = trace(plant, (*voltages, *(s.name for s in plant.inputs if s.name.startswith("V_b"))))
-    assert fixed.flow.n_instructions() < moving.flow.n_instructions()  # a base at rest costs nothing
+    assert (
+        fixed.flow.n_instructions() < moving.flow.n_instructions()
+    )  # a base at rest costs nothing
 
 
 @dataclass(frozen=True)
@@ -128,8 +148,11 @@ def test_planted_faults_are_seen():
     same = FUNCTIONS["rhs"]
     assert apart(Odd(), same, [0.1], [0.4], []) < 1e-15
     assert apart(Odd(fault="other numbers"), same, [0.1], [0.4], []) > 1e-12
-    for fault, sentence in (("not a number", "one thing on numbers and another on expressions"),
-                            ("array", "write vectors as lists"), ("branch", "np.where")):
+    for fault, sentence in (
+        ("not a number", "one thing on numbers and another on expressions"),
+        ("array", "write vectors as lists"),
+        ("branch", "np.where"),
+    ):
         with pytest.raises(InputError, match=sentence):
             simulate(Odd(fault=fault), Scenario(0.1))
 

@@ -40,11 +40,16 @@ def minors_positive(M) -> bool:
 
 def test_dyadic_products_and_sums_are_exact():
     rng = np.random.default_rng(1)
-    A, B = rng.normal(size=(3, 4)) * 10.0 ** rng.integers(-150, 150, (3, 4)), rng.normal(size=(4, 2)) / 3
+    A, B = (
+        rng.normal(size=(3, 4)) * 10.0 ** rng.integers(-150, 150, (3, 4)),
+        rng.normal(size=(4, 2)) / 3,
+    )
     C = rng.normal(size=(3, 2))
     a, b, c = plain(A), plain(B), plain(C)
     found = (Dyadic.of(A) @ B - C).fractions()
-    assert found == [[sum(a[i][k] * b[k][j] for k in range(4)) - c[i][j] for j in range(2)] for i in range(3)]
+    assert found == [
+        [sum(a[i][k] * b[k][j] for k in range(4)) - c[i][j] for j in range(2)] for i in range(3)
+    ]
     assert (A @ Dyadic.of(B)).fractions() == (Dyadic.of(A) @ B).fractions()
     assert Dyadic.of(A).times(0.1).fractions() == [[v * Fraction(0.1) for v in row] for row in a]
     assert Dyadic.block([[A, C], [C.T, np.eye(2, 3)]]).T.floats()[4, 0] == C[0, 0]
@@ -82,7 +87,9 @@ def test_the_edge_is_decided_exactly():
     assert definite([[up, a], [a, 1.0]]) and not definite([[down, a], [a, 1.0]])
     assert definite_exactly([[0.25, 0.5], [0.5, 1.0]]) and not definite([[0.25, 0.5], [0.5, 1.0]])
     assert not definite_exactly([[0.0, 1e-300], [1e-300, 1.0]])
-    assert definite_exactly(np.diag([2.0, 0.0, 3.0])) and not definite_exactly(np.diag([2.0, -5e-324]))
+    assert definite_exactly(np.diag([2.0, 0.0, 3.0])) and not definite_exactly(
+        np.diag([2.0, -5e-324])
+    )
     assert definite_exactly([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.7]])
     assert not definite_exactly([[1.0, 1.0, 1e-200], [1.0, 1.0, 0.0], [1e-200, 0.0, 0.7]])
 
@@ -91,7 +98,9 @@ def test_thirty_states():
     rng = np.random.default_rng(4)
     Q = np.linalg.qr(rng.normal(size=(30, 30)))[0]
     A = Q * np.linspace(-0.9, 0.97, 30) @ Q.T
-    assert lyapunov_exactly(A, np.eye(30), 1.0, 0.02) and not lyapunov_exactly(A, np.eye(30), 1.0, 0.04)
+    assert lyapunov_exactly(A, np.eye(30), 1.0, 0.02) and not lyapunov_exactly(
+        A, np.eye(30), 1.0, 0.04
+    )
 
 
 def test_lyapunov_conditions_one_by_one():
@@ -99,15 +108,24 @@ def test_lyapunov_conditions_one_by_one():
     own = lambda ρ: np.linalg.eigvalsh(ρ**2 * P - A.T @ P @ A)[0] > 0
     for rate in (0.0, 0.2, 0.5, 0.9):
         assert lyapunov_exactly(A, P, 1.0, rate) == own(1 - rate)
-    assert not lyapunov_exactly(A, -P, 1.0) and not lyapunov_exactly(A, P + 1e-9 * np.eye(2, k=1), 1.0)
+    assert not lyapunov_exactly(A, -P, 1.0) and not lyapunov_exactly(
+        A, P + 1e-9 * np.eye(2, k=1), 1.0
+    )
     F = np.array([[-0.5, 1.5], [0.0, -0.8]])
-    assert lyapunov_exactly(F, np.diag([1.0, 3.0]), None, 0.1) and not lyapunov_exactly(F, np.diag([1.0, 3.0]), None, 0.4)
-    assert not lyapunov_exactly(-F, np.diag([1.0, 3.0])) and not lyapunov_exactly(F, np.diag([1.0, 3.0]), None, -0.1)
+    assert lyapunov_exactly(F, np.diag([1.0, 3.0]), None, 0.1) and not lyapunov_exactly(
+        F, np.diag([1.0, 3.0]), None, 0.4
+    )
+    assert not lyapunov_exactly(-F, np.diag([1.0, 3.0])) and not lyapunov_exactly(
+        F, np.diag([1.0, 3.0]), None, -0.1
+    )
 
 
 def test_ball_products_hold_every_product():
     rng = np.random.default_rng(7)
-    A, B = Ball(rng.normal(size=(4, 5)), 1e-3 * rng.random((4, 5))), Ball(rng.normal(size=(5, 3)), 1e-2 * rng.random((5, 3)))
+    A, B = (
+        Ball(rng.normal(size=(4, 5)), 1e-3 * rng.random((4, 5))),
+        Ball(rng.normal(size=(5, 3)), 1e-2 * rng.random((5, 3))),
+    )
     C, S = A @ B, (A + A).scaled(0.29, 0.31)
     for _ in range(60):
         a, b = (M.mid + M.rad * rng.choice([-1, 1, 0.3], M.mid.shape) * (1 - 1e-15) for M in (A, B))
@@ -125,7 +143,9 @@ def series(X, terms=160):
     term = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
     total = [row[:] for row in term]
     for k in range(1, terms):
-        term = [[sum(term[i][m] * X[m][j] for m in range(n)) / k for j in range(n)] for i in range(n)]
+        term = [
+            [sum(term[i][m] * X[m][j] for m in range(n)) / k for j in range(n)] for i in range(n)
+        ]
         term = [[Fraction(round(v * 2**260), 2**260) for v in row] for row in term]
         total = [[a + b for a, b in zip(x, y)] for x, y in zip(total, term)]
     return total
@@ -138,20 +158,30 @@ def test_exponential_holds_the_true_one(seed):
     X = rng.normal(size=(n, n)) * [0.05, 1.0, 4.0][seed]
     E, true = exponential(Ball.of(X)), series(X)
     mid, rad = E.mid, E.rad
-    assert all(abs(Fraction(mid[i, j]) - true[i][j]) < Fraction(rad[i, j]) for i in range(n) for j in range(n))
+    assert all(
+        abs(Fraction(mid[i, j]) - true[i][j]) < Fraction(rad[i, j])
+        for i in range(n)
+        for j in range(n)
+    )
     assert rad.max() < 1e-11 * np.abs(mid).max()
 
 
 def test_exponential_closed_forms_and_boxes():
     t, ω = 0.37, 5.3
     E = exponential(Ball.of(np.array([[0, ω], [-ω, 0]]) * 1.0).scaled(t))
-    assert abs(E.mid - [[np.cos(ω * t), np.sin(ω * t)], [-np.sin(ω * t), np.cos(ω * t)]]).max() < 1e-13
+    assert (
+        abs(E.mid - [[np.cos(ω * t), np.sin(ω * t)], [-np.sin(ω * t), np.cos(ω * t)]]).max() < 1e-13
+    )
     stiff = exponential(Ball.of([[-4e4, 3e6], [0.0, -2e-3]]))
-    assert stiff.mid[1, 1] == pytest.approx(np.exp(-2e-3), rel=1e-9) and abs(stiff.mid[0, 0]) <= stiff.rad[0, 0] + 1e-12
+    assert (
+        stiff.mid[1, 1] == pytest.approx(np.exp(-2e-3), rel=1e-9)
+        and abs(stiff.mid[0, 0]) <= stiff.rad[0, 0] + 1e-12
+    )
     rng = np.random.default_rng(2)
     X = Ball(rng.normal(size=(3, 3)), 0.02 * rng.random((3, 3)))
     wide = exponential(X)
     from scipy.linalg import expm
+
     for _ in range(40):
         inside = expm(X.mid + X.rad * rng.uniform(-1, 1, (3, 3)))
         assert (abs(inside - wide.mid) <= wide.rad + 1e-13).all()
@@ -162,7 +192,9 @@ def test_exponential_closed_forms_and_boxes():
 def test_definite_balls_at_the_edge():
     M = np.diag([2.0, 3e-9]) + 1e-6
     assert definite_ball(Ball.of(M)) and not definite_ball(Ball.of(M - np.diag([0, 1.1e-6])))
-    assert definite_ball(Ball(M, np.diag([0.1, 1.001e-6]))) and not definite_ball(Ball(M, np.diag([0.1, 1.004e-6])))
+    assert definite_ball(Ball(M, np.diag([0.1, 1.001e-6]))) and not definite_ball(
+        Ball(M, np.diag([0.1, 1.004e-6]))
+    )
     assert not definite_ball(Ball.of(np.array([[1.0, 1.0], [1.0, 1.0]])))
     assert not definite_ball(Ball(np.eye(2), np.array([[0, np.inf], [0, 0]])))
 
@@ -180,5 +212,10 @@ def test_linear_bounds_from_any_multipliers():
         most = max(c @ v for v in ([1, 0.5], [0.5, 1], [-1, 1], [-1, -1], [1, -1]))
         assert dual_bound(c, H, h, wrong, radius) >= Fraction(float(most)) - Fraction(1, 10**12)
         assert abs(float(dual_bound(c, H, h, multipliers(c, H, h), radius)) - most) < 1e-9
-    assert radius_bound(H[:3], h[:3], [multipliers(s * e, H[:3], h[:3]) for e in np.eye(2) for s in (1, -1)]) is None
+    assert (
+        radius_bound(
+            H[:3], h[:3], [multipliers(s * e, H[:3], h[:3]) for e in np.eye(2) for s in (1, -1)]
+        )
+        is None
+    )
     assert radius_bound(H, h, [np.zeros(5)] * 4) is None

@@ -61,5 +61,7 @@ def test_sound_loops_hold_and_causes_are_named():
     """At most one in twenty is violated, one in ten undecided, one of each in a sample as small as this."""
     outcomes = [judged(entry) for entry in drawn(sound=True, share=0.1)]
     said = "\n".join(f"{o.name}: {o.exit} {o.text}" for o in outcomes if o.exit != HOLDS)
-    assert sum(o.exit not in (HOLDS, UNDECIDED) for o in outcomes) <= max(1, len(outcomes) // 20), said
+    assert sum(o.exit not in (HOLDS, UNDECIDED) for o in outcomes) <= max(1, len(outcomes) // 20), (
+        said
+    )
     assert sum(o.exit == UNDECIDED for o in outcomes) <= max(1, len(outcomes) // 10), said

@@ -12,20 +12,34 @@ SPIKE = 230.0 * np.exp(-((T - 1.0) ** 2) / 1e-4)
 def drawn(figure):
     """(label → curve, limits) of the first panel."""
     ax = figure.axes[0]
-    return {line.get_label(): np.asarray(line.get_ydata()) for line in ax.get_lines()}, ax.get_ylim()
+    return {
+        line.get_label(): np.asarray(line.get_ydata()) for line in ax.get_lines()
+    }, ax.get_ylim()
 
 
-@pytest.mark.parametrize("beside", [
-    {f"rounding {k}": 3e-15 * (2 + np.sin(k * T)) for k in range(5)},
-    {f"small {k}": 2e-6 * (2 + np.cos(k * T)) for k in range(6)}, {}])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {f"rounding {k}": 3e-15 * (2 + np.sin(k * T)) for k in range(5)},
+        {f"small {k}": 2e-6 * (2 + np.cos(k * T)) for k in range(6)},
+        {},
+    ],
+)
 def test_the_largest_curve_is_inside_its_panel(beside):
-    curves, (low, high) = drawn(perturbations({"t": T, "perturbations": beside | {"valve": -SPIKE}}))
+    curves, (low, high) = drawn(
+        perturbations({"t": T, "perturbations": beside | {"valve": -SPIKE}})
+    )
     assert low < np.nanmax(curves["valve"]) < high
     assert np.nanmax(curves["valve"]) == pytest.approx(SPIKE.max(), rel=1e-9)
 
 
 def test_what_is_rounding_throughout_is_left_out_and_the_largest_comes_first():
-    terms = {"rounding": 1e-14 * np.ones_like(T), "hold": 4.0 + np.sin(T), "zero": 0 * T, "valve": 50 * (2 + np.cos(T))}
+    terms = {
+        "rounding": 1e-14 * np.ones_like(T),
+        "hold": 4.0 + np.sin(T),
+        "zero": 0 * T,
+        "valve": 50 * (2 + np.cos(T)),
+    }
     curves, _ = drawn(perturbations({"t": T, "perturbations": terms}))
     assert list(curves) == ["valve", "hold"]
     many = {f"term {k}": np.full_like(T, 1.0 + k) for k in range(MOST + 3)}
@@ -38,5 +52,7 @@ def test_a_run_that_blows_up_leaves_what_came_before_readable():
     _, (low, high) = drawn(ledger({"t": T, "v": v}))
     assert low < 1e-3 < 3e-3 < high < 1e6
     # A bound far above what it bounds is no such run.
-    _, (low, high) = drawn(ledger({"t": T, "v": 1e-6 * (2 + np.sin(T)), "v_bound": 30 * (2 + np.cos(T))}))
+    _, (low, high) = drawn(
+        ledger({"t": T, "v": 1e-6 * (2 + np.sin(T)), "v_bound": 30 * (2 + np.cos(T))})
+    )
     assert high > 90

@@ -8,7 +8,19 @@ import pytest
 from scipy.integrate import solve_ivp
 from small import Curved, Fast, Feedback, Linear, Push
 
-from workbench import ClosedLoop, Controller, Delayed, InputError, Sampled, Scenario, Signal, Sine, Steps, System, simulate
+from workbench import (
+    ClosedLoop,
+    Controller,
+    Delayed,
+    InputError,
+    Sampled,
+    Scenario,
+    Signal,
+    Sine,
+    Steps,
+    System,
+    simulate,
+)
 from workbench.adaptive import Adaptive, Fixed, fixed
 from workbench.calculus import trace
 from workbench.grid import grid, steps
@@ -34,11 +46,24 @@ def stepping(system, step=1.0):
 @pytest.mark.parametrize("compiled", MACHINES)
 def test_order_four_on_a_driven_nonlinear_flow(compiled):
     w = lambda t: np.sin(2.3 * t)
-    truth = solve_ivp(lambda t, x: [float(v) for v in Curved().rhs(t, x, [w(t)])], (0, 2), Curved().initial(), "DOP853",
-                      rtol=1e-13, atol=1e-13).y[:, -1]
-    run = lambda n: simulate(stepping(Curved()), Scenario(2.0, disturbances={"w": Push(w)}, max_step=2.0 / n), compiled=compiled)
+    truth = solve_ivp(
+        lambda t, x: [float(v) for v in Curved().rhs(t, x, [w(t)])],
+        (0, 2),
+        Curved().initial(),
+        "DOP853",
+        rtol=1e-13,
+        atol=1e-13,
+    ).y[:, -1]
+    run = lambda n: simulate(
+        stepping(Curved()),
+        Scenario(2.0, disturbances={"w": Push(w)}, max_step=2.0 / n),
+        compiled=compiled,
+    )
     errors = np.array([np.abs(run(n).values[-1, :3] - truth).max() for n in (80, 160, 320)])
-    assert np.log2(errors[:-1] / errors[1:]) == pytest.approx([4.3, 4.3], abs=0.3) and errors[-1] < 1e-10
+    assert (
+        np.log2(errors[:-1] / errors[1:]) == pytest.approx([4.3, 4.3], abs=0.3)
+        and errors[-1] < 1e-10
+    )
 
 
 @pytest.mark.parametrize("compiled", MACHINES)
@@ -55,18 +80,35 @@ def test_one_jacobian_and_one_factorisation_a_step():
     machine, _ = stiff_loop(stepping(Fast()), trace(stepping(Fast()), ()))
     before = machine.steps()
     simulate(stepping(Fast()), Scenario(1.0, max_step=0.01))
-    assert np.array(machine.steps()) - before == pytest.approx([101, 101])  # the last one leads past the end, as in every run
+    assert np.array(machine.steps()) - before == pytest.approx(
+        [101, 101]
+    )  # the last one leads past the end, as in every run
 
 
-@pytest.mark.parametrize("wrap", (lambda law: Sampled(law, 0.02), lambda law: Delayed(Sampled(law, 0.02), 0.033)),
-                         ids=("sampled", "delayed by a fraction"))
+@pytest.mark.parametrize(
+    "wrap",
+    (lambda law: Sampled(law, 0.02), lambda law: Delayed(Sampled(law, 0.02), 0.033)),
+    ids=("sampled", "delayed by a fraction"),
+)
 def test_compiled_virtual_machine_python_and_adaptive_steps_agree(wrap):
-    plant = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,)))
+    plant = Linear(
+        ((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,))
+    )
     law, push = Feedback(plant, ((5.0, 1.1),), ((5.0, 0.3),)), Push(lambda t: np.sin(9 * t))
-    scenario = Scenario(0.5, Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1), {"w0": push}, log_period=0.1, max_step=2e-3)
+    scenario = Scenario(
+        0.5,
+        Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1),
+        {"w0": push},
+        log_period=0.1,
+        max_step=2e-3,
+    )
     loop = ClosedLoop(stepping(plant), wrap(law))
     assert fixed(loop) and not fixed(ClosedLoop(plant, wrap(law)))
-    logs = [simulate(loop, scenario), simulate(loop, scenario, compiled=False), simulate(ClosedLoop(plant, wrap(law)), scenario)]
+    logs = [
+        simulate(loop, scenario),
+        simulate(loop, scenario, compiled=False),
+        simulate(ClosedLoop(plant, wrap(law)), scenario),
+    ]
     assert all(log.names == logs[0].names and len(log) == 6 for log in logs)
     assert np.abs(logs[0].values - logs[1].values).max() < 1e-12
     assert np.abs(logs[0].values - logs[2].values).max() < 1e-7
@@ -107,16 +149,26 @@ CLOCK = Linear(((0.0,),), ((0.0,),), ((1.0,),), ((1.0,),), (0.0,))  # ẋ = w
 @pytest.mark.parametrize("system", (CLOCK, stepping(CLOCK)), ids=("RK4", "RODAS"))
 def test_steps_end_on_jumps(system, at, compiled):
     jump = Steps("output", (0.0, at, 0.15), (0.3, 1.7, -0.4))
-    log = simulate(system, Scenario(0.2, disturbances={"w0": jump}, max_step=0.01, log_period=0.05), compiled=compiled)
+    log = simulate(
+        system,
+        Scenario(0.2, disturbances={"w0": jump}, max_step=0.01, log_period=0.05),
+        compiled=compiled,
+    )
     t = log.time
-    exact = 0.3 * np.minimum(t, at) + 1.7 * np.clip(t - at, 0, 0.15 - at) - 0.4 * np.maximum(t - 0.15, 0)
+    exact = (
+        0.3 * np.minimum(t, at)
+        + 1.7 * np.clip(t - at, 0, 0.15 - at)
+        - 0.4 * np.maximum(t - 0.15, 0)
+    )
     assert np.abs(np.array(log["x0"]) - exact).max() < 1e-14
 
 
 def test_a_jump_inside_a_step_would_cost_the_order():
     """What the grid prevents: the same jump, not told."""
     told = Steps("output", (0.0, 0.1025), (0.3, 1.7))
-    run = lambda w: simulate(stepping(CLOCK), Scenario(0.2, disturbances={"w0": w}, max_step=0.01)).values[-1, 0]
+    run = lambda w: simulate(
+        stepping(CLOCK), Scenario(0.2, disturbances={"w0": w}, max_step=0.01)
+    ).values[-1, 0]
     assert abs(run(Push(lambda t: told.sample(t, 0)[0, :, 0])) - run(told)) > 1e-4
 
 
@@ -126,20 +178,37 @@ def test_grids():
     assert grid(system, Scenario(1.0, max_step=5e-4)).T == 5e-4  # a scenario may shorten it
     thin = grid(system, Scenario(1.0, max_step=0.1, log_period=0.01))
     assert (thin.T, thin.n2, thin.every) == (2e-3, 1, 5)
-    assert grid(system, Scenario(1.0, disturbances={"w0": Steps("output", (0.0, 0.7005), (0, 1))})).n2 == 2
-    assert steps(1.0, 0.25, []) == 4 and steps(1.0, 0.3, [0.5]) == 4 and steps(1.0, 0.3, [0.2, 0.4]) == 5
+    assert (
+        grid(system, Scenario(1.0, disturbances={"w0": Steps("output", (0.0, 0.7005), (0, 1))})).n2
+        == 2
+    )
+    assert (
+        steps(1.0, 0.25, []) == 4
+        and steps(1.0, 0.3, [0.5]) == 4
+        and steps(1.0, 0.3, [0.2, 0.4]) == 5
+    )
     with pytest.raises(InputError, match="jumps 0.000141421 s after a sample"):
-        grid(system, Scenario(1.0, disturbances={"w0": Steps("output", (0.0, 0.5 + 2e-4 / np.sqrt(2)), (0, 1))}))
+        grid(
+            system,
+            Scenario(
+                1.0, disturbances={"w0": Steps("output", (0.0, 0.5 + 2e-4 / np.sqrt(2)), (0, 1))}
+            ),
+        )
     # A sampled law reads its reference at samples: a jump between them needs no step.
     loop = ClosedLoop(system, Sampled(Feedback(system, ((1.0,),), ((1.0,),)), 2e-3))
-    assert grid(loop, Scenario(1.0, Steps("output", (0.0, 0.5 + 1e-5 * np.sqrt(2)), (0, 1)))).n2 == 2
+    assert (
+        grid(loop, Scenario(1.0, Steps("output", (0.0, 0.5 + 1e-5 * np.sqrt(2)), (0, 1)))).n2 == 2
+    )
 
 
 def test_fixed_and_steps_refuse():
-    for wrong, words in ((lambda: Fixed(0.0), "no step"), (lambda: Steps("output", (0.0, 1.0), (1.0,)), "1 for 2 times"),
-                         (lambda: Steps("output", (0.0, 0.0), (1.0, 2.0)), "comes after"),
-                         (lambda: Steps("output", (0.0, 1.0), (1.0, (2.0, 3.0))), "as many in each"),
-                         (lambda: Steps("output", (0.0, 1.0), (1.0, np.nan)), "finite")):
+    for wrong, words in (
+        (lambda: Fixed(0.0), "no step"),
+        (lambda: Steps("output", (0.0, 1.0), (1.0,)), "1 for 2 times"),
+        (lambda: Steps("output", (0.0, 0.0), (1.0, 2.0)), "comes after"),
+        (lambda: Steps("output", (0.0, 1.0), (1.0, (2.0, 3.0))), "as many in each"),
+        (lambda: Steps("output", (0.0, 1.0), (1.0, np.nan)), "finite"),
+    ):
         with pytest.raises(InputError, match=words):
             wrong()
 
@@ -213,8 +282,12 @@ def with_adaptive(system):
     return Asking(system.L, system.g, system.k, system.stiff, system.kept)
 
 
-DRIVERS = {"RK4": lambda p: p, "exponential": lambda p: type(p)(stiff=("vx", "vy"), kept=p.kept), "adaptive": with_adaptive,
-           "equal": stepping}
+DRIVERS = {
+    "RK4": lambda p: p,
+    "exponential": lambda p: type(p)(stiff=("vx", "vy"), kept=p.kept),
+    "adaptive": with_adaptive,
+    "equal": stepping,
+}
 
 
 @pytest.mark.parametrize("compiled", MACHINES)
@@ -228,8 +301,15 @@ def test_every_integrator_projects(driver, compiled):
         x, y, vx, vy, z = log.values[:, :5].T
         gap[kept] = max(np.abs(np.hypot(x, y) - 0.7).max(), np.abs(x * vx + y * vy).max())
         assert log.values[-1, :5] == pytest.approx(
-            [0.7 * np.sin(end[0]), -0.7 * np.cos(end[0]), 0.7 * np.cos(end[0]) * end[1], 0.7 * np.sin(end[0]) * end[1], end[2]],
-            abs=3e-5)
+            [
+                0.7 * np.sin(end[0]),
+                -0.7 * np.cos(end[0]),
+                0.7 * np.cos(end[0]) * end[1],
+                0.7 * np.sin(end[0]) * end[1],
+                end[2],
+            ],
+            abs=3e-5,
+        )
     assert gap[True] < 1e-14 and gap[False] > 1e-10  # without, it drifts
 
 
@@ -241,4 +321,7 @@ def test_projection_costs_nothing_where_there_is_none():
 
 def test_a_loop_projects_its_plant_alone():
     loop = ClosedLoop(Pendulum(), Integrating())
-    assert loop.project(0.0, [0.5, -0.5, 0.2, -0.1, 7.3]) == [*Pendulum().project(0.0, [0.5, -0.5, 0.2, -0.1]), 7.3]
+    assert loop.project(0.0, [0.5, -0.5, 0.2, -0.1, 7.3]) == [
+        *Pendulum().project(0.0, [0.5, -0.5, 0.2, -0.1]),
+        7.3,
+    ]

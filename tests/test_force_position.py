@@ -12,7 +12,17 @@ from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
 from plants.components.circuit import ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed
 from plants.four_bar import FourBar
-from workbench import ClosedLoop, Delayed, Filtered, Hold, Sampled, Scenario, Waypoints, simulate, verify
+from workbench import (
+    ClosedLoop,
+    Delayed,
+    Filtered,
+    Hold,
+    Sampled,
+    Scenario,
+    Waypoints,
+    simulate,
+    verify,
+)
 from workbench.verification import claims as C
 from workbench.verification.claims import Identity
 from workbench.verification.disturbed import settled_storage, walking
@@ -22,15 +32,31 @@ from workbench.verification.ledger_claims import check_identity
 from workbench.verification.run import Run
 
 COMMON = {"F_c": 190.0, "F_s": 310.0, "v_s": 6e-3, "b": 340.0}
-FRICTION = (BrownMcPhee(**COMMON), BengisuAkay(**COMMON, ξ=170.0), LuGre(**COMMON, σ_0=5e6, σ_1=1.7e4),
-            ModifiedLuGre(**COMMON, σ_0=5e6, σ_1=1.7e4, v_b=0.025))
+FRICTION = (
+    BrownMcPhee(**COMMON),
+    BengisuAkay(**COMMON, ξ=170.0),
+    LuGre(**COMMON, σ_0=5e6, σ_1=1.7e4),
+    ModifiedLuGre(**COMMON, σ_0=5e6, σ_1=1.7e4, v_b=0.025),
+)
 
 
 def machine(rng, branch="above", **circuit):
     """A four-bar like no other that closes over a wide range of crank angles."""
-    return FourBar(L_0=9.0 + rng.uniform(), L_1=1.8 + 0.4 * rng.uniform(), L_2=7.5 + rng.uniform(), L_3=5.2 + 0.5 * rng.uniform(),
-                   m_1=15.0 + 5 * rng.uniform(), m_2=50.0 + 20 * rng.uniform(), m_3=35.0 + 10 * rng.uniform(), g=9.7, x_F=1.05,
-                   x_G=0.97, z_10=1.0, branch=branch, circuit=ThrottledCircuit(s_0=1.75, l_20=0.45, l_30=0.55, **circuit))
+    return FourBar(
+        L_0=9.0 + rng.uniform(),
+        L_1=1.8 + 0.4 * rng.uniform(),
+        L_2=7.5 + rng.uniform(),
+        L_3=5.2 + 0.5 * rng.uniform(),
+        m_1=15.0 + 5 * rng.uniform(),
+        m_2=50.0 + 20 * rng.uniform(),
+        m_3=35.0 + 10 * rng.uniform(),
+        g=9.7,
+        x_F=1.05,
+        x_G=0.97,
+        z_10=1.0,
+        branch=branch,
+        circuit=ThrottledCircuit(s_0=1.75, l_20=0.45, l_30=0.55, **circuit),
+    )
 
 
 def path(plant, angle, leg=1.5):
@@ -60,7 +86,9 @@ def test_bars_in_balance_need_the_force_of_the_minimal_coordinate(branch):
         _, A = motion(plant, z_1, pose, ż_1, ż_1, z̈_1)
         M, slope = plant.inertia(z_1, pose)
         expected = (M * z̈_1 + slope * ż_1**2 + plant.weight(z_1, pose)) / plant.lever(z_1)
-        assert balance(plant, z_1, made, pose, A).f_c == pytest.approx(expected, rel=1e-11, abs=1e-8)
+        assert balance(plant, z_1, made, pose, A).f_c == pytest.approx(
+            expected, rel=1e-11, abs=1e-8
+        )
 
 
 def test_twists_are_the_rates_of_the_centres():
@@ -71,11 +99,19 @@ def test_twists_are_the_rates_of_the_centres():
         pose = plant.pose(z_1)
         e = lambda a: np.array([np.cos(a), np.sin(a)])
         B, C = plant.L_1 * e(z_1), plant.L_1 * e(z_1) + plant.L_2 * e(pose.a_2)
-        return np.array([[*(0.5 * B), z_1], [*(0.5 * (B + C)), pose.a_2], [*(C + 0.5 * plant.L_3 * e(pose.a_3)), pose.a_3]])
+        return np.array(
+            [
+                [*(0.5 * B), z_1],
+                [*(0.5 * (B + C)), pose.a_2],
+                [*(C + 0.5 * plant.L_3 * e(pose.a_3)), pose.a_3],
+            ]
+        )
 
     V, A = motion(plant, 1.1, plant.pose(1.1), ω, ω, α)
     np.testing.assert_allclose(V, (centres(h) - centres(-h)) / (2 * h), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(A, (centres(h) - 2 * centres(0) + centres(-h)) / h**2, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        A, (centres(h) - 2 * centres(0) + centres(-h)) / h**2, rtol=0, atol=1e-6
+    )
 
 
 def test_pins_hold_the_bars_by_equilibrium_of_each():
@@ -88,9 +124,13 @@ def test_pins_hold_the_bars_by_equilibrium_of_each():
     f_B, f_C = np.array(found.f_B), np.array(found.f_C)
     np.testing.assert_allclose(f_B - f_C, found.nets[1][:2], rtol=1e-12, atol=1e-9)
     cross = lambda a, b: a[0] * b[1] - a[1] * b[0]
-    assert cross(made[1].near, f_B) - cross(made[1].far, f_C) == pytest.approx(found.nets[1][2], rel=1e-9, abs=1e-9)
+    assert cross(made[1].near, f_B) - cross(made[1].far, f_C) == pytest.approx(
+        found.nets[1][2], rel=1e-9, abs=1e-9
+    )
     f_E = np.array(found.nets[2][:2]) - f_C
-    assert cross(made[2].near, f_C) + cross(made[2].far, f_E) == pytest.approx(found.nets[2][2], rel=1e-9, abs=1e-9)
+    assert cross(made[2].near, f_C) + cross(made[2].far, f_E) == pytest.approx(
+        found.nets[2][2], rel=1e-9, abs=1e-9
+    )
 
 
 # ---- the valve's inverse ----------------------------------------------------------------------------------------------
@@ -106,8 +146,14 @@ def test_inverse_opens_what_passes():
 def test_what_passes_is_what_the_circuit_settles_at(U):
     """The small volume between valve and throttle left to itself, by SciPy, at fixed p_2 and p_3."""
     c, s, p_2, p_3 = ThrottledCircuit(d_t=2.5e-3), 1.7, 2.1e6, 3.3e6
-    settled = solve_ivp(lambda t, p: [c.rates([p[0], p_2, p_3, U], s, 0.0, [U])[0]], (0, 1), [p_2], method="LSODA",
-                        rtol=1e-10, atol=1e-3).y[0, -1]
+    settled = solve_ivp(
+        lambda t, p: [c.rates([p[0], p_2, p_3, U], s, 0.0, [U])[0]],
+        (0, 1),
+        [p_2],
+        method="LSODA",
+        rtol=1e-10,
+        atol=1e-3,
+    ).y[0, -1]
     x = [settled, p_2, p_3, U]
     rates, (_, K_2, K_3) = c.rates(x, s, 0.03, [U]), c.compliances(s)
     ḟ_p = c.A_2 * rates[1] - c.A_3 * rates[2]
@@ -128,8 +174,10 @@ def random_states(loop, rng, n=12):
         x[5] = rng.uniform(-9, 9)
         for i, s in enumerate(p.states[6:], 6):
             x[i] = rng.uniform(-4e-5, 4e-5) if s.unit == "m" else rng.uniform(0.0, 0.3)
-        x[len(p.states):] += rng.normal(size=len(x) - len(p.states)) * [1e-5 if s.unit == "m" else 0.1 if s.unit == "1" else 1.0
-                                                                       for s in loop.states[len(p.states):]]
+        x[len(p.states) :] += rng.normal(size=len(x) - len(p.states)) * [
+            1e-5 if s.unit == "m" else 0.1 if s.unit == "1" else 1.0
+            for s in loop.states[len(p.states) :]
+        ]
         rows.append(x)
     w = np.array([[p.z_10, 0.0, 0.0, 0.0]] * n) + rng.normal(size=(n, 4)) * [0.05, 0.2, 0.5, 2.0]
     return np.array(rows), w
@@ -141,7 +189,9 @@ def test_identity_and_cuts_at_random_states(friction, derivative):
     rng = np.random.default_rng(7)
     plant = machine(rng, friction=friction)
     known = replace(plant, m_2=1.1 * plant.m_2, circuit=replace(plant.circuit, B_oil=1.3e9))
-    loop = ClosedLoop(plant, ForcePosition(known, λ=6.0, κ=9.0, k_x=5e-3, βk_f=50.0, derivative=derivative))
+    loop = ClosedLoop(
+        plant, ForcePosition(known, λ=6.0, κ=9.0, k_x=5e-3, βk_f=50.0, derivative=derivative)
+    )
     x, w = random_states(loop, rng)
     b = LedgerFunction(loop, tuple(s.name for s in loop.inputs))(loop, np.zeros(len(x)), x, w)
     assert np.abs(b.residual()).max() < 1e-12
@@ -155,7 +205,12 @@ def test_identity_and_cuts_at_random_states(friction, derivative):
 
 def test_identity_through_delay_filter_and_hold():
     plant = machine(np.random.default_rng(8))
-    run = run_of(plant, around=Delayed(Sampled(Filtered(ForcePosition(plant), 300.0, signals=("p_2", "p_3")), 1e-3), 0.6e-3))
+    run = run_of(
+        plant,
+        around=Delayed(
+            Sampled(Filtered(ForcePosition(plant), 300.0, signals=("p_2", "p_3")), 1e-3), 0.6e-3
+        ),
+    )
     assert run.log.status.completed
     assert np.abs(run.balance.residual()).max() < 1e-12
     assert np.abs(run.balance.perturbation()["measurement"]).max() > 1e-9
@@ -164,7 +219,9 @@ def test_identity_through_delay_filter_and_hold():
 def test_a_dropped_term_of_the_plant_shows_at_the_cylinder(monkeypatch):
     plant = machine(np.random.default_rng(9))
     honest = FourBar.inertia
-    monkeypatch.setattr(FourBar, "inertia", lambda self, z_1, pose: (honest(self, z_1, pose)[0], 0.0 * z_1))
+    monkeypatch.setattr(
+        FourBar, "inertia", lambda self, z_1, pose: (honest(self, z_1, pose)[0], 0.0 * z_1)
+    )
     loop = ClosedLoop(plant, ForcePosition(plant, κ=9.5))
     x, w = random_states(loop, np.random.default_rng(10))
     b = LedgerFunction(loop, tuple(s.name for s in loop.inputs))(loop, np.zeros(len(x)), x, w)
@@ -199,7 +256,10 @@ def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
     plant = machine(np.random.default_rng(13))
     assert check_identity(Identity(), run_of(plant, ForcePosition(plant, κ=9.7))).holds
     monkeypatch.setattr(ForcePosition, "fed_back", flipped)
-    found = check_identity(Identity(), run_of(replace(plant, name="flipped"), ForcePosition(plant, κ=9.7, derivative="desired")))
+    found = check_identity(
+        Identity(),
+        run_of(replace(plant, name="flipped"), ForcePosition(plant, κ=9.7, derivative="desired")),
+    )
     assert found.holds is False and "dissipates less than nothing" in found.worst
 
 
@@ -229,7 +289,10 @@ def test_too_slow_a_valve_or_too_long_a_sample_is_seen():
     eager = ForcePosition(plant, λ=20.0, κ=40.0, βk_f=200.0)
     left = lambda run: run.balance.finite().total[-100:].max()
     assert left(run_of(plant)) < 1e-8 and left(run_of(plant, eager)) < 1e-8
-    assert left(run_of(replace(plant, circuit=replace(plant.circuit, τ=0.4)), ForcePosition(plant))) > 1.0
+    assert (
+        left(run_of(replace(plant, circuit=replace(plant.circuit, τ=0.4)), ForcePosition(plant)))
+        > 1.0
+    )
     assert left(run_of(plant, eager, T_s=10e-3)) > 1.0
 
 
@@ -239,11 +302,21 @@ def test_tolerances_are_sized_by_how_far_the_path_goes_and_not_by_where_it_is():
     loop = loop_of(plant)
 
     def asked(reference, **options):
-        return {type(c): c for c in default_claims(loop, Scenario(reference=reference, duration=4.0, **options))}
+        return {
+            type(c): c
+            for c in default_claims(loop, Scenario(reference=reference, duration=4.0, **options))
+        }
+
     there = plant.z_10 + 0.05
-    for points in (("start", (there,), "start"), ((there,), (plant.z_10,)), ((plant.z_10 - 0.02,), (plant.z_10 + 0.03,))):
+    for points in (
+        ("start", (there,), "start"),
+        ((there,), (plant.z_10,)),
+        ((plant.z_10 - 0.02,), (plant.z_10 + 0.03,)),
+    ):
         claims = asked(Waypoints("output", points, 1.0))
-        assert claims[C.Tracking].error == pytest.approx(0.005) and claims[C.Settled].floor == pytest.approx(5e-5)
+        assert claims[C.Tracking].error == pytest.approx(0.005) and claims[
+            C.Settled
+        ].floor == pytest.approx(5e-5)
     assert asked(Hold("joint", (1.1,)), start=(1.2,))[C.Tracking].error == pytest.approx(0.01)
     assert asked(Hold("joint", "start"))[C.Tracking] == asked(None)[C.Tracking]  # nothing to go by
 
@@ -255,7 +328,12 @@ def test_a_bound_is_not_set_while_the_machine_rests():
     (seen,) = verify(loop, scenario, [C.PracticalStability(runs=2, settle=1.2)])
     nominal = Run(loop, scenario, simulate(loop, scenario))
     at_rest = settled_storage(nominal, 1.2)[0]
-    assert seen.holds is True and at_rest < 0.1 * seen.data["largest"] < seen.data["bound"] == 10 * seen.data["nominal"]
+    assert (
+        seen.holds is True
+        and at_rest < 0.1 * seen.data["largest"] < seen.data["bound"] == 10 * seen.data["nominal"]
+    )
     assert walking(nominal, 0.5) is nominal
-    (stated,) = verify(loop, scenario, [C.PracticalStability(runs=2, settle=1.2, bound=10 * at_rest)])
+    (stated,) = verify(
+        loop, scenario, [C.PracticalStability(runs=2, settle=1.2, bound=10 * at_rest)]
+    )
     assert stated.holds is False

@@ -13,7 +13,9 @@ from test_friction import DYNAMIC, EVERY, LAWS, STATIC, dynamic, every, memories
 from plants.components.friction import CoulombViscous, LuGre, ModifiedLuGre
 
 LUGRE, FILM = (next(law for law in LAWS if isinstance(law, cls)) for cls in (LuGre, ModifiedLuGre))
-films = pytest.mark.parametrize("law", [law for law in DYNAMIC if isinstance(law, ModifiedLuGre)], ids=name)
+films = pytest.mark.parametrize(
+    "law", [law for law in DYNAMIC if isinstance(law, ModifiedLuGre)], ids=name
+)
 
 
 def grip(law, v):
@@ -42,7 +44,11 @@ def test_bristles_that_are_damped_too_much_give_power():
     law = replace(LUGRE, σ_1=1e5)
     edge = brentq(lambda v: v - 4 * (law.σ_1 + law.b) * grip(law, v) / law.σ_1**2, 1e-6, 10)
     ridge = lambda v: [law.σ_1 * v / (2 * law.σ_0)]
-    assert law.loss(0.999 * edge, ridge(0.999 * edge)) > 0 > law.loss(1.001 * edge, ridge(1.001 * edge))
+    assert (
+        law.loss(0.999 * edge, ridge(0.999 * edge))
+        > 0
+        > law.loss(1.001 * edge, ridge(1.001 * edge))
+    )
 
 
 @dynamic
@@ -53,13 +59,29 @@ def test_friction_dissipates_over_a_cycle(law):
 
     def work(law):
         m = len(law.states(""))
-        run = solve_ivp(lambda t, z: law.rate(speed(t), z), (0, 2 * pi), [0.0] * m, method="LSODA", rtol=1e-8,
-                        atol=1e-11, dense_output=True)
-        return quad(lambda t: law.force(speed(t), list(run.sol(t))) * speed(t), pi, 2 * pi, limit=400, epsabs=1e-6,
-                    epsrel=1e-6)[0]
+        run = solve_ivp(
+            lambda t, z: law.rate(speed(t), z),
+            (0, 2 * pi),
+            [0.0] * m,
+            method="LSODA",
+            rtol=1e-8,
+            atol=1e-11,
+            dense_output=True,
+        )
+        return quad(
+            lambda t: law.force(speed(t), list(run.sol(t))) * speed(t),
+            pi,
+            2 * pi,
+            limit=400,
+            epsabs=1e-6,
+            epsrel=1e-6,
+        )[0]
+
     assert work(law) > 4 * law.F_c * X
     if law is LUGRE:
-        assert work(replace(law, F_s=1900.0, b=0.0, σ_1=0.0, v_s=0.5)) == pytest.approx(4 * law.F_c * X, rel=0.02)
+        assert work(replace(law, F_s=1900.0, b=0.0, σ_1=0.0, v_s=0.5)) == pytest.approx(
+            4 * law.F_c * X, rel=0.02
+        )
 
 
 # ---- the ledger -----------------------------------------------------------------------------------------------------
@@ -81,8 +103,12 @@ def test_part_is_the_ledger_entry(law):
     f_fr, rates = law.observer(v, v_r, ẑ)
     W = law.storage(ẑ, z)
     Wdot = ca.jtimes(W, s, ca.vertcat(*law.rate(v, z), *rates))
-    entry = ca.Function("e", [v, v_r, s], [-(v_r - v) * (f_fr - law.force(v, z)) + Wdot, ca.gradient(W, s)])
-    for (v0, r0), z0, h0 in zip(rng.normal(size=(50, 2)) * 0.2, memories(law, rng, 50), memories(law, rng, 50)):
+    entry = ca.Function(
+        "e", [v, v_r, s], [-(v_r - v) * (f_fr - law.force(v, z)) + Wdot, ca.gradient(W, s)]
+    )
+    for (v0, r0), z0, h0 in zip(
+        rng.normal(size=(50, 2)) * 0.2, memories(law, rng, 50), memories(law, rng, 50)
+    ):
         part, gradient = entry(v0, r0, [*z0, *h0])
         scale = law.F_s * (abs(v0) + abs(r0)) * 1e3
         assert law.part(v0, r0, z0, h0) == pytest.approx(float(part), abs=1e-12 * scale)
@@ -161,9 +187,11 @@ def test_films_forget_their_difference(law):
     """|ĥ − h| falls at least as exp(−t/τ) with the slowest time constant, whatever the speed does."""
     rng = np.random.default_rng(13)
     slowest = max(law.τ_hp, law.τ_hn, law.τ_h0)
-    for v, (z, h), (_, ĥ) in zip(rng.normal(size=300) * 0.05, memories(law, rng, 300), memories(law, rng, 300)):
+    for v, (z, h), (_, ĥ) in zip(
+        rng.normal(size=300) * 0.05, memories(law, rng, 300), memories(law, rng, 300)
+    ):
         closing = (law.film(v, [z, ĥ])[0] - law.film(v, [z, h])[0]) * (ĥ - h)
-        assert closing <= -(ĥ - h) ** 2 / slowest * (1 - 1e-12)
+        assert closing <= -((ĥ - h) ** 2) / slowest * (1 - 1e-12)
 
 
 @films
@@ -197,7 +225,9 @@ def test_after_is_exact_sliding_at_constant_speed(law):
     for v, z in zip(rng.normal(size=20) * 0.02, memories(law, rng, 20)):
         rates, T = law.rate(v, z), float(rng.uniform(1e-4, 0.02))
         g = law.grip(v, z)
-        exact = g / law.σ_0 * np.sign(v) + (z[0] - g / law.σ_0 * np.sign(v)) * exp(-law.σ_0 * abs(v) / g * T)
+        exact = g / law.σ_0 * np.sign(v) + (z[0] - g / law.σ_0 * np.sign(v)) * exp(
+            -law.σ_0 * abs(v) / g * T
+        )
         at = law.after(T, v, z, rates)
         assert at[0] == pytest.approx(exact, rel=1e-11, abs=1e-15)
         if len(z) > 1:
@@ -215,8 +245,15 @@ def test_pre_sliding_is_a_spring_of_stiffness_sigma_0(law):
     push = lambda t: pull * np.sin(pi * t / T) ** 2
     # Massless: 0 = push − f_f(v, z) for v, by the law's own text.
     speed = lambda t, z: brentq(lambda v: law.force(v, list(z)) - push(t), -1e-3, 1e-3, xtol=1e-18)
-    run = solve_ivp(lambda t, s: [speed(t, s[1:]), *law.rate(speed(t, s[1:]), list(s[1:]))], (0, T),
-                    [0.0] * (1 + len(law.states(""))), method="LSODA", rtol=1e-9, atol=1e-15, t_eval=[0.0, T / 2, T])
+    run = solve_ivp(
+        lambda t, s: [speed(t, s[1:]), *law.rate(speed(t, s[1:]), list(s[1:]))],
+        (0, T),
+        [0.0] * (1 + len(law.states(""))),
+        method="LSODA",
+        rtol=1e-9,
+        atol=1e-15,
+        t_eval=[0.0, T / 2, T],
+    )
     out, back = run.y[0, 1], run.y[0, 2]
     assert out == pytest.approx(pull / law.σ_0, rel=5e-3) and abs(back) < 0.02 * out
 
@@ -232,7 +269,11 @@ def test_friction_lags_and_breakaway_grows_with_dwell(law):
     falling = law.force(v0, [bristle(v0, h + 0.2), h + 0.2])
     assert rising > law.steady(v0) > falling
     rested = lambda t: law.after(t, 0.0, [0.0, h], law.rate(0.0, [0.0, h]))[1]
-    assert law.grip(0.0, [0.0, rested(30.0)]) > law.grip(0.0, [0.0, rested(1.0)]) > law.grip(0.0, [0.0, h])
+    assert (
+        law.grip(0.0, [0.0, rested(30.0)])
+        > law.grip(0.0, [0.0, rested(1.0)])
+        > law.grip(0.0, [0.0, h])
+    )
     assert rested(law.τ_h0) == pytest.approx(h * exp(-1))
 
 
@@ -240,8 +281,12 @@ def test_bristles_by_an_independent_integrator():
     """Sliding from rest with σ_0, F_c = F_s: z = F_c/σ_0 tanh-free closed form 1 − e^{−σ_0 x/F_c}, for any v(t) > 0."""
     law = replace(LUGRE, F_s=LUGRE.F_c)
     x = lambda t: 2e-3 * t * t
-    run = solve_ivp(lambda t, z: law.rate(4e-3 * t, z), (0, 1.0), [0.0], rtol=1e-11, atol=1e-16, method="DOP853")
-    assert run.y[0, -1] == pytest.approx(law.F_c / law.σ_0 * (1 - exp(-law.σ_0 * x(1.0) / law.F_c)), rel=1e-8)
+    run = solve_ivp(
+        lambda t, z: law.rate(4e-3 * t, z), (0, 1.0), [0.0], rtol=1e-11, atol=1e-16, method="DOP853"
+    )
+    assert run.y[0, -1] == pytest.approx(
+        law.F_c / law.σ_0 * (1 - exp(-law.σ_0 * x(1.0) / law.F_c)), rel=1e-8
+    )
 
 
 def test_exponents_and_steepest_falls():
@@ -253,8 +298,25 @@ def test_exponents_and_steepest_falls():
 
 
 def test_every_law_has_the_whole_protocol():
-    members = ("states", "force", "rate", "steady", "slope", "monotone", "stored", "loss", "guards", "stiff", "observer",
-               "after", "storage", "strain", "part", "power_limit", "domain")
+    members = (
+        "states",
+        "force",
+        "rate",
+        "steady",
+        "slope",
+        "monotone",
+        "stored",
+        "loss",
+        "guards",
+        "stiff",
+        "observer",
+        "after",
+        "storage",
+        "strain",
+        "part",
+        "power_limit",
+        "domain",
+    )
     for law in EVERY:
         assert all(callable(getattr(law, member)) for member in members)
         assert set(law.stiff("7")) <= {s.name for s in law.states("7")}

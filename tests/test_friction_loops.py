@@ -9,7 +9,15 @@ from ledger_cases import CRANE, LUGRE, PATH, continuous, every, ledger_at_random
 from test_friction import LAWS, name
 
 from controllers.vdc import VDC
-from plants import IEHA, BengisuAkay, BrownMcPhee, CoulombViscous, Frictionless, LuGre, ModifiedLuGre
+from plants import (
+    IEHA,
+    BengisuAkay,
+    BrownMcPhee,
+    CoulombViscous,
+    Frictionless,
+    LuGre,
+    ModifiedLuGre,
+)
 from plants.ieha_energy import NAMES
 from workbench import ClosedLoop, InputError, Sampled, Scenario, calculus, native, simulate
 from workbench.calculus import directional
@@ -21,8 +29,19 @@ from workbench.verification.hypotheses import check_hypotheses, rate_left
 from workbench.verification.ledger_claims import check_identity
 from workbench.verification.run import run
 
-FILM = ModifiedLuGre(F_c=2900.0, F_s=4300.0, v_s=0.031, b=2100.0, σ_0=0.9e7, σ_1=3.8e4, v_b=0.09, τ_hp=0.07, τ_hn=0.6, τ_h0=9.0,
-                     width=2e-4)
+FILM = ModifiedLuGre(
+    F_c=2900.0,
+    F_s=4300.0,
+    v_s=0.031,
+    b=2100.0,
+    σ_0=0.9e7,
+    σ_1=3.8e4,
+    v_b=0.09,
+    τ_hp=0.07,
+    τ_hn=0.6,
+    τ_h0=9.0,
+    width=2e-4,
+)
 FILMY = every(CRANE, friction=FILM)
 SHORT = Scenario(reference=PATH, duration=0.4)
 TOLERANCE = C.Identity().tolerance
@@ -32,11 +51,14 @@ LOOPS = {
     "film, the model without": sampled(FILMY, VDC(model=every(CRANE, friction=LUGRE))),
     "film in the model only": sampled(every(CRANE, friction=LUGRE), VDC(model=FILMY)),
     "film, the model Coulomb": sampled(FILMY, VDC(model=CRANE)),
-    "film, another in the model": sampled(FILMY, VDC(model=every(CRANE, friction=replace(FILM, τ_hp=0.2, F_s=5000.0)))),
+    "film, another in the model": sampled(
+        FILMY, VDC(model=every(CRANE, friction=replace(FILM, τ_hp=0.2, F_s=5000.0)))
+    ),
     "film, dirty derivative": sampled(FILMY, derivative="dirty"),
     "Bengisu–Akay": sampled(every(CRANE, friction=BengisuAkay())),
-    "Brown–McPhee, Bengisu–Akay in the model": sampled(every(CRANE, friction=BrownMcPhee()),
-                                                       VDC(model=every(CRANE, friction=BengisuAkay()))),
+    "Brown–McPhee, Bengisu–Akay in the model": sampled(
+        every(CRANE, friction=BrownMcPhee()), VDC(model=every(CRANE, friction=BengisuAkay()))
+    ),
     "LuGre of exponent 1.5": sampled(every(CRANE, friction=replace(LUGRE, n=1.5))),
 }
 
@@ -50,7 +72,9 @@ def interpreted(monkeypatch):
 @pytest.mark.parametrize("what", LOOPS)
 def test_the_identity_holds_whatever_rubs(interpreted, what):
     b = ledger_at_random(LOOPS[what])
-    assert np.isfinite(b.vdot).all() and np.abs(b.residual()).max() <= TOLERANCE and (b.v >= 0).all()
+    assert (
+        np.isfinite(b.vdot).all() and np.abs(b.residual()).max() <= TOLERANCE and (b.v >= 0).all()
+    )
 
 
 def ran(loop, **changes):
@@ -58,21 +82,36 @@ def ran(loop, **changes):
 
 
 def friction_words(r):
-    return {a["text"]: (a["holds"], a["worst"]) for a in check_hypotheses(C.Hypotheses(), r).data["assumptions"]
-            if a["text"].startswith("friction of cylinder")}
+    return {
+        a["text"]: (a["holds"], a["worst"])
+        for a in check_hypotheses(C.Hypotheses(), r).data["assumptions"]
+        if a["text"].startswith("friction of cylinder")
+    }
 
 
-@pytest.mark.parametrize("law, holds", [(CoulombViscous(), True), (BengisuAkay(), False), (BrownMcPhee(), False),
-                                        (BrownMcPhee(b=60000.0), True), (BengisuAkay(b=60000.0), True), (LUGRE, True),
-                                        (FILM, True), (replace(FILM, σ_1=9e5), False)],
-                         ids=lambda v: type(v).__name__ if not isinstance(v, bool) else str(v))
+@pytest.mark.parametrize(
+    "law, holds",
+    [
+        (CoulombViscous(), True),
+        (BengisuAkay(), False),
+        (BrownMcPhee(), False),
+        (BrownMcPhee(b=60000.0), True),
+        (BengisuAkay(b=60000.0), True),
+        (LUGRE, True),
+        (FILM, True),
+        (replace(FILM, σ_1=9e5), False),
+    ],
+    ids=lambda v: type(v).__name__ if not isinstance(v, bool) else str(v),
+)
 def test_each_law_is_judged_for_what_it_is(law, holds):
     r = ran(continuous(every(CRANE, friction=law)), offset={"q_1": 0.01})
     assert {a[0] for a in friction_words(r).values()} == {holds}
     left = rate_left(r)
     assert left == 0.0 if holds is False and law.states("") else left > 0
     assert check_identity(C.Identity(), r).holds is True
-    worst = max(d.max() for (_, _, term), d in r.balance.perturbations.items() if term == "friction")
+    worst = max(
+        d.max() for (_, _, term), d in r.balance.perturbations.items() if term == "friction"
+    )
     if holds:
         assert worst <= 1e-12 * r.balance.scale.max()
 
@@ -86,12 +125,21 @@ def test_what_is_not_proved_is_open_not_broken():
     assert None in {a[0] for a in friction_words(r).values()} and rate_left(r) == 0.0
     told = ran(continuous(FILMY, VDC(model=every(CRANE, friction=replace(FILM, F_s=4000.0)))))
     # Its friction term is positive on this run: what was open is contradicted by what is measured.
-    assert all(holds is False and "F_s = 4000" in words and "friction of actuator" in words
-               for holds, words in friction_words(told).values())
+    assert all(
+        holds is False and "F_s = 4000" in words and "friction of actuator" in words
+        for holds, words in friction_words(told).values()
+    )
     other = ran(continuous(FILMY, VDC(model=every(CRANE, friction=LUGRE))))
-    assert all(holds is False and "has LuGre" in words for holds, words in friction_words(other).values())
+    assert all(
+        holds is False and "has LuGre" in words for holds, words in friction_words(other).values()
+    )
     bent = ran(continuous(FILMY), offset={"z_1": 8e-4}, duration=0.05)
-    assert friction_words(bent)["friction of cylinder 1 (ModifiedLuGre) passive with its own storage"][0] is None
+    assert (
+        friction_words(bent)["friction of cylinder 1 (ModifiedLuGre) passive with its own storage"][
+            0
+        ]
+        is None
+    )
 
 
 def test_a_film_observed_wrongly_still_takes_power_only():
@@ -116,15 +164,21 @@ def test_viscous_friction_is_the_same_by_either_name():
     rng = np.random.default_rng(3)
     for _ in range(5):
         x, u = plant_state(rng, own), plant_inputs(rng, own)
-        np.testing.assert_allclose(on_floats(own, lambda o, *a: o.rhs(0.0, *a), x, u),
-                                   on_floats(other, lambda o, *a: o.rhs(0.0, *a), x, u), rtol=1e-12)
+        np.testing.assert_allclose(
+            on_floats(own, lambda o, *a: o.rhs(0.0, *a), x, u),
+            on_floats(other, lambda o, *a: o.rhs(0.0, *a), x, u),
+            rtol=1e-12,
+        )
     assert names(own.states) == names(other.states) and "f_f" not in names(own.monitors)
     assert on_floats(IEHA(), lambda o, *a: o.rhs(0.0, *a), x, u)[6] == pytest.approx(
-        on_floats(IEHA(friction=Frictionless()), lambda o, *a: o.rhs(0.0, *a), x, u)[6])
+        on_floats(IEHA(friction=Frictionless()), lambda o, *a: o.rhs(0.0, *a), x, u)[6]
+    )
 
 
 @pytest.mark.parametrize("detail", ["averaged", "full"])
-@pytest.mark.parametrize("law", [law for law in LAWS if not isinstance(law, Frictionless)], ids=name)
+@pytest.mark.parametrize(
+    "law", [law for law in LAWS if not isinstance(law, Frictionless)], ids=name
+)
 def test_powers_of_the_actuator_change_its_energy(law, detail):
     plant, rng = IEHA(friction=law, detail=detail), np.random.default_rng(8)
     m, n = len(law.states("")), len(plant.states)
@@ -134,16 +188,27 @@ def test_powers_of_the_actuator_change_its_energy(law, detail):
     (change,) = directional(lambda s: [plant.stored(0.0, s, u)], x, plant.rhs(0.0, x, u)[:n])
     powers = dict(zip(plant.power_names, map(float, plant.powers(0.0, x, u))))
     if detail == "averaged":
-        assert change == pytest.approx(sum(powers.values()), abs=1e-9 * sum(map(abs, powers.values())))
-    f = law.force(x[6], x[n - m:])
-    assert powers["friction"] == pytest.approx(-plant.b_e * x[1] ** 2 - plant.b_v * x[6] ** 2 - f * x[6], rel=1e-12)
+        assert change == pytest.approx(
+            sum(powers.values()), abs=1e-9 * sum(map(abs, powers.values()))
+        )
+    f = law.force(x[6], x[n - m :])
+    assert powers["friction"] == pytest.approx(
+        -plant.b_e * x[1] ** 2 - plant.b_v * x[6] ** 2 - f * x[6], rel=1e-12
+    )
     assert "friction" in NAMES and plant.monitor(0.0, x, u)[-1] == pytest.approx(f)
 
 
 def test_an_actuator_sticks_until_it_breaks_away():
     """Below breakaway the load creeps by bristles only; above it slides."""
-    plant = IEHA(friction=LuGre(F_c=60.0, F_s=90.0, v_s=2e-3, b=0.0, σ_0=1e6, σ_1=2e3), K_in=1e-11, K_ex=1e-11)
-    moved = {F: simulate(plant, Scenario(duration=0.3, disturbances={"F_ext": F})).array("Y")[-1] for F in (-60.0, -140.0)}
+    plant = IEHA(
+        friction=LuGre(F_c=60.0, F_s=90.0, v_s=2e-3, b=0.0, σ_0=1e6, σ_1=2e3),
+        K_in=1e-11,
+        K_ex=1e-11,
+    )
+    moved = {
+        F: simulate(plant, Scenario(duration=0.3, disturbances={"F_ext": F})).array("Y")[-1]
+        for F in (-60.0, -140.0)
+    }
     assert 60.0 / 1e6 < moved[-60.0] < 2e-4 and moved[-140.0] > 10 * moved[-60.0]
 
 
@@ -159,14 +224,22 @@ def test_laws_by_name_in_every_plant_with_a_cylinder(law):
 
 def test_wrong_numbers_are_refused_at_their_line():
     with pytest.raises(InputError) as why:
-        loads("plant:\n  machine: hiab-xs031\n  friction:\n    law: ModifiedLuGre\n    v_s: 30 mm/s\n    v_b: 10 mm/s\n")
-    assert why.value.line == 6 and why.value.key == "plant.friction.v_b" and "must not be below v_s" in why.value.message
+        loads(
+            "plant:\n  machine: hiab-xs031\n  friction:\n    law: ModifiedLuGre\n    v_s: 30 mm/s\n    v_b: 10 mm/s\n"
+        )
+    assert (
+        why.value.line == 6
+        and why.value.key == "plant.friction.v_b"
+        and "must not be below v_s" in why.value.message
+    )
     with pytest.raises(InputError, match="did you mean BrownMcPhee"):
         loads("plant: {machine: hiab-xs031, friction: {law: BrownMcphee}}")
 
 
 # ---- kinks ----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("law", [BengisuAkay(F_c=1000.0, F_s=9000.0, v_s=0.05, ξ=400.0, b=3000.0), LUGRE, FILM], ids=name)
+@pytest.mark.parametrize(
+    "law", [BengisuAkay(F_c=1000.0, F_s=9000.0, v_s=0.05, ξ=400.0, b=3000.0), LUGRE, FILM], ids=name
+)
 def test_steps_end_on_kinks(law, monkeypatch):
     """Where a parabola meets a decay, where bent bristles turn: the error of long steps falls fast; without guards it is
     larger by far."""

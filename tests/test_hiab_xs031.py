@@ -9,7 +9,9 @@ from ruamel.yaml import YAML
 
 from workbench.units import quantity
 
-CRANE = YAML(typ="safe").load((Path(__file__).parents[1] / "plants/parameters/hiab-xs031.yaml").read_text("utf-8"))
+CRANE = YAML(typ="safe").load(
+    (Path(__file__).parents[1] / "plants/parameters/hiab-xs031.yaml").read_text("utf-8")
+)
 
 
 def entries(node, path=""):
@@ -53,8 +55,10 @@ def turned(angle):
 
 def tool(θ1, θ2, x_t):
     """Tool centre point by multiplying out the file's frames."""
-    q = (-pi / 2 - atan2(374.261, 935) - atan2(45.757, 373.313) + θ1,
-         θ2 - atan2(139.50, 1132.19) - atan2(88.061, 296.198))
+    q = (
+        -pi / 2 - atan2(374.261, 935) - atan2(45.757, 373.313) + θ1,
+        θ2 - atan2(139.50, 1132.19) - atan2(88.061, 296.198),
+    )
     plant = CRANE["plant"]
     T = pose(plant["base"])
     for structure, q_j in zip(plant["structures"], q):
@@ -69,17 +73,26 @@ def tool(θ1, θ2, x_t):
 def published_tool(θ1, θ2, x):
     """Forward kinematics as the crane's authors print it (six digits)."""
     k = -0.00152855 - 0.000928646 * x
-    return (-0.189261 + (1.99949 + x) * cos(θ1 + θ2) + (-0.100002 + k * cos(θ2)) * sin(θ1)
-            + cos(θ1) * (1.59687 + k * sin(θ2)) - 0.152638 * sin(θ1 + θ2),
-            0.85 + sin(θ1) * (1.59687 + (1.99949 + x) * cos(θ2) + (-0.154167 - 0.000928646 * x) * sin(θ2))
-            + cos(θ1) * (0.100002 + (0.154167 + 0.000928646 * x) * cos(θ2) + (1.99949 + x) * sin(θ2)), -0.0092303)
+    return (
+        -0.189261
+        + (1.99949 + x) * cos(θ1 + θ2)
+        + (-0.100002 + k * cos(θ2)) * sin(θ1)
+        + cos(θ1) * (1.59687 + k * sin(θ2))
+        - 0.152638 * sin(θ1 + θ2),
+        0.85
+        + sin(θ1) * (1.59687 + (1.99949 + x) * cos(θ2) + (-0.154167 - 0.000928646 * x) * sin(θ2))
+        + cos(θ1) * (0.100002 + (0.154167 + 0.000928646 * x) * cos(θ2) + (1.99949 + x) * sin(θ2)),
+        -0.0092303,
+    )
 
 
 def test_the_cranes_tool_is_where_its_authors_put_it():
     rng = np.random.default_rng(11)
     for θ1, θ2, x_t in rng.uniform([-0.1, -1.6, 0.0], [1.5, -0.2, 1.1], (50, 3)):
         assert tool(θ1, θ2, x_t)[0] == pytest.approx(published_tool(θ1, θ2, x_t), abs=6e-6)
-    assert [*tool(radians(45), radians(-90), 0.5)[1], 0.5] == pytest.approx(CRANE["plant"]["pose"]["value"], rel=1e-12)
+    assert [*tool(radians(45), radians(-90), 0.5)[1], 0.5] == pytest.approx(
+        CRANE["plant"]["pose"]["value"], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("corner", [(2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5)])
@@ -96,7 +109,9 @@ def test_the_cranes_path_lies_within_its_strokes(corner):
     assert published_tool(θ1, θ2, 0.5)[:2] == pytest.approx(corner, abs=2e-5)
     for structure, q in zip(CRANE["plant"]["structures"], tool(θ1, θ2, 0.5)[1]):
         r = structure["revolute"]
-        L, L1, x0, s = (quantity(n["value"], "m") for n in (r["L"], r["L1"], r["x0"], r["cylinder"]["stroke"]))
+        L, L1, x0, s = (
+            quantity(n["value"], "m") for n in (r["L"], r["L1"], r["x0"], r["cylinder"]["stroke"])
+        )
         assert 0.05 < sqrt(L * L + L1 * L1 + 2 * L * L1 * cos(q)) - x0 < s - 0.05
         assert x0 + s < L + L1
 

@@ -12,15 +12,26 @@ from workbench.verification.judge import verify
 
 @pytest.mark.parametrize("T", [None, 0.05], ids=["continuous", "sampled"])
 @pytest.mark.parametrize("λ, holds", [(-0.7, True), (0.2, False)])
-@pytest.mark.parametrize("A, words", [(((-1.1, 0.0), (0.4, None)), "no measurement shows it"),
-                                      (((-1.1, 0.4), (0.0, None)), "no command moves it"),
-                                      (((-1.1, 0.0), (0.0, None)), "no command moves it and no measurement shows it")])
+@pytest.mark.parametrize(
+    "A, words",
+    [
+        (((-1.1, 0.0), (0.4, None)), "no measurement shows it"),
+        (((-1.1, 0.4), (0.0, None)), "no command moves it"),
+        (((-1.1, 0.0), (0.0, None)), "no command moves it and no measurement shows it"),
+    ],
+)
 def test_a_hidden_mode_is_named(T, λ, holds, A, words):
     rows = tuple(tuple(λ if v is None else v for v in row) for row in A)
     plant = Linear(rows, ((1.0,), (0.0,)), ((1.0, 0.0),), x0=(0.0, 0.0))
     law = Feedback(plant, ((0.5,),))
-    (v,) = verify(ClosedLoop(plant, law if T is None else Sampled(law, T)), Scenario(duration=0.2), [C.LinearStability()])
-    assert v.holds is holds and f"hidden mode: {words}: λ = {λ:.4g} 1/s" in v.worst and "x1" in v.worst
+    (v,) = verify(
+        ClosedLoop(plant, law if T is None else Sampled(law, T)),
+        Scenario(duration=0.2),
+        [C.LinearStability()],
+    )
+    assert (
+        v.holds is holds and f"hidden mode: {words}: λ = {λ:.4g} 1/s" in v.worst and "x1" in v.worst
+    )
 
 
 def test_what_is_seen_and_driven_is_not_hidden():

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from controllers import OpenLoop
-from plants import Arm, FourBar, LinearActuator, MeteredArms, MeteredCrane, MeteredTwin, ThrottledCircuit, machine
+from plants import (
+    Arm,
+    FourBar,
+    LinearActuator,
+    MeteredArms,
+    MeteredCrane,
+    MeteredTwin,
+    ThrottledCircuit,
+    machine,
+)
 from plants.load_sensing import LoadSensed
 from plants.multibody.drives import Force, SpringDamper, Torque
 from plants.multibody.mechanism import Mechanism
@@ -23,14 +32,22 @@ CRANE = machine("hiab-xs031").plant
 
 
 def asked(plant, end=0.02, start=None, disturbances=None):
-    loop, scenario = ClosedLoop(plant, OpenLoop(plant)), Scenario(end, start=start, disturbances=disturbances or {})
-    return check_holding(C.HoldsWeight(), Run(loop, scenario, simulate(loop, scenario, compiled=False)))
+    loop, scenario = (
+        ClosedLoop(plant, OpenLoop(plant)),
+        Scenario(end, start=start, disturbances=disturbances or {}),
+    )
+    return check_holding(
+        C.HoldsWeight(), Run(loop, scenario, simulate(loop, scenario, compiled=False))
+    )
 
 
 def pendulum(drive, start="0 deg", **options):
     """A bar of 40 kg and 1.6 m on a torque: 40 · 9.81 · 0.8 = 313.9 N m when level."""
-    return Mechanism((mechanisms.bar("arm", "ground", 1.6, 40.0, start=start),), actuators=(Actuator("m", drive, joint="arm"),),
-                     **options)
+    return Mechanism(
+        (mechanisms.bar("arm", "ground", 1.6, 40.0, start=start),),
+        actuators=(Actuator("m", drive, joint="arm"),),
+        **options,
+    )
 
 
 # ---- numbers by hand -----------------------------------------------------------------------------------------------------------
@@ -40,7 +57,9 @@ def test_a_torque_must_reach_the_weight():
     assert verdict.data["needs"]["actuator m"] == pytest.approx(40 * 9.81 * 0.8)
     weak = asked(pendulum(Torque(limit=310.0)))
     assert weak.holds is False and weak.margin == pytest.approx((310 - 313.92) / 620)
-    assert weak.worst.startswith("actuator m cannot hold: needs 314 N m at t = 0.00 s, can give -310 N m … 310 N m (its limit)")
+    assert weak.worst.startswith(
+        "actuator m cannot hold: needs 314 N m at t = 0.00 s, can give -310 N m … 310 N m (its limit)"
+    )
     assert asked(pendulum(Torque(limit=310.0), start="30 deg")).holds is True
     assert "actuators.m.drive" in weak.worst
 
@@ -60,10 +79,20 @@ def test_springs_help_and_several_drives_share():
     helped = replace(helped, actuators=(*helped.actuators, spring))
     assert asked(helped).data["needs"]["actuator m"] == pytest.approx(313.92 - 90.0)
     unequal = pendulum(Torque(limit=290.0))
-    unequal = replace(unequal, actuators=(*unequal.actuators, Actuator("n", Torque(limit=40.0), joint="arm")))
+    unequal = replace(
+        unequal, actuators=(*unequal.actuators, Actuator("n", Torque(limit=40.0), joint="arm"))
+    )
     verdict = asked(unequal)
     assert verdict.holds is True and sum(verdict.data["needs"].values()) == pytest.approx(313.92)
-    assert asked(replace(unequal, actuators=(unequal.actuators[0], Actuator("n", Torque(limit=20.0), joint="arm")))).holds is False
+    assert (
+        asked(
+            replace(
+                unequal,
+                actuators=(unequal.actuators[0], Actuator("n", Torque(limit=20.0), joint="arm")),
+            )
+        ).holds
+        is False
+    )
 
 
 def test_what_no_drive_feels_is_nobodys_to_hold():
@@ -75,7 +104,11 @@ def test_what_no_drive_feels_is_nobodys_to_hold():
 
 def test_a_cylinder_of_a_mechanism_is_that_of_the_four_bar():
     a, b = (at_start(p)[0] for p in (FourBar(), mechanisms.hydraulic("projected")))
-    assert a.needs == pytest.approx(-386.0, abs=0.1) and a.needs == pytest.approx(b.needs) and (a.low, a.high) == (b.low, b.high)
+    assert (
+        a.needs == pytest.approx(-386.0, abs=0.1)
+        and a.needs == pytest.approx(b.needs)
+        and (a.low, a.high) == (b.low, b.high)
+    )
     assert a.high == pytest.approx(np.pi / 4 * (0.08**2 * 7.6e6 - (0.08**2 - 0.035**2) * 0.1e6))
 
 
@@ -88,10 +121,16 @@ PAIRS = {
     "load sensing": (LoadSensed(CRANE), LoadSensed(HEAVY)),
     "metered crane": (MeteredCrane(CRANE), MeteredCrane(CRANE, pump=Pump(Q=100e-3 / 60, P_M=90e5))),
     "metered arms": (MeteredArms(), MeteredArms(pump=Pump(P_M=4e6))),
-    "metered arms, bleed": (MeteredArms(arms=(Arm(M=9000.0),)), MeteredArms(arms=(Arm(M=9000.0),), pump=Pump(Q=1e-3), u_b=0.3)),
+    "metered arms, bleed": (
+        MeteredArms(arms=(Arm(M=9000.0),)),
+        MeteredArms(arms=(Arm(M=9000.0),), pump=Pump(Q=1e-3), u_b=0.3),
+    ),
     "metered twin": (MeteredTwin(), MeteredTwin(of=MeteredArms(pump=Pump(P_M=4e6)))),
     "four-bar": (FourBar(), FourBar(circuit=ThrottledCircuit(p_P=0.2e6))),
-    "mechanism": (BARS, replace(BARS, actuators=(replace(BARS.actuators[0], drive=ThrottledCircuit(p_P=0.2e6)),))),
+    "mechanism": (
+        BARS,
+        replace(BARS, actuators=(replace(BARS.actuators[0], drive=ThrottledCircuit(p_P=0.2e6)),)),
+    ),
 }
 
 
@@ -103,13 +142,19 @@ def test_enough_holds_and_too_little_is_violated_with_numbers(plant, small):
     loop = ClosedLoop(small, OpenLoop(small))
     run = Run(loop, Scenario(0.01), simulate(loop, Scenario(0.01), compiled=False))
     verdict = check_holding(C.HoldsWeight(), run)
-    assert verdict.holds is False and "cannot hold: needs" in verdict.worst and "more from" in verdict.worst
+    assert (
+        verdict.holds is False
+        and "cannot hold: needs" in verdict.worst
+        and "more from" in verdict.worst
+    )
     assert C.HoldsWeight in [type(c) for c in default_claims(loop)]
 
 
 def test_a_load_at_the_tip_counts():
     calm = asked(MeteredArms())
-    assert calm.holds is True and asked(MeteredArms(), disturbances={"f_ey_1": -1.2e5}).holds is False
+    assert (
+        calm.holds is True and asked(MeteredArms(), disturbances={"f_ey_1": -1.2e5}).holds is False
+    )
 
 
 def test_asked_of_drives_without_a_limit_is_refused_and_not_asked_by_itself():
@@ -118,4 +163,7 @@ def test_asked_of_drives_without_a_limit_is_refused_and_not_asked_by_itself():
         assert C.HoldsWeight not in [type(c) for c in default_claims(loop)]
         with pytest.raises(InputError, match="knows no limit of its drives"):
             verify(loop, Scenario(0.01), (C.HoldsWeight(),))
-    assert Force().bears == (-np.inf, np.inf) and ThrottledCircuit().bears[0] < 0 < ThrottledCircuit().bears[1]
+    assert (
+        Force().bears == (-np.inf, np.inf)
+        and ThrottledCircuit().bears[0] < 0 < ThrottledCircuit().bears[1]
+    )

@@ -25,12 +25,20 @@ def record(tmp_path, monkeypatch):
     return tmp_path / "t.csv"
 
 
-@pytest.mark.parametrize("options, words", (
-    (["--order", "²"], "--order: '²'"), (["--order", "9" * 400], "--order"),
-    (["--decimate", "1000000000"], "decimate: every 1000000000-th of 400 samples"),
-    (["--resample", "1e-12 s"], "samples"), (["--resample", "1e-300"], "samples"),
-    (["--period", "1e300 s"], "steps of time"), (["--period", "1e-300 s"], "steps of time"),
-    (["--delay", "1e300"], "delay of X"), (["--delay", "1e9"], "delay of X")))
+@pytest.mark.parametrize(
+    "options, words",
+    (
+        (["--order", "²"], "--order: '²'"),
+        (["--order", "9" * 400], "--order"),
+        (["--decimate", "1000000000"], "decimate: every 1000000000-th of 400 samples"),
+        (["--resample", "1e-12 s"], "samples"),
+        (["--resample", "1e-300"], "samples"),
+        (["--period", "1e300 s"], "steps of time"),
+        (["--period", "1e-300 s"], "steps of time"),
+        (["--delay", "1e300"], "delay of X"),
+        (["--delay", "1e9"], "delay of X"),
+    ),
+)
 def test_options_that_no_record_bears(options, words, record, capsys):
     assert main(IDENTIFY + options) == 3
     said = capsys.readouterr().err

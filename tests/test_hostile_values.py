@@ -117,7 +117,11 @@ def test_steps_of_a_run(two_joint):
             "controller: {law: PID, K_i: 2 dB/m}\n",
             ("controller.K_i", "the unit of '2 dB/m' is not known"),
         ),
-        (LINEAR, "controller: {law: PID, K_i: 2 degC/m}\n", ("controller.K_i", "a rate was expected")),
+        (
+            LINEAR,
+            "controller: {law: PID, K_i: 2 degC/m}\n",
+            ("controller.K_i", "a rate was expected"),
+        ),
         (
             CRANE,
             "scenario: {reference: {space: cartesian, points: [start, [1e300, 1], start], leg: 5 s}}\n",
@@ -214,9 +218,15 @@ def test_a_pump_below_its_tank_is_refused(p_P, fits):
 
 
 def test_quantities_of_a_sweep_are_read_as_before():
-    found = [("185 bar", (1.85e7, "Pa")), ("7 Hz", (7.0, "Hz")), ("3", (3.0, "")),
-             ("2 1/s", (2.0, "1/s")), ("2 rpm", (2 * np.pi / 30, "rad/s")), ("50 %", (0.5, "")),
-             ("4 furlong/V", (4.0, "furlong/V"))]
+    found = [
+        ("185 bar", (1.85e7, "Pa")),
+        ("7 Hz", (7.0, "Hz")),
+        ("3", (3.0, "")),
+        ("2 1/s", (2.0, "1/s")),
+        ("2 rpm", (2 * np.pi / 30, "rad/s")),
+        ("50 %", (0.5, "")),
+        ("4 furlong/V", (4.0, "furlong/V")),
+    ]
     for text, (number, unit) in found:
         assert measured(text) == (pytest.approx(number), unit)
     assert measured("5 parsnips") is None and measured("dry") is None

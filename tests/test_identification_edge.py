@@ -10,7 +10,17 @@ from scipy.optimize import OptimizeResult
 from plants.ieha import IEHA
 from workbench import InputError, Scenario, linearize, simulate
 from workbench.cli import main
-from workbench.identification import Channel, LinearModel, Record, Shape, Step, examine, fit, search, select_order
+from workbench.identification import (
+    Channel,
+    LinearModel,
+    Record,
+    Shape,
+    Step,
+    examine,
+    fit,
+    search,
+    select_order,
+)
 from workbench.identification.report import document, remarks
 
 T = 1e-3
@@ -56,11 +66,15 @@ def test_a_search_that_is_stopped_says_so():
         stopped += bool(found.edge)
         silent += not good and found.converged and not found.edge
         if found.edge:
-            assert not good and any("edge of stability" in n or "lag went to zero" in n for n in found.notes)
+            assert not good and any(
+                "edge of stability" in n or "lag went to zero" in n for n in found.notes
+            )
     assert silent == 0 and stopped >= 5 and reached >= 5
     near = LinearModel("Y", (Channel.of_lags("X", 100.0, (1e-2, 1.5e-2, 0.8e-2), 1),))
     found = fit(lagging(), SHAPE, start=near)
-    assert found.converged and not found.edge and found["K_X"].value == pytest.approx(115.4, rel=1e-4)
+    assert (
+        found.converged and not found.edge and found["K_X"].value == pytest.approx(115.4, rel=1e-4)
+    )
 
 
 def test_a_plant_that_is_unstable_itself():
@@ -91,15 +105,22 @@ def test_orders_that_run_out_of_numbers_lose_nothing(monkeypatch):
 
     def lost(task, channels, *more):
         channels, result = honest(task, channels, *more)
-        return channels, OptimizeResult(result, cost=np.inf) if task.shapes[0].order == 3 else result
+        return channels, OptimizeResult(result, cost=np.inf) if task.shapes[
+            0
+        ].order == 3 else result
 
     monkeypatch.setattr(search, "optimised", lost)
-    with pytest.raises(InputError, match="no model of this order follows Y in numbers: the best guess has poles from") as why:
+    with pytest.raises(
+        InputError,
+        match="no model of this order follows Y in numbers: the best guess has poles from",
+    ) as why:
         fit(lagging(), Shape("X", 3))
     assert "--integrator" in why.value.mend
     found = select_order(lagging(), "X", orders=(1, 2, 3))
     assert [c.orders for c in found.candidates] == [(1,), (2,)] and "order 3" in found.failed[0]
-    assert any("not fitted, order 3" in n for n in remarks(found.best.fit, examine(found.best.fit), found))
+    assert any(
+        "not fitted, order 3" in n for n in remarks(found.best.fit, examine(found.best.fit), found)
+    )
     with pytest.raises(InputError, match="in numbers"):
         select_order(lagging(), "X", orders=(3,))
 
@@ -108,14 +129,24 @@ def test_orders_that_run_out_of_numbers_lose_nothing(monkeypatch):
 def test_the_bias_of_28_is_said_where_it_is_read():
     """K' of (28) on the actuator is off by more than its interval, and terminal and JSON say so; with zeros it is not."""
     plant = IEHA()
-    log = simulate(plant, Scenario(2.0, disturbances={"X": 1e-4, "F_ext": Step("output", 500.0, 0.4)}, log_period=1e-3))
+    log = simulate(
+        plant,
+        Scenario(
+            2.0, disturbances={"X": 1e-4, "F_ext": Step("output", 500.0, 0.4)}, log_period=1e-3
+        ),
+    )
     r = Record.from_log(log, ["X", "F_ext"], ["Y"])
     r = Record(r.t, r.input("F_ext"), r.output("Y"), r.inputs[1:], r.outputs, start=250)
     at = linearize(plant, x=[log.array(s.name)[390] for s in plant.states], u=[1e-4, 0.0])
     keep = [i for i, s in enumerate(plant.states) if s.name != "Y"]
     K = -np.linalg.solve(np.asarray(at.A)[np.ix_(keep, keep)], np.asarray(at.B)[keep, 1])[-1]
-    biased, elastic = fit(r, Shape("F_ext", 2, 0, 1), trend=True), fit(r, Shape("F_ext", 4, 3, 1), trend=True)
-    assert abs(biased["K_F_ext"].value / K - 1) > 0.05 > 0.005 > abs(elastic["K_F_ext"].value / K - 1)
+    biased, elastic = (
+        fit(r, Shape("F_ext", 2, 0, 1), trend=True),
+        fit(r, Shape("F_ext", 4, 3, 1), trend=True),
+    )
+    assert (
+        abs(biased["K_F_ext"].value / K - 1) > 0.05 > 0.005 > abs(elastic["K_F_ext"].value / K - 1)
+    )
     said = [n for n in remarks(biased, examine(biased)) if "biased" in n]
     assert len(said) == 1 and "only lags" in said[0] and "--zeros 3 --order 4" in said[0]
     assert said[0] in document(biased, examine(biased))["notes"]
@@ -135,11 +166,25 @@ def growing(tmp_path):
 
 def test_the_command_is_undecided_at_an_edge(growing, tmp_path, capsys):
     out = tmp_path / "out.json"
-    given = ["identify", growing, "--input", "X", "--output", "Y", "--order", "2", "--json", str(out)]
+    given = [
+        "identify",
+        growing,
+        "--input",
+        "X",
+        "--output",
+        "Y",
+        "--order",
+        "2",
+        "--json",
+        str(out),
+    ]
     assert main(given) == 2 and "edge of stability" in capsys.readouterr().out
     found = json.loads(out.read_text())
     assert found["edge"] and not found["converged"]
-    assert main([*given, "--unstable"]) == 0 and "the channel of X is unstable" in capsys.readouterr().out
+    assert (
+        main([*given, "--unstable"]) == 0
+        and "the channel of X is unstable" in capsys.readouterr().out
+    )
 
 
 def test_only_a_small_gap_is_said_to_be_resampled(tmp_path, capsys):
@@ -150,7 +195,18 @@ def test_only_a_small_gap_is_said_to_be_resampled(tmp_path, capsys):
         path = tmp_path / f"gap{missing}.csv"
         rows = "\n".join(f"{r.t[k]:.6f},{r.u[k, 0]:.9g},{r.y[k, 0]:.12g}" for k in keep)
         path.write_text(f"time [s],X [m],Y [m]\n{rows}\n")
-        given = ["identify", str(path), "--input", "X", "--output", "Y", "--order", "4", "--integrator", "--quiet"]
+        given = [
+            "identify",
+            str(path),
+            "--input",
+            "X",
+            "--output",
+            "Y",
+            "--order",
+            "4",
+            "--integrator",
+            "--quiet",
+        ]
         assert main(given) == 3
         shown = capsys.readouterr().err
         assert f"{missing} samples are missing" in shown and ("--resample" in shown) is helps

@@ -18,10 +18,27 @@ from workbench.system import names
 
 FIGURES, CONTROL = machine("ieha-figures").plant, machine("ieha-control").plant
 # Numbers of no special size, both circuits.
-ODD = IEHA(circuit="open", S_A=1.9e-4, S_B=3.3e-4, V_A0=21e-6, V_B0=37e-6, K_in=3.1e-13, K_ex=2.3e-12, P_T=0.7e5, m=7.3, b_v=41.0,
-           m_e=0.083, S_e=1.51e-4, v_e=0.091e-6, b_e=3.3, k_e=1.7e-12, oil=Oil(β=910e6, air=3e-6, width=700.0),
-           valve=MicroValve(2.2e-3, 0.31, 8.3e5), pump=RadialPump(S_p=0.17e-4, k_p=2.3e-14, ω=271.0, P_rp=7.1e5),
-           distributor=Distributor(5e-6, 3e-6))
+ODD = IEHA(
+    circuit="open",
+    S_A=1.9e-4,
+    S_B=3.3e-4,
+    V_A0=21e-6,
+    V_B0=37e-6,
+    K_in=3.1e-13,
+    K_ex=2.3e-12,
+    P_T=0.7e5,
+    m=7.3,
+    b_v=41.0,
+    m_e=0.083,
+    S_e=1.51e-4,
+    v_e=0.091e-6,
+    b_e=3.3,
+    k_e=1.7e-12,
+    oil=Oil(β=910e6, air=3e-6, width=700.0),
+    valve=MicroValve(2.2e-3, 0.31, 8.3e5),
+    pump=RadialPump(S_p=0.17e-4, k_p=2.3e-14, ω=271.0, P_rp=7.1e5),
+    distributor=Distributor(5e-6, 3e-6),
+)
 STEP = Scenario(0.1, disturbances={"X": 4e-4}, log_period=1e-3)
 
 
@@ -33,8 +50,15 @@ def random_state(rng, plant):
     """Moving, both ways round, the distributor anywhere."""
     E = rng.choice([1.0, -1.0]) * rng.choice([3e-4, 5e-6, 1e-6]) * rng.uniform(0.5, 1.2)
     rest = rng.uniform(1e5, 9e5, len(plant.states) - 7)
-    return [E, rng.normal() * 0.1, rng.normal() * 1e5, *rng.uniform(0.5e5, 6e5, 2), rng.uniform(-0.03, 0.03), rng.normal() * 0.05,
-            *rest]
+    return [
+        E,
+        rng.normal() * 0.1,
+        rng.normal() * 1e5,
+        *rng.uniform(0.5e5, 6e5, 2),
+        rng.uniform(-0.03, 0.03),
+        rng.normal() * 0.05,
+        *rest,
+    ]
 
 
 @cache
@@ -46,11 +70,17 @@ def run(which, detail, log_period=1e-3, duration=0.1):
 # ---- parts, each on its own -------------------------------------------------------------------------------------------
 def test_transition_and_stops():
     z = np.linspace(-0.3, 1.3, 9)
-    assert np.allclose(smoothstep(z) + smoothstep(1 - z), 1.0) and smoothstep(-0.1) == 0 and smoothstep(1.1) == 1
+    assert (
+        np.allclose(smoothstep(z) + smoothstep(1 - z), 1.0)
+        and smoothstep(-0.1) == 0
+        and smoothstep(1.1) == 1
+    )
     assert abs(float(smoothstep(0.25)) - (3 / 16 - 2 / 64)) < 1e-15
     stop = EndStop(0.02, 3e6, 4.0)
     assert stop.force(0.019, 9.0) == 0 and abs(stop.force(0.021, 0.1) + 3e3 * 1.4) < 1e-9
-    assert abs(stop.force(-0.021, 0.1) - 3e3 * 0.6) < 1e-9 and stop.force(0.021, -1.0) == 0  # it pushes, never pulls
+    assert (
+        abs(stop.force(-0.021, 0.1) - 3e3 * 0.6) < 1e-9 and stop.force(0.021, -1.0) == 0
+    )  # it pushes, never pulls
     assert abs(quad(lambda s: -stop.force(s, 0.0), 0.02, 0.023)[0] - stop.stored(0.023)) < 1e-9
 
 
@@ -65,7 +95,9 @@ def test_geometry_of_a_piston():
         L = lambda E, θ: np.sqrt(pump.R_b**2 - (E * np.sin(θ)) ** 2) - E * np.cos(θ)
         assert abs(piston.a - (L(E + 1e-7, θ) - L(E - 1e-7, θ)) / 2e-7) < 1e-7
         assert abs(piston.b - (L(E, θ + 1e-5) - L(E, θ - 1e-5)) / 2e-5) < 1e-9
-        assert abs(pump.swept(piston, 0.3) - pump.S_p * (0.3 * piston.a + pump.ω * piston.b)) < 1e-18
+        assert (
+            abs(pump.swept(piston, 0.3) - pump.S_p * (0.3 * piston.a + pump.ω * piston.b)) < 1e-18
+        )
 
 
 def test_only_the_delivering_half_counts():
@@ -75,8 +107,12 @@ def test_only_the_delivering_half_counts():
     ports = np.array([[float(q) for q in pump.delivery(pump.pistons(t, E), 0.0)] for t in times])
     assert abs(ports.sum(axis=1)).max() < 1e-2 * pump.mean_flow(E)
     mean = ports.mean(axis=0)
-    assert abs(mean[1] / pump.mean_flow(E) - 1) < 1e-6 and abs(mean[0] / pump.mean_flow(E) + 1) < 1e-6
-    assert abs(pump.mean_flow(E) - pump.N * (2 * E * pump.S_p) * pump.ω / (2 * np.pi)) < 1e-18  # 2 E S_p a turn, (7)
+    assert (
+        abs(mean[1] / pump.mean_flow(E) - 1) < 1e-6 and abs(mean[0] / pump.mean_flow(E) + 1) < 1e-6
+    )
+    assert (
+        abs(pump.mean_flow(E) - pump.N * (2 * E * pump.S_p) * pump.ω / (2 * np.pi)) < 1e-18
+    )  # 2 E S_p a turn, (7)
     assert abs(CONTROL.pump.mean_flow(4e-4) - 11.82e-6) < 5e-9  # not 2π times as much
 
 
@@ -86,7 +122,9 @@ def test_force_on_the_ring_is_the_shafts_virtual_work():
     p = rng.uniform(1e5, 9e5, 15)
     pistons, Edot = pump.pistons(2.1e-3, E), 0.17
     work = sum(p_i * pump.swept(piston, Edot) for p_i, piston in zip(p, pistons))
-    assert abs(pump.force(pistons, p) * Edot - pump.torque(pistons, p) * pump.ω - work) < 1e-9 * abs(work)
+    assert abs(
+        pump.force(pistons, p) * Edot - pump.torque(pistons, p) * pump.ω - work
+    ) < 1e-9 * abs(work)
     times = (np.arange(6000) + 0.5) / 6000 * 2 * np.pi / pump.ω
     force, torque = [], []
     for t in times:
@@ -102,13 +140,17 @@ def test_ripple_of_an_odd_number_of_pistons():
     """1500 Hz and 0.61 % peak to peak at 3000 rpm: 1 − cos(π/2N) about the mean, with 15 pistons."""
     pump = CONTROL.pump
     t = np.linspace(0, 1 / 50, 12000, endpoint=False)
-    Q = np.array([float(pump.delivery(pump.pistons(at, 1e-6), 0.0)[1]) for at in t])  # E ≪ R_b: pure harmonic pistons
+    Q = np.array(
+        [float(pump.delivery(pump.pistons(at, 1e-6), 0.0)[1]) for at in t]
+    )  # E ≪ R_b: pure harmonic pistons
     ripple = (Q.max() - Q.min()) / Q.mean()
     closed = np.pi / 30 * (1 / np.sin(np.pi / 30) - 1 / np.tan(np.pi / 30))
     assert abs(ripple / closed - 1) < 1e-3 and abs(ripple - 0.0055) < 1e-4
     lines = np.abs(np.fft.rfft(Q - Q.mean()))
     assert np.argmax(lines) * 50 == 1500
-    Q = np.array([float(pump.delivery(pump.pistons(at, 4e-4), 0.0)[1]) for at in t])  # at full flow the ring's curvature adds
+    Q = np.array(
+        [float(pump.delivery(pump.pistons(at, 4e-4), 0.0)[1]) for at in t]
+    )  # at full flow the ring's curvature adds
     assert abs((Q.max() - Q.min()) / Q.mean() - 0.0061) < 5e-5
 
 
@@ -120,20 +162,29 @@ def test_valve_and_distributor():
     assert valve.flow(c, 2e-4, 6e5) < 0  # more than the supply can hold: it flows back
     for E in np.linspace(-2e-5, 2e-5, 801):
         ways = ODD.distributor.ways(E)
-        assert ways.A * ways.intake_2 == 0 and ways.B * ways.intake_1 == 0 and ways.A * ways.B == 0  # breaks before it makes
+        assert (
+            ways.A * ways.intake_2 == 0 and ways.B * ways.intake_1 == 0 and ways.A * ways.B == 0
+        )  # breaks before it makes
     inside = ODD.distributor.ways(1.9e-6)
     assert (inside.A, inside.B, inside.intake_1, inside.intake_2) == (0, 0, 1, 1)
     assert ODD.distributor.ways(8.1e-6).A == 1 and ODD.distributor.ways(-8.1e-6).B == 1
 
 
 # ---- laws of the whole ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("plant", [*variants(ODD), *variants(replace(ODD, circuit="closed", S_B=ODD.S_A))],
-                         ids=[f"{d}-{c}" for c in ("open", "closed") for d in DETAILS])
+@pytest.mark.parametrize(
+    "plant",
+    [*variants(ODD), *variants(replace(ODD, circuit="closed", S_B=ODD.S_A))],
+    ids=[f"{d}-{c}" for c in ("open", "closed") for d in DETAILS],
+)
 def test_oil_balance(plant):
     """What flows into a chamber is compressed, swept or lost. For energy see test_energy.py."""
     rng = np.random.default_rng(11)
     for _ in range(6):
-        x, u, t = random_state(rng, plant), [rng.normal() * 3e-4, rng.normal() * 500], rng.uniform(0, 0.02)
+        x, u, t = (
+            random_state(rng, plant),
+            [rng.normal() * 3e-4, rng.normal() * 500],
+            rng.uniform(0, 0.02),
+        )
         dx = plant.rhs(t, x, u)
         E, Ed, ζ, P_A, P_B, Y, Yd = x[:7]
         made, ways = plant.delivery(t, x), plant.distributor.ways(E)
@@ -141,14 +192,29 @@ def test_oil_balance(plant):
         if plant.circuit == "closed":
             q_A, q_B, β_A, β_B = made.Q_A - made.Q_B, made.Q_B - made.Q_A, plant.oil.β, plant.oil.β
         else:
-            out = lambda way, P: way * plant.c * np.pi * plant.pump.r_rp**2 * np.sign(P - plant.P_T) * np.sqrt(abs(P - plant.P_T))
+            out = lambda way, P: (
+                way
+                * plant.c
+                * np.pi
+                * plant.pump.r_rp**2
+                * np.sign(P - plant.P_T)
+                * np.sqrt(abs(P - plant.P_T))
+            )
             q_A, q_B = made.Q_A - out(ways.B, P_A), made.Q_B - out(ways.A, P_B)
             β_A, β_B = (plant.oil.stiffness(P + 101325.0) for P in (P_A, P_B))
         A = (plant.V_A0 + plant.S_A * Y) / β_A * dx[3] + plant.S_A * Yd + between + plant.K_ex * P_A
         B = (plant.V_B0 - plant.S_B * Y) / β_B * dx[4] - plant.S_B * Yd - between + plant.K_ex * P_B
         size = 1e-4 * (abs(q_A) + abs(q_B) + plant.S_A * abs(Yd))
         assert abs(A - q_A) < size and abs(B - q_B) < size
-        assert abs(plant.v_e / plant.oil.β * dx[2] + plant.S_e * Ed + 2 * plant.k_e * ζ - plant.monitor(t, x, u)[2]) < 1e-14
+        assert (
+            abs(
+                plant.v_e / plant.oil.β * dx[2]
+                + plant.S_e * Ed
+                + 2 * plant.k_e * ζ
+                - plant.monitor(t, x, u)[2]
+            )
+            < 1e-14
+        )
 
 
 def test_oil_of_the_pistons():
@@ -166,7 +232,9 @@ def test_oil_of_the_pistons():
             intake += area * (one * ways.intake_1 + two * ways.intake_2) * flow(pump.P_rp - p)
             V = pump.S_p * (piston.L - pump.l_p - pump.d)
             total += V / plant.oil.β * rate + pump.swept(piston, x[1]) + pump.k_p * p
-        assert abs(total - intake + made.Q_A + made.Q_B) < 1e-9 * (abs(intake) + abs(made.Q_A) + 1e-6)
+        assert abs(total - intake + made.Q_A + made.Q_B) < 1e-9 * (
+            abs(intake) + abs(made.Q_A) + 1e-6
+        )
 
 
 def test_end_stops_hold():
@@ -190,9 +258,17 @@ def test_figures():
     log = run("figures", "averaged", 1e-4, 0.4)
     t_E = np.interp(0.95, np.array(log["E"])[:150] / float(log["E"][-1]), log.time[:150])
     assert abs(t_E / 6.9e-3 - 1) < 0.05
-    assert abs(float(log["dY"][-1]) / 2.21e-2 - 1) < 0.005 and abs(float(log["P_AB"][-1]) / 0.80e5 - 1) < 0.02
-    quick = simulate(replace(FIGURES, valve=replace(FIGURES.valve, f_w=1.0)), Scenario(0.02, None, {"X": 4e-4}, log_period=1e-4))
-    assert abs(np.interp(0.95 * 4e-4, np.array(quick["E"])[:40], quick.time[:40]) - 1.56e-3) < 1e-4  # Table 1 alone
+    assert (
+        abs(float(log["dY"][-1]) / 2.21e-2 - 1) < 0.005
+        and abs(float(log["P_AB"][-1]) / 0.80e5 - 1) < 0.02
+    )
+    quick = simulate(
+        replace(FIGURES, valve=replace(FIGURES.valve, f_w=1.0)),
+        Scenario(0.02, None, {"X": 4e-4}, log_period=1e-4),
+    )
+    assert (
+        abs(np.interp(0.95 * 4e-4, np.array(quick["E"])[:40], quick.time[:40]) - 1.56e-3) < 1e-4
+    )  # Table 1 alone
 
 
 def moving(plant, X=4e-4):
@@ -208,7 +284,10 @@ def test_control_set():
     L = linearize(CONTROL, moving(CONTROL), [4e-4, 0.0])
     modes = np.linalg.eigvals(L.A)
     near = lambda z: modes[np.argmin(abs(modes - z))]
-    assert abs(near(-9e3 + 7.6e4j) - (-9e3 + 7.6e4j)) < 1.2e3 and abs(near(-31 + 613j) - (-31 + 613j)) < 2
+    assert (
+        abs(near(-9e3 + 7.6e4j) - (-9e3 + 7.6e4j)) < 1.2e3
+        and abs(near(-31 + 613j) - (-31 + 613j)) < 2
+    )
     keep = [i for i in range(7) if i != 5]
     A, B = L.A[np.ix_(keep, keep)], L.B[keep]
     gain, slope = -np.linalg.solve(A, B)[-1], -np.linalg.solve(A @ A, B)[-1]
@@ -224,7 +303,9 @@ def test_it_holds_600_n():
     log = simulate(CONTROL, Scenario(0.3, disturbances={"F_ext": 600.0}, log_period=0.01))
     v = float(log["dY"][-1])
     assert abs(float(log["P_AB"][-1]) * CONTROL.S_A / 600 - 1) < 0.01
-    assert abs(v / 600 + (CONTROL.K_in + CONTROL.K_ex / 2) / CONTROL.S_A**2) < 0.01 * 5.6e-6  # the blocked cylinder leaks
+    assert (
+        abs(v / 600 + (CONTROL.K_in + CONTROL.K_ex / 2) / CONTROL.S_A**2) < 0.01 * 5.6e-6
+    )  # the blocked cylinder leaks
 
 
 @pytest.mark.parametrize("which", ("figures", "control"))
@@ -239,7 +320,9 @@ def test_averages_and_pistons_one_by_one_agree(which):
     lines = 4 * np.abs(np.fft.rfft(Q * np.hanning(len(Q) + 1)[:-1])) / len(Q)
     line = lambda f: lines[round(f * 0.04)]
     V_max = plant.pump.volume(plant.pump.R_b + 4e-4)
-    burst = 750 * V_max * (plant.pump.P_rp - float(P["P_A"][-1])) / plant.oil.β  # of oil, m³/s, as 750 short pulses a second
+    burst = (
+        750 * V_max * (plant.pump.P_rp - float(P["P_A"][-1])) / plant.oil.β
+    )  # of oil, m³/s, as 750 short pulses a second
     for f in (750, 3750, 5250):
         assert abs(line(f) / (2 * burst) - 1) < 0.3
     assert line(1000) < 0.1 * burst
@@ -250,6 +333,7 @@ def compiled_flow(plant):
     """f(t, x) with X = 0.4 mm and its Jacobian, from the traced graph."""
     from workbench.calculus import trace
     from workbench.stiff import slopes
+
     traced = trace(plant, ("X",))
     c, w, n = traced.constants(plant), np.array([4e-4]), len(plant.states)
     slope, pattern = slopes(traced)
@@ -272,10 +356,17 @@ def test_full_model_against_radau():
     size = np.array([1e-4, 1e-2, 1e5, 1e5, 1e5, 1e-3, 1e-2, *[1e6] * 15])
     t, x, states = 0.0, np.array(plant.initial()), {0.0: np.array(plant.initial())}
     for stop in sorted({*np.round(np.arange(1, 7) * 5e-4, 12), *(edge * np.arange(1, 5))}):
-        x = solve_ivp(f, (t, stop), x, "Radau", rtol=1e-7, atol=1e-8 * size, jac=jac, max_step=2e-5).y[:, -1]
+        x = solve_ivp(
+            f, (t, stop), x, "Radau", rtol=1e-7, atol=1e-8 * size, jac=jac, max_step=2e-5
+        ).y[:, -1]
         t, states[stop] = stop, x
-    worst = np.max([np.abs(log.values[k, :22] - states[min(states, key=lambda s: abs(s - at))])
-                    for k, at in enumerate(log.time)], axis=0)
+    worst = np.max(
+        [
+            np.abs(log.values[k, :22] - states[min(states, key=lambda s: abs(s - at))])
+            for k, at in enumerate(log.time)
+        ],
+        axis=0,
+    )
     for name, tolerance in (("Y", 1e-7), ("dY", 5e-5), ("E", 2e-9), ("P_A", 500.0), ("P_B", 500.0)):
         assert worst[names(plant.states).index(name)] < tolerance, name
 
@@ -283,8 +374,17 @@ def test_full_model_against_radau():
 def test_averaged_model_against_radau():
     log = simulate(CONTROL, Scenario(0.03, disturbances={"X": 4e-4}, log_period=3e-3))
     f, jac = compiled_flow(CONTROL)
-    found = solve_ivp(f, (0, 0.03), CONTROL.initial(), "Radau", rtol=1e-9, jac=jac, max_step=5e-4, t_eval=log.time,
-                      atol=1e-9 * np.array([1e-4, 1e-2, 1e5, 1e5, 1e5, 1e-3, 1e-2]))
+    found = solve_ivp(
+        f,
+        (0, 0.03),
+        CONTROL.initial(),
+        "Radau",
+        rtol=1e-9,
+        jac=jac,
+        max_step=5e-4,
+        t_eval=log.time,
+        atol=1e-9 * np.array([1e-4, 1e-2, 1e5, 1e5, 1e5, 1e-3, 1e-2]),
+    )
     error = np.abs(log.values[:, :7] - found.y.T).max(axis=0) / np.ptp(found.y, axis=1)
     assert error[[0, 3, 4, 5, 6]].max() < 1e-6
 
@@ -311,14 +411,24 @@ class Proportional:
 def test_a_loop_with_held_commands(detail):
     plant = replace(CONTROL, detail=detail)
     push = Sine("output", 0.0, 300.0, 25.0, ramp=0.01)
-    log = simulate(ClosedLoop(plant, Plain(Proportional())),
-                   Scenario(0.04, Sine("output", 0.0, 0.002, 12.5, ramp=0.01), {"F_ext": push}))
+    log = simulate(
+        ClosedLoop(plant, Plain(Proportional())),
+        Scenario(0.04, Sine("output", 0.0, 0.002, 12.5, ramp=0.01), {"F_ext": push}),
+    )
     X = np.array(log["X"])
-    assert np.allclose(X, 0.25 * (np.array(log["Y_d"]) - np.array(log["Y"])), atol=1e-15) and np.ptp(X) > 1e-4
+    assert (
+        np.allclose(X, 0.25 * (np.array(log["Y_d"]) - np.array(log["Y"])), atol=1e-15)
+        and np.ptp(X) > 1e-4
+    )
     # The same commands from outside, in one run with smaller steps: the same motion.
-    again = simulate(plant, Scenario(0.04, None, {"X": Held(X, 2e-3), "F_ext": push}, log_period=2e-3, max_step=5e-4))
+    again = simulate(
+        plant,
+        Scenario(0.04, None, {"X": Held(X, 2e-3), "F_ext": push}, log_period=2e-3, max_step=5e-4),
+    )
     n = len(plant.states)
-    assert (np.abs(again.values[:, :n] - log.values[:, :n]).max(axis=0)[[0, 5, 6]] < (2e-9, 1e-8, 1e-6)).all()
+    assert (
+        np.abs(again.values[:, :n] - log.values[:, :n]).max(axis=0)[[0, 5, 6]] < (2e-9, 1e-8, 1e-6)
+    ).all()
 
 
 class Held:
@@ -333,17 +443,20 @@ class Held:
 
 
 # ---- faults -----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("change, words", (
-    (lambda: replace(CONTROL.pump, R_b=3e-3), "R_b"),  # Table 1 as printed
-    (lambda: replace(CONTROL, S_B=4.2e-4), "S_B"),
-    (lambda: replace(CONTROL, detail="exact"), "detail"),
-    (lambda: replace(CONTROL, circuit="looped"), "circuit"),
-    (lambda: replace(CONTROL, stop_Y=EndStop(0.2)), "stop_Y"),
-    (lambda: replace(CONTROL, stop_E=EndStop(0.7e-3)), "stop_E"),
-    (lambda: replace(CONTROL, m=0.0), "m"),
-    (lambda: Distributor(2e-6, 3e-6), "w"),
-    (lambda: replace(CONTROL.pump, N=0), "N"),
-))
+@pytest.mark.parametrize(
+    "change, words",
+    (
+        (lambda: replace(CONTROL.pump, R_b=3e-3), "R_b"),  # Table 1 as printed
+        (lambda: replace(CONTROL, S_B=4.2e-4), "S_B"),
+        (lambda: replace(CONTROL, detail="exact"), "detail"),
+        (lambda: replace(CONTROL, circuit="looped"), "circuit"),
+        (lambda: replace(CONTROL, stop_Y=EndStop(0.2)), "stop_Y"),
+        (lambda: replace(CONTROL, stop_E=EndStop(0.7e-3)), "stop_E"),
+        (lambda: replace(CONTROL, m=0.0), "m"),
+        (lambda: Distributor(2e-6, 3e-6), "w"),
+        (lambda: replace(CONTROL.pump, N=0), "N"),
+    ),
+)
 def test_values_that_make_no_sense_are_refused(change, words):
     with pytest.raises(ValueError, match=words):
         change()
@@ -354,6 +467,12 @@ def test_planted_faults_are_seen():
     x, u = moving(CONTROL), [4e-4, 0.0]
     bad = replace(CONTROL)
     object.__setattr__(bad, "k_e", -CONTROL.k_e)
-    assert np.linalg.eigvals(linearize(bad, x, u).A).real.max() > 1e3 > np.linalg.eigvals(linearize(CONTROL, x, u).A).real.max()
+    assert (
+        np.linalg.eigvals(linearize(bad, x, u).A).real.max()
+        > 1e3
+        > np.linalg.eigvals(linearize(CONTROL, x, u).A).real.max()
+    )
     fast = replace(CONTROL, pump=replace(CONTROL.pump, ω=2 * np.pi * CONTROL.pump.ω))
-    assert abs(moving(fast, 2e-5)[6] / 2e-5 / 788 - 1) < 0.05  # K = 788 1/s, which the paper's own 115.4 contradicts
+    assert (
+        abs(moving(fast, 2e-5)[6] / 2e-5 / 788 - 1) < 0.05
+    )  # K = 788 1/s, which the paper's own 115.4 contradicts

@@ -40,22 +40,36 @@ def nobody():
 
 # ---- what is data --------------------------------------------------------------------------------
 
+
 def test_plain_yaml_1_2_with_decimal_numbers():
-    tree = parse("a: 1e-3\nb: 5e6\nc: [-.5, +7, 010, 1., 12]\nd: {x: true, y: null, z: ~, w: }\n"
-                 "e: [yes, on, 0x1F, 1_000, 80 mm, '5', 'true', nan]\nλ: |\n  text\n")
-    assert tree.plain() == {"a": 0.001, "b": 5e6, "c": [-0.5, 7, 10, 1.0, 12],
-                            "d": {"x": True, "y": None, "z": None, "w": None},
-                            "e": ["yes", "on", "0x1F", "1_000", "80 mm", "5", "true", "nan"], "λ": "text\n"}
+    tree = parse(
+        "a: 1e-3\nb: 5e6\nc: [-.5, +7, 010, 1., 12]\nd: {x: true, y: null, z: ~, w: }\n"
+        "e: [yes, on, 0x1F, 1_000, 80 mm, '5', 'true', nan]\nλ: |\n  text\n"
+    )
+    assert tree.plain() == {
+        "a": 0.001,
+        "b": 5e6,
+        "c": [-0.5, 7, 10, 1.0, 12],
+        "d": {"x": True, "y": None, "z": None, "w": None},
+        "e": ["yes", "on", "0x1F", "1_000", "80 mm", "5", "true", "nan"],
+        "λ": "text\n",
+    }
     assert [type(n.value) for n in tree.value["c"].value] == [float, int, int, float, int]
 
 
 def test_every_value_knows_its_place():
-    tree = parse("# a plant\nlift:\n  bore: 80 mm\n  valves:\n    - 3\n    - {x: 4,\n       y: 5}\n", "f.yaml")
+    tree = parse(
+        "# a plant\nlift:\n  bore: 80 mm\n  valves:\n    - 3\n    - {x: 4,\n       y: 5}\n",
+        "f.yaml",
+    )
     lift = tree.value["lift"]
     assert (lift.line, lift.value["bore"].line, lift.value["bore"].column) == (2, 3, 9)
     first, second = lift.value["valves"].value
     assert (first.line, first.column, second.line, second.value["y"].line) == (5, 7, 6, 7)
-    assert str(first.error("too small", key="x", mend="more")) == "f.yaml, line 5, x: too small\n  mend: more"
+    assert (
+        str(first.error("too small", key="x", mend="more"))
+        == "f.yaml, line 5, x: too small\n  mend: more"
+    )
 
 
 def test_a_few_aliases_are_followed():
@@ -70,8 +84,19 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
 
 # ---- what is not ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("text", ["!!python/object/apply:os.system ['echo x']", "!!python/name:os.system", "!foo 1",
-                                  "!!str 1", "! 1", "!!binary aGk=", "!!set {b}"])
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!!python/object/apply:os.system ['echo x']",
+        "!!python/name:os.system",
+        "!foo 1",
+        "!!str 1",
+        "! 1",
+        "!!binary aGk=",
+        "!!set {b}",
+    ],
+)
 def test_tags_are_refused(text):
     refused(f"a: 1\nb: {text}\n", "tag", "is not allowed", line=2, key="b")
 
@@ -82,10 +107,18 @@ def test_a_tag_of_a_key_and_a_declared_tag_are_refused():
 
 
 def test_billion_laughs():
-    bomb = "a0: &a0 [" + "lol, " * 9 + "lol]\n" + "".join(
-        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 3)}]\n" for i in range(1, 11))
+    bomb = (
+        "a0: &a0 ["
+        + "lol, " * 9
+        + "lol]\n"
+        + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 3)}]\n" for i in range(1, 11))
+    )
     refused(bomb, f"more than {MAX_NODES} values")
-    refused("a: &a 1\nb: [" + "*a, " * (MAX_ALIASES + 1) + "]", f"more than {MAX_ALIASES} aliases", line=2)
+    refused(
+        "a: &a 1\nb: [" + "*a, " * (MAX_ALIASES + 1) + "]",
+        f"more than {MAX_ALIASES} aliases",
+        line=2,
+    )
     assert len(parse("a: &a 1\nb: [" + "*a, " * MAX_ALIASES + "]").value["b"].value) == MAX_ALIASES
 
 
@@ -101,25 +134,38 @@ def test_an_alias_into_itself_or_into_nothing():
 
 
 def test_duplicate_keys():
-    refused("lift:\n  bore: 1\n  rod: 2\n  bore: 3\n", "'bore' appears twice", "line 2", line=4, key="lift.bore")
+    refused(
+        "lift:\n  bore: 1\n  rod: 2\n  bore: 3\n",
+        "'bore' appears twice",
+        "line 2",
+        line=4,
+        key="lift.bore",
+    )
 
 
 def test_depth_and_count():
     assert parse("[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH)
     refused("[" * (MAX_DEPTH + 1) + "1" + "]" * (MAX_DEPTH + 1), f"deeper than {MAX_DEPTH}")
     refused("[" * 400_000, f"deeper than {MAX_DEPTH}")
-    refused("".join("  " * i + "a:\n" for i in range(MAX_DEPTH + 2)) + "  " * 50 + "b: 1", f"deeper than {MAX_DEPTH}")
+    refused(
+        "".join("  " * i + "a:\n" for i in range(MAX_DEPTH + 2)) + "  " * 50 + "b: 1",
+        f"deeper than {MAX_DEPTH}",
+    )
     assert len(parse("- 1\n" * (MAX_NODES - 1)).value) == MAX_NODES - 1
     refused("- 1\n" * MAX_NODES, f"more than {MAX_NODES} values", line=MAX_NODES)
 
 
-@pytest.mark.parametrize("text", [".nan", ".NaN", ".inf", "-.inf", "+.INF", "1e999", "-1e400", "9" * 400])
+@pytest.mark.parametrize(
+    "text", [".nan", ".NaN", ".inf", "-.inf", "+.INF", "1e999", "-1e400", "9" * 400]
+)
 def test_numbers_are_finite(text):
     refused(f"b:\n  c: {text}", line=2, key="b.c")
 
 
-@pytest.mark.parametrize("text", ["1: a", "true: a", "null: a", "1.5: a", "? [a]\n: b", "? {a: b}\n: c", "'': a",
-                                  "? \n: a"])
+@pytest.mark.parametrize(
+    "text",
+    ["1: a", "true: a", "null: a", "1.5: a", "? [a]\n: b", "? {a: b}\n: c", "'': a", "? \n: a"],
+)
 def test_keys_are_words(text):
     refused(text, "key", line=1)
 
@@ -130,10 +176,18 @@ def test_merge_keys_and_several_documents():
     refused("a: 1\n...\nb: 2", "second document", line=3)
 
 
-@pytest.mark.parametrize("text, line, mend", [
-    ("a:\n\tb: 1", 2, "spaces, not tabs"), ("a:\n  b: 1\n \tc: 2", 3, "spaces, not tabs"),
-    ("a: b: c", 1, "quote text"), ("a: [1, 2", None, "bracket"), ("a: 'x\nb: 1", None, "close the quote"),
-    ("a:\n  b: 1\n c: 2", 3, "line this entry up"), ("a: @x", 1, "quotes")])
+@pytest.mark.parametrize(
+    "text, line, mend",
+    [
+        ("a:\n\tb: 1", 2, "spaces, not tabs"),
+        ("a:\n  b: 1\n \tc: 2", 3, "spaces, not tabs"),
+        ("a: b: c", 1, "quote text"),
+        ("a: [1, 2", None, "bracket"),
+        ("a: 'x\nb: 1", None, "close the quote"),
+        ("a:\n  b: 1\n c: 2", 3, "line this entry up"),
+        ("a: @x", 1, "quotes"),
+    ],
+)
 def test_grammar_slips_get_their_mend(text, line, mend):
     refused(text, "not YAML", mend, line=line)
 
@@ -145,11 +199,18 @@ def test_nothing_in_the_file(text):
 
 # ---- files ---------------------------------------------------------------------------------------
 
+
 def test_no_such_file(tmp_path):
     (tmp_path / "plant.yaml").write_text("a: 1")
     with pytest.raises(InputError, match="there is no such file\n.*did you mean plant.yaml"):
         read(tmp_path / "plnat.yaml")
-    for path in (tmp_path / "plant.yaml" / "x.yaml", tmp_path / "none" / "x.yaml", "a\0b.yaml", "x" * 5000, ""):
+    for path in (
+        tmp_path / "plant.yaml" / "x.yaml",
+        tmp_path / "none" / "x.yaml",
+        "a\0b.yaml",
+        "x" * 5000,
+        "",
+    ):
         with pytest.raises(InputError):
             read(path)
 
@@ -212,14 +273,49 @@ plant:
 
 def test_whatever_the_bytes_only_input_errors(tmp_path):
     path, rng, kept = tmp_path / "f.yaml", random.Random(7), 0
-    pieces = [b"&", b"*b", b"!", b"!!x", b"<<", b"? ", b": ", b"- ", b"{", b"}", b"[", b"]", b"\t", b"\n", b"'", b'"',
-              b"|", b">", b"%", b"@", b"\x00", b"\xff", b"\xef\xbb\xbf", b"---\n", b"...", b".nan", b"1e999",
-              b"\\U99999999", b"\r", b"\xe2\x80\xa8", b"#", b",", b"\x85", b"~", b"0x", b"9" * 30]
+    pieces = [
+        b"&",
+        b"*b",
+        b"!",
+        b"!!x",
+        b"<<",
+        b"? ",
+        b": ",
+        b"- ",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"\t",
+        b"\n",
+        b"'",
+        b'"',
+        b"|",
+        b">",
+        b"%",
+        b"@",
+        b"\x00",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"---\n",
+        b"...",
+        b".nan",
+        b"1e999",
+        b"\\U99999999",
+        b"\r",
+        b"\xe2\x80\xa8",
+        b"#",
+        b",",
+        b"\x85",
+        b"~",
+        b"0x",
+        b"9" * 30,
+    ]
     for trial in range(600):
         data = bytearray(rng.randbytes(rng.randrange(80)) if trial % 4 == 0 else GOOD.encode())
         for _ in range(rng.randrange(1, 4)):
             at = rng.randrange(len(data) + 1)
-            data[at: at + rng.randrange(4)] = rng.choice(pieces)
+            data[at : at + rng.randrange(4)] = rng.choice(pieces)
         path.write_bytes(data)
         try:
             assert isinstance(read(path), Node)
@@ -230,6 +326,13 @@ def test_whatever_the_bytes_only_input_errors(tmp_path):
 
 
 def test_reading_and_units_load_no_library_until_needed():
-    code = ("import sys, workbench.build, workbench.schema, workbench.units as units; units.quantity('185 bar', 'Pa');"
-            "print([m for m in ('ruamel.yaml', 'pint', 'numpy', 'casadi') if m in sys.modules])")
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    code = (
+        "import sys, workbench.build, workbench.schema, workbench.units as units; units.quantity('185 bar', 'Pa');"
+        "print([m for m in ('ruamel.yaml', 'pint', 'numpy', 'casadi') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

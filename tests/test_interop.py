@@ -68,8 +68,13 @@ def test_nonlinear_out_simulates_the_same():
     assert labels(sys) == (["θ", "ω"], ["u"], ["θ"]) and sys.isctime() and sys.name == "pendulum"
     u = 2.1
     mine = simulate(ClosedLoop(plant, lambda t, y, r: [u]), Scenario(3.0, max_step=1e-3))
-    theirs = control.input_output_response(sys, mine.time, np.full((1, len(mine)), u), plant.initial(),
-                                           solve_ivp_kwargs={"rtol": 1e-10, "atol": 1e-12})
+    theirs = control.input_output_response(
+        sys,
+        mine.time,
+        np.full((1, len(mine)), u),
+        plant.initial(),
+        solve_ivp_kwargs={"rtol": 1e-10, "atol": 1e-12},
+    )
     np.testing.assert_allclose(mine.array("θ"), theirs.outputs, atol=1e-8)
     np.testing.assert_allclose(mine.array("ω"), theirs.states[1], atol=1e-8)
     assert np.ptp(mine.array("θ")) > 0.3
@@ -80,7 +85,9 @@ def test_disturbances_are_inputs_when_named():
     sys = to_control(plant, inputs=("w", "u"))
     assert sys.input_labels == ["w", "u"]
     x, J = [0.3, 0.8], 2.3 * 0.7**2
-    np.testing.assert_allclose(sys.dynamics(0.0, x, [0.6, 0.5]), plant.rhs(0.0, x, [0.5, 0.6]), rtol=1e-14)
+    np.testing.assert_allclose(
+        sys.dynamics(0.0, x, [0.6, 0.5]), plant.rhs(0.0, x, [0.5, 0.6]), rtol=1e-14
+    )
     assert to_control(plant).dynamics(0.0, [0.0, 0.0], [0.0])[1] == pytest.approx(1.3 / J)
     with pytest.raises(InputError, match="'v'"):
         to_control(plant, inputs=("v",))
@@ -106,7 +113,9 @@ def test_the_crane_out():
     assert sys.input_labels == ["u_1", "u_2"] and sys.nstates == len(crane.states)
     x, u = np.array(crane.initial()), [0.4, -0.3]
     full = [*u, *(crane.defaults().get(s.name, 0.0) for s in crane.inputs[2:])]
-    np.testing.assert_allclose(sys.dynamics(0.0, x, u), crane.rhs(0.0, list(x), full), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        sys.dynamics(0.0, x, u), crane.rhs(0.0, list(x), full), rtol=1e-9, atol=1e-9
+    )
     np.testing.assert_allclose(sys.output(0.0, x, u), crane.out(0.0, list(x)), rtol=1e-12)
 
 
@@ -114,9 +123,16 @@ def test_the_crane_out():
 def test_linear_there_and_back(seed):
     rng = np.random.default_rng(seed)
     n, m, p = rng.integers(1, 6, 3)
-    sys = control.ss(rng.normal(size=(n, n)), rng.normal(size=(n, m)), rng.normal(size=(p, n)), 0, name="random",
-                     inputs=[f"in{i}" for i in range(m)], outputs=[f"out{i}" for i in range(p)],
-                     states=[f"state{i}" for i in range(n)])
+    sys = control.ss(
+        rng.normal(size=(n, n)),
+        rng.normal(size=(n, m)),
+        rng.normal(size=(p, n)),
+        0,
+        name="random",
+        inputs=[f"in{i}" for i in range(m)],
+        outputs=[f"out{i}" for i in range(p)],
+        states=[f"state{i}" for i in range(n)],
+    )
     plant = from_control(sys)
     assert isinstance(plant, LinearPlant) and plant.name == "random"
     back = to_control(plant, linear=True)
@@ -124,7 +140,9 @@ def test_linear_there_and_back(seed):
     for entry in "ABCD":
         np.testing.assert_allclose(getattr(back, entry), getattr(sys, entry), atol=1e-15)
     x, u = rng.normal(size=n), rng.normal(size=m)
-    np.testing.assert_allclose(to_control(plant).dynamics(0.0, x, u), sys.A @ x + sys.B @ u, atol=1e-13)
+    np.testing.assert_allclose(
+        to_control(plant).dynamics(0.0, x, u), sys.A @ x + sys.B @ u, atol=1e-13
+    )
 
 
 def test_transfer_function_in_runs_in_a_loop():
@@ -138,8 +156,12 @@ def test_transfer_function_in_runs_in_a_loop():
         return [K * (r[0] - y[0])]
 
     proportional.references = (f"{name}_d",)
-    log = simulate(ClosedLoop(plant, Sampled(proportional, 2e-4)), Scenario(2.0, Hold("output", (to,))))
-    _, y = control.step_response(control.feedback(control.sample_system(control.ss(K * G), 2e-4, "zoh")), log.time)
+    log = simulate(
+        ClosedLoop(plant, Sampled(proportional, 2e-4)), Scenario(2.0, Hold("output", (to,)))
+    )
+    _, y = control.step_response(
+        control.feedback(control.sample_system(control.ss(K * G), 2e-4, "zoh")), log.time
+    )
     np.testing.assert_allclose(log.array(name), to * y.ravel(), atol=1e-9)
 
 
@@ -152,7 +174,10 @@ def test_nonlinear_there_and_back():
     np.testing.assert_allclose(mine.rhs(0.0, x, u), plant.rhs(0.0, x, [1.1, 1.3]), rtol=1e-13)
     assert mine.out(0.0, x) == [0.2] and [q.name for q in mine.states] == ["θ", "ω"]
     t = np.linspace(0, 2, 41)
-    again, first = (control.input_output_response(sys, t, np.sin(t)[None], x) for sys in (to_control(mine), theirs))
+    again, first = (
+        control.input_output_response(sys, t, np.sin(t)[None], x)
+        for sys in (to_control(mine), theirs)
+    )
     np.testing.assert_array_equal(again.outputs, first.outputs)
     with pytest.raises(InputError, match="floats only.*\n.*control.linearize"):
         simulate(mine, Scenario(1.0))
@@ -160,13 +185,20 @@ def test_nonlinear_there_and_back():
         linearize(mine, x)
 
 
-@pytest.mark.parametrize("sys, words", [
-    (control.ss([[-1.0]], [[1.0]], [[1.0]], [[0.5]]), "directly on inputs"),
-    (control.ss([[0.5]], [[1.0]], [[1.0]], [[0.0]], 0.1), "is sampled"),
-    (control.NonlinearIOSystem(lambda t, x, u, p: -x, lambda t, x, u, p: x + u, inputs=1, outputs=1, states=1),
-     "directly on inputs"),
-    (control.frd([1.0, 2.0], [0.1, 1.0]), "no python-control system with a state"),
-])
+@pytest.mark.parametrize(
+    "sys, words",
+    [
+        (control.ss([[-1.0]], [[1.0]], [[1.0]], [[0.5]]), "directly on inputs"),
+        (control.ss([[0.5]], [[1.0]], [[1.0]], [[0.0]], 0.1), "is sampled"),
+        (
+            control.NonlinearIOSystem(
+                lambda t, x, u, p: -x, lambda t, x, u, p: x + u, inputs=1, outputs=1, states=1
+            ),
+            "directly on inputs",
+        ),
+        (control.frd([1.0, 2.0], [0.1, 1.0]), "no python-control system with a state"),
+    ],
+)
 def test_refused_in(sys, words):
     with pytest.raises(InputError, match=words):
         from_control(sys)
@@ -197,10 +229,14 @@ def test_the_crane_with_shut_valves_is_linearised_on_the_side_chosen():
     x = list(crane.initial())
 
     def rate(u):
-        return crane.rhs(0.0, [u if i == k else v for i, v in enumerate(x)], crane_inputs(crane))[p_a]
+        return crane.rhs(0.0, [u if i == k else v for i, v in enumerate(x)], crane_inputs(crane))[
+            p_a
+        ]
 
     for sys, side in ((plus, 1), (minus, -1)):
-        assert sys.A[p_a, k] == pytest.approx((rate(side * 2e-3) - rate(side * 1e-3)) / (side * 1e-3), rel=1e-6)
+        assert sys.A[p_a, k] == pytest.approx(
+            (rate(side * 2e-3) - rate(side * 1e-3)) / (side * 1e-3), rel=1e-6
+        )
 
 
 def crane_inputs(crane):
@@ -213,7 +249,10 @@ def test_open_valves_stay_where_they_are():
     x = [1.3 if n == "u_s_1" else v for n, v in zip(states, crane.initial())]
     sys = to_control(crane, x, [1.3, 0.0], linear=True, side=-1)
     assert sys.name.endswith(", u_2 open to −")
-    wide = [1.3 if n == "u_s_1" else -0.7 if n == "u_s_2" else v for n, v in zip(states, crane.initial())]
+    wide = [
+        1.3 if n == "u_s_1" else -0.7 if n == "u_s_2" else v
+        for n, v in zip(states, crane.initial())
+    ]
     assert "open to" not in to_control(crane, wide, [1.3, -0.7], linear=True).name
     with pytest.raises(InputError, match="side 0"):
         to_control(crane, linear=True, side=0)

@@ -52,8 +52,15 @@ def test_leaving_a_domain_is_said():
     x = ca.SX.sym("x")
     (root,) = enclose(ca.Function("g", [x], [np.sqrt(x)]), [[box([-1.0, 0.5], [1.0, 1.0])]])
     assert list(root.sure) == [False, True]
-    (branch,) = enclose(ca.Function("g", [x], [np.where(x > -1, np.sqrt(x), 0.0)]), [[box([-2.0, 0.5, -3.0], [1.0, 1.0, -2.0])]])
-    assert list(branch.sure) == [False, True, True]  # its condition does not keep the root's argument positive
+    (branch,) = enclose(
+        ca.Function("g", [x], [np.where(x > -1, np.sqrt(x), 0.0)]),
+        [[box([-2.0, 0.5, -3.0], [1.0, 1.0, -2.0])]],
+    )
+    assert list(branch.sure) == [
+        False,
+        True,
+        True,
+    ]  # its condition does not keep the root's argument positive
     (quotient,) = enclose(ca.Function("g", [x], [1 / x]), [[box(-1.0, 1.0)]])
     assert not quotient.sure[0] and quotient.low[0] == -np.inf
 
@@ -72,16 +79,29 @@ def test_plant_flow_on_a_box(crane):
     from workbench.system import names
 
     traced, rng = trace(crane, tuple(names(crane.inputs)[:3])), np.random.default_rng(5)
-    c, size = traced.constants(crane), np.array([1e5 if n.startswith("p_") else 0.2 for n in names(crane.states)])
+    c, size = (
+        traced.constants(crane),
+        np.array([1e5 if n.startswith("p_") else 0.2 for n in names(crane.states)]),
+    )
     x = np.array(crane.initial()) + 0.3 * size * rng.uniform(-1, 1, (20, len(size)))
     r = 1e-4 * size
-    b = enclose(traced.flow, [[box(0, 0)], [box(x[:, i] - r[i], x[:, i] + r[i]) for i in range(len(size))],
-                              [box(0.4, 0.6)] * 3, [box(v, v) for v in c]])
+    b = enclose(
+        traced.flow,
+        [
+            [box(0, 0)],
+            [box(x[:, i] - r[i], x[:, i] + r[i]) for i in range(len(size))],
+            [box(0.4, 0.6)] * 3,
+            [box(v, v) for v in c],
+        ],
+    )
     assert all(e.sure.all() for e in b)
     for k in range(20):
         for _ in range(20):
             point = x[k] + r * rng.uniform(-1, 1, len(size))
-            u = [*rng.uniform(0.4, 0.6, 3), *[crane.defaults().get(s.name, 0.0) for s in crane.inputs[3:]]]
+            u = [
+                *rng.uniform(0.4, 0.6, 3),
+                *[crane.defaults().get(s.name, 0.0) for s in crane.inputs[3:]],
+            ]
             xd = crane.rhs(0.0, list(point), u)
             assert all(e.low[k] <= v <= e.high[k] for e, v in zip(b, xd))
 
@@ -91,6 +111,10 @@ def test_sums_and_products_of_what_is_not_negative_keep_roots_defined():
     f = ca.Function("f", [x], [ca.sqrt(0.3 * x[0] ** 2 + x[1] ** 2 * 1.7)])
     low, high = np.array([-0.2, 0.0, -1e-160]), np.array([0.1, 0.4, 1e-160])
     (found,) = enclose(f, [[box(low, high), box(low, high)]])
-    assert found.sure.all() and (found.low == 0).all() and (found.high >= np.sqrt(2.0) * np.maximum(-low, high)).all()
+    assert (
+        found.sure.all()
+        and (found.low == 0).all()
+        and (found.high >= np.sqrt(2.0) * np.maximum(-low, high)).all()
+    )
     g = ca.Function("g", [x], [ca.sqrt(x[0] ** 2 + x[1])])
     assert not enclose(g, [[box(-0.1, 0.2), box(-1e-300, 1.0)]])[0].sure.any()

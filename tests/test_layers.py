@@ -9,13 +9,20 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("workbench", "plants", "controllers", "reports")
-SHELL = {"workbench/file.py", "workbench/cli.py"}  # the only ones that know the other packages by name
+SHELL = {
+    "workbench/file.py",
+    "workbench/cli.py",
+}  # the only ones that know the other packages by name
 ALLOWED = {
     # The sharpness of a rate needs the bodies' Jacobians, which only the chain can give.
     ("workbench/verification/rates.py", "plants"),
 }
-MAY = {"workbench": {"workbench"}, "plants": {"plants", "workbench"},
-       "controllers": {"controllers", "plants", "workbench"}, "reports": {"reports", "plants", "workbench"}}
+MAY = {
+    "workbench": {"workbench"},
+    "plants": {"plants", "workbench"},
+    "controllers": {"controllers", "plants", "workbench"},
+    "reports": {"reports", "plants", "workbench"},
+}
 
 
 def imports(source: str) -> set[str]:
@@ -27,8 +34,9 @@ def imports(source: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             if not node.level:  # what is relative stays in its package
                 found.add(node.module.split(".")[0])
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in (
-                "import_module", "__import__"):
+        elif isinstance(node, ast.Call) and getattr(
+            node.func, "attr", getattr(node.func, "id", "")
+        ) in ("import_module", "__import__"):
             first = node.args[0]
             text = first.values[0] if isinstance(first, ast.JoinedStr) else first
             found.add(str(getattr(text, "value", "?")).split(".")[0])
@@ -42,23 +50,34 @@ def files(package):
 def strays(name: str, source: str) -> set[str]:
     """Packages of ours that this file may not import."""
     return {p for p in imports(source) if p in PACKAGES and p not in MAY[name.split("/")[0]]} - {
-        p for where, p in ALLOWED if where == name}
+        p for where, p in ALLOWED if where == name
+    }
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_arrows_point_right(package):
-    found = {name: strays(name, (ROOT / name).read_text("utf-8")) for name in files(package) if name not in SHELL}
+    found = {
+        name: strays(name, (ROOT / name).read_text("utf-8"))
+        for name in files(package)
+        if name not in SHELL
+    }
     assert found and not {name: packages for name, packages in found.items() if packages}
 
 
 def test_the_allowed_exceptions_are_still_needed():
     for name, package in ALLOWED:
-        assert package in imports((ROOT / name).read_text("utf-8")), f"{name} needs no exception any more"
+        assert package in imports((ROOT / name).read_text("utf-8")), (
+            f"{name} needs no exception any more"
+        )
 
 
 def test_a_stray_import_is_seen():
-    for line in ("import plants.chain", "def f():\n    from controllers import VDC", "import importlib\n"
-                 "importlib.import_module('reports.document')", "importlib.import_module(f'plants.{x}')"):
+    for line in (
+        "import plants.chain",
+        "def f():\n    from controllers import VDC",
+        "import importlib\nimportlib.import_module('reports.document')",
+        "importlib.import_module(f'plants.{x}')",
+    ):
         assert strays("workbench/simulate.py", line), line
     assert strays("plants/manipulator.py", "from controllers.vdc import VDC")
     assert strays("reports/tables.py", "from controllers import VDC")
@@ -68,45 +87,80 @@ def test_a_stray_import_is_seen():
 def test_tests_and_tools_are_imported_by_nobody():
     for package in PACKAGES:
         for name in files(package):
-            assert not imports((ROOT / name).read_text("utf-8")) & {"tests", "pytest", "benchmarks", "notebooks"}, name
+            assert not imports((ROOT / name).read_text("utf-8")) & {
+                "tests",
+                "pytest",
+                "benchmarks",
+                "notebooks",
+            }, name
 
 
 def test_equations_know_no_casadi():
     """Plants, components and laws are plain NumPy text; graphs and derivatives come from `workbench.calculus`."""
     for package in ("plants", "controllers", "reports"):
-        assert not [name for name in files(package) if "casadi" in imports((ROOT / name).read_text("utf-8"))]
+        assert not [
+            name for name in files(package) if "casadi" in imports((ROOT / name).read_text("utf-8"))
+        ]
     assert "casadi" in imports((ROOT / "workbench/calculus.py").read_text("utf-8"))
 
 
-HEAVY = ("casadi", "scipy", "matplotlib", "xarray", "pint", "pydantic", "control", "cvxpy", "h5py", "pandas")
+HEAVY = (
+    "casadi",
+    "scipy",
+    "matplotlib",
+    "xarray",
+    "pint",
+    "pydantic",
+    "control",
+    "cvxpy",
+    "h5py",
+    "pandas",
+)
 
 
 def loaded(code: str) -> set[str]:
     """Heavy packages a fresh process has loaded after `code`."""
     tail = "\nprint('LOADED', *sorted({m.split('.')[0] for m in sys.modules}))"
-    out = subprocess.run([sys.executable, "-c", "import sys\n" + code + tail], cwd=ROOT, capture_output=True, text=True,
-                         timeout=120)
+    out = subprocess.run(
+        [sys.executable, "-c", "import sys\n" + code + tail],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert out.returncode == 0, out.stderr
     line = next(line for line in out.stdout.splitlines() if line.startswith("LOADED"))
     return set(line.split()[1:])
 
 
-@pytest.mark.parametrize("code", ["import workbench", "import plants, controllers", "import workbench.errors"])
+@pytest.mark.parametrize(
+    "code", ["import workbench", "import plants, controllers", "import workbench.errors"]
+)
 def test_importing_is_light(code):
     assert not loaded(code) & {*HEAVY, "numpy"}
 
 
 def test_names_come_when_asked_for():
-    assert "casadi" not in loaded("from workbench import System, Signal, Sampled, Scenario, Verdict, InputError")
+    assert "casadi" not in loaded(
+        "from workbench import System, Signal, Sampled, Scenario, Verdict, InputError"
+    )
     assert "casadi" in loaded("from workbench import simulate")
-    assert not loaded("from workbench import simulate") & {"scipy", "matplotlib", "control", "cvxpy", "pandas"}
+    assert not loaded("from workbench import simulate") & {
+        "scipy",
+        "matplotlib",
+        "control",
+        "cvxpy",
+        "pandas",
+    }
 
 
 @pytest.mark.parametrize("entry", ["verify_stability", "main"])
 def test_help_is_light(entry):
     pytest.importorskip("workbench.cli")
-    code = (f"sys.argv = ['x', '--help']\nfrom workbench.cli import {entry}\n"
-            f"try:\n    {entry}()\nexcept SystemExit as end:\n    assert not end.code, end.code")
+    code = (
+        f"sys.argv = ['x', '--help']\nfrom workbench.cli import {entry}\n"
+        f"try:\n    {entry}()\nexcept SystemExit as end:\n    assert not end.code, end.code"
+    )
     assert not loaded(code) & {"casadi", "scipy", "matplotlib", "xarray", "cvxpy", "control"}
 
 
@@ -114,6 +168,7 @@ def test_every_public_name_exists():
     import controllers
     import plants
     import workbench
+
     for package in (workbench, plants, controllers):
         for name in package.__all__:
             assert getattr(package, name) is not None

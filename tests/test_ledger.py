@@ -60,8 +60,16 @@ def test_the_identity_holds_for_any_loop_state_and_input(interpreted, name):
 
 
 @pytest.mark.parametrize("offset", [{}, {"q_1": 0.03, "dq_2": -0.2}])
-@pytest.mark.parametrize("name", ["ideal valve, continuous law", "second-order valve", "LuGre friction",
-                                  "fractional delay", "filters, noise, quantiser"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ideal valve, continuous law",
+        "second-order valve",
+        "LuGre friction",
+        "fractional delay",
+        "filters, noise, quantiser",
+    ],
+)
 def test_the_identity_holds_along_runs_from_perfect_and_imperfect_starts(interpreted, name, offset):
     loop, _ = CASES[name]
     b = run(loop, Scenario(reference=PATH, duration=0.4, offset=offset), compiled=False).balance
@@ -78,8 +86,14 @@ def test_v_is_what_94_to_98_say(interpreted):
         q, qd, p, τ = law.parts(loop.out(0.0, x[k])[:8], w[k])
         rates, accelerations = law.required_motion(q, qd, *τ[:3])
         shape, still = plant.geometry(q), plant._base(None)
-        V, V_r = (chain.sweep(plant.structures, shape, still, qd, *more).V for more in ((), (rates, accelerations)))
-        ẑ, z = x[k][[i for i, s in enumerate(loop.states) if s.name.endswith("_observed")]], plant.split(x[k]).rub
+        V, V_r = (
+            chain.sweep(plant.structures, shape, still, qd, *more).V
+            for more in ((), (rates, accelerations))
+        )
+        ẑ, z = (
+            x[k][[i for i, s in enumerate(loop.states) if s.name.endswith("_observed")]],
+            plant.split(x[k]).rub,
+        )
         f_pr = law.required_force(q, qd, *τ[:3], ẑ)
         at = {}
         for j, s in enumerate(plant.structures):
@@ -89,8 +103,9 @@ def test_v_is_what_94_to_98_say(interpreted):
                 e = np.ravel(minus(V_r[j][f], V[j][f]))
                 at[s.name, frame] = e @ body.matrix() @ e / 2
         for i, (s, c) in enumerate(zip(plant.structures, plant.cylinders)):
-            at[s.name, f"actuator {i + 1}"] = ((f_pr[i] - c.force(*p[i])) ** 2 / (2 * plant.oil.β * law.k_x[0])
-                                               + c.friction.σ_0 * (ẑ[i] - z[i][0]) ** 2 / 2)
+            at[s.name, f"actuator {i + 1}"] = (f_pr[i] - c.force(*p[i])) ** 2 / (
+                2 * plant.oil.β * law.k_x[0]
+            ) + c.friction.σ_0 * (ẑ[i] - z[i][0]) ** 2 / 2
         np.testing.assert_allclose(b.v[k], [at[entry] for entry in b.entries], rtol=1e-9, atol=1e-9)
 
 
@@ -99,15 +114,28 @@ def test_v̇_is_the_derivative_of_v_along_the_run(interpreted):
     gaps = []
     for h in (2e-4, 1e-4):
         loop = continuous(every(CRANE, friction=CoulombViscous(900.0, 2800.0, width=0.2)), κ=8.0)
-        scenario = Scenario(reference=PATH, duration=0.1, max_step=h, offset={"q_1": 0.02, "dq_2": 0.1})
+        scenario = Scenario(
+            reference=PATH, duration=0.1, max_step=h, offset={"q_1": 0.02, "dq_2": 0.1}
+        )
         b = run(loop, scenario, compiled=False).balance
         between = h / 3 * (b.total_rate[:-2:2] + 4 * b.total_rate[1:-1:2] + b.total_rate[2::2])
         gaps.append(np.abs(np.cumsum(between) - (b.total[2::2] - b.total[0])).max() / b.total.max())
-    assert gaps[0] < 1e-5 and gaps[0] / gaps[1] > 3, gaps  # second order: commands have kinks where they pass zero
+    assert gaps[0] < 1e-5 and gaps[0] / gaps[1] > 3, (
+        gaps
+    )  # second order: commands have kinks where they pass zero
 
 
-@pytest.mark.parametrize("name", ["second-order valve", "filters, noise, quantiser", "saturation at 0.5 V",
-                                  "dirty derivative", "air and stiffness the model lacks", "fractional delay"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "second-order valve",
+        "filters, noise, quantiser",
+        "saturation at 0.5 V",
+        "dirty derivative",
+        "air and stiffness the model lacks",
+        "fractional delay",
+    ],
+)
 def test_the_named_parts_sum_to_what_the_valve_lacks(interpreted, name):
     """Σ parts · k_x/Δf = u_fr − u_f with u_f formed from the valve's flows, at floats."""
     loop, _ = CASES[name]
@@ -127,9 +155,14 @@ def test_the_named_parts_sum_to_what_the_valve_lacks(interpreted, name):
         for i, (c, label) in enumerate(zip(plant.cylinders, plant.labels)):
             g = c.gains(plant.oil, pos[i], *parts.p[i])
             lack = b.quantities[f"u_fr {label}"][k] - (g[0] * flows[i][2] - g[1] * flows[i][3])
-            found = sum(v[k] for (_, entry, part), v in b.perturbations.items()
-                        if entry == f"actuator {label}" and part in LADDER)
-            assert found * law.k_x[0] / b.quantities[f"Δf {label}"][k] == pytest.approx(lack, rel=1e-9, abs=1e-9)
+            found = sum(
+                v[k]
+                for (_, entry, part), v in b.perturbations.items()
+                if entry == f"actuator {label}" and part in LADDER
+            )
+            assert found * law.k_x[0] / b.quantities[f"Δf {label}"][k] == pytest.approx(
+                lack, rel=1e-9, abs=1e-9
+            )
 
 
 def test_perfect_knowledge_leaves_no_part(interpreted):
@@ -140,11 +173,19 @@ def test_perfect_knowledge_leaves_no_part(interpreted):
     assert (b.perturbation()["friction"] <= 0).all() and b.perturbation()["friction"].min() < -1.0
 
 
-@pytest.mark.parametrize("name, parts", [
-    ("second-order valve", {"valve"}), ("saturation at 0.5 V", {"saturation"}),
-    ("dead band the model lacks", {"parameters"}), ("leakage the model lacks", {"parameters"}),
-    ("payload the model lacks", {"model"}),
-    ("derivative along the desired motion", {"derivative"}), ("no derivative", {"derivative"}), ("1 kHz hold", set())])
+@pytest.mark.parametrize(
+    "name, parts",
+    [
+        ("second-order valve", {"valve"}),
+        ("saturation at 0.5 V", {"saturation"}),
+        ("dead band the model lacks", {"parameters"}),
+        ("leakage the model lacks", {"parameters"}),
+        ("payload the model lacks", {"model"}),
+        ("derivative along the desired motion", {"derivative"}),
+        ("no derivative", {"derivative"}),
+        ("1 kHz hold", set()),
+    ],
+)
 def test_a_cause_is_called_by_its_name(interpreted, name, parts):
     """What is wrong with the loop shows under its name, what is right does not; random commands show as hold."""
     b = at_random(*CASES[name])
@@ -152,7 +193,11 @@ def test_a_cause_is_called_by_its_name(interpreted, name, parts):
     found = {part for part, v in b.perturbation().items() if np.abs(v).max() > 1e-9 * size}
     # ḟ_pr is formed along the model's motion: not exact where the model is not true.
     derivative = {"derivative"} if "payload" in name or "leakage" in name else set()
-    assert parts | {"hold", "friction"} <= found <= parts | {"hold", "friction", "saturation"} | derivative
+    assert (
+        parts | {"hold", "friction"}
+        <= found
+        <= parts | {"hold", "friction", "saturation"} | derivative
+    )
 
 
 def test_a_base_the_law_takes_to_be_at_rest_feeds_power_in(interpreted):
@@ -165,7 +210,9 @@ def test_a_base_the_law_takes_to_be_at_rest_feeds_power_in(interpreted):
 
 def test_both_ends_of_every_sample_are_looked_at(interpreted):
     """Just after a sample the hold has done nothing yet; just before the next it has done all."""
-    r = run(sampled(CRANE), Scenario(reference=PATH, duration=0.3, offset={"q_1": 0.01}), compiled=False)
+    r = run(
+        sampled(CRANE), Scenario(reference=PATH, duration=0.3, offset={"q_1": 0.01}), compiled=False
+    )
     b = r.balance
     assert len(b.t) == 2 * len(r.log.time) - 1
     hold = np.abs(b.perturbation()["hold"])
@@ -190,7 +237,9 @@ def test_a_log_that_skips_samples_shows_states_that_were_there(interpreted):
     fine = run(loop, scenario, compiled=False)
     rough = Run(loop, scenario, simulate(loop, replace(scenario, log_period=10e-3), compiled=False))
     v = dict(zip(np.round(fine.log.time, 9), fine.storage[1][::2]))
-    assert rough.storage[1] == pytest.approx([v[t] for t in np.round(rough.storage[0], 9)], rel=1e-9, abs=1e-15)
+    assert rough.storage[1] == pytest.approx(
+        [v[t] for t in np.round(rough.storage[0], 9)], rel=1e-9, abs=1e-15
+    )
 
 
 # ---- planted faults --------------------------------------------------------------------------------------------
@@ -213,21 +262,35 @@ def rows_changed(monkeypatch, change, part="_bodies"):
 
     def after(self, *given):
         rows = before(self, *given)
-        return [change(e) for e in rows] if part == "_bodies" else ([change(e) for e in rows[0]], rows[1])
+        return (
+            [change(e) for e in rows]
+            if part == "_bodies"
+            else ([change(e) for e in rows[0]], rows[1])
+        )
 
     monkeypatch.setattr(vdc_ledger.VDCLedger, part, after)
 
 
 def test_the_sound_ledger_passes(interpreted, logged):
     identity, flows = answers(logged)
-    assert identity.holds and flows.holds and identity.data["residual"] < 1e-13 and flows.data["share"] < 1e-13
+    assert (
+        identity.holds
+        and flows.holds
+        and identity.data["residual"] < 1e-13
+        and flows.data["share"] < 1e-13
+    )
 
 
 def test_coriolis_terms_that_are_not_skew(interpreted, logged, monkeypatch):
     def net(self, A, V, ω):
         (a, α), (v, w) = A, V
-        f = scale(self.mass, add(add(a, cross(α, self.com)), cross(ω, add(v, scale(-1.0, cross(w, self.com))))))
-        gyro = add(cross(ω, inertia_times(self.inertia, w)), inertia_times(self.inertia, cross(ω, w)))
+        f = scale(
+            self.mass,
+            add(add(a, cross(α, self.com)), cross(ω, add(v, scale(-1.0, cross(w, self.com))))),
+        )
+        gyro = add(
+            cross(ω, inertia_times(self.inertia, w)), inertia_times(self.inertia, cross(ω, w))
+        )
         return f, add(add(inertia_times(self.inertia, α), gyro), cross(self.com, f))
 
     monkeypatch.setattr(Body, "net", net)
@@ -246,7 +309,11 @@ def test_the_y_force_left_out_of_68(interpreted, logged, monkeypatch):
 
     monkeypatch.setattr(chain, "_revolute", wrong)
     identity, flows = answers(logged)
-    assert flows.holds is False and flows.data["cut"].split()[1] in ("B_1", "P_1") and "B1" in flows.worst
+    assert (
+        flows.holds is False
+        and flows.data["cut"].split()[1] in ("B_1", "P_1")
+        and "B1" in flows.worst
+    )
 
 
 def test_a_wrong_lever_arm(interpreted, logged, monkeypatch):
@@ -262,7 +329,9 @@ def test_gravity_of_one_body_left_out_of_what_is_required(interpreted, logged, m
         nets = right(structures, motion, true, payload)
         if motion is not true:
             body, zero = structures[0].revolute.case, [0.0] * 3
-            nets[0]["B3"] = minus(nets[0]["B3"], body.net(([0.0, 9.8, 0.0], zero), (zero, zero), zero))
+            nets[0]["B3"] = minus(
+                nets[0]["B3"], body.net(([0.0, 9.8, 0.0], zero), (zero, zero), zero)
+            )
         return nets
 
     monkeypatch.setattr(chain, "net_forces", wrong)
@@ -271,7 +340,9 @@ def test_gravity_of_one_body_left_out_of_what_is_required(interpreted, logged, m
 
 
 def test_v_with_the_controllers_masses(interpreted, logged, monkeypatch):
-    heavy = lambda e: replace(e, storage=1.1 * e.storage) if (e.subsystem, e.name) == ("tilt", "B1") else e
+    heavy = lambda e: (
+        replace(e, storage=1.1 * e.storage) if (e.subsystem, e.name) == ("tilt", "B1") else e
+    )
     rows_changed(monkeypatch, heavy)
     identity, flows = answers(logged)
     assert identity.holds is False and "tilt.B1" in identity.worst and flows.holds
@@ -279,7 +350,11 @@ def test_v_with_the_controllers_masses(interpreted, logged, monkeypatch):
 
 def test_a_payload_whose_flow_is_left_out(interpreted, logged, monkeypatch):
     def without(e):
-        return replace(e, flows={k: v for k, v in e.flows.items() if k != "tilt E_1"}) if e.name == "payload" else e
+        return (
+            replace(e, flows={k: v for k, v in e.flows.items() if k != "tilt E_1"})
+            if e.name == "payload"
+            else e
+        )
 
     rows_changed(monkeypatch, without)
     identity, flows = answers(logged)
@@ -296,20 +371,31 @@ def test_damping_that_is_not_what_is_fed_back(interpreted, logged, monkeypatch):
 def test_gains_applied_that_are_not_those_stated(interpreted, logged, monkeypatch):
     """The ledger's law and the law that runs differ: that is a cause of its own, though the model is the plant."""
     right = VDC.law
-    monkeypatch.setattr(VDC, "law", lambda self, *a, **k: right(bind(self, {"k_x.0": 2 * self.k_x[0]}), *a, **k))
+    monkeypatch.setattr(
+        VDC, "law", lambda self, *a, **k: right(bind(self, {"k_x.0": 2 * self.k_x[0]}), *a, **k)
+    )
     b = Run(logged.loop, logged.scenario, logged.log).balance
-    assert np.abs(b.residual()).max() < TOLERANCE and np.abs(b.perturbation()["parameters"]).max() > 1.0
+    assert (
+        np.abs(b.residual()).max() < TOLERANCE
+        and np.abs(b.perturbation()["parameters"]).max() > 1.0
+    )
 
 
 def test_friction_in_the_ledger_that_is_not_the_machines(interpreted, logged, monkeypatch):
-    rougher = lambda plant: bind(plant, {e.path: 1.02 * e.value for e in leaves(plant) if e.path.endswith("friction.F_c")})
-    monkeypatch.setattr(VDC, "certificate", lambda self, plant: vdc_ledger.VDCLedger(self, rougher(plant)))
+    rougher = lambda plant: bind(
+        plant, {e.path: 1.02 * e.value for e in leaves(plant) if e.path.endswith("friction.F_c")}
+    )
+    monkeypatch.setattr(
+        VDC, "certificate", lambda self, plant: vdc_ledger.VDCLedger(self, rougher(plant))
+    )
     identity, flows = answers(logged)
     assert identity.holds is False and "actuator" in identity.worst and flows.holds
 
 
 def test_a_spool_nobody_mentions(interpreted, logged, monkeypatch):
-    silent = lambda e: replace(e, perturbations={k: v for k, v in e.perturbations.items() if k != "valve"})
+    silent = lambda e: replace(
+        e, perturbations={k: v for k, v in e.perturbations.items() if k != "valve"}
+    )
     rows_changed(monkeypatch, silent, "_actuators")
     identity, _ = answers(logged)
     assert identity.holds is False and "actuator" in identity.worst
@@ -317,7 +403,9 @@ def test_a_spool_nobody_mentions(interpreted, logged, monkeypatch):
 
 def test_a_rod_force_of_the_wrong_sign(interpreted, logged, monkeypatch):
     """A cut that does not cancel names both sides."""
-    turned = lambda e: replace(e, flows={k: -v if k == "lift rod" else v for k, v in e.flows.items()})
+    turned = lambda e: replace(
+        e, flows={k: -v if k == "lift rod" else v for k, v in e.flows.items()}
+    )
     rows_changed(monkeypatch, turned, "_actuators")
     _, flows = answers(logged)
     assert flows.holds is False and flows.data["cut"] == "lift rod"
@@ -329,8 +417,11 @@ def test_numbers_that_are_none_do_not_pass(logged):
     again = Run(logged.loop, logged.scenario, logged.log)
     b = again.balance
     key = next(k for k in b.flows if k[2] == "lift rod")
-    broken = replace(b, vdot=np.where(np.arange(len(b.t))[:, None] == 7, np.nan, b.vdot),
-                     flows={**b.flows, key: np.where(np.arange(len(b.t)) == 7, np.nan, b.flows[key])})
+    broken = replace(
+        b,
+        vdot=np.where(np.arange(len(b.t))[:, None] == 7, np.nan, b.vdot),
+        flows={**b.flows, key: np.where(np.arange(len(b.t)) == 7, np.nan, b.flows[key])},
+    )
     again.__dict__["balance"] = broken
     identity, flows = check_identity(C.Identity(), again), check_power_flows(C.PowerFlows(), again)
     assert identity.holds is False and flows.holds is False and flows.data["cut"] == "lift rod"
@@ -340,5 +431,7 @@ def test_a_body_is_not_hidden_by_its_scale(interpreted, logged):
     """The scale is made of the entry's own terms: no more than a few of them on average."""
     b = logged.balance
     for i, entry in enumerate(b.entries):
-        moved = max((np.abs(v).max() for (s, c, _), v in b.flows.items() if (s, c) == entry), default=0.0)
+        moved = max(
+            (np.abs(v).max() for (s, c, _), v in b.flows.items() if (s, c) == entry), default=0.0
+        )
         assert np.median(b.scale[:, i]) <= 1e3 * max(moved, np.abs(b.vdot[:, i]).max()), entry

@@ -12,9 +12,17 @@ from plants import CoulombViscous, Oil
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Saturated
 from workbench.verification import ledger
 
-PLANT = every(valves(replace(LOADED, oil=Oil(β=1.2e9)), lag="second", dead_band=0.3, u_max=6.0),
-              friction=CoulombViscous(3100.0, 2500.0))
-LAW = VDC(model=valves(CRANE, dead_band=0.1), λ=(7.0,), k_x=(5e-3, 4e-3), βk_f=(90.0, 70.0), derivative="desired")
+PLANT = every(
+    valves(replace(LOADED, oil=Oil(β=1.2e9)), lag="second", dead_band=0.3, u_max=6.0),
+    friction=CoulombViscous(3100.0, 2500.0),
+)
+LAW = VDC(
+    model=valves(CRANE, dead_band=0.1),
+    λ=(7.0,),
+    k_x=(5e-3, 4e-3),
+    βk_f=(90.0, 70.0),
+    derivative="desired",
+)
 LIMIT = 4.5  # V, the controller's own
 SEEN = Quantised(Noisy(LAW, σ=3e4, signals=("p",)), 2e-3, signals=("q",))
 LOOP = ClosedLoop(PLANT, Sampled(Saturated(SEEN, -LIMIT, LIMIT), 1e-3))
@@ -40,11 +48,14 @@ def rungs(x, w, live):
     xp, z, y, r, u = LOOP.parts(0.0, list(x), full)
     n, m = PLANT.n, len(LAW.references)
     parts = PLANT.split(xp)
-    qdd = on_floats(PLANT, lambda plant, s, v: plant.rhs(0.0, s, v), xp, u)[n: 2 * n].tolist()
+    qdd = on_floats(PLANT, lambda plant, s, v: plant.rhs(0.0, s, v), xp, u)[n : 2 * n].tolist()
     τ = LAW.parts([*parts.q, *parts.qd, *[0.0] * 2 * n], r[:m])[3]
     exact = [*parts.q, *parts.qd, *(p for pair in parts.p for p in pair)]
     motion = LAW.required_motion(parts.q, parts.qd, *τ[:3])
-    need, own = LAW.required(parts.q, parts.qd, *motion, plant=PLANT), LAW.required(parts.q, parts.qd, *motion)
+    need, own = (
+        LAW.required(parts.q, parts.qd, *motion, plant=PLANT),
+        LAW.required(parts.q, parts.qd, *motion),
+    )
     rate = LAW.force_rate(parts.q, parts.qd, qdd, τ, [], [])
     pos, xd, _ = PLANT.cylinder_motion(parts.q, parts.qd)
     flows = PLANT.hydraulics(parts, u[:n], pos, xd)
@@ -59,18 +70,32 @@ def rungs(x, w, live):
         Δf, Δx = f_pr - f_p, need.xd_r[i] - xd[i]
         g = c.gains(PLANT.oil, pos[i], *pair)
         D = c.valve.denominators(*g, *pair, PLANT.p_s, PLANT.p_r)
-        u_fr = rate[i] / PLANT.oil.β + c.drift(PLANT.oil, pos[i], xd[i], *pair) + k_x * Δx + k_f * Δf
-        flow = {"required": u_fr, "told": through(c, told[0][i], D), "formed": through(c, formed[i], D),
-                "seen": through(c, seen[i], D), "limited": through(c, np.clip(seen[i], -LIMIT, LIMIT), D),
-                "held": through(c, u[i], D), "stopped": through(c, np.clip(u[i], -c.valve.u_max, c.valve.u_max), D),
-                "true": g[0] * flows[i][2] - g[1] * flows[i][3]}
+        u_fr = (
+            rate[i] / PLANT.oil.β + c.drift(PLANT.oil, pos[i], xd[i], *pair) + k_x * Δx + k_f * Δf
+        )
+        flow = {
+            "required": u_fr,
+            "told": through(c, told[0][i], D),
+            "formed": through(c, formed[i], D),
+            "seen": through(c, seen[i], D),
+            "limited": through(c, np.clip(seen[i], -LIMIT, LIMIT), D),
+            "held": through(c, u[i], D),
+            "stopped": through(c, np.clip(u[i], -c.valve.u_max, c.valve.u_max), D),
+            "true": g[0] * flows[i][2] - g[1] * flows[i][3],
+        }
         force = {"friction": -Δx * (f_fr - f_f), "model": Δx * (need.f_c[i] - own.f_c[i])}
         found.append((Δf / k_x, flow, force))
     return found
 
 
-STEPS = {"parameters": (("required", "told"),), "derivative": (("told", "formed"),), "measurement": (("formed", "seen"),),
-         "saturation": (("seen", "limited"), ("held", "stopped")), "hold": (("limited", "held"),), "valve": (("stopped", "true"),)}
+STEPS = {
+    "parameters": (("required", "told"),),
+    "derivative": (("told", "formed"),),
+    "measurement": (("formed", "seen"),),
+    "saturation": (("seen", "limited"), ("held", "stopped")),
+    "hold": (("limited", "held"),),
+    "valve": (("stopped", "true"),),
+}
 
 
 def test_every_term_alone_where_everything_is_wrong_at_once():
@@ -81,12 +106,18 @@ def test_every_term_alone_where_everything_is_wrong_at_once():
         for (weight, flow, force), label in zip(rungs(x[k], w[k], live), PLANT.labels):
             structure = next(s for s, c in b.entries if c == f"actuator {label}")
             size = abs(weight) * sum(map(abs, flow.values())) + sum(map(abs, force.values()))
-            expected = {name: weight * sum(flow[a] - flow[c] for a, c in pairs) for name, pairs in STEPS.items()} | force
+            expected = {
+                name: weight * sum(flow[a] - flow[c] for a, c in pairs)
+                for name, pairs in STEPS.items()
+            } | force
             for name, value in expected.items():
                 term = b.perturbations[structure, f"actuator {label}", name][k]
                 assert term == pytest.approx(value, rel=1e-9, abs=1e-11 * size), (name, label, k)
                 largest[name] = max(largest[name], abs(value) / size)
-            assert abs(b.perturbations[structure, f"actuator {label}", "valve inverse"][k]) < 1e-11 * size
+            assert (
+                abs(b.perturbations[structure, f"actuator {label}", "valve inverse"][k])
+                < 1e-11 * size
+            )
     assert min(largest.values()) > 1e-5, largest  # each of them was there to be seen
 
 
@@ -95,7 +126,11 @@ def test_every_term_alone_where_everything_is_wrong_at_once():
 def test_the_desired_motion_is_that_of_the_joints_on_the_path(space):
     """Joints on a parabola; coordinates of the space and their rates by differences of order four lead back to it."""
     law = VDC(model=FULL, space=space, derivative="desired")
-    q, v, a = np.array(FULL.initial()[:3]), np.array([0.31, -0.23, 0.17]), np.array([-0.7, 0.9, 0.4])
+    q, v, a = (
+        np.array(FULL.initial()[:3]),
+        np.array([0.31, -0.23, 0.17]),
+        np.array([-0.7, 0.9, 0.4]),
+    )
     at = lambda s: np.array(FULL.task(space, list(q + v * s + a * s * s / 2)), float)
     h = 1e-3
     first = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)

@@ -12,7 +12,13 @@ from workbench.verification.margins import (
     loop_margins,
 )
 from workbench.verification.sampled_data import sampled
-from workbench.verification.stability import lyapunov_stable, positive_definite, spectral, stability, stable_verdict
+from workbench.verification.stability import (
+    lyapunov_stable,
+    positive_definite,
+    spectral,
+    stability,
+    stable_verdict,
+)
 
 # ---- sampling
 
@@ -34,10 +40,17 @@ def test_sampled_closed_forms():
 @pytest.mark.parametrize("seed", range(6))
 def test_sampled_agrees_with_python_control(seed):
     rng = np.random.default_rng(seed)
-    A, B, C, D = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), rng.normal(size=(3, 4)), rng.normal(size=(3, 2))
+    A, B, C, D = (
+        rng.normal(size=(4, 4)),
+        rng.normal(size=(4, 2)),
+        rng.normal(size=(3, 4)),
+        rng.normal(size=(3, 2)),
+    )
     ours, theirs = sampled(A, B, C, D, 0.17), control.c2d(control.ss(A, B, C, D), 0.17)
     for name in "ABCD":
-        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(theirs, name), rtol=1e-11, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.03, 0.1, 0.137, 0.2, [0.05, 0.23]])
@@ -57,7 +70,9 @@ def test_sampled_with_delay_agrees_with_brute_force(delay):
     P = sampled(A, B, C, D, T, delay)
     z = np.zeros(len(P.A))
     for k in range(n):
-        np.testing.assert_allclose(P.C @ z + P.D @ u[k], C @ x + D @ [held(t, 0), held(t, 1)], atol=1e-9)
+        np.testing.assert_allclose(
+            P.C @ z + P.D @ u[k], C @ x + D @ [held(t, 0), held(t, 1)], atol=1e-9
+        )
         z = P.A @ z + P.B @ u[k]
         edges = sorted({0.0, T, *(float(d % T) for d in τ if 1e-9 < d % T < T - 1e-9)})
         for lo, hi in zip(edges, edges[1:]):
@@ -81,7 +96,9 @@ def test_bad_input_is_refused_in_words():
     with pytest.raises(InputError, match="delay"):
         sampled([[0.5]], [[1]], [[1]], [[0]], 0.1, -0.01)
     with pytest.raises(InputError, match="different sample times"):
-        series(sampled([[0.5]], [[1]], [[1]], [[0]], 0.1), LinearSystem([[0.5]], [[1]], [[1]], [[0]]))
+        series(
+            sampled([[0.5]], [[1]], [[1]], [[0]], 0.1), LinearSystem([[0.5]], [[1]], [[1]], [[0]])
+        )
     with pytest.raises(InputError, match="singular"):
         loop_margins(LinearSystem([[-1.0]], [[1]], [[1]], [[-1.0]]))
 
@@ -99,7 +116,7 @@ def test_python_control_round_trip():
 
 def test_spectrum_of_a_second_order_system():
     ζ, ω = 0.23, 41.0
-    A = np.array([[0, 1], [-ω**2, -2 * ζ * ω]])
+    A = np.array([[0, 1], [-(ω**2), -2 * ζ * ω]])
     sp = spectral(A)
     assert sp.margin == pytest.approx(ζ * ω, rel=1e-12)
     np.testing.assert_allclose(sp.damping, ζ, rtol=1e-12)
@@ -112,7 +129,9 @@ def test_spectrum_of_a_second_order_system():
 
 
 @pytest.mark.parametrize(
-    "k, expected", [(0.7, True), (1.99, True), (2.0, None), (2.01, False), (0.0, None), (-0.1, False)])
+    "k, expected",
+    [(0.7, True), (1.99, True), (2.0, None), (2.01, False), (0.0, None), (-0.1, False)],
+)
 def test_sampled_integrator_under_proportional_feedback(k, expected):
     """x⁺ = (1 − k) x: ρ = |1 − k| exactly."""
     T = 0.02
@@ -136,12 +155,14 @@ def test_stability_of_known_spectra_in_random_coordinates(seed):
 
 def test_neutral_modes_are_named_and_undecided():
     A = [[0, 1, 0], [0, -3.1, 7.0], [0, -50.0, -2.3]]  # position integrates velocity
-    v = stable_verdict(LinearSystem(A, np.zeros((3, 1)), np.zeros((1, 3)), [[0]]), "servo", ("x", "v", "p_L"))
+    v = stable_verdict(
+        LinearSystem(A, np.zeros((3, 1)), np.zeros((1, 3)), [[0]]), "servo", ("x", "v", "p_L")
+    )
     assert v.holds is None and v.strength is None and "neutral" in v.worst and "(x)" in v.worst
     assert exit_code([v]) == 2
-    assert stability([[0, 1], [0, 0]]).holds is None            # defective
-    assert stability([[0, 5.0], [-5.0, 0]]).holds is None       # undamped
-    assert stability([[-1, 1e3], [0, -1e-15]]).holds is None    # inside, but less than rounding
+    assert stability([[0, 1], [0, 0]]).holds is None  # defective
+    assert stability([[0, 5.0], [-5.0, 0]]).holds is None  # undamped
+    assert stability([[-1, 1e3], [0, -1e-15]]).holds is None  # inside, but less than rounding
     assert stability([[1.0, 0.2], [0, 0.3]], 0.1).holds is None
     assert stability(np.zeros((0, 0))).holds is True
 
@@ -159,7 +180,9 @@ def test_defective_but_clearly_stable_is_decided():
     assert stability([[-1, 1, 0], [0, -1, 1], [0, 0, -1]]).holds is True
     chain = np.diag(np.ones(30), -1)
     assert stability(chain, 0.01).holds is True  # delays, nilpotent
-    assert stability(50 * chain, 0.01).holds is None  # nilpotent too, but an entry of 1e-16 in the corner moves ρ to 13
+    assert (
+        stability(50 * chain, 0.01).holds is None
+    )  # nilpotent too, but an entry of 1e-16 in the corner moves ρ to 13
 
 
 def test_barely_indefinite_is_not_positive_definite():
@@ -170,4 +193,6 @@ def test_barely_indefinite_is_not_positive_definite():
         assert positive_definite(Q @ np.diag([*good[:4], least, 2.0]) @ Q.T) is expected
     M = np.array([[2.0, 0.5], [0.5, 1.0]])
     assert positive_definite(M, 0.3) and not positive_definite(M, 0.6)
-    assert positive_definite(np.diag([1e-200, 1e150])) and not positive_definite(np.full((2, 2), np.nan))
+    assert positive_definite(np.diag([1e-200, 1e150])) and not positive_definite(
+        np.full((2, 2), np.nan)
+    )

@@ -15,7 +15,14 @@ OTHER = LinearActuator(K=87.0, λ_1=2.3e-3, λ_2=0.9e-3, λ_3=1.7e-3, K_F=-3.1e-
 
 def test_published_numbers():
     p = PUBLISHED
-    assert (p.K, p.λ_1, p.λ_2, p.λ_3, p.K_F, p.λ_F) == (115.4, 1.14e-3, 1.14e-3, 1.11e-3, -6.3e-6, 0.43e-6)
+    assert (p.K, p.λ_1, p.λ_2, p.λ_3, p.K_F, p.λ_F) == (
+        115.4,
+        1.14e-3,
+        1.14e-3,
+        1.11e-3,
+        -6.3e-6,
+        0.43e-6,
+    )
 
 
 @pytest.mark.parametrize("plant", (PUBLISHED, OTHER))
@@ -29,7 +36,11 @@ def test_transfer_functions(plant):
         assert abs(G[0, 0] / G_1 - 1) < 1e-9 and abs(G[0, 1] / G_2 - 1) < 1e-9
         assert abs(G[1, 0] / (s * G_1) - 1) < 1e-9 and abs(G[1, 1] / (s * G_2) - 1) < 1e-9
     poles = np.sort(np.linalg.eigvals(L.A).real)
-    assert np.allclose(poles, np.sort([0, *(-1 / λ for λ in (plant.λ_1, plant.λ_2, plant.λ_3, plant.λ_F))]), rtol=1e-4)
+    assert np.allclose(
+        poles,
+        np.sort([0, *(-1 / λ for λ in (plant.λ_1, plant.λ_2, plant.λ_3, plant.λ_F))]),
+        rtol=1e-4,
+    )
 
 
 def test_step_against_python_control():
@@ -51,7 +62,10 @@ def test_ramp_lags_by_the_sum_of_the_lags_and_a_force_pushes_back():
 def test_the_stiff_lag_is_no_obstacle_in_a_loop():
     """A lag of 0.43 µs under steps of 1 ms: proportional control against the closed loop's own poles."""
     gain = 0.6
-    loop = ClosedLoop(PUBLISHED, Plain(lambda t, y, r: [gain * (r[0] - y[0])], measured=("Y",), references=("Y_d",)))
+    loop = ClosedLoop(
+        PUBLISHED,
+        Plain(lambda t, y, r: [gain * (r[0] - y[0])], measured=("Y",), references=("Y_d",)),
+    )
     log = simulate(loop, Scenario(2.4, Sine("output", 0.0, 0.01, 0.5, ramp=0.2), {"F_ext": 100.0}))
     error = np.array(log["Y_d"]) - np.array(log["Y"])
     late = error[log.time > 0.4]

@@ -35,9 +35,17 @@ def late(plant, delay, T_s=1e-3):
 
 
 # ---- against brute force --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("loop", [sampled(CRANE), sampled(REAL), late(CRANE, 1.7e-3), late(CRANE, 2e-3),
-                                  sampled(CRANE, derivative="dirty")],
-                         ids=["ideal", "spools", "fractional delay", "whole delay", "dirty derivative"])
+@pytest.mark.parametrize(
+    "loop",
+    [
+        sampled(CRANE),
+        sampled(REAL),
+        late(CRANE, 1.7e-3),
+        late(CRANE, 2e-3),
+        sampled(CRANE, derivative="dirty"),
+    ],
+    ids=["ideal", "spools", "fractional delay", "whole delay", "dirty derivative"],
+)
 def test_the_sample_map_against_finite_differences_of_its_integration(loop, monkeypatch):
     """Central differences of jump, flow (RK4, fine steps), release, flow; opened by a millivolt so that no side changes."""
     kept, right = [], local._monodromy
@@ -45,12 +53,26 @@ def test_the_sample_map_against_finite_differences_of_its_integration(loop, monk
     monkeypatch.setattr(local, "_monodromy", lambda *a: kept.append((a, right(*a))) or kept[-1][1])
     linearised(still(loop))
     (_, traced, _, c, x, w, _, _, state, _), (M, _, _) = kept[0]
-    x = np.where(["_queue" in s for s in state], 1e-3, x)  # open to the same side, whenever they reach the valve
+    x = np.where(
+        ["_queue" in s for s in state], 1e-3, x
+    )  # open to the same side, whenever they reach the valve
     S = local._sizes(loop.states)
-    larger = {"p": 1e2, "f": 1e3}  # pressures, and filtered forces, whose differences would else be rounding
-    step = 1e-9 * S * np.array([larger.get(s[0], 1.0) if s.startswith(("p_", "f_pr")) else 1.0 for s in state])
-    brute = np.column_stack([(sample_map(loop, traced, x + d, w, c) - sample_map(loop, traced, x - d, w, c)) / (2 * d.max())
-                             for d in np.diag(step)])
+    larger = {
+        "p": 1e2,
+        "f": 1e3,
+    }  # pressures, and filtered forces, whose differences would else be rounding
+    step = (
+        1e-9
+        * S
+        * np.array([larger.get(s[0], 1.0) if s.startswith(("p_", "f_pr")) else 1.0 for s in state])
+    )
+    brute = np.column_stack(
+        [
+            (sample_map(loop, traced, x + d, w, c) - sample_map(loop, traced, x - d, w, c))
+            / (2 * d.max())
+            for d in np.diag(step)
+        ]
+    )
     scaled, found = brute / S[:, None] * S, M / S[:, None] * S
     assert (np.abs(found - scaled) <= 1e-5 * np.abs(scaled).max(axis=0).clip(1.0)).all()
     for a in np.linalg.eigvals(scaled):
@@ -72,7 +94,9 @@ def sample_map(loop, traced, x, w, c):
     return x
 
 
-@pytest.mark.parametrize("loop", [sampled(CRANE), sampled(REAL), continuous(CRANE), continuous(REAL), late(REAL, 1.3e-3)])
+@pytest.mark.parametrize(
+    "loop", [sampled(CRANE), sampled(REAL), continuous(CRANE), continuous(REAL), late(REAL, 1.3e-3)]
+)
 def test_only_neutral_modes_are_taken_out(loop, monkeypatch):
     """Eigenvalues with and without the pressures' common mode agree but for one neutral one a cylinder."""
     whole, right = [], local._deflate
@@ -104,11 +128,16 @@ def test_sampling_ever_faster_gives_the_continuous_law():
 # ---- against machines changed for real ------------------------------------------------------------------------------
 def stronger(factor):
     """The crane whose first valve passes `factor` times what the controller thinks."""
+
     def change(valve):
-        return replace(valve, **{f"c_{k}": factor * getattr(valve, f"c_{k}") for k in ("p1", "n1", "p2", "n2")})
+        return replace(
+            valve, **{f"c_{k}": factor * getattr(valve, f"c_{k}") for k in ("p1", "n1", "p2", "n2")}
+        )
 
     s = REAL.structures[0]
-    r = replace(s.revolute, cylinder=replace(s.revolute.cylinder, valve=change(s.revolute.cylinder.valve)))
+    r = replace(
+        s.revolute, cylinder=replace(s.revolute.cylinder, valve=change(s.revolute.cylinder.valve))
+    )
     return replace(REAL, structures=(replace(s, revolute=r), REAL.structures[1]))
 
 
@@ -148,12 +177,19 @@ def test_a_sample_time_too_long_is_unstable_and_a_gain_too_high_too():
 
 
 # ---- what may not be concluded --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("loop, why", [
-    (ClosedLoop(REAL, noisy(VDC(model=REAL))), "no derivative"),
-    (ClosedLoop(CRANE, Sampled(Quantised(VDC(model=CRANE), 1e-5, signals=("q",)), 1e-3)), "no derivative"),
-    (sampled(LEAKY), "no equilibrium"),  # pressures sink: there is nothing to linearise about
-    (sampled(RUBBED), "neutral"),  # bristles at rest stay as they are
-    (sampled(valves(CRANE, dead_band=0.4)), "no equilibrium")])
+@pytest.mark.parametrize(
+    "loop, why",
+    [
+        (ClosedLoop(REAL, noisy(VDC(model=REAL))), "no derivative"),
+        (
+            ClosedLoop(CRANE, Sampled(Quantised(VDC(model=CRANE), 1e-5, signals=("q",)), 1e-3)),
+            "no derivative",
+        ),
+        (sampled(LEAKY), "no equilibrium"),  # pressures sink: there is nothing to linearise about
+        (sampled(RUBBED), "neutral"),  # bristles at rest stay as they are
+        (sampled(valves(CRANE, dead_band=0.4)), "no equilibrium"),
+    ],
+)
 def test_what_cannot_be_linearised_is_undecided_not_unstable(loop, why):
     found = verdict(loop)
     assert found.holds is None and found.strength is None and why in found.worst
@@ -162,10 +198,16 @@ def test_what_cannot_be_linearised_is_undecided_not_unstable(loop, why):
 def test_where_the_run_goes_does_not_matter():
     """Offsets and disturbances of the run leave the equilibrium, and gravity with it."""
     plain = verdict(sampled(CRANE))
-    moved = verdict(sampled(CRANE), offset={"q_1": 0.02, "dq_2": 0.1}, disturbances={"g_x": 0.0, "g_y": 9.0, "f_Dy": 100.0})
+    moved = verdict(
+        sampled(CRANE),
+        offset={"q_1": 0.02, "dq_2": 0.1},
+        disturbances={"g_x": 0.0, "g_y": 9.0, "f_Dy": 100.0},
+    )
     assert moved.holds is True and moved.data["residual"] < 1e-2
     for a, b in zip(plain.data["margins"], moved.data["margins"]):
-        assert a["gain_up"] == pytest.approx(b["gain_up"], rel=1e-4) and a["phase"] == pytest.approx(b["phase"], rel=1e-4)
+        assert a["gain_up"] == pytest.approx(b["gain_up"], rel=1e-4) and a[
+            "phase"
+        ] == pytest.approx(b["phase"], rel=1e-4)
 
 
 def test_a_loop_that_needs_its_gain_has_a_margin_downwards(monkeypatch):
@@ -177,11 +219,18 @@ def test_a_loop_that_needs_its_gain_has_a_margin_downwards(monkeypatch):
 
     monkeypatch.setattr(local, "loop_margins", conditional)
     found = verdict(sampled(CRANE))
-    assert found.holds is False and found.data["margins"][0]["gain_down"] == 0.8 and "0.8 …" in found.worst
+    assert (
+        found.holds is False
+        and found.data["margins"][0]["gain_down"] == 0.8
+        and "0.8 …" in found.worst
+    )
     assert check_linear(C.Linear(gain=1.2), still(sampled(CRANE))).holds is True
 
 
-@pytest.mark.parametrize("gain, phase, holds", [(10.0, 0.5, True), (1.5, 1.4, True), (20.0, 0.5, False), (1.5, 1.5, False)])
+@pytest.mark.parametrize(
+    "gain, phase, holds",
+    [(10.0, 0.5, True), (1.5, 1.4, True), (20.0, 0.5, False), (1.5, 1.5, False)],
+)
 def test_margins_asked_for_are_judged_on_both_sides(gain, phase, holds):
     """The ideal 1 kHz loop has a gain margin of 14.5 and a phase margin of 82.5°, 1.44 rad."""
     assert check_linear(C.Linear(gain=gain, phase=phase), still(sampled(CRANE))).holds is holds

@@ -12,8 +12,12 @@ from workbench.errors import InputError
 from workbench.log import Log, Status, plain
 from workbench.system import Signal
 
-SIGNALS = (Signal("p_a1", "Pa", "pressure, piston side, cylinder 1"), Signal("q̇_1", "rad/s"),
-           Signal("u/1", "1", kind="noise"), Signal("λ", "1/s", "gain"))
+SIGNALS = (
+    Signal("p_a1", "Pa", "pressure, piston side, cylinder 1"),
+    Signal("q̇_1", "rad/s"),
+    Signal("u/1", "1", kind="noise"),
+    Signal("λ", "1/s", "gain"),
+)
 
 
 def a_log(n=257, seed=4, **changes):
@@ -21,32 +25,56 @@ def a_log(n=257, seed=4, **changes):
     values = rng.normal(size=(n, 4)) * [1.3e7, 0.02, 1.0, 1e-300]
     values[3] = [np.nan, np.inf, -0.0, 5e-324]
     fields = {
-        "time": 0.25 + np.cumsum(rng.uniform(0.5e-3, 2e-3, n)), "values": values, "signals": SIGNALS,
-        "provenance": {"scenario": {"duration": 0.1 + 0.2, "start": (1, 2.5), "λ": None, "quiet": True, "note": ""},
-                       "parameters": {"m": np.float64(121.7)}, "hash": "4f1d", "versions": {"numpy": np.__version__},
-                       "seed": np.int64(17)},
-        "status": Status(False, "p_a1 is not finite", 0.3, "p_a1")}
+        "time": 0.25 + np.cumsum(rng.uniform(0.5e-3, 2e-3, n)),
+        "values": values,
+        "signals": SIGNALS,
+        "provenance": {
+            "scenario": {
+                "duration": 0.1 + 0.2,
+                "start": (1, 2.5),
+                "λ": None,
+                "quiet": True,
+                "note": "",
+            },
+            "parameters": {"m": np.float64(121.7)},
+            "hash": "4f1d",
+            "versions": {"numpy": np.__version__},
+            "seed": np.int64(17),
+        },
+        "status": Status(False, "p_a1 is not finite", 0.3, "p_a1"),
+    }
     return Log(**fields | changes)
 
 
 def identical(a, b):
-    return (a.time.tobytes() == b.time.tobytes() and np.ascontiguousarray(a.values).tobytes() ==
-            np.ascontiguousarray(b.values).tobytes() and a.signals == b.signals and a.provenance == b.provenance
-            and a.status == b.status)
+    return (
+        a.time.tobytes() == b.time.tobytes()
+        and np.ascontiguousarray(a.values).tobytes() == np.ascontiguousarray(b.values).tobytes()
+        and a.signals == b.signals
+        and a.provenance == b.provenance
+        and a.status == b.status
+    )
 
 
 def test_saved_and_loaded_is_the_same_bit_for_bit(tmp_path):
     log = a_log()
     log.save(tmp_path / "run.nc")
     assert identical(Log.load(tmp_path / "run.nc"), log)
-    assert log.provenance["scenario"] == {"duration": 0.30000000000000004, "start": [1, 2.5], "λ": None, "quiet": True,
-                                          "note": ""}
+    assert log.provenance["scenario"] == {
+        "duration": 0.30000000000000004,
+        "start": [1, 2.5],
+        "λ": None,
+        "quiet": True,
+        "note": "",
+    }
     assert type(log.provenance["seed"]) is int and os.listdir(tmp_path) == ["run.nc"]
 
 
 def test_one_sample_and_no_signals_survive(tmp_path):
-    for log in (Log([2.0], [[3.0]], (Signal("x"),), {}, Status(True, "", 2.0)),
-                Log([1.0, 2.0], np.zeros((2, 0)), (), {"a": "x" * 200_000}, Status(True, "", 2.0))):
+    for log in (
+        Log([2.0], [[3.0]], (Signal("x"),), {}, Status(True, "", 2.0)),
+        Log([1.0, 2.0], np.zeros((2, 0)), (), {"a": "x" * 200_000}, Status(True, "", 2.0)),
+    ):
         log.save(tmp_path / "run.nc")
         assert identical(Log.load(tmp_path / "run.nc"), log)
 
@@ -57,7 +85,10 @@ def test_file_opens_in_xarray_with_units(tmp_path):
     log = a_log()
     log.save(tmp_path / "run.nc")
     with xarray.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
-        assert data["p_a1"].attrs == {"units": "Pa", "long_name": "pressure, piston side, cylinder 1"}
+        assert data["p_a1"].attrs == {
+            "units": "Pa",
+            "long_name": "pressure, piston side, cylinder 1",
+        }
         assert data["p_a1"].dims == ("time",) and data["time"].attrs["units"] == "s"
         np.testing.assert_array_equal(data["p_a1"].values, log.array("p_a1"))
         assert json.loads(data.attrs["provenance"])["hash"] == "4f1d"
@@ -66,17 +97,28 @@ def test_file_opens_in_xarray_with_units(tmp_path):
 def test_signal_by_name_is_labelled():
     log = a_log()
     p = log["p_a1"]
-    assert p.dims == ("time",) and p.attrs["units"] == "Pa" and p.attrs["long_name"].startswith("pressure")
+    assert (
+        p.dims == ("time",)
+        and p.attrs["units"] == "Pa"
+        and p.attrs["long_name"].startswith("pressure")
+    )
     assert p.coords["time"].attrs["units"] == "s"
     np.testing.assert_array_equal(p.values, log.values[:, 0])
     np.testing.assert_array_equal(p.coords["time"], log.time)
     data = log.to_dataset()
-    assert list(data.data_vars) == log.names and data["λ"].attrs == {"units": "1/s", "long_name": "gain"}
+    assert list(data.data_vars) == log.names and data["λ"].attrs == {
+        "units": "1/s",
+        "long_name": "gain",
+    }
     assert log.signal("λ") == SIGNALS[3] and "λ" in log and "μ" not in log and len(log) == 257
 
 
 def test_unknown_name_gets_the_nearest():
-    for look in (lambda log: log["p_a2"], lambda log: log.array("p_a2"), lambda log: log.signal("p_a2")):
+    for look in (
+        lambda log: log["p_a2"],
+        lambda log: log.array("p_a2"),
+        lambda log: log.signal("p_a2"),
+    ):
         with pytest.raises(InputError, match="p_a2.*\n.*did you mean p_a1"):
             look(a_log())
 
@@ -90,24 +132,33 @@ def test_arrays_are_read_only_views():
         log.time[0] = 1.0
 
 
-@pytest.mark.parametrize("changes, words", [
-    ({"time": np.arange(256.0)}, "values"),
-    ({"values": np.zeros((257, 3))}, "values"),
-    ({"time": np.full(257, np.nan)}, "finite"),
-    ({"time": -np.arange(257.0)}, "fall"),
-    ({"time": np.zeros(0), "values": np.zeros((0, 4))}, "N ≥ 1"),
-    ({"signals": (*SIGNALS[:3], SIGNALS[0])}, "p_a1"),
-    ({"signals": (*SIGNALS[:3], Signal("time"))}, "time"),
-    ({"provenance": {"plant": object()}}, "provenance.plant: object"),
-    ({"provenance": {"a": [{1: 2}]}}, "provenance.a.0: key 1"),
-])
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"time": np.arange(256.0)}, "values"),
+        ({"values": np.zeros((257, 3))}, "values"),
+        ({"time": np.full(257, np.nan)}, "finite"),
+        ({"time": -np.arange(257.0)}, "fall"),
+        ({"time": np.zeros(0), "values": np.zeros((0, 4))}, "N ≥ 1"),
+        ({"signals": (*SIGNALS[:3], SIGNALS[0])}, "p_a1"),
+        ({"signals": (*SIGNALS[:3], Signal("time"))}, "time"),
+        ({"provenance": {"plant": object()}}, "provenance.plant: object"),
+        ({"provenance": {"a": [{1: 2}]}}, "provenance.a.0: key 1"),
+    ],
+)
 def test_what_does_not_fit_is_refused(changes, words):
     with pytest.raises(InputError, match=words):
         a_log(**changes)
 
 
 def test_two_samples_at_one_time_are_a_jump(tmp_path):
-    log = Log([0.0, 1.0, 1.0, 2.0], [[0.0], [1.0], [5.0], [6.0]], (Signal("x", "m"),), {}, Status(True, "", 2.0))
+    log = Log(
+        [0.0, 1.0, 1.0, 2.0],
+        [[0.0], [1.0], [5.0], [6.0]],
+        (Signal("x", "m"),),
+        {},
+        Status(True, "", 2.0),
+    )
     log.save(tmp_path / "run.nc")
     assert Log.load(tmp_path / "run.nc").array("x").tolist() == [0.0, 1.0, 5.0, 6.0]
     assert log.window(1.0, 1.0).array("x").tolist() == [1.0, 5.0]
@@ -124,14 +175,23 @@ def test_files_that_are_not_logs(tmp_path):
         assert identical(Log.load(tmp_path / f"{name}.nc"), log)
         files[name] = whole = (tmp_path / f"{name}.nc").read_bytes()
         middle = len(whole) // 2  # within some signal's values
-        (tmp_path / f"{name} damaged.nc").write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1:])
+        (tmp_path / f"{name} damaged.nc").write_bytes(
+            whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :]
+        )
     (tmp_path / "text.nc").write_text("time, p_a1\n0, 1\n")
     (tmp_path / "empty.nc").write_bytes(b"")
     (tmp_path / "short.nc").write_bytes(files["good"][: len(files["good"]) * 2 // 3])
     xarray.Dataset({"a": ("t", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    for name, words in (("text.nc", "not a NetCDF-4"), ("empty.nc", "not a NetCDF-4"), ("short.nc", "cut short"),
-                        ("good damaged.nc", "damaged"), ("noise damaged.nc", "damaged"), ("other.nc", "not a log"),
-                        ("none.nc", "no such file"), (".", "folder")):
+    for name, words in (
+        ("text.nc", "not a NetCDF-4"),
+        ("empty.nc", "not a NetCDF-4"),
+        ("short.nc", "cut short"),
+        ("good damaged.nc", "damaged"),
+        ("noise damaged.nc", "damaged"),
+        ("other.nc", "not a log"),
+        ("none.nc", "no such file"),
+        (".", "folder"),
+    ):
         with pytest.raises(InputError, match=words) as caught:
             Log.load(tmp_path / name)
         assert caught.value.file == str(tmp_path / name) and caught.value.mend
@@ -205,18 +265,31 @@ def test_window_and_decimated_share_and_say_so():
     np.testing.assert_array_equal(thin.time, log.time[10:201:7])
     assert thin.provenance["excerpt"] == [{"window": [t0, t1]}, {"decimated": 7}]
     assert "excerpt" not in log.provenance
-    for bad in (lambda: log.window(5, 4), lambda: log.window(90, 91), lambda: log.window(np.nan, 1),
-                lambda: log.decimated(0), lambda: log.decimated(1.5)):
+    for bad in (
+        lambda: log.window(5, 4),
+        lambda: log.window(90, 91),
+        lambda: log.window(np.nan, 1),
+        lambda: log.decimated(0),
+        lambda: log.decimated(1.5),
+    ):
         with pytest.raises(InputError):
             bad()
 
 
 def test_plain_data_comes_back_from_json_equal():
-    data = plain({"a": (1, 2.5, "x", None, True), "b": np.array([[1.5, 2.0]]), "c": {"d": np.bool_(False)}}, "here")
+    data = plain(
+        {"a": (1, 2.5, "x", None, True), "b": np.array([[1.5, 2.0]]), "c": {"d": np.bool_(False)}},
+        "here",
+    )
     assert data == {"a": [1, 2.5, "x", None, True], "b": [[1.5, 2.0]], "c": {"d": False}}
     assert json.loads(json.dumps(data)) == data
 
 
 def test_importing_the_log_imports_no_file_library():
     code = "import sys, workbench.log; print([m for m in ('xarray', 'h5netcdf', 'h5py', 'pandas') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

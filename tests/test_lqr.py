@@ -17,7 +17,9 @@ def test_scalar_closed_form():
     # p = a²p − a²b²p²/(r + b²p) + q, the positive root of b²p² + (r − a²r − b²q)p − qr = 0
     h = r - a * a * r - b * b * q
     p = (-h + np.sqrt(h * h + 4 * b * b * q * r)) / (2 * b * b)
-    assert np.isclose(found.P[0, 0], p, rtol=1e-13) and np.isclose(found.K[0, 0], a * b * p / (r + b * b * p), rtol=1e-13)
+    assert np.isclose(found.P[0, 0], p, rtol=1e-13) and np.isclose(
+        found.K[0, 0], a * b * p / (r + b * b * p), rtol=1e-13
+    )
     assert found.radius == abs(a - b * found.K[0, 0])
 
 
@@ -58,24 +60,43 @@ def test_target_is_at_rest():
     x, u = (M @ p)[:4], (M @ p)[4:]
     assert miss < 1e-12
     assert np.allclose(A @ x + B @ u + right[:4] @ p, x) and np.allclose(C @ x, right[4:] @ p)
-    assert target_map(A, B[:, :1], C, np.vstack([np.zeros((4, 2)), np.eye(2)]))[1] > 1e-3  # two outputs, one command
+    assert (
+        target_map(A, B[:, :1], C, np.vstack([np.zeros((4, 2)), np.eye(2)]))[1] > 1e-3
+    )  # two outputs, one command
 
 
-@pytest.mark.parametrize("A, B, Q, R, words", [
-    ([[1.2, 0.0], [0.0, 0.5]], [[0.0], [1.0]], np.eye(2), [[1.0]], "no linear–quadratic gain|does not pass"),  # not stabilisable
-    ([[1.0, 0.0], [0.0, 0.5]], [[1.0], [1.0]], np.diag([0.0, 1.0]), [[1.0]], "gain"),  # an integrator the cost does not see
-    ([[0.5]], [[1.0]], [[1.0]], [[0.0]], "R: .* not positive definite"),
-    ([[0.5]], [[1.0]], [[1.0]], [[-1.0]], "R: .* not positive definite"),
-    ([[0.5]], [[1.0]], [[-1.0]], [[1.0]], "Q: .* not positive semidefinite"),
-    (np.eye(2) / 2, np.eye(2), [[1.0, 0.3], [0.0, 1.0]], np.eye(2), "Q: expected a symmetric"),
-])
+@pytest.mark.parametrize(
+    "A, B, Q, R, words",
+    [
+        (
+            [[1.2, 0.0], [0.0, 0.5]],
+            [[0.0], [1.0]],
+            np.eye(2),
+            [[1.0]],
+            "no linear–quadratic gain|does not pass",
+        ),  # not stabilisable
+        (
+            [[1.0, 0.0], [0.0, 0.5]],
+            [[1.0], [1.0]],
+            np.diag([0.0, 1.0]),
+            [[1.0]],
+            "gain",
+        ),  # an integrator the cost does not see
+        ([[0.5]], [[1.0]], [[1.0]], [[0.0]], "R: .* not positive definite"),
+        ([[0.5]], [[1.0]], [[1.0]], [[-1.0]], "R: .* not positive definite"),
+        ([[0.5]], [[1.0]], [[-1.0]], [[1.0]], "Q: .* not positive semidefinite"),
+        (np.eye(2) / 2, np.eye(2), [[1.0, 0.3], [0.0, 1.0]], np.eye(2), "Q: expected a symmetric"),
+    ],
+)
 def test_refused(A, B, Q, R, words):
     with pytest.raises(InputError, match=words):
         riccati(A, B, Q, R)
 
 
 def test_integral_gains_place_the_augmented_loop():
-    plant = LinearSystem([[0.9, 0.2], [0.0, 0.7]], [[0.1], [0.8]], np.eye(2), np.zeros((2, 1)), 1e-3)
+    plant = LinearSystem(
+        [[0.9, 0.2], [0.0, 0.7]], [[0.1], [0.8]], np.eye(2), np.zeros((2, 1)), 1e-3
+    )
     C = np.array([[1.0, 0.3]])
     K, K_i = gains(plant, C, np.diag([2.0, 0.5]), np.array([[0.3]]), 0.05)
     A = np.block([[plant.A - plant.B @ K, -plant.B @ K_i], [C, np.eye(1)]])
@@ -88,7 +109,10 @@ WEIGHTS = {"Q": [0.0, 0.0, 0.0, 0.0, 1e6], "R": 1e5, "x": [0.0] * 5}
 
 
 def run(law, load=0.0, plant=PLANT):
-    return simulate(ClosedLoop(plant, Sampled(law, 1e-3)), Scenario(1.0, Hold("output", (2e-4,) + (0.0,) * 4), {"F_ext": load}))
+    return simulate(
+        ClosedLoop(plant, Sampled(law, 1e-3)),
+        Scenario(1.0, Hold("output", (2e-4,) + (0.0,) * 4), {"F_ext": load}),
+    )
 
 
 def test_step_arrives():

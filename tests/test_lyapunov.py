@@ -44,7 +44,9 @@ def test_rate_found_is_nearly_the_spectral_one(n, T):
 def test_rate_of_an_oscillator_and_of_a_double_mode():
     v = quadratic_certificate([[0, 1], [-9.7, -0.6]])
     assert v.holds and 0.299 < v.data["rate"] < 0.3
-    v = quadratic_certificate([[0.9, 5.0], [0.0, 0.9]], 1.0)  # defective: every rate below, none at the edge
+    v = quadratic_certificate(
+        [[0.9, 5.0], [0.0, 0.9]], 1.0
+    )  # defective: every rate below, none at the edge
     assert v.holds and 0.08 < v.data["rate"] < 0.1
 
 
@@ -65,14 +67,23 @@ def test_given_matrices_are_judged_not_mended():
     assert quadratic_certificate(A, P=P).strength == "proof"
     barely = P.copy()
     barely[0, 0] = P[0, 1] ** 2 / P[1, 1] * (1 - 1e-15)  # indefinite by rounding
-    for wrong in (-P, np.eye(2), barely, P * [[1, -1], [-1, 1]], P + np.triu(np.ones((2, 2)), 1) * 1e-12):
+    for wrong in (
+        -P,
+        np.eye(2),
+        barely,
+        P * [[1, -1], [-1, 1]],
+        P + np.triu(np.ones((2, 2)), 1) * 1e-12,
+    ):
         v = quadratic_certificate(A, P=wrong)
         assert v.holds is None and "no certificate" in v.worst
 
 
 def test_a_radius_is_covered_up_to_the_true_edge():
     """ẋ = −a x with |Δ| ≤ r: holds exactly for r < a; x⁺ = a x for r < 1 − a."""
-    assert quadratic_certificate([[-0.7]], radius=0.699).holds and quadratic_certificate([[-0.7]], radius=0.701).holds is None
+    assert (
+        quadratic_certificate([[-0.7]], radius=0.699).holds
+        and quadratic_certificate([[-0.7]], radius=0.701).holds is None
+    )
     assert quadratic_certificate([[0.7]], 0.1, radius=0.299).holds
     assert quadratic_certificate([[0.7]], 0.1, radius=0.301).holds is None
     A = stable(5, 3, 0.1)
@@ -94,11 +105,19 @@ def test_slack_pays_for_differences():
     A = np.array([[0.5, 0.3], [-0.2, 0.6]])
     P = lyapunov_matrix(A, 1.0)
     ε = slack(A, P, 1.0)
-    assert ε == pytest.approx(np.linalg.eigvalsh(P - A.T @ P @ A)[0], rel=1e-6) and slack(A, -P, 1.0) == 0.0
+    assert (
+        ε == pytest.approx(np.linalg.eigvalsh(P - A.T @ P @ A)[0], rel=1e-6)
+        and slack(A, -P, 1.0) == 0.0
+    )
     assert slack(2 * A, P, 1.0) == 0.0
     most = max(δ for δ in np.geomspace(1e-4, 1, 60) if tolerates(A, P, δ, 1.0))
     assert 0.03 < most < 0.5
-    for direction in (np.eye(2), -np.eye(2), np.array([[0, 1], [1, 0]]), np.array([[0, 1], [-1, 0]])):
+    for direction in (
+        np.eye(2),
+        -np.eye(2),
+        np.array([[0, 1], [1, 0]]),
+        np.array([[0, 1], [-1, 0]]),
+    ):
         D = A + most * direction
         assert np.linalg.eigvalsh(P - D.T @ P @ D)[0] > 0
     assert not tolerates(A, P, 1.0, 1.0)
@@ -123,8 +142,12 @@ def test_recheck_accepts_what_holds(T, radius, tmp_path):
     accepted, words = recheck(json.loads(json.dumps(found.document())))
     assert accepted, words
     found.save(tmp_path / "c.json")
-    done = subprocess.run([sys.executable, "-I", str(Path(standalone.__file__)), str(tmp_path / "c.json")],
-                          capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-I", str(Path(standalone.__file__)), str(tmp_path / "c.json")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
     assert done.returncode == 0 and done.stdout.startswith("accepted")
 
 
@@ -137,11 +160,27 @@ def test_recheck_refuses_what_was_tampered_with():
 
     A, P = found["matrices"][0], found["P"]
     flipped = [[more(v, -1) for v in row] for row in P]
-    lopsided = [[more(v, 1 + 1e-12 * (i > j)) for j, v in enumerate(row)] for i, row in enumerate(P)]
-    cases = [changed(P=flipped), changed(P=lopsided), changed(rate=(0.08).hex()), changed(rate=(-0.01).hex()),
-             changed(time="continuous"), changed(matrices=[]), changed(matrices=[[[more(v, 1.1) for v in row] for row in A]]),
-             changed(matrices=[A, flipped]), changed(P=P[:3]), changed(P=[[float.fromhex(v) for v in row] for row in P]),
-             changed(format="other"), changed(rate="nan"), changed(rate="1e-3"), {}, [], None]
+    lopsided = [
+        [more(v, 1 + 1e-12 * (i > j)) for j, v in enumerate(row)] for i, row in enumerate(P)
+    ]
+    cases = [
+        changed(P=flipped),
+        changed(P=lopsided),
+        changed(rate=(0.08).hex()),
+        changed(rate=(-0.01).hex()),
+        changed(time="continuous"),
+        changed(matrices=[]),
+        changed(matrices=[[[more(v, 1.1) for v in row] for row in A]]),
+        changed(matrices=[A, flipped]),
+        changed(P=P[:3]),
+        changed(P=[[float.fromhex(v) for v in row] for row in P]),
+        changed(format="other"),
+        changed(rate="nan"),
+        changed(rate="1e-3"),
+        {},
+        [],
+        None,
+    ]
     for case in cases:
         assert not recheck(case)[0]
 

@@ -18,8 +18,11 @@ from workbench.simulate import signals_of
 from workbench.system import names
 
 
-@pytest.mark.parametrize("plant", [*PLANTS.values(), LinearActuator(), LoadSensed(machine("hiab-xs031").plant)],
-                         ids=[*PLANTS, "linear actuator", "load sensing"])
+@pytest.mark.parametrize(
+    "plant",
+    [*PLANTS.values(), LinearActuator(), LoadSensed(machine("hiab-xs031").plant)],
+    ids=[*PLANTS, "linear actuator", "load sensing"],
+)
 def test_limits_are_intervals_of_signals_that_are_logged(plant):
     known = {s.name: s.unit for s in (*signals_of(plant), *plant.outputs, *plant.inputs)}
     found = plant.machine_limits()
@@ -28,7 +31,9 @@ def test_limits_are_intervals_of_signals_that_are_logged(plant):
         assert limit.low < limit.high and (limit.low > -inf or limit.high < inf)
         assert limit.meaning and limit.key
         assert {known[name] for name in limit.signals} == {limit.unit}
-    commands = {limit.signals[0]: (limit.low, limit.high) for limit in found if limit.kind == "command"}
+    commands = {
+        limit.signals[0]: (limit.low, limit.high) for limit in found if limit.kind == "command"
+    }
     assert commands == dict(plant.limits())
 
 
@@ -38,7 +43,12 @@ def test_every_number_of_a_crane_is_there():
     assert found["pump flow"].high == crane.Q_max and len(found["pump flow"].signals) == crane.n
     strokes = [limit.high for limit in crane.machine_limits() if limit.kind == "stroke"]
     assert strokes == [c.stroke for c in crane.cylinders]
-    assert {limit.kind for limit in crane.machine_limits()} >= {"flow", "stroke", "vacuum", "command"}
+    assert {limit.kind for limit in crane.machine_limits()} >= {
+        "flow",
+        "stroke",
+        "vacuum",
+        "command",
+    }
     assert LoadSensed(crane).machine_limits() == crane.machine_limits()
 
 
@@ -60,9 +70,15 @@ def test_a_pole_on_a_cart_is_free_and_the_cart_is_not():
     assert free(machine, ["u_rail"]) == ["pole"]
     assert free(machine, []) == ["cart", "pole"]  # nobody drives the rail
     assert machine.joint_names == ("x_cart", "q_pole")
-    pole, = machine.free_joints()
-    assert names(pole.positions) == ["q_pole"] and names(pole.rates) == ["dq_pole"] and pole.unit == "rad"
-    both = replace(machine, actuators=(*machine.actuators, Actuator("hinge", Torque(), joint="pole")))
+    (pole,) = machine.free_joints()
+    assert (
+        names(pole.positions) == ["q_pole"]
+        and names(pole.rates) == ["dq_pole"]
+        and pole.unit == "rad"
+    )
+    both = replace(
+        machine, actuators=(*machine.actuators, Actuator("hinge", Torque(), joint="pole"))
+    )
     assert free(both) == []
 
 
@@ -83,14 +99,18 @@ def test_cut_joints_determine_what_follows_a_driven_crank():
 
 def test_a_five_bar_on_one_drive_leaves_what_the_drive_does_not_hold():
     """Two degrees of freedom, one cylinder on the crank: the crank is held, the four others are not."""
-    bars = [mechanisms.bar("a", "ground", 1.0, 2.0, start="100 deg", hold=True),
-            mechanisms.bar("b", "a", 1.5, 2.0, point=(1.0, 0.0, 0.0), start="-60 deg"),
-            mechanisms.bar("c", "ground", 1.1, 2.0, point=(1.4, 0.0, 0.0), start="80 deg", hold=True),
-            mechanisms.bar("d", "c", 1.4, 2.0, point=(1.1, 0.0, 0.0), start="60 deg")]
+    bars = [
+        mechanisms.bar("a", "ground", 1.0, 2.0, start="100 deg", hold=True),
+        mechanisms.bar("b", "a", 1.5, 2.0, point=(1.0, 0.0, 0.0), start="-60 deg"),
+        mechanisms.bar("c", "ground", 1.1, 2.0, point=(1.4, 0.0, 0.0), start="80 deg", hold=True),
+        mechanisms.bar("d", "c", 1.4, 2.0, point=(1.1, 0.0, 0.0), start="60 deg"),
+    ]
     cut = Loop("top", Place("b", (1.5, 0.0, 0.0)), Place("d", (1.4, 0.0, 0.0)))
     drive = Actuator("crank", Torque(), joint="a")
     assert free(Mechanism(tuple(bars), (cut,), (drive,))) == ["b", "c", "d"]
-    rod = Actuator("rod", mechanisms.Force(), Pin("ground", (0.5, -0.5, 0.0)), Pin("c", (0.6, 0.0, 0.0)))
+    rod = Actuator(
+        "rod", mechanisms.Force(), Pin("ground", (0.5, -0.5, 0.0)), Pin("c", (0.6, 0.0, 0.0))
+    )
     assert free(Mechanism(tuple(bars), (cut,), (drive, rod))) == []
 
 
@@ -100,10 +120,14 @@ def test_how_far_a_spherical_joint_is_away_is_the_angle_between():
     half = 0.35
     e_0 = [1.0, 0.0, 0.0, 0.0]
     e = [np.cos(half), np.sin(half) * 0.6, 0.0, -np.sin(half) * 0.8]
-    turned = {s.name: np.array([a, -b]) for s, a, b in zip(ball.positions, e_0, e)}  # −e is the same attitude
+    turned = {
+        s.name: np.array([a, -b]) for s, a, b in zip(ball.positions, e_0, e)
+    }  # −e is the same attitude
     assert ball.away(turned, e_0) == pytest.approx([0.0, 2 * half])
     slide = next(joint for joint in tree.free_joints() if joint.unit == "m")
-    assert slide.away({slide.positions[0].name: np.array([0.3, -0.2])}, [0.1]) == pytest.approx([0.2, 0.3])
+    assert slide.away({slide.positions[0].name: np.array([0.3, -0.2])}, [0.1]) == pytest.approx(
+        [0.2, 0.3]
+    )
 
 
 def test_free_joints_are_those_of_the_loop():

@@ -23,15 +23,27 @@ from plants.components.spatial import Body  # noqa: E402
 TOLERANCE = 1e-9
 ORACLES = (PinocchioMachine, MujocoMachine)
 # Every machine of one to three structures with and without extensions at each place, then free draws.
-LAYOUTS = [(False,), (True,), (False, False), (True, False), (False, True), (True, True), (False, False, False),
-           (True, True, True), (True, False, True), (False, True, False)]
+LAYOUTS = [
+    (False,),
+    (True,),
+    (False, False),
+    (True, False),
+    (False, True),
+    (True, True),
+    (False, False, False),
+    (True, True, True),
+    (True, False, True),
+    (False, True, False),
+]
 CASES = [(seed, LAYOUTS[seed % len(LAYOUTS)]) for seed in range(30)]
 
 
 def draw(seed, layout):
     """Machine, state (q, q̇, q̈), base and tip; the first ten seeds empty-handed, every fourth case on its own base."""
     rng = np.random.default_rng(1000 + seed)
-    machine = random_machine(rng, len(layout), layout, payload=0.0 if seed < 10 else rng.uniform(20, 475))
+    machine = random_machine(
+        rng, len(layout), layout, payload=0.0 if seed < 10 else rng.uniform(20, 475)
+    )
     base = None if seed % 4 == 0 else random_base(rng)
     tip = None if seed % 3 == 0 else random_tip(rng)
     return machine, random_state(rng, machine), base, tip
@@ -86,9 +98,17 @@ def test_massless_parts(oracle):
     """A machine with links, cases and rods that weigh nothing, as a parameter file may leave them."""
     machine, state, base, tip = draw(25, LAYOUTS[7])
     nothing = Body()
-    light = replace(machine, structures=tuple(
-        replace(s, revolute=replace(s.revolute, link=nothing, case=nothing),
-                prismatic=replace(s.prismatic, rod=nothing)) for s in machine.structures))
+    light = replace(
+        machine,
+        structures=tuple(
+            replace(
+                s,
+                revolute=replace(s.revolute, link=nothing, case=nothing),
+                prismatic=replace(s.prismatic, rod=nothing),
+            )
+            for s in machine.structures
+        ),
+    )
     assert max(force_gaps(light, light, state, base, tip, oracle)) < TOLERANCE
 
 
@@ -118,8 +138,13 @@ def heavier(machine, part, factor):
 def with_revolute(machine, **changes):
     """The machine with fields of its first revolute segment exchanged."""
     first = machine.structures[0]
-    return replace(machine, structures=(replace(first, revolute=replace(first.revolute, **changes)),
-                                        *machine.structures[1:]))
+    return replace(
+        machine,
+        structures=(
+            replace(first, revolute=replace(first.revolute, **changes)),
+            *machine.structures[1:],
+        ),
+    )
 
 
 PARTS = ("arm", "case", "piston")
@@ -177,8 +202,11 @@ def test_a_wrong_velocity_term_is_seen(monkeypatch, fault, oracle):
 def test_a_wrong_passive_acceleration_is_seen(monkeypatch):
     """Leaving out d/dt(dx/dq) q̇ and d/dt(dq_1/dq) q̇ of the closure breaks the forces."""
     from plants.components.linkage import Closure
+
     machine, state, base, tip = draw(16, LAYOUTS[6])
-    monkeypatch.setattr(Closure, "accelerations", lambda k, qd, rate, acceleration: k.rates(acceleration))
+    monkeypatch.setattr(
+        Closure, "accelerations", lambda k, qd, rate, acceleration: k.rates(acceleration)
+    )
     assert force_gaps(machine, machine, state, base, tip)[0] > 1e3 * TOLERANCE
 
 

@@ -55,7 +55,9 @@ def test_integrator_with_pure_delay_in_the_limit_of_fast_sampling():
     """K e^{−sτ}/s is stable for Kτ < π/2; the sampled loop has half a sample of delay more."""
     K, T = 5.0, 4e-3
     delays = np.arange(0, 0.4, 0.05)
-    low, high = stable_up_to(lambda τ: feedback(sampled([[0.0]], [[K]], [[1.0]], [[0.0]], T, τ)), delays)
+    low, high = stable_up_to(
+        lambda τ: feedback(sampled([[0.0]], [[K]], [[1.0]], [[0.0]], T, τ)), delays
+    )
     assert low < high and high - low < 1e-6
     assert low + T / 2 == pytest.approx(np.pi / 2 / K, rel=1e-4)
 
@@ -66,7 +68,9 @@ def test_conditionally_stable_loop():
     assert m.stability.holds is True
     assert m.gain_down == pytest.approx(0.05, rel=1e-9)
     assert m.gain_up == np.inf
-    assert loop_margins(system(0.9 * (s + 2) ** 2 / s**3)).gain_up is None  # below it: unstable, no margins
+    assert (
+        loop_margins(system(0.9 * (s + 2) ** 2 / s**3)).gain_up is None
+    )  # below it: unstable, no margins
 
 
 def test_gain_window_with_both_ends():
@@ -88,7 +92,13 @@ def test_every_crossover_of_random_loops(seed):
     outside = closed.real.max() > 0 if L.T is None else abs(closed).max() > 1
     assert m.stability.holds is (not outside)
     if outside:
-        assert (m.gain, m.phase, m.gain_up, m.phase_margin, m.delay_margin) == ((), (), None, None, None)
+        assert (m.gain, m.phase, m.gain_up, m.phase_margin, m.delay_margin) == (
+            (),
+            (),
+            None,
+            None,
+            None,
+        )
         return
     ω = np.logspace(-3, 4, 8000) if L.T is None else np.linspace(1e-4, np.pi / L.T - 1e-4, 8000)
     values = response(L, ω)
@@ -97,7 +107,9 @@ def test_every_crossover_of_random_loops(seed):
     real = np.array([w for w, _ in m.gain])
     for a, b in zip(*(ω[k + np.flatnonzero(size[1:] * size[:-1] < 0)] for k in (0, 1))):
         assert np.sum((found >= a) & (found <= b)) == 1
-    for a, b in zip(*(ω[k + np.flatnonzero((im[1:] * im[:-1] < 0) & (values.real[1:] < 0))] for k in (0, 1))):
+    for a, b in zip(
+        *(ω[k + np.flatnonzero((im[1:] * im[:-1] < 0) & (values.real[1:] < 0))] for k in (0, 1))
+    ):
         assert np.sum((real >= a) & (real <= b)) == 1
     np.testing.assert_allclose(abs(response(L, found)), 1, rtol=1e-8)
     for k, inside in ((m.gain_up, 1 - 1e-5), (m.gain_down, 1 + 1e-5)):
@@ -117,7 +129,9 @@ def test_agrees_with_python_control_margins():
         _, _, _, w_phase, w_gain, _ = control.stability_margins(L.to_control(), returnall=True)
         ours = sorted(w for w, _ in m.gain if 0 < w < np.inf)
         np.testing.assert_allclose(ours, sorted(w_phase[w_phase > 0]), rtol=1e-6)
-        np.testing.assert_allclose(sorted(w for w, _ in m.phase if w > 0), sorted(w_gain), rtol=1e-6)
+        np.testing.assert_allclose(
+            sorted(w for w, _ in m.phase if w > 0), sorted(w_gain), rtol=1e-6
+        )
         compared += len(m.gain) + len(m.phase)
     assert compared > 10
 
@@ -156,7 +170,9 @@ def test_delay_margins_of_a_loop_that_leads_and_lags():
     low, high = (-b + np.sqrt(b**2 + 4 * ω**2)) / 2, (b + np.sqrt(b**2 + 4 * ω**2)) / 2
     lead = np.arccos(2 * ζ * ω / k)
     np.testing.assert_allclose(m.phase, [(low, lead - np.pi), (high, np.pi - lead)], rtol=1e-9)
-    np.testing.assert_allclose(m.delay, [(low, (np.pi + lead) / low), (high, (np.pi - lead) / high)], rtol=1e-9)
+    np.testing.assert_allclose(
+        m.delay, [(low, (np.pi + lead) / low), (high, (np.pi - lead) / high)], rtol=1e-9
+    )
     assert m.gain_up == np.inf and m.gain_down == 0.0
 
 
@@ -172,8 +188,12 @@ def test_feedthrough_of_one_or_more_leaves_no_delay_margin():
 
 def test_gain_margin_at_zero_and_infinite_frequency():
     """L = −0.5/(s + 1): at ω = 0; L = −0.4 + 0.1/(s + 3): 1 + kD = 0 at infinity."""
-    assert loop_margins(LinearSystem([[-1.0]], [[1.0]], [[-0.5]], [[0.0]])).gain_up == pytest.approx(2.0, rel=1e-14)
-    assert loop_margins(LinearSystem([[-3.0]], [[1.0]], [[0.1]], [[-0.4]])).gain_up == pytest.approx(2.5, rel=1e-14)
+    assert loop_margins(
+        LinearSystem([[-1.0]], [[1.0]], [[-0.5]], [[0.0]])
+    ).gain_up == pytest.approx(2.0, rel=1e-14)
+    assert loop_margins(
+        LinearSystem([[-3.0]], [[1.0]], [[0.1]], [[-0.4]])
+    ).gain_up == pytest.approx(2.5, rel=1e-14)
 
 
 def test_a_hidden_unstable_mode_is_seen():
@@ -197,7 +217,12 @@ def test_break_loop_and_loop_at():
 def test_loop_at_with_feedthrough_is_the_return_ratio():
     """det(I + G) = (1 + G_jj)(1 + L_i) for a 2×2 loop."""
     rng = np.random.default_rng(12)
-    G = LinearSystem(rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=(2, 3)), rng.normal(size=(2, 2)))
+    G = LinearSystem(
+        rng.normal(size=(3, 3)),
+        rng.normal(size=(3, 2)),
+        rng.normal(size=(2, 3)),
+        rng.normal(size=(2, 2)),
+    )
     for i, j in ((0, 1), (1, 0)):
         g = G.at(1.9)
         product = (1 + g[j, j]) * (1 + loop_at(G, i).at(1.9)[0, 0])
@@ -221,7 +246,9 @@ def test_narrow_resonance(ζ):
     d = sampled(g.A, g.B, g.C, g.D, T)
     hd, wd = hinf_norm(d)
     near = wd * (1 + np.linspace(-3, 3, 601) * ζ)
-    rounding = 1e-12 + 10 * np.finfo(float).eps / (ζ * ω * T)  # of e^{jωT}, seen over the width of the peak
+    rounding = 1e-12 + 10 * np.finfo(float).eps / (
+        ζ * ω * T
+    )  # of e^{jωT}, seen over the width of the peak
     assert hd >= max(abs(d.at(w)[0, 0]) for w in near) * (1 - rounding)
     assert hd == pytest.approx(norm, rel=0.01)
 
@@ -231,7 +258,13 @@ def test_norm_of_random_systems(seed):
     rng = np.random.default_rng(100 + seed)
     L = random_loop(seed)
     n = len(L.A)
-    g = LinearSystem(L.A, rng.normal(size=(n, 2)), rng.normal(size=(2, n)), rng.normal(size=(2, 2)) * (seed % 3), L.T)
+    g = LinearSystem(
+        L.A,
+        rng.normal(size=(n, 2)),
+        rng.normal(size=(2, n)),
+        rng.normal(size=(2, 2)) * (seed % 3),
+        L.T,
+    )
     norm, at = hinf_norm(g)
     assert norm == pytest.approx(np.linalg.norm(g.at(at), 2), rel=1e-9)
     ω = np.logspace(-3, 4, 3000) if g.T is None else np.linspace(0, np.pi / g.T, 3000)
@@ -246,7 +279,9 @@ def test_norm_of_unstable_and_static_systems():
     static = LinearSystem(np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((1, 0)), [[3.0, -4.0]])
     assert hinf_norm(static)[0] == pytest.approx(5.0, rel=1e-15)
     assert hinf_norm(LinearSystem([[-1.0]], [[0.0]], [[1.0]], [[0.0]]))[0] == 0.0
-    assert hinf_norm(system(3 * s / ((s + 1) * (s + 4)))) == pytest.approx((3 / 5, 2.0), rel=1e-6)  # 0 at both ends
+    assert hinf_norm(system(3 * s / ((s + 1) * (s + 4)))) == pytest.approx(
+        (3 / 5, 2.0), rel=1e-6
+    )  # 0 at both ends
 
 
 @pytest.mark.parametrize("σ, low", [(-1.0, -np.inf), (0.0, -1.0), (0.5, -1 / 3), (1.0, 0.0)])
@@ -264,7 +299,9 @@ def test_disk_margin_closed_forms():
     """L = k/s: (S − T)/2 is all-pass of size 1/2, α = 2, any gain > 0, ±90°; constant L: α = 2/|S − T|."""
     d = disk_margin(system(3.7 / s))
     assert d.α == pytest.approx(2.0, rel=1e-9)
-    assert d.gain_min == pytest.approx(0.0, abs=1e-9) and d.phase == pytest.approx(np.pi / 2, rel=1e-9)
+    assert d.gain_min == pytest.approx(0.0, abs=1e-9) and d.phase == pytest.approx(
+        np.pi / 2, rel=1e-9
+    )
     constant = LinearSystem([[-1.0]], [[0.0]], [[0.0]], [[0.25]])
     assert disk_margin(constant).α == pytest.approx(2 * 1.25 / 0.75, rel=1e-12)
     assert disk_range(0.8)[:2] == pytest.approx((0.6 / 1.4, 1.4 / 0.6))
@@ -318,17 +355,28 @@ def test_margins_of_both_loops_miss_what_a_simultaneous_change_does():
 
 def test_margin_verdicts():
     L = system(3.2 / (0.05 * s + 1) ** 3)
-    verdicts = {v.key: v for v in margin_verdicts(L, "lag", gain_up=2.0, phase=0.3, delay=1e-3, disk=0.2)}
+    verdicts = {
+        v.key: v for v in margin_verdicts(L, "lag", gain_up=2.0, phase=0.3, delay=1e-3, disk=0.2)
+    }
     assert all(v.holds is True and v.strength == "numerical" for v in verdicts.values())
     assert verdicts["margin-gain-up"].margin == pytest.approx(0.5, rel=1e-10)
-    strict = {v.key: v for v in margin_verdicts(L, "lag", gain_up=2.6, gain_down=None, phase=1.2, delay=0.1, disk=1.0)}
+    strict = {
+        v.key: v
+        for v in margin_verdicts(
+            L, "lag", gain_up=2.6, gain_down=None, phase=1.2, delay=0.1, disk=1.0
+        )
+    }
     assert strict.pop("linear-stability").holds is True
     assert [v.holds for v in strict.values()] == [False] * 4
-    assert {v.key: v.holds for v in margin_verdicts(L, "lag", gain_up=2.5)}["margin-gain-up"] is None  # at the edge
+    assert {v.key: v.holds for v in margin_verdicts(L, "lag", gain_up=2.5)}[
+        "margin-gain-up"
+    ] is None  # at the edge
 
 
 def test_margin_verdicts_of_unstable_and_neutral_loops():
     unstable = margin_verdicts(system(9.0 / (0.05 * s + 1) ** 3), "lag", delay=1e-3, disk=0.1)
-    assert [v.holds for v in unstable] == [False] * 6 and all(v.margin is None for v in unstable[1:])
+    assert [v.holds for v in unstable] == [False] * 6 and all(
+        v.margin is None for v in unstable[1:]
+    )
     neutral = margin_verdicts(system(4 / s**2), "double integrator")
     assert [v.holds for v in neutral] == [None] * 4

@@ -60,12 +60,18 @@ def answers(r):
     return {a["text"]: a["holds"] for a in found}, {a["text"]: a["worst"] for a in found}
 
 
-@pytest.mark.parametrize("plant, sound, faulty, scenario, text, term", [
-    (CRANE, VDC(model=CRANE), Backwards(model=CRANE), SHORT, TRUE, "parameters of actuator"),
-    (METERED, MeteredVDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of rod"),
-    (BARS, ForcePosition(BARS), BackwardsCrank(BARS), CRANK, TRUE, "parameters of cylinder"),
-], ids=["VDC", "MeteredVDC", "ForcePosition"])
-def test_a_law_that_is_not_the_one_of_its_ledger_meets_no_hypothesis_about_it(plant, sound, faulty, scenario, text, term):
+@pytest.mark.parametrize(
+    "plant, sound, faulty, scenario, text, term",
+    [
+        (CRANE, VDC(model=CRANE), Backwards(model=CRANE), SHORT, TRUE, "parameters of actuator"),
+        (METERED, MeteredVDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of rod"),
+        (BARS, ForcePosition(BARS), BackwardsCrank(BARS), CRANK, TRUE, "parameters of cylinder"),
+    ],
+    ids=["VDC", "MeteredVDC", "ForcePosition"],
+)
+def test_a_law_that_is_not_the_one_of_its_ledger_meets_no_hypothesis_about_it(
+    plant, sound, faulty, scenario, text, term
+):
     held, _ = answers(run(ClosedLoop(plant, sound), scenario, compiled=False))
     missed, words = answers(run(ClosedLoop(plant, faulty), scenario, compiled=False))
     assert held[text] is True and missed[text] is False and term in words[text]
@@ -81,12 +87,25 @@ def injected(r, key, size):
     return again
 
 
-LOOPS = {"VDC": (continuous(CRANE), SHORT), "MeteredVDC": (ClosedLoop(METERED, MeteredVDC(METERED)), SHORT),
-         "ForcePosition": (ClosedLoop(BARS, ForcePosition(BARS)), CRANK)}
-SPOKEN = {"model": TRUE, "parameters": TRUE, "derivative": "ḟ_pr exact along the true motion", "measurement": SEEN,
-          "hold": "continuous law, no hold", "friction": "friction of cylinder", "saturation": "within ±",
-          "valve inverse": "within ±", "valve": "valves without lag", "pump": "pump's pressure moves rod",
-          "spool": "valve without lag", "throttle": "no oil between valve and throttle"}
+LOOPS = {
+    "VDC": (continuous(CRANE), SHORT),
+    "MeteredVDC": (ClosedLoop(METERED, MeteredVDC(METERED)), SHORT),
+    "ForcePosition": (ClosedLoop(BARS, ForcePosition(BARS)), CRANK),
+}
+SPOKEN = {
+    "model": TRUE,
+    "parameters": TRUE,
+    "derivative": "ḟ_pr exact along the true motion",
+    "measurement": SEEN,
+    "hold": "continuous law, no hold",
+    "friction": "friction of cylinder",
+    "saturation": "within ±",
+    "valve inverse": "within ±",
+    "valve": "valves without lag",
+    "pump": "pump's pressure moves rod",
+    "spool": "valve without lag",
+    "throttle": "no oil between valve and throttle",
+}
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -99,22 +118,31 @@ def test_every_term_of_every_ledger_fails_the_hypothesis_that_speaks_of_it_alone
         changed = {text for text in after if after[text] != before.get(text)}
         expected = SPOKEN[key[2]]
         if any(expected in text and holds is False for text, holds in before.items()):
-            assert not changed, key  # the spool and the throttle of the four-bar, which are always there
+            assert not changed, (
+                key
+            )  # the spool and the throttle of the four-bar, which are always there
         else:
             (text,) = changed
             assert expected in text and key[1] in words[text] and after[text] is False, key
         # Another sign is no less a perturbation, but friction takes power by right.
         signed, _ = answers(injected(r, key, -3.0))
-        assert {t for t in signed if signed[t] != before.get(t)} == (set() if key[2] == "friction" else changed), key
+        assert {t for t in signed if signed[t] != before.get(t)} == (
+            set() if key[2] == "friction" else changed
+        ), key
         assert answers(injected(r, key, 0.1 * power_floor(r)))[0] == before
 
 
 def test_a_perturbation_nobody_speaks_of_gets_a_hypothesis_of_its_own():
     r = run(*LOOPS["VDC"], compiled=False)
     b, key = r.balance, ("lift", "actuator 1", "ghost")
-    r.__dict__["balance"] = replace(b, perturbations={**b.perturbations, key: np.full(len(b.t), 2.0)})
+    r.__dict__["balance"] = replace(
+        b, perturbations={**b.perturbations, key: np.full(len(b.t), 2.0)}
+    )
     found, words = answers(r)
-    assert found["no ghost term in the ledger"] is False and "actuator 1" in words["no ghost term in the ledger"]
+    assert (
+        found["no ghost term in the ledger"] is False
+        and "actuator 1" in words["no ghost term in the ledger"]
+    )
 
 
 def test_nothing_is_measured_on_a_sound_run_and_overflow_is_not_a_perturbation():
@@ -122,7 +150,9 @@ def test_nothing_is_measured_on_a_sound_run_and_overflow_is_not_a_perturbation()
         r = run(loop, scenario, compiled=False)
         assert not excesses(r)
         b = r.balance
-        r.__dict__["balance"] = replace(b, perturbations={k: np.full_like(v, np.nan) for k, v in b.perturbations.items()})
+        r.__dict__["balance"] = replace(
+            b, perturbations={k: np.full_like(v, np.nan) for k, v in b.perturbations.items()}
+        )
         assert not excesses(r)
 
 

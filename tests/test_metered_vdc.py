@@ -30,7 +30,10 @@ CRANE = MeteredCrane(LOADED.locked(extension=0.5), **VALVES)
 WHOLE = MeteredCrane(changed(LOADED, {"lift.friction": {"law": "LuGre"}}), **VALVES)
 ARM = MeteredArms()
 START = CRANE.initial()[:2]
-SCENARIO = Scenario(reference=Waypoints("joint", ("start", (START[0] + 0.15, START[1] - 0.2), "start"), leg=1.5), duration=3.5)
+SCENARIO = Scenario(
+    reference=Waypoints("joint", ("start", (START[0] + 0.15, START[1] - 0.2), "start"), leg=1.5),
+    duration=3.5,
+)
 
 
 def loop_of(plant=CRANE, law=None, T_s=1e-3):
@@ -47,8 +50,14 @@ def run_of(plant=CRANE, law=None, T_s=1e-3, scenario=SCENARIO):
 def sections(rng, n):
     """Random sections on a pump that keeps P: (row fully open, P, u, v and f by compiled roots, (circuit, openings, β, f̄))."""
     for _ in range(n):
-        s = Section("1", *rng.uniform(2e-3, 9e-3, 2), *rng.uniform(8e6, 3e7, 2), *rng.uniform(1e-8, 8e-8, 5))
-        P, β, u = rng.uniform(1e6, 2.6e7), 10 ** rng.uniform(4, 6), float(rng.choice([-1, 1]) * rng.uniform(0.05, 1.0))
+        s = Section(
+            "1", *rng.uniform(2e-3, 9e-3, 2), *rng.uniform(8e6, 3e7, 2), *rng.uniform(1e-8, 8e-8, 5)
+        )
+        P, β, u = (
+            rng.uniform(1e6, 2.6e7),
+            10 ** rng.uniform(4, 6),
+            float(rng.choice([-1, 1]) * rng.uniform(0.05, 1.0)),
+        )
         F = s.A_h * P if u > 0 else s.A_r * P
         held = np.sign(u) * F * rng.uniform(-1.5, 0.9)
         circuit, o = Circuit((s,), Pump(10.0, P)), Openings.command(u)
@@ -80,7 +89,9 @@ def test_margins_are_the_chambers_pressures():
         if at.segment in ("+1a", "-1a", "+2a", "-2a"):
             met += 1
             pair = (at.P_h, at.P_r) if v > 0 else (at.P_r, at.P_h)
-            assert [float(found.fed), float(found.drained)] == pytest.approx([float(np.mean(p)) for p in pair], rel=1e-6)
+            assert [float(found.fed), float(found.drained)] == pytest.approx(
+                [float(np.mean(p)) for p in pair], rel=1e-6
+            )
         assert found.push > 0 or abs(v) < 1e-6
         weak = opening(row, np.sign(v) or 1.0, (np.sign(v) or 1.0) * 1e9, P)
         assert weak.push < 0 and abs(weak.u) == 10.0
@@ -97,8 +108,16 @@ def ledger(loop, n=10, seed=3, stretch=3e-3, made=ledger_function):
         x[:, i] += sizes.get(s.unit, 0.0) * rng.normal(size=n)
         x[:, i] *= rng.uniform(0.2, 1.0, n) if s.name == "P" else 1.0
     q = x[:, [[s.name for s in loop.states].index(name) for name in p.joint_names]]
-    rods = [i for i, s in enumerate(loop.states) if s.name.startswith(("rod_", "x_")) and s.name not in p.joint_names]
-    length = lambda q: [p.arms[0].length(q[0])] if hasattr(p, "arms") else p.crane.cylinder_motion(list(q), [0.0] * p.n)[0]
+    rods = [
+        i
+        for i, s in enumerate(loop.states)
+        if s.name.startswith(("rod_", "x_")) and s.name not in p.joint_names
+    ]
+    length = lambda q: (
+        [p.arms[0].length(q[0])]
+        if hasattr(p, "arms")
+        else p.crane.cylinder_motion(list(q), [0.0] * p.n)[0]
+    )
     x[:, rods] = np.array([length(row) for row in q], float) + stretch * rng.normal(size=(n, p.n))
     w = rng.normal(size=(n, len(names))) * [200.0 if s.unit == "N" else 0.1 for s in loop.inputs]
     w[:, [names.index(f"{name}_d") for name in p.joint_names]] += q
@@ -119,7 +138,14 @@ def felt(b):
 
 
 def test_identity_and_cuts_at_random_states():
-    known = {"all.friction.b": 1500.0, "payload.mass": 25.0, "crane.oil.β": 1.2e9, "τ": 6e-3, "lift.L1": 0.385, "lift.rod": 0.041}
+    known = {
+        "all.friction.b": 1500.0,
+        "payload.mass": 25.0,
+        "crane.oil.β": 1.2e9,
+        "τ": 6e-3,
+        "lift.L1": 0.385,
+        "lift.rod": 0.041,
+    }
     b = ledger(loop_of(WHOLE, MeteredVDC(changed(WHOLE, known)), T_s=None))
     inner, outer = balanced(b)
     assert {"lift rod", "tilt rod", "tilt slide"} <= inner and outer == {"base B_c1", "tip D"}
@@ -140,7 +166,10 @@ def test_of_an_arm_too():
 
 
 def test_through_delay_filter_and_limits():
-    law = Delayed(Sampled(Saturated(Filtered(MeteredVDC(ARM), 90.0, signals=("dθ",)), -0.2, 0.2), 2e-3), 1.3e-3)
+    law = Delayed(
+        Sampled(Saturated(Filtered(MeteredVDC(ARM), 90.0, signals=("dθ",)), -0.2, 0.2), 2e-3),
+        1.3e-3,
+    )
     b = ledger(ClosedLoop(ARM, law), stretch=3e-4)
     balanced(b)
     assert {"measurement", "saturation", "hold", "pump"} <= felt(b)
@@ -148,12 +177,28 @@ def test_through_delay_filter_and_limits():
 
 def test_on_the_true_plant_nothing_is_left_of_the_valves_and_the_damping_dissipates():
     """The paper's balance with the oil's damping beside: v̇ = −D, friction apart, wherever the valves can do what is asked."""
-    wide = changed(replace(CRANE, P_hM=2e9, P_rM=2e9), {
-        "pump.P_M": 900e5, **{f"all.valve.{c}": 1e-5 for c in ("c_p1", "c_n1", "c_p2", "c_n2")}})
-    b = ledger(loop_of(wide, MeteredVDC(wide, Kk_f=(50.0, 70.0), k_x=(0.9, 1.2)), T_s=None), seed=4, stretch=1e-4)
-    strong = np.all([(b.quantities[f"push {k}"] > 0) & (np.abs(b.quantities[f"inverse {k}"]) <= 1) for k in wide.labels], axis=0)
+    wide = changed(
+        replace(CRANE, P_hM=2e9, P_rM=2e9),
+        {"pump.P_M": 900e5, **{f"all.valve.{c}": 1e-5 for c in ("c_p1", "c_n1", "c_p2", "c_n2")}},
+    )
+    b = ledger(
+        loop_of(wide, MeteredVDC(wide, Kk_f=(50.0, 70.0), k_x=(0.9, 1.2)), T_s=None),
+        seed=4,
+        stretch=1e-4,
+    )
+    strong = np.all(
+        [
+            (b.quantities[f"push {k}"] > 0) & (np.abs(b.quantities[f"inverse {k}"]) <= 1)
+            for k in wide.labels
+        ],
+        axis=0,
+    )
     assert strong.sum() >= 4
-    gone = {name: np.abs(d[strong]).max() for name, d in b.perturbation().items() if name not in ("friction", "tip D", "base B_c1")}
+    gone = {
+        name: np.abs(d[strong]).max()
+        for name, d in b.perturbation().items()
+        if name not in ("friction", "tip D", "base B_c1")
+    }
     assert max(gone.values()) < 1e-9 * b.scale.max()
     assert (b.perturbation()["friction"] <= 0).all() and (b.dissipation > 0).any()
 
@@ -163,14 +208,21 @@ def test_rate_is_what_the_ledger_bears():
     plant = changed(CRANE, {"τ": 30e-3})
     law = MeteredVDC(plant, Kk_f=(90.0, 40.0), k_x=(0.7, 1.3), κ=35.0)
     c = law.certificate(plant).force_rate()
-    assert c == pytest.approx(min(2 * g * (1 - 0.03 * g / 4) for g in (90.0, 40.0)), rel=1e-12) and c < 2 * law.κ
+    assert (
+        c == pytest.approx(min(2 * g * (1 - 0.03 * g / 4) for g in (90.0, 40.0)), rel=1e-12)
+        and c < 2 * law.κ
+    )
     b = ledger(loop_of(plant, law, T_s=None), seed=5)
-    assert (b.total_rate <= -c * b.total + b.drive(c) + 1e-12 * b.scale.sum(axis=1)).all() and (b.total_rate < 0).any()
+    assert (b.total_rate <= -c * b.total + b.drive(c) + 1e-12 * b.scale.sum(axis=1)).all() and (
+        b.total_rate < 0
+    ).any()
 
 
 def test_two_arms_share_the_pump_as_they_need_it():
     """The law's pressure is the pump's own where every rod moves as required, short of its relief too."""
-    second = replace(ARM.arms[0], name="2", θ_0=-0.3, M=900.0, section=Section("2", A_h=0.017, A_r=0.011))
+    second = replace(
+        ARM.arms[0], name="2", θ_0=-0.3, M=900.0, section=Section("2", A_h=0.017, A_r=0.011)
+    )
     plant, rng, short = replace(ARM, arms=(ARM.arms[0], second)), np.random.default_rng(8), 0
     law, x = MeteredVDC(plant, k_x=(0.8, 1.1)), plant.rest((-0.5, -0.3))
     for _ in range(40):
@@ -181,10 +233,15 @@ def test_two_arms_share_the_pump_as_they_need_it():
         y = [y_all[s.name] for s in law.measured]
         z = [v * (1 + 1e-3 * rng.normal()) for v in law.start(0.0, [0.0, 0.0], y, r)]
         found, u = law.sought(z, y, r), law.command(0.0, z, y, r)
-        if max(map(abs, u)) > 1.0 or min(float(margin) for o in found.openings for margin in (o.push, o.fed)) < 0:
+        if (
+            max(map(abs, u)) > 1.0
+            or min(float(margin) for o in found.openings for margin in (o.push, o.fed)) < 0
+        ):
             continue  # not as required, or a suction check gives what the pump does not
         seen = dict(zip((s.name for s in plant.monitors), plant.monitor(0.0, at, [*u, 0.0, 0.0])))
-        assert [float(seen["v_1"]), float(seen["v_2"])] == pytest.approx([float(v) for v in found.v_r], abs=1e-9)
+        assert [float(seen["v_1"]), float(seen["v_2"])] == pytest.approx(
+            [float(v) for v in found.v_r], abs=1e-9
+        )
         assert float(found.P) == pytest.approx(float(seen["P"]), rel=1e-7)
         short += float(found.P) < 0.99 * plant.pump.P_M
     assert short >= 3
@@ -210,7 +267,9 @@ def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
     monkeypatch.setattr(OfArms, "fed_back", lambda self: [-K for K in honest(self)])
     b = ledger(loop_of(ARM, T_s=None), made=LedgerFunction)
     given = dict(zip(b.entries, b.dissipation.max(axis=0)))
-    assert np.abs(b.residual()).max() < 1e-12 and given["arm 1", "body"] < 0 < given["arm 1", "rod 1"]
+    assert (
+        np.abs(b.residual()).max() < 1e-12 and given["arm 1", "body"] < 0 < given["arm 1", "rod 1"]
+    )
 
 
 def test_an_inverse_with_the_wrong_areas_is_seen_at_the_valves(monkeypatch):
@@ -218,7 +277,10 @@ def test_an_inverse_with_the_wrong_areas_is_seen_at_the_valves(monkeypatch):
     monkeypatch.setattr("controllers.metered_vdc.opening", wrong)
     wide = replace(ARM, pump=replace(ARM.pump, Q=1.0))
     b = ledger(loop_of(wide, T_s=None), stretch=1e-4, made=LedgerFunction)
-    assert np.abs(b.residual()).max() < 1e-12 and np.abs(b.perturbation()["valve inverse"]).min() > 1e-6
+    assert (
+        np.abs(b.residual()).max() < 1e-12
+        and np.abs(b.perturbation()["valve inverse"]).min() > 1e-6
+    )
 
 
 # ---- the loop -----------------------------------------------------------------------------------------------------------
@@ -229,38 +291,91 @@ def test_it_follows_and_says_why():
     run = run_of()
     assert run.tool_error.max() < 1e-4
     found = check_hypotheses(C.Hypotheses(), run)
-    assert {a["text"] for a in found.data["assumptions"] if a["holds"] is not True} == {"continuous law, no hold"}
-    verdicts = verify(run.loop, SCENARIO, (*ASKED, C.Identity(), C.PowerFlows(), C.EnergyBalance(share=1e-6)))
+    assert {a["text"] for a in found.data["assumptions"] if a["holds"] is not True} == {
+        "continuous law, no hold"
+    }
+    verdicts = verify(
+        run.loop, SCENARIO, (*ASKED, C.Identity(), C.PowerFlows(), C.EnergyBalance(share=1e-6))
+    )
     assert [v.holds for v in verdicts] == [True] * 5
 
 
-@pytest.mark.parametrize("plant, law, T_s, cause, unmet", [
-    (CRANE, MeteredVDC(changed(CRANE, {"payload.mass": 0.0})), 1e-3, "model", "model is the plant"),
-    (CRANE, None, 30e-3, "saturation", "within ±1"),
-    (changed(CRANE, {"pump.P_M": 120e5}), None, 1e-3, "valve inverse", "pump's pressure moves rod 1"),
-    (changed(CRANE, {"pump.Q": 8e-3 / 60}), None, 1e-3, "valve inverse", "pump's pressure moves rod 2"),
-    (changed(CRANE, {"all.valve.c_p1": 4e-9, "all.valve.c_n2": 4e-9}), None, 1e-3, "valve inverse", "within ±1"),
-], ids=["payload", "sample time", "weak pump", "small pump", "narrow valves"])
+@pytest.mark.parametrize(
+    "plant, law, T_s, cause, unmet",
+    [
+        (
+            CRANE,
+            MeteredVDC(changed(CRANE, {"payload.mass": 0.0})),
+            1e-3,
+            "model",
+            "model is the plant",
+        ),
+        (CRANE, None, 30e-3, "saturation", "within ±1"),
+        (
+            changed(CRANE, {"pump.P_M": 120e5}),
+            None,
+            1e-3,
+            "valve inverse",
+            "pump's pressure moves rod 1",
+        ),
+        (
+            changed(CRANE, {"pump.Q": 8e-3 / 60}),
+            None,
+            1e-3,
+            "valve inverse",
+            "pump's pressure moves rod 2",
+        ),
+        (
+            changed(CRANE, {"all.valve.c_p1": 4e-9, "all.valve.c_n2": 4e-9}),
+            None,
+            1e-3,
+            "valve inverse",
+            "within ±1",
+        ),
+    ],
+    ids=["payload", "sample time", "weak pump", "small pump", "narrow valves"],
+)
 def test_planted_faults_are_refused(plant, law, T_s, cause, unmet):
     run = run_of(plant, law, T_s)
     assert [v.holds for v in verify(run.loop, SCENARIO, ASKED)] == [False, False]
-    d = {name: np.abs(values).max() for name, values in run.balance.finite().perturbation().items() if name != "hold"}
+    d = {
+        name: np.abs(values).max()
+        for name, values in run.balance.finite().perturbation().items()
+        if name != "hold"
+    }
     assert max(d, key=d.get) == cause
     assert unmet in check_hypotheses(C.Hypotheses(), run).worst
 
 
 def test_a_rod_damped_more_than_its_gain_bears_is_refused():
     """B of the machine five times the model's: B k_f = 8. The balance closes, and the damping gives instead of taking."""
-    run = run_of(replace(CRANE, τ=40e-3), MeteredVDC(CRANE, Kk_f=(200.0,)), scenario=replace(SCENARIO, duration=0.3))
-    assert "B k_f ≤ 4" in {a["text"][:9] for a in check_hypotheses(C.Hypotheses(), run).data["assumptions"] if a["holds"] is False}
+    run = run_of(
+        replace(CRANE, τ=40e-3),
+        MeteredVDC(CRANE, Kk_f=(200.0,)),
+        scenario=replace(SCENARIO, duration=0.3),
+    )
+    assert "B k_f ≤ 4" in {
+        a["text"][:9]
+        for a in check_hypotheses(C.Hypotheses(), run).data["assumptions"]
+        if a["holds"] is False
+    }
     found = check_identity(C.Identity(), run)
-    assert found.data["residual"] < 1e-12 and found.holds is False and "dissipates less than nothing" in found.worst
+    assert (
+        found.data["residual"] < 1e-12
+        and found.holds is False
+        and "dissipates less than nothing" in found.worst
+    )
 
 
 def test_oil_that_yields_costs_little_but_has_no_ledger():
     """The law of the quasistatic arm on its twin with compressible chambers, which it does not know."""
     loop = ClosedLoop(MeteredTwin(of=ARM), Sampled(MeteredVDC(ARM), 2e-3))
-    log = simulate(loop, Scenario(reference=Waypoints("output", ("start", (-0.35,), "start"), leg=1.5), duration=3.5))
+    log = simulate(
+        loop,
+        Scenario(
+            reference=Waypoints("output", ("start", (-0.35,), "start"), leg=1.5), duration=3.5
+        ),
+    )
     e = np.abs(log.array("θ_1_d") - log.array("θ_1"))[log.time > 0.5]
     assert log.status.completed and 1e-5 < e.max() < 2e-3
     with pytest.raises(InputError, match="knows no MeteredTwin"):
@@ -269,27 +384,48 @@ def test_oil_that_yields_costs_little_but_has_no_ledger():
 
 def test_example_holds():
     case = load(EXAMPLE)
-    asked = [c for c in case.claims if isinstance(c, (C.Tracking, C.Saturation, C.Settled, C.EnergyBalance))]
+    asked = [
+        c
+        for c in case.claims
+        if isinstance(c, (C.Tracking, C.Saturation, C.Settled, C.EnergyBalance))
+    ]
     found = verify(case.loop, case.scenario, asked)
-    assert [v.holds for v in found] == [True] * 4 and {v.key: v.margin for v in found}["tracking"] > 0.9e-3
+    assert [v.holds for v in found] == [True] * 4 and {v.key: v.margin for v in found}[
+        "tracking"
+    ] > 0.9e-3
 
 
 # ---- what it refuses ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("law, plant, words", [
-    ("VDC", "type: MeteredCrane\n  of: hiab-xs031", "MeteredVDC is its like"),
-    ("VDC", "type: MeteredArms", "MeteredVDC is its like"),
-    ("MeteredVDC", "machine: hiab-xs031", "choose VDC"), ("MeteredVDC", "machine: ieha-control", "choose PID")])
+@pytest.mark.parametrize(
+    "law, plant, words",
+    [
+        ("VDC", "type: MeteredCrane\n  of: hiab-xs031", "MeteredVDC is its like"),
+        ("VDC", "type: MeteredArms", "MeteredVDC is its like"),
+        ("MeteredVDC", "machine: hiab-xs031", "choose VDC"),
+        ("MeteredVDC", "machine: ieha-control", "choose PID"),
+    ],
+)
 def test_wrong_plants_get_one_clear_message(law, plant, words):
     with pytest.raises(InputError) as refusal:
         loads(f"plant:\n  {plant}\ncontroller: {law}\n", "pair.yaml")
     assert words in str(refusal.value) and "pair.yaml" in str(refusal.value)
 
 
-@pytest.mark.parametrize("options, words", [
-    ({"Kk_f": (500.0,)}, "below 4/τ = 500"), ({"k_x": (1.0,) * 3}, "expected 1 or 2"), ({"λ": (8.0,) * 3}, "λ: expected 1 or 2"),
-    ({"κ": 0.0}, "positive definite"), ({"Kk_f": (0.0,)}, "greater than zero")])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"Kk_f": (500.0,)}, "below 4/τ = 500"),
+        ({"k_x": (1.0,) * 3}, "expected 1 or 2"),
+        ({"λ": (8.0,) * 3}, "λ: expected 1 or 2"),
+        ({"κ": 0.0}, "positive definite"),
+        ({"Kk_f": (0.0,)}, "greater than zero"),
+    ],
+)
 def test_gains_out_of_range_are_refused(options, words):
-    for plant in (CRANE, replace(ARM, arms=tuple(replace(ARM.arms[0], name=k, B=5e7 * CRANE.τ) for k in "ab"))):
+    for plant in (
+        CRANE,
+        replace(ARM, arms=tuple(replace(ARM.arms[0], name=k, B=5e7 * CRANE.τ) for k in "ab")),
+    ):
         with pytest.raises(ValueError, match=words):
             MeteredVDC(plant, **options)
     with pytest.raises(ValueError, match="space"):
@@ -299,11 +435,33 @@ def test_gains_out_of_range_are_refused(options, words):
 
 
 def test_same_text_on_floats_and_expressions():
-    law, rng = MeteredVDC(WHOLE, space="cartesian", Kk_f=(50.0, 60.0, 70.0)), np.random.default_rng(6)
+    law, rng = (
+        MeteredVDC(WHOLE, space="cartesian", Kk_f=(50.0, 60.0, 70.0)),
+        np.random.default_rng(6),
+    )
     x = WHOLE.initial()
-    y = [v + 1e-2 * rng.normal() for v in WHOLE.out(0.0, x)[: 2 * WHOLE.n]] + [5e4 * rng.normal() for _ in range(3)] + [1.5e7]
+    y = (
+        [v + 1e-2 * rng.normal() for v in WHOLE.out(0.0, x)[: 2 * WHOLE.n]]
+        + [5e4 * rng.normal() for _ in range(3)]
+        + [1.5e7]
+    )
     r = [*WHOLE.task("cartesian", x[:3]), *rng.normal(size=6)]
     z = [1e-5, *(2e4 * rng.normal() for _ in range(3))]
     for call in (law.command, law.rhs, law.start, law.monitor):
-        assert apart(law, lambda c, t, *v, name=call.__name__: getattr(c, name)(t[0], *v), [0.2], z, y, r) < 1e-12
-    assert apart(law, lambda c, t, *v: sum(map(list, c.step_at(t[1], t[0], *v)), []), [0.2, 2e-3], z, y, r) < 1e-12
+        assert (
+            apart(
+                law, lambda c, t, *v, name=call.__name__: getattr(c, name)(t[0], *v), [0.2], z, y, r
+            )
+            < 1e-12
+        )
+    assert (
+        apart(
+            law,
+            lambda c, t, *v: sum(map(list, c.step_at(t[1], t[0], *v)), []),
+            [0.2, 2e-3],
+            z,
+            y,
+            r,
+        )
+        < 1e-12
+    )

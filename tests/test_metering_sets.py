@@ -28,14 +28,21 @@ def both_or_regenerating(seed, n, N=1):
 
 
 # ---- beside rest --------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("o", [Openings(u_ph=1, u_pr=1), Openings(u_pr=1, u_a=1)], ids=["both pump valves", "regeneration"])
+@pytest.mark.parametrize(
+    "o",
+    [Openings(u_ph=1, u_pr=1), Openings(u_pr=1, u_a=1)],
+    ids=["both pump valves", "regeneration"],
+)
 def test_a_rod_with_its_sides_joined_stands_between_the_dead_pressure_and_a_relief(o):
     """Sides at one level p push with (A_h − A_r) p; slowly out, p is the pump's, that of the bleed."""
     low = 0.012 * DEAD
     at = Γ(PAPER, o, 1.0, 0.0)
     assert at.low[0] == pytest.approx(low, rel=1e-12) and low == pytest.approx(98.38e3, rel=1e-4)
     for v in (1e-12, 1e-10, 1e-8, 1e-6):
-        assert Γ(PAPER, o, 1.0, v).low[0] == pytest.approx(low, rel=1e-4) and Γ(PAPER, o, 1.0, v).high[0] <= low
+        assert (
+            Γ(PAPER, o, 1.0, v).low[0] == pytest.approx(low, rel=1e-4)
+            and Γ(PAPER, o, 1.0, v).high[0] <= low
+        )
     if o.u_ph:
         assert at.high[0] == pytest.approx(0.012 * 40e6, rel=1e-12)
         assert Γ(PAPER, o, 1.0, -1e-9).low[0] == pytest.approx(0.012 * 40e6, rel=1e-9)
@@ -61,7 +68,10 @@ def test_velocity_and_force_agree_whatever_is_open_and_however_slow(N):
                 f = at.low + part * (at.high - at.low)
                 assert Λ(c, o, u_b, β, f - β * v) == pytest.approx(v, abs=1e-9 * full[0])
             if at.high > at.low:  # and beyond the set it moves
-                for f, way in ((at.low - 1e-3 * full_scale(c.sections[0]), 1), (at.high + 1e-3 * full_scale(c.sections[0]), -1)):
+                for f, way in (
+                    (at.low - 1e-3 * full_scale(c.sections[0]), 1),
+                    (at.high + 1e-3 * full_scale(c.sections[0]), -1),
+                ):
                     assert way * (Λ(c, o, u_b, β, f - β * v) - v) > 0
     assert sets > 20
 
@@ -78,7 +88,10 @@ def test_forces_beside_rest_are_the_ends_of_the_set_at_rest():
 def test_forces_are_those_of_the_convex_programme():
     """Stated to cvxpy: under β v + f̄ = f of Γ it moves at v, at rest and slowly too."""
     for rng, c, o, u_b in both_or_regenerating(220, 8):
-        s, full = c.sections[0], (c.pump.Q + c.rows(o)[0, 4:].max() * c.sections[0].P_hM ** 0.5) / c.sections[0].A_h
+        s, full = (
+            c.sections[0],
+            (c.pump.Q + c.rows(o)[0, 4:].max() * c.sections[0].P_hM ** 0.5) / c.sections[0].A_h,
+        )
         β = np.array([full_scale(s) / max(full, 1e-2)])
         v = np.array([float(rng.choice([0.0, 1e-8, 0.2])) * full])
         at = Γ(c, o, u_b, v)
@@ -107,7 +120,9 @@ def test_pressures_balance_the_force_they_are_asked_for(Q):
         for x, y in ends:
             assert s.A_h * x - s.A_r * y == pytest.approx(f[0], abs=1e-7 * full_scale(s))
         if at.P.low == at.P.high:
-            assert max(residuals(c.rows(o), c.supply(u_b), v, at.P.low, [end]) for end in ends) < 1e-5
+            assert (
+                max(residuals(c.rows(o), c.supply(u_b), v, at.P.low, [end]) for end in ends) < 1e-5
+            )
     assert free > 5
 
 
@@ -116,7 +131,11 @@ def test_sides_of_one_size_leave_their_common_level_free():
     c, o, v = Circuit((Section(A_r=0.024),)), Openings(u_ph=1, u_pr=1), 0.05
     at = operating(c, o, 1.0, v)
     s, drop = at.sections[0], (0.024 * v / c.sections[0].c_ph) ** 2
-    assert not s.check and at.f.low[0] == pytest.approx(-2 * 0.024 * drop, rel=1e-9) and at.f.high[0] == pytest.approx(at.f.low[0])
+    assert (
+        not s.check
+        and at.f.low[0] == pytest.approx(-2 * 0.024 * drop, rel=1e-9)
+        and at.f.high[0] == pytest.approx(at.f.low[0])
+    )
     assert s.P_r == pytest.approx((DEAD + drop, 40e6), rel=1e-9)
     assert s.P_h == pytest.approx((DEAD - drop, 40e6 - 2 * drop), rel=1e-9)
 
@@ -127,7 +146,9 @@ def test_with_the_bleed_shut_a_pump_that_gives_what_the_rod_takes_has_any_pressu
     at = operating(c, Openings.command(1.0), 0.0, v, 2e5)
     drop = (c.pump.Q / c.sections[0].c_ph) ** 2
     P_h = (2e5 + 0.012 * at.sections[0].P_r.low) / 0.024
-    assert at.sections[0].P_h == pytest.approx((P_h, P_h)) and at.P == pytest.approx((P_h + drop, P_h + drop))
+    assert at.sections[0].P_h == pytest.approx((P_h, P_h)) and at.P == pytest.approx(
+        (P_h + drop, P_h + drop)
+    )
     free = operating(c, Openings.command(1.0), 0.0, v)
     assert free.P.low == pytest.approx(drop) and free.P.high == pytest.approx(36e6)
 

@@ -18,15 +18,32 @@ def drawn(seed, n, N, directions=(-1, 0, 1)):
     rng = np.random.default_rng(seed)
     for _ in range(n):
         picked = [d if d is None else int(d) for d in rng.choice(np.array(directions, object), N)]
-        yield rng, cases.circuit(rng, N), tuple(cases.openings(rng, d, d is None or d > 0) for d in picked), cases.bleed(rng)
+        yield (
+            rng,
+            cases.circuit(rng, N),
+            tuple(cases.openings(rng, d, d is None or d > 0) for d in picked),
+            cases.bleed(rng),
+        )
 
 
 def nested(rows, supply, β, f):
     """v by the nested roots alone, bisection for P outside."""
+
     def at(P):
         p = [section(row, P, -g / b, 1 / b) for row, b, g in zip(rows, β, f)]
-        left = supply[0] - supply[2] * np.sqrt(P) - sum(pumped(row, P, -g / b, 1 / b, *x) for row, b, g, x in zip(rows, β, f, p))
-        return left, np.array([(row[0] * x - row[1] * y - g) / b for row, b, g, (x, y) in zip(rows, β, f, p)]), p
+        left = (
+            supply[0]
+            - supply[2] * np.sqrt(P)
+            - sum(pumped(row, P, -g / b, 1 / b, *x) for row, b, g, x in zip(rows, β, f, p))
+        )
+        return (
+            left,
+            np.array(
+                [(row[0] * x - row[1] * y - g) / b for row, b, g, (x, y) in zip(rows, β, f, p)]
+            ),
+            p,
+        )
+
     low, high = 0.0, supply[1]
     if at(high)[0] >= 0:
         return high, *at(high)[1:]
@@ -61,7 +78,9 @@ def test_both_directions_open_agree_with_nested_roots(N):
         assert v == pytest.approx(nested(rows, supply, β, f)[1], abs=1e-9, rel=1e-10)
 
 
-@pytest.mark.parametrize("N, directions", [(1, (-1, 0, 1)), (1, (None,)), (2, (-1, 1)), (3, (-1, 0, 1, None))])
+@pytest.mark.parametrize(
+    "N, directions", [(1, (-1, 0, 1)), (1, (None,)), (2, (-1, 1)), (3, (-1, 0, 1, None))]
+)
 def test_pressures_satisfy_every_relation_of_the_circuit(N, directions):
     """(39), (91): the programme is strictly convex in f, so what satisfies them is the solution."""
     refused = []
@@ -70,17 +89,23 @@ def test_pressures_satisfy_every_relation_of_the_circuit(N, directions):
         P, v, p = nested(rows, supply, β, f)
         assert residuals(rows, supply, v, P, p) < 1e-6
         assert Λ(c, o, u_b, β, f) == pytest.approx(v, abs=1e-6)
-        j = int(rng.integers(N))  # and other pressures would not, but where they are free (a standing rod)
+        j = int(
+            rng.integers(N)
+        )  # and other pressures would not, but where they are free (a standing rod)
         p[j] = (0.97 * p[j][0] + 0.01 * rows[j, 2], p[j][1])
         refused.append(residuals(rows, supply, v, P, p) > 1e-6)
     assert np.mean(refused) > 0.6
 
 
-@pytest.mark.parametrize("N, directions", [(1, (1,)), (2, (-1, 1)), (3, (1, 1, -1)), (2, (None, 1))])
+@pytest.mark.parametrize(
+    "N, directions", [(1, (1,)), (2, (-1, 1)), (3, (1, 1, -1)), (2, (None, 1))]
+)
 def test_convex_programme_stated_to_cvxpy(N, directions):
     for rng, c, o, u_b in drawn(60 + N, 4, N, directions):
         β, f = cases.load(rng, N, 5.5, 7.0)
-        assert Λ(c, o, u_b, β, f) == pytest.approx(programme(c.rows(o), c.supply(u_b), β, f), abs=2e-6)
+        assert Λ(c, o, u_b, β, f) == pytest.approx(
+            programme(c.rows(o), c.supply(u_b), β, f), abs=2e-6
+        )
 
 
 def test_forces_of_shared_and_regenerating_circuits_satisfy_every_relation():
@@ -92,7 +117,9 @@ def test_forces_of_shared_and_regenerating_circuits_satisfy_every_relation():
             p = [(q.P_h.low, q.P_r.low) for q in at.sections]
             assert residuals(c.rows(o), c.supply(u_b), v, at.P.low, p) < 1e-6
             full = np.array([x.A_h * x.P_hM + x.A_r * x.P_rM for x in s])
-            assert (np.array(at.f.high) - at.f.low <= 1e-9 * full).all()  # away from 0 and Q/A there is one force
+            assert (
+                np.array(at.f.high) - at.f.low <= 1e-9 * full
+            ).all()  # away from 0 and Q/A there is one force
             back = Λ(c, o, u_b, np.full(N, 3e6), at.f.low - 3e6 * v)
             assert back == pytest.approx(v, abs=1e-9)
 
@@ -113,12 +140,18 @@ def test_pump_flow_escapes_through_a_chamber_whose_relief_is_below_the_pumps():
     c, o = Circuit((weak, Section("other"))), (Openings.command(0.5), Openings.command(0.8))
     at = operating(c, o, 0.0, [-0.01, 0.2])
     assert at.sections[0].hR and at.sections[0].Q_ph > 1e-4
-    assert at.sections[0].Q_ph == pytest.approx(weak.c_ph * 0.5 * np.sqrt(at.P.low - 20e6), rel=1e-9)
+    assert at.sections[0].Q_ph == pytest.approx(
+        weak.c_ph * 0.5 * np.sqrt(at.P.low - 20e6), rel=1e-9
+    )
     rows, supply = c.rows(o), c.supply(0.0)
     β, f = np.array([2e6, 2e6]), np.array([6e5, 1e5])
     without = Λ(Circuit((Section("weak", P_hM=36e6), Section("other"))), o, 0.0, β, f)
     v = Λ(c, o, 0.0, β, f)
-    assert v == pytest.approx(nested(rows, supply, β, f)[1], abs=1e-9) and v[0] <= 0.0 and without[1] - v[1] > 1e-3
+    assert (
+        v == pytest.approx(nested(rows, supply, β, f)[1], abs=1e-9)
+        and v[0] <= 0.0
+        and without[1] - v[1] > 1e-3
+    )
 
 
 def test_regeneration_speeds_up_a_pulled_rod():
@@ -127,7 +160,9 @@ def test_regeneration_speeds_up_a_pulled_rod():
     assert np.all(np.diff(v) > 0.01)
     at = operating(PAPER, Openings.command(0.5, 0.5), 0.2, v[2]).sections[0]
     assert at.Q_a > 1e-4
-    assert at.Q_a == pytest.approx(PAPER.sections[0].c_a * 0.5 * np.sqrt(at.P_r.low - at.P_h.low), rel=1e-9)
+    assert at.Q_a == pytest.approx(
+        PAPER.sections[0].c_a * 0.5 * np.sqrt(at.P_r.low - at.P_h.low), rel=1e-9
+    )
 
 
 def test_full_regeneration_moves_like_a_cylinder_of_the_rods_area():
@@ -136,7 +171,9 @@ def test_full_regeneration_moves_like_a_cylinder_of_the_rods_area():
     s, at = PAPER.sections[0], operating(PAPER, o, 0.2, v)
     k_ph, k_a = 0.8 * s.c_ph, 0.9 * s.c_a
     P_h = at.P.low - ((s.A_h - s.A_r) * v / k_ph) ** 2
-    assert at.f.low[0] == pytest.approx((s.A_h - s.A_r) * P_h - s.A_r * (s.A_r * v / k_a) ** 2, rel=1e-9)
+    assert at.f.low[0] == pytest.approx(
+        (s.A_h - s.A_r) * P_h - s.A_r * (s.A_r * v / k_a) ** 2, rel=1e-9
+    )
     assert Λ(PAPER, o, 0.2, 2e6, at.f.low - 2e6 * v) == pytest.approx(v, abs=1e-12)
 
 
@@ -168,14 +205,25 @@ def test_a_rod_side_that_only_regeneration_drains_holds_any_pressure_up_to_the_h
 
 def test_a_head_that_sucks_takes_no_more_from_the_pump_than_its_valve_passes():
     """A rod torn out beyond its relief, regeneration next to shut: what the other section needs is left to it."""
-    c = Circuit((Section("a", 0.0238, 0.0643, 9.4e6, 5.8e6, c_a=1e-8), Section("b", 0.0072, 0.0131, 6.6e6, 9.2e6)),
-                Pump(7.3e-3, 22e6))
+    c = Circuit(
+        (
+            Section("a", 0.0238, 0.0643, 9.4e6, 5.8e6, c_a=1e-8),
+            Section("b", 0.0072, 0.0131, 6.6e6, 9.2e6),
+        ),
+        Pump(7.3e-3, 22e6),
+    )
     o, f = (Openings(u_ph=0.014, u_a=0.01), Openings(u_pr=0.2, u_th=0.7)), -4.5e5
     v = Λ(c, o, 0.8, [4e3, 1.4e3], [f, -180.0])
     rows, supply = c.rows(o), c.supply(0.8)
     P, w, _ = nested(rows, supply, np.array([4e3, 1.4e3]), np.array([f, -180.0]))
-    assert v == pytest.approx(w, abs=1e-9) and v[1] < -0.1 and v[0] == pytest.approx((-f - 0.0643 * 5.8e6) / 4e3, abs=1e-9)
-    assert supply[0] - supply[2] * np.sqrt(P) == pytest.approx(rows[0, 4] * np.sqrt(P) - 0.0131 * w[1], rel=1e-9)
+    assert (
+        v == pytest.approx(w, abs=1e-9)
+        and v[1] < -0.1
+        and v[0] == pytest.approx((-f - 0.0643 * 5.8e6) / 4e3, abs=1e-9)
+    )
+    assert supply[0] - supply[2] * np.sqrt(P) == pytest.approx(
+        rows[0, 4] * np.sqrt(P) - 0.0131 * w[1], rel=1e-9
+    )
 
 
 def test_moves_never_run_against_each_other():
@@ -194,10 +242,18 @@ def test_nothing_is_not_a_number():
     for _ in range(n // 50):
         c = cases.circuit(rng, 3)
         for _ in range(50):
-            o = tuple(cases.openings(rng, d, True) for d in rng.choice(np.array((-1, 0, 1, None), object), 3))
+            o = tuple(
+                cases.openings(rng, d, True)
+                for d in rng.choice(np.array((-1, 0, 1, None), object), 3)
+            )
             rows.append(c.rows(o)), supply.append(c.supply(cases.bleed(rng)))
             load = cases.load(rng, 3, 1.0, 9.0)
-            ends = np.array([rng.choice([s.A_h * s.P_hM, -s.A_r * s.P_rM, 0.0, s.A_h * c.pump.P_M]) for s in c.sections])
+            ends = np.array(
+                [
+                    rng.choice([s.A_h * s.P_hM, -s.A_r * s.P_rM, 0.0, s.A_h * c.pump.P_M])
+                    for s in c.sections
+                ]
+            )
             β.append(load[0]), f.append(np.where(rng.uniform(size=3) < 0.3, ends, load[1]))
     v, P = np.full((n, 3), np.nan), np.full(n, np.nan)
     resolve_all(np.array(rows), np.array(supply), np.array(β), np.array(f), v, P)
@@ -206,10 +262,15 @@ def test_nothing_is_not_a_number():
 
 def test_work_array_and_order_do_not_matter():
     """What is left in the arrays of an earlier call changes nothing."""
-    c, o = Circuit((Section("a"), Section("b", A_h=0.01, A_r=0.02))), (Openings.command(0.5, 0.7), Openings.command(-0.3))
+    c, o = (
+        Circuit((Section("a"), Section("b", A_h=0.01, A_r=0.02))),
+        (Openings.command(0.5, 0.7), Openings.command(-0.3)),
+    )
     rows, supply, β, f = c.rows(o), c.supply(0.3), np.array([2e5, 3e6]), np.array([-2e5, 1e5])
     v, w = np.zeros(2), np.full(2, 7.0)
-    assert resolve(rows, supply, β, f, v, np.zeros(2)) == resolve(rows, supply, β, f, w, np.full(2, 3.0))
+    assert resolve(rows, supply, β, f, v, np.zeros(2)) == resolve(
+        rows, supply, β, f, w, np.full(2, 3.0)
+    )
     assert (v == w).all() and Pump().Q > 0
 
 
@@ -219,10 +280,20 @@ def test_derivatives_are_those_of_differences(N):
     compared = 0
     for rng, c, o, u_b in drawn(110 + N, 60, N, (-1, 0, 1, None)):
         β, f = cases.load(rng, N, 4.5, 7.0)
-        wide, narrow = (np.stack([(Λ(c, o, u_b, β, f + h * e) - Λ(c, o, u_b, β, f - h * e)) / (2 * h) for e in np.eye(N)], -1)
-                        for h in (20.0, 5.0))
+        wide, narrow = (
+            np.stack(
+                [
+                    (Λ(c, o, u_b, β, f + h * e) - Λ(c, o, u_b, β, f - h * e)) / (2 * h)
+                    for e in np.eye(N)
+                ],
+                -1,
+            )
+            for h in (20.0, 5.0)
+        )
         exact = dΛ(c, o, u_b, β, f)
-        assert (np.diag(exact) <= 1e-9 / β).all() and (np.diag(exact) >= -1.0 / β * (1 + 1e-9)).all()
+        assert (np.diag(exact) <= 1e-9 / β).all() and (
+            np.diag(exact) >= -1.0 / β * (1 + 1e-9)
+        ).all()
         if np.abs(wide - narrow).max() < 1e-5 / β.min():
             compared += 1
             assert exact == pytest.approx(narrow, abs=1e-4 / β.min())

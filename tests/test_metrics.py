@@ -37,17 +37,29 @@ def test_norms_weigh_time_not_samples():
 
 def test_a_failed_run_has_no_numbers():
     e = np.array([0.1, np.nan, 0.2])
-    assert isnan(metrics.linf_norm(e)) and isnan(metrics.max_abs(e)) and isnan(metrics.rms([0, 1, 2], e))
+    assert (
+        isnan(metrics.linf_norm(e))
+        and isnan(metrics.max_abs(e))
+        and isnan(metrics.rms([0, 1, 2], e))
+    )
     assert isnan(metrics.overshoot(e, 1.0)) and isnan(metrics.performance_index(e, [1.0, 2.0, 3.0]))
-    for refuses in (lambda: metrics.settling_time([0, 1, 2], e, 0.2, 0.1), lambda: limit_cycle([0, 1, 2], e),
-                    lambda: metrics.chatter_rate([0, 1, 2], e), lambda: metrics.saturation_time([0, 1, 2], e, 1)):
+    for refuses in (
+        lambda: metrics.settling_time([0, 1, 2], e, 0.2, 0.1),
+        lambda: limit_cycle([0, 1, 2], e),
+        lambda: metrics.chatter_rate([0, 1, 2], e),
+        lambda: metrics.saturation_time([0, 1, 2], e, 1),
+    ):
         with pytest.raises(InputError, match="not finite"):
             refuses()
 
 
 def test_performance_index_is_error_over_velocity():
-    assert metrics.performance_index([0.001, -0.004, 0.002], [0.3, -0.8, 0.5]) == pytest.approx(0.005, rel=1e-14)
-    assert metrics.performance_index([[0.003, 0.004]], [[0.6, -0.8]]) == pytest.approx(0.005, rel=1e-14)
+    assert metrics.performance_index([0.001, -0.004, 0.002], [0.3, -0.8, 0.5]) == pytest.approx(
+        0.005, rel=1e-14
+    )
+    assert metrics.performance_index([[0.003, 0.004]], [[0.6, -0.8]]) == pytest.approx(
+        0.005, rel=1e-14
+    )
     with pytest.raises(InputError, match="zero throughout"):
         metrics.performance_index([0.1], [0.0])
 
@@ -59,11 +71,18 @@ def test_second_order_step():
     rise = 1 - np.exp(-ζ * ω * t) * (np.cos(ωd * t) + ζ / sqrt(1 - ζ**2) * np.sin(ωd * t))
     for start, target in ((0.7, 1.9), (0.7, -0.4)):
         y = start + (target - start) * rise
-        assert metrics.overshoot(y, target) == pytest.approx(np.exp(-pi * ζ / sqrt(1 - ζ**2)), rel=1e-6)
+        assert metrics.overshoot(y, target) == pytest.approx(
+            np.exp(-pi * ζ / sqrt(1 - ζ**2)), rel=1e-6
+        )
     lag = 2.0 * (1 - np.exp(-t / 0.9))
     assert metrics.overshoot(lag, 2.0) == 0.0
-    assert metrics.settling_time(t + 3.3, lag, 2.0, 0.1) == pytest.approx(0.9 * np.log(20), rel=1e-7)
-    assert metrics.settling_time(t, lag, 5.0, 0.1) == inf and metrics.settling_time(t, 0 * t, 0.0, 0.1) == 0.0
+    assert metrics.settling_time(t + 3.3, lag, 2.0, 0.1) == pytest.approx(
+        0.9 * np.log(20), rel=1e-7
+    )
+    assert (
+        metrics.settling_time(t, lag, 5.0, 0.1) == inf
+        and metrics.settling_time(t, 0 * t, 0.0, 0.1) == 0.0
+    )
     with pytest.raises(InputError, match="begins at its target"):
         metrics.overshoot(lag, 0.0)
 
@@ -82,15 +101,22 @@ def test_saturation_time_holds_each_sample():
     assert metrics.saturation_time(t, u, 1.01) == 0.0
 
 
-@pytest.mark.parametrize("e, amplitude", [
-    (0.02 * SINE + 0.5, 0.02),
-    (0.02 * SINE + 0.005 * NOISE + 0.01 * T, 0.02),
-    (1e-9 * SINE, 1e-9),
-    (0.3 * SINE + 0.45 * np.sin(4 * pi * F * T), None),  # the second harmonic is the strongest line
-    (np.sign(SINE), None),
-    ((T * F) % 1, None),
-    (0.02 * SINE * (1 + 2 * np.exp(-0.3 * T)), 0.02),  # settles to its cycle from above
-], ids=["sine", "noisy and drifting", "small", "second harmonic", "square", "saw", "from above"])
+@pytest.mark.parametrize(
+    "e, amplitude",
+    [
+        (0.02 * SINE + 0.5, 0.02),
+        (0.02 * SINE + 0.005 * NOISE + 0.01 * T, 0.02),
+        (1e-9 * SINE, 1e-9),
+        (
+            0.3 * SINE + 0.45 * np.sin(4 * pi * F * T),
+            None,
+        ),  # the second harmonic is the strongest line
+        (np.sign(SINE), None),
+        ((T * F) % 1, None),
+        (0.02 * SINE * (1 + 2 * np.exp(-0.3 * T)), 0.02),  # settles to its cycle from above
+    ],
+    ids=["sine", "noisy and drifting", "small", "second harmonic", "square", "saw", "from above"],
+)
 def test_sustained_oscillation_is_found(e, amplitude):
     found = limit_cycle(T, e)
     assert found.detected and found.trend == "sustained" and found.confidence >= 0.8
@@ -115,11 +141,19 @@ def test_decaying_is_no_limit_cycle_and_growing_is_reported(rate):
     for noise in (0.0, 1e-3):
         e = 0.1 + 0.7 * np.exp(-rate * T) * SINE
         found = limit_cycle(T, e + noise * np.exp(-rate * T) * NOISE)
-        assert not found.detected and found.trend == "decaying" and found.frequency == pytest.approx(F, rel=0.005)
+        assert (
+            not found.detected
+            and found.trend == "decaying"
+            and found.frequency == pytest.approx(F, rel=0.005)
+        )
         assert found.rate == pytest.approx(-rate, rel=0.05)
         e = 0.1 + 0.7 * np.exp(rate * (T - T[-1])) * SINE
         found = limit_cycle(T, e + noise * np.exp(rate * (T - T[-1])) * NOISE)
-        assert found.detected and found.trend == "growing" and found.frequency == pytest.approx(F, rel=0.005)
+        assert (
+            found.detected
+            and found.trend == "growing"
+            and found.frequency == pytest.approx(F, rel=0.005)
+        )
         assert found.rate == pytest.approx(rate, rel=0.05)
 
 
@@ -135,18 +169,46 @@ def test_explosions_are_growing_even_without_a_waveform():
     assert limit_cycle(T, np.exp(T)).rate == pytest.approx(1.0, rel=0.01)
 
 
-@pytest.mark.parametrize("e", [
-    0 * T, 0 * T + 3.7, 3.7 + 1e-15 * NOISE, 2 * T - 1, np.exp(-T), 1 - np.exp(-0.1 * T), 0.02 * T**2,
-    np.exp(-4 * T) * SINE, np.sin(2 * pi * 0.2 * T),
-], ids=["zero", "constant", "rounding", "ramp", "lag", "slow lag", "parabola", "gone", "two periods"])
+@pytest.mark.parametrize(
+    "e",
+    [
+        0 * T,
+        0 * T + 3.7,
+        3.7 + 1e-15 * NOISE,
+        2 * T - 1,
+        np.exp(-T),
+        1 - np.exp(-0.1 * T),
+        0.02 * T**2,
+        np.exp(-4 * T) * SINE,
+        np.sin(2 * pi * 0.2 * T),
+    ],
+    ids=[
+        "zero",
+        "constant",
+        "rounding",
+        "ramp",
+        "lag",
+        "slow lag",
+        "parabola",
+        "gone",
+        "two periods",
+    ],
+)
 def test_what_does_not_oscillate(e):
     found = limit_cycle(T, e)
     assert not found.detected and found.trend == "none" and isnan(found.frequency) and found.why
 
 
-@pytest.mark.parametrize("colour", [
-    ([1.0], [1.0]), ([1.0], [1, -0.98]), ([1.0], [1, -1.0]), ([1.0], [1, -2 * 0.98 * np.cos(0.13), 0.98**2]),
-], ids=["white", "low-passed", "random walk", "resonant"])
+@pytest.mark.parametrize(
+    "colour",
+    [
+        ([1.0], [1.0]),
+        ([1.0], [1, -0.98]),
+        ([1.0], [1, -1.0]),
+        ([1.0], [1, -2 * 0.98 * np.cos(0.13), 0.98**2]),
+    ],
+    ids=["white", "low-passed", "random walk", "resonant"],
+)
 def test_noise_alone_is_no_limit_cycle(colour):
     rng = np.random.default_rng(11)
     for _ in range(30):
@@ -159,11 +221,15 @@ def test_floor_and_uneven_times():
     t = np.sort(np.random.default_rng(3).uniform(0, 20, 15_000))
     t = np.repeat(t, np.where(np.arange(t.size) % 50 == 0, 2, 1))  # jumps: two samples at one time
     found = limit_cycle(t, 0.4 * np.sin(2 * pi * F * t))
-    assert found.frequency == pytest.approx(F, rel=0.005) and found.amplitude == pytest.approx(0.4, rel=0.01)
+    assert found.frequency == pytest.approx(F, rel=0.005) and found.amplitude == pytest.approx(
+        0.4, rel=0.01
+    )
 
 
 def test_only_the_settled_part_counts():
     e = np.where(T < 9, SINE, 0.0)
-    assert limit_cycle(T, e).trend == "none" and limit_cycle(T[:9000], e[:9000]).trend == "sustained"
+    assert (
+        limit_cycle(T, e).trend == "none" and limit_cycle(T[:9000], e[:9000]).trend == "sustained"
+    )
     with pytest.raises(InputError, match="at least 16"):
         limit_cycle(T[:20], SINE[:20])

@@ -38,8 +38,14 @@ def test_the_slowest_mode_is_the_one_that_takes_longest(T):
     law = Feedback(plant, ((7.0, 0.0),))
     found = asked(ClosedLoop(plant, law if T is None else Sampled(law, T)))
     swings = complex(-0.15, np.sqrt(9.0 - 0.15**2))
-    lag = 0.0 if T is None else T  # the hold comes half a sample late and takes 7 T/2 of the damping
-    assert found.unstable == () and found.reasons == () and {p.rests for p in found.places} == {True, False}
+    lag = (
+        0.0 if T is None else T
+    )  # the hold comes half a sample late and takes 7 T/2 of the damping
+    assert (
+        found.unstable == ()
+        and found.reasons == ()
+        and {p.rests for p in found.places} == {True, False}
+    )
     assert found.slowest.s.real == pytest.approx(swings.real + 7.0 * lag / 4, rel=0.02)
     assert abs(found.slowest.s.imag) == pytest.approx(swings.imag, rel=0.01)
     assert found.slowest.period == pytest.approx(2 * np.pi / 3, rel=0.01)
@@ -67,13 +73,18 @@ def test_a_mode_that_grows_is_found_although_the_run_rests(T, gain, grows):
     found = asked(ClosedLoop(plant, law if T is None else Sampled(law, T)))
     assert bool(found.unstable) is grows
     if grows:
-        assert found.unstable[0].s.real == pytest.approx(0.2, rel=0.05) and "at the start" in found.words
+        assert (
+            found.unstable[0].s.real == pytest.approx(0.2, rel=0.05)
+            and "at the start" in found.words
+        )
 
 
 def test_a_mode_no_output_shows_is_found():
     plant = mass(4.0, 1.0, extra=(0.25,))
     found = asked(ClosedLoop(plant, Sampled(Feedback(plant, ((1.0, 0.0),)), 0.01)))
-    assert found.unstable[0].s.real == pytest.approx(0.25, rel=1e-3) and found.unstable[0].states == ("x2",)
+    assert found.unstable[0].s.real == pytest.approx(0.25, rel=1e-3) and found.unstable[
+        0
+    ].states == ("x2",)
     neutral = mass(4.0, 1.0, extra=(0.0,))
     found = asked(ClosedLoop(neutral, Sampled(Feedback(neutral, ((1.0, 0.0),)), 0.01)))
     assert found.unstable == () and found.slowest.s.real == pytest.approx(-0.5, rel=0.02)
@@ -82,7 +93,9 @@ def test_a_mode_no_output_shows_is_found():
 def test_a_delay_of_a_fraction_of_a_sample_is_in_the_modes():
     """1/s under u = −K y, late by τ: stable for K τ < π/2, whatever fraction of a sample that is."""
     plant = Linear(((0.0,),), ((1.0,),), ((1.0,),), x0=(0.0,))
-    loop = lambda τ: ClosedLoop(plant, Delayed(Sampled(Feedback(plant, ((3.0,),)), 1e-2), τ, capacity=60))
+    loop = lambda τ: ClosedLoop(
+        plant, Delayed(Sampled(Feedback(plant, ((3.0,),)), 1e-2), τ, capacity=60)
+    )
     assert asked(loop(0.493)).unstable == ()  # 0.005 for the hold: π/6 s in all is the edge
     assert asked(loop(0.543)).unstable
 
@@ -134,7 +147,10 @@ class Passing(System):
         return [0.1, 0.0]
 
     def rhs(self, t, x, u):
-        return [(-1 + self.g * np.exp(-(((x[1] - 0.94) / self.w) ** 2))) * x[0] + u[0], 1.0 + 0.0 * x[1]]
+        return [
+            (-1 + self.g * np.exp(-(((x[1] - 0.94) / self.w) ** 2))) * x[0] + u[0],
+            1.0 + 0.0 * x[1],
+        ]
 
     def out(self, t, x):
         return list(x)
@@ -151,7 +167,9 @@ def test_what_grows_for_an_instant_only_is_no_instability(w, grows):
 # ---- cranes --------------------------------------------------------------------------------------
 def test_a_crane_under_vdc_and_with_gains_far_too_high():
     sound = asked(sampled(CRANE), 0.02)
-    assert sound.unstable == () and sound.slowest.s.real == pytest.approx(-8.0, rel=0.02)  # λ = 8 1/s
+    assert sound.unstable == () and sound.slowest.s.real == pytest.approx(
+        -8.0, rel=0.02
+    )  # λ = 8 1/s
     assert asked(sampled(CRANE, k_x=(6e-2,), βk_f=(3000.0,)), 0.02).unstable
 
 
@@ -166,16 +184,27 @@ def test_noise_and_rounding_are_left_out():
     """A loop with both has the modes of the loop without."""
     bare = asked(sampled(CRANE), 0.02)
     law = VDC(model=CRANE)
-    rough = asked(ClosedLoop(CRANE, Sampled(Quantised(Noisy(law, 1.0, ("p",)), 1e-6, ("q",)), 1e-3)), 0.02)
-    assert rough.reasons == () and rough.slowest.s.real == pytest.approx(bare.slowest.s.real, rel=0.02)
-    assert asked(ClosedLoop(CRANE, noisy(VDC(model=CRANE, k_x=(6e-2,), βk_f=(3000.0,)))), 0.02).unstable
+    rough = asked(
+        ClosedLoop(CRANE, Sampled(Quantised(Noisy(law, 1.0, ("p",)), 1e-6, ("q",)), 1e-3)), 0.02
+    )
+    assert rough.reasons == () and rough.slowest.s.real == pytest.approx(
+        bare.slowest.s.real, rel=0.02
+    )
+    assert asked(
+        ClosedLoop(CRANE, noisy(VDC(model=CRANE, k_x=(6e-2,), βk_f=(3000.0,)))), 0.02
+    ).unstable
 
 
 # ---- what cannot be said -------------------------------------------------------------------------
 def test_a_law_that_is_code_has_a_reason():
     plant = mass(4.0, 1.0)
     found = asked(ClosedLoop(plant, lambda t, y, r: [-y[0]]), 0.1)
-    assert found.places == () and found.slowest is None and "code" in found.reasons[0] and found.words == found.reasons[0]
+    assert (
+        found.places == ()
+        and found.slowest is None
+        and "code" in found.reasons[0]
+        and found.words == found.reasons[0]
+    )
 
 
 class Gain:
@@ -222,6 +251,11 @@ def test_a_plant_that_changes_with_time_has_a_reason():
 def test_a_mode_within_rounding_neither_grows_nor_decays():
     rotation = np.array([[np.cos(0.3), np.sin(0.3)], [-np.sin(0.3), np.cos(0.3)]])
     (mode,) = modes_of(rotation, 0.01, ("a", "b"), 10.0)
-    assert not mode.grows and not mode.decays and np.isinf(mode.time_constant) and mode.words.startswith("neutral")
+    assert (
+        not mode.grows
+        and not mode.decays
+        and np.isinf(mode.time_constant)
+        and mode.words.startswith("neutral")
+    )
     (mode,) = modes_of(1.001 * rotation, 0.01, ("a", "b"), 10.0)
     assert mode.grows and mode.s.real == pytest.approx(np.log(1.001) / 0.01)

@@ -27,7 +27,10 @@ VARIANTS = {
     "delayed": {"delay": 1.4e-3},
     "no preview": {"preview": 0},
     "preview of three": {"preview": 3},
-    "estimated load": {"observer": Observer(σ_y=(1e-6,), σ_d=(30.0,), disturbance=("F_ext",)), "known": ()},
+    "estimated load": {
+        "observer": Observer(σ_y=(1e-6,), σ_d=(30.0,), disturbance=("F_ext",)),
+        "known": (),
+    },
 }
 
 
@@ -60,12 +63,16 @@ def test_without_limits_it_is_the_regulator():
         Q, S = np.zeros((n + 1, n + 1)), np.zeros((n + 1, 1))
         Q[:n, :n], Q[n, n], S[n, 0] = 1e6 * C.T @ C, 1e5, -1e5
         K = riccati(A, np.vstack([q.model.B, [[1.0]]]), Q, [[1.2e5]], S).K
-        assert np.allclose(np.hstack([gain["x"], gain["u"]]), -K, rtol=1e-8, atol=1e-8 * np.abs(K).max())
+        assert np.allclose(
+            np.hstack([gain["x"], gain["u"]]), -K, rtol=1e-8, atol=1e-8 * np.abs(K).max()
+        )
         rng = np.random.default_rng(1)
         x, u = 1e-2 * rng.normal(size=n), 1e-4
-        (_, s), = solved(law, [law.parameter(x, 0.0, u=u)])
+        ((_, s),) = solved(law, [law.parameter(x, 0.0, u=u)])
         assert np.isclose(commands(law, s)[0], -(K @ [*x, u])[0], rtol=1e-8)
-        assert np.isclose(law.value(x, 0.0, u=u), np.r_[x, u] @ law.terminal_data.P @ np.r_[x, u], rtol=1e-9)
+        assert np.isclose(
+            law.value(x, 0.0, u=u), np.r_[x, u] @ law.terminal_data.P @ np.r_[x, u], rtol=1e-9
+        )
 
 
 def test_one_step_by_hand():
@@ -75,7 +82,7 @@ def test_one_step_by_hand():
     x, u_before, r = np.array([1e-3, 2e-3, -1e-3, 0.0, 2e-5]), 5e-5, 1e-6
     b, free = (m.C @ m.B)[0, 0], (m.C @ m.A @ x)[0]
     u = (1e6 * b * (r - free) + 1e5 * u_before) / (1e6 * b * b + 1e5)
-    (_, s), = solved(law, [law.parameter(x, r, u=u_before)])
+    ((_, s),) = solved(law, [law.parameter(x, r, u=u_before)])
     assert np.isclose(commands(law, s)[0], u, rtol=1e-10)
     V = 1e6 * ((x[4] - r) ** 2 + (free + b * u - r) ** 2) + 1e5 * (u - u_before) ** 2
     assert np.isclose(law.value(x, r, u=u_before), V, rtol=1e-10)
@@ -122,7 +129,9 @@ def test_dense_problem_is_the_stated_one(law):
         u, status, _, V = problem.solve(θ)
         assert status == 1 and np.abs(u[0] - commands(law, s)).max() < 1e-8 * X_MAX
         u, status, _, V = other.solve(θ)  # an interior-point method: no active set at all
-        assert status == 1 and np.isclose(V, dense.value(θ, s.z), rtol=1e-6, atol=1e-9 * dense.scale)
+        assert status == 1 and np.isclose(
+            V, dense.value(θ, s.z), rtol=1e-6, atol=1e-9 * dense.scale
+        )
     assert max(np.count_nonzero(s.λ) for _, s in found) >= 1
 
 
@@ -164,7 +173,11 @@ def test_value_is_the_sum_of_its_terms():
     r, at, one = θ[q.at["r"]], q.at, []
     for k in range(20):
         u_s = q.steady(k)[1] @ w
-        one.append(1e6 * (y[k, 0] - r[k]) ** 2 + 2e4 * (u[k + 1] - u_s)[0] ** 2 + 1e5 * (u[k + 1] - u[k])[0] ** 2)
+        one.append(
+            1e6 * (y[k, 0] - r[k]) ** 2
+            + 2e4 * (u[k + 1] - u_s)[0] ** 2
+            + 1e5 * (u[k + 1] - u[k])[0] ** 2
+        )
     x_s, u_s = (M @ w for M in q.steady(20))
     δ = np.concatenate([x[-1] - x_s, u[-1] - u_s])
     s = z[-1] / np.sqrt(SOFT.quadratic)
@@ -193,7 +206,10 @@ def test_commands_keep_their_limits():
     u = log.array("X")
     moves = np.diff(np.concatenate([[0.0], u]))
     assert np.abs(u).max() <= X_MAX * (1 + 1e-9) and np.abs(moves).max() <= SLEW * 1e-3 * (1 + 1e-9)
-    assert np.count_nonzero(u > X_MAX * (1 - 1e-9)) > 10 and np.count_nonzero(moves > 0.999 * SLEW * 1e-3) >= 4
+    assert (
+        np.count_nonzero(u > X_MAX * (1 - 1e-9)) > 10
+        and np.count_nonzero(moves > 0.999 * SLEW * 1e-3) >= 4
+    )
     assert log.array("mpc_active").max() >= 5 and abs(e[-1]) < 1e-8
     assert set(log.array("mpc_status")) == {1.0} and not log.array("mpc_fallback").any()
 
@@ -202,11 +218,17 @@ def test_hard_and_soft_limits_on_the_output():
     beyond = Scenario(0.1, Hold("output", (5e-4,)))
     hard, _ = tracking(mpc(limits=(Limit("Y", -4e-4, 4e-4),)), beyond)
     assert hard.array("Y").max() < 4e-4 * (1 + 1e-6) and hard.array("Y")[-1] > 4e-4 * (1 - 1e-3)
-    soft, _ = tracking(mpc(limits=(Limit("Y", -4e-4, 4e-4, soft=True, linear=0.0, quadratic=3e7),)), beyond)
+    soft, _ = tracking(
+        mpc(limits=(Limit("Y", -4e-4, 4e-4, soft=True, linear=0.0, quadratic=3e7),)), beyond
+    )
     assert 4.05e-4 < soft.array("Y").max() < 4.99e-4
     assert np.isclose(soft.array("mpc_slack")[-1], soft.array("Y")[-1] - 4e-4, rtol=0.2)
-    exact, _ = tracking(mpc(limits=(Limit("Y", -4e-4, 4e-4, soft=True, linear=1e5, quadratic=1e6),)), beyond)
-    assert exact.array("Y").max() < 4e-4 * (1 + 1e-6)  # a linear penalty that is large enough makes it hard
+    exact, _ = tracking(
+        mpc(limits=(Limit("Y", -4e-4, 4e-4, soft=True, linear=1e5, quadratic=1e6),)), beyond
+    )
+    assert exact.array("Y").max() < 4e-4 * (
+        1 + 1e-6
+    )  # a linear penalty that is large enough makes it hard
 
 
 # ---- offsets, previews, delays ----------------------------------------------------------------------------------------
@@ -218,15 +240,25 @@ def test_no_offset_under_load_and_with_a_wrong_model(disturbance, σ_d):
     assert abs(e[-1]) < 1e-10
     expected = {"X": 7.5e-6 * -350.0 / 97.0 * -1 / -1, "F_ext": None}[disturbance]
     if expected is not None:  # the command holds the load, so the disturbance at X is its negative
-        assert np.isclose(log.array("d_X_hat")[-1], expected, rtol=1e-6) and np.isclose(log.array("X")[-1], -expected, rtol=1e-6)
+        assert np.isclose(log.array("d_X_hat")[-1], expected, rtol=1e-6) and np.isclose(
+            log.array("X")[-1], -expected, rtol=1e-6
+        )
     blind = replace(PLANT, all_states=True)
     seen = MPC(blind, Q=(1e6,), S=(1e5,), u_min=(-X_MAX,), u_max=(X_MAX,), tracked=("Y",))
-    _, off = tracking(seen, Scenario(0.5, Hold("output", (3e-4, 0, 0, 0, 0)), {"F_ext": 350.0}), replace(truth, all_states=True))
+    _, off = tracking(
+        seen,
+        Scenario(0.5, Hold("output", (3e-4, 0, 0, 0, 0)), {"F_ext": 350.0}),
+        replace(truth, all_states=True),
+    )
     assert abs(off[-1]) > 1e-6  # without an estimate there is one
 
 
 def test_preview_of_a_load_and_of_the_reference():
-    scenario = Scenario(0.8, Sine("output", 0.0, (2e-3,), 2.0, ramp=0.3), {"F_ext": Sine("output", 0.0, 400.0, 9.0, ramp=0.1)})
+    scenario = Scenario(
+        0.8,
+        Sine("output", 0.0, (2e-3,), 2.0, ramp=0.3),
+        {"F_ext": Sine("output", 0.0, 400.0, 9.0, ramp=0.1)},
+    )
     error = {}
     for name, changes in {"ahead": {}, "now": {"preview": 0}, "estimated": {"known": ()}}.items():
         _, e = tracking(mpc(**changes), scenario)
@@ -239,7 +271,9 @@ def test_delay_is_predicted_through():
     scenario = Scenario(0.1, Hold("output", (1e-4,)))
     over = {}
     for told in (0.0, 2.4e-3):
-        log = simulate(ClosedLoop(PLANT, Delayed(Sampled(mpc(delay=told, S=(3e4,)), 1e-3), 2.4e-3)), scenario)
+        log = simulate(
+            ClosedLoop(PLANT, Delayed(Sampled(mpc(delay=told, S=(3e4,)), 1e-3), 2.4e-3)), scenario
+        )
         over[told] = log.array("Y").max() / 1e-4 - 1
     assert over[2.4e-3] < 0.2 * over[0.0] and over[0.0] > 0.1
 
@@ -256,8 +290,15 @@ def test_previews_are_shifted_references():
             return z, [0.0]
 
     push = Sine("output", 10.0, 5.0, 30.0, ramp=0.01)
-    log = simulate(ClosedLoop(PLANT, Spy()), Scenario(0.05, Sine("output", 0.0, (1e-3,), 3.0, ramp=0.02), {"F_ext": push}))
-    assert [s.name for s in law.references] == ["Y_d", *(f"Y_d@{k}" for k in range(1, 5)), *(f"F_ext@{k}" for k in range(5))]
+    log = simulate(
+        ClosedLoop(PLANT, Spy()),
+        Scenario(0.05, Sine("output", 0.0, (1e-3,), 3.0, ramp=0.02), {"F_ext": push}),
+    )
+    assert [s.name for s in law.references] == [
+        "Y_d",
+        *(f"Y_d@{k}" for k in range(1, 5)),
+        *(f"F_ext@{k}" for k in range(5)),
+    ]
     r = np.array(seen)
     for k in range(5):
         assert np.allclose(r[: len(r) - k, k], log.array("Y_d")[k:], rtol=0, atol=1e-15)

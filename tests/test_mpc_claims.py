@@ -11,12 +11,27 @@ from scipy.linalg import solve_discrete_are
 
 from workbench.errors import InputError
 from workbench.verification.exact import Dyadic
-from workbench.verification.mpc_claims import cost_on_log, mpc_stability, seen, sees_state, terminal_cost, terminal_set
-from workbench.verification.mpc_ingredients import TerminalIngredients, strict_terminal_cost, with_slew
+from workbench.verification.mpc_claims import (
+    cost_on_log,
+    mpc_stability,
+    seen,
+    sees_state,
+    terminal_cost,
+    terminal_set,
+)
+from workbench.verification.mpc_ingredients import (
+    TerminalIngredients,
+    strict_terminal_cost,
+    with_slew,
+)
 from workbench.verification.mpc_local import local_stability, unconstrained
 from workbench.verification.recheck import recheck
 
-A0, B0, C0 = np.array([[1.0, 0.1], [0.0, 0.95]]), np.array([[0.005], [0.11]]), np.array([[1.0, 0.0]])
+A0, B0, C0 = (
+    np.array([[1.0, 0.1], [0.0, 0.95]]),
+    np.array([[0.005], [0.11]]),
+    np.array([[1.0, 0.0]]),
+)
 
 
 def weights(q=4.0, v=0.2, r=0.3, s=0.5):
@@ -39,7 +54,9 @@ def ingredients(**changes):
     P = solve_discrete_are(A, B, Q, R, s=S)
     K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + S.T)
     H, h = invariant(A - B @ K, E - F @ K, g)
-    t = TerminalIngredients(A, B, Q, R, strict_terminal_cost(A, B, Q, R, K, S), K, 8, E, F, g, H, h, S)
+    t = TerminalIngredients(
+        A, B, Q, R, strict_terminal_cost(A, B, Q, R, K, S), K, 8, E, F, g, H, h, S
+    )
     return replace(t, **changes)
 
 
@@ -50,7 +67,9 @@ def test_slew_limits_through_the_last_command():
     A, B, E, F, g = with_slew(A0, B0, -1.0, 1.2, 0.4, C0, -2.0, np.inf)
     x, u = np.array([0.3, -0.2, 0.5]), np.array([0.7])
     np.testing.assert_allclose(A @ x + B @ u, [*(A0 @ x[:2] + B0 @ u), 0.7])
-    np.testing.assert_allclose(sorted(g - E @ x - F @ u), sorted([1.2 - 0.7, 0.7 + 1.0, 0.4 - 0.2, 0.4 + 0.2, 0.3 + 2.0]))
+    np.testing.assert_allclose(
+        sorted(g - E @ x - F @ u), sorted([1.2 - 0.7, 0.7 + 1.0, 0.4 - 0.2, 0.4 + 0.2, 0.3 + 2.0])
+    )
 
 
 def test_all_parts_proved_and_rechecked():
@@ -123,7 +142,7 @@ def test_sets_that_leak_are_refused():
         assert (t.H @ x <= t.h).all()
         assert (t.H @ after > t.h).any() or (t.E @ x - t.F @ (t.K @ x) > t.g).any()
     n = 2 * len(GOOD.g)
-    short, _ = terminal_set(replace(GOOD, H=GOOD.H[:n // 2], h=GOOD.h[:n // 2]))
+    short, _ = terminal_set(replace(GOOD, H=GOOD.H[: n // 2], h=GOOD.h[: n // 2]))
     assert short.holds is False  # admissible now, not kept
 
 
@@ -131,19 +150,36 @@ def test_tolerance_games_do_not_pass():
     """A set too large by one part in 10¹² touches a limit: not held. Unbounded sets and sets beside the origin neither."""
     g = GOOD.E - GOOD.F @ GOOD.K
     tight = np.vstack([GOOD.H, g]), np.concatenate([GOOD.h, GOOD.g * (1 + 1e-12)])
-    loose = replace(GOOD, H=tight[0][len(GOOD.g):], h=tight[1][len(GOOD.g):])
+    loose = replace(GOOD, H=tight[0][len(GOOD.g) :], h=tight[1][len(GOOD.g) :])
     v, _ = terminal_set(loose)
     assert v.holds is not True
     assert terminal_set(replace(GOOD, H=GOOD.H[:2], h=GOOD.h[:2]))[0].holds is None
-    assert terminal_set(replace(GOOD, h=GOOD.h * np.where(np.arange(len(GOOD.h)) == 1, -0.1, 1)))[0].holds is None
+    assert (
+        terminal_set(replace(GOOD, h=GOOD.h * np.where(np.arange(len(GOOD.h)) == 1, -0.1, 1)))[
+            0
+        ].holds
+        is None
+    )
     assert terminal_set(replace(GOOD, H=None, h=None))[0].holds is None
 
 
 def test_scalar_set_at_its_exact_edge():
     """x⁺ = x/2 under u = −x/2, |u| ≤ 1: {|x| ≤ 2} is admissible exactly, and not an ulp more."""
     E, F = np.zeros((2, 1)), np.array([[1.0], [-1.0]])
-    one = TerminalIngredients([[1.0]], [[1.0]], [[1.0]], [[1.0]], [[2.0]], [[0.5]], 3, E, F, np.ones(2),
-                              [[1.0], [-1.0]], np.array([2.0, 2.0]))
+    one = TerminalIngredients(
+        [[1.0]],
+        [[1.0]],
+        [[1.0]],
+        [[1.0]],
+        [[2.0]],
+        [[0.5]],
+        3,
+        E,
+        F,
+        np.ones(2),
+        [[1.0], [-1.0]],
+        np.array([2.0, 2.0]),
+    )
     assert terminal_set(one)[0].holds is True
     assert terminal_set(replace(one, h=np.array([np.nextafter(2.0, 3), 2.0])))[0].holds is not True
     assert terminal_cost(one).holds is True  # 2 − ½ ≥ 1 + ¼
@@ -161,8 +197,15 @@ def test_ellipsoid_as_terminal_set():
 
 def test_stage_costs_that_do_not_see_the_state():
     W, c = sees_state(GOOD)
-    assert seen(GOOD, W, c) and not seen(GOOD, -W, c) and not seen(GOOD, W, -c) and not seen(GOOD, W, 1e-9 * c)
-    blind = replace(GOOD, Q=np.diag([0.0, 0.2, 0.5]))  # position does not count, and does not settle by itself
+    assert (
+        seen(GOOD, W, c)
+        and not seen(GOOD, -W, c)
+        and not seen(GOOD, W, -c)
+        and not seen(GOOD, W, 1e-9 * c)
+    )
+    blind = replace(
+        GOOD, Q=np.diag([0.0, 0.2, 0.5])
+    )  # position does not count, and does not settle by itself
     assert sees_state(blind) is None and mpc_stability(blind)[2].holds is None
     bent = replace(GOOD, Q=np.diag([4.0, -0.01, 0.5]))
     assert sees_state(bent) is None or not seen(bent, *sees_state(bent))
@@ -175,7 +218,11 @@ def test_stage_costs_that_do_not_see_the_state():
 @pytest.mark.parametrize("lost", ["full state measured", "limits on outputs are hard"])
 def test_lost_hypotheses_are_named(lost):
     *_, v = mpc_stability(replace(GOOD, lost=(lost,)))
-    assert v.holds is None and lost in v.worst and any(a.text == lost and a.holds is False for a in v.assumptions)
+    assert (
+        v.holds is None
+        and lost in v.worst
+        and any(a.text == lost and a.holds is False for a in v.assumptions)
+    )
     *_, blocked = mpc_stability(replace(GOOD, blocks=(1, 1, 6)))
     assert blocked.holds is None and "own move" in blocked.worst
 
@@ -184,18 +231,33 @@ def test_tampered_certificates_are_refused():
     document = mpc_stability(GOOD)[2].data["certificate"]
     scaled = lambda rows, k: [[str(Fraction(v) * k) for v in row] for row in rows]
     duals = document["duals"]
-    for part in (dict(P=scaled(document["P"], -1)), dict(K=scaled(document["K"], -1)), dict(h=scaled([document["h"]], 2)[0]),
-                 dict(Q=scaled(document["Q"], 2)), dict(g=["1/100"] * len(document["g"])), dict(c="-0x1p+0"),
-                 dict(W=scaled(document["W"], -1)), dict(H=document["H"][1:]),
-                 dict(duals={**duals, "kept": duals["kept"][1:]}), dict(duals={**duals, "radius": duals["radius"][:-1]}),
-                 dict(duals={**duals, "limits": [["0x0p+0"] * len(document["h"])] * len(document["g"])}),
-                 dict(duals={**duals, "kept": [["-" + v.lstrip("-") for v in y] for y in duals["kept"]]})):
+    for part in (
+        dict(P=scaled(document["P"], -1)),
+        dict(K=scaled(document["K"], -1)),
+        dict(h=scaled([document["h"]], 2)[0]),
+        dict(Q=scaled(document["Q"], 2)),
+        dict(g=["1/100"] * len(document["g"])),
+        dict(c="-0x1p+0"),
+        dict(W=scaled(document["W"], -1)),
+        dict(H=document["H"][1:]),
+        dict(duals={**duals, "kept": duals["kept"][1:]}),
+        dict(duals={**duals, "radius": duals["radius"][:-1]}),
+        dict(duals={**duals, "limits": [["0x0p+0"] * len(document["h"])] * len(document["g"])}),
+        dict(duals={**duals, "kept": [["-" + v.lstrip("-") for v in y] for y in duals["kept"]]}),
+    ):
         assert not recheck({**document, **part})[0], part.keys()
 
 
 def test_bad_ingredients_are_refused():
-    for fault in (dict(K=GOOD.K.T), dict(N=0), dict(blocks=(1, 2)), dict(g=GOOD.g[1:]), dict(H=GOOD.H[:, :2]),
-                  dict(g=np.where(np.arange(len(GOOD.g)) == 0, np.inf, GOOD.g)), dict(P=np.eye(2))):
+    for fault in (
+        dict(K=GOOD.K.T),
+        dict(N=0),
+        dict(blocks=(1, 2)),
+        dict(g=GOOD.g[1:]),
+        dict(H=GOOD.H[:, :2]),
+        dict(g=np.where(np.arange(len(GOOD.g)) == 0, np.inf, GOOD.g)),
+        dict(P=np.eye(2)),
+    ):
         with pytest.raises(InputError):
             replace(GOOD, **fault)
 
@@ -223,7 +285,7 @@ def test_local_stability_where_no_limit_is_active(blocks):
         assert after @ W @ after < x @ W @ x
     y, used = np.eye(3), []
     for k in range(t.N):  # the most a limit is used on the level set: √(level · r W⁻¹ rᵀ)
-        u = moves[owner[k]:owner[k] + 1]
+        u = moves[owner[k] : owner[k] + 1]
         rows = t.E @ y + t.F @ u
         used.append(np.sqrt(level * np.einsum("ij,jk,ik->i", rows, np.linalg.inv(W), rows)) / t.g)
         y = t.A @ y + t.B @ u
@@ -233,8 +295,18 @@ def test_local_stability_where_no_limit_is_active(blocks):
 def test_local_law_that_does_not_stabilise():
     """A short horizon without terminal cost leaves an unstable plant unstable."""
     A, B = np.array([[1.3, 0.4], [0.0, 1.1]]), np.array([[0.1], [0.2]])
-    t = TerminalIngredients(A, B, 1e-4 * np.eye(2), np.eye(1), np.zeros((2, 2)), np.zeros((1, 2)), 2, np.zeros((2, 2)),
-                            np.array([[1.0], [-1.0]]), np.ones(2))
+    t = TerminalIngredients(
+        A,
+        B,
+        1e-4 * np.eye(2),
+        np.eye(1),
+        np.zeros((2, 2)),
+        np.zeros((1, 2)),
+        2,
+        np.zeros((2, 2)),
+        np.array([[1.0], [-1.0]]),
+        np.ones(2),
+    )
     v = local_stability(t)
     assert v.holds is False and v.strength == "numerical"
     assert local_stability(replace(GOOD, g=GOOD.g * (np.arange(len(GOOD.g)) != 2))).holds is None
@@ -253,8 +325,11 @@ def test_costs_on_a_log():
     assert broken.holds is False and broken.data["broken"] == [1]
     assert cost_on_log(V, ℓ * [1, 1.2, 1, 1, 1], fine, floor=1.0).holds is True
     inexact = cost_on_log(V, ℓ, ["optimal", "optimal", "optimal_inaccurate", "optimal", "optimal"])
-    assert inexact.holds is None and inexact.data["not_optimal"][0] == {"step": 2, "status": "optimal_inaccurate",
-                                                                         "fallback": False}
+    assert inexact.holds is None and inexact.data["not_optimal"][0] == {
+        "step": 2,
+        "status": "optimal_inaccurate",
+        "fallback": False,
+    }
     fell_back = cost_on_log(V, ℓ, fine, fallback=[False, False, False, True, False])
     assert fell_back.holds is None and "step" in fell_back.worst
     assert cost_on_log(V, ℓ * [1.2, 1, 1, 1, 1], fine, fallback=[False] * 4 + [True]).holds is False

@@ -18,13 +18,17 @@ def test_infeasible_falls_back_and_says_so():
 
     class Kick:
         def sample(self, t, order):
-            return np.where((np.asarray(t) > 0.02) & (np.asarray(t) < 0.05), -9000.0, 0.0)[None, :, None]
+            return np.where((np.asarray(t) > 0.02) & (np.asarray(t) < 0.05), -9000.0, 0.0)[
+                None, :, None
+            ]
 
     log, e = tracking(law, Scenario(0.4, Hold("output", (5e-5,)), {"F_ext": Kick()}))
     status, fallback, u = log.array("mpc_status"), log.array("mpc_fallback"), log.array("X")
     assert np.array_equal(status != 1.0, fallback > 0) and {0.0, 1.0, 2.0} <= set(fallback)
     assert set(status) <= {1.0, -1.0, -6.0} and np.isnan(log.array("mpc_cost")[fallback > 0]).all()
-    assert np.abs(u).max() <= X_MAX * (1 + 1e-9) and np.abs(np.diff(u)).max() <= SLEW * 1e-3 * (1 + 1e-9)
+    assert np.abs(u).max() <= X_MAX * (1 + 1e-9) and np.abs(np.diff(u)).max() <= SLEW * 1e-3 * (
+        1 + 1e-9
+    )
     first = int(np.flatnonzero(fallback)[0])
     assert log.time[first] > 0.02 and fallback[first] == 1.0
     assert fallback[-1] == 0 and abs(e[-1]) < 1e-7  # and it recovers
@@ -43,28 +47,40 @@ def test_fallback_is_the_plan_shifted():
     assert law.monitor(6e-3, z, [3e-3], r)[4] == 2.0 and law.monitor(6e-3, z, [3e-3], r)[0] < 0
 
 
-@pytest.mark.parametrize("changes, words", [
-    ({"N": 0}, "horizon N = 0"),
-    ({"N": 2.5}, "^N: expected a whole number, got 2.5"),
-    ({"blocks": (3, 0)}, "blocks"),
-    ({"blocks": (15, 15)}, "at most N = 20"),
-    ({"preview": -1}, "preview = -1"),
-    ({"u_min": (1.0,), "u_max": (-1.0,)}, "u_min, 1, must be below u_max, -1"),
-    ({"limits": (Limit("Y", 1e-3), Limit("Y", None, -1e-3))}, "limits of Y contradict each other"),
-    ({"limits": (Limit("Z", 1e-3),)}, "no signal 'Z'"),
-    ({"tracked": ("Z",)}, "no signal 'Z'"),
-    ({"known": ("F",)}, "no signal 'F'"),
-    ({"R": (0.0,), "S": (0.0,)}, "R: .* not positive definite"),
-    ({"R": (0.0,), "S": (0.0,), "terminal": "none", "delay": 3e-3}, "leaves some move free"),
-    ({"Q": (-1.0,)}, "Q: -1.0"),
-    ({"Q": (1.0, 2.0)}, "Q: expected 1 or 1 numbers, got 2"),
-    ({"observer": None}, "a, b, v, w of Actuator are not measured"),
-    ({"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("Y",))}, "Y cannot be told apart"),
-    ({"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X", "F_ext"))}, "X, F_ext cannot be told apart"),
-    ({"terminal": "set", "room": 1.0}, "leaves no room"),
-    ({"terminal": "ball"}, "^terminal: expected one of none, cost, set, got 'ball'"),
-    ({"relinearise": True, "terminal": "set"}, "problem changes every sample"),
-])
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"N": 0}, "horizon N = 0"),
+        ({"N": 2.5}, "^N: expected a whole number, got 2.5"),
+        ({"blocks": (3, 0)}, "blocks"),
+        ({"blocks": (15, 15)}, "at most N = 20"),
+        ({"preview": -1}, "preview = -1"),
+        ({"u_min": (1.0,), "u_max": (-1.0,)}, "u_min, 1, must be below u_max, -1"),
+        (
+            {"limits": (Limit("Y", 1e-3), Limit("Y", None, -1e-3))},
+            "limits of Y contradict each other",
+        ),
+        ({"limits": (Limit("Z", 1e-3),)}, "no signal 'Z'"),
+        ({"tracked": ("Z",)}, "no signal 'Z'"),
+        ({"known": ("F",)}, "no signal 'F'"),
+        ({"R": (0.0,), "S": (0.0,)}, "R: .* not positive definite"),
+        ({"R": (0.0,), "S": (0.0,), "terminal": "none", "delay": 3e-3}, "leaves some move free"),
+        ({"Q": (-1.0,)}, "Q: -1.0"),
+        ({"Q": (1.0, 2.0)}, "Q: expected 1 or 1 numbers, got 2"),
+        ({"observer": None}, "a, b, v, w of Actuator are not measured"),
+        (
+            {"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("Y",))},
+            "Y cannot be told apart",
+        ),
+        (
+            {"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("X", "F_ext"))},
+            "X, F_ext cannot be told apart",
+        ),
+        ({"terminal": "set", "room": 1.0}, "leaves no room"),
+        ({"terminal": "ball"}, "^terminal: expected one of none, cost, set, got 'ball'"),
+        ({"relinearise": True, "terminal": "set"}, "problem changes every sample"),
+    ],
+)
 def test_refused(changes, words):
     with pytest.raises(ValueError, match=words):
         mpc(**changes)
@@ -81,8 +97,14 @@ def test_limits_of_a_sample_that_no_state_can_keep_are_refused():
         def out(self, t, x):
             return [x[4], 2 * x[4]]
 
-    settings = {"Q": (1e6,), "S": (1e5,), "u_min": (-X_MAX,), "u_max": (X_MAX,), "tracked": ("Y",),
-                "observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,))}
+    settings = {
+        "Q": (1e6,),
+        "S": (1e5,),
+        "u_min": (-X_MAX,),
+        "u_max": (X_MAX,),
+        "tracked": ("Y",),
+        "observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,)),
+    }
     MPC(Doubled(), **settings, limits=(Limit("Y", 1e-3, 2e-3), Limit("Y2", 3e-3, 5e-3)))
     with pytest.raises(InputError, match="contradict each other: no state"):
         MPC(Doubled(), **settings, limits=(Limit("Y", 1e-3, 2e-3), Limit("Y2", 5e-3, 6e-3)))
@@ -106,15 +128,18 @@ def test_a_users_convex_additions():
     assert np.abs(log.array("X") - plain.array("X")).max() > 1e-3 * X_MAX
 
 
-@pytest.mark.parametrize("extra, words", [
-    (lambda v: v.u[0, 0] ** 2 >= 1e-9, "(?s)item 1 .* constraint is not convex"),
-    (lambda v: [v.u[0, 0] <= 1, -cp.sum_squares(v.x)], "(?s)item 2 .* cost term is not convex"),
-    (lambda v: [v.u], "a cost term is one number"),
-    (lambda v: [v.y[0, 3] <= 1.0, "fast"], "neither a cvxpy constraint nor a cvxpy expression"),
-    (lambda v: -cp.Variable(), "no lowest value"),
-    (lambda v: v.u[0, 0] >= 2 * X_MAX, "limits contradict each other"),
-    (lambda v: v.r[0, 0] * v.d[0] * v.u[0, 0], "not convex|compiled once"),
-])
+@pytest.mark.parametrize(
+    "extra, words",
+    [
+        (lambda v: v.u[0, 0] ** 2 >= 1e-9, "(?s)item 1 .* constraint is not convex"),
+        (lambda v: [v.u[0, 0] <= 1, -cp.sum_squares(v.x)], "(?s)item 2 .* cost term is not convex"),
+        (lambda v: [v.u], "a cost term is one number"),
+        (lambda v: [v.y[0, 3] <= 1.0, "fast"], "neither a cvxpy constraint nor a cvxpy expression"),
+        (lambda v: -cp.Variable(), "no lowest value"),
+        (lambda v: v.u[0, 0] >= 2 * X_MAX, "limits contradict each other"),
+        (lambda v: v.r[0, 0] * v.d[0] * v.u[0, 0], "not convex|compiled once"),
+    ],
+)
 def test_a_users_additions_are_judged(extra, words):
     with pytest.raises(InputError, match=words):
         mpc(N=5, extra=extra)

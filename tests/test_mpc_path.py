@@ -19,7 +19,9 @@ from workbench.verification.claims import Solves
 from workbench.verification.judge import verify
 from workbench.verification.sampled_data import hold
 
-TURNING = Scenario(5.0, Sine("piston", "start", (0.03, 0.04, 0.05), 0.25, ramp=1.0))  # every piston comes back
+TURNING = Scenario(
+    5.0, Sine("piston", "start", (0.03, 0.04, 0.05), 0.25, ramp=1.0)
+)  # every piston comes back
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ def test_tangents_are_the_linearisation(crane):
     rng = np.random.default_rng(5)
     live = ("u_1", "u_2", "u_t2", "f_Dx")
     derivatives = tangents(crane, live)
-    x = np.array(crane.initial()) + rng.normal(size=(4, 18)) * np.array([0.1] * 3 + [0.2] * 3 + [1e6] * 6 + [2.0, 9.0] * 3)
+    x = np.array(crane.initial()) + rng.normal(size=(4, 18)) * np.array(
+        [0.1] * 3 + [0.2] * 3 + [1e6] * 6 + [2.0, 9.0] * 3
+    )
     w = rng.normal(size=(4, 4)) * [3.0, 3.0, 3.0, 200.0]
     at = derivatives(x, w)
     place = [[s.name for s in crane.inputs].index(name) for name in live]
@@ -73,7 +77,9 @@ def test_tangents_are_the_linearisation(crane):
         for i, h in enumerate([1e-5] * 6 + [10.0] * 6 + [1e-5] * 9 + [1e-2]):
             step = np.eye(22)[i] * h
             slope = (flow(point + step) - flow(point - step)) / (2 * h)
-            assert np.allclose(J[:, i], slope, rtol=1e-5, atol=1e-5 * max(np.abs(slope).max(), 1e-12))
+            assert np.allclose(
+                J[:, i], slope, rtol=1e-5, atol=1e-5 * max(np.abs(slope).max(), 1e-12)
+            )
     y, C = derivatives.outputs(x[0])
     assert np.array_equal(y, at.y[0]) and np.array_equal(C, at.C[0])
 
@@ -111,26 +117,47 @@ def test_affine_models_are_exact_where_the_plant_is_affine(delay):
             Φ2, Γ2 = hold(both, np.vstack([np.zeros((n, 1)), slope[None, :]]), length)
             z = Φ @ z + Γ @ push + (Φ2 @ np.r_[np.zeros(n), v0] + Γ2[:, 0])[:n]
         assert np.allclose(state[:n], z, rtol=1e-9, atol=1e-9 * np.abs(z).max())
-        assert np.allclose(s.C[k + 1] @ state + s.b[k + 1], state[[0, 2]] + [d[1], 0.0], rtol=1e-9, atol=1e-10)
-    assert np.allclose(s.B_d[:n], np.column_stack([hold(A, B[:, :1], T)[1][:, 0], np.zeros(n)]), rtol=1e-9)
+        assert np.allclose(
+            s.C[k + 1] @ state + s.b[k + 1], state[[0, 2]] + [d[1], 0.0], rtol=1e-9, atol=1e-10
+        )
+    assert np.allclose(
+        s.B_d[:n], np.column_stack([hold(A, B[:, :1], T)[1][:, 0], np.zeros(n)]), rtol=1e-9
+    )
 
 
 def test_points_are_kept_off_edges():
     assert np.array_equal(off_edges(np.array([0.0, -2.0]), np.array([3.0, 1.0])), [3e-6, -2.0])
-    assert np.array_equal(opened(np.array([0.0, -0.1, 0.1, 5.0, -5.0]), np.full(5, 0.3)), [0.3, -0.3, 0.3, 5.0, -5.0])
+    assert np.array_equal(
+        opened(np.array([0.0, -0.1, 0.1, 5.0, -5.0]), np.full(5, 0.3)), [0.3, -0.3, 0.3, 5.0, -5.0]
+    )
 
 
 # ---- the law --------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("changes", [{}, {"R": (3e5,), "terminal": "none"}, {"delay": 1.4e-3}, {"blocks": (1, 2, 3, 5)},
-                                     {"limits": (Limit("Y", -3e-4, 3e-4, soft=True, quadratic=1e7),)}],
-                         ids=["plain", "weighted commands", "delay", "blocks", "soft"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"R": (3e5,), "terminal": "none"},
+        {"delay": 1.4e-3},
+        {"blocks": (1, 2, 3, 5)},
+        {"limits": (Limit("Y", -3e-4, 3e-4, soft=True, quadratic=1e7),)},
+    ],
+    ids=["plain", "weighted commands", "delay", "blocks", "soft"],
+)
 def test_on_a_linear_plant_it_is_the_linear_law(changes):
-    load = 120.0 if "R" in changes else Sine("output", 100.0, 50.0, 20.0)  # u_s is that of the last model
+    load = (
+        120.0 if "R" in changes else Sine("output", 100.0, 50.0, 20.0)
+    )  # u_s is that of the last model
     scenario = Scenario(0.05, Hold("output", (6e-4,)), {"F_ext": load})
     once, _ = tracking(mpc(**changes), scenario)
     every, _ = tracking(mpc(**changes, relinearise=True), scenario)
     assert np.abs(once.array("X") - every.array("X")).max() < 1e-6 * X_MAX
-    assert np.allclose(once.array("mpc_cost"), every.array("mpc_cost"), rtol=1e-4, atol=1e-6 * once.array("mpc_cost").max())
+    assert np.allclose(
+        once.array("mpc_cost"),
+        every.array("mpc_cost"),
+        rtol=1e-4,
+        atol=1e-6 * once.array("mpc_cost").max(),
+    )
     assert np.abs(once.array("d_X_hat") - every.array("d_X_hat")).max() < 1e-6 * X_MAX
     assert np.array_equal(once.array("mpc_active"), every.array("mpc_active"))
 
@@ -138,8 +165,20 @@ def test_on_a_linear_plant_it_is_the_linear_law(changes):
 def test_gone_over_often_it_solves_the_nonlinear_programme():
     """The first move of a converged law on a Duffing oscillator, against IPOPT on the same cost with a fine Runge–Kutta model."""
     N, T, Q, S, r = 12, 0.05, 30.0, 0.02, 0.45
-    law = MPC(Duffing(), Q=(Q,), S=(S,), N=N, T_s=T, u_min=(-3.0,), u_max=(3.0,), tracked=("x",), terminal="none", relinearise=True,
-              iterations=15, preview=0)
+    law = MPC(
+        Duffing(),
+        Q=(Q,),
+        S=(S,),
+        N=N,
+        T_s=T,
+        u_min=(-3.0,),
+        u_max=(3.0,),
+        tracked=("x",),
+        terminal="none",
+        relinearise=True,
+        iterations=15,
+        preview=0,
+    )
     z = law.start(0.0, law.initial(), [0.31, -0.2], [r])
     z, u = law.step(0.0, z, [0.31, -0.2], [r])
 
@@ -155,12 +194,21 @@ def test_gone_over_often_it_solves_the_nonlinear_programme():
             x = x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c, w[k]))
         cost += Q * (x[0] - r) ** 2 + S * (w[k] - before) ** 2
         before = w[k]
-    solver = ca.nlpsol("s", "ipopt", {"x": w, "f": cost}, {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes"})
+    solver = ca.nlpsol(
+        "s",
+        "ipopt",
+        {"x": w, "f": cost},
+        {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes"},
+    )
     best = np.array(solver(x0=np.ones(N), lbx=-3.0, ubx=3.0)["x"]).ravel()
     planned = z.path[1][:, 0]
-    assert np.abs(planned - best).max() < 0.02 * np.abs(best).max()  # the exponential step is of second order in T
+    assert (
+        np.abs(planned - best).max() < 0.02 * np.abs(best).max()
+    )  # the exponential step is of second order in T
     linear = replace(law, relinearise=False, iterations=1, x_0=(0.31, -0.2), u_0=(0.0,))
-    far = linear.step(0.0, linear.start(0.0, linear.initial(), [0.31, -0.2], [r]), [0.31, -0.2], [r])[0]
+    far = linear.step(
+        0.0, linear.start(0.0, linear.initial(), [0.31, -0.2], [r]), [0.31, -0.2], [r]
+    )[0]
     assert np.abs(far.plan * 3.0 - best).max() > 5 * np.abs(planned - best).max()
 
 
@@ -169,7 +217,17 @@ def test_it_beats_a_fixed_model_on_a_bent_plant():
     scenario = Scenario(0.12, Sine("output", 0.0, (1.2e-3,), 4.0, ramp=0.05))
     peak = {}
     for every in (False, True):
-        _, e = tracking(mpc(plant, known=(), N=12, relinearise=every, observer=Observer(σ_y=(1e-6,), σ_d=(1e-8,))), scenario, plant)
+        _, e = tracking(
+            mpc(
+                plant,
+                known=(),
+                N=12,
+                relinearise=every,
+                observer=Observer(σ_y=(1e-6,), σ_d=(1e-8,)),
+            ),
+            scenario,
+            plant,
+        )
         peak[every] = np.abs(e[60:]).max()
     assert peak[True] < 0.3 * peak[False]
 
@@ -179,7 +237,9 @@ class Kick:
     """A push the model does not know."""
 
     def sample(self, t, order):
-        return np.where((np.asarray(t) > 0.02) & (np.asarray(t) < 0.05), -9000.0, 0.0)[None, :, None]
+        return np.where((np.asarray(t) > 0.02) & (np.asarray(t) < 0.05), -9000.0, 0.0)[
+            None, :, None
+        ]
 
 
 def test_a_sample_without_solution_falls_back_says_so_and_shows_in_the_verdict():
@@ -188,11 +248,17 @@ def test_a_sample_without_solution_falls_back_says_so_and_shows_in_the_verdict()
     log, e = tracking(law, scenario)
     status, fallback, u = log.array("mpc_status"), log.array("mpc_fallback"), log.array("X")
     assert np.array_equal(status != 1.0, fallback > 0) and {0.0, 1.0, 2.0} <= set(fallback)
-    assert np.abs(u).max() <= X_MAX * (1 + 1e-9) and np.abs(np.diff(u)).max() <= SLEW * 1e-3 * (1 + 1e-9)
+    assert np.abs(u).max() <= X_MAX * (1 + 1e-9) and np.abs(np.diff(u)).max() <= SLEW * 1e-3 * (
+        1 + 1e-9
+    )
     assert fallback[-1] == 0 and abs(e[-1]) < 1e-7
     (verdict,) = verify(ClosedLoop(Actuator(), law), scenario, [Solves()])
-    assert verdict.holds is False and "last plan" in verdict.worst and "terminal law" in verdict.worst
-    (sound,) = verify(ClosedLoop(Actuator(), law), Scenario(0.1, Hold("output", (5e-5,))), [Solves()])
+    assert (
+        verdict.holds is False and "last plan" in verdict.worst and "terminal law" in verdict.worst
+    )
+    (sound,) = verify(
+        ClosedLoop(Actuator(), law), Scenario(0.1, Hold("output", (5e-5,))), [Solves()]
+    )
     assert sound.holds is True
 
 
@@ -210,7 +276,9 @@ def test_without_a_finite_model_the_last_plan_then_the_last_command_stand():
     z, u = law.step(0.0, law.start(0.0, law.initial(), [0.0], r), [0.0], r)
     plan = z.plan * X_MAX
     for k, fallback in enumerate((1, 1, 3, 3), 1):
-        z = z._replace(x=np.array([0.0, 0.0, 0.0, 0.0, -5e-4, 0.0]))  # an estimate where there is no model
+        z = z._replace(
+            x=np.array([0.0, 0.0, 0.0, 0.0, -5e-4, 0.0])
+        )  # an estimate where there is no model
         z, u = law.step(k * 1e-3, z, [-5e-4], r)
         logged = law.monitor(k * 1e-3, z, [-5e-4], r)
         assert logged[0] == -10.0 and logged[4] == fallback and np.isfinite(u).all()
@@ -220,12 +288,15 @@ def test_without_a_finite_model_the_last_plan_then_the_last_command_stand():
         mpc(Brittle(), known=(), relinearise=True, x_0=(0.0, 0.0, 0.0, 0.0, -5e-4))
 
 
-@pytest.mark.parametrize("changes, words", [
-    ({"iterations": 0}, "iterations = 0"),
-    ({"iterations": 1.5}, "^iterations: expected a whole number, got 1.5"),
-    ({"working": {"Z": 1.0}}, "no signal 'Z'"),
-    ({"terminal": "set"}, "problem changes every sample"),
-])
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"iterations": 0}, "iterations = 0"),
+        ({"iterations": 1.5}, "^iterations: expected a whole number, got 1.5"),
+        ({"working": {"Z": 1.0}}, "no signal 'Z'"),
+        ({"terminal": "set"}, "problem changes every sample"),
+    ],
+)
 def test_refused(changes, words):
     with pytest.raises(ValueError, match=words):
         mpc(relinearise=True, **changes)
@@ -291,7 +362,9 @@ def test_steep_friction_is_smoothed_along_a_path_only(crane, v):
     assert np.isclose(slope(law, v) * mass, -expected(law.smooth), rtol=1e-9)
     steep = replace(law, smooth=1e-9)
     assert np.isclose(slope(steep, v) * mass, -expected(friction.width), rtol=1e-9)
-    if v == 5e-3:  # what it is there against: 5 mm/s off rest the wall is gone, while the smoothed one has lost a fifth
+    if (
+        v == 5e-3
+    ):  # what it is there against: 5 mm/s off rest the wall is gone, while the smoothed one has lost a fifth
         assert slope(steep, v) > 1e-3 * slope(steep, 0.0)
         assert slope(law, v) < 0.75 * slope(law, 0.0)
 
@@ -301,8 +374,12 @@ def test_smoothing_of_friction_touches_only_what_is_steep_and_only_along_a_path(
     assert {c.friction.width for c in law.predicting.cylinders} == {0.01}
     assert smoothed(law.predicting, 0.01) is law.predicting
     assert smoothed(law.predicting, 0.005) is law.predicting
-    open_valves = [1.0 if s.name.startswith("u_s") else x for s, x in zip(crane.states, crane.initial())]
-    once = replace(law, relinearise=False, terminal="none", x_0=tuple(open_valves), u_0=(1.0, 1.0, 1.0))
+    open_valves = [
+        1.0 if s.name.startswith("u_s") else x for s, x in zip(crane.states, crane.initial())
+    ]
+    once = replace(
+        law, relinearise=False, terminal="none", x_0=tuple(open_valves), u_0=(1.0, 1.0, 1.0)
+    )
     assert {c.friction.width for c in once.predicting.cylinders} == {1e-3}
     assert {c.friction.width for c in crane.cylinders} == {1e-3}
 
@@ -314,7 +391,11 @@ def test_a_crane_follows_its_pistons_also_under_a_load_nobody_told_it_of(crane):
     for plant in (crane, changed(crane, {"payload.mass": 50.0})):
         log = simulate(ClosedLoop(plant, law), TURNING)
         late = log.time > 3.0
-        for name, most in (("x_1", 2e-3), ("x_2", 2e-3), ("x_t2", 3e-3)):  # 4 kN of friction turn round with the extension
+        for name, most in (
+            ("x_1", 2e-3),
+            ("x_2", 2e-3),
+            ("x_t2", 3e-3),
+        ):  # 4 kN of friction turn round with the extension
             e = log.array(name) - log.array(f"{name}_d")
             assert np.abs(e[late]).max() < most < 5e-2 < np.ptp(log.array(name))
         assert set(log.array("mpc_status")) == {1.0} and not log.array("mpc_fallback").any()
@@ -329,7 +410,10 @@ def test_a_command_at_its_limit_keeps_its_effect(crane):
     X, inner = np.tile(x, (21, 1)), np.zeros((20, 3))
     at_limit = along(law, x, X, inner + [9.7, 0.0, 0.0], given).steps
     free = along(law, x, X, inner + [5.0, 0.0, 0.0], given).steps
-    assert np.allclose(at_limit.B, free.B, rtol=1e-6, atol=1e-9 * np.abs(free.B).max()) and np.abs(free.B[:, :, 0]).max() > 0.1
+    assert (
+        np.allclose(at_limit.B, free.B, rtol=1e-6, atol=1e-9 * np.abs(free.B).max())
+        and np.abs(free.B[:, :, 0]).max() > 0.1
+    )
 
 
 def test_a_load_nobody_looks_for_is_an_offset(crane):
@@ -339,7 +423,10 @@ def test_a_load_nobody_looks_for_is_an_offset(crane):
     off = {}
     for name, observer in (("seen", settings["observer"]), ("blind", blind)):
         law = MPC(crane, **{**settings, "observer": observer})
-        log = simulate(ClosedLoop(changed(crane, {"payload.mass": 50.0}), law), Scenario(4.0, Hold("piston", "start")))
+        log = simulate(
+            ClosedLoop(changed(crane, {"payload.mass": 50.0}), law),
+            Scenario(4.0, Hold("piston", "start")),
+        )
         if name == "seen":  # and what is believed to pull at the tool is the load
             pull = np.hypot(log.array("d_f_Dx_hat")[-1], log.array("d_f_Dy_hat")[-1])
             assert abs(pull - 50 * crane.g) < 0.1 * 50 * crane.g, pull
@@ -350,6 +437,8 @@ def test_a_load_nobody_looks_for_is_an_offset(crane):
 def test_runs_repeat_and_wrapped_it_is_the_same(two_joint):
     law = MPC(two_joint, **MPC.suited(two_joint))
     scenario = Scenario(0.3, Sine("piston", "start", (0.01, 0.01), 1.0))
-    first, second, sampled = (simulate(ClosedLoop(two_joint, c), scenario) for c in (law, law, Sampled(law, 20e-3)))
+    first, second, sampled = (
+        simulate(ClosedLoop(two_joint, c), scenario) for c in (law, law, Sampled(law, 20e-3))
+    )
     assert np.array_equal(first.values, second.values, equal_nan=True)
     assert np.array_equal(first.values, sampled.values, equal_nan=True)

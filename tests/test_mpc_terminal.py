@@ -14,18 +14,34 @@ def test_terminal_set_is_invariant_and_keeps_the_limits():
     assert overshoot(terminal.A_K, terminal.H, terminal.h) < 1e-8
     for row, edge in zip(terminal.M, terminal.b):
         for sign in (1, -1):
-            assert largest(np.zeros((0, len(row))), np.zeros(0), sign * row, terminal.H, terminal.h) < edge * (1 + 1e-8)
+            assert largest(
+                np.zeros((0, len(row))), np.zeros(0), sign * row, terminal.H, terminal.h
+            ) < edge * (1 + 1e-8)
     rng = np.random.default_rng(7)
     L = np.linalg.inv(np.linalg.cholesky(terminal.P)).T
     directions = rng.normal(size=(300, len(L))) @ L.T
-    δ = directions / (directions @ terminal.H.T / terminal.h).max(axis=1)[:, None]  # on the boundary
+    δ = (
+        directions / (directions @ terminal.H.T / terminal.h).max(axis=1)[:, None]
+    )  # on the boundary
     for _ in range(60):
         assert (np.abs(δ @ terminal.M.T) <= terminal.b * (1 + 1e-8)).all()
         δ = δ @ terminal.A_K.T
         assert (δ @ terminal.H.T <= terminal.h * (1 + 1e-8)).all()
-    inside = directions * np.sqrt(terminal.level / np.einsum("ij,jk,ik->i", directions, terminal.P, directions))[:, None]
+    inside = (
+        directions
+        * np.sqrt(terminal.level / np.einsum("ij,jk,ik->i", directions, terminal.P, directions))[
+            :, None
+        ]
+    )
     assert (inside @ terminal.H.T <= terminal.h * (1 + 1e-8)).all()
-    assert overshoot(terminal.A_K, terminal.H, terminal.h * np.where(np.arange(len(terminal.h)) == 0, 0.5, 1.0)) > 1e-3
+    assert (
+        overshoot(
+            terminal.A_K,
+            terminal.H,
+            terminal.h * np.where(np.arange(len(terminal.h)) == 0, 0.5, 1.0),
+        )
+        > 1e-3
+    )
 
 
 def test_terminal_set_is_the_largest():
@@ -48,14 +64,29 @@ def test_scalar_terminal_set():
     H, h = admissible(np.array([[0.9, 0.5], [0.0, 0.9]]), np.array([[1.0, 0.0]]), np.array([1.0]))
     assert len(h) > 4 and overshoot(np.array([[0.9, 0.5], [0.0, 0.9]]), H, h) < 1e-8
     with pytest.raises(InputError, match="not determined"):
-        admissible(np.array([[np.cos(1.0), -np.sin(1.0)], [np.sin(1.0), np.cos(1.0)]]), np.array([[1.0, 0.0]]), np.array([1.0]))
+        admissible(
+            np.array([[np.cos(1.0), -np.sin(1.0)], [np.sin(1.0), np.cos(1.0)]]),
+            np.array([[1.0, 0.0]]),
+            np.array([1.0]),
+        )
 
 
 def test_cost_falls_by_the_stage_cost():
     """With terminal cost and set, full state and the plant as model: V(x⁺) ≤ V(x) − ℓ, the theorem's inequality."""
     plant = Actuator(all_states=True)
-    law = MPC(plant, Q=(1e6,), S=(1e5,), R=(1e3,), u_min=(-X_MAX,), u_max=(X_MAX,), slew=(SLEW,), tracked=("Y",), terminal="set",
-              N=25, room=0.3)
+    law = MPC(
+        plant,
+        Q=(1e6,),
+        S=(1e5,),
+        R=(1e3,),
+        u_min=(-X_MAX,),
+        u_max=(X_MAX,),
+        slew=(SLEW,),
+        tracked=("Y",),
+        terminal="set",
+        N=25,
+        room=0.3,
+    )
     assert all(law.hypotheses().values()) and not all(mpc().hypotheses().values())
     q, solver = law.prepared.problem, law.solver(law.prepared)
     x, u, steps = np.array([0.0, 0.0, 0.0, 0.0, 2.5e-4]), 0.0, 0

@@ -21,11 +21,15 @@ from workbench.verification.run import Run
 
 def linkage(ground, crank, coupler, rocker, method, rate, angles):
     """A four-bar without weight, its crank turning freely."""
-    bars = (bar("crank", "ground", crank, 16.0, start=angles[0], rate=rate, hold=True),
-            bar("coupler", "crank", coupler, 64.0, point=(crank, 0.0, 0.0), start=angles[1]),
-            bar("rocker", "coupler", rocker, 40.0, point=(coupler, 0.0, 0.0), start=angles[2]))
+    bars = (
+        bar("crank", "ground", crank, 16.0, start=angles[0], rate=rate, hold=True),
+        bar("coupler", "crank", coupler, 64.0, point=(crank, 0.0, 0.0), start=angles[1]),
+        bar("rocker", "coupler", rocker, 40.0, point=(coupler, 0.0, 0.0), start=angles[2]),
+    )
     cut = Loop("E", Place("rocker", (rocker, 0.0, 0.0)), Place("ground", (ground, 0.0, 0.0)))
-    return Mechanism(bars, (cut,), (Actuator("m", Torque(), joint="crank"),), (0.0, 0.0, 0.0), method)
+    return Mechanism(
+        bars, (cut,), (Actuator("m", Torque(), joint="crank"),), (0.0, 0.0, 0.0), method
+    )
 
 
 def parallelogram(method, rate=2.0, angle="60 deg"):
@@ -44,7 +48,11 @@ def test_minimal_stops_at_a_change_point_instead_of_going_on_wrongly(log_period)
     log = simulate(parallelogram("minimal"), Scenario(3.0, log_period=log_period))
     status = log.status
     assert not status.completed and status.t_end == pytest.approx(np.pi / 3, abs=6e-3)
-    for words in ("stopped: loop E comes to a dead point", "coupler and rocker are in line", "method: projected"):
+    for words in (
+        "stopped: loop E comes to a dead point",
+        "coupler and rocker are in line",
+        "method: projected",
+    ):
         assert words in status.message
     assert log.time[-1] <= status.t_end and np.ptp(log.array("E_stored")) < 1e-4
     assert log.array("dq_crank")[-1] == pytest.approx(2.0, abs=1e-6)
@@ -54,19 +62,31 @@ def test_minimal_stops_at_a_change_point_instead_of_going_on_wrongly(log_period)
 def test_minimal_stops_where_its_crank_can_go_no_further():
     log = simulate(toggled("minimal"), Scenario(3.0))
     beyond = simulate(toggled("projected"), Scenario(3.0))
-    assert not log.status.completed and "dead point" in log.status.message and "coupler and rocker" in log.status.message
+    assert (
+        not log.status.completed
+        and "dead point" in log.status.message
+        and "coupler and rocker" in log.status.message
+    )
     assert beyond.status.completed and np.ptp(beyond.array("E_stored")) < 1e-3
     n = len(log.time)
     assert log.array("q_crank") == pytest.approx(beyond.array("q_crank")[:n], abs=1e-4)
-    assert beyond.array("q_crank").max() > log.array("q_crank")[-1]  # it comes to the dead point, and back on the other branch
+    assert (
+        beyond.array("q_crank").max() > log.array("q_crank")[-1]
+    )  # it comes to the dead point, and back on the other branch
 
 
 def test_what_stays_away_from_dead_points_runs_on():
-    for mechanism in (parallelogram("minimal", rate=0.2), mechanisms.hydraulic("minimal"), mechanisms.hydraulic("projected")):
+    for mechanism in (
+        parallelogram("minimal", rate=0.2),
+        mechanisms.hydraulic("minimal"),
+        mechanisms.hydraulic("projected"),
+    ):
         log = simulate(mechanism, Scenario(1.0))
         assert log.status.completed and passed(mechanism, log) == (np.inf, "")
         names = [n for n in log.names if n.startswith("bend")]
-        assert len(names) == 1 and 0.01 < log.array(names[0]).min() <= log.array(names[0]).max() <= 1.0
+        assert (
+            len(names) == 1 and 0.01 < log.array(names[0]).min() <= log.array(names[0]).max() <= 1.0
+        )
 
 
 def test_a_stop_is_no_verdict_on_the_loop():
@@ -74,7 +94,10 @@ def test_a_stop_is_no_verdict_on_the_loop():
     loop = ClosedLoop(mechanism, OpenLoop(mechanism))
     run = Run(loop, Scenario(2.0), simulate(loop, Scenario(2.0)))
     assert diverged("x", "x", run, True, "").holds is None
-    assert check_energy(C.EnergyBalance(), run).holds is None and "dead point" in check_energy(C.EnergyBalance(), run).worst
+    assert (
+        check_energy(C.EnergyBalance(), run).holds is None
+        and "dead point" in check_energy(C.EnergyBalance(), run).worst
+    )
 
 
 # ---- change points ---------------------------------------------------------------------------------------------------------------
@@ -100,10 +123,16 @@ def test_zeros_between_rows_are_seen():
     t = np.linspace(0.0, 1.0, 101)
     modulus = np.abs(t - 0.503)
     assert 46 <= reached(modulus, False) <= 50
-    assert reached(np.sqrt(0.2 + (t - 0.5) ** 2), False) is None and reached(np.full(50, 1e-3), False) is None
+    assert (
+        reached(np.sqrt(0.2 + (t - 0.5) ** 2), False) is None
+        and reached(np.full(50, 1e-3), False) is None
+    )
     ending = np.sqrt(0.503 - t[:51])
     assert 46 <= reached(ending, False) <= 50
-    assert reached(np.array([0.5, 0.49, np.nan]), False) == 2 and reached(np.array([0.3]), True) is None
+    assert (
+        reached(np.array([0.5, 0.49, np.nan]), False) == 2
+        and reached(np.array([0.3]), True) is None
+    )
 
 
 # ---- rows of a cut that depend on each other -----------------------------------------------------------------------------------

@@ -18,8 +18,18 @@ def chain(n, seed=0):
     rng, bodies = np.random.default_rng(seed), []
     for j in range(n):
         mass, inertia = random_inertia(rng)
-        bodies.append(Body(f"b{j}", f"b{j - 1}" if j else "ground", point=vector(rng, 0.3), axis=vector(rng), mass=mass,
-                           com=vector(rng, 0.1), inertia=inertia, start=float(rng.normal())))
+        bodies.append(
+            Body(
+                f"b{j}",
+                f"b{j - 1}" if j else "ground",
+                point=vector(rng, 0.3),
+                axis=vector(rng),
+                mass=mass,
+                com=vector(rng, 0.1),
+                inertia=inertia,
+                start=float(rng.normal()),
+            )
+        )
     return Mechanism(tuple(bodies))
 
 
@@ -42,7 +52,9 @@ def test_branches_solve_what_the_matrix_does(seed):
     for _ in range(3):
         Q = rng.normal(size=len(M))
         x = np.array(F.solve(list(map(float, Q))))
-        assert x == pytest.approx(np.array(linear.solve(linear.factors(M.tolist()), list(Q))), rel=1e-11, abs=1e-12)
+        assert x == pytest.approx(
+            np.array(linear.solve(linear.factors(M.tolist()), list(Q))), rel=1e-11, abs=1e-12
+        )
         assert M @ x == pytest.approx(Q, rel=1e-10, abs=1e-11)
     unit = [0.0] * len(M)
     unit[-1] = 1.0
@@ -57,14 +69,24 @@ def test_loops_held_by_branches_are_held_as_by_the_matrix(make):
     own = tree.inertias(mechanism.bodies, motion)
     rows = [mechanism.rows(motion)[i] for i in mechanism.kept]
     G = np.array(loops.jacobian(mechanism.tree, rows, motion.b), float)
-    M, Q = np.array(mechanism.mass_matrix(z), float), np.array(mechanism.loads(motion, own, rates, [
-        p._replace(force=37.0) for p in mechanism.pulls(motion, z, rates, None, None)]), float)
+    M, Q = (
+        np.array(mechanism.mass_matrix(z), float),
+        np.array(
+            mechanism.loads(
+                motion,
+                own,
+                rates,
+                [p._replace(force=37.0) for p in mechanism.pulls(motion, z, rates, None, None)],
+            ),
+            float,
+        ),
+    )
     whole = np.block([[M, G.T], [G, np.zeros((len(G),) * 2)]])
     want = np.linalg.solve(whole, [*Q, *(-row.bias for row in rows)])
     pulls = [p._replace(force=37.0) for p in mechanism.pulls(motion, z, rates, None, None)]
     accelerations, λ = mechanism.accelerations(motion, rates, pulls)
     assert np.array(accelerations, float) == pytest.approx(want[: len(M)], rel=1e-10, abs=1e-11)
-    assert np.array(λ, float) == pytest.approx(want[len(M):], rel=1e-9, abs=1e-9)
+    assert np.array(λ, float) == pytest.approx(want[len(M) :], rel=1e-9, abs=1e-9)
 
 
 def test_fifty_bodies_fall_as_in_pinocchio_and_keep_their_energy():
@@ -76,8 +98,15 @@ def test_fifty_bodies_fall_as_in_pinocchio_and_keep_their_energy():
     want = pin.aba(model, model.createData(), q, v, np.zeros(model.nv))
     assert np.abs(np.array(accelerations, float)[which] - want).max() < 1e-9 * np.abs(want).max()
     h = 1e-6
-    ahead, behind = (sum(mechanism.energies([a + s * h * b for a, b in zip(z, rates)],
-                                            [b + s * h * float(c) for b, c in zip(rates, accelerations)])) for s in (1, -1))
+    ahead, behind = (
+        sum(
+            mechanism.energies(
+                [a + s * h * b for a, b in zip(z, rates)],
+                [b + s * h * float(c) for b, c in zip(rates, accelerations)],
+            )
+        )
+        for s in (1, -1)
+    )
     kinetic, _ = mechanism.energies(z, rates)
     assert abs(ahead - behind) / (2 * h) < 1e-4 * kinetic
 

@@ -16,8 +16,11 @@ from workbench.grid import at_samples
 from workbench.steps import Steps
 from workbench.system import Plain
 
-MOVING = {"four-bar": four_bar, "slider-crank": slider_crank,
-          "bricard": lambda **o: turned(bricard(**o), b0={"rate": 1.3, "hold": True})}
+MOVING = {
+    "four-bar": four_bar,
+    "slider-crank": slider_crank,
+    "bricard": lambda **o: turned(bricard(**o), b0={"rate": 1.3, "hold": True}),
+}
 
 
 def ends(mechanism, log):
@@ -46,7 +49,9 @@ def test_constraints_hold_and_iterations_are_few(name):
     assert count[0] == 0 and 1 <= count[1:].min() and count.max() <= 4
     z, rates, _ = mechanism.split(list(ends(mechanism, log)))
     Φ, G = mechanism.constraints(z)
-    assert np.abs(np.array(G, float) @ rates).max() < 1e-6  # left by W + h²/4 Φᵀ α Φ, not exactly zero
+    assert (
+        np.abs(np.array(G, float) @ rates).max() < 1e-6
+    )  # left by W + h²/4 Φᵀ α Φ, not exactly zero
 
 
 def test_mostly_one_iteration_at_a_millisecond():
@@ -56,21 +61,43 @@ def test_mostly_one_iteration_at_a_millisecond():
 
 
 def test_compiled_and_plain_are_the_same():
-    mechanism = four_bar(method="penalty", actuators=(
-        Actuator("push", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),
-        Actuator("spring", SpringDamper(900.0, 3.0, 40.0), Pin("crank", (0.7, 0.3, 0.0)), Pin("rocker", (1.2, 0.1, 0.0)))))
+    mechanism = four_bar(
+        method="penalty",
+        actuators=(
+            Actuator(
+                "push", Force(), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))
+            ),
+            Actuator(
+                "spring",
+                SpringDamper(900.0, 3.0, 40.0),
+                Pin("crank", (0.7, 0.3, 0.0)),
+                Pin("rocker", (1.2, 0.1, 0.0)),
+            ),
+        ),
+    )
     scenario = Scenario(0.04, disturbances={"u_push": 700.0})
     a, b = (simulate(mechanism, scenario, compiled=c) for c in (None, False))
     assert a.signals == b.signals
     for s in a.signals:
         x, y = a[s.name].values, b[s.name].values
-        assert np.abs(x - y).max() < (1e-11 if s.name == "open_E" else 1e-9 * max(np.abs(x).max(), 1e-3)), s.name
+        assert np.abs(x - y).max() < (
+            1e-11 if s.name == "open_E" else 1e-9 * max(np.abs(x).max(), 1e-3)
+        ), s.name
     assert np.ptp(a["q_crank"].values) > 1e-4
 
 
 def test_energy_is_balanced_by_the_powers_at_second_order():
-    mechanism = four_bar(method="penalty", actuators=(
-        Actuator("damper", SpringDamper(900.0, 1.6, 90.0), Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),))
+    mechanism = four_bar(
+        method="penalty",
+        actuators=(
+            Actuator(
+                "damper",
+                SpringDamper(900.0, 1.6, 90.0),
+                Pin("ground", (-1.0, 0.0, 0.0)),
+                Pin("crank", (1.0, 0.0, 0.0)),
+            ),
+        ),
+    )
     drifts = []
     for h in (4e-3, 2e-3):
         log = simulate(mechanism, Scenario(1.0, max_step=h))
@@ -81,7 +108,10 @@ def test_energy_is_balanced_by_the_powers_at_second_order():
 
 
 def test_what_goes_wrong_is_said():
-    with pytest.raises(InputError, match="method: the augmented Lagrangian works on a mechanism with all its coordinates"):
+    with pytest.raises(
+        InputError,
+        match="method: the augmented Lagrangian works on a mechanism with all its coordinates",
+    ):
         simulate(four_bar(method="minimal"))
     mechanism = turned(four_bar(method="penalty"), crank={"rate": 3.0})
     log = simulate(mechanism, Scenario(1.0, max_step=0.05), Penalty(most=2))
@@ -102,11 +132,15 @@ def test_a_run_by_name_of_the_method_is_a_run_of_the_method():
     scenario = Scenario(0.3, disturbances={"U_ref_c": Steps("output", (0.0, 0.1), (0.0, 4.0))})
     a, b = simulate(mechanism, scenario), run(mechanism, scenario)
     before = a.time < 0.1 - 1e-9
-    for s in b.signals:  # the one takes the jump, as the paper, half a step early, the other where it is
+    for s in (
+        b.signals
+    ):  # the one takes the jump, as the paper, half a step early, the other where it is
         x, y = a[s.name].values[before], b[s.name].values[before]
         assert np.abs(x - y).max() <= 1e-12 * max(1.0, np.abs(y).max()), s.name
     exact = run(hydraulic(), scenario)["q_crank"].values
-    assert np.abs(b["q_crank"].values - exact).max() < 0.2 * np.abs(a["q_crank"].values - exact).max()
+    assert (
+        np.abs(b["q_crank"].values - exact).max() < 0.2 * np.abs(a["q_crank"].values - exact).max()
+    )
 
 
 def test_a_sampled_loop_converges_with_the_step():

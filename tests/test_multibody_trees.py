@@ -21,8 +21,11 @@ def in_pinocchio(mechanism):
         joint, place = at[p] if p >= 0 else (0, pin.SE3.Identity())
         place = place * pin.SE3(np.eye(3), np.array(b.point))
         axis = np.array(b.axis) / np.linalg.norm(b.axis)
-        kinds = {"revolute": pin.JointModelRevoluteUnaligned(axis), "prismatic": pin.JointModelPrismaticUnaligned(axis),
-                 "spherical": pin.JointModelSpherical()}
+        kinds = {
+            "revolute": pin.JointModelRevoluteUnaligned(axis),
+            "prismatic": pin.JointModelPrismaticUnaligned(axis),
+            "spherical": pin.JointModelSpherical(),
+        }
         if b.joint in kinds:
             joint, place = model.addJoint(joint, kinds[b.joint], place, b.name), pin.SE3.Identity()
         xx, yy, zz, xy, xz, yz = b.inertia
@@ -43,9 +46,9 @@ def theirs(mechanism, model, z, rates):
         if b.joint != "fixed":
             k = model.getJointId(b.name)
             q0, v0 = model.joints[k].idx_q, model.joints[k].idx_v
-            q[q0: q0 + (4 if nv == 3 else 1)] = np.roll(z[iz: iz + 4], -1) if nv == 3 else z[iz]
-            v[v0: v0 + nv] = rates[iv: iv + nv]
-            which[v0: v0 + nv] = range(iv, iv + nv)
+            q[q0 : q0 + (4 if nv == 3 else 1)] = np.roll(z[iz : iz + 4], -1) if nv == 3 else z[iz]
+            v[v0 : v0 + nv] = rates[iv : iv + nv]
+            which[v0 : v0 + nv] = range(iv, iv + nv)
     return q, v, which
 
 
@@ -70,8 +73,12 @@ def test_equations_of_motion_are_those_of_pinocchio(seed):
     assert np.abs(np.array(accelerations, float)[which] - want).max() < 1e-9 * np.abs(want).max()
     kinetic, potential = mechanism.energies(z, rates)
     assert kinetic == pytest.approx(pin.computeKineticEnergy(model, data, q, v), rel=1e-12)
-    other = random_positions(rng, mechanism)  # potential energies differ by that of bodies fixed to the ground
-    fall = pin.computePotentialEnergy(model, data, q) - pin.computePotentialEnergy(model, data, theirs(mechanism, model, *other)[0])
+    other = random_positions(
+        rng, mechanism
+    )  # potential energies differ by that of bodies fixed to the ground
+    fall = pin.computePotentialEnergy(model, data, q) - pin.computePotentialEnergy(
+        model, data, theirs(mechanism, model, *other)[0]
+    )
     assert potential - mechanism.energies(*other)[1] == pytest.approx(fall, rel=1e-10)
 
 
@@ -81,7 +88,7 @@ def test_quaternions_of_any_length_are_the_same_attitude():
     longer = list(z)
     for b, (at, _) in zip(mechanism.bodies, mechanism.tree.z):
         if b.joint == "spherical":
-            longer[at: at + 4] = [1.7 * e for e in z[at: at + 4]]
+            longer[at : at + 4] = [1.7 * e for e in z[at : at + 4]]
     assert longer != z
     for a, b in zip(mechanism.moving(z, rates), mechanism.moving(longer, rates)):
         for x, y in zip(a, b):
@@ -94,36 +101,53 @@ def test_order_of_the_bodies_in_the_file_does_not_matter():
     a = random_tree(2, 6)
     b = Mechanism(a.bodies[::-1], gravity=a.gravity)
     z, rates = random_positions(np.random.default_rng(5), a)
-    parts = [z[at: at + many] for at, many in a.tree.z][::-1]
-    speeds = [rates[at: at + many] for at, many in a.tree.v][::-1]
+    parts = [z[at : at + many] for at, many in a.tree.z][::-1]
+    speeds = [rates[at : at + many] for at, many in a.tree.v][::-1]
     flat = lambda lists: [v for part in lists for v in part]
     assert b.energies(flat(parts), flat(speeds)) == pytest.approx(a.energies(z, rates), rel=1e-13)
 
 
-@pytest.mark.parametrize(("bodies", "words"), [
-    ((Body("a", "b", mass=1.0), Body("b", "a", mass=1.0)), "a, b hang on each other in a circle"),
-    ((Body("a", "a", mass=1.0),), "bodies: a hangs on itself"),
-    ((Body("a", "c", mass=1.0),), "bodies.a.parent: there is no body 'c'"),
-    ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("a", mass=1.0)), "'a' is there twice"),
-    ((Body("ground", mass=1.0),), "'ground' is the world"),
-    ((Body("a"), ), "bodies.a: moving its joint moves no mass"),
-    ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("b", "a", point=(1.0, 0.0, 0.0))), "bodies.b: moving its joint moves no mass"),
-    ((Body("a", axis=(1.0, 0.0, 0.0)), Body("b", "a", axis=(2.0, 0.0, 0.0), mass=1.0, com=(0.0, 1.0, 0.0))),
-     "without moving any mass"),
-])
+@pytest.mark.parametrize(
+    ("bodies", "words"),
+    [
+        (
+            (Body("a", "b", mass=1.0), Body("b", "a", mass=1.0)),
+            "a, b hang on each other in a circle",
+        ),
+        ((Body("a", "a", mass=1.0),), "bodies: a hangs on itself"),
+        ((Body("a", "c", mass=1.0),), "bodies.a.parent: there is no body 'c'"),
+        ((Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("a", mass=1.0)), "'a' is there twice"),
+        ((Body("ground", mass=1.0),), "'ground' is the world"),
+        ((Body("a"),), "bodies.a: moving its joint moves no mass"),
+        (
+            (Body("a", mass=1.0, com=(1.0, 0.0, 0.0)), Body("b", "a", point=(1.0, 0.0, 0.0))),
+            "bodies.b: moving its joint moves no mass",
+        ),
+        (
+            (
+                Body("a", axis=(1.0, 0.0, 0.0)),
+                Body("b", "a", axis=(2.0, 0.0, 0.0), mass=1.0, com=(0.0, 1.0, 0.0)),
+            ),
+            "without moving any mass",
+        ),
+    ],
+)
 def test_trees_that_cannot_be_are_refused(bodies, words):
     with pytest.raises(InputError, match=words):
         Mechanism(bodies)
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ({"joint": "hinge"}, "joint: there is no 'hinge'; choose from revolute"),
-    ({"axis": (0.0, 0.0, 0.0)}, "axis: expected an axis"),
-    ({"start": "3 m"}, "start"),
-    ({"joint": "prismatic", "start": "10 deg"}, "start"),
-    ({"joint": "spherical", "start": (0.1, 0.2)}, "start: expected a rotation vector"),
-    ({"mass": 1.0, "inertia": (1.0, 1.0, 3.0, 0.0, 0.0, 0.0)}, "belong to no body"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"joint": "hinge"}, "joint: there is no 'hinge'; choose from revolute"),
+        ({"axis": (0.0, 0.0, 0.0)}, "axis: expected an axis"),
+        ({"start": "3 m"}, "start"),
+        ({"joint": "prismatic", "start": "10 deg"}, "start"),
+        ({"joint": "spherical", "start": (0.1, 0.2)}, "start: expected a rotation vector"),
+        ({"mass": 1.0, "inertia": (1.0, 1.0, 3.0, 0.0, 0.0, 0.0)}, "belong to no body"),
+    ],
+)
 def test_bodies_that_cannot_be_are_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
         Body("a", **arguments)
@@ -143,14 +167,21 @@ def in_mujoco(mechanism):
                 continue
             b = mechanism.bodies[j]
             axis = "" if b.joint == "spherical" else f'axis="{numbers(b.axis)}"'
-            joint = f'<joint name="{b.name}" type="{kinds[b.joint]}" {axis}/>' if b.joint in kinds else ""
-            text += (f'<body name="{b.name}" pos="{numbers(b.point)}">{joint}<inertial pos="{numbers(b.com)}" mass="{b.mass:.17g}" '
-                     f'fullinertia="{numbers(b.inertia)}"/>{below(j)}</body>')
+            joint = (
+                f'<joint name="{b.name}" type="{kinds[b.joint]}" {axis}/>'
+                if b.joint in kinds
+                else ""
+            )
+            text += (
+                f'<body name="{b.name}" pos="{numbers(b.point)}">{joint}<inertial pos="{numbers(b.com)}" mass="{b.mass:.17g}" '
+                f'fullinertia="{numbers(b.inertia)}"/>{below(j)}</body>'
+            )
         return text
 
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option gravity="{numbers(mechanism.gravity)}"><flag contact="disable"/></option>'
-        f'<worldbody>{below(-1)}</worldbody></mujoco>')
+        f"<worldbody>{below(-1)}</worldbody></mujoco>"
+    )
     return mujoco, model, mujoco.MjData(model)
 
 
@@ -164,13 +195,18 @@ def test_equations_of_motion_are_those_of_mujoco(seed):
         if b.joint != "fixed":
             k = model.joint(b.name)
             q0, v0 = k.qposadr[0], k.dofadr[0]
-            data.qpos[q0: q0 + (4 if nv == 3 else 1)] = z[iz: iz + (4 if nv == 3 else 1)]
-            data.qvel[v0: v0 + nv] = rates[iv: iv + nv]
-            which[v0: v0 + nv] = range(iv, iv + nv)
+            data.qpos[q0 : q0 + (4 if nv == 3 else 1)] = z[iz : iz + (4 if nv == 3 else 1)]
+            data.qvel[v0 : v0 + nv] = rates[iv : iv + nv]
+            which[v0 : v0 + nv] = range(iv, iv + nv)
     mujoco.mj_forward(model, data)
     full = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, full, data.qM) if hasattr(data, "qM") else mujoco.mj_fullM(model, data, full)
+    mujoco.mj_fullM(model, full, data.qM) if hasattr(data, "qM") else mujoco.mj_fullM(
+        model, data, full
+    )
     M = np.array(mechanism.mass_matrix(z), float)[np.ix_(which, which)]
     assert np.abs(M - full).max() < 1e-9 * np.abs(full).max()
     accelerations, _ = mechanism.accelerations(mechanism.moving(z, rates), rates, [])
-    assert np.abs(np.array(accelerations, float)[which] - data.qacc).max() < 1e-9 * np.abs(data.qacc).max()
+    assert (
+        np.abs(np.array(accelerations, float)[which] - data.qacc).max()
+        < 1e-9 * np.abs(data.qacc).max()
+    )

@@ -13,11 +13,26 @@ from small import Bent, Curved, Fast, Feedback, Linear, Push
 
 from controllers.pid import PID
 from controllers.vdc import VDC
-from workbench import ClosedLoop, Delayed, Filtered, Noisy, Sampled, Saturated, Scenario, Sine, simulate
+from workbench import (
+    ClosedLoop,
+    Delayed,
+    Filtered,
+    Noisy,
+    Sampled,
+    Saturated,
+    Scenario,
+    Sine,
+    simulate,
+)
 from workbench.native import Mapped
 
-RUNS, COMPILER = importlib.import_module("workbench.fused"), importlib.import_module("workbench.compiler")
-PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,)))
+RUNS, COMPILER = (
+    importlib.import_module("workbench.fused"),
+    importlib.import_module("workbench.compiler"),
+)
+PLANT = Linear(
+    ((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,))
+)
 LAW = Feedback(PLANT, ((5.0, 1.1),), ((5.0, 0.3),))
 PUSH = Push(lambda t: np.sin(9 * t) + (t > 0.043))
 WAVE = Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1)
@@ -26,8 +41,20 @@ WAVE = Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1)
 def crane_loops(two_joint):
     return {
         "held": ClosedLoop(two_joint, Sampled(VDC(two_joint, derivative="dirty"), 2e-3)),
-        "delayed by fractions, noisy": ClosedLoop(two_joint, Delayed(Sampled(Saturated(
-            Filtered(Noisy(PID(two_joint), 1e-5, ("x",)), 60.0, signals=("p",)), -5.0, 5.0), 2e-3), 2.9e-3)),
+        "delayed by fractions, noisy": ClosedLoop(
+            two_joint,
+            Delayed(
+                Sampled(
+                    Saturated(
+                        Filtered(Noisy(PID(two_joint), 1e-5, ("x",)), 60.0, signals=("p",)),
+                        -5.0,
+                        5.0,
+                    ),
+                    2e-3,
+                ),
+                2.9e-3,
+            ),
+        ),
         "continuous": ClosedLoop(two_joint, VDC(two_joint, derivative="zero")),
     }
 
@@ -56,22 +83,36 @@ def test_blocks_of_the_exponential_method(stiff):
     scenario = Scenario(0.5, disturbances={"w": PUSH}, max_step=0.01)
     runs = [simulate(Curved(stiff=stiff), scenario, compiled=c) for c in (None, False)]
     assert apart(*runs) < 1e-12
-    assert (apart(runs[0], simulate(Curved(), scenario)) > 1e-11) == bool(stiff)  # RK4 where nothing is stiff
+    assert (apart(runs[0], simulate(Curved(), scenario)) > 1e-11) == bool(
+        stiff
+    )  # RK4 where nothing is stiff
 
 
 @pytest.mark.parametrize("stiff", ((), ("y",)))
 @pytest.mark.parametrize("d", (0.2, 2e-3, 0.0))
 def test_kinks_are_found_alike(d, stiff):
     """Edges of a dead band, one or three in a step, under a push that jumps between samples."""
-    scenario = Scenario(2.0, disturbances={"w": Push(lambda t: np.sin(9 * t) + 0.7 * (t > 0.043))}, log_period=0.1, max_step=0.04)
+    scenario = Scenario(
+        2.0,
+        disturbances={"w": Push(lambda t: np.sin(9 * t) + 0.7 * (t > 0.043))},
+        log_period=0.1,
+        max_step=0.04,
+    )
     runs = [simulate(Bent(d, stiff=stiff), scenario, compiled=c) for c in (None, False)]
     assert apart(*runs) < 1e-12
     assert apart(runs[0], simulate(Bent(d, guarded=False, stiff=stiff), scenario)) > 1e-7
 
 
-@pytest.mark.parametrize("wrap", (
-    lambda law: law, lambda law: Sampled(law, 0.02), lambda law: Delayed(Sampled(law, 0.02), 0.05),
-    lambda law: Delayed(Sampled(Noisy(law, 0.1), 0.02), 0.033)), ids=("continuous", "sampled", "whole", "fraction"))
+@pytest.mark.parametrize(
+    "wrap",
+    (
+        lambda law: law,
+        lambda law: Sampled(law, 0.02),
+        lambda law: Delayed(Sampled(law, 0.02), 0.05),
+        lambda law: Delayed(Sampled(Noisy(law, 0.1), 0.02), 0.033),
+    ),
+    ids=("continuous", "sampled", "whole", "fraction"),
+)
 def test_driven_flow_and_sparse_logs(wrap):
     """Disturbances that are functions of time enter at the stages; logs keep every third sample."""
     loop = ClosedLoop(PLANT, wrap(LAW))
@@ -85,21 +126,35 @@ def test_divergence_is_the_same(monkeypatch):
     plant = Linear(((40.0,),), ((1.0,),), ((1.0,),), x0=(1e290,))
     loop = ClosedLoop(plant, Sampled(Feedback(plant, ((0.0,),)), 0.05))
     logs = [simulate(loop, Scenario(3.0, max_step=0.01), compiled=c) for c in (None, False)]
-    assert not logs[0].status.completed and logs[0].status == logs[1].status and len(logs[0]) == len(logs[1]) > 7
-    assert logs[0].status.t_end == pytest.approx(0.05 * len(logs[0])) and logs[0].status.state == "x0"
+    assert (
+        not logs[0].status.completed
+        and logs[0].status == logs[1].status
+        and len(logs[0]) == len(logs[1]) > 7
+    )
+    assert (
+        logs[0].status.t_end == pytest.approx(0.05 * len(logs[0])) and logs[0].status.state == "x0"
+    )
 
 
 def test_mapped():
     x, y, s = ca.SX.sym("x", 3), ca.SX.sym("y", 2), ca.SX.sym("s", 2)
-    f = ca.Function("f", [x, y, s], [ca.vertcat(ca.sin(x[0]) * s[1] + y[1], x[1] ** 2 - s[0], ca.fmax(x[2], y[0]))])
+    f = ca.Function(
+        "f",
+        [x, y, s],
+        [ca.vertcat(ca.sin(x[0]) * s[1] + y[1], x[1] ** 2 - s[0], ca.fmax(x[2], y[0]))],
+    )
     rng = np.random.default_rng(3)
     X, Y, shared = rng.normal(size=(50, 3)), rng.normal(size=(50, 2)), np.array([0.7, 1.9])
-    exact = np.column_stack([np.sin(X[:, 0]) * 1.9 + Y[:, 1], X[:, 1] ** 2 - 0.7, np.maximum(X[:, 2], Y[:, 0])])
+    exact = np.column_stack(
+        [np.sin(X[:, 0]) * 1.9 + Y[:, 1], X[:, 1] ** 2 - 0.7, np.maximum(X[:, 2], Y[:, 0])]
+    )
     for compiled in (None, False):
         g = Mapped(f, compiled)
         assert (g.lib is None) == (compiled is False)
         assert g(X, Y, shared) == pytest.approx(exact, rel=1e-14)
-        assert g(X[::-1].T.copy().T, Y, shared) == pytest.approx(g(X[::-1].copy(), Y, shared))  # any memory layout
+        assert g(X[::-1].T.copy().T, Y, shared) == pytest.approx(
+            g(X[::-1].copy(), Y, shared)
+        )  # any memory layout
         assert g(X[0], Y[0], shared) == pytest.approx(exact[:1])
 
 
@@ -122,8 +177,13 @@ HERE = Path(__file__).parent
 
 def start(**environment):
     script = SCRIPT.format(root=str(HERE.parent), tests=str(HERE))
-    return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env=os.environ | {k: str(v) for k, v in environment.items()})
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {k: str(v) for k, v in environment.items()},
+    )
 
 
 def finish(process):
@@ -192,13 +252,18 @@ def test_without_a_compiler(tmp_path, expected):
 def test_a_cache_that_cannot_be_written(tmp_path, counting, expected):
     compiler, calls = counting
     (tmp_path / "file").write_text("in the way")
-    number, said = finish(start(FLUIDPROOF_COMPILER=compiler, FLUIDPROOF_CACHE=tmp_path / "file" / "cache"))
+    number, said = finish(
+        start(FLUIDPROOF_COMPILER=compiler, FLUIDPROOF_CACHE=tmp_path / "file" / "cache")
+    )
     assert number == pytest.approx(expected, rel=1e-12) and not said and calls() == 2
 
 
 # ---- the processor's own instructions --------------------------------------------------------------------------------
 def test_own_instructions_change_no_number(monkeypatch, two_joint):
-    loop, scenario = crane_loops(two_joint)["held"], Scenario(0.1, Sine("joint", "start", (0.05, 0.08), 0.9, ramp=0.2))
+    loop, scenario = (
+        crane_loops(two_joint)["held"],
+        Scenario(0.1, Sine("joint", "start", (0.05, 0.08), 0.9, ramp=0.2)),
+    )
     runs = []
     for own in (COMPILER.own_flags(), ()):
         monkeypatch.setattr(RUNS, "_loops", {})
@@ -220,7 +285,9 @@ def test_code_for_one_processor_is_not_run_on_another(tmp_path, monkeypatch):
 def test_a_compiler_without_own_instructions(tmp_path, counting, expected):
     compiler, calls = counting
     plain = tmp_path / "plain"
-    plain.write_text(f'#!/bin/sh\ncase "$*" in *-march=native*) echo "unknown flag" >&2; exit 1;; esac\nexec "{compiler}" "$@"\n')
+    plain.write_text(
+        f'#!/bin/sh\ncase "$*" in *-march=native*) echo "unknown flag" >&2; exit 1;; esac\nexec "{compiler}" "$@"\n'
+    )
     plain.chmod(0o755)
     number, said = finish(start(FLUIDPROOF_COMPILER=plain, FLUIDPROOF_CACHE=tmp_path / "cache"))
     assert number == pytest.approx(expected, rel=1e-12) and not said and calls() == 2

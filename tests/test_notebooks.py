@@ -27,7 +27,9 @@ def executed(path, folder):
     known = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     for left in (2, 1, 0):
         book = nbformat.read(path, 4)
-        client = nbclient.NotebookClient(book, timeout=150, resources={"metadata": {"path": str(folder)}})
+        client = nbclient.NotebookClient(
+            book, timeout=150, resources={"metadata": {"path": str(folder)}}
+        )
         try:
             client.execute(env=os.environ | {"PYTHONPATH": known})
             return book
@@ -43,16 +45,22 @@ def test_runs_headless(path, tmp_path):
     book = executed(path, folder)
     outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) >= 4
-    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
+    assert any(
+        "application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs
+    )
     complaints = [output["text"] for output in outputs if output.get("name") == "stderr"]
-    assert all("virtual machine" in text for text in complaints), complaints  # said where there is no compiler
+    assert all("virtual machine" in text for text in complaints), (
+        complaints
+    )  # said where there is no compiler
     if path.stem in REPORTS:
         assert (folder / REPORTS[path.stem]).read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_outputs_are_stored(path):
-    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in nbformat.read(path, 4).cells)
+    assert not any(
+        cell.get("outputs") or cell.get("execution_count") for cell in nbformat.read(path, 4).cells
+    )
 
 
 def guarded(monkeypatch, *names):
@@ -81,11 +89,18 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
 
     def move(**gains):
         T_s = gains.pop("T_s", 1e-3)
-        return study(ClosedLoop(crane, Sampled(VDC(crane, **gains), T_s)), scenario,
-                     (Tracking(), Identity(), Settled())).log
+        return study(
+            ClosedLoop(crane, Sampled(VDC(crane, **gains), T_s)),
+            scenario,
+            (Tracking(), Identity(), Settled()),
+        ).log
 
-    armed = guarded(monkeypatch, "workbench.native.library", "workbench.calculus._trace",
-                    "workbench.verification.ledger.LedgerFunction")
+    armed = guarded(
+        monkeypatch,
+        "workbench.native.library",
+        "workbench.calculus._trace",
+        "workbench.verification.ledger.LedgerFunction",
+    )
     before = move()
 
     armed.append(True)
@@ -100,7 +115,9 @@ def test_horizon_weights_and_observer_are_numbers_to_the_compiled_plant(monkeypa
 
     def move(plant=alfayad16.CONTROL, **settings):
         law = alfayad16.mpc(**settings)
-        return simulate(ClosedLoop(plant, law), scenario).array("X"), alfayad16.open_loop(law).A.shape
+        return simulate(ClosedLoop(plant, law), scenario).array("X"), alfayad16.open_loop(
+            law
+        ).A.shape
 
     armed = guarded(monkeypatch, "workbench.native.library", "workbench.calculus._trace")
     X, shape = move()

@@ -17,7 +17,9 @@ def test_scalar_closed_form():
     # p = a²p v/(p + v) + w
     h = v - a * a * v - w
     p = (-h + np.sqrt(h * h + 4 * w * v)) / 2
-    assert np.isclose(found.P[0, 0], p, rtol=1e-13) and np.isclose(found.L[0, 0], p / (p + v), rtol=1e-13)
+    assert np.isclose(found.P[0, 0], p, rtol=1e-13) and np.isclose(
+        found.L[0, 0], p / (p + v), rtol=1e-13
+    )
 
 
 def test_covariance_is_that_of_many_runs():
@@ -32,7 +34,12 @@ def test_covariance_is_that_of_many_runs():
     for _ in range(12):
         e = e - (e @ seen.T + rng.normal(size=(runs, 1)) * np.sqrt(V[0, 0])) @ found.L.T
         e = e @ A.T + rng.multivariate_normal(np.zeros(3), W, size=runs)
-    assert np.allclose(np.cov(e.T), found.P, rtol=0.05, atol=0.05 * np.sqrt(np.outer(np.diag(found.P), np.diag(found.P))).max())
+    assert np.allclose(
+        np.cov(e.T),
+        found.P,
+        rtol=0.05,
+        atol=0.05 * np.sqrt(np.outer(np.diag(found.P), np.diag(found.P))).max(),
+    )
     assert found.radius < 1
 
 
@@ -49,29 +56,42 @@ def test_constant_disturbance_is_found_exactly():
 def test_what_cannot_be_seen_is_refused():
     free = np.zeros((2, 1))
     check_observable(LAGS, B, C, np.zeros((1, 1)))
-    with pytest.raises(InputError, match="cannot be told apart"):  # an output disturbance behind an integrator
+    with pytest.raises(
+        InputError, match="cannot be told apart"
+    ):  # an output disturbance behind an integrator
         check_observable(LAGS, free, C, np.eye(1), ("Y",))
-    with pytest.raises(InputError, match="X, Y cannot be told apart"):  # two disturbances, one output
+    with pytest.raises(
+        InputError, match="X, Y cannot be told apart"
+    ):  # two disturbances, one output
         check_observable(LAGS, np.hstack([B, free]), C, np.array([[0.0, 1.0]]), ("X", "Y"))
     stable = np.array([[0.8, 0.0], [0.15, 0.6]])
     check_observable(stable, free, C, np.eye(1))
 
 
-@pytest.mark.parametrize("W, V, words", [
-    (np.diag([1.0, 1.0]), [[0.0]], "V: no covariance"),
-    (np.diag([1.0, 1.0]), [[-1.0]], "V: no covariance"),
-    (np.diag([1.0, -1e-3]), [[1.0]], "W: no covariance"),
-    (np.array([[1.0, 2.0], [2.0, 1.0]]), [[1.0]], "W: no covariance"),
-    (np.array([[1.0, 0.5], [0.0, 1.0]]), [[1.0]], "W: no covariance"),
-    (np.zeros((2, 2)), [[1.0]], "no stationary Kalman filter"),  # nothing drives the integrator
-])
+@pytest.mark.parametrize(
+    "W, V, words",
+    [
+        (np.diag([1.0, 1.0]), [[0.0]], "V: no covariance"),
+        (np.diag([1.0, 1.0]), [[-1.0]], "V: no covariance"),
+        (np.diag([1.0, -1e-3]), [[1.0]], "W: no covariance"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), [[1.0]], "W: no covariance"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]), [[1.0]], "W: no covariance"),
+        (np.zeros((2, 2)), [[1.0]], "no stationary Kalman filter"),  # nothing drives the integrator
+    ],
+)
 def test_covariances_that_are_none(W, V, words):
     with pytest.raises(InputError, match=words):
         kalman(LAGS, C, W, V)
 
 
 def test_settings_are_checked():
-    for wrong in ({"σ_y": (0.0,)}, {"σ_y": (-1.0,)}, {"σ_d": (0.0,)}, {"σ_w": (-1e-3,)}, {"σ_x": (float("nan"),)}):
+    for wrong in (
+        {"σ_y": (0.0,)},
+        {"σ_y": (-1.0,)},
+        {"σ_d": (0.0,)},
+        {"σ_w": (-1e-3,)},
+        {"σ_x": (float("nan"),)},
+    ):
         with pytest.raises(ValueError):
             Observer(**({"σ_y": (1.0,), "σ_d": (1.0,)} | wrong))
     with pytest.raises(InputError, match="σ_x has 3 entries, expected 1 or 2"):

@@ -32,21 +32,32 @@ def test_the_scenario_drives_the_controls():
     assert np.array_equal(log.array("z_1"), alone.array("z_1")) and log.array("U").max() > 7.9
     sampled = simulate(ClosedLoop(PLANT, Sampled(OpenLoop(PLANT), 1e-3)), case.scenario)
     assert np.abs(sampled.array("z_1") - alone.array("z_1")).max() < 1e-12
-    assert np.ptp(simulate(ClosedLoop(PLANT, OpenLoop(PLANT)), Scenario(0.1)).array("z_1")) < 1e-12  # 0 where nothing is given
+    assert (
+        np.ptp(simulate(ClosedLoop(PLANT, OpenLoop(PLANT)), Scenario(0.1)).array("z_1")) < 1e-12
+    )  # 0 where nothing is given
 
 
 def test_only_what_makes_sense_is_claimed():
     case = loads(CYCLE)
     assert [type(c).__name__ for c in default_claims(case.loop, case.scenario)] == [
-        "Pressures", "MachineLimits", "HoldsWeight", "EnergyBalance"]
+        "Pressures",
+        "MachineLimits",
+        "HoldsWeight",
+        "EnergyBalance",
+    ]
 
 
-@pytest.mark.parametrize("text, words", (
-    (CYCLE.replace("U_ref:", "U_red:"), "U_ref"), (CYCLE.replace("8 V", "8 bar"), "V"),
-    (CYCLE.replace("100 ms", "200 ms"), "comes after"),
-    (CYCLE.replace("-2000 mV", "1 V, 2 V"), "4 for 3 times"),
-    (CYCLE.replace("controller: OpenLoop\n", ""), "OpenLoop"),
-    (CYCLE.replace("100 ms", "0.1414213562 s"), "no step can end")))
+@pytest.mark.parametrize(
+    "text, words",
+    (
+        (CYCLE.replace("U_ref:", "U_red:"), "U_ref"),
+        (CYCLE.replace("8 V", "8 bar"), "V"),
+        (CYCLE.replace("100 ms", "200 ms"), "comes after"),
+        (CYCLE.replace("-2000 mV", "1 V, 2 V"), "4 for 3 times"),
+        (CYCLE.replace("controller: OpenLoop\n", ""), "OpenLoop"),
+        (CYCLE.replace("100 ms", "0.1414213562 s"), "no step can end"),
+    ),
+)
 def test_bad_input(text, words):
     with pytest.raises(InputError) as refusal:
         case = loads(text)
@@ -56,7 +67,10 @@ def test_bad_input(text, words):
 
 def test_a_jump_is_a_jump():
     jumps = Steps("output", (0.3, 0.7), (2.0, -1.0))
-    assert jumps.sample([0.0, 0.3, 0.7 - 1e-9, 0.1 * 7, 5.0], 1)[:, :, 0].tolist() == [[2.0, 2.0, 2.0, -1.0, -1.0], [0.0] * 5]
+    assert jumps.sample([0.0, 0.3, 0.7 - 1e-9, 0.1 * 7, 5.0], 1)[:, :, 0].tolist() == [
+        [2.0, 2.0, 2.0, -1.0, -1.0],
+        [0.0] * 5,
+    ]
     assert jumps.jumps() == (0.7,) and jumps.duration == 0.7
 
 
@@ -65,7 +79,9 @@ def test_a_valve_opened_fully_by_the_scenario_is_no_limit_broken(law, volts, hol
     """A work cycle asks for full opening; a law that leaves its valve at the end asks for more than there is."""
     text = "plant: four-bar\n"
     if law == "OpenLoop":
-        text += "controller: OpenLoop\nloop: {sample_time: continuous}\nscenario:\n  duration: 2 s\n"
+        text += (
+            "controller: OpenLoop\nloop: {sample_time: continuous}\nscenario:\n  duration: 2 s\n"
+        )
         text += f"  disturbances: {{U_ref: {{type: Steps, times: [0 s, 0.5 s, 1.5 s], values: [0 V, {volts} V, 0 V]}}}}\n"
     else:
         text += "controller: {law: PID, K_p: 8940 V/m}\nscenario: {duration: 2 s, reference: {type: Sine, space: output, "

@@ -17,8 +17,12 @@ from workbench.verification.settled import check_settled
 
 # A motor: L i̇ = u − R i − K ω, J ω̇ = K i − b ω, with L/R = 0.7 µs.
 L, R, K, J, b = 1.4e-6, 2.0, 0.05, 2e-5, 1e-5
-MOTOR = Linear(((-R / L, -K / L, 0.0), (K / J, -b / J, 0.0), (0.0, 1.0, 0.0)), ((1 / L,), (0.0,), (0.0,)), ((0.0, 0.0, 1.0),),
-               x0=(0.0, 0.0, 0.0))
+MOTOR = Linear(
+    ((-R / L, -K / L, 0.0), (K / J, -b / J, 0.0), (0.0, 1.0, 0.0)),
+    ((1 / L,), (0.0,), (0.0,)),
+    ((0.0, 0.0, 1.0),),
+    x0=(0.0, 0.0, 0.0),
+)
 TURN = Scenario(0.6, Sine("output", 0.0, 1.0, 1.3))
 T_s = 1e-3
 
@@ -52,26 +56,34 @@ def exactly(k, log):
 def test_a_stiff_motor_is_followed_at_the_default_step(compiled):
     log = simulate(position_loop(2.0), TURN, compiled=compiled)
     assert log.status.completed
-    assert log.provenance["pace"]["implicit"] and "decays at 1.43e+06 1/s" in log.provenance["pace"]["why"]
+    assert (
+        log.provenance["pace"]["implicit"]
+        and "decays at 1.43e+06 1/s" in log.provenance["pace"]["why"]
+    )
     exact = exactly(2.0, log)
     error = np.abs(log.values[:, :3] - exact)[:, 1:].max(axis=0)
     assert (error < 1e-6 * np.abs(exact[:, 1:]).max(axis=0)).all()
 
 
 def test_a_law_called_from_python_drives_it_too():
-    fused, hosted = (simulate(loop, TURN) for loop in (position_loop(2.0), ClosedLoop(MOTOR, Brought())))
+    fused, hosted = (
+        simulate(loop, TURN) for loop in (position_loop(2.0), ClosedLoop(MOTOR, Brought()))
+    )
     assert hosted.provenance["pace"] == fused.provenance["pace"]
     np.testing.assert_allclose(hosted.array("x2"), fused.array("x2"), rtol=0, atol=1e-12)
 
 
 def test_no_verdict_on_it_is_about_the_step():
-    assert [v.holds for v in verify(position_loop(2.0), TURN, [C.LinearStability(), C.Settled(floor=1e-3)])] == [True, True]
+    assert [
+        v.holds
+        for v in verify(position_loop(2.0), TURN, [C.LinearStability(), C.Settled(floor=1e-3)])
+    ] == [True, True]
 
 
 def test_a_loop_around_it_that_diverges_is_violated():
     """Feedback of the wrong sign: the divergence stays where it is when the steps are shorter."""
     loop, scenario = position_loop(-400.0), Scenario(8.0, TURN.reference)
-    verdict, = verify(loop, scenario, [C.Settled()])
+    (verdict,) = verify(loop, scenario, [C.Settled()])
     assert verdict.holds is False and "diverged" in verdict.worst
 
 
@@ -119,20 +131,31 @@ def test_a_flow_that_grows_stiff_on_its_way_is_followed():
 
 def test_slow_flows_go_as_they_are_told():
     log = simulate(position_loop(0.0).plant, Scenario(0.01, max_step=1e-7))
-    assert log.provenance["pace"] == {"longest": None, "implicit": False, "why": "", "tolerance": 1.0}
+    assert log.provenance["pace"] == {
+        "longest": None,
+        "implicit": False,
+        "why": "",
+        "tolerance": 1.0,
+    }
 
 
 # ---- whose divergence it is ----------------------------------------------------------------------------------------
 def runs(done):
     """Runs of 1000 samples, 1 ms apart, of which `done(step)` are done."""
-    return lambda pace: Attempt(1000, done(min(pace.longest, 1e-3)), 1e-3, lambda share: np.zeros(0), pace)
+    return lambda pace: Attempt(
+        1000, done(min(pace.longest, 1e-3)), 1e-3, lambda share: np.zeros(0), pace
+    )
 
 
-@pytest.mark.parametrize("done, completed, sure", [
-    (lambda h: 1000, True, True),
-    (lambda h: 1000 if h < 3e-4 else 15, True, True),  # longer steps diverge
-    (lambda h: 400, False, True),  # the loop does
-    (lambda h: int(4e5 * h), False, False)])  # earlier at shorter steps: nobody knows
+@pytest.mark.parametrize(
+    "done, completed, sure",
+    [
+        (lambda h: 1000, True, True),
+        (lambda h: 1000 if h < 3e-4 else 15, True, True),  # longer steps diverge
+        (lambda h: 400, False, True),  # the loop does
+        (lambda h: int(4e5 * h), False, False),
+    ],
+)  # earlier at shorter steps: nobody knows
 def test_a_divergence_is_the_loops_only_at_one_time(done, completed, sure):
     made, pace, followed_it = followed(runs(done), np.zeros(0), 1e-3, 1.0)
     assert (made.completed, followed_it) == (completed, sure)
@@ -141,7 +164,12 @@ def test_a_divergence_is_the_loops_only_at_one_time(done, completed, sure):
 def test_a_run_nobody_could_follow_decides_nothing():
     loop = position_loop(2.0)
     ran = run(loop, Scenario(0.05, TURN.reference))
-    lost = replace(ran.log.status, completed=False, followed=False, message="the integrator does not follow this loop")
+    lost = replace(
+        ran.log.status,
+        completed=False,
+        followed=False,
+        message="the integrator does not follow this loop",
+    )
     verdict = check_settled(C.Settled(), replace(ran, log=replace(ran.log, status=lost)))
     assert verdict.holds is None and "does not follow" in verdict.worst
 
@@ -150,6 +178,9 @@ def test_paces():
     """Explicit while that costs little, implicit where a mode is over within a step, small where it turns."""
     assert needed(np.array([-100.0, -3 + 40j]), 1e-3, 1.0) == Pace()
     slow, fast = needed(np.array([-1e4]), 1e-3, 1.0), needed(np.array([-1e6]), 1e-3, 1.0)
-    assert (slow.implicit, slow.longest) == (False, 2.5e-4) and (fast.implicit, fast.longest) == (True, 1e-3)
+    assert (slow.implicit, slow.longest) == (False, 2.5e-4) and (fast.implicit, fast.longest) == (
+        True,
+        1e-3,
+    )
     turning = needed(np.array([-1e3 + 1e4j, -1e7]), 1e-3, 1.0)
     assert turning.implicit and turning.longest == pytest.approx(0.7 / abs(-1e3 + 1e4j))

@@ -51,22 +51,51 @@ CART = Cart(71.0, (Wheel("left"), Wheel("right", 0.29), Wheel("", 0.2, (1.0, 0.3
 def test_leaves_in_order_with_paths_and_meaning():
     found = list(leaves(CART))
     assert [leaf.path for leaf in found] == [
-        "m", "wheels.left.r", "wheels.left.axis.0", "wheels.left.axis.1", "wheels.left.axis.2", "wheels.right.r",
-        "wheels.right.axis.0", "wheels.right.axis.1", "wheels.right.axis.2", "wheels.2.r", "wheels.2.axis.0",
-        "wheels.2.axis.1", "wheels.2.axis.2"]
-    assert [leaf.value for leaf in found if leaf.structural] == [0.0, 0.0, 1.0, 0.0]  # exact zeros and ones of vectors
-    assert (found[1].info.unit, found[1].info.meaning, found[1].info.bound) == ("m", "radius", positive)
+        "m",
+        "wheels.left.r",
+        "wheels.left.axis.0",
+        "wheels.left.axis.1",
+        "wheels.left.axis.2",
+        "wheels.right.r",
+        "wheels.right.axis.0",
+        "wheels.right.axis.1",
+        "wheels.right.axis.2",
+        "wheels.2.r",
+        "wheels.2.axis.0",
+        "wheels.2.axis.1",
+        "wheels.2.axis.2",
+    ]
+    assert [leaf.value for leaf in found if leaf.structural] == [
+        0.0,
+        0.0,
+        1.0,
+        0.0,
+    ]  # exact zeros and ones of vectors
+    assert (found[1].info.unit, found[1].info.meaning, found[1].info.bound) == (
+        "m",
+        "radius",
+        positive,
+    )
     assert [leaf.path for leaf in leaves(replace(CART, spare=0.4))][-1] == "spare"
 
 
 def test_bind_exchanges_numbers_and_nothing_else():
     changed = bind(CART, {"m": 3.0, "wheels.right.r": 7.0, "wheels.2.axis.1": 9.0})
-    assert changed == replace(CART, m=3.0, wheels=(CART.wheels[0], replace(CART.wheels[1], r=7.0),
-                                                   replace(CART.wheels[2], axis=(1.0, 9.0, 0.0))))
+    assert changed == replace(
+        CART,
+        m=3.0,
+        wheels=(
+            CART.wheels[0],
+            replace(CART.wheels[1], r=7.0),
+            replace(CART.wheels[2], axis=(1.0, 9.0, 0.0)),
+        ),
+    )
     assert bind(CART, {}) == CART
     symbol = ca.SX.sym("r")
     assert bind(CART, {"wheels.left.r": symbol}).wheels[0].r is symbol
-    assert bind(CART, {"wheels.left.r": -1.0}).wheels[0].r == -1.0  # nothing is validated: symbols could not be
+    assert (
+        bind(CART, {"wheels.left.r": -1.0}).wheels[0].r == -1.0
+    )  # nothing is validated: symbols could not be
 
 
 def test_every_number_of_a_machine_can_be_exchanged():
@@ -93,9 +122,13 @@ def test_structure_is_all_but_numbers():
     same = replace(CART, m=5.0, wheels=(Wheel("left", 3.0, (0.0, 0.1, 0.2)), *CART.wheels[1:]))
     assert structure(same) == structure(CART) and digest(same) != digest(CART)
     assert structure(same, traced=False) != structure(CART, traced=False)
-    others = (replace(CART, gears=4), replace(CART, spare=0.4), replace(CART, wheels=CART.wheels[:2]),
-              replace(CART, wheels=(Wheel("left", 0.31, (0.1, 0.6, 0.8)), *CART.wheels[1:])),
-              replace(CART, pairs=((1, 2),)))
+    others = (
+        replace(CART, gears=4),
+        replace(CART, spare=0.4),
+        replace(CART, wheels=CART.wheels[:2]),
+        replace(CART, wheels=(Wheel("left", 0.31, (0.1, 0.6, 0.8)), *CART.wheels[1:])),
+        replace(CART, pairs=((1, 2),)),
+    )
     assert len({structure(o) for o in (CART, *others)}) == 6
     assert digest(CART) == digest(Cart(71.0, tuple(replace(w) for w in CART.wheels)))
 
@@ -117,7 +150,12 @@ def test_numbers_that_are_bounded():
     assert positive.admits(1e-300) and not positive.admits(0.0) and nonnegative.admits(0.0)
     assert fraction.admits(1.0) and not fraction.admits(1.0000001)
     assert not any(b.admits(float("nan")) for b in (positive, nonnegative, fraction, Bound()))
-    for wrong, words in ((0.0, "greater than zero"), (float("nan"), "finite"), (float("inf"), "finite"), ("1", "fin")):
+    for wrong, words in (
+        (0.0, "greater than zero"),
+        (float("nan"), "finite"),
+        (float("inf"), "finite"),
+        ("1", "fin"),
+    ):
         with pytest.raises(ValueError, match=f"r: .*{words}"):
             Wheel("w", wrong)
     with pytest.raises(ValueError, match="axis: expected a finite number"):
@@ -126,6 +164,7 @@ def test_numbers_that_are_bounded():
 
 def test_annotations_cover_every_number_of_the_plants(crane):
     """A float field without a unit would be frozen into every trace."""
+
     def walk(obj):
         for f in fields(obj):
             value = getattr(obj, f.name)
@@ -134,5 +173,6 @@ def test_annotations_cover_every_number_of_the_plants(crane):
                 for item in value if isinstance(value, tuple) else (value,):
                     if is_dataclass(item):
                         walk(item)
+
     for plant in (crane, varied_machine(2), varied_machine(3)):
         walk(plant)

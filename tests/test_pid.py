@@ -10,7 +10,18 @@ from rig import HIAB
 
 from controllers.pid import PID
 from plants.manipulator import Manipulator
-from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, Sine, System, Waypoints, simulate
+from workbench import (
+    ClosedLoop,
+    Hold,
+    InputError,
+    Sampled,
+    Scenario,
+    Signal,
+    Sine,
+    System,
+    Waypoints,
+    simulate,
+)
 from workbench.build import build
 from workbench.parameters import Unit
 from workbench.yaml_input import read
@@ -42,7 +53,13 @@ s = control.tf("s")
 
 
 def pid(**fields):
-    given = {"K_p": (7.0, 4.1), "K_i": (13.0, 5.3), "u_max": 1e6, "feed": "none", "damping": "none"} | fields
+    given = {
+        "K_p": (7.0, 4.1),
+        "K_i": (13.0, 5.3),
+        "u_max": 1e6,
+        "feed": "none",
+        "damping": "none",
+    } | fields
     return PID(LAG, **given)
 
 
@@ -97,7 +114,9 @@ def test_anti_windup_limits_overshoot(wrap):
         assert max(np.abs(log.array("u_a")).max(), np.abs(log.array("u_b")).max()) == 3.1
         over[kind] = log.array("a").max() - 1.0
         assert log.array("a")[-1] == pytest.approx(1.0, abs=0.02)
-    assert over["none"] > 0.1 and over["back"] < over["none"] / 3 and over["clamp"] < over["none"] / 3
+    assert (
+        over["none"] > 0.1 and over["back"] < over["none"] / 3 and over["clamp"] < over["none"] / 3
+    )
 
 
 def test_out_of_reach_the_integral_settles_where_back_calculation_balances():
@@ -117,8 +136,12 @@ def overlapping(dead_band):
     """The crane with leaking cylinders and overlapping valves."""
     from workbench.parameters import bind, leaves
 
-    new = {leaf.path: value for leaf in leaves(CRANE) for end, value in
-           ((".dead_band", dead_band), (".c_i", 3e-13), (".c_e", 1e-13)) if leaf.path.endswith(end)}
+    new = {
+        leaf.path: value
+        for leaf in leaves(CRANE)
+        for end, value in ((".dead_band", dead_band), (".c_i", 3e-13), (".c_e", 1e-13))
+        if leaf.path.endswith(end)
+    }
     assert len(new) == 3 * CRANE.n
     return bind(CRANE, new)
 
@@ -134,7 +157,7 @@ def test_fed_forward_flow_holds_the_piston_force():
         z = [0.0] * crane.n + [0.0] * crane.n + p
         u = law.command(0.0, z, [*x, *p], [*x, *v])
         for i, c in enumerate(crane.cylinders):
-            pair = p[2 * i: 2 * i + 2]
+            pair = p[2 * i : 2 * i + 2]
             assert 0.4 < abs(u[i]) < 10 and np.sign(u[i]) == np.sign(v[i])
             flows = c.valve.flows(u[i], *pair, crane.p_s, crane.p_r)
             da, db = c.pressure_rates(crane.oil, x[i], v[i], *pair, *flows)
@@ -144,8 +167,10 @@ def test_fed_forward_flow_holds_the_piston_force():
 def test_feed_forward_cuts_the_tracking_error():
     rms = {}
     for feed in ("none", "flow"):
-        log = simulate(ClosedLoop(CRANE, Sampled(PID(CRANE, feed=feed), 1e-3)),
-                       Scenario(6.0, Sine("joint", "start", (0.06, 0.09), 0.2)))
+        log = simulate(
+            ClosedLoop(CRANE, Sampled(PID(CRANE, feed=feed), 1e-3)),
+            Scenario(6.0, Sine("joint", "start", (0.06, 0.09), 0.2)),
+        )
         rms[feed] = np.array([np.sqrt(np.mean(log.array(f"e_x_{k}") ** 2)) for k in "12"])
     assert (rms["flow"] < 0.4 * rms["none"]).all()
 
@@ -168,14 +193,25 @@ def test_default_gains_track_the_demonstration_path():
         assert np.abs(np.diff(log.array(f"u_{k}"))).max() < 0.05  # no chatter
     for t, corner in zip(range(5, 30, 5), CORNERS[1:]):
         at = np.argmin(np.abs(log.time - t))
-        assert np.hypot(log.array("tcp_x")[at] - corner[0], log.array("tcp_y")[at] - corner[1]) < 0.01
+        assert (
+            np.hypot(log.array("tcp_x")[at] - corner[0], log.array("tcp_y")[at] - corner[1]) < 0.01
+        )
 
 
-@pytest.mark.parametrize("gains, hunts", [({}, False), ({"K_p": (70.0,), "K_i": (120.0,)}, True)], ids=["default", "fast sum"])
-def test_integral_action_faster_than_the_oil_relaxes_against_dry_friction_hunts(crane, gains, hunts):
+@pytest.mark.parametrize(
+    "gains, hunts",
+    [({}, False), ({"K_p": (70.0,), "K_i": (120.0,)}, True)],
+    ids=["default", "fast sum"],
+)
+def test_integral_action_faster_than_the_oil_relaxes_against_dry_friction_hunts(
+    crane, gains, hunts
+):
     """Every piston comes back to a standing reference and stays; with a faster sum the extension never does."""
     law = Sampled(PID(crane, **gains), 2e-3)
-    log = simulate(ClosedLoop(crane, law), Scenario(60.0, Hold("piston", "start"), offset={"dx_t2": 0.1, "dq_1": 0.05}))
+    log = simulate(
+        ClosedLoop(crane, law),
+        Scenario(60.0, Hold("piston", "start"), offset={"dx_t2": 0.1, "dq_1": 0.05}),
+    )
     last = log.time > 40.0
     between = (log.time > 15.0) & (log.time < 35.0)
     off = {name: np.abs(log.array(f"e_{name}")) for name in ("x_1", "x_2", "x_t2")}
@@ -195,15 +231,18 @@ def test_pressure_feedback_damps_the_crane():
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("make, words", [
-    (lambda: PID(CRANE, K_p=(1.0, 2.0, 3.0)), "K_p: expected 1 or 2 numbers"),
-    (lambda: PID(CRANE, K_i=(-1.0,)), "K_i: .*zero or greater"),
-    (lambda: PID(CRANE, feed="fast"), "feed: expected one of none, gain, flow, got 'fast'"),
-    (lambda: PID(LAG), "Lag has no valves and cylinders"),
-    (lambda: pid(δ=0.5), "Lag has no valves and cylinders"),
-    (lambda: pid(signals=("a",)), "expected 2 measured positions"),
-    (lambda: pid(signals=("a", "c")), "there is no signal 'c'"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: PID(CRANE, K_p=(1.0, 2.0, 3.0)), "K_p: expected 1 or 2 numbers"),
+        (lambda: PID(CRANE, K_i=(-1.0,)), "K_i: .*zero or greater"),
+        (lambda: PID(CRANE, feed="fast"), "feed: expected one of none, gain, flow, got 'fast'"),
+        (lambda: PID(LAG), "Lag has no valves and cylinders"),
+        (lambda: pid(δ=0.5), "Lag has no valves and cylinders"),
+        (lambda: pid(signals=("a",)), "expected 2 measured positions"),
+        (lambda: pid(signals=("a", "c")), "there is no signal 'c'"),
+    ],
+)
 def test_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()

@@ -21,27 +21,46 @@ from workbench.parameters import leaves
 from workbench.system import innermost
 
 ROOT = Path(__file__).parents[1]
-TWO = Linear(((-1.7, 0.4, 0.9), (0.0, 0.0, 0.6), (-0.5, 0.0, -3.1)), ((2.2, 0.3), (0.1, 0.0), (0.0, 4.7)),
-             ((1.0, 0.0, 0.0), (0.0, 1.3, 0.0)), x0=(0.0, 0.0, 0.0))
-CRANE = loads("plant: {machine: hiab-xs031, lock: {extension: 0.5 m}}\ncontroller: {law: PID}\n").loop
+TWO = Linear(
+    ((-1.7, 0.4, 0.9), (0.0, 0.0, 0.6), (-0.5, 0.0, -3.1)),
+    ((2.2, 0.3), (0.1, 0.0), (0.0, 4.7)),
+    ((1.0, 0.0, 0.0), (0.0, 1.3, 0.0)),
+    x0=(0.0, 0.0, 0.0),
+)
+CRANE = loads(
+    "plant: {machine: hiab-xs031, lock: {extension: 0.5 m}}\ncontroller: {law: PID}\n"
+).loop
 ACTUATOR = load(ROOT / "examples" / "ieha-pid.yaml").loop
 
 
 def sampled(p, T=0.01, delay=0.0, **fields):
     """A PID loop around p."""
-    law = Sampled(PID(p, **{"K_p": (0.4,), "K_i": (0.2,), "feed": "none", "damping": "none", "u_max": 5.0} | fields), T)
+    law = Sampled(
+        PID(
+            p,
+            **{"K_p": (0.4,), "K_i": (0.2,), "feed": "none", "damping": "none", "u_max": 5.0}
+            | fields,
+        ),
+        T,
+    )
     return ClosedLoop(p, Delayed(law, delay) if delay else law)
 
 
 # ---- the loop as a function of its gains -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("loop", [sampled(TWO, 0.02, 0.033), CRANE, ACTUATOR], ids=["two", "crane", "actuator"])
+@pytest.mark.parametrize(
+    "loop", [sampled(TWO, 0.02, 0.033), CRANE, ACTUATOR], ids=["two", "crane", "actuator"]
+)
 def test_the_loop_is_affine_in_its_gains(loop):
     rng, free = np.random.default_rng(3), ("K_p", "K_i", "K_d")
     found = family(loop, free, {})
-    K = gains(loop, free) * rng.uniform(0.2, 3.0, (innermost(loop.controller).n, 3)) + np.array([0.0, 0.0, 1e-3])
+    K = gains(loop, free) * rng.uniform(0.2, 3.0, (innermost(loop.controller).n, 3)) + np.array(
+        [0.0, 0.0, 1e-3]
+    )
     for mine, own in zip(found.at(K), matrices(with_gains(loop, free, K), {}), strict=True):
         for name in "MBC":
-            np.testing.assert_allclose(getattr(mine, name), getattr(own, name), rtol=1e-9, atol=1e-9 * np.abs(own.M).max())
+            np.testing.assert_allclose(
+                getattr(mine, name), getattr(own, name), rtol=1e-9, atol=1e-9 * np.abs(own.M).max()
+            )
 
 
 def law_at(ω, T, K_p, K_i, K_d, τ):
@@ -97,7 +116,9 @@ def test_the_largest_integral_gain_is_found(G, m):
     found = ByDiskMargin(disk_margin=m).tune(sampled(plant(G), T))
     best = by_force(G, T, m, np.linspace(0.4, 1.8, 29) * found.law.K_p[0])
     assert found.met and found.law.K_i[0] == pytest.approx(best, rel=4e-3)
-    theirs = control.disk_margins(discrete(G, T, found.law.K_p[0], found.law.K_i[0]), np.geomspace(1e-3, np.pi / T, 20000))[0]
+    theirs = control.disk_margins(
+        discrete(G, T, found.law.K_p[0], found.law.K_i[0]), np.geomspace(1e-3, np.pi / T, 20000)
+    )[0]
     assert m <= found.disk <= theirs * (1 + 1e-9) and theirs == pytest.approx(m, rel=2e-3)
 
 
@@ -120,18 +141,30 @@ def test_figures_are_python_controls():
     a, law = found.actuators[0], found.law
     L = discrete(THREE, T, law.K_p[0], law.K_i[0])
     k, φ, _, ω_c = control.margin(L)
-    assert a.gain_up == pytest.approx(k, rel=1e-6) and np.degrees(a.phase) == pytest.approx(φ, rel=1e-6)
+    assert a.gain_up == pytest.approx(k, rel=1e-6) and np.degrees(a.phase) == pytest.approx(
+        φ, rel=1e-6
+    )
     assert a.crossover == pytest.approx(ω_c, rel=1e-6)
     ω = np.linspace(0.01, 20, 40001)
     S = 1 / (1 + L(np.exp(1j * ω * T)))
-    assert a.M_s == pytest.approx(np.abs(S).max(), rel=1e-6) and a.M_t == pytest.approx(np.abs(1 - S).max(), rel=1e-6)
+    assert a.M_s == pytest.approx(np.abs(S).max(), rel=1e-6) and a.M_t == pytest.approx(
+        np.abs(1 - S).max(), rel=1e-6
+    )
     assert a.bandwidth == pytest.approx(ω[np.argmax(np.abs(1 - S) < np.sqrt(0.5))], abs=1e-3)
-    assert found.settling == pytest.approx(-T / np.log(np.abs(control.feedback(L, 1).poles()).max()), rel=1e-6)
+    assert found.settling == pytest.approx(
+        -T / np.log(np.abs(control.feedback(L, 1).poles()).max()), rel=1e-6
+    )
     assert a.noise == law.K_p[0] and found.together == pytest.approx(a.disk)
 
 
 def test_the_integral_of_a_load_steps_error_is_one_over_the_gain():
-    p = Linear(((-1.7, 0.4), (0.3, -2.9)), ((2.2,), (0.9,)), ((1.0, 0.7),), E=((2.2,), (0.9,)), x0=(0.0, 0.0))
+    p = Linear(
+        ((-1.7, 0.4), (0.3, -2.9)),
+        ((2.2,), (0.9,)),
+        ((1.0, 0.7),),
+        E=((2.2,), (0.9,)),
+        x0=(0.0, 0.0),
+    )
     law = tuned(sampled(p, 0.02), 0.6)
     log = simulate(ClosedLoop(p, Sampled(law, 0.02)), Scenario(60.0, disturbances={"w0": 0.8}))
     assert -0.02 * log.array("e_y0").sum() == pytest.approx(0.8 / law.K_i[0], rel=1e-3)
@@ -139,7 +172,9 @@ def test_the_integral_of_a_load_steps_error_is_one_over_the_gain():
 
 def test_derivative_action_pays_and_its_zeros_stay_real():
     loop = sampled(plant(INTEGRATING), 0.02)
-    pi, pid = (ByDiskMargin(0.75, free=free).tune(loop) for free in (("K_p", "K_i"), ("K_p", "K_i", "K_d")))
+    pi, pid = (
+        ByDiskMargin(0.75, free=free).tune(loop) for free in (("K_p", "K_i"), ("K_p", "K_i", "K_d"))
+    )
     law = pid.law
     assert pid.met and law.K_i[0] > 1.5 * pi.law.K_i[0]
     assert law.K_p[0] ** 2 >= 4 * law.K_i[0] * law.K_d[0] * (1 - 1e-3)
@@ -149,7 +184,9 @@ def test_derivative_action_pays_and_its_zeros_stay_real():
 def test_noise_gain_is_a_limit():
     loop = sampled(plant(INTEGRATING), 0.02)
     free = ByDiskMargin(0.6, free=("K_p", "K_i", "K_d")).tune(loop)
-    held = ByDiskMargin(0.6, free=("K_p", "K_i", "K_d"), noise_gain=0.3 * free.actuators[0].noise).tune(loop)
+    held = ByDiskMargin(
+        0.6, free=("K_p", "K_i", "K_d"), noise_gain=0.3 * free.actuators[0].noise
+    ).tune(loop)
     assert held.met and held.actuators[0].noise <= 0.3 * free.actuators[0].noise
     assert held.law.K_i[0] < free.law.K_i[0]
     with pytest.raises(InputError, match="the gains that stay make 0.4 of it"):
@@ -166,10 +203,17 @@ def test_what_is_not_free_stays():
 def test_every_loop_keeps_the_margin_with_the_others_closed():
     found = ByDiskMargin(0.8).tune(sampled(TWO, 0.02, 0.033))
     assert found.met and len(found.law.K_p) == 2
-    assert all(a.disk >= 0.8 for a in found.actuators) and min(a.disk for a in found.actuators) < 0.81
+    assert (
+        all(a.disk >= 0.8 for a in found.actuators) and min(a.disk for a in found.actuators) < 0.81
+    )
     for i in range(2):  # each K_i is as large as the others leave it
         more = [k * (1.05 if j == i else 1.0) for j, k in enumerate(found.law.K_i)]
-        assert not record(ClosedLoop(TWO, Delayed(Sampled(replace(found.law, K_i=tuple(more)), 0.02), 0.033)), 0.8, {}, ()).met
+        assert not record(
+            ClosedLoop(TWO, Delayed(Sampled(replace(found.law, K_i=tuple(more)), 0.02), 0.033)),
+            0.8,
+            {},
+            (),
+        ).met
     assert found.together <= min(a.disk for a in found.actuators) + 1e-9
 
 
@@ -206,7 +250,9 @@ def test_filter_and_delay_cost_gain():
     p = plant(INTEGRATING)
     bare = tuned(sampled(p, 0.02), 0.75)
     late = tuned(sampled(p, 0.02, 0.05), 0.75)
-    slow = tuned(ClosedLoop(p, Sampled(Filtered(innermost(sampled(p).controller), 3.0, 0.8), 0.02)), 0.75)
+    slow = tuned(
+        ClosedLoop(p, Sampled(Filtered(innermost(sampled(p).controller), 3.0, 0.8), 0.02)), 0.75
+    )
     assert late.K_i[0] < 0.95 * bare.K_i[0] and slow.K_i[0] < 0.95 * bare.K_i[0]
 
 
@@ -242,19 +288,43 @@ def test_gains_that_are_there_can_be_what_stabilises():
     assert found.met and found.law.K_i[0] > 0.1
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: tuned(sampled(plant(-THREE))), "goes down when the command goes up"),
-    (lambda: tuned(sampled(plant(control.tf([1.0], [1, -9.0])), 0.02, 0.4)), "no gains that make the loop stable were found"),
-    (lambda: tuned(sampled(Linear(((-1.0, 0.0), (0.0, -2.0)), ((1.0,), (0.0,)), ((0.0, 1.0),), x0=(0.0, 0.0)))), "has no effect"),
-    (lambda: tuned(sampled(plant(THREE)), 2.0), "disk_margin: 2.0 1; it must be between 0 and 2"),
-    (lambda: tuned(sampled(plant(THREE)), 0.0), "disk_margin: 0.0 1"),
-    (lambda: tuned(sampled(plant(THREE)), free=("K_x",)), "free: "),
-    (lambda: tuned(sampled(plant(THREE)), free=()), "free: "),
-    (lambda: tuned(sampled(plant(THREE)), at={"Q": 1.0}), "there is no signal 'Q'"),
-    (lambda: tuned(ClosedLoop(plant(THREE), innermost(sampled(plant(THREE)).controller))), "the law is continuous"),
-    (lambda: tuned(ClosedLoop(plant(THREE), Sampled(lambda t, y, r: [0.0], 0.01))), "tuning is for PID loops"),
-    (lambda: tuned(CRANE, at={"p_a1": 1e6}), "'p_a1' is no joint"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: tuned(sampled(plant(-THREE))), "goes down when the command goes up"),
+        (
+            lambda: tuned(sampled(plant(control.tf([1.0], [1, -9.0])), 0.02, 0.4)),
+            "no gains that make the loop stable were found",
+        ),
+        (
+            lambda: tuned(
+                sampled(
+                    Linear(
+                        ((-1.0, 0.0), (0.0, -2.0)), ((1.0,), (0.0,)), ((0.0, 1.0),), x0=(0.0, 0.0)
+                    )
+                )
+            ),
+            "has no effect",
+        ),
+        (
+            lambda: tuned(sampled(plant(THREE)), 2.0),
+            "disk_margin: 2.0 1; it must be between 0 and 2",
+        ),
+        (lambda: tuned(sampled(plant(THREE)), 0.0), "disk_margin: 0.0 1"),
+        (lambda: tuned(sampled(plant(THREE)), free=("K_x",)), "free: "),
+        (lambda: tuned(sampled(plant(THREE)), free=()), "free: "),
+        (lambda: tuned(sampled(plant(THREE)), at={"Q": 1.0}), "there is no signal 'Q'"),
+        (
+            lambda: tuned(ClosedLoop(plant(THREE), innermost(sampled(plant(THREE)).controller))),
+            "the law is continuous",
+        ),
+        (
+            lambda: tuned(ClosedLoop(plant(THREE), Sampled(lambda t, y, r: [0.0], 0.01))),
+            "tuning is for PID loops",
+        ),
+        (lambda: tuned(CRANE, at={"p_a1": 1e6}), "'p_a1' is no joint"),
+    ],
+)
 def test_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
@@ -282,41 +352,69 @@ def test_a_file_finds_its_gains(tmp_path, capsys):
     law = innermost(case.controller)
     assert record(case.loop, 0.6, {}, ()).met and law.feed == "none"
     for name in ("K_p", "K_i"):
-        assert case.provenance[f"controller.{name}"].note.startswith("found by tuning: disk margin ≥ 0.6")
+        assert case.provenance[f"controller.{name}"].note.startswith(
+            "found by tuning: disk margin ≥ 0.6"
+        )
     (tmp_path / "a.yaml").write_text(FILE, "utf-8")
     assert main(["tune", str(tmp_path / "a.yaml"), "--write", str(tmp_path / "b.yaml")]) == 0
     said = capsys.readouterr().out
     assert f"{law.K_p[0]:g}" in said and "disk margin ≥ 0.6 kept" in said
     text = (tmp_path / "b.yaml").read_text("utf-8")
-    assert "tuning" not in text and all(f"# {word}" in text for word in ("kept", "kept too", "and this"))
+    assert "tuning" not in text and all(
+        f"# {word}" in text for word in ("kept", "kept too", "and this")
+    )
     assert innermost(load(tmp_path / "b.yaml").controller) == law
 
 
 def test_gains_are_found_on_what_the_law_believes():
     believed = FILE.replace("  feed", "  model: {change: {K: 60 1/s}}\n  feed")
-    truly = FILE.replace("plant: ieha-published-linear", "plant: {machine: ieha-published-linear, change: {K: 60 1/s}}")
+    truly = FILE.replace(
+        "plant: ieha-published-linear",
+        "plant: {machine: ieha-published-linear, change: {K: 60 1/s}}",
+    )
     one, other, plain = (innermost(loads(text).controller) for text in (believed, truly, FILE))
     assert (one.K_p, one.K_i) == (other.K_p, other.K_i) and one.K_p[0] > 1.5 * plain.K_p[0]
 
 
 def test_the_command_writes_into_the_shortest_file(tmp_path):
     (tmp_path / "a.yaml").write_text("plant: ieha-published-linear  # only\n", "utf-8")
-    arguments = ["tune", str(tmp_path / "a.yaml"), "--quiet", "--free", "K_p", "K_i", "K_d", "--write", str(tmp_path / "b.yaml")]
+    arguments = [
+        "tune",
+        str(tmp_path / "a.yaml"),
+        "--quiet",
+        "--free",
+        "K_p",
+        "K_i",
+        "K_d",
+        "--write",
+        str(tmp_path / "b.yaml"),
+    ]
     assert main(arguments) == 0
     law = innermost(load(tmp_path / "b.yaml").controller)
-    assert law.K_d[0] > 0 and law.feed == "gain" and "# only" in (tmp_path / "b.yaml").read_text("utf-8")
+    assert (
+        law.K_d[0] > 0
+        and law.feed == "gain"
+        and "# only" in (tmp_path / "b.yaml").read_text("utf-8")
+    )
 
 
-@pytest.mark.parametrize("arguments, code, words", [
-    (["--disk-margin", "2.5"], 3, "between 0 and 2"),
-    (["--method", "relay", "--disk-margin", "0.5"], 3, "--disk-margin is for --method disk-margin"),
-    (["--at", "E"], 3, "expected NAME=VALUE"),
-    (["--at", "E=5"], 3, "there is no signal 'E'"),
-    (["--method", "relay", "--amplitude", "3 V"], 3, "a length was expected, in m"),
-    (["--write", "SAME"], 3, "would overwrite the case file"),
-    (["--rule", "zn"], 3, "invalid choice"),
-    (["--method", "relay", "--hysteresis", "10 cm"], 3, "relay on X: no limit cycle"),
-])
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["--disk-margin", "2.5"], 3, "between 0 and 2"),
+        (
+            ["--method", "relay", "--disk-margin", "0.5"],
+            3,
+            "--disk-margin is for --method disk-margin",
+        ),
+        (["--at", "E"], 3, "expected NAME=VALUE"),
+        (["--at", "E=5"], 3, "there is no signal 'E'"),
+        (["--method", "relay", "--amplitude", "3 V"], 3, "a length was expected, in m"),
+        (["--write", "SAME"], 3, "would overwrite the case file"),
+        (["--rule", "zn"], 3, "invalid choice"),
+        (["--method", "relay", "--hysteresis", "10 cm"], 3, "relay on X: no limit cycle"),
+    ],
+)
 def test_the_command_refuses(tmp_path, capsys, arguments, code, words):
     path = tmp_path / "a.yaml"
     path.write_text("plant: ieha-published-linear\n", "utf-8")
@@ -324,18 +422,41 @@ def test_the_command_refuses(tmp_path, capsys, arguments, code, words):
         answer = main(["tune", str(path), *[str(path) if a == "SAME" else a for a in arguments]])
     except SystemExit as end:
         answer = end.code
-    assert answer == code and words in capsys.readouterr().err and path.read_text("utf-8") == "plant: ieha-published-linear\n"
+    assert (
+        answer == code
+        and words in capsys.readouterr().err
+        and path.read_text("utf-8") == "plant: ieha-published-linear\n"
+    )
 
 
-@pytest.mark.parametrize("line, key, words", [
-    ("tuning: disk-margn", "controller.tuning.method", "no method 'disk-margn'"),
-    ("tuning: 5", "controller.tuning", "expected the method"),
-    ("tuning: disk-margin, K_i: 3", "controller.tuning", "K_i is given, and the tuning finds it"),
-    ("tuning: {method: disk-margin, disk_margin: 2}", "controller.tuning.disk_margin", "between 0 and 2"),
-    ("tuning: {method: disk-margin, fre: [K_p]}", "controller.tuning.fre", "did you mean free"),
-    ("tuning: {method: relay, amplitude: 5 V}", "controller.tuning.amplitude", "a length was expected, in m"),
-    ("tuning: {method: relay, rule: tyreus-luyben, structure: P}", "controller.tuning", "no rule 'tyreus-luyben' for P"),
-])
+@pytest.mark.parametrize(
+    "line, key, words",
+    [
+        ("tuning: disk-margn", "controller.tuning.method", "no method 'disk-margn'"),
+        ("tuning: 5", "controller.tuning", "expected the method"),
+        (
+            "tuning: disk-margin, K_i: 3",
+            "controller.tuning",
+            "K_i is given, and the tuning finds it",
+        ),
+        (
+            "tuning: {method: disk-margin, disk_margin: 2}",
+            "controller.tuning.disk_margin",
+            "between 0 and 2",
+        ),
+        ("tuning: {method: disk-margin, fre: [K_p]}", "controller.tuning.fre", "did you mean free"),
+        (
+            "tuning: {method: relay, amplitude: 5 V}",
+            "controller.tuning.amplitude",
+            "a length was expected, in m",
+        ),
+        (
+            "tuning: {method: relay, rule: tyreus-luyben, structure: P}",
+            "controller.tuning",
+            "no rule 'tyreus-luyben' for P",
+        ),
+    ],
+)
 def test_files_refused(line, key, words):
     with pytest.raises(InputError, match=words) as caught:
         loads(f"plant: ieha-published-linear\ncontroller: {{law: PID, {line}}}\n", "f.yaml")
@@ -346,20 +467,43 @@ def test_files_refused(line, key, words):
 
 # ---- units follow the plant ----------------------------------------------------------------------------------------------
 def test_gains_take_the_units_of_their_plant():
-    law = innermost(loads("plant: ieha-control\ncontroller: {law: PID, K_p: 0.4 mm/mm, K_i: 2 1/s, u_max: 0.3 mm}\n").controller)
+    law = innermost(
+        loads(
+            "plant: ieha-control\ncontroller: {law: PID, K_p: 0.4 mm/mm, K_i: 2 1/s, u_max: 0.3 mm}\n"
+        ).controller
+    )
     assert (law.K_p, law.K_i, law.u_max) == ((0.4,), (2.0,), 0.3e-3)
-    law = innermost(loads("plant: ieha-control\ncontroller: {law: PID, signals: [P_A], K_p: 3 mm/bar}\n").controller)
+    law = innermost(
+        loads(
+            "plant: ieha-control\ncontroller: {law: PID, signals: [P_A], K_p: 3 mm/bar}\n"
+        ).controller
+    )
     assert law.K_p == (pytest.approx(3e-8),)
     units = {leaf.path: leaf.info.unit for leaf in leaves(law)}
-    assert units["K_p.0"] == "m/Pa" and units["K_i.0"] == "m/(Pa s)" and units["K_d.0"] == "m s/Pa" and units["u_max"] == "m"
+    assert (
+        units["K_p.0"] == "m/Pa"
+        and units["K_i.0"] == "m/(Pa s)"
+        and units["K_d.0"] == "m s/Pa"
+        and units["u_max"] == "m"
+    )
     crane = {leaf.path: leaf.info.unit for leaf in leaves(innermost(CRANE.controller))}
-    assert (crane["K_p.0"], crane["K_i.0"], crane["K_d.0"], crane["K_f.0"]) == ("V/m", "V/(m s)", "V s/m", "V/N")
+    assert (crane["K_p.0"], crane["K_i.0"], crane["K_d.0"], crane["K_f.0"]) == (
+        "V/m",
+        "V/(m s)",
+        "V s/m",
+        "V/N",
+    )
 
 
-@pytest.mark.parametrize("line, words", [
-    ("K_p: 45 V/m", "a plain number was expected.*got a quantity in V/m"), ("u_max: 5 V", "a length was expected, in m"),
-    ("K_i: 3 V/(m s)", "a rate was expected, in 1/s"), ("signals: [P_A], K_p: 3 1/s", "a quantity in m/Pa was expected"),
-])
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("K_p: 45 V/m", "a plain number was expected.*got a quantity in V/m"),
+        ("u_max: 5 V", "a length was expected, in m"),
+        ("K_i: 3 V/(m s)", "a rate was expected, in 1/s"),
+        ("signals: [P_A], K_p: 3 1/s", "a quantity in m/Pa was expected"),
+    ],
+)
 def test_other_units_are_refused(line, words):
     with pytest.raises(InputError, match=words):
         loads(f"plant: ieha-control\ncontroller: {{law: PID, {line}}}\n")

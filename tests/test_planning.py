@@ -25,9 +25,19 @@ from workbench.planning.kernel import Kernel
 from workbench.planning.kernel_numpy import one, two
 from workbench.reference import Waypoints
 
-SUPPLIES = (oil(), ConstantPressure(160e5, back=3e5), LoadSensing(), LoadSensing(back=4e5, η=0.8), ElectricLoadSensing(),
-            TwoPressures(), Work(), Speed(),
-            LoadSensing(map=EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))))
+SUPPLIES = (
+    oil(),
+    ConstantPressure(160e5, back=3e5),
+    LoadSensing(),
+    LoadSensing(back=4e5, η=0.8),
+    ElectricLoadSensing(),
+    TwoPressures(),
+    Work(),
+    Speed(),
+    LoadSensing(
+        map=EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))
+    ),
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +66,9 @@ def test_the_energy_is_that_of_the_motion_reported(plans):
         assert plan.energy == pytest.approx(plan.signals["E"].sum(), rel=1e-12)
         r = np.array([plan.task.crane.tip(q) for q in plan.signals["q"]])
         np.testing.assert_allclose(r, plan.task.tips, atol=1e-9)
-        assert (np.abs(plan.signals["v"]).max(axis=0) <= np.array(plan.task.step.v_max) * (1 + 1e-9)).all()
+        assert (
+            np.abs(plan.signals["v"]).max(axis=0) <= np.array(plan.task.step.v_max) * (1 + 1e-9)
+        ).all()
 
 
 def test_refinement_never_costs(plans):
@@ -79,7 +91,9 @@ def test_compiled_and_numpy_recursion_agree(supply):
     assert (best[reached[:-1]] >= 0).all() and np.mean(best == best2) > 0.99
 
 
-@pytest.mark.parametrize("supply", [oil(), LoadSensing(back=3e5), TwoPressures()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "supply", [oil(), LoadSensing(back=3e5), TwoPressures()], ids=lambda s: type(s).__name__
+)
 def test_compiled_and_numpy_recursion_agree_on_two_states(supply):
     t = short(supply, order=2)
     kernel = Kernel(t.step, dp.coefficients(t))
@@ -136,6 +150,7 @@ def test_a_given_end_is_met_and_costs():
 @pytest.mark.parametrize("order", [1, 2])
 def test_no_compiler_the_same_plan(monkeypatch, order):
     from workbench.planning import kernel as k
+
     t, coarse = short(order=order), Search(nodes=61, finest=1e-3, tube=11)
     compiled = optimise(t, coarse)
     monkeypatch.setattr(k, "library", lambda source: None)
@@ -174,10 +189,20 @@ def test_a_path_in_too_short_a_time_names_the_limit_and_a_time_that_will_do():
     assert shortest_time(task()) == pytest.approx(seconds, rel=0.02)
 
 
-@pytest.mark.parametrize("changes, words", [
-    ({"Q_max": 10e-3 / 60}, ("the pump flow would be", "above 10 l/min", "take ")),
-    ({"p_max": 100e5}, ("the pump pressure would be", "above 100 bar", "even a very slow motion")),
-    ({"supply": TwoPressures(high=120e5)}, ("the pump pressure would be", "above 120 bar", "even a very slow motion"))])
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"Q_max": 10e-3 / 60}, ("the pump flow would be", "above 10 l/min", "take ")),
+        (
+            {"p_max": 100e5},
+            ("the pump pressure would be", "above 100 bar", "even a very slow motion"),
+        ),
+        (
+            {"supply": TwoPressures(high=120e5)},
+            ("the pump pressure would be", "above 120 bar", "even a very slow motion"),
+        ),
+    ],
+)
 def test_pump_limits_are_named(changes, words):
     with pytest.raises(InputError) as why:
         optimise(short(**changes), Search(nodes=105, finest=1e-3))
@@ -195,9 +220,17 @@ def test_a_start_that_does_not_fit_is_named():
         optimise(t)
 
 
-@pytest.mark.parametrize("changes", [{"order": 3}, {"steps": 1}, {"start": 2.0}, {"end": -0.1},
-                                     {"path": Waypoints("cartesian", ((1.0, 1.0, 0.0), (2.0, 1.0, 0.0)), 1.0)},
-                                     {"path": Waypoints("cartesian", ((2.3, 0.2), (2.3, 0.2)), 1.0)}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"order": 3},
+        {"steps": 1},
+        {"start": 2.0},
+        {"end": -0.1},
+        {"path": Waypoints("cartesian", ((1.0, 1.0, 0.0), (2.0, 1.0, 0.0)), 1.0)},
+        {"path": Waypoints("cartesian", ((2.3, 0.2), (2.3, 0.2)), 1.0)},
+    ],
+)
 def test_wrong_tasks_are_refused(changes):
     with pytest.raises(InputError):
         task(**changes)
@@ -226,24 +259,36 @@ AREAS = [(5e-3, 3.4e-3), (4e-3, 3e-3), (2e-3, 1.3e-3)]
 
 def test_slow_retraction_takes_oil():
     """(29) in (27) would give a negative flow here."""
-    assert ConstantPressure(2e7).power([-1e-3, 0.0, 0.0], [0.0] * 3, AREAS) == pytest.approx(2e7 * 3.4e-3 * 1e-3)
+    assert ConstantPressure(2e7).power([-1e-3, 0.0, 0.0], [0.0] * 3, AREAS) == pytest.approx(
+        2e7 * 3.4e-3 * 1e-3
+    )
 
 
 def test_load_sensing_by_hand():
     v, F = [0.02, -0.03, 0.0], [4e4, -1e4, 9e4]
-    Q, p = 0.02 * 5e-3 + 0.03 * 3e-3, max(4e4 / 5e-3, 1e4 / 3e-3)  # the resting cylinder asks for nothing: H(0) = 0
+    Q, p = (
+        0.02 * 5e-3 + 0.03 * 3e-3,
+        max(4e4 / 5e-3, 1e4 / 3e-3),
+    )  # the resting cylinder asks for nothing: H(0) = 0
     assert LoadSensing(1.5e6).power(v, F, AREAS) == pytest.approx((p + 1.5e6) * Q)
     assert LoadSensing(1.5e6, η=0.7).power(v, F, AREAS) == pytest.approx((p + 1.5e6) * Q / 0.7)
     back = LoadSensing(1.5e6, back=3e5).pressure(v, F, AREAS)
     assert back == pytest.approx((4e4 + 3e5 * 3.4e-3) / 5e-3 + 1.5e6)
-    assert LoadSensing(1.5e6).pressure([-0.02, 0.03, 0.0], F, AREAS) == pytest.approx(1.5e6)  # both driven by their loads
+    assert LoadSensing(1.5e6).pressure([-0.02, 0.03, 0.0], F, AREAS) == pytest.approx(
+        1.5e6
+    )  # both driven by their loads
 
 
 def test_two_pressures_by_hand():
     v, F = [0.02, -0.03, 0.01], [4e4, -1e4, 9e3]
     supply = TwoPressures(low=5e6, high=1e7, margin=1e6)
-    assert supply.power(v, F, AREAS) == pytest.approx(1e7 * 0.02 * 5e-3 + 5e6 * 0.03 * 3e-3 + 1e7 * 0.01 * 2e-3 * 0 + 1e7 * 2e-5 * 0
-                                                      + (1e7 if 9e3 / 2e-3 + 1e6 > 5e6 else 5e6) * 0.01 * 2e-3)
+    assert supply.power(v, F, AREAS) == pytest.approx(
+        1e7 * 0.02 * 5e-3
+        + 5e6 * 0.03 * 3e-3
+        + 1e7 * 0.01 * 2e-3 * 0
+        + 1e7 * 2e-5 * 0
+        + (1e7 if 9e3 / 2e-3 + 1e6 > 5e6 else 5e6) * 0.01 * 2e-3
+    )
 
 
 def test_electric_load_sensing_by_hand():
@@ -254,10 +299,13 @@ def test_electric_load_sensing_by_hand():
 
 def test_efficiency_is_that_of_scipy():
     from scipy.interpolate import RegularGridInterpolator
-    p, Q, rows = (2e6, 1e7, 2e7), (1e-4, 4e-4, 6e-4), ((0.5, 0.7, 0.6), (0.6, 0.85, 0.8), (0.7, 0.8, 0.9))
+
+    p, Q, rows = (
+        (2e6, 1e7, 2e7),
+        (1e-4, 4e-4, 6e-4),
+        ((0.5, 0.7, 0.6), (0.6, 0.85, 0.8), (0.7, 0.8, 0.9)),
+    )
     peer, rng = RegularGridInterpolator((p, Q), np.array(rows)), np.random.default_rng(1)
     for a, b in zip(rng.uniform(2e6, 2e7, 20), rng.uniform(1e-4, 6e-4, 20)):
         assert EfficiencyMap(p, Q, rows).at(a, b) == pytest.approx(peer([a, b])[0], rel=1e-12)
     assert EfficiencyMap(p, Q, rows).at(1e5, 1.0) == pytest.approx(0.6)
-
-

@@ -26,11 +26,17 @@ def test_the_shipped_file_has_the_numbers_of_the_reference_case():
     c, given = planar_crane(), REFERENCE
     assert planar_cranes() == ("hiab-reduced",)
     assert (c.L_1, c.L_2, *c.origin) == (given["L1"], given["L2"], given["ox"], given["oy"])
-    np.testing.assert_allclose(c.joint_range(), [given["q1"], given["q2"], given["q3"]], rtol=0, atol=1e-12)
-    assert [(b.mass, b.r, b.inertia) for b in c.bodies] == list(zip(given["m"], given["r"], given["I"]))
+    np.testing.assert_allclose(
+        c.joint_range(), [given["q1"], given["q2"], given["q3"]], rtol=0, atol=1e-12
+    )
+    assert [(b.mass, b.r, b.inertia) for b in c.bodies] == list(
+        zip(given["m"], given["r"], given["I"])
+    )
     assert [b.s for b in c.bodies] == [0.0] * 3 and c.h == 0.0
     assert [(a.bore, a.rod) for a in c.cylinders] == list(given["cyl"])
-    assert [a.v_max for a in c.cylinders] == list(given["vmax"]) and [a.a_max for a in c.cylinders] == list(given["amax"])
+    assert [a.v_max for a in c.cylinders] == list(given["vmax"]) and [
+        a.a_max for a in c.cylinders
+    ] == list(given["amax"])
     for triangle, key, low in ((c.lift, "c1", given["q1"][0]), (c.tilt, "c2", given["q2"][0])):
         assert (triangle.a, triangle.b, triangle.d_0) == given[key]
         assert triangle.length(low) == pytest.approx(triangle.d_0, abs=1e-12)
@@ -58,7 +64,10 @@ def test_geometry_is_that_of_the_full_machine():
 
 def test_forces_are_those_of_the_full_machine_without_cylinder_masses():
     rng = np.random.default_rng(4)
-    bare = replace(without_cylinders(CRANE), payload=Body(31.0, (0.1, -0.07, 0.02), (1.0, 1.5, 1.2, 0.1, 0.2, -0.1)))
+    bare = replace(
+        without_cylinders(CRANE),
+        payload=Body(31.0, (0.1, -0.07, 0.02), (1.0, 1.5, 1.2, 0.1, 0.2, -0.1)),
+    )
     crane, whole = reduced(bare), WholeCrane.of(bare)
     for _ in range(10):
         q, qd, qdd = random_joints(rng, crane), rng.normal(size=3), rng.normal(size=3)
@@ -96,7 +105,9 @@ def test_levers_are_derivatives_of_the_piston_positions(seed):
     q = random_joints(rng, crane)
     for i in range(3):
         step = [h if k == i else 0.0 for k in range(3)]
-        slope = (crane.pistons(np.add(q, step))[i] - crane.pistons(np.subtract(q, step))[i]) / (2 * h)
+        slope = (crane.pistons(np.add(q, step))[i] - crane.pistons(np.subtract(q, step))[i]) / (
+            2 * h
+        )
         assert slope == pytest.approx(crane.levers(q)[i], rel=1e-7)
 
 
@@ -108,9 +119,13 @@ def test_motion_follows_the_path(seed):
     r, (rd, rdd, u, w) = crane.tip(q0), (rng.normal(size=2), rng.normal(size=2), 0.2, -0.3)
     q, qd, qdd = crane.motion(r, rd, rdd, q0[2], u, w)
     h = 1e-4
-    at = [crane.tip([a + s * b + s * s / 2 * c for a, b, c in zip(q, qd, qdd)]) for s in (-h, 0.0, h)]
+    at = [
+        crane.tip([a + s * b + s * s / 2 * c for a, b, c in zip(q, qd, qdd)]) for s in (-h, 0.0, h)
+    ]
     np.testing.assert_allclose((np.array(at[2]) - at[0]) / (2 * h), rd, atol=1e-6)
-    np.testing.assert_allclose((np.array(at[2]) - 2 * np.array(at[1]) + at[0]) / h**2, rdd, atol=1e-5)
+    np.testing.assert_allclose(
+        (np.array(at[2]) - 2 * np.array(at[1]) + at[0]) / h**2, rdd, atol=1e-5
+    )
     assert (qd[2], qdd[2]) == (u, w)
 
 
@@ -122,10 +137,17 @@ def test_power_of_the_cylinders_is_the_rate_of_the_energy(seed):
 
     def places(q):
         θ1, θ2 = q[0], q[0] + q[1]
-        turn = lambda θ, r, s: np.array([r * np.cos(θ) - s * np.sin(θ), r * np.sin(θ) + s * np.cos(θ)])
+        turn = lambda θ, r, s: np.array(
+            [r * np.cos(θ) - s * np.sin(θ), r * np.sin(θ) + s * np.cos(θ)]
+        )
         elbow, (a, b, c) = turn(θ1, crane.L_1, 0.0), crane.bodies
         ℓ = crane.L_2 + q[2]
-        return [turn(θ1, a.r, a.s), elbow + turn(θ2, b.r, b.s), elbow + turn(θ2, ℓ + c.r, c.s), elbow + turn(θ2, ℓ, crane.h)]
+        return [
+            turn(θ1, a.r, a.s),
+            elbow + turn(θ2, b.r, b.s),
+            elbow + turn(θ2, ℓ + c.r, c.s),
+            elbow + turn(θ2, ℓ, crane.h),
+        ]
 
     masses = [*(b.mass for b in crane.bodies), crane.load]
 
@@ -134,8 +156,9 @@ def test_power_of_the_cylinders_is_the_rate_of_the_energy(seed):
         rate, h = np.array(qd) + s * np.array(qdd), 1e-5
         v = [(a - b) / (2 * h) for a, b in zip(places(at(s) + h * rate), places(at(s) - h * rate))]
         ω = [rate[0], rate[0] + rate[1], rate[0] + rate[1]]
-        return (sum(m * (vi @ vi / 2 + crane.g * p[1]) for m, vi, p in zip(masses, v, places(at(s))))
-                + sum(b.inertia * w**2 / 2 for b, w in zip(crane.bodies, ω)))
+        return sum(
+            m * (vi @ vi / 2 + crane.g * p[1]) for m, vi, p in zip(masses, v, places(at(s)))
+        ) + sum(b.inertia * w**2 / 2 for b, w in zip(crane.bodies, ω))
 
     h = 1e-3
     rate = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h)

@@ -37,11 +37,21 @@ CRANE = machine("hiab-xs031").plant
 PATH = Waypoints("cartesian", ((2.4, 0.4), (3.3, 1.6)), 6.0)
 
 
-LEAKS = {f"{joint}.{c}": f"{q} m^3/(s Pa)" for joint in ("lift", "tilt") for c, q in (("c_i", 1e-12), ("c_e", 5e-13))}
+LEAKS = {
+    f"{joint}.{c}": f"{q} m^3/(s Pa)"
+    for joint in ("lift", "tilt")
+    for c, q in (("c_i", 1e-12), ("c_e", 5e-13))
+}
 HEAVY = changed(CRANE, {"payload.mass": "90 kg", "lift.bore": "90 mm", **LEAKS})
-SUPPLIES = {"LS": LoadSensing(η=0.8, standby=40e5), "CP": ConstantPressure(170e5),
-            "electric": ElectricLoadSensing(8e5, 35e5, creep=3e-3), "two": TwoPressures(75e5, 180e5)}
-PATHS = {"electric": Waypoints("cartesian", ((3.3, 1.5), (2.5, 0.3)), 5.0)}  # downwards, a heavier load on a larger cylinder
+SUPPLIES = {
+    "LS": LoadSensing(η=0.8, standby=40e5),
+    "CP": ConstantPressure(170e5),
+    "electric": ElectricLoadSensing(8e5, 35e5, creep=3e-3),
+    "two": TwoPressures(75e5, 180e5),
+}
+PATHS = {
+    "electric": Waypoints("cartesian", ((3.3, 1.5), (2.5, 0.3)), 5.0)
+}  # downwards, a heavier load on a larger cylinder
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +61,15 @@ def plans():
     for name, supply in SUPPLIES.items():
         crane = HEAVY if name == "electric" else CRANE
         limited = 165e5 if name in ("LS", "electric") else None
-        task = Task(WholeCrane.of(crane), PATHS.get(name, PATH), supply, 60, start=0.05, room=0.02, p_max=limited)
+        task = Task(
+            WholeCrane.of(crane),
+            PATHS.get(name, PATH),
+            supply,
+            60,
+            start=0.05,
+            room=0.02,
+            p_max=limited,
+        )
         found[name] = optimise(task, search)
     return found
 
@@ -74,11 +92,17 @@ def test_the_terms_explain_what_is_metered(drives, supply):
     found = drives[supply]
     a, log, plant = found.account, found.log, closed(found.plan).plant
     assert abs(a.gap) < 0.02
-    lines = {"CP": lambda k: 170e5, "two": lambda k: log.array(f"p_s{k}")}.get(supply, lambda k: log.array("p_s"))
+    lines = {"CP": lambda k: 170e5, "two": lambda k: log.array(f"p_s{k}")}.get(
+        supply, lambda k: log.array("p_s")
+    )
     P = sum(lines(k) * log.array(f"Q_s{k}") for k in plant.labels)
-    assert a.metered == pytest.approx(float(np.trapezoid(P, log.time)), rel=2e-3)  # beside the integrator's own account
+    assert a.metered == pytest.approx(
+        float(np.trapezoid(P, log.time)), rel=2e-3
+    )  # beside the integrator's own account
     assert 1.0 < a.metered / a.planned < 2.5 and list(a.terms) == [t for t in TERMS if t in a.terms]
-    assert set(a.terms) == ({"smoothing", "tracking error", "leakage", "compression"} if supply == "CP" else set(TERMS))
+    assert set(a.terms) == (
+        {"smoothing", "tracking error", "leakage", "compression"} if supply == "CP" else set(TERMS)
+    )
     assert {v.key: v.holds for v in found.study.verdicts}["energy-balance"]
     assert a.motor == pytest.approx(a.metered / found.plan.task.supply.η, rel=2e-3)
 
@@ -108,17 +132,29 @@ def test_friction_is_what_the_plan_would_ask_for_with_it(drives):
     found = drives["LS"]
     log, task = found.log, found.plan.task
     tips, q_3 = task.path.sample(log.time, 0)[0], extension(found.plan, log.time)
-    x = np.stack(np.broadcast_arrays(*task.crane.pistons(task.crane.joints([tips[:, 0], tips[:, 1]], q_3))), axis=1)
+    x = np.stack(
+        np.broadcast_arrays(*task.crane.pistons(task.crane.joints([tips[:, 0], tips[:, 1]], q_3))),
+        axis=1,
+    )
     dt = np.diff(log.time)
     v = np.diff(x, axis=0) / dt[:, None]
-    f_f = np.stack([(log.array(f"f_f{k}")[1:] + log.array(f"f_f{k}")[:-1]) / 2 for k in CRANE.labels], axis=1)
-    A_a, A_b = np.array([c.A_a for c in CRANE.cylinders]), np.array([c.A_b for c in CRANE.cylinders])
+    f_f = np.stack(
+        [(log.array(f"f_f{k}")[1:] + log.array(f"f_f{k}")[:-1]) / 2 for k in CRANE.labels], axis=1
+    )
+    A_a, A_b = (
+        np.array([c.A_a for c in CRANE.cylinders]),
+        np.array([c.A_b for c in CRANE.cylinders]),
+    )
     Q = np.where(v > 0, A_a * v, -A_b * v).sum(axis=1)
-    sink = lambda F: np.maximum(np.where(F * v > 0, np.where(F > 0, F / A_a, -F / A_b), 0.0).max(axis=1) + 20e5, 40e5)
+    sink = lambda F: np.maximum(
+        np.where(F * v > 0, np.where(F > 0, F / A_a, -F / A_b), 0.0).max(axis=1) + 20e5, 40e5
+    )
     from workbench.planning.dynamic import motion
 
     F = motion(replace(task, steps=len(dt), Q_max=None, p_max=None), q_3)["F"]
-    assert found.account.terms["friction"] == pytest.approx(float((Q * (sink(F + f_f) - sink(F)) * dt).sum()), rel=1e-6)
+    assert found.account.terms["friction"] == pytest.approx(
+        float((Q * (sink(F + f_f) - sink(F)) * dt).sum()), rel=1e-6
+    )
 
 
 def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
@@ -131,10 +167,20 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     own = loop(on_supply(CRANE, task.supply), VDC(CRANE, **SETTINGS["VDC"]))
     found = drive(optimise(task, Search(nodes=105, finest=1e-3)), own, claims(own), "VDC")
     said = {v.key: v for v in found.study.verdicts}
-    assert all(said[key].holds for key in ("tracking", "pressures", "energy-balance", "identity", "power-flows"))
+    assert all(
+        said[key].holds
+        for key in ("tracking", "pressures", "energy-balance", "identity", "power-flows")
+    )
     assumed = {a["text"]: a["holds"] for a in said["hypotheses"].data["assumptions"]}
-    assert not said["hypotheses"].counted and said["hypotheses"].holds is False and assumed["continuous law, no hold"] is False
-    assert assumed["the law is told the supply pressure"] and assumed["the controller's model is the plant"]
+    assert (
+        not said["hypotheses"].counted
+        and said["hypotheses"].holds is False
+        and assumed["continuous law, no hold"] is False
+    )
+    assert (
+        assumed["the law is told the supply pressure"]
+        and assumed["the controller's model is the plant"]
+    )
     assert assumed["no valve waits for its pump"] is False
     assert "nothing unknown between plant and law" not in assumed
     assert abs(found.account.gap) < 0.05 and found.error.max() < 1e-3
@@ -142,9 +188,13 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
 
 def test_a_constant_supply_plans_its_oil_times_its_pressure(plans):
     plan = plans["CP"]
-    assert planned(plan) == pytest.approx(170e5 * float((plan.signals["Q"] * plan.task.dt).sum()), rel=1e-12)
+    assert planned(plan) == pytest.approx(
+        170e5 * float((plan.signals["Q"] * plan.task.dt).sum()), rel=1e-12
+    )
     dear = replace(plan, task=replace(plan.task, supply=replace(plan.task.supply, η=0.8)))
-    assert planned(dear) == pytest.approx(planned(plan), rel=1e-12)  # the meter is at the pump, not at its motor
+    assert planned(dear) == pytest.approx(
+        planned(plan), rel=1e-12
+    )  # the meter is at the pump, not at its motor
 
 
 @pytest.mark.parametrize("fault", ["volume", "area", "meter"])
@@ -155,8 +205,12 @@ def test_a_wrong_term_leaves_a_gap(drives, fault):
     if fault == "meter":
         assert abs(replace(found.account, metered=1.1 * found.account.metered).gap) > 0.05
         return
-    wrong = {"volume": {"all.V_a0": "40 l", "all.V_b0": "40 l"}, "area": {"all.bore": "90 mm"}}[fault]
-    assert abs(account(found.plan, changed(plant, wrong), log).gap) > max(0.02, 3 * abs(found.account.gap))
+    wrong = {"volume": {"all.V_a0": "40 l", "all.V_b0": "40 l"}, "area": {"all.bore": "90 mm"}}[
+        fault
+    ]
+    assert abs(account(found.plan, changed(plant, wrong), log).gap) > max(
+        0.02, 3 * abs(found.account.gap)
+    )
 
 
 def test_oil_that_leaks_is_found_again(plans):
@@ -190,7 +244,11 @@ def test_what_cannot_be_driven_is_refused(plans):
         with pytest.raises(InputError, match="another supply"):
             drive(plan, loop(plant, PID(CRANE)))
     asked = [type(c).__name__ for c in claims(loop(LoadSensed(CRANE), VDC(CRANE)), practical=True)]
-    assert asked[:5] == [type(c).__name__ for c in claims()] == ["Tracking", "Pressures", "Saturation", "Settled", "EnergyBalance"]
+    assert (
+        asked[:5]
+        == [type(c).__name__ for c in claims()]
+        == ["Tracking", "Pressures", "Saturation", "Settled", "EnergyBalance"]
+    )
     assert asked[5:] == ["Identity", "PowerFlows", "PracticalStability", "Hypotheses", "Inequality"]
 
 
@@ -199,29 +257,66 @@ def test_words_say_what_survives_and_what_does_not_hold(drives):
     good, a = drives["LS"], drives["LS"].account
     bad = replace(good, account=Account(1.6 * a.planned, 0.9 * a.metered, {}))
     dear = replace(good, account=Account(1.6 * a.planned, 1.2 * a.metered, {}))
-    found = Drives("PID", (("dynamic programming", good, ""), ("other", bad, ""), ("pseudo-inverse", dear, ""),
-                           ("third", None, "runs into its end")))
+    found = Drives(
+        "PID",
+        (
+            ("dynamic programming", good, ""),
+            ("other", bad, ""),
+            ("pseudo-inverse", dear, ""),
+            ("third", None, "runs into its end"),
+        ),
+    )
     said = driven_table.text((found,))
     assert "saving over pseudo-inverse: planned 37.5 %, metered 16.7 %: 44 % of it survives" in said
-    assert "runs into its end" in said and "cheaper once driven: other" in said and "saving over other" not in said
-    assert "at the motor" in said and f"{good.plan.creeping()} of 60 planned steps lean on creeping" in said
+    assert (
+        "runs into its end" in said
+        and "cheaper once driven: other" in said
+        and "saving over other" not in said
+    )
+    assert (
+        "at the motor" in said
+        and f"{good.plan.creeping()} of 60 planned steps lean on creeping" in said
+    )
     told = driven_table.document((found, found))
-    assert told["driven"]["motions"][0]["terms"] == a.terms and told["driven_beside"] == [told["driven"]]
-    assert told["driven"]["motions"][3] == {"name": "third", "note": "runs into its end"} and driven_table.document(()) == {}
-    assert "cannot drive the optimum: why" in driven_table.text((Drives("PID", (("dynamic programming", None, "why"),)),))
+    assert told["driven"]["motions"][0]["terms"] == a.terms and told["driven_beside"] == [
+        told["driven"]
+    ]
+    assert (
+        told["driven"]["motions"][3] == {"name": "third", "note": "runs into its end"}
+        and driven_table.document(()) == {}
+    )
+    assert "cannot drive the optimum: why" in driven_table.text(
+        (Drives("PID", (("dynamic programming", None, "why"),)),)
+    )
 
 
 def test_only_claims_that_count_are_missed(drives):
     """What is information does not hold on any real machine; it is told, and no failure."""
     good = drives["LS"]
     v = good.study.verdicts[0]
-    study = replace(good.study, verdicts=[replace(v, key="a", holds=False), replace(v, key="b", holds=None),
-                                          replace(v, key="hypotheses", claim="2 of 3 met", worst="not met: x", holds=False,
-                                                  counted=False)])
+    study = replace(
+        good.study,
+        verdicts=[
+            replace(v, key="a", holds=False),
+            replace(v, key="b", holds=None),
+            replace(
+                v,
+                key="hypotheses",
+                claim="2 of 3 met",
+                worst="not met: x",
+                holds=False,
+                counted=False,
+            ),
+        ],
+    )
     bad = replace(good, study=study)
     assert driven_table.failing(bad) == "a, b (undecided)"
     held = driven_table.held(bad)
-    assert held[0].startswith("under the optimum 0 of 2 claims hold") and held[-1] == "2 of 3 met; not met: x" and len(held) == 4
+    assert (
+        held[0].startswith("under the optimum 0 of 2 claims hold")
+        and held[-1] == "2 of 3 met; not met: x"
+        and len(held) == 4
+    )
 
 
 def test_an_optimum_whose_chambers_ran_empty_is_told_what_supply_it_needs(drives):
@@ -232,10 +327,19 @@ def test_an_optimum_whose_chambers_ran_empty_is_told_what_supply_it_needs(drives
     values[5:, at("p_b1")] = -1e5  # below vacuum, as the lift sinks fast on little pressure
     for name, value in (("u_s_1", -3.0), ("dx_1", -0.1), ("f_p1", 6e4), ("p_s", 30e5)):
         values[5:, at(name)] = value
-    bad = replace(good, study=replace(good.study, log=replace(log, values=values), run=replace(good.study.run, log=replace(
-        log, values=values))))
+    bad = replace(
+        good,
+        study=replace(
+            good.study,
+            log=replace(log, values=values),
+            run=replace(good.study.run, log=replace(log, values=values)),
+        ),
+    )
     said = driven_table.remarks(Drives("PID", (("dynamic programming", bad, ""),)), verdicts=False)
-    assert any("supply fills cylinder 1" in line and "not the 5" in line for line in said) and "standby" in said[-1]
+    assert (
+        any("supply fills cylinder 1" in line and "not the 5" in line for line in said)
+        and "standby" in said[-1]
+    )
     assert driven_table.starved(good) == []
 
 
@@ -258,7 +362,11 @@ def test_a_crane_that_is_no_machine_is_refused_before_anything_is_planned(capsys
 
 
 def test_a_pump_without_a_margin_is_refused_before_anything_is_planned(tmp_path, capsys):
-    text = (EXAMPLES / "hiab-triangle-driven.yaml").read_text().replace("margin: 20 bar", "margin: 0 bar")
+    text = (
+        (EXAMPLES / "hiab-triangle-driven.yaml")
+        .read_text()
+        .replace("margin: 20 bar", "margin: 0 bar")
+    )
     (tmp_path / "none.yaml").write_text(text)
     assert cli.main(["plan", str(tmp_path / "none.yaml"), "--drive", "VDC", "--quiet"]) == 3
     said = capsys.readouterr().err
@@ -268,7 +376,9 @@ def test_a_pump_without_a_margin_is_refused_before_anything_is_planned(tmp_path,
 
 def test_a_plan_without_room_is_refused_before_anything_is_planned(tmp_path, capsys):
     file = tmp_path / "tight.yaml"
-    file.write_text("crane: {machine: hiab-xs031}\npath: {points: [[2.4 m, 0.4 m], [3.3 m, 1.6 m]], leg: 6 s}\n")
+    file.write_text(
+        "crane: {machine: hiab-xs031}\npath: {points: [[2.4 m, 0.4 m], [3.3 m, 1.6 m]], leg: 6 s}\n"
+    )
     assert cli.main(["plan", str(file), "--drive", "PID", "--report", str(tmp_path / "p.pdf")]) == 3
     assert "limits.room" in capsys.readouterr().err and not (tmp_path / "p.pdf").exists()
 
@@ -278,10 +388,32 @@ def test_the_example_is_planned_driven_and_written(tmp_path, capsys):
     text = (EXAMPLES / "hiab-triangle-driven.yaml").read_text("utf-8")
     points = "[[2.4 m, -0.4 m], [3.6 m, -0.4 m], [3.6 m, 0.8 m], [2.4 m, -0.4 m]]"
     assert points in text and "steps: 150" in text
-    short = text.replace(points, "[[2.4 m, 0.4 m], [3.3 m, 1.6 m]]").replace("steps: 150", "steps: 60")
-    file.write_text(short.replace("leg: 10 s", "leg: 6 s") + "\nsearch: {nodes: 105, finest: 0.1 mm}\n")
+    short = text.replace(points, "[[2.4 m, 0.4 m], [3.3 m, 1.6 m]]").replace(
+        "steps: 150", "steps: 60"
+    )
+    file.write_text(
+        short.replace("leg: 10 s", "leg: 6 s") + "\nsearch: {nodes: 105, finest: 0.1 mm}\n"
+    )
     written = tmp_path / "d.json", tmp_path / "p.pdf"
-    assert cli.main(["plan", str(file), "--drive", "PID", "--json", str(written[0]), "--report", str(written[1])]) == 0
+    assert (
+        cli.main(
+            [
+                "plan",
+                str(file),
+                "--drive",
+                "PID",
+                "--json",
+                str(written[0]),
+                "--report",
+                str(written[1]),
+            ]
+        )
+        == 0
+    )
     driven = json.loads(written[0].read_text("utf-8"))["driven"]
-    assert driven["law"] == "PID" and all(abs(m["gap"]) < 0.02 for m in driven["motions"] if "gap" in m)
-    assert "driven by PID" in capsys.readouterr().out and written[1].read_bytes().startswith(b"%PDF")
+    assert driven["law"] == "PID" and all(
+        abs(m["gap"]) < 0.02 for m in driven["motions"] if "gap" in m
+    )
+    assert "driven by PID" in capsys.readouterr().out and written[1].read_bytes().startswith(
+        b"%PDF"
+    )

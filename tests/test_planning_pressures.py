@@ -35,7 +35,9 @@ def light():
 def test_large_cylinders_change_nothing(light):
     plan = optimise(short(ConstantPressure(185e5)), FEW)
     np.testing.assert_array_equal(plan.q_3, light.q_3)
-    assert plan.energy == pytest.approx(185e5 * light.energy, rel=1e-12) and needs(plan).max() < 185e5
+    assert (
+        plan.energy == pytest.approx(185e5 * light.energy, rel=1e-12) and needs(plan).max() < 185e5
+    )
 
 
 def test_just_enough_is_enough_and_a_little_less_moves_the_plan(light):
@@ -68,7 +70,13 @@ def test_what_is_allowed_is_what_load_sensing_may_with_that_pressure(order):
     """Random motions, back pressure and creep included."""
     rng, both = np.random.default_rng(order), [0, 0]
     path = Waypoints("cartesian", ((2.4, 0.2), (3.2, 0.9)), 9.0)
-    way = dict(crane=smaller(planar_crane(), a_max=3.0, v_max=0.7), path=path, steps=12, start=0.3, order=order)
+    way = dict(
+        crane=smaller(planar_crane(), a_max=3.0, v_max=0.7),
+        path=path,
+        steps=12,
+        start=0.3,
+        order=order,
+    )
     for _ in range(300):
         top, back, creep = rng.uniform((80e5, 0.0, 0.0), (180e5, 8e5, 5e-3))
         line = task(ConstantPressure(top, back=back, creep=creep), **way)

@@ -38,14 +38,22 @@ def nominal():
 @pytest.fixture(scope="module")
 def limits():
     """The practical claim and both limits of the ideal crane at 1 kHz, with a bound a person might state."""
-    claims = [replace(PRACTICAL, bound=2e-3), C.SampleTimeLimit(up_to=20e-3), C.DelayLimit(up_to=20e-3)]
+    claims = [
+        replace(PRACTICAL, bound=2e-3),
+        C.SampleTimeLimit(up_to=20e-3),
+        C.DelayLimit(up_to=20e-3),
+    ]
     return {v.key: v for v in verify(sampled(CRANE), SLOW, claims)}
 
 
 # ---- the bound ------------------------------------------------------------------------------------------------------
 def test_a_bound_on_both_sides_of_what_is_seen():
     seen = answer(sampled(CRANE), PRACTICAL)
-    assert seen.holds is True and seen.strength == "sampled" and "bound set on the nominal run" in seen.worst
+    assert (
+        seen.holds is True
+        and seen.strength == "sampled"
+        and "bound set on the nominal run" in seen.worst
+    )
     v = seen.data["largest"]
     assert 0 < v <= seen.data["bound"] == pytest.approx(10 * seen.data["nominal"])
     assert answer(sampled(CRANE), replace(PRACTICAL, bound=1.001 * v)).holds is True
@@ -66,16 +74,25 @@ def test_other_starts_are_other_longer_and_come_back_to_the_same_path(nominal):
     starts = np.array([scenario.start for _, scenario in jobs])
     assert len({*map(tuple, starts)}) == 5 and 0 < np.abs(starts - START).max() <= 0.02
     for _, scenario in jobs:
-        assert scenario.length() >= 2 * SLOW.length() and scenario.reference.duration >= 2 * SLOW.reference.duration
-        np.testing.assert_array_equal(scenario.reference.sample(np.array([0.0, 2.0]), 0)[0], [PATH.points[0], PATH.points[1]])
-    assert [s.start for _, s in jobs] == [s.start for _, s in other_starts(nominal, replace(PRACTICAL, runs=5))]
+        assert (
+            scenario.length() >= 2 * SLOW.length()
+            and scenario.reference.duration >= 2 * SLOW.reference.duration
+        )
+        np.testing.assert_array_equal(
+            scenario.reference.sample(np.array([0.0, 2.0]), 0)[0], [PATH.points[0], PATH.points[1]]
+        )
+    assert [s.start for _, s in jobs] == [
+        s.start for _, s in other_starts(nominal, replace(PRACTICAL, runs=5))
+    ]
     assert longer(Scenario(reference=Hold("joint"), duration=3.0)).duration == 6.0
 
 
 def test_starts_that_do_not_fit_are_drawn_closer():
     low, high = CRANE.joint_range()[0]
     edge = Scenario(start=(low + 2e-3, START[1]), duration=1.2)
-    for _, scenario in other_starts(run(sampled(CRANE), edge), replace(PRACTICAL, spread=0.5, runs=4)):
+    for _, scenario in other_starts(
+        run(sampled(CRANE), edge), replace(PRACTICAL, spread=0.5, runs=4)
+    ):
         CRANE.check_pose(scenario.start)
 
 
@@ -95,26 +112,43 @@ def test_a_run_within_its_settling_time_is_made_longer_by_itself():
 
 
 # ---- unstable loops -------------------------------------------------------------------------------------------------
-UNSTABLE = {"20 ms": sampled(CRANE, T_s=20e-3), "12 ms late": late(12e-3),
-            "ports swapped": ClosedLoop(CRANE, Sampled(Reversed(KNOWN), 1e-3)),
-            "force gain thirty times": sampled(CRANE, βk_f=(4000.0,))}
+UNSTABLE = {
+    "20 ms": sampled(CRANE, T_s=20e-3),
+    "12 ms late": late(12e-3),
+    "ports swapped": ClosedLoop(CRANE, Sampled(Reversed(KNOWN), 1e-3)),
+    "force gain thirty times": sampled(CRANE, βk_f=(4000.0,)),
+}
 
 
 @pytest.mark.parametrize("name", UNSTABLE)
 def test_an_unstable_loop_never_holds(name):
     stated, unstated = (answer(UNSTABLE[name], replace(PRACTICAL, bound=b)) for b in (0.05, None))
-    decided = stated.holds is False and ("t = " in stated.worst or "leaves its stroke" in stated.worst)
-    assert decided or stated.holds is None and "own error" in stated.worst  # what hammers has no run that two steps agree on
+    decided = stated.holds is False and (
+        "t = " in stated.worst or "leaves its stroke" in stated.worst
+    )
+    assert (
+        decided or stated.holds is None and "own error" in stated.worst
+    )  # what hammers has no run that two steps agree on
     assert unstated.holds is not True  # ten times a limit cycle would bound a limit cycle
     assert exit_code([stated]) == (1 if decided else 2)
 
 
 def test_what_is_not_v_is_refused_as_well():
     """A loop that hammers its valves is refused by what users look at, whatever bound on v they gave."""
-    found = {v.key: v for v in verify(UNSTABLE["20 ms"], SLOW, [C.Tracking(settle=1.0), C.Settled(), C.Saturation(),
-                                                              C.SampleTimeLimit(up_to=25e-3)])}
-    assert {k: v.holds for k, v in found.items()} == {"tracking": False, "settled": False, "saturation": False,
-                                                      "sample-time-limit": False}
+    found = {
+        v.key: v
+        for v in verify(
+            UNSTABLE["20 ms"],
+            SLOW,
+            [C.Tracking(settle=1.0), C.Settled(), C.Saturation(), C.SampleTimeLimit(up_to=25e-3)],
+        )
+    }
+    assert {k: v.holds for k, v in found.items()} == {
+        "tracking": False,
+        "settled": False,
+        "saturation": False,
+        "sample-time-limit": False,
+    }
 
 
 @final
@@ -131,8 +165,17 @@ class Blast:
 
 def test_a_run_that_diverges_is_a_failure_and_not_a_matter_of_energy():
     """Numbers overflow: violated, with the time, even though no energy can be balanced then."""
-    claims = [replace(PRACTICAL, bound=1e9), C.Tracking(settle=1.0), C.Pressures(), C.Saturation(), C.Settled(),
-              C.SampleTimeLimit(), C.DelayLimit(), C.Identity(), C.PowerFlows()]
+    claims = [
+        replace(PRACTICAL, bound=1e9),
+        C.Tracking(settle=1.0),
+        C.Pressures(),
+        C.Saturation(),
+        C.Settled(),
+        C.SampleTimeLimit(),
+        C.DelayLimit(),
+        C.Identity(),
+        C.PowerFlows(),
+    ]
     for when in (0.0, 0.7):
         found = verify(sampled(CRANE), replace(SLOW, disturbances={"f_Dy": Blast(when)}), claims)
         for v in found[:-2]:
@@ -149,8 +192,13 @@ def test_a_piston_through_its_end_is_a_failure_of_any_bound():
 
 
 # ---- limits ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("key, again", [("sample-time-limit", lambda T: variant(sampled(CRANE), SLOW, T_s=T)),
-                                        ("delay-limit", lambda d: variant(sampled(CRANE), SLOW, delay=d, capacity=24))])
+@pytest.mark.parametrize(
+    "key, again",
+    [
+        ("sample-time-limit", lambda T: variant(sampled(CRANE), SLOW, T_s=T)),
+        ("delay-limit", lambda d: variant(sampled(CRANE), SLOW, delay=d, capacity=24)),
+    ],
+)
 def test_a_limit_is_where_simulating_again_puts_it(limits, key, again):
     verdict = limits[key]
     good, bad = verdict.data["good"], verdict.data["bad"]
@@ -164,7 +212,11 @@ def test_everything_below_a_limit_was_tried_and_good(limits):
     for key in ("sample-time-limit", "delay-limit"):
         data = limits[key].data
         assert list(data["values"]) == sorted(data["values"]) and len(data["values"]) > 4
-        assert all(ok == (v <= data["good"]) for v, ok in zip(data["values"], data["ok"]) if v <= data["bad"])
+        assert all(
+            ok == (v <= data["good"])
+            for v, ok in zip(data["values"], data["ok"])
+            if v <= data["bad"]
+        )
 
 
 @pytest.mark.parametrize("share, holds", [(0.9, True), (1.05, False), (3.0, False)])
@@ -172,7 +224,9 @@ def test_a_limit_asked_for_is_tried_itself(limits, share, holds):
     good, bad = limits["sample-time-limit"].data["good"], limits["sample-time-limit"].data["bad"]
     asked = share * (good if holds else bad)
     verdict = answer(sampled(CRANE), C.SampleTimeLimit(at_least=asked, up_to=1.5e-3, bound=2e-3))
-    assert verdict.holds is holds and any(v == pytest.approx(asked) for v in verdict.data["values"]) is (share < 3 or not holds)
+    assert verdict.holds is holds and any(
+        v == pytest.approx(asked) for v in verdict.data["values"]
+    ) is (share < 3 or not holds)
     assert (verdict.margin >= 0) is holds
 
 
@@ -185,16 +239,33 @@ def test_nothing_is_claimed_beyond_the_end_of_a_scan():
 def test_parameters_move_in_the_machine_only(limits):
     """Friction a fifth larger holds; a payload of zero told, growing in truth, fails somewhere and says where."""
     assert answer(sampled(CRANE), C.ParameterLimit("friction.F_c", to=1.2, bound=5.0)).holds is True
-    heavy = answer(sampled(LOADED), C.ParameterLimit("payload.mass", to=1.2, at_least=1.15, bound=0.05))
-    assert heavy.holds is False and heavy.data["good"] < 1.15 and heavy.data["paths"] == ["payload.mass"]
-    slow = answer(sampled(REAL), C.ParameterLimit("valve.frequency", to=0.3, at_least=0.3, bound=1.0))
+    heavy = answer(
+        sampled(LOADED), C.ParameterLimit("payload.mass", to=1.2, at_least=1.15, bound=0.05)
+    )
+    assert (
+        heavy.holds is False
+        and heavy.data["good"] < 1.15
+        and heavy.data["paths"] == ["payload.mass"]
+    )
+    slow = answer(
+        sampled(REAL), C.ParameterLimit("valve.frequency", to=0.3, at_least=0.3, bound=1.0)
+    )
     assert slow.holds is False and 0.3 < slow.data["bad"] <= slow.data["good"] <= 1.0
 
 
-@pytest.mark.parametrize("edge, values, good, bad", [
-    (3.3, (1, 2, 3, 4, 5), (3.0, 3.3), (3.3, 4.0)), (9, (1, 2, 3), (3, 3), (None, None)), (0.5, (1, 2), (0, 0), (1, 1))])
+@pytest.mark.parametrize(
+    "edge, values, good, bad",
+    [
+        (3.3, (1, 2, 3, 4, 5), (3.0, 3.3), (3.3, 4.0)),
+        (9, (1, 2, 3), (3, 3), (None, None)),
+        (0.5, (1, 2), (0, 0), (1, 1)),
+    ],
+)
 def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad):
-    monkeypatch.setattr("workbench.verification.limits.run_many", lambda jobs, judge, tick=None: [judge(j) for j in jobs])
+    monkeypatch.setattr(
+        "workbench.verification.limits.run_many",
+        lambda jobs, judge, tick=None: [judge(j) for j in jobs],
+    )
     reach = scan(lambda v: v, values, lambda v: (v <= edge, v, 0.0, "" if v <= edge else "beyond"))
     assert isinstance(reach, Reach) and good[0] <= reach.good <= good[1]
     assert reach.bad is None if bad[0] is None else bad[0] <= reach.bad <= bad[1]
@@ -202,7 +273,10 @@ def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad)
 
 def test_an_island_of_failure_is_not_stepped_over(monkeypatch):
     """Good up to 2, bad at 3, good again beyond: what is beyond does not count."""
-    monkeypatch.setattr("workbench.verification.limits.run_many", lambda jobs, judge, tick=None: [judge(j) for j in jobs])
+    monkeypatch.setattr(
+        "workbench.verification.limits.run_many",
+        lambda jobs, judge, tick=None: [judge(j) for j in jobs],
+    )
     for values in ((1, 2, 3, 4, 5), (1, 3, 4, 5), (1, 2, 2.5, 3, 4)):
         reach = scan(lambda v: v, values, lambda v: (not 2.4 <= v <= 3.3, v, 0.0, "island"))
         assert reach.good < 2.4 <= reach.bad <= 3.0

@@ -5,7 +5,19 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from ledger_cases import CRANE, FULL, LOADED, LUGRE, PATH, RUBBED, STRIBECK, heavier, own_gains, random_loop, sampled
+from ledger_cases import (
+    CRANE,
+    FULL,
+    LOADED,
+    LUGRE,
+    PATH,
+    RUBBED,
+    STRIBECK,
+    heavier,
+    own_gains,
+    random_loop,
+    sampled,
+)
 from scipy.linalg import eigh
 
 from controllers.vdc import VDC
@@ -14,7 +26,13 @@ from workbench import Scenario
 from workbench.verification.hypotheses import path_rate
 from workbench.verification.ledger import Balance
 from workbench.verification.ledger_claims import predicted
-from workbench.verification.rates import body_rates, certified_rate, definite_exactly, largest_rate, reduced_rate
+from workbench.verification.rates import (
+    body_rates,
+    certified_rate,
+    definite_exactly,
+    largest_rate,
+    reduced_rate,
+)
 from workbench.verification.run import Run, run
 
 SLACK = 2e-9  # the share by which a rate is taken smaller before it is confirmed exactly
@@ -30,7 +48,9 @@ def heavy_object_unknown():
 def inertia(plant, q):
     """H(q), from unit accelerations: no code of the rates."""
     shape = plant.geometry(list(q))
-    return np.array(plant.inertia(shape, plant.cylinder_motion(list(q), [0.0] * plant.n, shape)[2]), float)
+    return np.array(
+        plant.inertia(shape, plant.cylinder_motion(list(q), [0.0] * plant.n, shape)[2]), float
+    )
 
 
 @pytest.mark.parametrize("κ", [7.5, 10.0, 23.0])
@@ -56,7 +76,9 @@ def test_wrong_masses_in_the_model_count_with_the_true_ones():
     plant = heavier(CRANE, 1.1)
     low, high = VDC(model=CRANE), VDC(model=heavier(plant, 1.1))
     assert body_rates(low, plant)["lift.B1"][0] < 20 * (1 - 1e-3)
-    assert body_rates(low, CRANE)["lift.B1"][0] == pytest.approx(20, rel=1e-8)  # what the model alone would claim
+    assert body_rates(low, CRANE)["lift.B1"][0] == pytest.approx(
+        20, rel=1e-8
+    )  # what the model alone would claim
     assert body_rates(high, plant)["lift.B1"][0] >= 20 * (1 - SLACK)
 
 
@@ -67,7 +89,10 @@ def test_a_payload_without_gain_has_no_rate_of_its_own_but_one_on_the_machine():
     rng, (low, high) = np.random.default_rng(3), np.array(plant.joint_range()).T
     for q in rng.uniform(low, high, (20, 3)):
         expected = 20 * eigh(inertia(law.model, q), inertia(plant, q), eigvals_only=True)[0]
-        assert reduced_rate(law, plant, q) == pytest.approx(expected, rel=1e-7) and 0.2 < expected < 0.24
+        assert (
+            reduced_rate(law, plant, q) == pytest.approx(expected, rel=1e-7)
+            and 0.2 < expected < 0.24
+        )
 
 
 def test_the_reduced_rate_is_never_smaller():
@@ -84,7 +109,9 @@ def test_the_reduced_rate_is_never_smaller():
 # ---- exact arithmetic -----------------------------------------------------------------------------------------------
 def test_barely_indefinite_is_refused_where_floats_see_nothing():
     a = 1.0 + 2.0**-52
-    S = np.array([[1.0, a], [a, 1.0 + 2.0**-51]])  # det = −2⁻¹⁰⁴: a number no double near 1 can show
+    S = np.array(
+        [[1.0, a], [a, 1.0 + 2.0**-51]]
+    )  # det = −2⁻¹⁰⁴: a number no double near 1 can show
     assert Fraction(1.0) * Fraction(S[1, 1]) - Fraction(a) ** 2 < 0
     assert S[0, 0] * S[1, 1] - a * a == 0.0 and np.linalg.eigvalsh(S)[0] > -1e-15
     assert not definite_exactly(S) and not definite_exactly(S[::-1, ::-1])
@@ -106,7 +133,11 @@ def test_the_certified_rate_is_a_lower_bound_by_exact_arithmetic():
         K, M = A @ A.T + rng.normal(size=(6, 6)) * 0.1, B @ B.T + 0.01 * np.eye(6)
         c, exact = certified_rate(K, M)
         if c > 0:
-            assert exact and definite_exactly(K + K.T - c * M) and not definite_exactly(K + K.T - c * (1 + 1e-6) * M)
+            assert (
+                exact
+                and definite_exactly(K + K.T - c * M)
+                and not definite_exactly(K + K.T - c * (1 + 1e-6) * M)
+            )
 
 
 def test_no_damping_no_rate_no_mass_no_limit():
@@ -121,10 +152,16 @@ def test_no_damping_no_rate_no_mass_no_limit():
 @pytest.fixture(scope="module")
 def runs():
     """Runs whose v is driven by hold, bristles, an unknown payload."""
-    loops = {"hold": (sampled(CRANE), {}), "offset": (sampled(CRANE), {"q_1": 0.05}), "bristles": (sampled(RUBBED), {}),
-             "payload": (sampled(LOADED, VDC(model=CRANE)), {"dq_2": 0.2})}
-    return {name: run(loop, Scenario(reference=PATH, duration=1.0, offset=offset), compiled=False)
-            for name, (loop, offset) in loops.items()}
+    loops = {
+        "hold": (sampled(CRANE), {}),
+        "offset": (sampled(CRANE), {"q_1": 0.05}),
+        "bristles": (sampled(RUBBED), {}),
+        "payload": (sampled(LOADED, VDC(model=CRANE)), {"dq_2": 0.2}),
+    }
+    return {
+        name: run(loop, Scenario(reference=PATH, duration=1.0, offset=offset), compiled=False)
+        for name, (loop, offset) in loops.items()
+    }
 
 
 @pytest.mark.parametrize("name", ["hold", "offset", "bristles", "payload"])
@@ -139,7 +176,12 @@ def test_v_stays_below_what_the_ledger_predicts(runs, name):
 def test_with_no_decay_the_prediction_is_exact_but_for_the_damping(runs):
     """c = 0 and d = v̇: ∫d is v itself, to the trapezoid's error."""
     b = runs["offset"].balance
-    exact = replace(b, perturbations={("all", "all", "v̇"): b.total_rate}, flows={}, dissipation=0 * b.dissipation)
+    exact = replace(
+        b,
+        perturbations={("all", "all", "v̇"): b.total_rate},
+        flows={},
+        dissipation=0 * b.dissipation,
+    )
     assert predicted(exact, 0.0) == pytest.approx(b.total, abs=3e-3 * b.total.max())
 
 
@@ -155,15 +197,28 @@ def test_bristles_carry_no_rate():
     """Bristles at rest, bent and not damped: v stays, and so must v̂; counted as if it decayed, v̂ would fall below v."""
     t, stays = np.linspace(0, 1, 101), np.full(101, 0.3)
     none = np.zeros((101, 1))
-    b = Balance(t, (("s", "actuator"),), stays[:, None], none, none, none, {}, {("s", "actuator", "hold"): 0 * t},
-                {"undamped 1": stays})
+    b = Balance(
+        t,
+        (("s", "actuator"),),
+        stays[:, None],
+        none,
+        none,
+        none,
+        {},
+        {("s", "actuator", "hold"): 0 * t},
+        {"undamped 1": stays},
+    )
     assert predicted(b, 20.0) == pytest.approx(stays, rel=1e-12)
-    assert predicted(replace(b, quantities={}), 20.0)[-1] == pytest.approx(0.3 * np.exp(-20), rel=1e-9)
+    assert predicted(replace(b, quantities={}), 20.0)[-1] == pytest.approx(
+        0.3 * np.exp(-20), rel=1e-9
+    )
 
 
 def test_a_base_that_moves_is_outside_the_reduced_rate(runs):
     still = runs["payload"]
-    moving = Run(still.loop, Scenario(reference=PATH, duration=1.0, disturbances={"V_bx": 0.1}), still.log)
+    moving = Run(
+        still.loop, Scenario(reference=PATH, duration=1.0, disturbances={"V_bx": 0.1}), still.log
+    )
     assert path_rate(moving) == (0.0, 0.0)
 
 
@@ -172,5 +227,9 @@ def test_friction_laws_are_told_apart_by_slope():
     assert STRIBECK.slope(0.3)[0] < 0 < STRIBECK.b < STRIBECK.slope(0.3)[1]
     v = np.linspace(1e-6, 0.3, 20001)
     seen = np.diff(STRIBECK.force(v)) / np.diff(v)
-    assert STRIBECK.slope(0.3)[0] <= seen.min() and STRIBECK.slope(0.3)[0] == pytest.approx(seen.min(), rel=1e-2)
-    assert LUGRE.power_limit() == pytest.approx(4 * (LUGRE.σ_1 + LUGRE.b) * LUGRE.F_c / LUGRE.σ_1**2)
+    assert STRIBECK.slope(0.3)[0] <= seen.min() and STRIBECK.slope(0.3)[0] == pytest.approx(
+        seen.min(), rel=1e-2
+    )
+    assert LUGRE.power_limit() == pytest.approx(
+        4 * (LUGRE.σ_1 + LUGRE.b) * LUGRE.F_c / LUGRE.σ_1**2
+    )

@@ -39,7 +39,10 @@ def test_case_files_load_as_printed(text):
 def test_one_line_commands():
     run, test = (line.strip() for line in blocks("sh"))
     for line in (run, test):
-        assert line.startswith("python3 -m venv .venv && .venv/bin/pip install -q ") and "\n" not in line
+        assert (
+            line.startswith("python3 -m venv .venv && .venv/bin/pip install -q ")
+            and "\n" not in line
+        )
     assert test in CI.splitlines(), "continuous integration must run the README's own command"
     file, *options = shlex.split(run.split("verify-stability ")[1])
     assert (ROOT / file).is_file() and options == ["--report", "report.pdf"]
@@ -70,8 +73,12 @@ def test_sections_and_names_exist():
     assert sections == set(SECTIONS)
     words = set(re.findall(r"`([\w-]+)`", README))
     assert {"VDC", "PID"} <= words & set(laws())
-    assert {w for w in words if w.endswith(("-stability", "-limit"))} - {"verify-stability"} <= set(claim_names(Claim))
-    named = set(re.findall(r"(?:workbench init|machine:) ([\w-]+)", README)) | set(re.findall(r'machine\("(.*?)"\)', README))
+    assert {w for w in words if w.endswith(("-stability", "-limit"))} - {"verify-stability"} <= set(
+        claim_names(Claim)
+    )
+    named = set(re.findall(r"(?:workbench init|machine:) ([\w-]+)", README)) | set(
+        re.findall(r'machine\("(.*?)"\)', README)
+    )
     assert named and named <= set(machines())
 
 

@@ -14,12 +14,23 @@ from workbench.reference import Hold, Sine, Waypoints
 from workbench.spline import Spline
 from workbench.system import Signal
 
-PATH = Waypoints("cartesian", ((1.7, -0.4), (2.5, 1.0), (3.0, 1.5), (2.9, 1.5), (1.7, -0.4)),
-                 leg=(1.3, 0.7, 2.1, 0.9), dwell=0.35, repeat=2)
+PATH = Waypoints(
+    "cartesian",
+    ((1.7, -0.4), (2.5, 1.0), (3.0, 1.5), (2.9, 1.5), (1.7, -0.4)),
+    leg=(1.3, 0.7, 2.1, 0.9),
+    dwell=0.35,
+    repeat=2,
+)
 SINE = Sine("joint", (0.3, -1.1, 2.0), (0.2, 0.05, 0.7), 0.83, (0.4, -1.2, 2.3), 1.7)
 RNG = np.random.default_rng(8)
 SPLINE = Spline("piston", np.cumsum(RNG.uniform(0.2, 0.5, 12)), RNG.normal(size=(12, 2)))
-ALL = [PATH, SINE, SPLINE, Hold("output", (3.1, 0.2)), Waypoints("joint", ((0.0,), (1.5,), (1.5,), (-0.5,)), 1.1)]
+ALL = [
+    PATH,
+    SINE,
+    SPLINE,
+    Hold("output", (3.1, 0.2)),
+    Waypoints("joint", ((0.0,), (1.5,), (1.5,), (-0.5,)), 1.1),
+]
 
 
 def exact_leg(a, b, t0, T, t, order):
@@ -28,7 +39,11 @@ def exact_leg(a, b, t0, T, t, order):
     τ = (t - t0) / T
     result = [a + (b - a) * (10 * τ**3 - 15 * τ**4 + 6 * τ**5)]
     for k in range(1, order + 1):
-        terms = [c * factorial(p) // factorial(p - k) * τ ** (p - k) for p, c in ((3, 10), (4, -15), (5, 6)) if p >= k]
+        terms = [
+            c * factorial(p) // factorial(p - k) * τ ** (p - k)
+            for p, c in ((3, 10), (4, -15), (5, 6))
+            if p >= k
+        ]
         result.append((b - a) * sum(terms) / T**k)
     return [float(r) for r in result]
 
@@ -70,11 +85,18 @@ def test_sine_is_the_product_rule():
         s = exact_leg(0, 1, 0, T, t, 4)
         for i, (c, A, φ) in enumerate(zip(SINE.centre, SINE.amplitude, SINE.phase)):
             wave = [A * ω**k * np.sin(ω * t + φ + k * pi / 2) for k in range(5)]
-            want = [sum(comb(k, j) * s[j] * wave[k - j] for j in range(k + 1)) + c * (k == 0) for k in range(5)]
+            want = [
+                sum(comb(k, j) * s[j] * wave[k - j] for j in range(k + 1)) + c * (k == 0)
+                for k in range(5)
+            ]
             np.testing.assert_allclose(SINE.sample([t], 4)[:, 0, i], want, rtol=1e-10, atol=1e-10)
     t = np.array([1.7, 2.2, 91.3])
     for k in range(5):
-        want = np.array(SINE.amplitude) * ω**k * np.sin(ω * t[:, None] + np.array(SINE.phase) + k * pi / 2)
+        want = (
+            np.array(SINE.amplitude)
+            * ω**k
+            * np.sin(ω * t[:, None] + np.array(SINE.phase) + k * pi / 2)
+        )
         want = want + np.array(SINE.centre) * (k == 0)
         np.testing.assert_allclose(SINE.sample(t, 4)[k], want, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(SINE.sample([-0.5], 2)[:, 0], [SINE.centre, (0, 0, 0), (0, 0, 0)])
@@ -96,19 +118,25 @@ def test_c2_everywhere_and_jerk_jumps_exactly_where_promised(reference):
     for t in np.unique([*times, *knots, *np.linspace(-0.5, end + 1, 83), 0.0, end]):
         for k in range(3):
             before, after = one_sided(reference, t, k)
-            steepest = np.abs(reference.sample(np.linspace(t - 1e-6, t + 1e-6, 5), k + 1)[k + 1]).max()
+            steepest = np.abs(
+                reference.sample(np.linspace(t - 1e-6, t + 1e-6, 5), k + 1)[k + 1]
+            ).max()
             np.testing.assert_allclose(after, before, atol=1e-7 * (steepest + 1))
         before, after = one_sided(reference, t, 3)
         promised = jumps[np.isclose(times, t, rtol=0, atol=1e-9)].sum(axis=0)
         steepest = np.abs(reference.sample(np.linspace(t - 1e-6, t + 1e-6, 5), 4)[4]).max()
-        np.testing.assert_allclose(after - before, promised, atol=1e-7 * (steepest + np.abs(jumps).max(initial=1)))
+        np.testing.assert_allclose(
+            after - before, promised, atol=1e-7 * (steepest + np.abs(jumps).max(initial=1))
+        )
 
 
 @pytest.mark.parametrize("reference", ALL, ids=lambda r: type(r).__name__)
 def test_each_derivative_integrates_to_the_one_below(reference):
     """Gauss quadrature of order k+1 between smooth points gives the change of order k."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
-    marks = np.unique([*reference.jerk_jumps()[0], *getattr(reference, "times", ()), -0.3, 0.45, 2.05, 3.9])
+    marks = np.unique(
+        [*reference.jerk_jumps()[0], *getattr(reference, "times", ()), -0.3, 0.45, 2.05, 3.9]
+    )
     for a, b in zip(marks[:-1], marks[1:]):
         pieces = np.linspace(a, b, 9)
         for lo, hi in zip(pieces[:-1], pieces[1:]):
@@ -151,17 +179,27 @@ def test_spline_meets_its_samples_and_finds_the_curve_between_them():
 def test_spline_from_the_csv_of_a_log(tmp_path):
     t = np.linspace(0, 2, 30)
     q = PATH.sample(t, 0)[0]
-    Log(t, q, (Signal("q_1", "rad"), Signal("q_2", "rad")), {}, Status(True, "", 2.0)).to_csv(tmp_path / "q.csv")
+    Log(t, q, (Signal("q_1", "rad"), Signal("q_2", "rad")), {}, Status(True, "", 2.0)).to_csv(
+        tmp_path / "q.csv"
+    )
     assert Spline.from_csv(tmp_path / "q.csv", "joint") == Spline("joint", t, q)
     (tmp_path / "bare.csv").write_text("0, 1\n1, 2\n\n2, 5\n")
     assert Spline.from_csv(tmp_path / "bare.csv", "joint").values == ((1.0,), (2.0,), (5.0,))
 
 
-@pytest.mark.parametrize("text, words, line", [
-    ("0,1\n1,x\n", "number was expected", 2), ("t,q\n0,1\n1\n", "1 columns", 3), ("t [s],q [deg]\n0,1\n1,2\n", "deg", 1),
-    ("", "samples", None), ("t,q\n0,1\n", "samples", None), ("0\n1\n", "samples", None),
-    ("0,1\n0,2\n", "rise", None), ("0,1\n1,nan\n", "finite", 2),
-])
+@pytest.mark.parametrize(
+    "text, words, line",
+    [
+        ("0,1\n1,x\n", "number was expected", 2),
+        ("t,q\n0,1\n1\n", "1 columns", 3),
+        ("t [s],q [deg]\n0,1\n1,2\n", "deg", 1),
+        ("", "samples", None),
+        ("t,q\n0,1\n", "samples", None),
+        ("0\n1\n", "samples", None),
+        ("0,1\n0,2\n", "rise", None),
+        ("0,1\n1,nan\n", "finite", 2),
+    ],
+)
 def test_csv_that_cannot_be_used(tmp_path, text, words, line):
     path = tmp_path / "q.csv"
     path.write_text(text)
@@ -208,35 +246,38 @@ def test_references_are_frozen_equal_by_value_and_carry_units():
 TWO = ((0.0, 1.0), (2.0, 3.0))
 
 
-@pytest.mark.parametrize("build", [
-    lambda: Waypoints("joint", TWO, 0.0),
-    lambda: Waypoints("joint", TWO, -1.0),
-    lambda: Waypoints("joint", TWO, float("nan")),
-    lambda: Waypoints("joint", TWO, "fast"),
-    lambda: Waypoints("joint", TWO, (1.0, 2.0)),
-    lambda: Waypoints("joint", TWO, 1.0, dwell=-0.1),
-    lambda: Waypoints("joint", TWO, 1.0, repeat=2),
-    lambda: Waypoints("joint", TWO, 1.0, repeat=0),
-    lambda: Waypoints("joint", TWO, 1.0, repeat=1.5),
-    lambda: Waypoints("joint", TWO[:1], 1.0),
-    lambda: Waypoints("joint", "start", 1.0),
-    lambda: Waypoints("joint", ((0.0, 1.0), (2.0,)), 1.0),
-    lambda: Waypoints("joint", ((0.0, 1.0), (2.0, inf)), 1.0),
-    lambda: Waypoints("joint", ((0.0, 1.0), "end"), 1.0),
-    lambda: Waypoints("tool", TWO, 1.0),
-    lambda: Hold("joint", ()),
-    lambda: Hold("joint", (float("nan"),)),
-    lambda: Sine("joint", (0.0,), (1.0, 2.0), 1.0),
-    lambda: Sine("joint", (0.0, 0.0), (1.0, 2.0), 1.0, (0.1,)),
-    lambda: Sine("joint", (0.0,), "start", 1.0),
-    lambda: Sine("joint", (0.0,), (1.0,), 0.0),
-    lambda: Sine("joint", (0.0,), (1.0,), 1.0, ramp=0.0),
-    lambda: Spline("joint", (0.0, 0.0), ((1.0,), (2.0,))),
-    lambda: Spline("joint", (0.0, 1.0), ((1.0,), (inf,))),
-    lambda: Spline("joint", (0.0,), ((1.0,),)),
-    lambda: PATH.sample([0.0], -1),
-    lambda: PATH.sample([0.0], 1.5),
-])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Waypoints("joint", TWO, 0.0),
+        lambda: Waypoints("joint", TWO, -1.0),
+        lambda: Waypoints("joint", TWO, float("nan")),
+        lambda: Waypoints("joint", TWO, "fast"),
+        lambda: Waypoints("joint", TWO, (1.0, 2.0)),
+        lambda: Waypoints("joint", TWO, 1.0, dwell=-0.1),
+        lambda: Waypoints("joint", TWO, 1.0, repeat=2),
+        lambda: Waypoints("joint", TWO, 1.0, repeat=0),
+        lambda: Waypoints("joint", TWO, 1.0, repeat=1.5),
+        lambda: Waypoints("joint", TWO[:1], 1.0),
+        lambda: Waypoints("joint", "start", 1.0),
+        lambda: Waypoints("joint", ((0.0, 1.0), (2.0,)), 1.0),
+        lambda: Waypoints("joint", ((0.0, 1.0), (2.0, inf)), 1.0),
+        lambda: Waypoints("joint", ((0.0, 1.0), "end"), 1.0),
+        lambda: Waypoints("tool", TWO, 1.0),
+        lambda: Hold("joint", ()),
+        lambda: Hold("joint", (float("nan"),)),
+        lambda: Sine("joint", (0.0,), (1.0, 2.0), 1.0),
+        lambda: Sine("joint", (0.0, 0.0), (1.0, 2.0), 1.0, (0.1,)),
+        lambda: Sine("joint", (0.0,), "start", 1.0),
+        lambda: Sine("joint", (0.0,), (1.0,), 0.0),
+        lambda: Sine("joint", (0.0,), (1.0,), 1.0, ramp=0.0),
+        lambda: Spline("joint", (0.0, 0.0), ((1.0,), (2.0,))),
+        lambda: Spline("joint", (0.0, 1.0), ((1.0,), (inf,))),
+        lambda: Spline("joint", (0.0,), ((1.0,),)),
+        lambda: PATH.sample([0.0], -1),
+        lambda: PATH.sample([0.0], 1.5),
+    ],
+)
 def test_what_makes_no_reference_is_refused(build):
     with pytest.raises(ValueError):
         build()

@@ -85,7 +85,9 @@ def test_response_is_the_plants_own_at_that_frequency(G, delay):
 def test_critical_gain_is_near_the_true_one(G):
     K, _, ω, _ = control.margin(G)
     found = relay(plant(G), 0.8, T_s=1e-3)
-    assert found.K_u == pytest.approx(K, rel=0.06) and found.T_u == pytest.approx(2 * np.pi / ω, rel=0.03)
+    assert found.K_u == pytest.approx(K, rel=0.06) and found.T_u == pytest.approx(
+        2 * np.pi / ω, rel=0.03
+    )
     # Without hysteresis 1/|G| at the frequency of the run is the same number, up to the relay's own rounding.
     assert found.K_u == pytest.approx(1 / abs(found.response), rel=2e-3)
 
@@ -121,25 +123,37 @@ def test_around_another_point():
 
 
 def test_at_another_pose_of_the_crane():
-    loop = loads("plant: {machine: hiab-xs031, lock: {extension: 0.5 m}}\ncontroller: {law: PID}\n").loop
+    loop = loads(
+        "plant: {machine: hiab-xs031, lock: {extension: 0.5 m}}\ncontroller: {law: PID}\n"
+    ).loop
     up, down = (relay(loop, 0.8, command="u_1", at={"q_1": q}) for q in ("-1.0 rad", "-1.6 rad"))
     assert up.settled and down.settled and abs(up.K_u / down.K_u - 1) > 0.02
     y = [relay_log.log.array("x_1")[0] for relay_log in (up, down)]
-    assert y == [float(loop.plant.task("piston", [q, loop.plant.initial()[1]])[0]) for q in (-1.0, -1.6)]
+    assert y == [
+        float(loop.plant.task("piston", [q, loop.plant.initial()[1]])[0]) for q in (-1.0, -1.6)
+    ]
 
 
 # ---- no limit cycle -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("G, how, words", [
-    (2.0 / (0.3 * s + 1), {}, "it is the sampling that oscillates"),
-    (1 / s**2, {}, "the swing grows"),
-    (THREE, {"hysteresis": 50.0}, "never switched"),
-    (THREE, {"bias": 5.0}, "switched|does not come back"),
-])
+@pytest.mark.parametrize(
+    "G, how, words",
+    [
+        (2.0 / (0.3 * s + 1), {}, "it is the sampling that oscillates"),
+        (1 / s**2, {}, "the swing grows"),
+        (THREE, {"hysteresis": 50.0}, "never switched"),
+        (THREE, {"bias": 5.0}, "switched|does not come back"),
+    ],
+)
 def test_says_why_none_settled(G, how, words):
     import re
 
     found = relay(plant(G), 0.8, **how, T_s=0.01, longest=60.0)
-    assert not found.settled and re.search(words, found.why) and found.K_u is None and found.response is None
+    assert (
+        not found.settled
+        and re.search(words, found.why)
+        and found.K_u is None
+        and found.response is None
+    )
 
 
 def test_a_divergence_is_no_limit_cycle():
@@ -156,14 +170,17 @@ def test_a_decaying_or_uneven_swing_has_not_settled():
         assert not limit_cycle(t, side, wave * envelope, side).settled
 
 
-@pytest.mark.parametrize("how, words", [
-    ({"amplitude": -1.0}, "amplitude: .*greater than zero"),
-    ({"hysteresis": -1.0, "amplitude": 1.0}, "hysteresis: .*zero or greater"),
-    ({}, "how large"),
-    ({"amplitude": 1.0, "command": "u7"}, "there is no signal 'u7'"),
-    ({"amplitude": 1.0, "output": "y7"}, "there is no signal 'y7'"),
-    ({"amplitude": 1.0, "at": {"x9": 1.0}}, "there is no signal 'x9'"),
-])
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        ({"amplitude": -1.0}, "amplitude: .*greater than zero"),
+        ({"hysteresis": -1.0, "amplitude": 1.0}, "hysteresis: .*zero or greater"),
+        ({}, "how large"),
+        ({"amplitude": 1.0, "command": "u7"}, "there is no signal 'u7'"),
+        ({"amplitude": 1.0, "output": "y7"}, "there is no signal 'y7'"),
+        ({"amplitude": 1.0, "at": {"x9": 1.0}}, "there is no signal 'x9'"),
+    ],
+)
 def test_refused(how, words):
     with pytest.raises(InputError, match=words):
         relay(plant(THREE), **how)
@@ -183,32 +200,52 @@ def test_loops_that_cannot_take_a_relay():
 def test_compiled_and_interpreted_runs_agree():
     found = relay(plant(THREE), 0.8, 0.02, T_s=0.01, longest=20.0)
     p = plant(THREE)
-    loop = ClosedLoop(p, Sampled(Relay(PID(p, (0.0,), (0.0,), feed="none", damping="none"), p.outputs[0], p.inputs[0], 0.8, 0.02),
-                                 0.01))
+    loop = ClosedLoop(
+        p,
+        Sampled(
+            Relay(
+                PID(p, (0.0,), (0.0,), feed="none", damping="none"),
+                p.outputs[0],
+                p.inputs[0],
+                0.8,
+                0.02,
+            ),
+            0.01,
+        ),
+    )
     log = simulate(loop, Scenario(float(found.log.time[-1]), max_step=1e-3), compiled=False)
     np.testing.assert_allclose(log.array("e_relay"), found.log.array("e_relay"), atol=1e-6)
 
 
 # ---- rules ------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("rule, structure, expected", [  # K_u = 2.4, T_u = 3.5 s, by hand
-    ("ziegler-nichols", "P", (1.2, 0.0, 0.0)),
-    ("ziegler-nichols", "PI", (1.08, 1.08 * 1.2 / 3.5, 0.0)),
-    ("ziegler-nichols", "PID", (1.44, 1.44 * 2 / 3.5, 1.44 * 3.5 / 8)),
-    ("tyreus-luyben", "PI", (0.75, 0.75 / 7.7, 0.0)),
-    ("tyreus-luyben", "PID", (2.4 / 2.2, 2.4 / 2.2 / 7.7, 2.4 / 2.2 * 3.5 / 6.3)),
-    ("astrom-hagglund", "PI", (0.528, 0.16 * 2.4 / 3.5, 0.0)),
-    ("astrom-hagglund", "PID", (0.72, 0.72 / 2.1, 0.72 * 0.525)),
-])
+@pytest.mark.parametrize(
+    "rule, structure, expected",
+    [  # K_u = 2.4, T_u = 3.5 s, by hand
+        ("ziegler-nichols", "P", (1.2, 0.0, 0.0)),
+        ("ziegler-nichols", "PI", (1.08, 1.08 * 1.2 / 3.5, 0.0)),
+        ("ziegler-nichols", "PID", (1.44, 1.44 * 2 / 3.5, 1.44 * 3.5 / 8)),
+        ("tyreus-luyben", "PI", (0.75, 0.75 / 7.7, 0.0)),
+        ("tyreus-luyben", "PID", (2.4 / 2.2, 2.4 / 2.2 / 7.7, 2.4 / 2.2 * 3.5 / 6.3)),
+        ("astrom-hagglund", "PI", (0.528, 0.16 * 2.4 / 3.5, 0.0)),
+        ("astrom-hagglund", "PID", (0.72, 0.72 / 2.1, 0.72 * 0.525)),
+    ],
+)
 def test_rules(rule, structure, expected):
     found = gains(2.4, 3.5, rule, structure, N=7.0)
     assert found[:3] == pytest.approx(expected)
     assert found.τ == pytest.approx(found.K_d / found.K_p / 7.0)
 
 
-@pytest.mark.parametrize("given, words", [
-    ((2.0, 1.0, "zn"), "no rule 'zn'"), ((2.0, 1.0, "tyreus-luyben", "P"), "no rule"), ((0.0, 1.0), "K_u: 0.0"),
-    ((2.0, float("inf")), "T_u: inf"), ((2.0, 1.0, "tyreus-luyben", "PI", 0.0), "N: 0.0"),
-])
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ((2.0, 1.0, "zn"), "no rule 'zn'"),
+        ((2.0, 1.0, "tyreus-luyben", "P"), "no rule"),
+        ((0.0, 1.0), "K_u: 0.0"),
+        ((2.0, float("inf")), "T_u: inf"),
+        ((2.0, 1.0, "tyreus-luyben", "PI", 0.0), "N: 0.0"),
+    ],
+)
 def test_rules_refused(given, words):
     with pytest.raises(InputError, match=words):
         gains(*given)
@@ -219,8 +256,12 @@ def test_gains_of_a_loop_by_rule():
     found = ByRelay(rule="ziegler-nichols", structure="PID", amplitude="0.1 mm").tune(loop)
     seen = found.experiments[0]
     wanted = gains(seen.K_u, seen.T_u, "ziegler-nichols", "PID")
-    assert found.law.K_p[0] == pytest.approx(wanted.K_p, rel=1e-3) and found.law.K_d[0] == pytest.approx(wanted.K_d, rel=1e-3)
-    assert found.asked is None and not found.met and found.disk < 0.5  # a rule promises nothing, and this one gives little
+    assert found.law.K_p[0] == pytest.approx(wanted.K_p, rel=1e-3) and found.law.K_d[
+        0
+    ] == pytest.approx(wanted.K_d, rel=1e-3)
+    assert (
+        found.asked is None and not found.met and found.disk < 0.5
+    )  # a rule promises nothing, and this one gives little
     with pytest.raises(InputError, match="amplitude: a length was expected"):
         ByRelay(amplitude="1 V").tune(loop)
     with pytest.raises(InputError, match="relay on X: no limit cycle"):

@@ -12,21 +12,44 @@ from plants.chain import Prismatic, Revolute, Structure
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import Body, Frame
 from plants.manipulator import Manipulator
-from reports import Content, document, figures_linear, plan, rendered, signals, style, tables, write_report
+from reports import (
+    Content,
+    document,
+    figures_linear,
+    plan,
+    rendered,
+    signals,
+    style,
+    tables,
+    write_report,
+)
 from workbench.errors import InputError
 from workbench.log import Log, Status
 from workbench.system import Signal
 from workbench.verdict import Assumption, Verdict
 
 pypdf = pytest.importorskip("pypdf")
-HOSTILE = '#panic("x") $x^$ @ref \\ "q" *b* `r` <lab> </svg> & [x] // /* #import "a.typ"\x00\x1b\u202e ' + "w" * 200
+HOSTILE = (
+    '#panic("x") $x^$ @ref \\ "q" *b* `r` <lab> </svg> & [x] // /* #import "a.typ"\x00\x1b\u202e '
+    + "w" * 200
+)
 
 
 def a_machine(first="lift"):
     body = Body(40.0, (0.6, 0.1, 0.0), (1.0, 5.0, 5.5, 0.1, 0.0, 0.0))
-    revolute = Revolute(first, 1.01, 0.37, 0.83, 0.745, Cylinder(bore=0.08, rod=0.045, stroke=0.5), arm=body,
-                        end=Frame((0.9, 0.05, 0.0)))
-    slide = Prismatic("boom", Cylinder(bore=0.05, rod=0.03, stroke=1.1), object=body, start=Frame((0.1, 0.0, 0.0)))
+    revolute = Revolute(
+        first,
+        1.01,
+        0.37,
+        0.83,
+        0.745,
+        Cylinder(bore=0.08, rod=0.045, stroke=0.5),
+        arm=body,
+        end=Frame((0.9, 0.05, 0.0)),
+    )
+    slide = Prismatic(
+        "boom", Cylinder(bore=0.05, rod=0.03, stroke=1.1), object=body, start=Frame((0.1, 0.0, 0.0))
+    )
     return Manipulator("test crane", (Structure("lift", revolute, slide),), pose=(-1.3, 0.4))
 
 
@@ -43,55 +66,126 @@ def a_log(n=4001, status=None):
     t = np.linspace(0, 8, n)
     wave, hum = np.sin(1.3 * t), 1e-3 * np.cos(40 * t)
     columns = {
-        "q_1": ("rad", -1.3 + 0.2 * wave), "x_t1": ("m", 0.4 + 0.1 * wave),
-        "p_a1": ("Pa", 9e6 + 2e6 * wave), "p_b1": ("Pa", 4e6 - 1e6 * wave), "p_at1": ("Pa", 6e6 + 1e6 * hum),
-        "p_bt1": ("Pa", 7e6 - 1e6 * hum), "f_p1": ("N", 3e4 * wave), "f_pr1": ("N", 3e4 * wave + 50),
-        "f_pt1": ("N", 2e3 * wave), "f_prt1": ("N", 2e3 * wave + 9),
-        "tcp_x": ("m", 2 + 0.3 * wave), "tcp_y": ("m", 1 + 0.2 * wave),
-        "tcp_x_d": ("m", 2 + 0.3 * wave + hum), "tcp_y_d": ("m", 1 + 0.2 * wave), "e_tcp_x": ("m", hum),
-        "e_tcp_y": ("m", 0 * t), "u_1": ("V", 3 * wave), "u_t1": ("V", 0.1 * wave), "u_1_held": ("V", 3 * wave)}
-    known = {"scenario": {"duration": 8.0}, "parameter_hash": "0f3c9a", "seed": 17, "versions": {"fluidproof": "0.1"},
-             "grid": {"T": 0.002, "n": n}}
-    return Log(t, np.stack([v for _, v in columns.values()], 1), tuple(Signal(k, u) for k, (u, _) in columns.items()),
-               known, status or Status(True, "completed", 8.0))
+        "q_1": ("rad", -1.3 + 0.2 * wave),
+        "x_t1": ("m", 0.4 + 0.1 * wave),
+        "p_a1": ("Pa", 9e6 + 2e6 * wave),
+        "p_b1": ("Pa", 4e6 - 1e6 * wave),
+        "p_at1": ("Pa", 6e6 + 1e6 * hum),
+        "p_bt1": ("Pa", 7e6 - 1e6 * hum),
+        "f_p1": ("N", 3e4 * wave),
+        "f_pr1": ("N", 3e4 * wave + 50),
+        "f_pt1": ("N", 2e3 * wave),
+        "f_prt1": ("N", 2e3 * wave + 9),
+        "tcp_x": ("m", 2 + 0.3 * wave),
+        "tcp_y": ("m", 1 + 0.2 * wave),
+        "tcp_x_d": ("m", 2 + 0.3 * wave + hum),
+        "tcp_y_d": ("m", 1 + 0.2 * wave),
+        "e_tcp_x": ("m", hum),
+        "e_tcp_y": ("m", 0 * t),
+        "u_1": ("V", 3 * wave),
+        "u_t1": ("V", 0.1 * wave),
+        "u_1_held": ("V", 3 * wave),
+    }
+    known = {
+        "scenario": {"duration": 8.0},
+        "parameter_hash": "0f3c9a",
+        "seed": 17,
+        "versions": {"fluidproof": "0.1"},
+        "grid": {"T": 0.002, "n": n},
+    }
+    return Log(
+        t,
+        np.stack([v for _, v in columns.values()], 1),
+        tuple(Signal(k, u) for k, (u, _) in columns.items()),
+        known,
+        status or Status(True, "completed", 8.0),
+    )
 
 
 def an_analysis(t):
     v = 1e-3 * np.exp(-t) * (1.1 + np.sin(9 * t))
     part = {"v": v / 2, "vdot": -v, "bound": -v + 1e-4}
     T = np.array([0.5e-3, 1e-3, 2e-3, 8e-3])
-    study = {"v_max": 500 * T**2, "error_max": 0.5 * T, "stable": np.array([True, True, True, False]), "limit": 5e-3,
-             "bound": 1e-2}
+    study = {
+        "v_max": 500 * T**2,
+        "error_max": 0.5 * T,
+        "stable": np.array([True, True, True, False]),
+        "limit": 5e-3,
+        "bound": 1e-2,
+    }
     ω = np.logspace(0, 3, 60)
     L = 30 / (1j * ω * (1 + 1j * ω / 80))
     return {
-        "ledger": {"t": t, "v": v, "v_bound": 1.2 * v, "vdot": -v, "vdot_bound": -v + 1e-4,
-                   "per_subsystem": {"lift": part, "boom": part},
-                   "perturbations": {"hold 1": 1e-3 * np.sin(t), "friction 1": -1e-4 * np.cos(t) ** 2},
-                   "power_flows": {"B_c1": 0 * t, "E_2": 300 * np.sin(t)}, "cancellation": 1e-12 * np.cos(t)},
-        "assumptions": {"piston 1 in its stroke": {"t": t, "margin": 0.3 + 0 * t},
-                        "no hold": {"t": t, "margin": -0.2 + 0 * t}},
-        "sample_time": {"T_s": T, **study}, "delay": {"delay": T, **study},
+        "ledger": {
+            "t": t,
+            "v": v,
+            "v_bound": 1.2 * v,
+            "vdot": -v,
+            "vdot_bound": -v + 1e-4,
+            "per_subsystem": {"lift": part, "boom": part},
+            "perturbations": {"hold 1": 1e-3 * np.sin(t), "friction 1": -1e-4 * np.cos(t) ** 2},
+            "power_flows": {"B_c1": 0 * t, "E_2": 300 * np.sin(t)},
+            "cancellation": 1e-12 * np.cos(t),
+        },
+        "assumptions": {
+            "piston 1 in its stroke": {"t": t, "margin": 0.3 + 0 * t},
+            "no hold": {"t": t, "margin": -0.2 + 0 * t},
+        },
+        "sample_time": {"T_s": T, **study},
+        "delay": {"delay": T, **study},
         "eigenvalues": np.array([-3 + 4j, -3 - 4j, -60, 0.1]),
         "margins": [{"actuator": "lift", "gain": 4.1, "phase": 1.06, "delay": 0.021, "disk": 0.62}],
-        "loops": {"lift": (ω, L)}, "statistics": {"largest tip error": (8.1e-5, "m")}}
+        "loops": {"lift": (ω, L)},
+        "statistics": {"largest tip error": (8.1e-5, "m")},
+    }
 
 
-HOLDS = Verdict("tip-error", "tip error ≤ 5 mm", True, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s",
-                (Assumption("pistons inside their strokes", True, 0.08, "m", "t = 3 s"),), "[Petrovic22] (99)")
-VIOLATED = Verdict("energy", "energy balance of the run", False, "numerical", -0.03, "1", 0.01, "friction")
+HOLDS = Verdict(
+    "tip-error",
+    "tip error ≤ 5 mm",
+    True,
+    "sampled",
+    2.4e-3,
+    "m",
+    5e-3,
+    "t = 12.5 s",
+    (Assumption("pistons inside their strokes", True, 0.08, "m", "t = 3 s"),),
+    "[Petrovic22] (99)",
+)
+VIOLATED = Verdict(
+    "energy", "energy balance of the run", False, "numerical", -0.03, "1", 0.01, "friction"
+)
 STABLE = Verdict("practical-stability", "comes back from other starts", True, "sampled")
 UNDECIDED = Verdict("cuts", "virtual power flows cancel", None, worst="no run reached its end")
-ASIDE = Verdict("theorem", "hypotheses of the theorem", False, "numerical", worst="hold 1 ms", counted=False,
-                assumptions=(Assumption("no hold", False), Assumption("bulk modulus known", None)))
+ASIDE = Verdict(
+    "theorem",
+    "hypotheses of the theorem",
+    False,
+    "numerical",
+    worst="hold 1 ms",
+    counted=False,
+    assumptions=(Assumption("no hold", False), Assumption("bulk modulus known", None)),
+)
 
 
 def full(**changes):
     log = a_log()
-    fields = {"title": "Test crane", "question": "Does it hold?", "verdicts": (HOLDS, ASIDE), "log": log,
-              "case_text": "plant: {}\n", "plant": PLANT, "controller": VDC(), "analysis": an_analysis(log.time),
-              "date": "3 May", "command": "verify x.yaml",
-              "provenance": {"p_s": ("V", "Petrovic22", ""), "plant.Q_max": ("A", "", "no pump is published")}}
+    fields = {
+        "title": "Test crane",
+        "question": "Does it hold?",
+        "verdicts": (HOLDS, ASIDE),
+        "log": log,
+        "case_text": "plant: {}\n",
+        "plant": PLANT,
+        "controller": VDC(),
+        "analysis": an_analysis(log.time),
+        "date": "3 May",
+        "command": "verify x.yaml",
+        "provenance": {
+            "p_s": ("V", "Petrovic22", ""),
+            "plant.Q_max": ("A", "", "no pump is published"),
+        },
+    }
     return Content(**fields | changes)
 
 
@@ -104,14 +198,38 @@ def test_full_report_says_everything():
     found = pages(rendered(content))
     first, everything = found[0], " ".join(found)
     assert 8 <= len(found) <= 20
-    for words in ("Test crane", "Does it hold?", "The one counted claim holds", "tip error ≤ 5 mm", "sampled", "2.4 mm",
-                  "t = 12.5 s", "hypotheses of the theorem", "violated", "exit code 0", "3 May"):
+    for words in (
+        "Test crane",
+        "Does it hold?",
+        "The one counted claim holds",
+        "tip error ≤ 5 mm",
+        "sampled",
+        "2.4 mm",
+        "t = 12.5 s",
+        "hypotheses of the theorem",
+        "violated",
+        "exit code 0",
+        "3 May",
+    ):
         assert words in first, words
-    for words in ("The argument", "lift, cylinder 1", "boom, cylinder t1", "largest tip error", "81 µm", "not met",
-                  "not known",
-                  "0f3c9a", "verify x.yaml", "plant: {}", "185 bar", "no pump is published", "12.3 dB", "60.7°",
-                  "21 ms",
-                  "Figure 3"):
+    for words in (
+        "The argument",
+        "lift, cylinder 1",
+        "boom, cylinder t1",
+        "largest tip error",
+        "81 µm",
+        "not met",
+        "not known",
+        "0f3c9a",
+        "verify x.yaml",
+        "plant: {}",
+        "185 bar",
+        "no pump is published",
+        "12.3 dB",
+        "60.7°",
+        "21 ms",
+        "Figure 3",
+    ):
         assert words in everything, words
     assert f"1 / {len(found)}" in first
 
@@ -119,31 +237,70 @@ def test_full_report_says_everything():
 def test_every_analysis_draws_its_figure_and_a_missing_one_drops_it():
     content = full()
     drawn = set(document.figures(content))
-    assert drawn == {"picture", "machine", "path", "tracking", "forces", "pressures", "voltages", "ledger",
-                     "subsystems",
-                     "perturbations", "flows", "assumptions", "sample_time", "delay", "eigenvalues", "bode", "nyquist"}
-    gone = {"ledger": {"ledger", "subsystems", "perturbations", "flows"}, "assumptions": {"assumptions"},
-            "delay": {"delay"},
-            "sample_time": {"sample_time"}, "eigenvalues": {"eigenvalues"}, "loops": {"bode", "nyquist"}}
+    assert drawn == {
+        "picture",
+        "machine",
+        "path",
+        "tracking",
+        "forces",
+        "pressures",
+        "voltages",
+        "ledger",
+        "subsystems",
+        "perturbations",
+        "flows",
+        "assumptions",
+        "sample_time",
+        "delay",
+        "eigenvalues",
+        "bode",
+        "nyquist",
+    }
+    gone = {
+        "ledger": {"ledger", "subsystems", "perturbations", "flows"},
+        "assumptions": {"assumptions"},
+        "delay": {"delay"},
+        "sample_time": {"sample_time"},
+        "eigenvalues": {"eigenvalues"},
+        "loops": {"bode", "nyquist"},
+    }
     for key, figures in gone.items():
         rest = {k: v for k, v in content.analysis.items() if k != key}
         assert set(document.figures(replace(content, analysis=rest, log=None, plant=None))) == (
-            drawn - figures - {"picture", "machine", "path", "tracking", "forces", "pressures", "voltages"})
+            drawn
+            - figures
+            - {"picture", "machine", "path", "tracking", "forces", "pressures", "voltages"}
+        )
 
 
 def test_minimal_content_is_one_page_with_the_verdicts():
     (page,) = pages(rendered(Content("A title", "A question?", (HOLDS, UNDECIDED))))
-    for words in ("A title", "A question?", "Not decided.", "1 of 2 counted claims is undecided", "undecided",
-                  "holds", "exit code 2"):
+    for words in (
+        "A title",
+        "A question?",
+        "Not decided.",
+        "1 of 2 counted claims is undecided",
+        "undecided",
+        "holds",
+        "exit code 2",
+    ):
         assert words in page, words
     assert "No claim counts" in pages(rendered(Content("A title", "A question?")))[0]
 
 
-@pytest.mark.parametrize("verdicts, word, lead", [
-    ((STABLE,), "holds", "Yes."), ((STABLE, HOLDS, ASIDE), "holds", "Yes."), ((HOLDS,), "holds", "The requirements hold."),
-    ((HOLDS, replace(STABLE, counted=False)), "holds", "The requirements hold."), ((HOLDS, UNDECIDED), "undecided", "Not decided."),
-    ((UNDECIDED, VIOLATED, HOLDS), "violated", "No."), ((ASIDE,), "undecided", "No answer."), ((), "undecided",
-                                                                                               "No answer.")])
+@pytest.mark.parametrize(
+    "verdicts, word, lead",
+    [
+        ((STABLE,), "holds", "Yes."),
+        ((STABLE, HOLDS, ASIDE), "holds", "Yes."),
+        ((HOLDS,), "holds", "The requirements hold."),
+        ((HOLDS, replace(STABLE, counted=False)), "holds", "The requirements hold."),
+        ((HOLDS, UNDECIDED), "undecided", "Not decided."),
+        ((UNDECIDED, VIOLATED, HOLDS), "violated", "No."),
+        ((ASIDE,), "undecided", "No answer."),
+        ((), "undecided", "No answer."),
+    ],
+)
 def test_the_answer_never_rounds_up(verdicts, word, lead):
     answer = tables.answer(verdicts)
     assert (answer["word"], answer["lead"]) == (word, lead)
@@ -163,8 +320,13 @@ def test_a_run_that_diverged_is_said_and_drawn():
     values = log.values[:3000].copy()
     values *= np.exp(np.clip(80 * (log.time[:3000] - 5), 0, 700))[:, None]
     values[-2], values[-1] = np.inf, np.nan
-    broken = Log(log.time[:3000], values, log.signals, log.provenance, Status(False, "diverged: p_a1 is not finite",
-                                                                              6.0, "p_a1"))
+    broken = Log(
+        log.time[:3000],
+        values,
+        log.signals,
+        log.provenance,
+        Status(False, "diverged: p_a1 is not finite", 6.0, "p_a1"),
+    )
     analysis = an_analysis(broken.time)
     analysis["ledger"]["v"] = np.exp(np.clip(100 * (broken.time - 4), 0, 700))
     analysis["ledger"]["vdot"][-9:] = np.nan
@@ -174,16 +336,32 @@ def test_a_run_that_diverged_is_said_and_drawn():
 
 
 def test_any_text_arrives_as_it_is():
-    verdict = replace(HOLDS, claim=HOSTILE, worst=HOSTILE, source=HOSTILE, unit="$m_{x}$",
-                      assumptions=(Assumption(HOSTILE, None, 1.0, "#", HOSTILE, HOSTILE),), holds=None, strength=None)
+    verdict = replace(
+        HOLDS,
+        claim=HOSTILE,
+        worst=HOSTILE,
+        source=HOSTILE,
+        unit="$m_{x}$",
+        assumptions=(Assumption(HOSTILE, None, 1.0, "#", HOSTILE, HOSTILE),),
+        holds=None,
+        strength=None,
+    )
     plant = a_machine(HOSTILE)
     analysis = an_analysis(a_log().time)
     analysis["statistics"] = {HOSTILE: (1.0, "m")}
     analysis["assumptions"] = {HOSTILE: analysis["assumptions"]["no hold"]}
     analysis["loops"] = {HOSTILE: analysis["loops"]["lift"]}
-    content = full(title=HOSTILE, question=HOSTILE, verdicts=(verdict,), case_text=HOSTILE, plant=plant,
-                   command=HOSTILE,
-                   date=HOSTILE, analysis=analysis, provenance={"p_s": (HOSTILE, HOSTILE, HOSTILE)})
+    content = full(
+        title=HOSTILE,
+        question=HOSTILE,
+        verdicts=(verdict,),
+        case_text=HOSTILE,
+        plant=plant,
+        command=HOSTILE,
+        date=HOSTILE,
+        analysis=analysis,
+        provenance={"p_s": (HOSTILE, HOSTILE, HOSTILE)},
+    )
     found = pages(rendered(content))
     assert '#panic("x") $x^$ @ref \\ "q" *b* `r` <lab> </svg> & [x]' in found[0]
     assert "\x00" not in " ".join(found) and "\u202e" not in " ".join(found)
@@ -225,7 +403,11 @@ def test_thinning_keeps_every_peak():
     y[17_123], y[4_567] = 40.0, -50.0
     few_t, few = style.thinned(t, y)
     assert few.size < 1000 and few.max() == 40.0 and few.min() == -50.0
-    assert few_t[few.argmax()] == t[17_123] and (np.diff(few_t) > 0).all() and few_t[[0, -1]] == pytest.approx([0, 30])
+    assert (
+        few_t[few.argmax()] == t[17_123]
+        and (np.diff(few_t) > 0).all()
+        and few_t[[0, -1]] == pytest.approx([0, 30])
+    )
     assert style.upper(t, np.abs(y))[1].max() == 50.0
     assert style.thinned(t[:50], y[:50])[1].size == 50
 
@@ -239,10 +421,18 @@ def test_limits_look_away_only_from_what_runs_away():
 
 
 def test_hypotheses_of_a_violated_claim_are_listed():
-    listed = [vars(Assumption("no hold", False)), vars(Assumption("gains positive", True, 20.0, "1/s"))]
-    rows = tables.assumption_rows((HOLDS, replace(ASIDE, assumptions=(), data={"assumptions": listed})))
-    assert [(r["text"], r["status"]) for r in rows] == [("no hold", "not met"), ("pistons inside their strokes", "met"),
-                                                        ("gains positive", "met")]
+    listed = [
+        vars(Assumption("no hold", False)),
+        vars(Assumption("gains positive", True, 20.0, "1/s")),
+    ]
+    rows = tables.assumption_rows(
+        (HOLDS, replace(ASIDE, assumptions=(), data={"assumptions": listed}))
+    )
+    assert [(r["text"], r["status"]) for r in rows] == [
+        ("no hold", "not met"),
+        ("pistons inside their strokes", "met"),
+        ("gains positive", "met"),
+    ]
 
 
 def test_a_sampled_loop_is_drawn_with_its_circle():
@@ -251,7 +441,9 @@ def test_a_sampled_loop_is_drawn_with_its_circle():
     with style.drawing():
         assert count(figures_linear.eigenvalues(inside, True))[1:] == [3, 0]  # stable, not stable
         assert count(figures_linear.eigenvalues(inside, False))[1:] == [0, 3]
-        assert count(figures_linear.eigenvalues({"values": 1.1 * inside / 0.9, "sampled": True}))[1:] == [2, 1]
+        assert count(figures_linear.eigenvalues({"values": 1.1 * inside / 0.9, "sampled": True}))[
+            1:
+        ] == [2, 1]
     assert not plan.was_sampled(a_log(9))
     known = {"parameters": {"controller.T_s": 1e-3}}
     assert plan.was_sampled(replace(a_log(9), provenance=known))
@@ -261,7 +453,13 @@ def test_the_desired_path_follows_from_desired_joints():
     t = np.linspace(0, 1, 30)
     q = np.stack([-1.3 + 0.1 * t, 0.4 + 0.05 * t], 1)
     names = ("q_1_d", "x_t1_d", "tcp_x", "tcp_y")
-    log = Log(t, np.hstack([q, 0 * q]), tuple(Signal(n, "m") for n in names), {}, Status(True, "completed", 1.0))
+    log = Log(
+        t,
+        np.hstack([q, 0 * q]),
+        tuple(Signal(n, "m") for n in names),
+        {},
+        Status(True, "completed", 1.0),
+    )
     x, y = signals.wanted_path(log, PLANT)
     assert np.allclose(np.stack([x, y], 1), [PLANT.tool(list(row))[:2] for row in q], rtol=1e-12)
     assert signals.wanted_path(log, None) is None
@@ -269,11 +467,14 @@ def test_the_desired_path_follows_from_desired_joints():
 
 def test_logs_of_any_loop_are_drawn():
     t = np.linspace(0, 1, 2)
-    for signals_, values in (((Signal("x", "m"),), [[0.0], [1.0]]),
-                             ((Signal("p_L", "Pa"), Signal("u", "V"), Signal("x", "m"), Signal("x_d", "m")),
-                              np.ones((2, 4))),
-                             ((Signal("p_a1", "Pa"), Signal("p_b1", "Pa"), Signal("e_x", "m")), np.full((2, 3),
-                                                                                                        np.nan))):
+    for signals_, values in (
+        ((Signal("x", "m"),), [[0.0], [1.0]]),
+        (
+            (Signal("p_L", "Pa"), Signal("u", "V"), Signal("x", "m"), Signal("x_d", "m")),
+            np.ones((2, 4)),
+        ),
+        ((Signal("p_a1", "Pa"), Signal("p_b1", "Pa"), Signal("e_x", "m")), np.full((2, 3), np.nan)),
+    ):
         log = Log(t, values, signals_, {}, Status(True, "completed", 1.0))
         assert rendered(Content("T", "Q", (HOLDS,), log)).startswith(b"%PDF")
 
@@ -283,7 +484,11 @@ def test_signals_are_paired_by_name():
     assert [f[0] for f in signals.forces(log)] == ["1", "t1"]
     assert signals.pressures(log) == [("1", ["p_a1", "p_b1"]), ("t1", ["p_at1", "p_bt1"])]
     assert signals.commands(log, None) == [("1", "u_1"), ("t1", "u_t1")]
-    assert style.symbol("dq_1") == "$q̇_{1}$" and style.symbol("p_a1") == "$p_{a1}$" and style.symbol("tcp_x") == "tcp x"
+    assert (
+        style.symbol("dq_1") == "$q̇_{1}$"
+        and style.symbol("p_a1") == "$p_{a1}$"
+        and style.symbol("tcp_x") == "tcp x"
+    )
 
 
 def test_everything_for_the_templates_is_plain_data():

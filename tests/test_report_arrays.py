@@ -25,7 +25,15 @@ LOAD = {"F_ext": Sine(space="output", centre=(0.0,), amplitude=(350.0,), frequen
 
 
 def actuator(**changes):
-    own = {"K": K, "λ_1": λ[0], "λ_2": λ[1], "λ_3": λ[2], "K_F": -4.7e-6, "λ_F": 3e-3, "X_max": X_MAX}
+    own = {
+        "K": K,
+        "λ_1": λ[0],
+        "λ_2": λ[1],
+        "λ_3": λ[2],
+        "K_F": -4.7e-6,
+        "λ_F": 3e-3,
+        "X_max": X_MAX,
+    }
     return LinearActuator(**(own | changes))
 
 
@@ -36,7 +44,13 @@ def ran(plant, law, T=2e-3, reference=SINE, disturbances=None, duration=0.3):
 
 
 def pid(model, **changes):
-    return PID(model, **({"K_p": (0.5,), "K_i": (1.5,), "feed": "none", "damping": "none", "u_max": X_MAX} | changes))
+    return PID(
+        model,
+        **(
+            {"K_p": (0.5,), "K_i": (1.5,), "feed": "none", "damping": "none", "u_max": X_MAX}
+            | changes
+        ),
+    )
 
 
 # ---- sensitivity ------------------------------------------------------------------------------------------------------
@@ -58,9 +72,17 @@ def test_peaks_are_exact():
 
 def test_no_resonance_is_missed():
     ζ, ω_0, b = 2e-3, 211.0, 4.3
-    L = LinearSystem([[0, 1, 0], [-(ω_0**2), -2 * ζ * ω_0, 0], [0, 0, -b]], [[0], [1], [b]], [[ω_0**2, 0, 1]], [[0]])
+    L = LinearSystem(
+        [[0, 1, 0], [-(ω_0**2), -2 * ζ * ω_0, 0], [0, 0, -b]],
+        [[0], [1], [b]],
+        [[ω_0**2, 0, 1]],
+        [[0]],
+    )
     part = arrays.around([L], 0.5)
-    assert np.abs(part["L"]).max() == pytest.approx(1 / (2 * ζ), rel=0.01) and (np.diff(part["ω"]) > 0).all()
+    assert (
+        np.abs(part["L"]).max() == pytest.approx(1 / (2 * ζ), rel=0.01)
+        and (np.diff(part["ω"]) > 0).all()
+    )
     turn = np.abs(np.diff(np.angle(part["L"])))
     assert np.minimum(turn, 2 * np.pi - turn).max() < 0.35  # rad from point to point
 
@@ -116,7 +138,9 @@ def test_machine_and_model_are_set_side_by_side():
     for key, p in (("truth", truth), ("model", belief)):
         G = p.K / (s * (1 + p.λ_1 * s) * (1 + p.λ_2 * s) * (1 + p.λ_3 * s))
         np.testing.assert_allclose(command[key], G, rtol=1e-9)
-        np.testing.assert_allclose(load[key], p.K_F / (1j * load["ω"] * (1 + p.λ_F * 1j * load["ω"])), rtol=1e-9)
+        np.testing.assert_allclose(
+            load[key], p.K_F / (1j * load["ω"] * (1 + p.λ_F * 1j * load["ω"])), rtol=1e-9
+        )
     assert load["size"] == pytest.approx(350.0, rel=0.02) and load["steps"]["dY"]["unit"] == "m/s"
     settled = command["size"] * truth.K
     assert command["steps"]["dY"]["truth"][-1] == pytest.approx(settled, rel=1e-6)
@@ -144,8 +168,13 @@ def test_tracking_is_measured_after_settling():
     (y,), (load,) = found["outputs"], found["disturbances"]
     e = run.log.array("Y_d") - run.log.array("Y")
     late = run.log.time >= 0.1
-    assert y["largest"] == np.abs(e[late]).max() == abs(e[run.log.time == y["at"]][0]) and y["at"] >= 0.1
-    mean = np.sum((e[late][1:] ** 2 + e[late][:-1] ** 2) / 2 * np.diff(run.log.time[late])) / np.ptp(run.log.time[late])
+    assert (
+        y["largest"] == np.abs(e[late]).max() == abs(e[run.log.time == y["at"]][0])
+        and y["at"] >= 0.1
+    )
+    mean = np.sum(
+        (e[late][1:] ** 2 + e[late][:-1] ** 2) / 2 * np.diff(run.log.time[late])
+    ) / np.ptp(run.log.time[late])
     assert y["rms"] == pytest.approx(np.sqrt(mean), rel=1e-12)
     assert load["name"] == "F_ext" and np.abs(load["values"]).max() == pytest.approx(350, rel=0.02)
     assert arrays.previews(run) == {}  # a PID looks ahead of nothing
@@ -154,9 +183,19 @@ def test_tracking_is_measured_after_settling():
 def test_errors_of_a_run_that_blew_up_are_those_it_had():
     t = np.linspace(0, 1, 11)
     y = np.where(t < 0.65, 0.1 * t, np.nan)
-    log = Log(t, np.stack([0 * t, y], 1), (Signal("Y_d", "m"), Signal("Y", "m")), {}, Status(False, "diverged", 0.6))
+    log = Log(
+        t,
+        np.stack([0 * t, y], 1),
+        (Signal("Y_d", "m"), Signal("Y", "m")),
+        {},
+        Status(False, "diverged", 0.6),
+    )
     found = arrays.error(log, "Y", 0.9)
-    assert found["largest"] == pytest.approx(0.06) and found["at"] == pytest.approx(0.6) and np.isfinite(found["rms"])
+    assert (
+        found["largest"] == pytest.approx(0.06)
+        and found["at"] == pytest.approx(0.6)
+        and np.isfinite(found["rms"])
+    )
 
 
 def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
@@ -171,8 +210,13 @@ def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
     from workbench.system import Plain
 
     run = ran(actuator(), Plain(Law(), ("Y",), (), ()), reference=None, duration=0.05)
-    assert arrays.model(run, ()) == arrays.solver(run) == arrays.previews(run) == {} and arrays.hypotheses(run) == []
-    assert [(e["kind"], e["high"], e["share"]) for e in arrays.limits(run)] == [("command", X_MAX, 0.0)]
+    assert (
+        arrays.model(run, ()) == arrays.solver(run) == arrays.previews(run) == {}
+        and arrays.hypotheses(run) == []
+    )
+    assert [(e["kind"], e["high"], e["share"]) for e in arrays.limits(run)] == [
+        ("command", X_MAX, 0.0)
+    ]
 
 
 def test_knowing_ahead_is_what_makes_the_difference():
@@ -184,22 +228,49 @@ def test_knowing_ahead_is_what_makes_the_difference():
 
 # ---- limits and solver ----------------------------------------------------------------------------------------------------
 def test_limits_are_told_when_they_are_reached():
-    run = ran(actuator(), pid(actuator(), K_p=(2.0,)), reference=Hold(space="output", point=(2e-3,)))
+    run = ran(
+        actuator(), pid(actuator(), K_p=(2.0,)), reference=Hold(space="output", point=(2e-3,))
+    )
     (command,) = arrays.limits(run)
     u = run.log.array("X")
-    assert (command["name"], command["kind"], command["low"], command["high"]) == ("X", "command", -X_MAX, X_MAX)
+    assert (command["name"], command["kind"], command["low"], command["high"]) == (
+        "X",
+        "command",
+        -X_MAX,
+        X_MAX,
+    )
     np.testing.assert_array_equal(command["active"], u >= X_MAX * (1 - 1e-12))
     assert 0 < command["share"] == np.mean(u >= X_MAX * (1 - 1e-12)) < 0.5
-    loose = ran(actuator(X_max=5e-3), pid(actuator(), K_p=(0.2,), u_max=4e-3), reference=Hold(space="output", point=(2e-3,)))
+    loose = ran(
+        actuator(X_max=5e-3),
+        pid(actuator(), K_p=(0.2,), u_max=4e-3),
+        reference=Hold(space="output", point=(2e-3,)),
+    )
     assert arrays.limits(loose)[0]["share"] == 0 and arrays.limits(loose)[0]["high"] == 4e-3
 
 
 def test_slew_and_soft_limits_are_listed():
     from controllers.mpc import Limit
 
-    law = MPC(actuator(measured="states"), Q=(1.0,), R=(0.1,), S=(1.0,), N=12, T_s=2e-3, u_min=(-X_MAX,), u_max=(X_MAX,),
-              slew=(0.04,), limits=(Limit("Y", -1e-2, 0.7e-3, soft=True, quadratic=50.0),), preview=0)
-    run = ran(actuator(measured="states"), law, reference=Hold(space="output", point=(1e-3,)), duration=0.1)
+    law = MPC(
+        actuator(measured="states"),
+        Q=(1.0,),
+        R=(0.1,),
+        S=(1.0,),
+        N=12,
+        T_s=2e-3,
+        u_min=(-X_MAX,),
+        u_max=(X_MAX,),
+        slew=(0.04,),
+        limits=(Limit("Y", -1e-2, 0.7e-3, soft=True, quadratic=50.0),),
+        preview=0,
+    )
+    run = ran(
+        actuator(measured="states"),
+        law,
+        reference=Hold(space="output", point=(1e-3,)),
+        duration=0.1,
+    )
     found = {(e["name"], e["kind"]): e for e in arrays.limits(run)}
     assert set(found) == {("X", "command"), ("X", "slew"), ("Y", "output")}
     slew, soft = found["X", "slew"], found["Y", "output"]
@@ -222,30 +293,55 @@ def test_samples_that_were_not_solved_are_named():
     values[7, names.index("mpc_status")], values[7, names.index("mpc_fallback")] = 4, 3
     found = arrays.solver(Run(run.loop, run.scenario, replace(log, values=values)))
     assert {name: list(t) for name, t in found["events"].items()} == {
-        "infeasible": [log.time[3]], "inaccurate": [log.time[7]], "fallback: last plan": [log.time[3]],
-        "fallback: command held": [log.time[7]]}
+        "infeasible": [log.time[3]],
+        "inaccurate": [log.time[7]],
+        "fallback: last plan": [log.time[3]],
+        "fallback: command held": [log.time[7]],
+    }
     assert found["optimal"] == 1 - 2 / len(log.time)
     assert arrays.solver(ran(actuator(), pid(actuator()), duration=0.02)) == {}
 
 
 def test_hypotheses_are_those_of_the_loop():
     plant = actuator(measured="states")
-    law = MPC(plant, Q=(1.0,), R=(0.1,), S=(1.0,), N=25, T_s=2e-3, u_min=(-X_MAX,), u_max=(X_MAX,), terminal="set", preview=0)
+    law = MPC(
+        plant,
+        Q=(1.0,),
+        R=(0.1,),
+        S=(1.0,),
+        N=25,
+        T_s=2e-3,
+        u_min=(-X_MAX,),
+        u_max=(X_MAX,),
+        terminal="set",
+        preview=0,
+    )
     target = Hold(space="output", point=(5e-4,))
     held = ran(plant, law, reference=target, duration=0.02)
     assert all(met for _, met in arrays.hypotheses(held))
     lost = lambda run: {text for text, met in arrays.hypotheses(run) if not met}
     assert lost(ran(plant, law, duration=0.02)) == {"constant reference"}
-    assert lost(ran(plant, law, reference=target, disturbances=LOAD, duration=0.02)) == {"no disturbance"}
-    assert lost(ran(replace(plant, K=91.0), law, reference=target, duration=0.02)) == {"the model is the plant"}
+    assert lost(ran(plant, law, reference=target, disturbances=LOAD, duration=0.02)) == {
+        "no disturbance"
+    }
+    assert lost(ran(replace(plant, K=91.0), law, reference=target, duration=0.02)) == {
+        "the model is the plant"
+    }
     assert arrays.hypotheses(ran(actuator(), pid(actuator()), duration=0.02)) == []
 
 
 def test_eigenvalues_decades_apart_have_few_ticks_in_plain_figures():
-    fig = figures_linear.eigenvalues(np.array([-2.3e6, -430.0, -22.0 + 250j, -22.0 - 250j, -5.7, 3.1]))
+    fig = figures_linear.eigenvalues(
+        np.array([-2.3e6, -430.0, -22.0 + 250j, -22.0 - 250j, -5.7, 3.1])
+    )
     (ax,) = fig.axes
     shown = [label.get_text() for label in ax.get_xticklabels()]
-    assert shown[0] == "0" and "−10⁶" in shown and len(shown) <= 7 and not any("$" in label for label in shown), shown
+    assert (
+        shown[0] == "0"
+        and "−10⁶" in shown
+        and len(shown) <= 7
+        and not any("$" in label for label in shown)
+    ), shown
 
 
 def test_an_open_loops_model_is_asked_nothing():

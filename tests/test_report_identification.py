@@ -22,9 +22,23 @@ LAG, GAIN, NOISE, T = 0.021, 12.5, 3e-6, 2e-3
 def a_record(seed, source, lag=LAG):
     """Y of an integrator behind one lag, under a step and a sweep of X, with white noise."""
     rng, t = np.random.default_rng(seed), np.arange(1500) * T
-    x = np.where((t > 0.1) & (t < 0.9), 4e-4, 0.0) + np.where(t > 1.3, 3e-4 * np.sin(9 * (t - 1.3) ** 2), 0.0)
-    y = Channel.of_lags("X", GAIN, (lag,), 1).response(x, T, "foh") + NOISE * rng.normal(size=t.size) + 7e-4
-    return Record(t, x[:, None], y[:, None], (Signal("X", "m"),), (Signal("Y", "m"),), hold=("foh",), source=source)
+    x = np.where((t > 0.1) & (t < 0.9), 4e-4, 0.0) + np.where(
+        t > 1.3, 3e-4 * np.sin(9 * (t - 1.3) ** 2), 0.0
+    )
+    y = (
+        Channel.of_lags("X", GAIN, (lag,), 1).response(x, T, "foh")
+        + NOISE * rng.normal(size=t.size)
+        + 7e-4
+    )
+    return Record(
+        t,
+        x[:, None],
+        y[:, None],
+        (Signal("X", "m"),),
+        (Signal("Y", "m"),),
+        hold=("foh",),
+        source=source,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +60,9 @@ def test_curves_are_record_model_and_residual(found):
     np.testing.assert_allclose(curve["measured"] - curve["modelled"], curve["residual"], atol=1e-15)
     # Up to the record's offset the modelled curve is the exact response of the plant that made the record.
     exact = Channel.of_lags("X", GAIN, (LAG,), 1).response(found.records[0].input("X"), T, "foh")
-    assert np.ptp(curve["modelled"] - exact) < NOISE and np.mean(curve["modelled"] - exact) == pytest.approx(7e-4, abs=NOISE)
+    assert np.ptp(curve["modelled"] - exact) < NOISE and np.mean(
+        curve["modelled"] - exact
+    ) == pytest.approx(7e-4, abs=NOISE)
     assert [name for name, _, _ in curve["inputs"]] == ["X"]
 
 
@@ -58,10 +74,35 @@ def test_responses_are_the_transfer_function_where_the_record_can_tell(found):
 
 def test_the_report_says_what_the_fit_says(found):
     fresh = a_record(12, "fresh.csv")
-    everything = " ".join(pages(identification.rendered(content(found, fresh=validate(found, fresh), records=(fresh,),
-                                                                date="3 May", command="identify a.csv", hints=("X looks odd",)))))
-    for words in ("Y from X", "3 May", "identify a.csv", "X looks odd", "12.5", "a.csv", "fresh.csv", "Validation", "white",
-                  "1/s", f"fit {found.percent[0]:.3f}", "Ljung–Box", "Figure 5"):
+    everything = " ".join(
+        pages(
+            identification.rendered(
+                content(
+                    found,
+                    fresh=validate(found, fresh),
+                    records=(fresh,),
+                    date="3 May",
+                    command="identify a.csv",
+                    hints=("X looks odd",),
+                )
+            )
+        )
+    )
+    for words in (
+        "Y from X",
+        "3 May",
+        "identify a.csv",
+        "X looks odd",
+        "12.5",
+        "a.csv",
+        "fresh.csv",
+        "Validation",
+        "white",
+        "1/s",
+        f"fit {found.percent[0]:.3f}",
+        "Ljung–Box",
+        "Figure 5",
+    ):
         assert words in everything, words
 
 
@@ -69,7 +110,11 @@ def test_what_is_missing_is_left_out(found):
     shown = identification.figures(content(found))
     assert set(shown) == {"responses", "residuals", "record_0"}
     everything = " ".join(pages(identification.rendered(content(found))))
-    assert "Validation" not in everything and "Which order" not in everything and "To repeat this" not in everything
+    assert (
+        "Validation" not in everything
+        and "Which order" not in everything
+        and "To repeat this" not in everything
+    )
 
 
 def test_a_model_that_misses_dynamics_is_said_to(found):
@@ -81,17 +126,29 @@ def test_a_model_that_misses_dynamics_is_said_to(found):
 
 
 def test_orders_are_listed_with_the_chosen_one():
-    selection = compare([a_record(11, "a.csv")], [[Shape("X", n, integrators=1)] for n in (1, 2, 3)], "Y")
+    selection = compare(
+        [a_record(11, "a.csv")], [[Shape("X", n, integrators=1)] for n in (1, 2, 3)], "Y"
+    )
     rows = identification.data(content(selection.best.fit, selection=selection), [])["orders"]
-    assert [row[0] for row in rows] == ["1", "2", "3"] and [row[0] for row in rows if row[-1] == "chosen"] == ["2"]
-    assert "Which order" in " ".join(pages(identification.rendered(content(selection.best.fit, selection=selection))))
+    assert [row[0] for row in rows] == ["1", "2", "3"] and [
+        row[0] for row in rows if row[-1] == "chosen"
+    ] == ["2"]
+    assert "Which order" in " ".join(
+        pages(identification.rendered(content(selection.best.fit, selection=selection)))
+    )
 
 
 def test_delay_zeros_and_an_unstable_pole_are_written(found):
-    channels = (replace(found.model.channels[0], b=(GAIN, 0.3), a=(LAG, -2e-4), integrators=2, delay=4.5e-3),)
+    channels = (
+        replace(
+            found.model.channels[0], b=(GAIN, 0.3), a=(LAG, -2e-4), integrators=2, delay=4.5e-3
+        ),
+    )
     other = content(replace(found, model=replace(found.model, channels=channels)))
     (channel,) = identification.data(other, [])["channels"]
-    assert channel["delay"] == "4.5 ms" and channel["zeros"] == "−41.7 1/s" and not channel["stable"]
+    assert (
+        channel["delay"] == "4.5 ms" and channel["zeros"] == "−41.7 1/s" and not channel["stable"]
+    )
     everything = " ".join(pages(identification.rendered(other)))
     assert "4.5 ms" in everything and "unstable" in everything
 
@@ -99,7 +156,9 @@ def test_delay_zeros_and_an_unstable_pole_are_written(found):
 def test_any_name_arrives_as_it_is(found):
     hostile = '#panic("x") $a^$ [b] *c* <d> \\ @e.csv\x1b'
     bad = replace(found, records=(replace(found.records[0], source=hostile),), notes=(hostile,))
-    everything = " ".join(pages(identification.rendered(content(bad, command=hostile, hints=(hostile,)))))
+    everything = " ".join(
+        pages(identification.rendered(content(bad, command=hostile, hints=(hostile,))))
+    )
     assert '#panic("x") $a^$ [b] *c* <d>' in everything and "\x1b" not in everything
 
 
@@ -108,8 +167,13 @@ def test_same_content_same_bytes(found):
 
 
 def table(path, r):
-    np.savetxt(path, np.column_stack([r.t, 1e3 * r.u[:, 0], 1e3 * r.y[:, 0]]), delimiter=",", header="t [s],X [mm],Y [mm]",
-               comments="")
+    np.savetxt(
+        path,
+        np.column_stack([r.t, 1e3 * r.u[:, 0], 1e3 * r.y[:, 0]]),
+        delimiter=",",
+        header="t [s],X [mm],Y [mm]",
+        comments="",
+    )
     return str(path)
 
 
@@ -118,10 +182,15 @@ def test_the_command_writes_it_whole_or_not_at_all(tmp_path, capsys):
     given = ["identify", data, "--input", "X", "--output", "Y", "--order", "2", "--integrator"]
     assert main([*given, "--report", str(out)]) == 0
     assert f"written: {out}" in capsys.readouterr().out and out.read_bytes()[:5] == b"%PDF-"
-    for path, said in ((data, "would overwrite a record"), (str(tmp_path / "no" / "x.pdf"), "no such directory")):
+    for path, said in (
+        (data, "would overwrite a record"),
+        (str(tmp_path / "no" / "x.pdf"), "no such directory"),
+    ):
         assert main([*given, "--report", path]) == 3
         assert said in capsys.readouterr().err
     assert main([*given, "--report", str(out), "--json", str(out)]) == 3
     assert "would overwrite --json" in capsys.readouterr().err
     with pytest.raises(InputError, match="no such directory"):
-        identification.write_identification(tmp_path / "no" / "x.pdf", content(fit(a_record(1, ""), Shape("X", 2, integrators=1))))
+        identification.write_identification(
+            tmp_path / "no" / "x.pdf", content(fit(a_record(1, ""), Shape("X", 2, integrators=1)))
+        )

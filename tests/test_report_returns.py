@@ -8,18 +8,30 @@ from reports.style import drawing
 
 def entry(name, words, tolerance=1e-3):
     t = np.linspace(0.0, 4.0, 50)
-    curves = [{"t": t, "distance": 0.02 * np.exp(-k * t), "word": word} for k, word in enumerate(words)]
+    curves = [
+        {"t": t, "distance": 0.02 * np.exp(-k * t), "word": word} for k, word in enumerate(words)
+    ]
     return {"signal": name, "unit": "m", "tolerance": tolerance, "curves": curves}
 
 
 def test_every_start_is_a_curve_in_the_colour_of_its_word():
     with drawing():
-        fig = returns([entry("tool", ("growing", "back", "staying")), entry("x_1", ("back",), tolerance=0.0)])
+        fig = returns(
+            [entry("tool", ("growing", "back", "staying")), entry("x_1", ("back",), tolerance=0.0)]
+        )
         first, second = fig.axes[:2]
         lines = [line for line in first.get_lines() if len(line.get_xdata()) == 50]
-        assert [line.get_color() for line in lines] == [COLOURS[w] for w in ("growing", "back", "staying")]
-        assert len(first.get_lines()) == 4 and len(second.get_lines()) == 1  # the tolerance, where there is one
-        assert first.get_title(loc="left") == "tool" and first.get_yscale() == "log" and first.get_ylabel() == "mm"
+        assert [line.get_color() for line in lines] == [
+            COLOURS[w] for w in ("growing", "back", "staying")
+        ]
+        assert (
+            len(first.get_lines()) == 4 and len(second.get_lines()) == 1
+        )  # the tolerance, where there is one
+        assert (
+            first.get_title(loc="left") == "tool"
+            and first.get_yscale() == "log"
+            and first.get_ylabel() == "mm"
+        )
         np.testing.assert_allclose(lines[1].get_ydata()[0], 20.0)
 
 

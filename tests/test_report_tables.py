@@ -21,11 +21,14 @@ def test_numbers_leave_with_units_and_true_minus():
 
 def test_numbers_within_words_are_written_so_too():
     assert tables.told("1.7e-15 of its terms, rod -60.8 kJ, structure2, tip-3") == (
-        "1.7·10⁻¹⁵ of its terms, rod −60.8\u00a0kJ, structure2, tip-3")
+        "1.7·10⁻¹⁵ of its terms, rod −60.8\u00a0kJ, structure2, tip-3"
+    )
 
 
 def test_page_one_cuts_what_the_assumptions_tell():
-    verdict = Verdict("a", "hypotheses", False, "sampled", worst="not met: " + "valve of order 2, " * 40)
+    verdict = Verdict(
+        "a", "hypotheses", False, "sampled", worst="not met: " + "valve of order 2, " * 40
+    )
     (row,) = tables.verdict_rows([verdict])
     assert row["short"].endswith(" …") and len(row["short"]) < 240 < len(row["worst"])
     (row,) = tables.verdict_rows([replace(verdict, worst="t = 3 s")])
@@ -34,9 +37,15 @@ def test_page_one_cuts_what_the_assumptions_tell():
 
 def test_shares_and_ranges_never_round_up():
     assert tables.percent(0.05179) == "5.18\u00a0%" and tables.percent(1.0) == "100\u00a0%"
-    assert tables.percent(0.99999).startswith("more than 99.9") and tables.percent(0.9991, 3) == "99.9\u00a0%"
+    assert (
+        tables.percent(0.99999).startswith("more than 99.9")
+        and tables.percent(0.9991, 3) == "99.9\u00a0%"
+    )
     assert tables.percent(-0.0194) == "−1.94\u00a0%"
-    assert tables.range_of(-5e-4, 5e-4, "m") == "± 0.5 mm" and tables.range_of(1e5, np.inf, "Pa") == "at least 1 bar"
+    assert (
+        tables.range_of(-5e-4, 5e-4, "m") == "± 0.5 mm"
+        and tables.range_of(1e5, np.inf, "Pa") == "at least 1 bar"
+    )
     assert tables.range_of(0.0, 0.05, "m") == "0 m … 50 mm"
     assert tables.ratio("m/m") == "1" and tables.ratio("m/N") == "m/N"
 
@@ -44,21 +53,37 @@ def test_shares_and_ranges_never_round_up():
 def test_gains_are_given_both_ways():
     row = {"actuator": "X", "gain_up": np.inf, "gain_down": 0.25, "phase": None, "disk": 0.5}
     assert tables.margin_rows([row], None, {"X": {"M_S": 2.0, "M_T": np.inf}}) == [
-        ["X", "× 0.25 … ∞", "–", "–", "0.5", "2", "∞"]]
-    assert tables.margin_rows([{"actuator": "a", "gain": np.inf, "phase": None}]) == [["a", "∞", "–", "–", "–", "–", "–"]]
+        ["X", "× 0.25 … ∞", "–", "–", "0.5", "2", "∞"]
+    ]
+    assert tables.margin_rows([{"actuator": "a", "gain": np.inf, "phase": None}]) == [
+        ["a", "∞", "–", "–", "–", "–", "–"]
+    ]
 
 
 def test_parameters_carry_value_unit_tag_and_source():
-    provenance = {"structures.lift.revolute.cylinder": ("V", "P1", ""), "plant.p_s": ("D", "P2", "by hand"),
-                  "plant.p_r": ("A", "/somewhere/mine.yaml", ""), "pose": ("A", "", "guess")}
+    provenance = {
+        "structures.lift.revolute.cylinder": ("V", "P1", ""),
+        "plant.p_s": ("D", "P2", "by hand"),
+        "plant.p_r": ("A", "/somewhere/mine.yaml", ""),
+        "pose": ("A", "", "guess"),
+    }
     plain = lambda row: [text.replace("\u00a0", " ") for text in row]
-    groups = {g["name"].replace("\u200b", ""): {r[0]: plain(r[1:]) for r in g["rows"]}
-              for g in tables.parameter_groups(replace(CRANE, pose=(-1.3, 1.4, 0.2)), provenance, "plant.")}
+    groups = {
+        g["name"].replace("\u200b", ""): {r[0]: plain(r[1:]) for r in g["rows"]}
+        for g in tables.parameter_groups(
+            replace(CRANE, pose=(-1.3, 1.4, 0.2)), provenance, "plant."
+        )
+    }
     assert groups["lift · revolute · cylinder"]["bore"] == ["80 mm", "V", "P1", ""]
-    assert groups[""]["p_s"] == ["185 bar", "D", "P2", "by hand"] and groups[""]["p_r"][2] == "case file"
+    assert (
+        groups[""]["p_s"] == ["185 bar", "D", "P2", "by hand"]
+        and groups[""]["p_r"][2] == "case file"
+    )
     assert groups[""]["pose"] == ["(−1.3, 1.4, 0.2)", "A", "", "guess"]
     end = CRANE.structures[0].revolute.end
-    assert groups["lift · revolute · end"]["r"][0] == f"({', '.join(f'{1e3 * v:.5g}' for v in end.r)}) mm".replace("-", "−")
+    assert groups["lift · revolute · end"]["r"][
+        0
+    ] == f"({', '.join(f'{1e3 * v:.5g}' for v in end.r)}) mm".replace("-", "−")
     assert groups["lift · revolute · cylinder · valve"]["lag"][0] == "second"
 
 

@@ -26,7 +26,9 @@ STILL = Scenario(reference=None, duration=2.0)
 def line(rate, oscillating=0.0):
     """Two states that fall (rate < 0), stay or grow at one rate and turn at another, beside one that always falls."""
     A = ((rate, oscillating, 0.0), (-oscillating, rate, 0.0), (0.0, 0.0, -5.0))
-    return Linear(A, ((0.0,), (0.0,), (1.0,)), ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), x0=(0.0, 0.0, 0.0))
+    return Linear(
+        A, ((0.0,), (0.0,), (1.0,)), ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), x0=(0.0, 0.0, 0.0)
+    )
 
 
 def regulated(plant):
@@ -34,7 +36,9 @@ def regulated(plant):
 
 
 def answer(loop, scenario=STILL, **claim):
-    (verdict,) = verify(loop, scenario, [C.PracticalStability(**{"runs": 2, "settle": 0.5, **claim})])
+    (verdict,) = verify(
+        loop, scenario, [C.PracticalStability(**{"runs": 2, "settle": 0.5, **claim})]
+    )
     return verdict
 
 
@@ -46,7 +50,9 @@ def test_starts_come_in_opposite_pairs_and_move_everything():
     for there, back in zip(found[::2], found[1::2]):
         assert {n: -v for n, v in there.amounts.items()} == pytest.approx(dict(back.amounts))
         assert set(moved) <= set(there.amounts) and all(there.amounts[n] for n in moved)
-    assert len({tuple(s.amounts.values()) for s in found}) == 6 and len(drawn(nominal, 3, 0.02)) == 3
+    assert (
+        len({tuple(s.amounts.values()) for s in found}) == 6 and len(drawn(nominal, 3, 0.02)) == 3
+    )
 
 
 def test_a_start_is_as_far_as_it_is_told():
@@ -58,21 +64,27 @@ def test_a_start_is_as_far_as_it_is_told():
 
 
 # ---- a signal that comes back, stays, grows ---------------------------------------------------------------------------
-@pytest.mark.parametrize("rate, word", [
-    (-3.0, "back"), (-0.35, "returning"), (0.0, "staying"), (0.8, "growing"), (-0.01, "staying")])
+@pytest.mark.parametrize(
+    "rate, word",
+    [(-3.0, "back"), (-0.35, "returning"), (0.0, "staying"), (0.8, "growing"), (-0.01, "staying")],
+)
 def test_words_of_an_exponential(rate, word):
     time = np.linspace(0.0, 4.0, 400)
     found = returned(time, np.exp(rate * time))
     assert found.word == word and found.moved
     if word == "back":
-        assert found.rate == pytest.approx(3.0, rel=0.02) and found.after == pytest.approx(np.log(10) / 3, abs=0.02)
+        assert found.rate == pytest.approx(3.0, rel=0.02) and found.after == pytest.approx(
+            np.log(10) / 3, abs=0.02
+        )
 
 
 def test_a_tolerance_is_for_what_is_given_back_at_least_by_half():
     time = np.linspace(0.0, 4.0, 400)
     assert returned(time, 0.3 + 0.7 * np.exp(-3 * time), tolerance=0.4).word == "back"
     assert returned(time, 0.3 + 0.7 * np.exp(-3 * time), tolerance=0.2).word == "staying"
-    assert returned(time, 0.8 + 0.2 * np.exp(-3 * time), tolerance=2.0).word == "staying"  # nothing brings it back
+    assert (
+        returned(time, 0.8 + 0.2 * np.exp(-3 * time), tolerance=2.0).word == "staying"
+    )  # nothing brings it back
 
 
 def test_a_pressure_that_stays_is_lenient_and_one_that_grows_is_not():
@@ -119,8 +131,17 @@ def test_what_grows_decides_before_what_stays():
 
 
 # ---- loops ------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("rate, turning, holds", [
-    (-2.0, 0.0, True), (-2.0, 9.0, True), (0.5, 0.0, False), (0.3, 9.0, False), (0.0, 0.0, False), (0.0, 9.0, False)])
+@pytest.mark.parametrize(
+    "rate, turning, holds",
+    [
+        (-2.0, 0.0, True),
+        (-2.0, 9.0, True),
+        (0.5, 0.0, False),
+        (0.3, 9.0, False),
+        (0.0, 0.0, False),
+        (0.0, 9.0, False),
+    ],
+)
 def test_a_loop_with_a_part_the_law_does_not_see(rate, turning, holds):
     """Standing still from a perfect start, every one of these loops looks alike."""
     assert np.ptp(run(regulated(line(rate, turning)), STILL).log.array("x0")) == 0
@@ -164,8 +185,14 @@ def test_a_slow_law_is_not_called_stable_because_v_is_small():
 def test_a_law_that_holds_still_is_disturbed(K_p, holds):
     """PID with far too much gain stands still on a perfect start; a kick makes it swing for ever."""
     loop = ClosedLoop(CRANE, Sampled(PID(CRANE, K_p=(K_p,), K_i=(0.0,)), 1e-3))
-    found = {v.key: v for v in verify(loop, Scenario(reference=Hold("joint"), duration=6.0), [
-        C.PracticalStability(runs=2, settle=1.0), C.Tracking(error=5e-3, settle=1.0)])}
+    found = {
+        v.key: v
+        for v in verify(
+            loop,
+            Scenario(reference=Hold("joint"), duration=6.0),
+            [C.PracticalStability(runs=2, settle=1.0), C.Tracking(error=5e-3, settle=1.0)],
+        )
+    }
     assert found["practical-stability"].holds is holds
     assert (exit_code(found.values()) == 0) is holds
 
@@ -173,7 +200,12 @@ def test_a_law_that_holds_still_is_disturbed(K_p, holds):
 def test_a_pole_that_falls_is_seen():
     """The cart follows its sine; the pole, upright at first, is nobody's."""
     plant = cart_pole()
-    loop = ClosedLoop(plant, Sampled(PID(plant, K_p=(900.0,), K_i=(0.0,), K_d=(200.0,), feed="none", damping="none"), 1e-3))
+    loop = ClosedLoop(
+        plant,
+        Sampled(
+            PID(plant, K_p=(900.0,), K_i=(0.0,), K_d=(200.0,), feed="none", damping="none"), 1e-3
+        ),
+    )
     scenario = Scenario(reference=Sine("output", "start", (0.05,), 0.5), duration=4.0)
     claims = [c for c in default_claims(loop, scenario) if isinstance(c, C.PracticalStability)]
     (verdict,) = verify(loop, scenario, [replace(claims[0], runs=2)])
@@ -184,7 +216,9 @@ def test_a_pole_that_falls_is_seen():
 def test_a_run_that_stands_still_is_replaced_by_one_that_moves():
     still = run(regulated(line(-2.0)), STILL)
     assert stands_still(still) and not stands_still(stirred(still))
-    moving = run(regulated(Linear(line(-2.0).A, line(-2.0).B, line(-2.0).C, x0=(0.1, 0.0, 0.0))), STILL)
+    moving = run(
+        regulated(Linear(line(-2.0).A, line(-2.0).B, line(-2.0).C, x0=(0.1, 0.0, 0.0))), STILL
+    )
     assert stirred(moving) is moving
 
 

@@ -13,10 +13,13 @@ OSCILLATOR = continuous(("k", "d"), lambda θ: [[0.0, 1.0], [-θ[0], -θ[1]]])
 
 def servo(K=2.6, T=0.02, delay=0.0):
     """Position servo with a lightly damped valve: ẍ-like plant with parameters ω (rad/s) and gain g."""
-    def A(θ):
-        return [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, -θ[0] ** 2, -0.9 * θ[0]]]
 
-    return sampled_loop(("ω", "g"), A, lambda θ: [[0.0], [0.0], [θ[0] ** 2 * θ[1]]], [[K, 0.0, 0.0]], T, delay)
+    def A(θ):
+        return [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, -(θ[0] ** 2), -0.9 * θ[0]]]
+
+    return sampled_loop(
+        ("ω", "g"), A, lambda θ: [[0.0], [0.0], [θ[0] ** 2 * θ[1]]], [[K, 0.0, 0.0]], T, delay
+    )
 
 
 def test_affine_family_is_recognised_and_its_vertices_suffice():
@@ -24,7 +27,9 @@ def test_affine_family_is_recognised_and_its_vertices_suffice():
     assert not continuous(("k",), lambda θ: [[-1.0 - θ[0] ** 2]]).affine
     assert not continuous(("k",), lambda θ: [[-np.abs(θ[0])]]).affine and not servo().affine
     v = robust_stability(OSCILLATOR, [(1.0, 1.4), (0.5, 1.5)], "varying")
-    assert v.holds and v.strength == "proof" and "vertices" in v.source and "k ∈ [1, 1.4]" in v.claim
+    assert (
+        v.holds and v.strength == "proof" and "vertices" in v.source and "k ∈ [1, 1.4]" in v.claim
+    )
 
 
 def test_varying_stiffness_has_its_own_edge():
@@ -36,7 +41,11 @@ def test_varying_stiffness_has_its_own_edge():
     over = robust_stability(family, [(1.3, top + 1e-3)], "varying")
     assert over.holds is None
     frozen = robust_stability(family, [(1.3, top + 1.0)], "frozen")
-    assert frozen.holds and any("constant" in a.text for a in frozen.assumptions) and "constant" in frozen.claim
+    assert (
+        frozen.holds
+        and any("constant" in a.text for a in frozen.assumptions)
+        and "constant" in frozen.claim
+    )
 
 
 def test_frozen_box_up_to_its_edge():
@@ -58,11 +67,16 @@ def test_a_hole_inside_the_box_is_found():
 
 
 def test_switches_in_the_text_are_covered():
-    family = stepped(("θ",), lambda θ: [[np.where(θ[0] > 0.2, 0.9, -0.8), 0.3], [0.0, 0.5 + 0.1 * θ[0]]], 0.1)
+    family = stepped(
+        ("θ",), lambda θ: [[np.where(θ[0] > 0.2, 0.9, -0.8), 0.3], [0.0, 0.5 + 0.1 * θ[0]]], 0.1
+    )
     assert robust_stability(family, [(-1.0, 1.0)]).holds is True
     jump = stepped(("θ",), lambda θ: [[np.where(θ[0] > 0.2, 1.1, -0.8)]], 0.1)
     assert robust_stability(jump, [(-1.0, 1.0)]).holds is False
-    assert robust_stability(stepped(("θ",), lambda θ: [[np.sqrt(θ[0])]], 0.1), [(-0.5, 0.5)]).holds is None
+    assert (
+        robust_stability(stepped(("θ",), lambda θ: [[np.sqrt(θ[0])]], 0.1), [(-0.5, 0.5)]).holds
+        is None
+    )
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.013, 0.02, 0.031])
@@ -97,7 +111,10 @@ def test_cover_of_a_sampled_family_holds_every_member():
     low, high = np.array([28.0, 0.8]), np.array([30.0, 0.9])
     corners = corners_of(*family.cover(low, high))
     assert len(corners) == 4
-    lows, highs = np.min([c.mid - c.rad for c in corners], axis=0), np.max([c.mid + c.rad for c in corners], axis=0)
+    lows, highs = (
+        np.min([c.mid - c.rad for c in corners], axis=0),
+        np.max([c.mid + c.rad for c in corners], axis=0),
+    )
     for _ in range(60):
         M = family.at(rng.uniform(low, high)).mid
         assert (lows <= M).all() and (M <= highs).all()
@@ -130,14 +147,18 @@ def test_changes_need_a_common_matrix():
     assert robust_stability(family, [(0.5, 0.505)], "varying").holds is True
     sampled = stepped(("θ",), lambda θ: [[0.5, 2.0 * θ[0]], [2.0 * (1 - θ[0]), 0.5]], 0.1)
     assert robust_stability(sampled, [(0.0, 0.02)], "varying").holds is True
-    assert robust_stability(sampled, [(0.0, 1.0)], "varying").holds is False  # θ = ½ has the mode 1.5
+    assert (
+        robust_stability(sampled, [(0.0, 1.0)], "varying").holds is False
+    )  # θ = ½ has the mode 1.5
 
 
 def test_a_time_may_be_a_parameter():
     """e^{a t} over t ∈ [0.1, 0.2] with a jump by 1.15: stable exactly while 1.15 e^{−a·t} < 1 for the shortest t."""
     from workbench.verification.family import Family
 
-    make = lambda a: Family(("t",), ((lambda θ: [[1.15]], None), (lambda θ: [[-a]], lambda θ: θ[0])), 0.2)
+    make = lambda a: Family(
+        ("t",), ((lambda θ: [[1.15]], None), (lambda θ: [[-a]], lambda θ: θ[0])), 0.2
+    )
     a = np.log(1.15) / 0.1
     assert robust_stability(make(1.001 * a), [(0.1, 0.2)]).holds is True
     assert robust_stability(make(0.999 * a), [(0.1, 0.2)]).holds is False
@@ -152,5 +173,7 @@ def test_bad_questions_are_refused():
     with pytest.raises(InputError):
         robust_stability(continuous(("k",), lambda θ: [[np.nan]]), [(1, 2)])
     told = []
-    robust_stability(OSCILLATOR, [(1, 3), (0.1, 1.5)], progress=lambda share, text: told.append(share))
+    robust_stability(
+        OSCILLATOR, [(1, 3), (0.1, 1.5)], progress=lambda share, text: told.append(share)
+    )
     assert told == sorted(told) and told[-1] == pytest.approx(1.0)

@@ -53,20 +53,32 @@ def test_a_long_log_goes_to_disk_and_leaves_nothing_there(monkeypatch, tmp_path,
 
 def test_a_log_that_fits_on_no_disk_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr(room, "SMALL", 1000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: namedtuple("Usage", "total used free")(10**9, 10**9 - 10**4, 10**4))
-    with pytest.raises(InputError, match=r"takes \d+ kB \(3001 rows of \d+ numbers\).* 10 kB left") as refused:
+    monkeypatch.setattr(
+        shutil,
+        "disk_usage",
+        lambda path: namedtuple("Usage", "total used free")(10**9, 10**9 - 10**4, 10**4),
+    )
+    with pytest.raises(
+        InputError, match=r"takes \d+ kB \(3001 rows of \d+ numbers\).* 10 kB left"
+    ) as refused:
         simulate(LOOP, WALK)
     assert "log_period" in refused.value.mend
     assert len(simulate(LOOP, Scenario(3.0, WALK.reference, log_period=1.0))) == 4
 
 
 def test_inputs_that_take_too_much_are_refused_before_they_are_made():
-    with pytest.raises(InputError, match=r"about \d+(\.\d+)? GB of memory \(40000001 samples of \d+ signals\)"):
-        loads("plant: hiab-xs031\nscenario: {duration: 40000 s, reference: {type: Hold, space: joint, point: start}}\n")
+    with pytest.raises(
+        InputError, match=r"about \d+(\.\d+)? GB of memory \(40000001 samples of \d+ signals\)"
+    ):
+        loads(
+            "plant: hiab-xs031\nscenario: {duration: 40000 s, reference: {type: Hold, space: joint, point: start}}\n"
+        )
 
 
 def test_a_delay_mistyped_is_refused_and_one_that_fits_is_not():
-    with pytest.raises(InputError, match="10001 samples of every command.*1 s at a sample time of 0.001 s") as refused:
+    with pytest.raises(
+        InputError, match="10001 samples of every command.*1 s at a sample time of 0.001 s"
+    ) as refused:
         loads("plant: hiab-xs031\nloop: {delay: 10 s}\n")
     assert "was 10 ms meant" in refused.value.mend and refused.value.line
     loop = ClosedLoop(PLANT, Delayed(Sampled(LAW, 1e-3), 0.3))

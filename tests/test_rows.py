@@ -43,7 +43,16 @@ LOOPS = {
 
 def answers(loop, scenario):
     """What is said of the loop's own run."""
-    read_off = (C.Tracking, C.Pressures, C.NoCavitation, C.Saturation, C.Settled, C.EnergyBalance, C.ValveLosses, C.Inequality)
+    read_off = (
+        C.Tracking,
+        C.Pressures,
+        C.NoCavitation,
+        C.Saturation,
+        C.Settled,
+        C.EnergyBalance,
+        C.ValveLosses,
+        C.Inequality,
+    )
     asked = tuple(c for c in default_claims(loop, scenario) if isinstance(c, read_off))
     return [(v.key, v.holds, v.margin, v.worst) for v in verify(loop, scenario, asked)]
 
@@ -59,8 +68,12 @@ def test_what_the_log_keeps_changes_no_verdict(name):
 
 # ---- between samples -----------------------------------------------------------------------------------------------
 T_s, RIPPLE, ω = 20e-3, 0.1, 100 * np.pi  # the mode turns once a sample: no sample shows it
-RIPPLING = Linear(((-2.0, 0.0, 0.0), (0.0, -0.01, ω), (0.0, -ω, -0.01)), ((1.0,), (0.0,), (0.0,)), ((1.0, 1.0, 0.0),),
-                  x0=(0.0, 0.0, RIPPLE))
+RIPPLING = Linear(
+    ((-2.0, 0.0, 0.0), (0.0, -0.01, ω), (0.0, -ω, -0.01)),
+    ((1.0,), (0.0,), (0.0,)),
+    ((1.0, 1.0, 0.0),),
+    x0=(0.0, 0.0, RIPPLE),
+)
 LEVEL = Scenario(2.0, Sine("output", 0.0, 0.0, 1.0))
 
 
@@ -71,7 +84,7 @@ def rippling(amplitude):
 
 def test_what_moves_between_samples_only_is_seen():
     """The largest error is that of the mode, which every sample misses."""
-    verdict, = verify(rippling(RIPPLE), LEVEL, [C.Tracking(error=0.05, settle=0.5)])
+    (verdict,) = verify(rippling(RIPPLE), LEVEL, [C.Tracking(error=0.05, settle=0.5)])
     seen = run(rippling(RIPPLE), LEVEL)
     assert np.abs(seen.log.array("y0")).max() < 0.05 * RIPPLE
     assert verdict.holds is False
@@ -79,12 +92,14 @@ def test_what_moves_between_samples_only_is_seen():
 
 
 def test_without_it_the_same_loop_holds():
-    verdict, = verify(rippling(1e-3), LEVEL, [C.Tracking(error=0.05, settle=0.5)])
+    (verdict,) = verify(rippling(1e-3), LEVEL, [C.Tracking(error=0.05, settle=0.5)])
     assert verdict.holds is True
 
 
 @pytest.mark.parametrize("compiled", [None, False])
-@pytest.mark.parametrize("wrapped", [lambda law: law, lambda law: Delayed(law, 7e-3)], ids=["sampled", "delayed"])
+@pytest.mark.parametrize(
+    "wrapped", [lambda law: law, lambda law: Delayed(law, 7e-3)], ids=["sampled", "delayed"]
+)
 def test_rows_at_steps_hold_those_at_samples(wrapped, compiled):
     """Equal steps: the same numbers, and a coarse log is a whole one with rows left out."""
     plant = RIPPLING

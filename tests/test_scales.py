@@ -29,7 +29,9 @@ CRANE = machine("hiab-xs031").plant
 def test_every_plant_states_positive_scales_with_their_source(plant):
     own = scales(plant)
     stated = [getattr(own, kind) for kind in KINDS if getattr(own, kind) is not None]
-    assert all(np.isfinite(s.value) and s.value > 0 and s.source for s in [*stated, *own.command.values()])
+    assert all(
+        np.isfinite(s.value) and s.value > 0 and s.source for s in [*stated, *own.command.values()]
+    )
     assert set(own.command) == set(plant.limits())
     if plant.pressure_names:
         assert own.pressure is not None and own.energy is not None and own.force is not None
@@ -47,8 +49,12 @@ def test_scales_of_a_crane_by_hand():
     drops = []
     for c in CRANE.cylinders:
         opened = c.valve.u_max - c.valve.dead_band
-        drops += [(c.A_a * fast / (c.valve.c_p1 * opened)) ** 2 + (c.A_b * fast / (c.valve.c_n2 * opened)) ** 2,
-                  (c.A_b * fast / (c.valve.c_p2 * opened)) ** 2 + (c.A_a * fast / (c.valve.c_n1 * opened)) ** 2]
+        drops += [
+            (c.A_a * fast / (c.valve.c_p1 * opened)) ** 2
+            + (c.A_b * fast / (c.valve.c_n2 * opened)) ** 2,
+            (c.A_b * fast / (c.valve.c_p2 * opened)) ** 2
+            + (c.A_a * fast / (c.valve.c_n1 * opened)) ** 2,
+        ]
     assert max(drops) == pytest.approx(CRANE.p_s - CRANE.p_r, rel=1e-12)
 
 
@@ -56,7 +62,9 @@ def test_what_a_machine_is_made_of_changes_its_scales():
     stronger = replace(CRANE, p_s=2 * CRANE.p_s)
     assert energy_scale(stronger).value == pytest.approx(2 * energy_scale(CRANE).value)
     assert scales(stronger).force.value == pytest.approx(2 * scales(CRANE).force.value)
-    assert scales(LoadSensed(CRANE)) == scales(CRANE)  # a pump around a machine does not make it another
+    assert scales(LoadSensed(CRANE)) == scales(
+        CRANE
+    )  # a pump around a machine does not make it another
     turned = scales(MeteredArms(arms=(MotorArm(i=80.0),)))
     assert turned.force is None and turned.length is None
     assert turned.torque.value == pytest.approx(36e6 * 40e-6)

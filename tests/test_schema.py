@@ -15,11 +15,47 @@ from workbench.errors import InputError
 from workbench.schema import json_schema
 from workbench.yaml_input import Node, parse, read
 
-WORDS = [None, True, 0, -1, 2.5, 1e300, "", "x", "3 bar", "80 mm", "Idle", "Pump", [], {}, [1], {"value": 1},
-         {"value": {"value": 2}, "tag": "V"}, {"type": "Pump"}, {"name": "m", "length": 1}, {"main": {"length": 3}},
-         [[1, 2]]]
-KEYS = ["p", "pipes", "supply", "mode", "name", "length", "Q", "ω", "omega", "depth", "value", "tag", "type", "law",
-        "zz", "ends"]
+WORDS = [
+    None,
+    True,
+    0,
+    -1,
+    2.5,
+    1e300,
+    "",
+    "x",
+    "3 bar",
+    "80 mm",
+    "Idle",
+    "Pump",
+    [],
+    {},
+    [1],
+    {"value": 1},
+    {"value": {"value": 2}, "tag": "V"},
+    {"type": "Pump"},
+    {"name": "m", "length": 1},
+    {"main": {"length": 3}},
+    [[1, 2]],
+]
+KEYS = [
+    "p",
+    "pipes",
+    "supply",
+    "mode",
+    "name",
+    "length",
+    "Q",
+    "ω",
+    "omega",
+    "depth",
+    "value",
+    "tag",
+    "type",
+    "law",
+    "zz",
+    "ends",
+]
 
 
 def mutated(tree, rng):
@@ -28,9 +64,16 @@ def mutated(tree, rng):
     places = []
 
     def walk(item):
-        for k in (list(item) if isinstance(item, dict) else range(len(item)) if isinstance(item, list) else ()):
+        for k in (
+            list(item)
+            if isinstance(item, dict)
+            else range(len(item))
+            if isinstance(item, list)
+            else ()
+        ):
             places.append((item, k))
             walk(item[k])
+
     walk(tree)
     for _ in range(rng.randrange(1, 3)):
         item, k = rng.choice(places)
@@ -55,7 +98,10 @@ def test_mutations_raise_input_errors_only_and_the_schema_agrees():
     schema = json_schema(Rig, "rig")
     jsonschema.Draft202012Validator.check_schema(schema)
     valid = jsonschema.Draft202012Validator(schema).is_valid
-    rng, seeds = random.Random(11), [parse(FULL).plain(), {"depth": 2, "supply": {"V": 1}}, {"p": 1, "supply": "Idle"}]
+    rng, seeds = (
+        random.Random(11),
+        [parse(FULL).plain(), {"depth": 2, "supply": {"V": 1}}, {"p": 1, "supply": "Idle"}],
+    )
     counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
     for _ in range(1500):
         tree = mutated(rng.choice(seeds), rng)
@@ -67,7 +113,11 @@ def test_mutations_raise_input_errors_only_and_the_schema_agrees():
             built = False
         counts[built, valid(tree)] += 1
     assert counts[True, False] == 0
-    assert counts[True, True] > 200 and counts[False, False] > 500 and counts[False, True] < counts[False, False] / 5
+    assert (
+        counts[True, True] > 200
+        and counts[False, False] > 500
+        and counts[False, True] < counts[False, False] / 5
+    )
 
 
 def test_schema_of_the_shipped_crane():
@@ -76,8 +126,15 @@ def test_schema_of_the_shipped_crane():
     valid = jsonschema.Draft202012Validator(schema).is_valid
     plant = read(HIAB).value["plant"].plain()
     assert valid(plant) and json.loads(json.dumps(schema)) == schema and "$id" not in schema
-    for change in ({"p_s": -1}, {"p_s": "lots"}, {"ps": 1}, {"oil": {"beta": 1e9, "β": 1e9}},
-                   {"base": {"about_z": 1, "R": []}}, {"structures": [{"name": "lift"}]}, {"type": "Crane"}):
+    for change in (
+        {"p_s": -1},
+        {"p_s": "lots"},
+        {"ps": 1},
+        {"oil": {"beta": 1e9, "β": 1e9}},
+        {"base": {"about_z": 1, "R": []}},
+        {"structures": [{"name": "lift"}]},
+        {"type": "Crane"},
+    ):
         assert not valid(plant | change), change
     assert valid(plant | {"oil": {"beta": "1.2 GPa"}, "type": "Manipulator"})
 
@@ -90,6 +147,8 @@ def test_schema_helps_while_typing():
     assert {"$ref": "#/$defs/quantity"} in bore["anyOf"]
     assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"
     assert {"enum": ["ideal", "first", "second"]} in defs["Valve"]["properties"]["lag"]["anyOf"]
-    assert defs["Cylinder"]["properties"]["friction"]["properties"]["type"]["enum"] == [law.__name__ for law in get_args(Friction)]
+    assert defs["Cylinder"]["properties"]["friction"]["properties"]["type"]["enum"] == [
+        law.__name__ for law in get_args(Friction)
+    ]
     assert defs["Frame"]["additionalProperties"] is False
     assert "instead of R" in defs["Frame"]["properties"]["about_z"]["description"]

@@ -7,7 +7,13 @@ import pytest
 from workbench.errors import InputError
 from workbench.verification.recheck import recheck
 from workbench.verification.saturation import attracted, saturated_region
-from workbench.verification.sector import Sector, SectorCertificate, largest_sector, search, sector_stability
+from workbench.verification.sector import (
+    Sector,
+    SectorCertificate,
+    largest_sector,
+    search,
+    sector_stability,
+)
 
 THIRD = control.ss(control.tf([1.0], [1.0, 3.0, 3.0, 1.0]))
 
@@ -24,12 +30,19 @@ def circle_limit(T):
     return -1 / g(1j * ω if T is None else np.exp(1j * ω * T)).real.min()
 
 
-@pytest.mark.parametrize("criterion, T, limit", [
-    ("circle", None, 4.0),        # 1/(s + 1)³: min Re G = −1/4
-    ("popov", None, 8.0),         # the linear limit: Aizerman's conjecture holds here
-    ("circle", 0.2, None),
-    ("jury-lee", 0.2, 6.2409158781974985),  # the linear limit of the sampled loop, from its gain margin
-])
+@pytest.mark.parametrize(
+    "criterion, T, limit",
+    [
+        ("circle", None, 4.0),  # 1/(s + 1)³: min Re G = −1/4
+        ("popov", None, 8.0),  # the linear limit: Aizerman's conjecture holds here
+        ("circle", 0.2, None),
+        (
+            "jury-lee",
+            0.2,
+            6.2409158781974985,
+        ),  # the linear limit of the sampled loop, from its gain margin
+    ],
+)
 def test_largest_sector_is_the_known_one(criterion, T, limit):
     limit = circle_limit(T) if limit is None else limit
     k, found = largest_sector(loop(1.0, T, 1.0 if T else None), criterion, rounds=18)
@@ -69,7 +82,9 @@ def test_two_channels():
     v = sector_stability(Sector(A, B, np.eye(2), [0.0, 0.0], [2.0, 5.0]))
     assert v.holds
     rng = np.random.default_rng(6)
-    for _ in range(20):  # every linear member, switching or not, contracts in the certificate's metric
+    for _ in range(
+        20
+    ):  # every linear member, switching or not, contracts in the certificate's metric
         K = np.diag(rng.uniform(0, [2.0, 5.0]))
         assert np.linalg.eigvals(A - B @ K).real.max() < 0
 
@@ -80,19 +95,33 @@ def test_certificates_are_exported_and_tampering_is_refused():
         found = search(s, kind)
         document = found.document()
         assert recheck(document)[0]
-        for part in (dict(high=more(document["high"], 3.0)), dict(P=more(document["P"], -1.0)),
-                     dict(tau=more(document["tau"], -1.0)), dict(A=more(document["A"], -1.0)),
-                     dict(criterion="circle" if kind != "circle" else "jury-lee"),
-                     dict(time="sampled" if s.T is None else "continuous")):
+        for part in (
+            dict(high=more(document["high"], 3.0)),
+            dict(P=more(document["P"], -1.0)),
+            dict(tau=more(document["tau"], -1.0)),
+            dict(A=more(document["A"], -1.0)),
+            dict(criterion="circle" if kind != "circle" else "jury-lee"),
+            dict(time="sampled" if s.T is None else "continuous"),
+        ):
             assert not recheck({**document, **part})[0], (kind, part.keys())
-        for wrong in (dict(P=-found.P), dict(τ=-found.τ), dict(λ=-found.λ - 1.0), dict(P=found.P + np.triu(np.ones((3, 3)), 1))):
+        for wrong in (
+            dict(P=-found.P),
+            dict(τ=-found.τ),
+            dict(λ=-found.λ - 1.0),
+            dict(P=found.P + np.triu(np.ones((3, 3)), 1)),
+        ):
             parts = {"P": found.P, "τ": found.τ, "λ": found.λ, **wrong}
             assert not SectorCertificate(s, kind, **parts).check()
     assert not SectorCertificate(loop(3.0, 0.2), "popov", found.P, found.τ, found.λ).check()
 
 
 def test_popov_is_refused_for_sampled_loops_and_the_like():
-    for s, kind in ((loop(1.0, 0.2, 1.0), "popov"), (loop(1.0), "jury-lee"), (loop(1.0, 0.2), "jury-lee"), (loop(1.0), "kalman")):
+    for s, kind in (
+        (loop(1.0, 0.2, 1.0), "popov"),
+        (loop(1.0), "jury-lee"),
+        (loop(1.0, 0.2), "jury-lee"),
+        (loop(1.0), "kalman"),
+    ):
         with pytest.raises(InputError):
             sector_stability(s, kind)
     with pytest.raises(InputError):
@@ -134,7 +163,13 @@ def test_regions_a_little_too_large_are_refused():
     for T, a, b in ((None, A, B), (0.05, np.eye(2) + 0.05 * A, 0.05 * B)):
         region = attracted(a, b, K, 0.9, T)
         assert region.check()
-        for wrong in (dict(P=region.P * 0.99), dict(K=-K), dict(τ=-region.τ), dict(u_max=region.u_max * 0.9), dict(B=-b)):
+        for wrong in (
+            dict(P=region.P * 0.99),
+            dict(K=-K),
+            dict(τ=-region.τ),
+            dict(u_max=region.u_max * 0.9),
+            dict(B=-b),
+        ):
             assert not replace(region, **wrong).check(), wrong.keys()
     with pytest.raises(InputError):
         attracted(A, B, K.T, 0.9)

@@ -20,17 +20,21 @@ def rest(error, noise=False):
     return _rest("x", TIME, error, FLOOR, noise)
 
 
-@pytest.mark.parametrize("error, word", [
-    (1e-3 * np.exp(-2 * TIME), "still"),
-    (5e-5 * np.sin(3 * TIME), "still"),
-    (1.0 * np.exp(-0.2 * TIME), "decaying"),
-    (2e-2 * np.exp(-0.15 * TIME) * np.sin(5 * TIME), "decaying"),
-    (2.6e-3 * np.sin(2 * np.pi * 0.3 * TIME), "restless"),
-    (2.6e-3 * np.sign(np.sin(2 * np.pi * 0.31 * TIME)), "restless"),
-    (1e-3 * TIME, "creeping"),
-    (-1e-3 * TIME + 1e-5 * np.sin(9 * TIME), "creeping"),
-    (1e-4 * np.exp(0.4 * TIME) * np.sin(5 * TIME), "restless"),
-    (1e-2 * np.sin(0.4 * TIME), "creeping")])
+@pytest.mark.parametrize(
+    "error, word",
+    [
+        (1e-3 * np.exp(-2 * TIME), "still"),
+        (5e-5 * np.sin(3 * TIME), "still"),
+        (1.0 * np.exp(-0.2 * TIME), "decaying"),
+        (2e-2 * np.exp(-0.15 * TIME) * np.sin(5 * TIME), "decaying"),
+        (2.6e-3 * np.sin(2 * np.pi * 0.3 * TIME), "restless"),
+        (2.6e-3 * np.sign(np.sin(2 * np.pi * 0.31 * TIME)), "restless"),
+        (1e-3 * TIME, "creeping"),
+        (-1e-3 * TIME + 1e-5 * np.sin(9 * TIME), "creeping"),
+        (1e-4 * np.exp(0.4 * TIME) * np.sin(5 * TIME), "restless"),
+        (1e-2 * np.sin(0.4 * TIME), "creeping"),
+    ],
+)
 def test_words_of_a_tail(error, word):
     assert rest(error).word == word
 
@@ -43,7 +47,9 @@ def test_a_hunt_without_a_waveform_is_seen_and_noise_is_not_taken_for_one():
     assert rest(hunt).word == "restless"
     noise = 5e-4 * rng.normal(size=len(TIME))
     assert rest(noise, noise=True).word == "still"
-    assert rest(noise + 3e-3 * np.sin(2 * np.pi * 0.5 * TIME), noise=True).word == "creeping"  # too few periods: longer
+    assert (
+        rest(noise + 3e-3 * np.sin(2 * np.pi * 0.5 * TIME), noise=True).word == "creeping"
+    )  # too few periods: longer
     assert rest(noise + 3e-3 * np.sin(2 * np.pi * 0.9 * TIME), noise=True).word == "restless"
 
 
@@ -58,7 +64,9 @@ class Follow(Feedback):
 
 def second_order(damping, ω=2.0):
     """y'' = −2 ζ ω y' − ω² y + u, standing at zero."""
-    return Linear(((0.0, 1.0), (-ω * ω, -2 * damping * ω)), ((0.0,), (1.0,)), ((1.0, 0.0),), x0=(0.0, 0.0))
+    return Linear(
+        ((0.0, 1.0), (-ω * ω, -2 * damping * ω)), ((0.0,), (1.0,)), ((1.0, 0.0),), x0=(0.0, 0.0)
+    )
 
 
 def settled(damping, **claim):
@@ -86,11 +94,15 @@ def test_what_dies_out_too_slowly_is_undecided_with_the_mend():
 @pytest.mark.parametrize("own, found", [(0.0, False), (1.3, True), (0.85, True)])
 def test_a_commanded_period_is_taken_out_and_another_stays(own, found):
     time = np.linspace(0.0, 40.0, 8000)
-    commanded = 3e-3 * np.sin(2 * np.pi * 0.4 * time) + 1e-3 * np.sign(np.cos(2 * np.pi * 0.4 * time))
+    commanded = 3e-3 * np.sin(2 * np.pi * 0.4 * time) + 1e-3 * np.sign(
+        np.cos(2 * np.pi * 0.4 * time)
+    )
     error = commanded + 1e-3 * np.sin(2 * np.pi * own * time)
     t, left = uncommanded(time, error, [2.5])
     assert limit_cycle(t, left, floor=1e-4).detected is found
-    assert limit_cycle(time, error, floor=1e-4).detected or found  # as it is, the command alone looks like one
+    assert (
+        limit_cycle(time, error, floor=1e-4).detected or found
+    )  # as it is, the command alone looks like one
 
 
 def test_growth_stays_growth():

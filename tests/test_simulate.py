@@ -11,7 +11,17 @@ from scipy.optimize import brentq
 from small import Bent, Clock, Curved, Fast, Feedback, Linear, Push
 
 from controllers.vdc import VDC
-from workbench import ClosedLoop, Delayed, InputError, Noisy, Sampled, Scenario, Sine, Waypoints, simulate
+from workbench import (
+    ClosedLoop,
+    Delayed,
+    InputError,
+    Noisy,
+    Sampled,
+    Scenario,
+    Sine,
+    Waypoints,
+    simulate,
+)
 from workbench.system import names
 from workbench.verification.sampled_data import sampled
 
@@ -25,13 +35,22 @@ def observed_order(errors):
 
 
 # ---- integrators -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("stiff", ((), ("x0", "x1", "x2"), ("x1",), ("x0", "x2")),
-                         ids=("RK4", "whole block", "part", "other part"))
+@pytest.mark.parametrize(
+    "stiff",
+    ((), ("x0", "x1", "x2"), ("x1",), ("x0", "x2")),
+    ids=("RK4", "whole block", "part", "other part"),
+)
 def test_observed_order(stiff):
     """Nonlinear, explicit in time and driven; the exponential method has order 4 whatever part of the Jacobian it sees."""
     system = Curved(stiff=stiff)
-    exact = solve_ivp(lambda t, x: system.rhs(t, x, [1.3 * np.sin(2.2 * t) + 0.4]), (0, 2), system.initial(), "DOP853",
-                      rtol=1e-13, atol=1e-14).y[:, -1]
+    exact = solve_ivp(
+        lambda t, x: system.rhs(t, x, [1.3 * np.sin(2.2 * t) + 0.4]),
+        (0, 2),
+        system.initial(),
+        "DOP853",
+        rtol=1e-13,
+        atol=1e-14,
+    ).y[:, -1]
     errors = []
     for h in (0.04, 0.02, 0.01):
         log = simulate(system, Scenario(2.0, disturbances={"w": PUSH}, log_period=2.0, max_step=h))
@@ -56,7 +75,9 @@ def test_a_fast_state_is_followed(λ, order):
         assert errors[-1] < (2e-7 if order == 4 else h**2 / (10 * λ))
     assert observed_order(errors) == pytest.approx([order] * 2, abs=0.1)
     if order == 2:
-        unnamed = simulate(Fast(λ, stiff=()), Scenario(2.0, max_step=0.05))  # RK4 would be gone at once
+        unnamed = simulate(
+            Fast(λ, stiff=()), Scenario(2.0, max_step=0.05)
+        )  # RK4 would be gone at once
         assert unnamed.status.completed and unnamed.provenance["pace"]["implicit"]
 
 
@@ -66,7 +87,9 @@ def block_diagonal(rng, *sizes, fastest):
     at = 0
     for m in sizes:
         block = rng.normal(size=(m, m))
-        A[at: at + m, at: at + m] = fastest * (block - (np.abs(np.linalg.eigvals(block)).max() + 0.1) * np.eye(m))
+        A[at : at + m, at : at + m] = fastest * (
+            block - (np.abs(np.linalg.eigvals(block)).max() + 0.1) * np.eye(m)
+        )
         at += m
     mix = rng.permutation(len(A))
     return A[np.ix_(mix, mix)]
@@ -80,8 +103,13 @@ def test_linear_blocks_are_followed_exactly(sizes, compiled):
     for fastest in (0.7, 40.0, 3e5):
         A = block_diagonal(rng, *sizes, fastest=fastest)
         start = rng.normal(size=len(A))
-        system = Linear(tuple(map(tuple, A)), ((0.0,),) * len(A), (), x0=tuple(start),
-                        stiff=tuple(f"x{i}" for i in range(len(A))))
+        system = Linear(
+            tuple(map(tuple, A)),
+            ((0.0,),) * len(A),
+            (),
+            x0=tuple(start),
+            stiff=tuple(f"x{i}" for i in range(len(A))),
+        )
         log = simulate(system, Scenario(0.3, max_step=0.1), compiled=compiled)
         exact = np.array([expm(A * t) @ start for t in log.time])
         assert np.abs(log.values[:, : len(A)] - exact).max() < 1e-11
@@ -97,13 +125,18 @@ def bent_exactly(d, t):
 
 
 @pytest.mark.parametrize("stiff", ((), ("y",)), ids=("RK4", "exponential"))
-@pytest.mark.parametrize("d", (0.2, 3e-3, 0.0), ids=("far apart", "within a step", "at one instant"))
+@pytest.mark.parametrize(
+    "d", (0.2, 3e-3, 0.0), ids=("far apart", "within a step", "at one instant")
+)
 def test_kinks_cost_no_order_where_guards_tell_them(d, stiff):
     """Order 4 over edges of a dead band wider than a step, narrower, and of none; unguarded, the order is lost."""
+
     def errors(system):
         found = []
         for h in (0.1, 0.05, 0.025):
-            log = simulate(system, Scenario(1.0, disturbances={"w": PUSH}, log_period=0.5, max_step=h))
+            log = simulate(
+                system, Scenario(1.0, disturbances={"w": PUSH}, log_period=0.5, max_step=h)
+            )
             assert log.array("x")[-1] > d
             found.append(abs(log.array("y")[-1] - bent_exactly(d, 1.0)))
         return found
@@ -120,13 +153,15 @@ def test_valves_of_the_crane_cost_no_order(two_joint, short):
     runs = [simulate(loop, replace(short, max_step=2e-3 / k)).values[:, :n] for k in (1, 4, 32)]
     size = np.ptp(runs[-1], axis=0)
     errors = [(np.abs(run - runs[-1]) / size).max() for run in runs[:-1]]
-    crossed = (np.diff(np.sign(runs[-1][:, n - 4:: 2]), axis=0) != 0).sum()
+    crossed = (np.diff(np.sign(runs[-1][:, n - 4 :: 2]), axis=0) != 0).sum()
     assert crossed > 20 and errors[0] > 4**3.7 * errors[1] and errors[1] < 1e-7
 
 
 def test_crane_run_against_an_independent_integrator(ideal, short):
     """The plant on floats by DOP853 from sample to sample under the logged commands."""
-    log = simulate(ClosedLoop(ideal, Sampled(VDC(ideal), 2e-3)), replace(short, duration=0.04, max_step=5e-4))
+    log = simulate(
+        ClosedLoop(ideal, Sampled(VDC(ideal), 2e-3)), replace(short, duration=0.04, max_step=5e-4)
+    )
     states = names(ideal.states)
     x = np.column_stack([log.array(n) for n in states])
     u = np.column_stack([log.array("u_1"), log.array("u_2")])
@@ -134,8 +169,14 @@ def test_crane_run_against_an_independent_integrator(ideal, short):
     size = np.array([1e6 if n.startswith("p_") else 1.0 for n in states])
     y, worst = x[0], 0.0
     for k in range(20):
-        y = solve_ivp(lambda t, s, k=k: ideal.rhs(t, s, [*u[k], *rest]), (0, 2e-3), y, "DOP853", rtol=1e-9,
-                      atol=1e-9 * size).y[:, -1]
+        y = solve_ivp(
+            lambda t, s, k=k: ideal.rhs(t, s, [*u[k], *rest]),
+            (0, 2e-3),
+            y,
+            "DOP853",
+            rtol=1e-9,
+            atol=1e-9 * size,
+        ).y[:, -1]
         worst = max(worst, (np.abs(y - x[k + 1]) / size).max())
     assert worst < 1e-8 and np.ptp(x[:, 4]) > 1e4
 
@@ -154,7 +195,9 @@ def test_power_integrals_close_the_energy_balance(ideal, short):
     for h in (2e-3, 1e-3, 5e-4):
         log = simulate(loop, replace(short, max_step=h))
         powers = np.array([log.array(f"E_{name}") for name in loop.power_names])
-        gaps.append(np.abs(log.array("E_stored") - log.array("E_stored")[0] - powers.sum(axis=0)).max())
+        gaps.append(
+            np.abs(log.array("E_stored") - log.array("E_stored")[0] - powers.sum(axis=0)).max()
+        )
     through = np.abs(powers[loop.power_names.index("supply")]).max()
     assert gaps[-1] < 1e-10 * through and observed_order(gaps) == pytest.approx([4, 4], abs=0.2)
     assert sum(np.abs(p).max() > 1e-3 * through for p in powers) >= 5
@@ -180,19 +223,25 @@ def test_length_and_logging_of_a_run():
     full = simulate(loop, Scenario(1.0))
     assert full.time[-1] == 1.0 and full.status.t_end == 1.0 and len(full) == 101
     thin = simulate(loop, Scenario(1.0, log_period=0.07))
-    assert np.array_equal(thin.values, full.values[::7]) and thin.time == pytest.approx(full.time[::7])
+    assert np.array_equal(thin.values, full.values[::7]) and thin.time == pytest.approx(
+        full.time[::7]
+    )
     free = simulate(INTEGRATOR, Scenario(1.0, log_period=0.1, max_step=1e-3))
     assert len(free) == 11 and not np.ptp(free.array("x0"))
     short = Waypoints("output", ((0.8,), (0.9,)), 0.25)
     tracking = ClosedLoop(INTEGRATOR, Sampled(Feedback(INTEGRATOR, ((3.0,),), ((3.0,),)), 0.01))
-    assert simulate(tracking, Scenario(reference=short)).time[-1] == pytest.approx(0.25)  # the reference's own duration
+    assert simulate(tracking, Scenario(reference=short)).time[-1] == pytest.approx(
+        0.25
+    )  # the reference's own duration
     with pytest.raises(InputError, match="how long"):
         simulate(loop, Scenario())
 
 
 @pytest.mark.parametrize("chunk", (1, 7, 4000))
 def test_chunks_do_not_show(monkeypatch, chunk):
-    loop = ClosedLoop(INTEGRATOR, Delayed(Sampled(Noisy(Feedback(INTEGRATOR, ((2.0,),)), 0.1), 0.01), 0.013))
+    loop = ClosedLoop(
+        INTEGRATOR, Delayed(Sampled(Noisy(Feedback(INTEGRATOR, ((2.0,),)), 0.1), 0.01), 0.013)
+    )
     scenario = Scenario(0.5, disturbances={"w0": PUSH}, seed=5, log_period=0.03)
     whole = simulate(loop, scenario)
     seen = []
@@ -202,7 +251,9 @@ def test_chunks_do_not_show(monkeypatch, chunk):
 
 
 # ---- delay -----------------------------------------------------------------------------------------------------------
-OSCILLATOR = Linear(((0.0, 1.0), (-7.0, -0.5)), ((0.0,), (2.1,)), ((1.0, 0.0), (0.0, 1.0)), x0=(0.5, -0.2))
+OSCILLATOR = Linear(
+    ((0.0, 1.0), (-7.0, -0.5)), ((0.0,), (2.1,)), ((1.0, 0.0), (0.0, 1.0)), x0=(0.5, -0.2)
+)
 
 
 def by_hand(plant, K, T, delay, n):
@@ -242,19 +293,28 @@ def test_delay_of_whole_and_fractional_samples(delay):
 def test_delayed_loop_has_the_modes_of_the_exact_discretisation(delay):
     """From one sample to the next the run multiplies by the closed-loop matrix of the sampled-data analysis."""
     T, K = 0.02, np.array([[3.0, 0.8]])
-    plant = sampled(np.array(OSCILLATOR.A), np.array(OSCILLATOR.B), np.eye(2), np.zeros((2, 1)), T, delay)
+    plant = sampled(
+        np.array(OSCILLATOR.A), np.array(OSCILLATOR.B), np.eye(2), np.zeros((2, 1)), T, delay
+    )
     C = np.hstack([np.eye(2), np.zeros((2, len(plant.A) - 2))])
     closed = plant.A - plant.B @ K @ C
-    log = simulate(ClosedLoop(OSCILLATOR, Delayed(Sampled(Feedback(OSCILLATOR, tuple(map(tuple, K))), T), delay)),
-                   Scenario(0.6))
+    log = simulate(
+        ClosedLoop(
+            OSCILLATOR, Delayed(Sampled(Feedback(OSCILLATOR, tuple(map(tuple, K))), T), delay)
+        ),
+        Scenario(0.6),
+    )
     state = np.array([*OSCILLATOR.x0, *[0.0] * (len(closed) - 2)])
     for k in range(31):
-        assert [log.array("x0")[k], log.array("x1")[k]] == pytest.approx(state[:2], rel=1e-7, abs=1e-9)
+        assert [log.array("x0")[k], log.array("x1")[k]] == pytest.approx(
+            state[:2], rel=1e-7, abs=1e-9
+        )
         state = closed @ state
 
 
 def test_delays_share_one_trace():
     from workbench.calculus import trace
+
     law = Sampled(Feedback(OSCILLATOR, ((3.0, 0.8),)), 0.02)
     loops = [ClosedLoop(OSCILLATOR, Delayed(law, d)) for d in (0.0, 0.011, 0.05)]
     assert len({id(trace(loop, ())) for loop in loops}) == 1
@@ -285,7 +345,9 @@ def test_steps_of_a_disturbance_act_between_samples(at):
 
 
 def test_controls_of_a_plant_alone_can_be_driven():
-    log = simulate(INTEGRATOR, Scenario(0.5, disturbances={"u0": 0.7, "w0": Push(lambda t: np.cos(t))}))
+    log = simulate(
+        INTEGRATOR, Scenario(0.5, disturbances={"u0": 0.7, "w0": Push(lambda t: np.cos(t))})
+    )
     assert log.array("x0") == pytest.approx(0.8 + 0.7 * log.time + np.sin(log.time), abs=1e-12)
 
 
@@ -308,7 +370,9 @@ def test_noise_on_a_continuous_law_is_held_over_a_step():
     log = simulate(loop, Scenario(2.0, max_step=T))
     x, pushed = log.array("x0"), -(log.array("x0") + log.array("u0") / K)  # σ n_k
     assert np.std(pushed) == pytest.approx(0.3, rel=0.25)
-    assert x[1:] == pytest.approx(np.exp(-K * T) * x[:-1] - (1 - np.exp(-K * T)) * pushed[:-1], abs=1e-10)
+    assert x[1:] == pytest.approx(
+        np.exp(-K * T) * x[:-1] - (1 - np.exp(-K * T)) * pushed[:-1], abs=1e-10
+    )
     thin = simulate(loop, Scenario(2.0, max_step=T, log_period=8 * T))
     np.testing.assert_array_equal(thin.values, log.values[::8])
 
@@ -329,7 +393,9 @@ def test_start_and_offset(two_joint):
 
 
 def test_runs_are_repeatable_and_their_provenance_plain(two_joint, short):
-    loop = ClosedLoop(two_joint, Sampled(Noisy(VDC(two_joint, derivative="zero"), 1e-5, ("q",)), 2e-3))
+    loop = ClosedLoop(
+        two_joint, Sampled(Noisy(VDC(two_joint, derivative="zero"), 1e-5, ("q",)), 2e-3)
+    )
     a, b, c = (simulate(loop, replace(short, duration=0.1, seed=s)) for s in (3, 3, 4))
     assert np.array_equal(a.values, b.values) and a.provenance == b.provenance
     assert not np.array_equal(a.values, c.values)

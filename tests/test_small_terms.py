@@ -34,7 +34,9 @@ def test_bent_bristles_are_in_the_account_of_a_throttled_cylinder():
         x = plant_state(rng, plant)
         x[0] = float(plant.initial()[0]) + 0.05
         x[bent] = z
-        (change,) = directional(lambda s: [plant.stored(0.0, s[:n], u)], x, list(plant.rhs(0.0, x, u)))
+        (change,) = directional(
+            lambda s: [plant.stored(0.0, s[:n], u)], x, list(plant.rhs(0.0, x, u))
+        )
         powers = [float(p) for p in plant.powers(0.0, x, u)]
         assert abs(change - sum(powers)) < 1e-11 * sum(map(abs, powers))
         straight = [v if i != bent else 0.0 for i, v in enumerate(x)]
@@ -47,7 +49,9 @@ def test_ideal_pistons_have_the_pressure_of_the_port_they_are_at():
     pump = RadialPump()
     p_1, p_2 = 7.3e5, 2.1e5
     turn = 2 * pi / pump.ω
-    pistons = [piston for t in np.linspace(0.0, turn, 41) for piston in pump.pistons(float(t), 1.3e-4)]
+    pistons = [
+        piston for t in np.linspace(0.0, turn, 41) for piston in pump.pistons(float(t), 1.3e-4)
+    ]
     found = np.array(pump.at_ports(pistons, p_1, p_2), float)
     shares = np.array([float(pump.share(piston)) for piston in pistons])
     assert len(found) and found.min() >= p_2 - 1e-6 and found.max() <= p_1 + 1e-6
@@ -58,7 +62,10 @@ def test_ideal_pistons_have_the_pressure_of_the_port_they_are_at():
 def test_a_sum_of_intervals_is_rounded_outwards_by_its_terms():
     """Both ends lie outside the exact sums by `ROUNDING` of the terms' magnitudes, large or small, and by no more."""
     for size in (1e-6, 1.0, 1e8):
-        terms = ((np.array([-3.0 * size]), np.array([5.0 * size])), (np.array([2.5 * size]), np.array([7.0 * size])))
+        terms = (
+            (np.array([-3.0 * size]), np.array([5.0 * size])),
+            (np.array([2.5 * size]), np.array([7.0 * size])),
+        )
         low, high = total(*terms)
         assert -0.5 * size - low[0] == pytest.approx(ROUNDING * 5.5 * size, rel=1e-2)
         assert high[0] - 12.0 * size == pytest.approx(ROUNDING * 12.0 * size, rel=1e-2)

@@ -11,7 +11,18 @@ from scipy.integrate import quad, solve_ivp
 from scipy.linalg import expm
 from small import Curved, Fast, Feedback, Linear, Push
 
-from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Signal, Sine, System, simulate, stiff_vm
+from workbench import (
+    ClosedLoop,
+    Delayed,
+    InputError,
+    Sampled,
+    Scenario,
+    Signal,
+    Sine,
+    System,
+    simulate,
+    stiff_vm,
+)
 from workbench.adaptive import Adaptive, adaptive
 from workbench.calculus import trace
 from workbench.parameters import Unit
@@ -35,8 +46,14 @@ def asking(system, *given, **more):
 
 def exact(system, T, w=lambda t: [0.0], tol=1e-11):
     """Last state by SciPy's Radau."""
-    found = solve_ivp(lambda t, x: [float(v) for v in system.rhs(t, x, w(t))], (0, T), system.initial(), "Radau", rtol=tol,
-                      atol=tol)
+    found = solve_ivp(
+        lambda t, x: [float(v) for v in system.rhs(t, x, w(t))],
+        (0, T),
+        system.initial(),
+        "Radau",
+        rtol=tol,
+        atol=tol,
+    )
     return found.y[:, -1]
 
 
@@ -45,8 +62,14 @@ def exact(system, T, w=lambda t: [0.0], tol=1e-11):
 def test_the_planned_elimination_solves(seed):
     rng = np.random.default_rng(seed)
     n = 12
-    J = np.where(rng.random((n, n)) < 0.25, rng.normal(size=(n, n)), 0.0) - np.diag(rng.uniform(0, 4, n))
-    sparse, r, g = ca.DM(J).sparsity() if seed else ca.Sparsity.dense(n, n), rng.normal(size=n), 37.3
+    J = np.where(rng.random((n, n)) < 0.25, rng.normal(size=(n, n)), 0.0) - np.diag(
+        rng.uniform(0, 4, n)
+    )
+    sparse, r, g = (
+        ca.DM(J).sparsity() if seed else ca.Sparsity.dense(n, n),
+        rng.normal(size=n),
+        37.3,
+    )
     given = ca.DM(J)[:] if not seed else ca.sparsify(ca.DM(J)).nonzeros()
     sparse = ca.sparsify(ca.DM(J)).sparsity() if seed else sparse
     lu, solve = solver(sparse)
@@ -56,7 +79,9 @@ def test_the_planned_elimination_solves(seed):
 
 def test_states_that_couple_through_a_few_are_eliminated_first():
     arrow = np.eye(20, dtype=bool)
-    arrow[:2, :] = arrow[:, :2] = True  # the border comes first in the matrix, and must come last in the elimination
+    arrow[:2, :] = arrow[:, :2] = (
+        True  # the border comes first in the matrix, and must come last in the elimination
+    )
     assert set(elimination(arrow)[-3:]) >= {0, 1}
     lu, _ = solver(ca.DM(arrow.astype(float)).sparsity())
     assert lu.numel_out(0) == 400  # a dense pattern was handed over: all entries are kept
@@ -112,7 +137,9 @@ def test_error_follows_what_is_allowed():
     truth = exact(Curved(), 2.0, lambda t: [np.sin(2.3 * t)], 1e-12)
     errors = []
     for allowed in (1e-4, 1e-6, 1e-8):
-        log = simulate(asking(Curved(), (allowed,) * 3), Scenario(2.0, disturbances={"w": w}, max_step=0.1))
+        log = simulate(
+            asking(Curved(), (allowed,) * 3), Scenario(2.0, disturbances={"w": w}, max_step=0.1)
+        )
         errors.append(np.abs(log.values[-1, :3] - truth).max())
     assert errors[0] > 10 * errors[1] > 100 * errors[2] and errors[2] < 1e-6
 
@@ -133,14 +160,26 @@ class Bumps(System):
 
     def rhs(self, t, x, u):
         bump = lambda z: np.maximum(1.0 - (z / self.ε) ** 2, 0.0) ** 3
-        return [1.0 + 0.0 * x[0], bump(np.sin(np.pi * t / self.P)) / self.ε, bump(x[0] - 0.31) / self.ε]
+        return [
+            1.0 + 0.0 * x[0],
+            bump(np.sin(np.pi * t / self.P)) / self.ε,
+            bump(x[0] - 0.31) / self.ε,
+        ]
 
 
 def test_edges_are_not_stepped_over():
     seen = replace(Bumps(), adaptive=Adaptive((1e-6,) * 3, 0.13, "s", (0.309, 0.311)))
     whole = quad(lambda z: (1 - z * z) ** 3, -1, 1)[0]
-    width = 0.13 / np.pi * quad(lambda p: max(1 - (np.sin(p) / 1e-3) ** 2, 0.0) ** 3 / 1e-3, -1.1e-3, 1.1e-3,
-                                points=(-1e-3, 1e-3))[0]
+    width = (
+        0.13
+        / np.pi
+        * quad(
+            lambda p: max(1 - (np.sin(p) / 1e-3) ** 2, 0.0) ** 3 / 1e-3,
+            -1.1e-3,
+            1.1e-3,
+            points=(-1e-3, 1e-3),
+        )[0]
+    )
     scenario = Scenario(0.6, max_step=0.6)
     for compiled in (None, False):
         end = simulate(seen, scenario, compiled=compiled).values[-1]
@@ -151,7 +190,9 @@ def test_edges_are_not_stepped_over():
 
 
 # ---- samples, loops ---------------------------------------------------------------------------------------------------
-PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,)))
+PLANT = Linear(
+    ((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,))
+)
 STIFF = asking(PLANT, (1e-9, 1e-9))
 LAW = Feedback(PLANT, ((5.0, 1.1),), ((5.0, 0.3),))
 
@@ -179,13 +220,24 @@ def test_held_commands_are_integrated_exactly_from_sample_to_sample():
         x = step @ x
 
 
-@pytest.mark.parametrize("wrap", (lambda law: Sampled(law, 0.02), lambda law: Delayed(Sampled(law, 0.02), 0.033)),
-                         ids=("sampled", "delayed by a fraction"))
+@pytest.mark.parametrize(
+    "wrap",
+    (lambda law: Sampled(law, 0.02), lambda law: Delayed(Sampled(law, 0.02), 0.033)),
+    ids=("sampled", "delayed by a fraction"),
+)
 def test_compiled_virtual_machine_and_fixed_steps_agree(wrap):
     push = Push(lambda t: np.sin(9 * t))
-    scenario = Scenario(0.5, Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1), {"w0": push}, log_period=0.1, max_step=4e-3)
-    logs = [simulate(ClosedLoop(plant, wrap(LAW)), scenario, compiled=c)
-            for plant, c in ((STIFF, None), (STIFF, False), (PLANT, None))]
+    scenario = Scenario(
+        0.5,
+        Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7, ramp=0.1),
+        {"w0": push},
+        log_period=0.1,
+        max_step=4e-3,
+    )
+    logs = [
+        simulate(ClosedLoop(plant, wrap(LAW)), scenario, compiled=c)
+        for plant, c in ((STIFF, None), (STIFF, False), (PLANT, None))
+    ]
     assert all(log.names == logs[0].names and len(log) == 6 for log in logs)
     assert np.abs(logs[0].values - logs[1].values).max() < 1e-11
     assert np.abs(logs[0].values - logs[2].values).max() < 1e-6
@@ -193,7 +245,9 @@ def test_compiled_virtual_machine_and_fixed_steps_agree(wrap):
 
 @pytest.mark.parametrize("compiled", (None, False))
 def test_a_law_called_from_python_gives_the_fused_numbers(compiled):
-    scenario = Scenario(0.4, Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7), {"w0": Push(lambda t: np.sin(9 * t))})
+    scenario = Scenario(
+        0.4, Sine("output", (0.1, 0.2), (0.3, 0.1), 1.7), {"w0": Push(lambda t: np.sin(9 * t))}
+    )
     fused = simulate(ClosedLoop(STIFF, Sampled(LAW, 0.02)), scenario, compiled=compiled)
     hosted = simulate(ClosedLoop(STIFF, Hosted()), scenario, compiled=compiled)
     for name in ("x0", "x1", "u0"):
@@ -262,8 +316,11 @@ def test_what_is_asked_for_is_checked_and_found_in_loops():
         Adaptive((1e-3, 0.0))
     with pytest.raises(InputError, match="which state"):
         Adaptive((1e-3,), edges=(0.1,))
-    assert adaptive(ClosedLoop(STIFF, Sampled(LAW, 0.02))) is STIFF.adaptive and adaptive(PLANT) is None
+    assert (
+        adaptive(ClosedLoop(STIFF, Sampled(LAW, 0.02))) is STIFF.adaptive
+        and adaptive(PLANT) is None
+    )
     machine, c = stiff_loop(STIFF, trace(STIFF, ()))
-    assert isinstance(machine, StiffLoop) and list(c[machine.n_c:]) == [1e-9, 1e-9, 0.0, 1e-9]
+    assert isinstance(machine, StiffLoop) and list(c[machine.n_c :]) == [1e-9, 1e-9, 0.0, 1e-9]
     _, tight = stiff_loop(STIFF, trace(STIFF, ()), tolerance=0.01)
-    assert list(tight[machine.n_c:]) == pytest.approx([1e-11, 1e-11, 0.0, 1e-11], rel=1e-12)
+    assert list(tight[machine.n_c :]) == pytest.approx([1e-11, 1e-11, 0.0, 1e-11], rel=1e-12)

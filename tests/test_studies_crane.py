@@ -22,15 +22,25 @@ def entry(found, k, **changes):
     return replace(found, entries=tuple(entries))
 
 
-@pytest.mark.parametrize("spoil", [
-    lambda f: replace(f, notes=("another path",)),
-    lambda f: entry(f, 0, nominal=f.entries[1].nominal),
-    lambda f: entry(f, 1, nominal=replace(f.entries[1].nominal, settled=False)),
-    lambda f: entry(f, 2, also=f.entries[0].also),
-    lambda f: entry(f, 0, also=f.entries[2].also),
-    lambda f: entry(f, 2, seconds=1e-6),
-    lambda f: entry(f, 2, verdicts=tuple(replace(v, holds=None) if v.key == "solves" else v for v in f.entries[2].verdicts)),
-], ids=["alike", "order", "settled", "load", "slow", "seconds", "solves"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda f: replace(f, notes=("another path",)),
+        lambda f: entry(f, 0, nominal=f.entries[1].nominal),
+        lambda f: entry(f, 1, nominal=replace(f.entries[1].nominal, settled=False)),
+        lambda f: entry(f, 2, also=f.entries[0].also),
+        lambda f: entry(f, 0, also=f.entries[2].also),
+        lambda f: entry(f, 2, seconds=1e-6),
+        lambda f: entry(
+            f,
+            2,
+            verdicts=tuple(
+                replace(v, holds=None) if v.key == "solves" else v for v in f.entries[2].verdicts
+            ),
+        ),
+    ],
+    ids=["alike", "order", "settled", "load", "slow", "seconds", "solves"],
+)
 def test_a_wrong_result_is_refused(found, spoil):
     with pytest.raises(AssertionError):
         crane_controllers.check(spoil(found))

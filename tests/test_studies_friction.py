@@ -24,17 +24,23 @@ def spoiled(r, name, **fields):
     return replace(r, rows=r.rows | {name: replace(r.rows[name], **fields)})
 
 
-@pytest.mark.parametrize("spoil", [
-    lambda r: spoiled(r, "Stribeck", friction=True),
-    lambda r: spoiled(r, "Bengisu–Akay", left=r.rows["Bengisu–Akay"].rate),
-    lambda r: spoiled(r, "Brown–McPhee", cause="hold term"),
-    lambda r: spoiled(r, "LuGre with film", term=1.0),
-    lambda r: spoiled(r, "LuGre", friction=None),
-    lambda r: spoiled(r, "Coulomb, viscous", share=0.1),
-    lambda r: spoiled(r, "LuGre", residual=1e-6),
-    lambda r: replace(r, faults=r.faults | {"LuGre, damped too much": r.rows["LuGre"]}),
-    lambda r: replace(r, faults=r.faults | {"film, the controller told LuGre": r.rows["LuGre with film"]}),
-], ids=["falling", "rate", "cause", "term", "memory", "monotone", "identity", "brittle", "untold"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda r: spoiled(r, "Stribeck", friction=True),
+        lambda r: spoiled(r, "Bengisu–Akay", left=r.rows["Bengisu–Akay"].rate),
+        lambda r: spoiled(r, "Brown–McPhee", cause="hold term"),
+        lambda r: spoiled(r, "LuGre with film", term=1.0),
+        lambda r: spoiled(r, "LuGre", friction=None),
+        lambda r: spoiled(r, "Coulomb, viscous", share=0.1),
+        lambda r: spoiled(r, "LuGre", residual=1e-6),
+        lambda r: replace(r, faults=r.faults | {"LuGre, damped too much": r.rows["LuGre"]}),
+        lambda r: replace(
+            r, faults=r.faults | {"film, the controller told LuGre": r.rows["LuGre with film"]}
+        ),
+    ],
+    ids=["falling", "rate", "cause", "term", "memory", "monotone", "identity", "brittle", "untold"],
+)
 def test_a_wrong_result_is_refused(found, spoil):
     with pytest.raises(AssertionError):
         friction.check(spoil(found))
@@ -44,7 +50,9 @@ def test_falling_friction_takes_the_rate_that_its_slope_says(found):
     """c left = largest c with 2 Σ JᵀKJ − 2 diag(μ lever²) ⪰ c H, K = κ M: at most 2 κ, and 2 (κ − μ lever²/H) for one joint."""
     rows = found.rows
     order = sorted(friction.FALLING, key=lambda name: rows[name].left)
-    slopes = {name: float(rows[name].words.split("slope ≥ ")[1].split()[0]) for name in friction.FALLING}
+    slopes = {
+        name: float(rows[name].words.split("slope ≥ ")[1].split()[0]) for name in friction.FALLING
+    }
     assert order == sorted(order, key=slopes.get) and all(rows[name].left < 20.0 for name in order)
 
 
@@ -54,8 +62,11 @@ def test_figures(found, tmp_path):
         assert len(made.axes[0].lines) == 2 + len(friction.LAWS)
     law, t = LuGre(), np.linspace(0, 2, 501)
     run = drive(law, t, 2e-4 * np.cos(3 * t))
-    data = {"LuGre": (run.x, run.F), "BrownMcPhee": (run.x, steady(BrownMcPhee(), run.v)[0]),
-            "some data": (run.x[::50], run.F[::50])}
+    data = {
+        "LuGre": (run.x, run.F),
+        "BrownMcPhee": (run.x, steady(BrownMcPhee(), run.v)[0]),
+        "some data": (run.x[::50], run.F[::50]),
+    }
     made = figures_friction.pre_sliding(data)
     assert made.axes[0].lines[-1].get_linestyle() == "None"
     assert figures_friction.pre_sliding({}) is None
@@ -72,4 +83,9 @@ def test_a_run_shows_what_rubbed():
     log = simulate(ClosedLoop(plant, PID(plant, **PID.suited(plant))), step)
     made = figures_friction.rubbed(log, plant)
     assert len(made.axes) == 1 and len(made.axes[0].lines) == 1
-    assert figures_friction.rubbed(simulate(ClosedLoop(IEHA(), PID(IEHA(), **PID.suited(IEHA()))), step), IEHA()) is None
+    assert (
+        figures_friction.rubbed(
+            simulate(ClosedLoop(IEHA(), PID(IEHA(), **PID.suited(IEHA()))), step), IEHA()
+        )
+        is None
+    )

@@ -22,26 +22,49 @@ def test_alfayad16(found):
 
 
 def ours(what, factor):
-    return lambda r: replace(r, rows=tuple(replace(row, ours=factor * row.ours) if row.what == what else row for row in r.rows))
+    return lambda r: replace(
+        r,
+        rows=tuple(
+            replace(row, ours=factor * row.ours) if row.what == what else row for row in r.rows
+        ),
+    )
 
 
-@pytest.mark.parametrize("spoil", [
-    ours("mean flow by (8), ω in rad/s", 2 * pi),
-    ours("E within 5 %, all round window", 4.0),
-    ours("frequency of the flow, kinematic", 0.5),
-    ours("frequency of the flow, full pump", 2.0),
-    ours("final velocity", 1.02),
-    ours("K of (27)", 115.4 / 125.2),
-    ours("K' of (28)", -1.0),
-    lambda r: replace(r, fits=r.fits | {"step": r.fits["step"] | {"published": 99.0}}),
-    lambda r: replace(r, apart=r.apart | {"overlap": r.apart["step"]}),
-    lambda r: replace(r, apart=r.apart | {"chirp": r.apart["overlap"]}),
-    lambda r: replace(r, errors=r.errors | {"MPC": r.errors["PID"]}),
-    lambda r: replace(r, errors=r.errors | {"PID": 2 * r.errors["PID"]}),
-    lambda r: replace(r, edge=r.edge | {0.01: r.edge[0.1]}),
-    lambda r: replace(r, edge=r.edge | {1.0: r.edge[0.01]}),
-], ids=["2π", "window", "kinematic", "decompression", "velocity", "K", "sign of K'", "linear", "agree in overlap", "part on chirp",
-        "no preview", "PID", "no cycle", "cycle"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        ours("mean flow by (8), ω in rad/s", 2 * pi),
+        ours("E within 5 %, all round window", 4.0),
+        ours("frequency of the flow, kinematic", 0.5),
+        ours("frequency of the flow, full pump", 2.0),
+        ours("final velocity", 1.02),
+        ours("K of (27)", 115.4 / 125.2),
+        ours("K' of (28)", -1.0),
+        lambda r: replace(r, fits=r.fits | {"step": r.fits["step"] | {"published": 99.0}}),
+        lambda r: replace(r, apart=r.apart | {"overlap": r.apart["step"]}),
+        lambda r: replace(r, apart=r.apart | {"chirp": r.apart["overlap"]}),
+        lambda r: replace(r, errors=r.errors | {"MPC": r.errors["PID"]}),
+        lambda r: replace(r, errors=r.errors | {"PID": 2 * r.errors["PID"]}),
+        lambda r: replace(r, edge=r.edge | {0.01: r.edge[0.1]}),
+        lambda r: replace(r, edge=r.edge | {1.0: r.edge[0.01]}),
+    ],
+    ids=[
+        "2π",
+        "window",
+        "kinematic",
+        "decompression",
+        "velocity",
+        "K",
+        "sign of K'",
+        "linear",
+        "agree in overlap",
+        "part on chirp",
+        "no preview",
+        "PID",
+        "no cycle",
+        "cycle",
+    ],
+)
 def test_a_wrong_result_is_refused(found, spoil):
     with pytest.raises(AssertionError):
         alfayad16.check(spoil(found))
@@ -64,7 +87,9 @@ def test_the_linear_law_is_the_law():
 def test_the_loop_is_closed_the_right_way_round():
     """Negative feedback is stable; with the sign turned, or twice its gain margin, it is not."""
     loop = alfayad16.open_loop(alfayad16.mpc(1.0))
-    radius = lambda k: np.abs(np.linalg.eigvals(feedback(replace(loop, C=k * loop.C, D=k * loop.D)).A)).max()
+    radius = lambda k: np.abs(
+        np.linalg.eigvals(feedback(replace(loop, C=k * loop.C, D=k * loop.D)).A)
+    ).max()
     assert radius(1.0) < 1 < radius(3.0) and radius(-1.0) > 1
 
 
@@ -72,12 +97,22 @@ def test_margins_of_both_laws():
     """PID as the sum of its parts, K_p + K_i T/(z − 1): nearly twice the gain margin of predictive control."""
     T = 2e-3
     pid = LinearSystem([[1.0]], [[50 * T]], [[1.0]], [[1.0]], T)
-    found, other = (loop_margins(loop).gain_up for loop in (series(alfayad16.moving(T), pid), alfayad16.open_loop(alfayad16.mpc())))
+    found, other = (
+        loop_margins(loop).gain_up
+        for loop in (series(alfayad16.moving(T), pid), alfayad16.open_loop(alfayad16.mpc()))
+    )
     assert 2.8 < found < 3.1 and 1.4 < other < 1.6
     assert "K_p: 1, K_i: 50," in alfayad16.PID
 
 
 def test_fits_are_percent_of_what_moves():
-    quick = replace(alfayad16.STEP, duration=0.05, disturbances={"X": Chirp("output", 1e-4, length=0.05), "F_ext": 0.0})
+    quick = replace(
+        alfayad16.STEP,
+        duration=0.05,
+        disturbances={"X": Chirp("output", 1e-4, length=0.05), "F_ext": 0.0},
+    )
     log = alfayad16.simulate(alfayad16.CONTROL, quick)
-    assert alfayad16.percent(log, log) == 100 and alfayad16.percent(log, alfayad16.simulate(alfayad16.LINEAR, quick)) < 99
+    assert (
+        alfayad16.percent(log, log) == 100
+        and alfayad16.percent(log, alfayad16.simulate(alfayad16.LINEAR, quick)) < 99
+    )

@@ -77,7 +77,10 @@ class Switched(System):
 
     def rhs(self, t, x, u):
         slope = np.where(x[1] > 0, 2.0, 0.8)
-        return [x[1] - 0.4 * x[0], -x[0] - self.c * slope * x[1] - 0.3 * x[1] * np.sqrt(np.abs(x[1]))]
+        return [
+            x[1] - 0.4 * x[0],
+            -x[0] - self.c * slope * x[1] - 0.3 * x[1] * np.sqrt(np.abs(x[1])),
+        ]
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,9 @@ def rises(system, V, at, names, extra=()):
 def test_cubic_up_to_its_exact_edge():
     ask = lambda γ: check_supplied("x**2", Cubic(), {"x": (-2, 2)}, 0.02, γ)
     inside = ask(1.7 * (1 - 1e-6))
-    assert inside.holds and inside.strength == "proof" and inside.data["ball"] == pytest.approx(4e-4)
+    assert (
+        inside.holds and inside.strength == "proof" and inside.data["ball"] == pytest.approx(4e-4)
+    )
     over = ask(1.7 * (1 + 1e-3))
     assert over.holds is False and over.strength == "proof" and over.data["at"]["x"] ** 2 >= 1.7
     far = ask(4.1)
@@ -149,7 +154,10 @@ def test_van_der_pol_published_region():
         over = check_supplied(V, VanDerPol(), box, 0.05, wrong)
         assert over.holds is False
         if "boundary" not in over.worst:
-            assert rises(VanDerPol(), V, over.data["at"], ["x", "y"]) >= 0 and f(list(over.data["at"].values())) <= wrong
+            assert (
+                rises(VanDerPol(), V, over.data["at"], ["x", "y"]) >= 0
+                and f(list(over.data["at"].values())) <= wrong
+            )
 
 
 ENERGY = "9.81*(1 - cos(q)) + 0.5*v**2"
@@ -160,9 +168,18 @@ def test_pendulum_with_a_cross_term_with_inputs_and_parameters():
     plain = check_supplied(V, Pendulum(), box, {"q": 0.05, "v": 0.2})
     assert plain.holds and 17 < plain.data["level"] < 18.1
     assert [a.text for a in plain.assumptions] == ["inputs stay at w = 0"]
-    wide = check_supplied(V, Pendulum(), box, {"q": 0.1, "v": 0.4}, inputs={"w": (-0.1, 0.1)}, parameters={"d": (0.6, 0.8)})
+    wide = check_supplied(
+        V,
+        Pendulum(),
+        box,
+        {"q": 0.1, "v": 0.4},
+        inputs={"w": (-0.1, 0.1)},
+        parameters={"d": (0.6, 0.8)},
+    )
     assert wide.holds and len(wide.assumptions) == 2 and wide.data["boxes"] > plain.data["boxes"]
-    undamped = check_supplied(V, Pendulum(), box, {"q": 0.1, "v": 0.4}, parameters={"d": (0.2, 0.8)})
+    undamped = check_supplied(
+        V, Pendulum(), box, {"q": 0.1, "v": 0.4}, parameters={"d": (0.2, 0.8)}
+    )
     assert undamped.holds is False and undamped.data["at"]["d"] < 0.6
     pushed = check_supplied(V, Pendulum(), box, {"q": 0.1, "v": 0.4}, inputs={"w": (-3.0, 3.0)})
     assert pushed.holds is False
@@ -171,7 +188,9 @@ def test_pendulum_with_a_cross_term_with_inputs_and_parameters():
 
 def test_energy_alone_is_undecided():
     """V̇ = −d v² is zero on v = 0: neither proved nor refuted."""
-    v = check_supplied(ENERGY, Pendulum(), {"q": (-2.5, 2.5), "v": (-7, 7)}, {"q": 0.05, "v": 0.2}, budget=4000)
+    v = check_supplied(
+        ENERGY, Pendulum(), {"q": (-2.5, 2.5), "v": (-7, 7)}, {"q": 0.05, "v": 0.2}, budget=4000
+    )
     assert v.holds is None and v.strength is None and v.data["left"]
 
 
@@ -180,9 +199,16 @@ def test_shifted_centre():
     rest = float(np.arcsin(0.5 / 9.81))
     V = f"4.9*(q-{rest!r})**2 + 0.5*v**2 + 0.2*(q-{rest!r})*v"
     box = {"q": (-0.7 + rest, 0.7 + rest), "v": (-2.2, 2.2)}
-    centred = check_supplied(V, system, box, {"q": 0.05, "v": 0.15}, centre={"q": rest}, inputs={"w": 0.5})
+    centred = check_supplied(
+        V, system, box, {"q": 0.05, "v": 0.15}, centre={"q": rest}, inputs={"w": 0.5}
+    )
     assert centred.holds
-    assert check_supplied(V, system, box, {"q": 0.05, "v": 0.15}, centre={"q": rest + 0.01}, inputs={"w": 0.5}).holds is False
+    assert (
+        check_supplied(
+            V, system, box, {"q": 0.05, "v": 0.15}, centre={"q": rest + 0.01}, inputs={"w": 0.5}
+        ).holds
+        is False
+    )
 
 
 def test_nonsmooth_systems_and_functions():
@@ -192,13 +218,18 @@ def test_nonsmooth_systems_and_functions():
     assert check_supplied("abs(x)", Cubic(), {"x": (-1.2, 1.2)}, 0.02).holds
     assert check_supplied("abs(x) + 0.2*abs(v)", Switched(), box, 0.05, budget=4000).holds is False
     backwards = check_supplied("x**2 + v**2", replace(Switched(), c=-1.3), box, 0.05)
-    assert backwards.holds is False and rises(replace(Switched(), c=-1.3), "x**2 + v**2", backwards.data["at"], ["x", "v"]) >= 0
+    assert (
+        backwards.holds is False
+        and rises(replace(Switched(), c=-1.3), "x**2 + v**2", backwards.data["at"], ["x", "v"]) >= 0
+    )
 
 
 def test_a_root_of_squares_is_a_norm():
     """V = √(x² + v²), without a derivative at rest: to a level a little above the ball's radius, and refused where it rises."""
-    turning = lambda a: ClosedLoop(p := Linear(A=((-0.6, a), (-0.9, -1.1)), B=((0.0,), (1.0,)), C=((1.0, 0.0),)),
-                                   Feedback(p, ((0.0,),)))
+    turning = lambda a: ClosedLoop(
+        p := Linear(A=((-0.6, a), (-0.9, -1.1)), B=((0.0,), (1.0,)), C=((1.0, 0.0),)),
+        Feedback(p, ((0.0,),)),
+    )
     box = {"x0": (-1, 1), "x1": (-1, 1)}
     held = check_supplied("sqrt(x0**2 + x1**2)", turning(0.7), box, 0.2)
     assert held.holds and 0.2 <= held.data["ball"] < 0.21
@@ -208,15 +239,32 @@ def test_a_root_of_squares_is_a_norm():
 def test_where_the_model_is_no_number_nothing_is_proved():
     assert check_supplied("x**2", Guarded(), {"x": (-0.45, 0.45)}, 0.02).holds is True
     assert check_supplied("x**2", Guarded(), {"x": (-0.9, 0.9)}, 0.02, budget=3000).holds is None
-    assert check_supplied("sqrt(x)*x**2", Cubic(), {"x": (-0.9, 0.9)}, 0.02, budget=3000).holds is not True
-    assert check_supplied("x**2/(x+0.3)", Cubic(), {"x": (-0.9, 0.9)}, 0.02, budget=3000).holds is not True
+    assert (
+        check_supplied("sqrt(x)*x**2", Cubic(), {"x": (-0.9, 0.9)}, 0.02, budget=3000).holds
+        is not True
+    )
+    assert (
+        check_supplied("x**2/(x+0.3)", Cubic(), {"x": (-0.9, 0.9)}, 0.02, budget=3000).holds
+        is not True
+    )
 
 
 # ---- false certificates
 
 
-@pytest.mark.parametrize("V", ["x**2 + y**2 + 0.3", "x**2 + y**2 - 1e-9", "-(1.5*x**2 - x*y + y**2)", "1.5*x**2 - 4*x*y + y**2",
-                               "1.5*x**2 + x*y + y**2", "x**4 - y**2", "0*x", "x*y"])
+@pytest.mark.parametrize(
+    "V",
+    [
+        "x**2 + y**2 + 0.3",
+        "x**2 + y**2 - 1e-9",
+        "-(1.5*x**2 - x*y + y**2)",
+        "1.5*x**2 - 4*x*y + y**2",
+        "1.5*x**2 + x*y + y**2",
+        "x**4 - y**2",
+        "0*x",
+        "x*y",
+    ],
+)
 def test_false_certificates_are_refused(V):
     """V(0) ≠ 0, flipped signs, an indefinite P, a function that is zero: never a yes."""
     v = check_supplied(V, VanDerPol(), {"x": (-1, 1), "y": (-1, 1)}, 0.05, budget=6000)
@@ -232,6 +280,7 @@ def test_a_ball_as_high_as_the_box_says_nothing():
 
 def test_a_thin_pocket_where_v_rises_is_found():
     """ẋ = −x but for a pocket of width 0.002, where it turns round."""
+
     @dataclass(frozen=True)
     class Pocket(System):
         depth: Annotated[float, Unit("1/s")] = 3.0
@@ -274,7 +323,10 @@ def test_sampled_loop_over_its_samples():
         slow = exact([[0, 1], [-2, -0.5]], [[0], [1]], np.eye(2), np.zeros((2, 1)), T_s)
         M = slow.A - slow.B @ [[3.1, 2.2]]
         falls = np.linalg.eigvalsh(P - M.T @ P @ M)[0] > 0
-        assert not falls and check_supplied(QUADRATIC, sampled(T_s=T_s), BOX, 0.1, budget=4000).holds is not True
+        assert (
+            not falls
+            and check_supplied(QUADRATIC, sampled(T_s=T_s), BOX, 0.1, budget=4000).holds is not True
+        )
 
 
 def test_change_over_a_sample_holds_the_true_one():
@@ -284,7 +336,11 @@ def test_change_over_a_sample_holds_the_true_one():
 
     g = exact([[0, 1], [-2, -0.5]], [[0], [1]], np.eye(2), np.zeros((2, 1)), 0.05)
     M, rng = g.A - g.B @ [[3.1, 2.2]], np.random.default_rng(4)
-    for V, slack in ((QUADRATIC, 2e-3), ("abs(x0) + 0.3*abs(x1)", 0.2), ("sqrt(1 + x0**2)*exp(0.2*x1) - 1", 2e-3)):
+    for V, slack in (
+        (QUADRATIC, 2e-3),
+        ("abs(x0) + 0.3*abs(x1)", 0.2),
+        ("sqrt(1 + x0**2)*exp(0.2*x1) - 1", 2e-3),
+    ):
         f, motion = formula(V, list(BOX)), Motion(sampled(), formula(V, list(BOX)), list(BOX))
         x = rng.uniform(-0.8, 0.8, (40, 2))
         r = 10 ** rng.uniform(-6, -1, (40, 1))
@@ -311,6 +367,7 @@ def test_maps_without_flow():
 
 def test_a_step_from_the_ball_over_the_level_is_not_overlooked():
     """x⁺ = −40 x near 0, contraction elsewhere: V falls outside the ball, but a step from inside it leaps past the level."""
+
     @dataclass(frozen=True)
     class Leap(System):
         period: float = 0.1
@@ -333,23 +390,52 @@ def test_a_step_from_the_ball_over_the_level_is_not_overlooked():
 
 def test_progress_and_budget():
     told = []
-    v = check_supplied("1.5*x**2 - x*y + y**2", VanDerPol(), {"x": (-3, 3), "y": (-3, 3)}, 0.05, 2.25,
-                       progress=lambda share, text: told.append(share))
+    v = check_supplied(
+        "1.5*x**2 - x*y + y**2",
+        VanDerPol(),
+        {"x": (-3, 3), "y": (-3, 3)},
+        0.05,
+        2.25,
+        progress=lambda share, text: told.append(share),
+    )
     assert v.holds and told == sorted(told) and told[-1] == pytest.approx(1.0)
-    short = check_supplied("1.5*x**2 - x*y + y**2", VanDerPol(), {"x": (-3, 3), "y": (-3, 3)}, 0.05, 2.25, budget=60)
+    short = check_supplied(
+        "1.5*x**2 - x*y + y**2", VanDerPol(), {"x": (-3, 3), "y": (-3, 3)}, 0.05, 2.25, budget=60
+    )
     assert short.holds is None and len(short.data["left"]) >= 1
 
 
 # ---- formulas
 
 
-@pytest.mark.parametrize("text, why", [
-    ("__import__('os').system('true')", "not allowed"), ("x.real", "cannot have"), ("(lambda: 1)()", "not allowed"),
-    ("x**y", "whole number"), ("x**-1", "whole number"), ("x**99", "whole number"), ("x^2", "cannot have"),
-    ("z + 1", "unknown signal"), ("log(x)", "not allowed"), ("sin(x, y)", "not allowed"), ("[x, y]", "cannot have"),
-    ("x if y else 0", "cannot have"), ("'x'", "cannot have"), ("x < y", "cannot have"), ("True", "cannot have"),
-    ("1e999*x", "cannot have"), ("x +", "cannot read"), ("", "expected a formula"), ("(" * 300 + "x" + ")" * 300, "nested|read"),
-    ("-" * 300 + "x", "nested"), ("x := 2", "cannot read"), ("f'{x}'", "cannot have"), ("x" * 5000, "characters")])
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("__import__('os').system('true')", "not allowed"),
+        ("x.real", "cannot have"),
+        ("(lambda: 1)()", "not allowed"),
+        ("x**y", "whole number"),
+        ("x**-1", "whole number"),
+        ("x**99", "whole number"),
+        ("x^2", "cannot have"),
+        ("z + 1", "unknown signal"),
+        ("log(x)", "not allowed"),
+        ("sin(x, y)", "not allowed"),
+        ("[x, y]", "cannot have"),
+        ("x if y else 0", "cannot have"),
+        ("'x'", "cannot have"),
+        ("x < y", "cannot have"),
+        ("True", "cannot have"),
+        ("1e999*x", "cannot have"),
+        ("x +", "cannot read"),
+        ("", "expected a formula"),
+        ("(" * 300 + "x" + ")" * 300, "nested|read"),
+        ("-" * 300 + "x", "nested"),
+        ("x := 2", "cannot read"),
+        ("f'{x}'", "cannot have"),
+        ("x" * 5000, "characters"),
+    ],
+)
 def test_formulas_outside_the_whitelist(text, why):
     with pytest.raises(InputError, match=why):
         formula(text, ["x", "y"])
@@ -357,19 +443,44 @@ def test_formulas_outside_the_whitelist(text, why):
 
 def test_formulas_mean_what_python_means():
     rng = np.random.default_rng(9)
-    for text in ("x**2 - 3*x*y/(2+y**2) + 1e-3", "-x**2 + +y - -x", "2 - 3 - x - y/4/5*x", "abs(x-y)*sqrt(1+x**2)",
-                 "tanh(x)*exp(-y)+sin(x)*cos(y)", "+".join(["x*y"] * 300)):
+    for text in (
+        "x**2 - 3*x*y/(2+y**2) + 1e-3",
+        "-x**2 + +y - -x",
+        "2 - 3 - x - y/4/5*x",
+        "abs(x-y)*sqrt(1+x**2)",
+        "tanh(x)*exp(-y)+sin(x)*cos(y)",
+        "+".join(["x*y"] * 300),
+    ):
         for x, y in rng.normal(size=(5, 2)):
-            meant = eval(text, {"abs": abs, **{n: getattr(np, n) for n in ("sqrt", "sin", "cos", "tanh", "exp")}}, {"x": x, "y": y})
+            meant = eval(
+                text,
+                {"abs": abs, **{n: getattr(np, n) for n in ("sqrt", "sin", "cos", "tanh", "exp")}},
+                {"x": x, "y": y},
+            )
             assert formula(text, ["x", "y"])([x, y]) == pytest.approx(meant, rel=1e-13)
 
 
 def test_bad_questions_are_refused():
     system, good = Pendulum(), {"q": (-1.0, 1.0), "v": (-1.0, 1.0)}
-    for box, ball, more in (({}, 0.1, {}), ({"q": (1, -1), "v": (-1, 1)}, 0.1, {}), (good, 2.0, {}), (good, -0.1, {}),
-                            (good, {"q": 0.1}, {}), ({"q": (-1, 1), "z": (-1, 1)}, 0.1, {}), ({"q": (-1, 1)}, 0.1, {}),
-                            (good, 0.1, {"inputs": {"nothing": 1.0}}), (good, 0.1, {"parameters": {"m": (1, 2)}}),
-                            (good, 0.1, {"centre": {"z": 0.0}}), (good, 0.1, {"level": np.nan}),
-                            ({"q": (-np.inf, 1), "v": (-1, 1)}, 0.1, {})):
+    for box, ball, more in (
+        ({}, 0.1, {}),
+        ({"q": (1, -1), "v": (-1, 1)}, 0.1, {}),
+        (good, 2.0, {}),
+        (good, -0.1, {}),
+        (good, {"q": 0.1}, {}),
+        ({"q": (-1, 1), "z": (-1, 1)}, 0.1, {}),
+        ({"q": (-1, 1)}, 0.1, {}),
+        (good, 0.1, {"inputs": {"nothing": 1.0}}),
+        (good, 0.1, {"parameters": {"m": (1, 2)}}),
+        (good, 0.1, {"centre": {"z": 0.0}}),
+        (good, 0.1, {"level": np.nan}),
+        ({"q": (-np.inf, 1), "v": (-1, 1)}, 0.1, {}),
+    ):
         with pytest.raises(InputError):
-            check_supplied("q**2" if "v" not in box else "q**2 + v**2" if "q" in box else "1", system, box, ball, **more)
+            check_supplied(
+                "q**2" if "v" not in box else "q**2 + v**2" if "q" in box else "1",
+                system,
+                box,
+                ball,
+                **more,
+            )

@@ -17,7 +17,9 @@ from workbench.verification.curvature import Curvature
 from workbench.verification.run import Run
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-ONE = Linear(A=((0.5,),), B=((1.0,),), C=((1.0,),), x0=(0.1,))  # |u| ≤ 1: attracted exactly for |x| < 2
+ONE = Linear(
+    A=((0.5,),), B=((1.0,),), C=((1.0,),), x0=(0.1,)
+)  # |u| ≤ 1: attracted exactly for |x| < 2
 
 
 def limited_feedback(plant=ONE, K=((1.3,),), limit=1.0, T=0.1):
@@ -39,7 +41,12 @@ def supplied(text, **changes):
 
 def test_the_examples_certificate_holds_for_every_gain_in_its_range(certificates):
     loop, v = supplied(certificates)
-    assert v.holds and v.strength == "proof" and v.data["boxes"] == 1 and 0 < v.data["ball"] < v.data["level"]
+    assert (
+        v.holds
+        and v.strength == "proof"
+        and v.data["boxes"] == 1
+        and 0 < v.data["ball"] < v.data["level"]
+    )
     assert any("plant.K" in a.text for a in v.assumptions)
 
 
@@ -63,12 +70,24 @@ def test_planted_faults_are_refused_with_a_counter_example(certificates):
     assert slope >= 0 or V <= 0
     text = next(c for c in loads(certificates).claims if isinstance(c, C.Supplied)).V
     assert supplied(certificates, V=f"-({text})", budget=1500)[1].holds is False  # not positive
-    assert supplied(certificates, V=text.replace("- (0.018", "+ (0.018"), budget=1500)[1].holds is not True
-    assert supplied(certificates, V=f"{text} + 1", budget=1500)[1].holds is False  # not 0 at the centre
+    assert (
+        supplied(certificates, V=text.replace("- (0.018", "+ (0.018"), budget=1500)[1].holds
+        is not True
+    )
+    assert (
+        supplied(certificates, V=f"{text} + 1", budget=1500)[1].holds is False
+    )  # not 0 at the centre
     wide = supplied(certificates, parameters={"plant.K": ("30 1/s", "1500 1/s")}, budget=1500)[1]
     assert wide.holds is not True
-    assert supplied(certificates, ball={n: b for n, b in wide.data["box"].items()} and {
-        n: 0.7 * b[1] for n, b in wide.data["box"].items()}, budget=1500)[1].holds is None  # the ball reaches the level
+    assert (
+        supplied(
+            certificates,
+            ball={n: b for n, b in wide.data["box"].items()}
+            and {n: 0.7 * b[1] for n, b in wide.data["box"].items()},
+            budget=1500,
+        )[1].holds
+        is None
+    )  # the ball reaches the level
     beyond = supplied(certificates, level=10.0, budget=1500)[1]
     assert beyond.holds is not True  # {V ≤ γ} is cut by the box
 
@@ -80,24 +99,62 @@ def test_a_saturating_box_is_not_called_smooth(certificates):
     assert v.data.get("boxes", 0) != 1 and v.holds is not True
 
 
-@pytest.mark.parametrize("old, new, words, key", [
-    ("0.661*(Y/0.0005)**2", "0.661*(W/0.0005)**2", "unknown signal 'W'", "claims.supplied.V"),
-    ("0.661*(Y/0.0005)**2", "0.661*(Y/0.0005)^2", "cannot have", "claims.supplied.V"),
-    ("0.661*(Y/0.0005)**2", "open('x')", "not allowed", "claims.supplied.V"),
-    ("Y: [-0.5 mm, 0.5 mm]", "Y: [-0.5 bar, 0.5 mm]", "a length was expected", "claims.supplied.box.Y"),
-    ("Y: [-0.5 mm, 0.5 mm]", "Y: [0.5 mm, -0.5 mm]", "low < high", "claims.supplied.box"),
-    ("      e_Y_slow: [-0.5 mm, 0.5 mm]\n", "", "unknown signal 'e_Y_slow'", "claims.supplied.V"),
-    ("Y: 10 um, I_Y", "Y: 10 mm, I_Y", "not inside the box", "claims.supplied.ball"),
-    ("Y: 10 um, I_Y", "Z: 10 um, I_Y", "no signal 'Z'", "claims.supplied.ball"),
-    ("plant.K: [104", "plant.k: [104", "no number 'plant.k'", "claims.supplied.parameters"),
-    ("contains: [{Y: 5 mm}", "contains: [{Y: 5 s}", "a length was expected", "claims.region-of-attraction.contains"),
-    ("contains: [{Y: 5 mm}", "contains: [{Q: 5 mm}", "no signal 'Q'", "claims.region-of-attraction.contains"),
-    ("{low: 0.5, high: 2}", "{low: 2, high: 0.5}", "not above low", "claims.sector.high"),
-    ("{low: 0.5, high: 2}", "{criterion: jury-lee}", "sampled loops", "claims.sector.criterion"),
-    ("{low: 0.5, high: 2}", "{commands: [Xx]}", "no signal 'Xx'", "claims.sector.commands"),
-    ("{error: 20 um, settle: 1 s}", "{error: 20 um}\n  settled: {floor: 1 s}", "a length was expected", "claims.settled.floor"),
-    ("{error: 20 um, settle: 1 s}", "{error: 20 um}\n  settled: {floor: -1 um}", "greater than zero", "claims.settled.floor"),
-])
+@pytest.mark.parametrize(
+    "old, new, words, key",
+    [
+        ("0.661*(Y/0.0005)**2", "0.661*(W/0.0005)**2", "unknown signal 'W'", "claims.supplied.V"),
+        ("0.661*(Y/0.0005)**2", "0.661*(Y/0.0005)^2", "cannot have", "claims.supplied.V"),
+        ("0.661*(Y/0.0005)**2", "open('x')", "not allowed", "claims.supplied.V"),
+        (
+            "Y: [-0.5 mm, 0.5 mm]",
+            "Y: [-0.5 bar, 0.5 mm]",
+            "a length was expected",
+            "claims.supplied.box.Y",
+        ),
+        ("Y: [-0.5 mm, 0.5 mm]", "Y: [0.5 mm, -0.5 mm]", "low < high", "claims.supplied.box"),
+        (
+            "      e_Y_slow: [-0.5 mm, 0.5 mm]\n",
+            "",
+            "unknown signal 'e_Y_slow'",
+            "claims.supplied.V",
+        ),
+        ("Y: 10 um, I_Y", "Y: 10 mm, I_Y", "not inside the box", "claims.supplied.ball"),
+        ("Y: 10 um, I_Y", "Z: 10 um, I_Y", "no signal 'Z'", "claims.supplied.ball"),
+        ("plant.K: [104", "plant.k: [104", "no number 'plant.k'", "claims.supplied.parameters"),
+        (
+            "contains: [{Y: 5 mm}",
+            "contains: [{Y: 5 s}",
+            "a length was expected",
+            "claims.region-of-attraction.contains",
+        ),
+        (
+            "contains: [{Y: 5 mm}",
+            "contains: [{Q: 5 mm}",
+            "no signal 'Q'",
+            "claims.region-of-attraction.contains",
+        ),
+        ("{low: 0.5, high: 2}", "{low: 2, high: 0.5}", "not above low", "claims.sector.high"),
+        (
+            "{low: 0.5, high: 2}",
+            "{criterion: jury-lee}",
+            "sampled loops",
+            "claims.sector.criterion",
+        ),
+        ("{low: 0.5, high: 2}", "{commands: [Xx]}", "no signal 'Xx'", "claims.sector.commands"),
+        (
+            "{error: 20 um, settle: 1 s}",
+            "{error: 20 um}\n  settled: {floor: 1 s}",
+            "a length was expected",
+            "claims.settled.floor",
+        ),
+        (
+            "{error: 20 um, settle: 1 s}",
+            "{error: 20 um}\n  settled: {floor: -1 um}",
+            "greater than zero",
+            "claims.settled.floor",
+        ),
+    ],
+)
 def test_bad_claims_are_refused_with_line_and_key(certificates, old, new, words, key):
     assert old in certificates
     text = certificates.replace(old, new)
@@ -110,19 +167,27 @@ def test_bad_claims_are_refused_with_line_and_key(certificates, old, new, words,
 
 def test_a_sampled_loop_is_judged_from_sample_to_sample():
     asked = lambda V="x0**2", K=1.3, box=1.0, **more: check_supplied(
-        C.Supplied(V, {"x0": (-box, box)}, 0.05, **more), Run(limited_feedback(K=((K,),)), Scenario(), None))
+        C.Supplied(V, {"x0": (-box, box)}, 0.05, **more),
+        Run(limited_feedback(K=((K,),)), Scenario(), None),
+    )
     assert asked().holds and "ΔV" in asked().claim
     assert asked(box=1.9).holds  # the command saturates, the loop still returns
     assert asked(box=2.1).holds is not True  # beyond x = 2 it does not
-    assert asked(K=0.4).holds is False and asked(K=0.4).data["at"]["x0"] ** 2 > 0.05**2  # too little gain
+    assert (
+        asked(K=0.4).holds is False and asked(K=0.4).data["at"]["x0"] ** 2 > 0.05**2
+    )  # too little gain
     assert asked(K=25.0).holds is not True  # too much for the sample time
     assert asked(V="x0").holds is False and asked(V="-x0**2").holds is False
     assert asked(box=0.06, level=0.001).holds is not True  # the ball's level is above
 
 
 def test_a_state_that_matters_must_be_in_the_box(certificates):
-    text = certificates.replace("      e_Y_slow: [-0.5 mm, 0.5 mm]\n", "").replace(", e_Y_slow: 10 um", "").replace(
-        " + 0.04*(e_Y_slow/0.0005)**2", "").replace("K_i: 2 ", "K_i: 2\n  K_d: 0.01\n")
+    text = (
+        certificates.replace("      e_Y_slow: [-0.5 mm, 0.5 mm]\n", "")
+        .replace(", e_Y_slow: 10 um", "")
+        .replace(" + 0.04*(e_Y_slow/0.0005)**2", "")
+        .replace("K_i: 2 ", "K_i: 2\n  K_d: 0.01\n")
+    )
     with pytest.raises(InputError, match="e_Y_slow, which the box gives no range") as caught:
         loads(text, "case.yaml")
     assert caught.value.key == "claims.supplied.box"

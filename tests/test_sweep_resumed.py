@@ -27,15 +27,23 @@ GRID = {"a": [1.1, 2.3, 3.0, 4.7], "b": [0.3, -7.0, 1e-300]}
 
 def run_python(code, *arguments, **options):
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{TESTS}"}
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
 
 
 # ---- resumed --------------------------------------------------------------------------------------------------------
-KILLED = ("import sys; import sweep_studies as s; from workbench.sweep import sweep\n"
-          "if __name__ == '__main__':\n"
-          "    sweep(s.marked, {'a': [float(k) for k in range(1, 9)], 'b': [0.3, 0.7, 1.9], 'folder': [sys.argv[1]]},"
-          " out=sys.argv[2], resume=True, jobs=int(sys.argv[3]))")
+KILLED = (
+    "import sys; import sweep_studies as s; from workbench.sweep import sweep\n"
+    "if __name__ == '__main__':\n"
+    "    sweep(s.marked, {'a': [float(k) for k in range(1, 9)], 'b': [0.3, 0.7, 1.9], 'folder': [sys.argv[1]]},"
+    " out=sys.argv[2], resume=True, jobs=int(sys.argv[3]))"
+)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -44,7 +52,9 @@ def test_a_killed_sweep_loses_nothing_and_runs_nothing_twice(tmp_path, jobs):
     for wanted in (5, 13):
         process = run_python(KILLED, tmp_path, out, jobs)
         limit = time.monotonic() + 60
-        while time.monotonic() < limit and (not journal.exists() or journal.read_bytes().count(b"\n") <= wanted):
+        while time.monotonic() < limit and (
+            not journal.exists() or journal.read_bytes().count(b"\n") <= wanted
+        ):
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -68,8 +78,14 @@ def test_a_killed_sweep_loses_nothing_and_runs_nothing_twice(tmp_path, jobs):
 def test_a_larger_grid_runs_what_is_new_only(tmp_path):
     grid, counts = {"a": [1.5, 2.5], "b": [2.0], "folder": [str(tmp_path)]}, []
     sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1)
-    table = sweep(studies.marked, grid | {"a": [2.5, 3.5, 1.5]}, out=tmp_path / "t.nc", jobs=1, resume=True,
-                  told=lambda *c: counts.append(c))
+    table = sweep(
+        studies.marked,
+        grid | {"a": [2.5, 3.5, 1.5]},
+        out=tmp_path / "t.nc",
+        jobs=1,
+        resume=True,
+        told=lambda *c: counts.append(c),
+    )
     assert counts == [(2, 3)] and list(table["product"]) == [5.0, 7.0, 3.0]
     assert (tmp_path / "ran").read_text().split("\n") == ["1.5 2.0", "2.5 2.0", "3.5 2.0", ""]
 
@@ -79,7 +95,12 @@ def test_a_torn_or_damaged_line_runs_its_case_again(tmp_path):
     sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1)
     whole, journal = (tmp_path / "t.nc").read_bytes(), tmp_path / "t.nc.journal"
     head, first, second, third = journal.read_text().splitlines(keepends=True)
-    for damaged in (head + first + second + third[:-1], head + first[:40] + "\n" + second + third, head[:20], ""):
+    for damaged in (
+        head + first + second + third[:-1],
+        head + first[:40] + "\n" + second + third,
+        head[:20],
+        "",
+    ):
         journal.write_text(damaged)
         (tmp_path / "ran").write_text("")
         sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1, resume=True)
@@ -92,7 +113,9 @@ def test_cases_are_known_by_what_they_depend_on(tmp_path):
     point, other = {"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}
     assert digest(studies.product, point) == digest(studies.product, other)
     assert digest(studies.product, point) != digest(studies.slow, point)
-    assert digest(studies.product, point) != digest(studies.product, {"a": 1.0, "b": 2.0000000000000004})
+    assert digest(studies.product, point) != digest(
+        studies.product, {"a": 1.0, "b": 2.0000000000000004}
+    )
     made = [functools.partial(studies.environment, name) for name in ("A", "B")]
     assert digest(made[0], point) != digest(made[1], point)
 
@@ -140,14 +163,27 @@ def test_a_table_that_finds_the_disk_full_loses_no_case(tmp_path, monkeypatch):
 
     grid = {"a": [1.5, 2.5], "b": [2.0], "folder": [str(tmp_path)]}
     with monkeypatch.context() as full:
-        full.setattr(Table, "_to_netcdf", lambda *_: (_ for _ in ()).throw(InputError("the disk is full", mend="free some space")))
-        with pytest.raises(InputError, match=r"the disk is full(?s:.*)free some space; then go on with --resume"):
+        full.setattr(
+            Table,
+            "_to_netcdf",
+            lambda *_: (_ for _ in ()).throw(
+                InputError("the disk is full", mend="free some space")
+            ),
+        )
+        with pytest.raises(
+            InputError, match=r"the disk is full(?s:.*)free some space; then go on with --resume"
+        ):
             sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1)
-    assert list(sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1, resume=True)["product"]) == [3.0, 5.0]
+    assert list(
+        sweep(studies.marked, grid, out=tmp_path / "t.nc", jobs=1, resume=True)["product"]
+    ) == [3.0, 5.0]
     assert len((tmp_path / "ran").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize("name, words", [("t.txt", "NetCDF or Parquet"), ("none/t.nc", "no such directory"), (".nc", "NetCDF or")])
+@pytest.mark.parametrize(
+    "name, words",
+    [("t.txt", "NetCDF or Parquet"), ("none/t.nc", "no such directory"), (".nc", "NetCDF or")],
+)
 def test_outputs_that_cannot_be_are_refused_before_any_case_runs(tmp_path, name, words):
     with pytest.raises(InputError, match=words):
         sweep(studies.marked, GRID | {"folder": [str(tmp_path)]}, out=tmp_path / name, jobs=1)
@@ -159,22 +195,46 @@ def test_outputs_that_cannot_be_are_refused_before_any_case_runs(tmp_path, name,
 def scheduler(tmp_path):
     """Address of a scheduler of our own, and a function that starts a worker for it."""
     pytest.importorskip("distributed")
-    started, environment = [], os.environ | {"PYTHONPATH": f"{ROOT}:{TESTS}", "DASK_DISTRIBUTED__WORKER__DAEMON": "True"}
+    started, environment = (
+        [],
+        os.environ | {"PYTHONPATH": f"{ROOT}:{TESTS}", "DASK_DISTRIBUTED__WORKER__DAEMON": "True"},
+    )
 
     def start(*words):
         log = open(tmp_path / f"dask-{len(started)}.log", "w+")
-        process = subprocess.Popen([sys.executable, "-m", *words], env=environment, stdout=log, stderr=log, cwd=tmp_path)
+        process = subprocess.Popen(
+            [sys.executable, "-m", *words], env=environment, stdout=log, stderr=log, cwd=tmp_path
+        )
         started.append((process, log))
         return process
 
     file = tmp_path / "scheduler.json"
-    start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    start(
+        "distributed.cli.dask_scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--scheduler-file",
+        str(file),
+    )
     limit = time.monotonic() + 60
     while not file.exists() and time.monotonic() < limit:
         time.sleep(0.05)
     address = json.loads(file.read_text())["address"]
-    worker = lambda: start("distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard",
-                           "--no-nanny", "--local-directory", str(tmp_path))
+    worker = lambda: start(
+        "distributed.cli.dask_worker",
+        address,
+        "--nworkers",
+        "1",
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--no-nanny",
+        "--local-directory",
+        str(tmp_path),
+    )
     yield address, worker
     for process, log in started:
         process.kill()
@@ -217,7 +277,16 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_file(tmp_path, schedule
     (tmp_path / "s.yaml").write_text(PLANS)  # and of plans, on the worker that is left
     asked = read_sweep(tmp_path / "s.yaml")
     for name, where in (("far.nc", {"scheduler": address}), ("near.nc", {"jobs": 1})):
-        assert not any(sweep(asked.study, asked.grid, out=tmp_path / name, units=asked.units, about=asked.about, **where).errors)
+        assert not any(
+            sweep(
+                asked.study,
+                asked.grid,
+                out=tmp_path / name,
+                units=asked.units,
+                about=asked.about,
+                **where,
+            ).errors
+        )
     assert (tmp_path / "far.nc").read_bytes() == (tmp_path / "near.nc").read_bytes()
 
 
@@ -226,6 +295,8 @@ def test_a_scheduler_that_does_not_answer_is_one_message(tmp_path, monkeypatch):
     from workbench.sweep import cluster
 
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with pytest.raises(InputError, match=re.escape("no Dask scheduler answers at tcp://127.0.0.1:9")):
+    with pytest.raises(
+        InputError, match=re.escape("no Dask scheduler answers at tcp://127.0.0.1:9")
+    ):
         sweep(studies.product, GRID, out=tmp_path / "t.nc", scheduler="tcp://127.0.0.1:9")
     assert not (tmp_path / "t.nc").exists() and not (tmp_path / "t.nc.journal").exists()

@@ -23,7 +23,10 @@ from workbench.verification.valve_claims import check_cavitation, check_valve_lo
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TWO = MeteredArms(arms=(Arm(), Arm("2", θ_0=np.radians(-20))))
-BOTH = {"u_c_1": Steps("output", (0.0, 0.1, 0.8), (0.0, -0.6, 0.0)), "u_c_2": Steps("output", (0.0, 0.2, 0.6), (0.0, 0.6, 0.0))}
+BOTH = {
+    "u_c_1": Steps("output", (0.0, 0.1, 0.8), (0.0, -0.6, 0.0)),
+    "u_c_2": Steps("output", (0.0, 0.2, 0.6), (0.0, 0.6, 0.0)),
+}
 
 
 def run(plant, disturbances=BOTH, end=1.0, compiled=None):
@@ -36,8 +39,11 @@ def run(plant, disturbances=BOTH, end=1.0, compiled=None):
 def runs():
     case = load(EXAMPLES / "hiab-imv.yaml")
     scenario = replace(case.scenario, duration=6.0)
-    return {MeteredArms: run(TWO), MeteredTwin: run(MeteredTwin(of=TWO)),
-            MeteredCrane: Run(case.loop, scenario, simulate(case.loop, scenario))}
+    return {
+        MeteredArms: run(TWO),
+        MeteredTwin: run(MeteredTwin(of=TWO)),
+        MeteredCrane: Run(case.loop, scenario, simulate(case.loop, scenario)),
+    }
 
 
 PLANTS = pytest.mark.parametrize("kind", [MeteredArms, MeteredTwin, MeteredCrane])
@@ -53,39 +59,71 @@ def again(r: Run) -> Run:
 def test_the_pumps_energy_is_found_again_valve_by_valve(runs, kind):
     r = runs[kind]
     verdict = check_valve_losses(C.ValveLosses(share=1e-9), r)
-    assert (verdict.holds, verdict.strength) == (True, "numerical") and max(verdict.data["off"].values()) < 1e-10
+    assert (verdict.holds, verdict.strength) == (True, "numerical") and max(
+        verdict.data["off"].values()
+    ) < 1e-10
     by = verdict.data["by"]
-    assert by["pump"] > 1e5 and all(J > -1e-9 * by["pump"] for name, J in by.items() if not name.startswith("rod"))
+    assert by["pump"] > 1e5 and all(
+        J > -1e-9 * by["pump"] for name, J in by.items() if not name.startswith("rod")
+    )
     asked = [type(c) for c in default_claims(r.loop, r.scenario)]
-    assert {C.ValveLosses, C.NoCavitation, C.Pressures, C.EnergyBalance} <= set(asked) and len(set(asked)) == len(asked)
+    assert {C.ValveLosses, C.NoCavitation, C.Pressures, C.EnergyBalance} <= set(asked) and len(
+        set(asked)
+    ) == len(asked)
     assert (C.SampleTimeLimit in asked) is (kind is MeteredCrane)  # the one that is a sampled loop
 
 
 def planted(honest, valve, change):
     """`powers` of a plant, or `valve_powers` of arms, with one valve's power changed."""
+
     def told(*given):
         found = honest(*given)
         if isinstance(found, dict):
             return {k: change(p) if k == valve else p for k, p in found.items()}
         return [change(p) if k == valve else p for k, p in zip(given[0].power_names, found)]
+
     return told
 
 
-TOLD = {MeteredArms: (accounts, "valve_powers"), MeteredTwin: (MeteredTwin, "powers"), MeteredCrane: (MeteredCrane, "powers")}
+TOLD = {
+    MeteredArms: (accounts, "valve_powers"),
+    MeteredTwin: (MeteredTwin, "powers"),
+    MeteredCrane: (MeteredCrane, "powers"),
+}
 
 
-@pytest.mark.parametrize("kind, valve", [
-    (MeteredArms, "th_1"), (MeteredArms, "bleed"), (MeteredArms, "rR_2"), (MeteredTwin, "ph_2"), (MeteredTwin, "relief"),
-    (MeteredCrane, "out_2"), (MeteredCrane, "in_1")])
-@pytest.mark.parametrize("change", [lambda p: 0.0 * p, lambda p: -p, lambda p: 1.02 * p], ids=["dropped", "sign", "coefficient"])
+@pytest.mark.parametrize(
+    "kind, valve",
+    [
+        (MeteredArms, "th_1"),
+        (MeteredArms, "bleed"),
+        (MeteredArms, "rR_2"),
+        (MeteredTwin, "ph_2"),
+        (MeteredTwin, "relief"),
+        (MeteredCrane, "out_2"),
+        (MeteredCrane, "in_1"),
+    ],
+)
+@pytest.mark.parametrize(
+    "change",
+    [lambda p: 0.0 * p, lambda p: -p, lambda p: 1.02 * p],
+    ids=["dropped", "sign", "coefficient"],
+)
 def test_a_fault_in_one_valve_is_found_at_that_valve(runs, kind, valve, change, monkeypatch):
     home, name = TOLD[kind]
     monkeypatch.setattr(home, name, planted(getattr(home, name), valve, change))
     verdict = check_valve_losses(C.ValveLosses(), again(runs[kind]))
-    assert verdict.holds is False and verdict.worst.startswith(f"{valve}: the model's account has") and verdict.margin < 0
+    assert (
+        verdict.holds is False
+        and verdict.worst.startswith(f"{valve}: the model's account has")
+        and verdict.margin < 0
+    )
 
 
-@pytest.mark.parametrize("path, valve", [("sections.1.c_pr", "pr_1"), ("sections.2.c_tr", "tr_2"), ("sections.2.c_ph", "ph_2")])
+@pytest.mark.parametrize(
+    "path, valve",
+    [("sections.1.c_pr", "pr_1"), ("sections.2.c_tr", "tr_2"), ("sections.2.c_ph", "ph_2")],
+)
 def test_a_coefficient_that_the_model_has_not_is_found_at_its_valve(runs, path, valve, monkeypatch):
     circuit = bind(TWO.circuit, {path: 0.9 * 2.9e-6})
     monkeypatch.setattr(MeteredArms, "circuit", circuit)
@@ -97,10 +135,16 @@ def test_a_root_that_was_not_found_is_no_balance(runs, monkeypatch):
     r, array = again(runs[MeteredArms]), Log.array
     monkeypatch.setattr(Log, "array", lambda log, name: array(log, name) + 3e-6 * (name == "r_P"))
     verdict = check_valve_losses(C.ValveLosses(), r)
-    assert verdict.holds is False and verdict.worst.startswith("the run's own root leaves 3.0e-06 of the pump's flow")
+    assert verdict.holds is False and verdict.worst.startswith(
+        "the run's own root leaves 3.0e-06 of the pump's flow"
+    )
 
 
-@pytest.mark.parametrize("u_b, u_c, f_ey", [(0.0, -1.0, 0.0), (1.0, -0.9, -3e4)], ids=["all flow to one rod", "relief carries"])
+@pytest.mark.parametrize(
+    "u_b, u_c, f_ey",
+    [(0.0, -1.0, 0.0), (1.0, -0.9, -3e4)],
+    ids=["all flow to one rod", "relief carries"],
+)
 def test_where_pressures_hang_on_the_force_or_on_steep_orifices(u_b, u_c, f_ey):
     """Bleed shut: at v = Q/A the pump's pressure is whatever f asks for. A load that its relief lets down passes more than the
     pump gives; a check is shut then, with no drop over its orifice."""
@@ -116,16 +160,29 @@ def test_where_pressures_hang_on_the_force_or_on_steep_orifices(u_b, u_c, f_ey):
 SINKING, TURNED = Arm(θ_0=0.5, regeneration="input"), MotorArm(150.0, "2")
 
 
-@pytest.mark.parametrize("plant, valve", [
-    (MeteredArms(arms=(SINKING,)), "a_1"), (MeteredArms(arms=(replace(SINKING, regeneration="none"), TURNED)), "pr_2"),
-    (MeteredTwin(of=MeteredArms(arms=(SINKING, TURNED))), "a_1")], ids=["regeneration", "motor", "twin"])
+@pytest.mark.parametrize(
+    "plant, valve",
+    [
+        (MeteredArms(arms=(SINKING,)), "a_1"),
+        (MeteredArms(arms=(replace(SINKING, regeneration="none"), TURNED)), "pr_2"),
+        (MeteredTwin(of=MeteredArms(arms=(SINKING, TURNED))), "a_1"),
+    ],
+    ids=["regeneration", "motor", "twin"],
+)
 def test_regeneration_and_motors_are_accounted_for(plant, valve):
     """An arm that sinks, another turned by a motor; without one valve's loss the account is refused."""
     signals = {"u_c_1": Steps("output", (0.0, 0.05), (0.0, 0.5)), "u_a_1": 0.8, "u_c_2": -0.3}
-    r = run(plant, {s.name: signals[s.name] for s in plant.inputs if s.name in signals}, 0.2, compiled=False)
+    r = run(
+        plant,
+        {s.name: signals[s.name] for s in plant.inputs if s.name in signals},
+        0.2,
+        compiled=False,
+    )
     verdict = check_valve_losses(C.ValveLosses(), r)
     assert verdict.holds is True and verdict.data["by"][valve] > 100.0
-    r.__dict__["valves"] = r.valves._replace(given={**r.valves.given, valve: 0.0 * r.valves.given[valve]})
+    r.__dict__["valves"] = r.valves._replace(
+        given={**r.valves.given, valve: 0.0 * r.valves.given[valve]}
+    )
     assert check_valve_losses(C.ValveLosses(), r).worst.startswith(valve)
 
 
@@ -148,7 +205,10 @@ def test_fast_lowering_with_a_starved_pump_cavitates_and_slow_lowering_does_not(
     for plant in (starved, MeteredTwin(of=starved)):
         r = run(plant, fast, 0.6)
         verdict = check_cavitation(C.NoCavitation(), r)
-        assert (verdict.holds, verdict.strength) == (False, "sampled") and "P_h_1: check open" in verdict.worst
+        assert (verdict.holds, verdict.strength) == (
+            False,
+            "sampled",
+        ) and "P_h_1: check open" in verdict.worst
         drawn, open_ = verdict.data["drawn"]["P_h_1"], verdict.data["open"]["P_h_1"]
         k = np.searchsorted(r.log.time, 0.1)
         change = {n: r.log.array(n)[-1] - r.log.array(n)[k] for n in ("x_1", "P_h_1", "P")}
@@ -173,19 +233,32 @@ def test_a_check_that_hardly_opens_lets_pressure_fall():
 def test_pressures_are_judged_by_the_worst_of_what_balances():
     """Shut valves hold any pressure up to the relief: below it, a limit is not known to be kept; above it, it is."""
     r = run(MeteredArms(), {}, 0.3)
-    least = max(r.log.array(f"P_{side}_1").max() for side in "hr")  # those logged are the least that balance
+    least = max(
+        r.log.array(f"P_{side}_1").max() for side in "hr"
+    )  # those logged are the least that balance
     ask = lambda high, low=-1e4: check_pressures(C.Pressures(low=low, high=high), r)
     assert ask(300e5).holds is None and "anywhere between" in ask(300e5).worst
-    assert ask(420e5).holds is True and ask(0.99 * least).holds is False and ask(1.01 * least).holds is None
+    assert (
+        ask(420e5).holds is True
+        and ask(0.99 * least).holds is False
+        and ask(1.01 * least).holds is None
+    )
     assert ask(420e5, 10e5).holds is None and ask(420e5, 10e5).margin == -10e5
-    assert [check_cavitation(C.NoCavitation(low=low), r).holds for low in (10e5, 0.0)] == [None, True]
+    assert [check_cavitation(C.NoCavitation(low=low), r).holds for low in (10e5, 0.0)] == [
+        None,
+        True,
+    ]
 
 
 def test_ranges_of_standing_rods_are_the_circuits():
     """Against `operating`, which finds them by limits from either side; sections that stand, open one way or shut."""
     rng, compared = np.random.default_rng(5), 0
     while compared < 40:
-        c, u_b, o = cases.circuit(rng), cases.bleed(rng), cases.openings(rng, int(rng.choice((-1, 0, 1))))
+        c, u_b, o = (
+            cases.circuit(rng),
+            cases.bleed(rng),
+            cases.openings(rng, int(rng.choice((-1, 0, 1)))),
+        )
         at = operating(c, o, u_b, [0.0])
         low, high = at.f.low[0], at.f.high[0]
         if not high > low:
@@ -195,8 +268,12 @@ def test_ranges_of_standing_rods_are_the_circuits():
         h, r = float(found.sections[0].P_h.low), float(found.sections[0].P_r.low)
         section = accounts.Section(c.rows(o)[0], *map(np.array, (0.0, f, h, r)))
         (h_0, h_1), (r_0, r_1) = accounts.open_ranges(section, found.P.low, c.pump.Q)
-        assert (h_0, h_1) == pytest.approx(tuple(map(float, found.sections[0].P_h)), abs=1e-6 * s.P_hM)
-        assert (r_0, r_1) == pytest.approx(tuple(map(float, found.sections[0].P_r)), abs=1e-6 * s.P_rM)
+        assert (h_0, h_1) == pytest.approx(
+            tuple(map(float, found.sections[0].P_h)), abs=1e-6 * s.P_hM
+        )
+        assert (r_0, r_1) == pytest.approx(
+            tuple(map(float, found.sections[0].P_r)), abs=1e-6 * s.P_rM
+        )
         compared += 1
 
 
@@ -206,21 +283,40 @@ def test_a_loop_whose_gain_is_too_high_is_violated():
     text = (EXAMPLES / "arm-imv-pid.yaml").read_text("utf-8")
     steep = text.replace("law: PID", "law: PID\n  K_p: 800")
     slow = loads(steep.replace("scenario:", "loop: {sample_time: 8 ms}\n\nscenario:", 1))
-    asked = [c for c in slow.claims if isinstance(c, C.Tracking | C.Settled | C.SampleTimeLimit | C.ValveLosses)]
+    asked = [
+        c
+        for c in slow.claims
+        if isinstance(c, C.Tracking | C.Settled | C.SampleTimeLimit | C.ValveLosses)
+    ]
     found = {v.key: v.holds for v in verify(slow.loop, slow.scenario, asked)}
-    assert found == {"tracking": False, "settled": False, "valve-losses": True, "sample-time-limit": False}
+    assert found == {
+        "tracking": False,
+        "settled": False,
+        "valve-losses": True,
+        "sample-time-limit": False,
+    }
 
 
 def test_asked_of_a_plant_without_valves_is_refused():
     other = load(EXAMPLES / "four-bar-cycle.yaml")
-    for claim, words in ((C.ValveLosses(), "valve-losses"), (C.NoCavitation(), "no-cavitation"), (C.UniqueVelocity(), "unique-")):
+    for claim, words in (
+        (C.ValveLosses(), "valve-losses"),
+        (C.NoCavitation(), "no-cavitation"),
+        (C.UniqueVelocity(), "unique-"),
+    ):
         with pytest.raises(InputError, match=words):
             verify(other.loop, Scenario(0.02), (claim,))
 
 
-@pytest.mark.parametrize("line, words", [
-    ("no-cavitation: {drawn: -1 l}", "zero or greater"), ("valve-losses: {share: 2}", "and 1"),
-    ("unique-velocity: {samples: 0}", "expected 1 to"), ("no-cavitation: {drwn: 1 l}", "drawn")])
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("no-cavitation: {drawn: -1 l}", "zero or greater"),
+        ("valve-losses: {share: 2}", "and 1"),
+        ("unique-velocity: {samples: 0}", "expected 1 to"),
+        ("no-cavitation: {drwn: 1 l}", "drawn"),
+    ],
+)
 def test_refused_with_its_line(line, words):
     with pytest.raises(InputError) as refusal:
         loads((EXAMPLES / "arm-imv.yaml").read_text("utf-8") + f"  {line}\n", "arm.yaml")
@@ -230,4 +326,6 @@ def test_refused_with_its_line(line, words):
 def test_without_a_reference_there_is_no_error_to_tell():
     """Inputs given over time: an arm's angle is no error."""
     r = run(MeteredArms(), {"u_c_1": -0.4}, 0.1, compiled=False)
-    assert not any("error" in name for name in statistics(r)) and "energy that passed through" in statistics(r)
+    assert not any(
+        "error" in name for name in statistics(r)
+    ) and "energy that passed through" in statistics(r)

@@ -17,7 +17,11 @@ from workbench.simulate import start_state
 from workbench.system import names
 from workbench.verification.run import Run
 
-POINTS = {"joint": (-1.26, -1.95, 0.52), "piston": (0.355, 0.225, 0.51), "cartesian": (2.78, 0.42, 0.52)}
+POINTS = {
+    "joint": (-1.26, -1.95, 0.52),
+    "piston": (0.355, 0.225, 0.51),
+    "cartesian": (2.78, 0.42, 0.52),
+}
 
 
 def path(space="cartesian", leg=0.8, n=2):
@@ -35,10 +39,19 @@ def worst(plant, law, scenario, T_s=None):
 @pytest.fixture(scope="module")
 def ideal3(crane):
     """The crane with its extension and valves that follow their command."""
+
     def follows(s):
-        return s and replace(s, cylinder=replace(s.cylinder, valve=replace(s.cylinder.valve, lag="ideal")))
-    return replace(crane, structures=tuple(replace(s, revolute=follows(s.revolute), prismatic=follows(s.prismatic))
-                                           for s in crane.structures))
+        return s and replace(
+            s, cylinder=replace(s.cylinder, valve=replace(s.cylinder.valve, lag="ideal"))
+        )
+
+    return replace(
+        crane,
+        structures=tuple(
+            replace(s, revolute=follows(s.revolute), prismatic=follows(s.prismatic))
+            for s in crane.structures
+        ),
+    )
 
 
 # ---- tracking --------------------------------------------------------------------------------------------------------
@@ -47,7 +60,9 @@ def test_perfect_start_perfect_valve_perfect_tracking(ideal3, space):
     """The continuous law with the exact ḟ_pr, from rest on the path: nothing is left but the integrator's error."""
     scenario = path(space, n=3)
     assert worst(ideal3, VDC(ideal3, space=space), scenario) < 1e-7
-    moved = Demand(loop := ClosedLoop(ideal3, VDC(ideal3, space=space)), scenario, start_state(loop, scenario))
+    moved = Demand(
+        loop := ClosedLoop(ideal3, VDC(ideal3, space=space)), scenario, start_state(loop, scenario)
+    )
     ends = moved.desired_tool(np.array([0.0, 0.8]))
     assert np.linalg.norm(ends[1] - ends[0]) > 0.02
 
@@ -62,15 +77,23 @@ def test_derivative_along_the_desired_motion_in_every_space(ideal, space):
     qd, qdd = (np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in τ]))
 
     def force(t):
-        at = [τ[0] + t * τ[1] + t * t / 2 * τ[2] + t**3 / 6 * τ[3], τ[1] + t * τ[2] + t * t / 2 * τ[3], τ[2] + t * τ[3]]
+        at = [
+            τ[0] + t * τ[1] + t * t / 2 * τ[2] + t**3 / 6 * τ[3],
+            τ[1] + t * τ[2] + t * t / 2 * τ[3],
+            τ[2] + t * τ[3],
+        ]
         joints = [q + t * qd + t * t / 2 * qdd, qd + t * qdd]
         return np.array(law.required_force(*(list(v) for v in (*joints, *at)), []), float)
 
-    rate = np.array(law.force_rate(list(q), list(qd), list(qdd), [list(v) for v in τ], [], []), float)
+    rate = np.array(
+        law.force_rate(list(q), list(qd), list(qdd), [list(v) for v in τ], [], []), float
+    )
     h = 1e-5
     slope = (force(h) - force(-h)) / (2 * h)
     assert rate == pytest.approx(slope, rel=1e-5)
-    other = np.array(law.force_rate(list(q), list(qd), list(qdd + 0.3), [list(v) for v in τ], [], []), float)
+    other = np.array(
+        law.force_rate(list(q), list(qd), list(qdd + 0.3), [list(v) for v in τ], [], []), float
+    )
     assert np.abs(other - slope).max() > 1e-3 * np.abs(slope).max()
 
 
@@ -80,18 +103,30 @@ def test_desired_motion_of_the_joints_is_that_of_the_task(ideal3, space):
     law = VDC(ideal3, space=space)
     rng = np.random.default_rng(5)
     q = np.array(ideal3.pose) + 0.02 * rng.uniform(-1, 1, 3)
-    wanted = [np.array(ideal3.task(space, list(q))), *(rng.uniform(-1, 1, (2, 3)) * (0.11, 0.07, 0.13))]
-    rates, accelerations = (np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in wanted]))
+    wanted = [
+        np.array(ideal3.task(space, list(q))),
+        *(rng.uniform(-1, 1, (2, 3)) * (0.11, 0.07, 0.13)),
+    ]
+    rates, accelerations = (
+        np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in wanted])
+    )
     h = 1e-5
-    along = [np.array(ideal3.task(space, list(q + t * rates + t * t / 2 * accelerations))) for t in (-h, 0.0, h)]
+    along = [
+        np.array(ideal3.task(space, list(q + t * rates + t * t / 2 * accelerations)))
+        for t in (-h, 0.0, h)
+    ]
     assert (along[2] - along[0]) / (2 * h) == pytest.approx(wanted[1], abs=1e-8)
     assert (along[2] - 2 * along[1] + along[0]) / h**2 == pytest.approx(wanted[2], abs=1e-4)
 
 
 def test_ways_to_form_the_derivative_rank(ideal):
     """Exact (model, desired) ≪ dirty with 1 < 5 < 20 ms < none; in continuous time a filtered difference is dirty."""
-    error = {d: worst(ideal, VDC(ideal, derivative=d), path()) for d in ("model", "desired", "zero")}
-    dirty = {τ: worst(ideal, VDC(ideal, derivative="dirty", τ=τ), path()) for τ in (1e-3, 5e-3, 20e-3)}
+    error = {
+        d: worst(ideal, VDC(ideal, derivative=d), path()) for d in ("model", "desired", "zero")
+    }
+    dirty = {
+        τ: worst(ideal, VDC(ideal, derivative="dirty", τ=τ), path()) for τ in (1e-3, 5e-3, 20e-3)
+    }
     assert max(error["model"], error["desired"]) < 1e-7
     assert 1e-6 < dirty[1e-3] < dirty[5e-3] / 3 < dirty[20e-3] / 6 < error["zero"]
     same = worst(ideal, VDC(ideal, derivative="difference", cutoff=1 / (2 * np.pi * 5e-3)), path())
@@ -100,7 +135,10 @@ def test_ways_to_form_the_derivative_rank(ideal):
 
 def test_sampled_difference_approaches_the_continuous_one(ideal):
     exact = worst(ideal, VDC(ideal, derivative="difference"), path())
-    gap = [abs(worst(ideal, VDC(ideal, derivative="difference"), path(), T) - exact) for T in (1e-3, 2.5e-4)]
+    gap = [
+        abs(worst(ideal, VDC(ideal, derivative="difference"), path(), T) - exact)
+        for T in (1e-3, 2.5e-4)
+    ]
     assert gap[1] < 0.4 * gap[0] and gap[1] < 0.2 * exact
 
 
@@ -162,8 +200,14 @@ def test_required_rates_lead_back_to_the_path(crane, space):
     aim = [v + k * (d - at) for v, k, d, at in zip(τ[1], (7.0, 8.0, 9.0), τ[0], task(q))]
     assert directional(task, q, rates) == pytest.approx(aim, rel=1e-10)
     h = 1e-5
-    ahead = [law.required_rates([a + s * b for a, b in zip(q, qd)], [a + s * b for a, b in zip(τ[0], τ[1])],
-                                [a + s * b for a, b in zip(τ[1], τ[2])]) for s in (h, -h)]
+    ahead = [
+        law.required_rates(
+            [a + s * b for a, b in zip(q, qd)],
+            [a + s * b for a, b in zip(τ[0], τ[1])],
+            [a + s * b for a, b in zip(τ[1], τ[2])],
+        )
+        for s in (h, -h)
+    ]
     assert accelerations == pytest.approx(np.subtract(*ahead) / (2 * h), rel=1e-5, abs=1e-5)
 
 
@@ -191,7 +235,11 @@ def test_feedback_is_the_virtual_power_of_the_gains(crane):
             for frame, body in segment.bodies:
                 ΔV = minus(need.motion.V[j][frame], true.V[j][frame])
                 e = np.concatenate(ΔV)
-                gain = K if (s.name, frame) == ("tilt", "B1") else 11.0 * body.matrix() + 3.0 * np.eye(6)
+                gain = (
+                    K
+                    if (s.name, frame) == ("tilt", "B1")
+                    else 11.0 * body.matrix() + 3.0 * np.eye(6)
+                )
                 assert power(ΔV, fed[j][frame]) == pytest.approx(e @ gain @ e, rel=1e-11)
                 expected += e @ gain @ e
     assert Δ @ (np.subtract(need.f_c, free.f_c) * lever) == pytest.approx(expected, rel=1e-10)
@@ -212,8 +260,17 @@ def test_force_rate_is_the_derivative_along_the_motion(space):
     move = lambda a, b, s: [u + s * v for u, v in zip(a, b)]
 
     def f(s):
-        return np.array(law.required_force(move(q, qd, s), move(qd, qdd, s), move(τ[0], τ[1], s), move(τ[1], τ[2], s),
-                                           move(τ[2], τ[3], s), move(ẑ, ẑ_rate, s)), float)
+        return np.array(
+            law.required_force(
+                move(q, qd, s),
+                move(qd, qdd, s),
+                move(τ[0], τ[1], s),
+                move(τ[1], τ[2], s),
+                move(τ[2], τ[3], s),
+                move(ẑ, ẑ_rate, s),
+            ),
+            float,
+        )
 
     h = 1e-7
     found = (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
@@ -226,7 +283,11 @@ def test_the_command_gives_the_required_flow():
     plant = varied_machine(3, (False, True))
     law = VDC(plant, derivative="zero", k_x=(1e-4,), βk_f=(2.0,))
     z, y, r = drawn(law, 7)
-    r = [*plant.task("joint", y[: plant.n]), *y[plant.n: 2 * plant.n], *r[2 * plant.n:]]  # small errors: no saturation
+    r = [
+        *plant.task("joint", y[: plant.n]),
+        *y[plant.n : 2 * plant.n],
+        *r[2 * plant.n :],
+    ]  # small errors: no saturation
     q, qd, p, _ = law.parts(y, r)
     u, _, _, u_fr = law.law(z, y, r)
     x, _, _ = plant.cylinder_motion(q, qd)
@@ -244,7 +305,12 @@ def test_with_exact_knowledge_the_force_error_contracts(ideal):
     x = ideal.rest(ideal.pose)
     x[2:4] = [0.02, -0.03]
     y = ideal.out(0.0, x)[:8]
-    r = [*(a + b for a, b in zip(ideal.pose, (1e-3, -2e-3))), 0.021, -0.029, *(0.1 * rng.normal(size=4))]
+    r = [
+        *(a + b for a, b in zip(ideal.pose, (1e-3, -2e-3))),
+        0.021,
+        -0.029,
+        *(0.1 * rng.normal(size=4)),
+    ]
     u, f_pr, _, _ = law.law([], y, r)
     q, qd, p, τ = law.parts(y, r)
     assert np.abs(u).max() < 10
@@ -261,9 +327,13 @@ def test_with_exact_knowledge_the_force_error_contracts(ideal):
 
 def test_observers_start_and_keep_their_bounds(ideal):
     """A law with bristles: friction is observed, the run completes at any sample time, memory is logged."""
+
     def rubbing(s):
         return replace(s, cylinder=replace(s.cylinder, friction=LuGre()))
-    plant = replace(ideal, structures=tuple(replace(s, revolute=rubbing(s.revolute)) for s in ideal.structures))
+
+    plant = replace(
+        ideal, structures=tuple(replace(s, revolute=rubbing(s.revolute)) for s in ideal.structures)
+    )
     for T in (1e-3, 4e-3):
         loop = ClosedLoop(plant, Sampled(VDC(plant, derivative="zero"), T))
         log = simulate(loop, path())
@@ -277,7 +347,9 @@ def test_observers_start_and_keep_their_bounds(ideal):
 def test_certificate_names_every_body(crane):
     law = VDC(crane)
     assert law.certificate(crane).law is law
-    assert {s.name for s in law.measured} == set(names(crane.states[:12])) and len(law.references) == 12
+    assert {s.name for s in law.measured} == set(names(crane.states[:12])) and len(
+        law.references
+    ) == 12
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------
@@ -288,17 +360,20 @@ def gain(K, name="tilt.B1"):
     return BodyGain(name, tuple(np.asarray(K, float).ravel().tolist()))
 
 
-@pytest.mark.parametrize("options, words", [
-    ({"λ": (1.0, 2.0)}, "λ: expected 1 or 3 numbers, one per actuator, got 2"),
-    ({"k_x": (1e-3,) * 4}, "k_x: expected 1 or 3"),
-    ({"βk_f": ()}, "βk_f: expected 1 or 3"),
-    ({"λ": (0.0,)}, "greater than zero"),
-    ({"κ": 0.0}, "K_A is zero, not positive definite"),
-    ({"κ": -1.0}, "zero or greater"),
-    ({"τ": 0.0}, "greater than zero"),
-    ({"gains": (gain(GOOD, "boom.B1"),)}, "no body 'boom.B1'; choose from lift.B0"),
-    ({"space": "polar"}, "expected one of joint, piston, cartesian, got 'polar'"),
-])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"λ": (1.0, 2.0)}, "λ: expected 1 or 3 numbers, one per actuator, got 2"),
+        ({"k_x": (1e-3,) * 4}, "k_x: expected 1 or 3"),
+        ({"βk_f": ()}, "βk_f: expected 1 or 3"),
+        ({"λ": (0.0,)}, "greater than zero"),
+        ({"κ": 0.0}, "K_A is zero, not positive definite"),
+        ({"κ": -1.0}, "zero or greater"),
+        ({"τ": 0.0}, "greater than zero"),
+        ({"gains": (gain(GOOD, "boom.B1"),)}, "no body 'boom.B1'; choose from lift.B0"),
+        ({"space": "polar"}, "expected one of joint, piston, cartesian, got 'polar'"),
+    ],
+)
 def test_what_cannot_control_is_refused(crane, options, words):
     with pytest.raises(ValueError, match=words):
         VDC(crane, **options)
@@ -315,5 +390,10 @@ def test_gains_must_be_positive_definite(crane):
     assert VDC(crane, κ=0.0, K_I=2.0).K_I == 2.0
     with pytest.raises(InputError, match="two revolute segments"):
         VDC(varied_machine(1, (False,)), space="cartesian")
-    every = tuple(gain(GOOD, f"{s.name}.{f}") for s in crane.structures for seg in s.segments for f, _ in seg.bodies)
+    every = tuple(
+        gain(GOOD, f"{s.name}.{f}")
+        for s in crane.structures
+        for seg in s.segments
+        for f, _ in seg.bodies
+    )
     assert VDC(crane, κ=0.0, gains=every)

@@ -16,7 +16,14 @@ OPEN = Assumption("not known", None)
 
 
 def said(holds, counted=True, **more):
-    return Verdict("k", "a claim", holds, None if holds is None else more.pop("strength", "sampled"), counted=counted, **more)
+    return Verdict(
+        "k",
+        "a claim",
+        holds,
+        None if holds is None else more.pop("strength", "sampled"),
+        counted=counted,
+        **more,
+    )
 
 
 @pytest.mark.parametrize("holds, word", [(True, "holds"), (False, "violated"), (None, "undecided")])
@@ -43,10 +50,14 @@ def test_nothing_holds_on_an_assumption_that_does_not(strength):
 def test_a_margin_is_a_number_or_nothing():
     with pytest.raises(ValueError, match="not a number"):
         said(False, margin=math.nan)
-    assert said(True, margin=math.inf).margin == math.inf and said(False, margin=-2.0).margin == -2.0
+    assert (
+        said(True, margin=math.inf).margin == math.inf and said(False, margin=-2.0).margin == -2.0
+    )
 
 
-@pytest.mark.parametrize("comparison, plain", [(np.float64(1) <= 2, True), (np.float64(3) <= 2, False)])
+@pytest.mark.parametrize(
+    "comparison, plain", [(np.float64(1) <= 2, True), (np.float64(3) <= 2, False)]
+)
 def test_an_answer_is_plain_whatever_comparison_it_came_from(comparison, plain):
     verdict = said(comparison)
     assert verdict.holds is plain and json.loads(json.dumps(verdict.as_dict()))["holds"] is plain
@@ -91,13 +102,29 @@ class Broken(Ended):
     log = type("Log", (), {"status": type("Status", (), {"completed": False})})
 
 
-BALANCED, LOST, IDLE = (Verdict("energy-balance", "balance", h, None if h is None else "numerical") for h in (True, False, None))
+BALANCED, LOST, IDLE = (
+    Verdict("energy-balance", "balance", h, None if h is None else "numerical")
+    for h in (True, False, None)
+)
 
 
-@pytest.mark.parametrize("run, energy, holds, then", [
-    (Ended, BALANCED, True, True), (Ended, BALANCED, False, False), (Ended, LOST, True, None), (Ended, LOST, False, None),
-    (Ended, IDLE, True, True), (Out, BALANCED, True, None), (Out, BALANCED, False, False), (Out, LOST, False, None),
-    (Hollow, BALANCED, True, None), (Hollow, BALANCED, False, False), (Broken, LOST, False, False), (Ended, LOST, None, None)])
+@pytest.mark.parametrize(
+    "run, energy, holds, then",
+    [
+        (Ended, BALANCED, True, True),
+        (Ended, BALANCED, False, False),
+        (Ended, LOST, True, None),
+        (Ended, LOST, False, None),
+        (Ended, IDLE, True, True),
+        (Out, BALANCED, True, None),
+        (Out, BALANCED, False, False),
+        (Out, LOST, False, None),
+        (Hollow, BALANCED, True, None),
+        (Hollow, BALANCED, False, False),
+        (Broken, LOST, False, False),
+        (Ended, LOST, None, None),
+    ],
+)
 def test_a_sampled_verdict_rests_on_its_run(run, energy, holds, then):
     after = resting_on(said(holds), energy, run)
     assert after.holds is then

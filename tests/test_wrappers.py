@@ -23,7 +23,9 @@ from workbench import (
 )
 from workbench.system import innermost
 
-PLANT = Linear(((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), x0=(0.4, -0.1))
+PLANT = Linear(
+    ((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), x0=(0.4, -0.1)
+)
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,17 @@ class Counter(Controller):
 
 def stepped(law, inputs, T=0.01, references=None):
     """Commands of a law stepped through measurements (N, m)."""
-    z = law.start(0.0, list(law.initial()), list(inputs[0]), list(references[0]) if references is not None else [])
+    z = law.start(
+        0.0,
+        list(law.initial()),
+        list(inputs[0]),
+        list(references[0]) if references is not None else [],
+    )
     found = []
     for k, y in enumerate(inputs):
-        z, u = law.step_at(T, k * T, z, list(y), list(references[k]) if references is not None else [])
+        z, u = law.step_at(
+            T, k * T, z, list(y), list(references[k]) if references is not None else []
+        )
         found.append([float(v) for v in u])
     return np.array(found)
 
@@ -99,8 +108,17 @@ def test_filter_starts_settled_and_only_on_its_signals():
     assert stepped(law, y) == pytest.approx(y, rel=1e-13)
     y[10:] += 1.0
     found = stepped(law, y)
-    assert found[10, 2] == 1.7 and found[10, 0] < 3.9 and found[-1] == pytest.approx([4.0, -1.0, 1.7], abs=1e-3)
-    assert [s.name for s in law.states] == ["p_a_filtered", "dp_a_filtered", "p_b_filtered", "dp_b_filtered"]
+    assert (
+        found[10, 2] == 1.7
+        and found[10, 0] < 3.9
+        and found[-1] == pytest.approx([4.0, -1.0, 1.7], abs=1e-3)
+    )
+    assert [s.name for s in law.states] == [
+        "p_a_filtered",
+        "dp_a_filtered",
+        "p_b_filtered",
+        "dp_b_filtered",
+    ]
     with pytest.raises(InputError, match="none of x is measured"):
         Filtered(Through(), 20.0, signals=("x",)).states  # noqa: B018
 
@@ -109,11 +127,15 @@ def test_filter_starts_settled_and_only_on_its_signals():
 def test_quantiser_rounds_to_the_nearest_step():
     law = Quantised(Through(), 0.25, ("p_a", "q"))
     y = np.array([[0.1249, 0.13, 0.126], [-0.1251, 7.77, -0.374], [1.0, 1.03, 3.3749]])
-    assert np.array_equal(stepped(law, y), [[0.0, 0.13, 0.25], [-0.25, 7.77, -0.25], [1.0, 1.03, 3.25]])
+    assert np.array_equal(
+        stepped(law, y), [[0.0, 0.13, 0.25], [-0.25, 7.77, -0.25], [1.0, 1.03, 3.25]]
+    )
     rng = np.random.default_rng(2)
     y = rng.normal(size=(500, 3))
     error = stepped(Quantised(Through(), 0.01), y) - y
-    assert np.abs(error).max() <= 0.005 + 1e-15 and np.std(error) == pytest.approx(0.01 / np.sqrt(12), rel=0.05)
+    assert np.abs(error).max() <= 0.005 + 1e-15 and np.std(error) == pytest.approx(
+        0.01 / np.sqrt(12), rel=0.05
+    )
 
 
 def test_saturation():
@@ -134,13 +156,20 @@ def noisy_run(σ, seed, n=4000):
 
 def test_noise_is_white_gaussian_and_seeded():
     from scipy.stats import kstest
+
     n = noisy_run(0.02, 7)
     assert np.array_equal(n, noisy_run(0.02, 7)) and not np.array_equal(n, noisy_run(0.02, 8))
     assert kstest(n / 0.02, "norm").pvalue > 1e-3
-    assert np.abs(np.correlate(n, n, "full")[len(n): len(n) + 20]).max() / (n @ n) < 5 / np.sqrt(len(n))
-    assert noisy_run(0.06, 7) == pytest.approx(3 * n, rel=1e-9, abs=1e-13)  # σ scales the same draws
+    assert np.abs(np.correlate(n, n, "full")[len(n) : len(n) + 20]).max() / (n @ n) < 5 / np.sqrt(
+        len(n)
+    )
+    assert noisy_run(0.06, 7) == pytest.approx(
+        3 * n, rel=1e-9, abs=1e-13
+    )  # σ scales the same draws
     assert np.abs(noisy_run(0.0, 7)).max() < 1e-15
-    assert noisy_run(0.02, 7, 1000) == pytest.approx(n[:1000], abs=1e-15)  # the length of the run does not matter
+    assert noisy_run(0.02, 7, 1000) == pytest.approx(
+        n[:1000], abs=1e-15
+    )  # the length of the run does not matter
 
 
 def test_noise_and_quantiser_in_either_order():
@@ -160,7 +189,9 @@ def test_delay_is_a_queue():
         law = Delayed(Sampled(Counter(), 0.1), delay)
         log = simulate(ClosedLoop(plant, law), Scenario(1.0))
         k, whole = np.arange(11), int(delay / 0.1 + 1e-9)
-        assert np.array_equal(log.array("count"), k + 1) and np.array_equal(log.array("u0_held"), k + 1)
+        assert np.array_equal(log.array("count"), k + 1) and np.array_equal(
+            log.array("u0_held"), k + 1
+        )
         late = delay > 0.1 * whole + 1e-9
         assert np.array_equal(log.array("u0_applied"), np.maximum(k + 1 - whole - late, 0))
         assert law.lag == pytest.approx(delay - 0.1 * whole, abs=1e-12)
@@ -171,26 +202,31 @@ def test_delay_is_a_queue():
 def test_hold_keeps_memory_and_units():
     law = Sampled(Counter(), 0.1)
     assert [(s.name, s.unit) for s in law.states] == [("count", "1"), ("u0_held", "V")]
-    assert law.update(0.0, [4.0, 9.0], [0.0], []) == [5.0, 5.0] and law.command(0.0, [4.0, 9.0], None, None) == [9.0]
+    assert law.update(0.0, [4.0, 9.0], [0.0], []) == [5.0, 5.0] and law.command(
+        0.0, [4.0, 9.0], None, None
+    ) == [9.0]
     assert innermost(Delayed(Sampled(Saturated(Counter()), 0.1), 0.05)) == Counter()
 
 
-@pytest.mark.parametrize("build, words", [
-    (lambda law: Delayed(law, 0.01), "needs a sampled controller"),
-    (lambda law: Delayed(Saturated(law), 0.01), "needs a sampled controller"),
-    (lambda law: Delayed(Delayed(Sampled(law), 1e-3), 1e-3), "add the two delays up"),
-    (lambda law: Sampled(Sampled(law)), "sampled already"),
-    (lambda law: Sampled(Delayed(Sampled(law), 1e-3)), "sampled already"),
-    (lambda law: Quantised(Sampled(law), 1e-3), "Sampled\\(Quantised"),
-    (lambda law: Saturated(Sampled(law)), "sampled already"),
-    (lambda law: Noisy(Delayed(Sampled(law), 1e-3), 1e-3), "sampled already"),
-    (lambda law: Filtered(Sampled(law)), "sampled already"),
-    (lambda law: Sampled(law, 0.0), "T_s: .*greater than zero"),
-    (lambda law: Delayed(Sampled(law), -1e-3), "zero or greater"),
-    (lambda law: Noisy(law, -1.0), "zero or greater"),
-    (lambda law: Filtered(law, 0.0), "greater than zero"),
-    (lambda law: Quantised(law, float("nan")), "finite"),
-])
+@pytest.mark.parametrize(
+    "build, words",
+    [
+        (lambda law: Delayed(law, 0.01), "needs a sampled controller"),
+        (lambda law: Delayed(Saturated(law), 0.01), "needs a sampled controller"),
+        (lambda law: Delayed(Delayed(Sampled(law), 1e-3), 1e-3), "add the two delays up"),
+        (lambda law: Sampled(Sampled(law)), "sampled already"),
+        (lambda law: Sampled(Delayed(Sampled(law), 1e-3)), "sampled already"),
+        (lambda law: Quantised(Sampled(law), 1e-3), "Sampled\\(Quantised"),
+        (lambda law: Saturated(Sampled(law)), "sampled already"),
+        (lambda law: Noisy(Delayed(Sampled(law), 1e-3), 1e-3), "sampled already"),
+        (lambda law: Filtered(Sampled(law)), "sampled already"),
+        (lambda law: Sampled(law, 0.0), "T_s: .*greater than zero"),
+        (lambda law: Delayed(Sampled(law), -1e-3), "zero or greater"),
+        (lambda law: Noisy(law, -1.0), "zero or greater"),
+        (lambda law: Filtered(law, 0.0), "greater than zero"),
+        (lambda law: Quantised(law, float("nan")), "finite"),
+    ],
+)
 def test_what_cannot_work_is_refused(build, words):
     with pytest.raises(ValueError, match=words):
         build(Feedback(PLANT, ((1.0, 0.2),)))

@@ -25,7 +25,10 @@ class Adaptive:
     def __post_init__(self):
         for error in self.errors:
             if not error > 0:
-                raise InputError(f"errors: {error} is no error that a step may make", mend="give numbers greater than zero")
+                raise InputError(
+                    f"errors: {error} is no error that a step may make",
+                    mend="give numbers greater than zero",
+                )
         if self.edges and not self.watched:
             raise InputError("edges: of which state?", mend="name it in `watched`")
 
@@ -41,7 +44,9 @@ class Fixed:
 
     def __post_init__(self):
         if not self.step > 0:
-            raise InputError(f"step: {self.step} s is no step", mend="give a time greater than zero")
+            raise InputError(
+                f"step: {self.step} s is no step", mend="give a time greater than zero"
+            )
 
 
 def adaptive(system) -> Adaptive | None:

@@ -20,7 +20,10 @@ from workbench.errors import InputError
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space, or write to another disk"),
     errno.EDQUOT: ("the disk quota is used up", "free some space, or write to another disk"),
-    errno.EFBIG: ("the file would become larger than allowed here", "raise the limit (ulimit -f), or write less"),
+    errno.EFBIG: (
+        "the file would become larger than allowed here",
+        "raise the limit (ulimit -f), or write less",
+    ),
     errno.EACCES: ("this directory may not be written to", "choose a directory of yours"),
     errno.EPERM: ("this file or directory may not be written to", "choose a directory of yours"),
     errno.EROFS: ("this disk is read-only", "write to another disk"),
@@ -45,7 +48,9 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """
     with _explained(path):
         target = _checked(path)
-    temporary = _beside(target)  # named before it is there, so that whatever interrupts can take it away
+    temporary = _beside(
+        target
+    )  # named before it is there, so that whatever interrupts can take it away
     try:
         with _explained(path):
             _create(temporary, target)
@@ -88,7 +93,11 @@ def _checked(path) -> Path:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "")
     if not stat.S_ISREG(mode):
-        raise InputError("cannot be written: this is a device or a pipe", file=os.fspath(path), mend="name a file")
+        raise InputError(
+            "cannot be written: this is a device or a pipe",
+            file=os.fspath(path),
+            mend="name a file",
+        )
     return target
 
 
@@ -122,5 +131,9 @@ def _explained(path) -> Iterator[None]:
             if isinstance(why, InputError) or "null byte" not in str(why):
                 raise
             why = OSError(errno.EINVAL, "the name holds a null byte")
-        reason, mend = _REASONS.get(why.errno, (why.strerror or str(why), "check the path and the disk"))
-        raise InputError(f"cannot be written: {reason}", file=os.fsdecode(path).replace("\0", "␀"), mend=mend) from why
+        reason, mend = _REASONS.get(
+            why.errno, (why.strerror or str(why), "check the path and the disk")
+        )
+        raise InputError(
+            f"cannot be written: {reason}", file=os.fsdecode(path).replace("\0", "␀"), mend=mend
+        ) from why

@@ -42,7 +42,9 @@ class Provenance:
     line: int = 0
 
 
-def build(declared: Any, node: Node, key: str = "", provenance: dict[str, Provenance] | None = None) -> Any:
+def build(
+    declared: Any, node: Node, key: str = "", provenance: dict[str, Provenance] | None = None
+) -> Any:
     """Object of the type `declared` (a dataclass, a union of them, any hint above) from `node`.
 
     key          dotted path of the node, for messages
@@ -51,19 +53,28 @@ def build(declared: Any, node: Node, key: str = "", provenance: dict[str, Proven
     Raises InputError with file, line and key.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # overflow in a class's own checks; the check itself speaks
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # overflow in a class's own checks; the check itself speaks
         return _Builder({} if provenance is None else provenance).value(declared, node, key)
 
 
-def unknown(node: Node, key: str, known: Iterable[str], path: str = "", what: str = "key") -> InputError:
+def unknown(
+    node: Node, key: str, known: Iterable[str], path: str = "", what: str = "key"
+) -> InputError:
     """The error for a word that is not among the `known` ones: nearest one, and the list."""
     known = list(known)
     lower = {k.lower(): k for k in known}
     near = [lower[n] for n in difflib.get_close_matches(key.lower(), lower, 2)]
     listed = f"known: {', '.join(known) or 'none'}"
     place = _join(path, _short(key)) if what == "key" else path
-    return node.error(f"there is no {what} {_short(key)!r} here", key=place,
-                      mend=f"did you mean {' or '.join(near)}? ({listed})" if near else f"choose from those {listed}")
+    return node.error(
+        f"there is no {what} {_short(key)!r} here",
+        key=place,
+        mend=f"did you mean {' or '.join(near)}? ({listed})"
+        if near
+        else f"choose from those {listed}",
+    )
 
 
 def _short(text: str) -> str:
@@ -87,8 +98,11 @@ class _Builder:
         if node.value is None:
             if wanted.optional:
                 return None
-            raise node.error(f"nothing is given here; expected {shape.expectation(wanted)}", key=path,
-                             mend="write a value, or remove the key to get the default")
+            raise node.error(
+                f"nothing is given here; expected {shape.expectation(wanted)}",
+                key=path,
+                mend="write a value, or remove the key to get the default",
+            )
         if isinstance(node.value, dict):
             return self.from_mapping(wanted, node, path)
         if isinstance(node.value, list):
@@ -98,7 +112,11 @@ class _Builder:
     def unwrapped(self, wanted: shape.Hint, node: Node, path: str) -> Node:
         """The node below `value:`, its provenance noted, where this is such a mapping."""
         inside = node.value
-        if not isinstance(inside, dict) or "value" not in inside or any(map(shape.table, wanted.options)):
+        if (
+            not isinstance(inside, dict)
+            or "value" not in inside
+            or any(map(shape.table, wanted.options))
+        ):
             return node
         if wanted.classes and not inside.keys() <= set(shape.LEAF):
             return node
@@ -110,8 +128,11 @@ class _Builder:
                 raise unknown(child, key, shape.LEAF, path)
             if key != "value":
                 if not isinstance(child.value, str | None):
-                    raise child.error(f"expected text, got {child.words}", key=_join(path, key),
-                                      mend="put it in quotes")
+                    raise child.error(
+                        f"expected text, got {child.words}",
+                        key=_join(path, key),
+                        mend="put it in quotes",
+                    )
                 found[key] = child.value or ""
         if found.get("tag", "") not in ("", *shape.TAGS):
             raise unknown(inside["tag"], found["tag"], shape.TAGS, _join(path, "tag"), "tag")
@@ -124,25 +145,41 @@ class _Builder:
             return self.object(cls, rest, path)
         for option in wanted.options:
             if (inner := shape.table(option)) is not None:
-                return {key: self.value(inner, child, _join(path, key)) for key, child in node.value.items()}
+                return {
+                    key: self.value(inner, child, _join(path, key))
+                    for key, child in node.value.items()
+                }
             if (inner := shape.items(option)) and _named(inner[0]):
-                return tuple(self.member(inner[0], key, child, path) for key, child in node.value.items())
+                return tuple(
+                    self.member(inner[0], key, child, path) for key, child in node.value.items()
+                )
             if option in (Any, object):
                 return node.plain()
-        raise node.error(f"expected {shape.expectation(wanted)}, got a mapping", key=path,
-                         mend="write the value itself, or {value: …, tag: …, source: …, note: …}")
+        raise node.error(
+            f"expected {shape.expectation(wanted)}, got a mapping",
+            key=path,
+            mend="write the value itself, or {value: …, tag: …, source: …, note: …}",
+        )
 
     def member(self, declared: Any, name: str, child: Node, path: str) -> Any:
         """One entry of a mapping name → member."""
         if not isinstance(child.value, dict | None):
-            raise child.error(f"expected a mapping, got {child.words}", key=_join(path, name),
-                              mend=f"write '{_short(name)}:' and its keys below it, indented")
+            raise child.error(
+                f"expected a mapping, got {child.words}",
+                key=_join(path, name),
+                mend=f"write '{_short(name)}:' and its keys below it, indented",
+            )
         inside = child.value or {}
         if "name" in inside and inside["name"].value != name:
-            raise inside["name"].error(f"this entry is called {name!r} already", key=_join(path, f"{name}.name"),
-                                       mend="leave name: out")
+            raise inside["name"].error(
+                f"this entry is called {name!r} already",
+                key=_join(path, f"{name}.name"),
+                mend="leave name: out",
+            )
         named = {**inside, "name": Node(name, child.line, child.column, child.file)}
-        return self.value(declared, Node(named, child.line, child.column, child.file), _join(path, name))
+        return self.value(
+            declared, Node(named, child.line, child.column, child.file), _join(path, name)
+        )
 
     def from_list(self, wanted: shape.Hint, node: Node, path: str) -> Any:
         for option in wanted.options:
@@ -151,17 +188,27 @@ class _Builder:
             if (inner := shape.items(option)) is None:
                 continue
             if inner[-1] is not ... and len(inner) != len(node.value):
-                raise node.error(f"expected a list of {len(inner)}, got {len(node.value)}", key=path,
-                                 mend=f"give exactly {len(inner)} entries")
+                raise node.error(
+                    f"expected a list of {len(inner)}, got {len(node.value)}",
+                    key=path,
+                    mend=f"give exactly {len(inner)} entries",
+                )
             hints = [inner[0]] * len(node.value) if inner[-1] is ... else inner
             labels = [_label(child, i) for i, child in enumerate(node.value)]
             for i, label in enumerate(labels):
                 if label in labels[:i]:
-                    raise node.value[i].error(f"two entries are called {label!r}", key=path, mend="rename one of them")
-            return tuple(self.value(h, child, _join(path, label), wanted.info)
-                         for h, child, label in zip(hints, node.value, labels))
-        raise node.error(f"expected {shape.expectation(wanted)}, got a list", key=path,
-                         mend="write one value, without brackets")
+                    raise node.value[i].error(
+                        f"two entries are called {label!r}", key=path, mend="rename one of them"
+                    )
+            return tuple(
+                self.value(h, child, _join(path, label), wanted.info)
+                for h, child, label in zip(hints, node.value, labels)
+            )
+        raise node.error(
+            f"expected {shape.expectation(wanted)}, got a list",
+            key=path,
+            mend="write one value, without brackets",
+        )
 
     def from_scalar(self, wanted: shape.Hint, node: Node, path: str) -> Any:
         value = node.value
@@ -183,8 +230,11 @@ class _Builder:
         near = difflib.get_close_matches(str(value), words, 1)
         other = "put it in quotes" if str in wanted.options else shape.written(wanted.classes)
         mend = f"did you mean {near[0]}?" if near else other
-        raise node.error(f"expected {shape.expectation(wanted)}, got {node.words}", key=path,
-                         mend=mend or f"write {shape.expectation(wanted)}")
+        raise node.error(
+            f"expected {shape.expectation(wanted)}, got {node.words}",
+            key=path,
+            mend=mend or f"write {shape.expectation(wanted)}",
+        )
 
     def number(self, info: Info, node: Node, path: str) -> float:
         try:
@@ -196,17 +246,26 @@ class _Builder:
     def bounded(self, number, info: Info | None, node: Node, path: str):
         if info is not None and not info.bound.admits(number):
             words = shape.bound_words(info.bound)
-            raise node.error(f"{info.meaning or 'this'} must be {words}, got {node.value}", key=path,
-                             mend=f"give a value {words}")
+            raise node.error(
+                f"{info.meaning or 'this'} must be {words}, got {node.value}",
+                key=path,
+                mend=f"give a value {words}",
+            )
         return number
 
     def chosen(self, classes: tuple[type, ...], node: Node, path: str) -> tuple[type, Node]:
         """The class a mapping is meant for, and the mapping without the key that says so."""
         inside = node.value
         by_name = {c.__name__: c for c in classes}
-        selectors = [s for s in shape.SELECTORS if s in inside and not any(s in shape.entries(c) for c in classes)]
+        selectors = [
+            s
+            for s in shape.SELECTORS
+            if s in inside and not any(s in shape.entries(c) for c in classes)
+        ]
         if len(selectors) > 1:
-            raise inside[selectors[1]].error(f"{' and '.join(selectors)} both name a class", key=path, mend="keep one")
+            raise inside[selectors[1]].error(
+                f"{' and '.join(selectors)} both name a class", key=path, mend="keep one"
+            )
         if selectors:
             name = inside[selectors[0]]
             if name.value not in by_name if isinstance(name.value, str) else True:
@@ -217,9 +276,17 @@ class _Builder:
         if len(fitting) != 1:
             for written, child in inside.items():
                 if not any(shape.canonical(c, written) for c in classes):
-                    raise unknown(child, written, dict.fromkeys(key for c in classes for key in shape.entries(c)), path)
-            raise node.error(f"this can be {', '.join(by_name)}; the file does not say which", key=path,
-                             mend=f"add a line 'type: {next(iter(by_name))}'")
+                    raise unknown(
+                        child,
+                        written,
+                        dict.fromkeys(key for c in classes for key in shape.entries(c)),
+                        path,
+                    )
+            raise node.error(
+                f"this can be {', '.join(by_name)}; the file does not say which",
+                key=path,
+                mend=f"add a line 'type: {next(iter(by_name))}'",
+            )
         return fitting[0], node
 
     def object(self, cls: type, node: Node, path: str) -> Any:
@@ -230,39 +297,64 @@ class _Builder:
             if key is None:
                 raise unknown(child, written, keys, path)
             if key in given:
-                raise child.error(f"{written} is given already, as {key} or a spelling of it", key=_join(path, written),
-                                  mend="keep one of them")
+                raise child.error(
+                    f"{written} is given already, as {key} or a spelling of it",
+                    key=_join(path, written),
+                    mend="keep one of them",
+                )
             given[key] = child
         short = {k: keys[k].shorthand for k in given if keys[k].shorthand}
         taken = {name: k for k, s in short.items() for name in s.gives}
         for key in (k for k in given if k in taken):
-            raise given[key].error(f"{key} is given by {taken[key]} already", key=_join(path, key),
-                                   mend="keep one of them")
+            raise given[key].error(
+                f"{key} is given by {taken[key]} already",
+                key=_join(path, key),
+                mend="keep one of them",
+            )
         for key, entry in keys.items():
             if entry.required and key not in given and key not in taken:
                 wanted, ways = shape.hint(entry.declared), " or ".join(shape.given_by(cls, key))
-                raise node.error(f"{ways} is missing" + (f": {wanted.meaning}" if wanted.meaning else ""), key=path,
-                                 mend=f"add '{key}: …', {shape.expectation(wanted)}")
-        values = {k: self.value(keys[k].declared, child, _join(path, k)) for k, child in given.items()}
+                raise node.error(
+                    f"{ways} is missing" + (f": {wanted.meaning}" if wanted.meaning else ""),
+                    key=path,
+                    mend=f"add '{key}: …', {shape.expectation(wanted)}",
+                )
+        values = {
+            k: self.value(keys[k].declared, child, _join(path, k)) for k, child in given.items()
+        }
         try:
             return cls(**self.expanded(cls, values, short, given, path))
         except _REFUSALS as why:
             raise _located(why, cls, node, given, path) from None
 
-    def expanded(self, cls: type, values: dict, short: Mapping, given: Mapping[str, Node], path: str) -> dict:
+    def expanded(
+        self, cls: type, values: dict, short: Mapping, given: Mapping[str, Node], path: str
+    ) -> dict:
         """Field values with the shorthands worked out."""
         plain = {k: v for k, v in values.items() if k not in short}
-        others = {k: e.default for k, e in shape.entries(cls).items() if not e.required and not e.shorthand} | plain
+        others = {
+            k: e.default
+            for k, e in shape.entries(cls).items()
+            if not e.required and not e.shorthand
+        } | plain
         for key, shorthand in short.items():
             try:
                 plain |= shorthand.expand(values[key], others)
             except _REFUSALS as why:
-                raise _located(why, type(values[key]), given[key], given[key].value, _join(path, key)) from None
-            origins = [p for at, p in self.provenance.items() if (at + ".").startswith(_join(path, key) + ".")]
+                raise _located(
+                    why, type(values[key]), given[key], given[key].value, _join(path, key)
+                ) from None
+            origins = [
+                p
+                for at, p in self.provenance.items()
+                if (at + ".").startswith(_join(path, key) + ".")
+            ]
             if origins:  # derived by arithmetic at best, else as weak as its weakest ingredient
                 tag = max((p.tag or "D" for p in origins), key="VDIA".index)
                 source = ", ".join(dict.fromkeys(p.source for p in origins if p.source))
-                derived = Provenance("D" if tag == "V" else tag, source, f"from {key}", origins[0].line)
+                derived = Provenance(
+                    "D" if tag == "V" else tag, source, f"from {key}", origins[0].line
+                )
                 self.provenance.update({_join(path, name): derived for name in shorthand.gives})
         return plain
 
@@ -274,10 +366,19 @@ def _named(declared: Any) -> bool:
 
 def _label(child: Node, index: int) -> str:
     name = child.value.get("name") if isinstance(child.value, dict) else None
-    return name.value if name is not None and isinstance(name.value, str) and name.value else str(index)
+    return (
+        name.value
+        if name is not None and isinstance(name.value, str) and name.value
+        else str(index)
+    )
 
 
-_REFUSALS = (ValueError, TypeError, ArithmeticError, LookupError)  # what a class's own check may raise on odd numbers
+_REFUSALS = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    LookupError,
+)  # what a class's own check may raise on odd numbers
 
 
 def _located(why: Exception, cls: type, node: Node, given: Any, path: str) -> InputError:

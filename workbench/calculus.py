@@ -30,7 +30,11 @@ def symbolic(values: Sequence) -> bool:
 
 def column(values: Sequence) -> ca.SX:
     """Expressions and numbers as one column."""
-    return ca.vertcat(*[v if isinstance(v, ca.SX) else ca.SX(float(v)) for v in values]) if len(values) else ca.SX(0, 1)
+    return (
+        ca.vertcat(*[v if isinstance(v, ca.SX) else ca.SX(float(v)) for v in values])
+        if len(values)
+        else ca.SX(0, 1)
+    )
 
 
 def symbols(name: str, n: int) -> tuple[ca.SX, list]:
@@ -68,7 +72,14 @@ def _derivative(f, x, directions):
             y = ca.substitute([slope], [s, d], [column(x), column(direction)])[0]
             results.append([y[i] for i in range(y.numel())])
         else:
-            results.append([float(v) for v in np.array(numeric([float(v) for v in x], [float(v) for v in direction])).ravel()])
+            results.append(
+                [
+                    float(v)
+                    for v in np.array(
+                        numeric([float(v) for v in x], [float(v) for v in direction])
+                    ).ravel()
+                ]
+            )
     return results
 
 
@@ -161,13 +172,18 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         "guards": bound.guards(t, xs, u),
         "project": bound.project(t, xs),
     }
-    free_of_constraints = all(a is b or symbolic([a]) and a.element_hash() == b.element_hash()
-                              for a, b in zip(parts["project"], xs))
+    free_of_constraints = all(
+        a is b or symbolic([a]) and a.element_hash() == b.element_hash()
+        for a, b in zip(parts["project"], xs)
+    )
     stiff = [names(system.states).index(name) for name in system.stiff]
     J = ca.jacobian(column(parts["flow"])[stiff], x)[:, stiff] if stiff else ca.SX(0, 0)
     blocks = coupled(J.sparsity())
-    moving = max((i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()), default=0)
-    parts["motion"] = [*parts["flow"][:moving], *parts["flow"][len(xs):]]
+    moving = max(
+        (i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()),
+        default=0,
+    )
+    parts["motion"] = [*parts["flow"][:moving], *parts["flow"][len(xs) :]]
     parts["stiff"] = [J[i, j] for block in blocks for j in block for i in block]
     expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
     made = {}
@@ -176,9 +192,17 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         check_constants(made[name], f"{type(system).__name__}.{name}")
     if free_of_constraints:
         made["project"] = None
-    return Traced(live, tuple(leaf.path for leaf in free), len(system.states), len(system.power_names),
-                  ca.Function("prelude", [p], [prelude], ["p"], ["c"]), **made, blocks=tuple(map(len, blocks)),
-                  stiff_at=tuple(stiff[i] for block in blocks for i in block), n_moving=moving)
+    return Traced(
+        live,
+        tuple(leaf.path for leaf in free),
+        len(system.states),
+        len(system.power_names),
+        ca.Function("prelude", [p], [prelude], ["p"], ["c"]),
+        **made,
+        blocks=tuple(map(len, blocks)),
+        stiff_at=tuple(stiff[i] for block in blocks for i in block),
+        n_moving=moving,
+    )
 
 
 def coupled(pattern: ca.Sparsity) -> list[list[int]]:
@@ -203,7 +227,7 @@ def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX
     whole = ca.substitute([whole], [ca.vertcat(*found)], [c])[0] if found else whole
     cut, at = [], 0
     for n in sizes:
-        cut.append(whole[at: at + n])
+        cut.append(whole[at : at + n])
         at += n
     return cut, c, ca.vertcat(*values) if found else ca.SX(0, 1)
 
@@ -212,8 +236,10 @@ def check_constants(f: ca.Function, where: str) -> None:
     """A NaN constant in a trace is an error: it would spread silently."""
     for k in range(f.n_instructions()):
         if f.instruction_id(k) == ca.OP_CONST and math.isnan(f.instruction_constant(k)):
-            raise InputError(f"{where}: a constant of the traced expressions is not a number",
-                             mend="write vectors of expressions as lists (np.zeros cannot hold them) and check the parameters")
+            raise InputError(
+                f"{where}: a constant of the traced expressions is not a number",
+                mend="write vectors of expressions as lists (np.zeros cannot hold them) and check the parameters",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +258,13 @@ class Linearisation:
     residual: float  # max |ẋ| at the point (0 at an equilibrium)
 
 
-def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = None, t: float = 0.0,
-              inputs: Sequence[str] | None = None) -> Linearisation:
+def linearize(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float] | None = None,
+    t: float = 0.0,
+    inputs: Sequence[str] | None = None,
+) -> Linearisation:
     """Exact Jacobians of the flow and the measured outputs at (x, u).
 
     inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
@@ -241,10 +272,14 @@ def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = No
     exactly between its sides, a saturation at its limit): move the point off the edge.
     """
     if system.no_derivative:
-        raise InputError(f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it")
+        raise InputError(
+            f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it"
+        )
     if system.period is not None:
-        raise InputError("cannot linearise the flow of a sampled loop: its flow holds the command constant",
-                         mend="linearise the plant and let the sampled-data analysis discretise it exactly")
+        raise InputError(
+            "cannot linearise the flow of a sampled loop: its flow holds the command constant",
+            mend="linearise the plant and let the sampled-data analysis discretise it exactly",
+        )
     live = tuple(names(system.inputs) if inputs is None else inputs)
     for name in live:
         find(system.inputs, name, "linearize, inputs")
@@ -252,10 +287,16 @@ def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = No
     u = defaults if u is None else list(u)
     for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
         if len(values) != len(signals):
-            raise InputError(f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
-                             mend=f"give them in order: {', '.join(names(signals))}")
+            raise InputError(
+                f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
+                mend=f"give them in order: {', '.join(names(signals))}",
+            )
     # Inputs not asked for still act at their value; those at their default are folded into the graph.
-    extra = tuple(s.name for s, value, own in zip(system.inputs, u, defaults) if value != own and s.name not in live)
+    extra = tuple(
+        s.name
+        for s, value, own in zip(system.inputs, u, defaults)
+        if value != own and s.name not in live
+    )
     traced = trace(system, live + extra)
     c = traced.constants(system)
     at = dict(zip(names(system.inputs), u))
@@ -268,8 +309,18 @@ def linearize(system: System, x: Sequence[float], u: Sequence[float] | None = No
     refuse_undecided(traced.out, [t, x, w, c], np.hstack([C, D]), (1, 2))
     B, D, w = B[:, :m], D[:, :m], w[:m]
     residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
-    return Linearisation(A[:n], B[:n], C, D, np.asarray(x, float), np.asarray(w, float), tuple(names(system.states)), live,
-                         tuple(names(system.outputs)), residual)
+    return Linearisation(
+        A[:n],
+        B[:n],
+        C,
+        D,
+        np.asarray(x, float),
+        np.asarray(w, float),
+        tuple(names(system.states)),
+        live,
+        tuple(names(system.outputs)),
+        residual,
+    )
 
 
 _jacs: dict = {}
@@ -281,13 +332,24 @@ def _jacobians(traced: Traced):
         for f in (traced.flow, traced.out):
             t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
             y = f(t, x, w, c)
-            made.append(ca.Function("jacobians", [t, x, w, c], [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))]))
+            made.append(
+                ca.Function(
+                    "jacobians",
+                    [t, x, w, c],
+                    [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))],
+                )
+            )
         _jacs[id(traced)] = (traced, *made)
     return _jacs[id(traced)][1:]
 
 
-def equilibrium(system: System, x: Sequence[float], u: Sequence[float] | None = None, hold: Sequence[str] = (),
-                tol: float = 1e-10) -> tuple[np.ndarray, np.ndarray, float]:
+def equilibrium(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float] | None = None,
+    hold: Sequence[str] = (),
+    tol: float = 1e-10,
+) -> tuple[np.ndarray, np.ndarray, float]:
     """(x, u, residual) near the guess with ẋ = 0, by damped least squares on states and controls not named in `hold`.
 
     Scaled by the Jacobian's columns, so pressures and angles weigh alike. residual: max |ẋ| left; it is for the caller to judge.
@@ -319,6 +381,10 @@ def solve(columns: Sequence[Sequence], b: Sequence) -> list:
     """x with Σ columns_i x_i = b, for a small square system of floats or expressions."""
     n = len(b)
     if symbolic([e for c in columns for e in c] + list(b)):
-        x = ca.inv_minor(ca.horzcat(*[column(c) for c in columns])) @ column(b) if n > 1 else column(b) / columns[0][0]
+        x = (
+            ca.inv_minor(ca.horzcat(*[column(c) for c in columns])) @ column(b)
+            if n > 1
+            else column(b) / columns[0][0]
+        )
         return [x[i] for i in range(n)]
     return [float(v) for v in np.linalg.solve(np.array(columns, float).T, np.array(b, float))]

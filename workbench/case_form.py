@@ -82,8 +82,15 @@ class Loop:
     filter: Filter | tuple[Filter, ...] = ()
     noise: Noise | tuple[Noise, ...] = ()
     quantise: Quantise | tuple[Quantise, ...] = ()
-    limit: Annotated[Number | None, Unit("1"), "largest command, both ways, in the commands' unit", positive] = None
-    accuracy: Annotated[float | None, Unit("1"), "error of a run, as a share of each state's largest value", positive] = None
+    limit: Annotated[
+        Number | None, Unit("1"), "largest command, both ways, in the commands' unit", positive
+    ] = None
+    accuracy: Annotated[
+        float | None,
+        Unit("1"),
+        "error of a run, as a share of each state's largest value",
+        positive,
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,9 @@ class Run:
 class LQR:
     """A linear–quadratic regulator, designed for these weights; see `controllers.lqr`."""
 
-    Q: Annotated[float | tuple[float, ...], Unit("1"), "weights of the states, 1/unit²", nonnegative]
+    Q: Annotated[
+        float | tuple[float, ...], Unit("1"), "weights of the states, 1/unit²", nonnegative
+    ]
     R: Annotated[float | tuple[float, ...], Unit("1"), "weights of the commands, 1/unit²", positive]
     integral: Annotated[float | None, Unit("1"), "weight of the summed errors", positive] = None
     tracked: tuple[str, ...] = ()

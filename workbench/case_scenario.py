@@ -19,9 +19,17 @@ from workbench.units import quantity
 from workbench.yaml_input import Node
 
 # The paper's path, for the shipped crane: a square around (3, 1) m at 5 s a leg.
-DEMO = Waypoints("cartesian", ("start", (2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5), (2.5, 1.0), "start"), 5.0)
+DEMO = Waypoints(
+    "cartesian", ("start", (2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5), (2.5, 1.0), "start"), 5.0
+)
 MOST_INSTANTS = 500_000  # of a path that are looked at before a run
-POINTS = ("points", "point", "centre", "amplitude", "values")  # keys with numbers in the unit of the space
+POINTS = (
+    "points",
+    "point",
+    "centre",
+    "amplitude",
+    "values",
+)  # keys with numbers in the unit of the space
 
 
 def default_scenario(loop: ClosedLoop) -> Scenario:
@@ -59,7 +67,9 @@ def check(loop: ClosedLoop, scenario: Scenario) -> None:
     demand.check(looked_at * g.T)
 
 
-def read_scenario(node: Node, loop: ClosedLoop, folder: Path, provenance: dict[str, Provenance]) -> Scenario:
+def read_scenario(
+    node: Node, loop: ClosedLoop, folder: Path, provenance: dict[str, Provenance]
+) -> Scenario:
     """The Scenario of the section, checked against the loop."""
     plant = loop.plant
     node = _with_plain_points(node, loop)
@@ -69,13 +79,26 @@ def read_scenario(node: Node, loop: ClosedLoop, folder: Path, provenance: dict[s
         given = node.value if isinstance(node.value, dict) else {}
         for name in spec.offset:
             if name not in names(loop.states):
-                raise unknown(given["offset"].value[name], name, names(loop.states), "scenario.offset", "state")
+                raise unknown(
+                    given["offset"].value[name],
+                    name,
+                    names(loop.states),
+                    "scenario.offset",
+                    "state",
+                )
         scenario = Scenario(
-            spec.duration, _reference(spec.reference, given.get("reference"), folder),
+            spec.duration,
+            _reference(spec.reference, given.get("reference"), folder),
             _disturbances(given.get("disturbances"), loop, folder, units),
             None if spec.start is None else _start(spec.start, plant),
-            {name: _quantity(value, units.get(name, "1"), f"offset.{name}") for name, value in spec.offset.items()},
-            spec.seed, spec.log_period, spec.max_step)
+            {
+                name: _quantity(value, units.get(name, "1"), f"offset.{name}")
+                for name, value in spec.offset.items()
+            },
+            spec.seed,
+            spec.log_period,
+            spec.max_step,
+        )
         if scenario.reference is None:
             scenario = _with_default_reference(loop, scenario)
         check(loop, scenario)
@@ -87,7 +110,9 @@ def _with_default_reference(loop: ClosedLoop, scenario: Scenario) -> Scenario:
     if not any(s.kind == "reference" for s in loop.inputs):
         return replace(scenario, duration=scenario.duration or 10.0)
     default = default_scenario(loop)
-    choice = replace(scenario, reference=default.reference, duration=scenario.duration or default.duration)
+    choice = replace(
+        scenario, reference=default.reference, duration=scenario.duration or default.duration
+    )
     try:
         check(loop, choice)
     except InputError:
@@ -113,24 +138,36 @@ def _disturbances(node: Node | None, loop: ClosedLoop, folder: Path, units: dict
         key = f"scenario.disturbances.{name}"
         if name not in names(known):
             if name in names(loop.plant.inputs):
-                raise child.error(f"{name} is what the controller commands", key=key,
-                                  mend="write 'controller: OpenLoop' to drive it from here, or remove this line")
+                raise child.error(
+                    f"{name} is what the controller commands",
+                    key=key,
+                    mend="write 'controller: OpenLoop' to drive it from here, or remove this line",
+                )
             raise unknown(child, name, names(known), "scenario.disturbances")
         if not isinstance(child.value, dict):
             with located(child, key):
                 found[name] = quantity(child.value, units[name])
             continue
         inside = {"space": Node("output", child.line, child.column, child.file), **child.value}
-        made = build(form.Reference, _in_units(Node(inside, child.line, child.column, child.file), [units[name]]), key)
-        found[name] = made if not isinstance(made, form.Recorded) else _reference(made, child, folder)
+        made = build(
+            form.Reference,
+            _in_units(Node(inside, child.line, child.column, child.file), [units[name]]),
+            key,
+        )
+        found[name] = (
+            made if not isinstance(made, form.Recorded) else _reference(made, child, folder)
+        )
     return found
 
 
 def _start(values, plant) -> tuple[float, ...]:
     units = _units(plant, "joint")
     if len(values) != len(units) and units:
-        raise InputError(f"start: expected {len(units)} joint positions ({', '.join(plant.task_names('joint'))}), "
-                         f"got {len(values)}", mend="give one a joint")
+        raise InputError(
+            f"start: expected {len(units)} joint positions ({', '.join(plant.task_names('joint'))}), "
+            f"got {len(values)}",
+            mend="give one a joint",
+        )
     return tuple(_quantity(v, u, "start") for v, u in zip(values, units or ["1"] * len(values)))
 
 
@@ -156,12 +193,20 @@ def _with_plain_points(node: Node, loop) -> Node:
     if reference is None or not isinstance(reference.value, dict):
         return node
     space = reference.value.get("space")
-    from workbench.demand import parse  # pulls in CasADi, which reading a file without a path does without
+    from workbench.demand import (
+        parse,
+    )  # pulls in CasADi, which reading a file without a path does without
 
-    units = _units(loop.plant, space.value) if space is not None and isinstance(space.value, str) else []
+    units = (
+        _units(loop.plant, space.value)
+        if space is not None and isinstance(space.value, str)
+        else []
+    )
     if space is not None and space.value == "output" and (n := _components(reference)) < len(units):
         wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
-        followed = dict.fromkeys(parse(name)[0] for name in wanted if name.endswith("_d"))  # as `Demand` resolves them
+        followed = dict.fromkeys(
+            parse(name)[0] for name in wanted if name.endswith("_d")
+        )  # as `Demand` resolves them
         own = {s.name: s.unit for s in loop.plant.outputs}
         if n in (1, len(followed)):
             units = [own[name] for name in followed if name in own][:n] or units
@@ -174,20 +219,28 @@ def _components(reference: Node) -> int:
     for key, child in reference.value.items():
         if key in POINTS and isinstance(child.value, list):
             inner = [len(c.value) for c in child.value if isinstance(c.value, list)]
-            counts.append(max(inner) if inner else 1 if key in ("values", "points") else len(child.value))
+            counts.append(
+                max(inner) if inner else 1 if key in ("values", "points") else len(child.value)
+            )
     return max(counts)
 
 
 def _in_units(reference: Node, units: list[str]) -> Node:
-    inside = {key: _numbers(child, units, f"scenario.reference.{key}") if key in POINTS else child
-              for key, child in reference.value.items()}
+    inside = {
+        key: _numbers(child, units, f"scenario.reference.{key}") if key in POINTS else child
+        for key, child in reference.value.items()
+    }
     return replace(reference, value=inside)
 
 
 def _numbers(node: Node, units: list[str], key: str) -> Node:
     if not isinstance(node.value, list):
         return node
-    if key.endswith(".values") and units and not any(isinstance(child.value, list) for child in node.value):
+    if (
+        key.endswith(".values")
+        and units
+        and not any(isinstance(child.value, list) for child in node.value)
+    ):
         units = units[:1] * len(node.value)  # a list of numbers: one component at many instants
     new = []
     for i, child in enumerate(node.value):

@@ -22,8 +22,14 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         body.pop("$schema")
         return body
 
-    own = {cls: form.law_form(cls, tuple(cls.units_on().items()) if hasattr(cls, "units_on") else ()) for cls in laws.values()}
-    names = {name: {"anyOf": [{"type": "boolean"}, part(cls)]} for name, cls in form.claim_names(claims).items()}
+    own = {
+        cls: form.law_form(cls, tuple(cls.units_on().items()) if hasattr(cls, "units_on") else ())
+        for cls in laws.values()
+    }
+    names = {
+        name: {"anyOf": [{"type": "boolean"}, part(cls)]}
+        for name, cls in form.claim_names(claims).items()
+    }
     sections = {
         "title": {"type": "string"},
         "sources": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -33,19 +39,37 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         "scenario": part(form.Run),
         "claims": {"type": "object", "properties": names, "additionalProperties": False},
     }
-    another = [{"type": "string"}, part(form.Shipped), part(plants), part(form.Model), {"type": "null"}]
+    another = [
+        {"type": "string"},
+        part(form.Shipped),
+        part(plants),
+        part(form.Model),
+        {"type": "null"},
+    ]
     for law in own.values():
         if "model" in (keys := defs[law.__name__]["properties"]):
-            keys["model"] = {"description": "what the law believes: changes to the plant, or another one", "anyOf": another}
+            keys["model"] = {
+                "description": "what the law believes: changes to the plant, or another one",
+                "anyOf": another,
+            }
         keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
     for cls in (cls for cls in laws.values() if hasattr(cls, "tunings")):
         methods = cls.tunings()
         ways = part(reduce(or_, methods.values()))
         for method, way in methods.items():
             defs[way.__name__]["properties"]["method"] = {"const": method}
-        defs[cls.__name__]["properties"]["tuning"] = {"description": "how the gains are found, instead of given",
-                                                      "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}]}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Fluidproof case", "type": "object",
-            "required": ["plant"], "additionalProperties": False,
-            "properties": {key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()},
-            "$defs": defs}
+        defs[cls.__name__]["properties"]["tuning"] = {
+            "description": "how the gains are found, instead of given",
+            "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}],
+        }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Fluidproof case",
+        "type": "object",
+        "required": ["plant"],
+        "additionalProperties": False,
+        "properties": {
+            key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()
+        },
+        "$defs": defs,
+    }

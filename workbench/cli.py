@@ -34,30 +34,50 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         import difflib
 
-        groups = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        groups = [
+            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
+        ]
         verbs = [verb for group in groups for verb in group.choices.values()]
-        known = [option for parser in (self, *verbs) for action in parser._actions for option in action.option_strings]
+        known = [
+            option
+            for parser in (self, *verbs)
+            for action in parser._actions
+            for option in action.option_strings
+        ]
         wrong = message.split() if message.startswith("unrecognized") else ()
-        words = [near for word in wrong if word.startswith("-") and word not in known
-                 for near in difflib.get_close_matches(word.split("=")[0], known, 1)]
+        words = [
+            near
+            for word in wrong
+            if word.startswith("-") and word not in known
+            for near in difflib.get_close_matches(word.split("=")[0], known, 1)
+        ]
         hint = f"did you mean {' or '.join(words)}?" if words else f"see {self.prog} --help"
         self.exit(BAD, f"{self.prog}: {message}\n  mend: {hint}\n")
 
 
 def _parser(prog: str, description: str, epilog: str = "") -> _Parser:
-    return _Parser(prog=prog, description=description, epilog=epilog, allow_abbrev=False,
-                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    return _Parser(
+        prog=prog,
+        description=description,
+        epilog=epilog,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 # ---- entry points -------------------------------------------------------------------------------------------------
 def verify_stability(arguments: Sequence[str] | None = None) -> int:
     """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge?"""
-    parser = _parser("verify-stability", "Verify the stability of the control loop described in a file.", CODES)
+    parser = _parser(
+        "verify-stability", "Verify the stability of the control loop described in a file.", CODES
+    )
     _case_argument(parser)
     parser.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
     parser.add_argument("--json", metavar="FILE", help="write the verdicts as JSON")
     parser.add_argument("--log", metavar="NC", help="write the run as NetCDF")
-    parser.add_argument("--quiet", action="store_true", help="print nothing; the exit code is the answer")
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing; the exit code is the answer"
+    )
     return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
 
 
@@ -70,13 +90,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from workbench.planning.options import plan_options
     from workbench.sweep.options import sweep_options
 
-    parser = _parser("workbench", "Controller design and stability verification for hydraulic robots.",
-                     "To verify a file: verify-stability FILE")
+    parser = _parser(
+        "workbench",
+        "Controller design and stability verification for hydraulic robots.",
+        "To verify a file: verify-stability FILE",
+    )
     parser.add_argument("--version", action="version", version=f"fluidproof {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
 
     def verb(name, act, what):
-        p = verbs.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False)
+        p = verbs.add_parser(
+            name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False
+        )
         p.set_defaults(act=act)
         return p
 
@@ -87,22 +112,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _case_argument(p)
     p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
     p.add_argument("--csv", metavar="CSV", help="write the run as comma-separated text")
-    p.add_argument("--animation", metavar="FILE", help="write the run as a moving picture, .gif or .svg")
+    p.add_argument(
+        "--animation", metavar="FILE", help="write the run as a moving picture, .gif or .svg"
+    )
     p.add_argument("--quiet", action="store_true", help="print nothing")
-    p = verb("report", _report, "verify a case file and write the report; exit 0 when it is written, whatever it says")
+    p = verb(
+        "report",
+        _report,
+        "verify a case file and write the report; exit 0 when it is written, whatever it says",
+    )
     _case_argument(p)
     p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
-    p = verb("compare", _compare, "verify several case files and show them side by side; exit 0 when compared, whatever it says")
+    p = verb(
+        "compare",
+        _compare,
+        "verify several case files and show them side by side; exit 0 when compared, whatever it says",
+    )
     compare_options(p)
-    p = verb("sweep", _sweep, "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail")
+    p = verb(
+        "sweep",
+        _sweep,
+        "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail",
+    )
     sweep_options(p)
     p = verb("schema", _schema, "print the JSON schema of case files, for editors")
-    p = verb("identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)")
+    p = verb(
+        "identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)"
+    )
     identify_options(p)
-    p = verb("tune", _tune, "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule")
+    p = verb(
+        "tune",
+        _tune,
+        "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule",
+    )
     _case_argument(p)
     tune_options(p)
-    p = verb("plan", _plan, "plan the motion of a redundant crane that takes least energy from its supply, or least time")
+    p = verb(
+        "plan",
+        _plan,
+        "plan the motion of a redundant crane that takes least energy from its supply, or least time",
+    )
     plan_options(p)
     return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
 
@@ -123,10 +172,14 @@ def _guarded(action: Callable[[], int]) -> int:
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show β still shows the rest
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal that cannot show β still shows the rest
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a diverging run overflows; the verdict says so
+            warnings.simplefilter(
+                "ignore", RuntimeWarning
+            )  # a diverging run overflows; the verdict says so
             warnings.simplefilter("always", Notice)
             warnings.showwarning = _told
             return action()
@@ -136,17 +189,23 @@ def _guarded(action: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         complain("interrupted; files not listed above were not written")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has gone (`| head`); Python must not complain when it flushes
+    except (
+        BrokenPipeError
+    ):  # the reader has gone (`| head`); Python must not complain when it flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD
     except MemoryError:
-        complain("there is not enough memory for this\n  mend: shorten the run, or log less often (log_period)")
+        complain(
+            "there is not enough memory for this\n  mend: shorten the run, or log less often (log_period)"
+        )
         return BAD
     except Exception as why:
         if os.environ.get("FLUIDPROOF_DEBUG"):
             raise
-        complain(f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
-                 "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints")
+        complain(
+            f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
+            "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints"
+        )
         return FAULT
 
 
@@ -168,11 +227,16 @@ def _verify(options, arguments, judged: bool = True) -> int:
     room = terminal.columns()
     with terminal.progress(not options.quiet) as tell:
         tell(0.0, "reading")
-        study = _study(case, lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what))
+        study = _study(
+            case,
+            lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what),
+        )
         code = exit_code(study.verdicts) if judged else 0
-        made = {"log": lambda path: study.log.save(path),
-                "json": lambda path: _write_json(path, case, study, code),
-                "report": lambda path: _write_report(path, case, study, arguments, tell)}
+        made = {
+            "log": lambda path: study.log.save(path),
+            "json": lambda path: _write_json(path, case, study, code),
+            "report": lambda path: _write_report(path, case, study, arguments, tell),
+        }
         if not options.quiet and not options.report:
             tell(1.0)
     if not options.quiet:  # the answer first: whatever happens to the files, it is not lost
@@ -211,7 +275,9 @@ def _tuned(case, room: int) -> list[str]:
 
 
 def _report(options, arguments) -> int:
-    given = argparse.Namespace(file=options.file, report=options.output, json=None, log=None, quiet=False)
+    given = argparse.Namespace(
+        file=options.file, report=options.output, json=None, log=None, quiet=False
+    )
     return _verify(given, arguments, judged=False)
 
 
@@ -226,7 +292,9 @@ def _command(name: str, arguments) -> str:
     """The command line that was given."""
     import shlex
 
-    return shlex.join([os.path.basename(sys.argv[0]) or name, *(sys.argv[1:] if arguments is None else arguments)])
+    return shlex.join(
+        [os.path.basename(sys.argv[0]) or name, *(sys.argv[1:] if arguments is None else arguments)]
+    )
 
 
 def _today() -> str:
@@ -293,13 +361,18 @@ def _init(options, arguments) -> int:
     plant = machine(options.machine).plant
     path = options.output or f"{options.machine}.yaml"
     if os.path.lexists(path):
-        raise InputError("there is such a file already", file=path,
-                         mend="give another name with --output, or remove it first")
+        raise InputError(
+            "there is such a file already",
+            file=path,
+            mend="give another name with --output, or remove it first",
+        )
     case = loads(f"plant: {options.machine}\n", options.machine)
     law = laws()[type(innermost(case.controller)).__name__]
     text = starter(options.machine, plant, law, case.claims, os.path.basename(path), case.scenario)
     write_atomic(path, lambda stream: stream.write(text.encode()))
-    terminal.say(f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}")
+    terminal.say(
+        f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}"
+    )
     return 0
 
 
@@ -347,7 +420,9 @@ def _plan(options, arguments) -> int:
     from workbench.planning.command import plan
     from workbench.yaml_input import read
 
-    _check_outputs({"report": options.report, "csv": options.csv, "json": options.json}, options.file)
+    _check_outputs(
+        {"report": options.report, "csv": options.csv, "json": options.json}, options.file
+    )
 
     def write(path, case, found, drives):
         from reports.fastest import write_fastest
@@ -402,7 +477,9 @@ def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
         check_writable(path)
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         if other != f"--{name}":
-            raise InputError(f"--{name} would overwrite {other}", file=path, mend="give it a name of its own")
+            raise InputError(
+                f"--{name} would overwrite {other}", file=path, mend="give it a name of its own"
+            )
     _check_installed(outputs)
 
 
@@ -410,11 +487,17 @@ def _check_installed(outputs: dict[str, str | None]) -> None:
     """Refuse outputs whose libraries are not there."""
     from importlib.util import find_spec
 
-    needed = {"report": ("typst", "matplotlib"), "log": ("h5netcdf", "h5py"), "animation": ("matplotlib",)}
+    needed = {
+        "report": ("typst", "matplotlib"),
+        "log": ("h5netcdf", "h5py"),
+        "animation": ("matplotlib",),
+    }
     for name, modules in needed.items():
         missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
         if missing:
-            raise InputError(f"--{name} needs {' and '.join(missing)}", mend=f"pip install {' '.join(missing)}")
+            raise InputError(
+                f"--{name} needs {' and '.join(missing)}", mend=f"pip install {' '.join(missing)}"
+            )
 
 
 if __name__ == "__main__":

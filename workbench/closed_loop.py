@@ -33,23 +33,48 @@ class ClosedLoop(System):
         check_law(self.controller, self.plant)
         who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
         outs, ins = names(self.plant.outputs), names(self.plant.inputs)
-        reads = tuple(outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
-                      for s in self.controller.measured)
-        drives = tuple(ins.index(find(self.plant.inputs, s.name, f"{who}, command").name)
-                       for s in self.controller.commands)
-        undriven = [s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)]
+        reads = tuple(
+            outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
+            for s in self.controller.measured
+        )
+        drives = tuple(
+            ins.index(find(self.plant.inputs, s.name, f"{who}, command").name)
+            for s in self.controller.commands
+        )
+        undriven = [
+            s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)
+        ]
         if undriven and not getattr(innermost(self.controller), "open", False):
-            raise InputError(f"{who}: nothing drives the plant's {', '.join(undriven)}",
-                             mend="let the controller command them, or build the plant without them")
-        twice = {n for n in names(self.controller.references) if names(self.controller.references).count(n) > 1}
+            raise InputError(
+                f"{who}: nothing drives the plant's {', '.join(undriven)}",
+                mend="let the controller command them, or build the plant without them",
+            )
+        twice = {
+            n
+            for n in names(self.controller.references)
+            if names(self.controller.references).count(n) > 1
+        }
         if twice:
-            raise InputError(f"{who}: {', '.join(sorted(twice))} enters twice", mend="give each signal one Noisy wrapper")
+            raise InputError(
+                f"{who}: {', '.join(sorted(twice))} enters twice",
+                mend="give each signal one Noisy wrapper",
+            )
         object.__setattr__(self, "_reads", reads)
         object.__setattr__(self, "_drives", drives)
         object.__setattr__(self, "_free", tuple(i for i in range(len(ins)) if i not in drives))
-        logged = names((*self.plant.states, *self.plant.monitors, *self.controller.states, *self.controller.monitors,
-                        *self.plant.inputs, *self.controller.references))
-        object.__setattr__(self, "shows", tuple(i for i, name in enumerate(outs) if name not in logged))
+        logged = names(
+            (
+                *self.plant.states,
+                *self.plant.monitors,
+                *self.controller.states,
+                *self.controller.monitors,
+                *self.plant.inputs,
+                *self.controller.references,
+            )
+        )
+        object.__setattr__(
+            self, "shows", tuple(i for i, name in enumerate(outs) if name not in logged)
+        )
 
     @property
     def hosted(self) -> bool:
@@ -72,8 +97,12 @@ class ClosedLoop(System):
     @property
     def monitors(self):
         """What the plant tells, its outputs that are in no log otherwise, what the law tells, the commands."""
-        return (*self.plant.monitors, *(self.plant.outputs[i] for i in self.shows), *self.controller.monitors,
-                *self.controller.commands)
+        return (
+            *self.plant.monitors,
+            *(self.plant.outputs[i] for i in self.shows),
+            *self.controller.monitors,
+            *self.controller.commands,
+        )
 
     @property
     def power_names(self):
@@ -134,8 +163,12 @@ class ClosedLoop(System):
 
     def monitor(self, t, x, w):
         xp, z, y, r, u = self.parts(t, x, w)
-        return [*self.plant.monitor(t, xp, u), *self.shown(t, xp), *self.controller.monitor(t, z, y, r),
-                *(u[i] for i in self._drives)]
+        return [
+            *self.plant.monitor(t, xp, u),
+            *self.shown(t, xp),
+            *self.controller.monitor(t, z, y, r),
+            *(u[i] for i in self._drives),
+        ]
 
     def guards(self, t, x, w):
         xp, _, _, _, u = self.parts(t, x, w)
@@ -156,7 +189,10 @@ class ClosedLoop(System):
     def _jump(self, which, t, x, w):
         n, m = len(self.plant.states), len(self._free)
         y_all = self.plant.out(t, x[:n])
-        return [*x[:n], *getattr(self.controller, which)(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
+        return [
+            *x[:n],
+            *getattr(self.controller, which)(t, x[n:], [y_all[i] for i in self._reads], w[m:]),
+        ]
 
     def update(self, t, x, w):
         return self._jump("update", t, x, w)

@@ -88,21 +88,28 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
 
-def compare(cases: Sequence, also: Sequence[Mapping[str, Any]] = (),
-            progress: Callable[[float, str], None] | None = None) -> Comparison:
+def compare(
+    cases: Sequence,
+    also: Sequence[Mapping[str, Any]] = (),
+    progress: Callable[[float, str], None] | None = None,
+) -> Comparison:
     """Verify every case (`workbench.load`), then run it with each change of `also` made to its plant, not to its law's model.
 
     Raises InputError for fewer than two cases, and for a change that a plant does not know.
     """
     if len(cases) < 2:
-        raise InputError(f"compare: {len(cases)} case, expected two or more", mend="name another case file")
+        raise InputError(
+            f"compare: {len(cases)} case, expected two or more", mend="name another case file"
+        )
     labels, tell = _labels(cases), progress or (lambda fraction, what="": None)
     for case in cases:
         for change in also:
             changed(case.plant, change)
     entries = []
     for i, case in enumerate(cases):
-        part = lambda fraction, what="", i=i: tell((i + fraction) / len(cases), f"{labels[i]}: {what}" if what else "")
+        part = lambda fraction, what="", i=i: tell(
+            (i + fraction) / len(cases), f"{labels[i]}: {what}" if what else ""
+        )
         with case.located():
             entries.append(_entry(labels[i], case, also, part))
     return Comparison(tuple(entries), tuple(also), tuple(_unlike(labels, cases)))
@@ -123,23 +130,51 @@ def law_of(loop) -> str:
 
 
 def _entry(label: str, case, also, tell) -> Entry:
-    found = study(case.loop, case.scenario, case.claims, lambda fraction, what="": tell(0.8 * fraction, what))
+    found = study(
+        case.loop, case.scenario, case.claims, lambda fraction, what="": tell(0.8 * fraction, what)
+    )
     by_key = {v.key: v for v in found.verdicts}
     settle = next((c.settle for c in case.claims if isinstance(c, Tracking)), Tracking().settle)
-    margins = next((by_key[k].data["margins"] for k in ("linear-stability", "linear") if k in by_key
-                    and by_key[k].data.get("margins")), [])
+    margins = next(
+        (
+            by_key[k].data["margins"]
+            for k in ("linear-stability", "linear")
+            if k in by_key and by_key[k].data.get("margins")
+        ),
+        [],
+    )
     least = lambda key: min((m[key] for m in margins if m.get(key) is not None), default=None)
-    limit, shares = by_key.get("sample-time-limit"), by_key["saturation"].data if "saturation" in by_key else {}
+    limit, shares = (
+        by_key.get("sample-time-limit"),
+        by_key["saturation"].data if "saturation" in by_key else {},
+    )
     others = []
     for k, change in enumerate(also):
         tell(0.8 + 0.2 * k / len(also), "changed")
-        others.append(under(run(ClosedLoop(changed(case.plant, change), case.loop.controller), case.scenario), settle))
+        others.append(
+            under(
+                run(ClosedLoop(changed(case.plant, change), case.loop.controller), case.scenario),
+                settle,
+            )
+        )
     errors = found.run.tool_error
     through = found.run.energy.through if found.run.energy is not None else None
-    return Entry(label, law_of(case.loop), case.loop.period, under(found.run, settle), limit and limit.data.get("good"),
-                 least("gain_up"), least("phase"), max(shares.values(), default=None), through, seconds(case.loop, case.scenario),
-                 tuple(found.verdicts), found.log.time, np.full(len(found.log.time), np.nan) if errors is None else errors,
-                 tuple(others))
+    return Entry(
+        label,
+        law_of(case.loop),
+        case.loop.period,
+        under(found.run, settle),
+        limit and limit.data.get("good"),
+        least("gain_up"),
+        least("phase"),
+        max(shares.values(), default=None),
+        through,
+        seconds(case.loop, case.scenario),
+        tuple(found.verdicts),
+        found.log.time,
+        np.full(len(found.log.time), np.nan) if errors is None else errors,
+        tuple(others),
+    )
 
 
 def under(r: Run, settle: float) -> Under:
@@ -149,13 +184,21 @@ def under(r: Run, settle: float) -> Under:
         return Under(np.inf, np.inf, False, r.log.status.message, unit)
     e, t = r.tool_error, r.log.time
     if e is None or t[-1] <= settle:
-        why = "nothing to follow" if e is None else f"shorter than the {settle:g} s allowed for settling"
+        why = (
+            "nothing to follow"
+            if e is None
+            else f"shorter than the {settle:g} s allowed for settling"
+        )
         return Under(np.nan, np.nan, None, why, unit)
     part = r.settled(settle)
     if r.left[1]:
         return Under(float(e[part].max()), _rms(e[part]), False, r.left[1], unit)
     found = oscillation(r, FLOOR, CHATTER)
-    words = f"{found[1]} of {found[0]}" + (f", {found[2]:.3g} Hz" if np.isfinite(found[2]) else "") if found else ""
+    words = (
+        f"{found[1]} of {found[0]}" + (f", {found[2]:.3g} Hz" if np.isfinite(found[2]) else "")
+        if found
+        else ""
+    )
     return Under(float(e[part].max()), _rms(e[part]), found is None, words, unit)
 
 
@@ -174,7 +217,9 @@ def _unlike(labels, cases) -> list[str]:
             found.append(f"{label} runs another machine than {labels[0]}")
         elif paths:
             more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-            found.append(f"{label}: the machine differs from that of {labels[0]} in {', '.join(paths[:3])}{more}")
+            found.append(
+                f"{label}: the machine differs from that of {labels[0]} in {', '.join(paths[:3])}{more}"
+            )
         mine, other = described(case.scenario), described(first.scenario)
         if mine != other:
             keys = ", ".join(k for k in mine if mine[k] != other.get(k))
@@ -207,7 +252,9 @@ def seconds(loop, scenario) -> float | None:
     """Median time of a sample's law, s; None for a continuous loop and for a law without `step`."""
     if loop.period is None:
         return None
-    short = replace(scenario, duration=min(scenario.length(), max(TIMED, 20 * loop.period)), log_period=None)
+    short = replace(
+        scenario, duration=min(scenario.length(), max(TIMED, 20 * loop.period)), log_period=None
+    )
     law = innermost(loop.controller)
     if isinstance(law, Plain):
         if not hasattr(law.law, "step"):

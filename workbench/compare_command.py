@@ -14,10 +14,17 @@ from workbench.errors import InputError
 def compare_options(parser) -> None:
     """The verb's arguments."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="case files (YAML), two or more")
-    parser.add_argument("--also", action="append", default=[], metavar="CHANGE",
-                        help="run every case with this machine too, the laws' models as they are: 'payload.mass: 50 kg'")
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="CHANGE",
+        help="run every case with this machine too, the laws' models as they are: 'payload.mass: 50 kg'",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
-    parser.add_argument("--report", metavar="PDF", help="write the table and the errors over time as a page")
+    parser.add_argument(
+        "--report", metavar="PDF", help="write the table and the errors over time as a page"
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing")
 
 
@@ -36,10 +43,16 @@ def run_compare(options, read: Callable, write_report: Callable) -> int:
         terminal.say(text(found, terminal.columns()))
     if options.json:
         packed = json.dumps(document(found), ensure_ascii=False, indent=2, allow_nan=False)
-        write_atomic(options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n"))
+        write_atomic(
+            options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n")
+        )
     if options.report:
         write_report(options.report, found)
-    if written := [terminal.clean(path) for path in (options.json, options.report) if path and not options.quiet]:
+    if written := [
+        terminal.clean(path)
+        for path in (options.json, options.report)
+        if path and not options.quiet
+    ]:
         terminal.say(f"written: {', '.join(written)}")
     return 0
 
@@ -52,7 +65,9 @@ def _check_outputs(options) -> None:
             check_writable(path)
             other = taken.setdefault(os.path.realpath(path), f"--{name}")
             if other != f"--{name}":
-                raise InputError(f"--{name} would overwrite {other}", file=path, mend="give it a name of its own")
+                raise InputError(
+                    f"--{name} would overwrite {other}", file=path, mend="give it a name of its own"
+                )
 
 
 def _change(words: str) -> dict:
@@ -62,7 +77,12 @@ def _change(words: str) -> dict:
     try:
         made = parse("{" + words + "}", "--also").plain()
     except InputError as why:
-        raise InputError(f"--also {words!r}: {why.message}", mend="write it like 'payload.mass: 50 kg'") from None
+        raise InputError(
+            f"--also {words!r}: {why.message}", mend="write it like 'payload.mass: 50 kg'"
+        ) from None
     if not made or not all(isinstance(made, dict) and value is not None for value in made.values()):
-        raise InputError(f"--also {words!r}: expected a number's name and its value", mend="write it like 'payload.mass: 50 kg'")
+        raise InputError(
+            f"--also {words!r}: expected a number's name and its value",
+            mend="write it like 'payload.mass: 50 kg'",
+        )
     return made

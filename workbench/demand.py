@@ -38,16 +38,29 @@ class Demand:
         for name in scenario.disturbances:
             if name not in inputs or inputs[name].kind not in ("", "disturbance"):
                 known = ", ".join(n for n, s in inputs.items() if s.kind in ("", "disturbance"))
-                raise InputError(f"disturbances: there is no disturbance {name!r}", mend=f"choose from {known or 'none'}")
+                raise InputError(
+                    f"disturbances: there is no disturbance {name!r}",
+                    mend=f"choose from {known or 'none'}",
+                )
         wanted = [s.name for s in loop.inputs if s.kind == "reference"]
         self.previews = {name: ahead(name) for name in wanted if "@" in name}
         pushes = [n for n, s in inputs.items() if s.kind == "disturbance"]
         self.known = [base for base, _ in self.previews.values() if base in pushes]
-        self.wanted = [parse(base) for base in dict.fromkeys(n.split("@")[0] for n in wanted) if base not in self.known]
+        self.wanted = [
+            parse(base)
+            for base in dict.fromkeys(n.split("@")[0] for n in wanted)
+            if base not in self.known
+        ]
         if self.previews and loop.period is None:
-            raise InputError(f"{next(iter(self.previews))}: a preview counts samples, and this loop has none",
-                             mend="sample the controller: Sampled(law, T_s=…)")
-        self.live = tuple(n for n, s in inputs.items() if s.kind in ("reference", "noise") or n in scenario.disturbances)
+            raise InputError(
+                f"{next(iter(self.previews))}: a preview counts samples, and this loop has none",
+                mend="sample the controller: Sampled(law, T_s=…)",
+            )
+        self.live = tuple(
+            n
+            for n, s in inputs.items()
+            if s.kind in ("reference", "noise") or n in scenario.disturbances
+        )
         self.kinds = {n: s.kind for n, s in inputs.items()}
         self.plant = getattr(loop, "plant", loop)
         n = getattr(self.plant, "n", 0)
@@ -69,8 +82,10 @@ class Demand:
         full, short = len(start), width(reference)
         if short not in (None, full):
             if reference.space != "cartesian" or not 2 <= short < full:
-                raise InputError(f"reference: {short} components in {reference.space} space, the plant has {full} "
-                                 f"({', '.join(self.plant.task_names(reference.space))})")
+                raise InputError(
+                    f"reference: {short} components in {reference.space} space, the plant has {full} "
+                    f"({', '.join(self.plant.task_names(reference.space))})"
+                )
             # A planar path: what is redundant is held where it starts.
             reference = padded(reference, start[short:])
         return reference.resolve(start)
@@ -81,10 +96,14 @@ class Demand:
         for name in followed:
             find(outs, name, "reference of the controller")
         if short not in (None, 1, len(followed), len(outs)):
-            raise InputError(f"reference: {short} components for {len(outs)} outputs ({', '.join(names(outs))})",
-                             mend=f"give one for each that is followed ({', '.join(followed)}), or for each of them, or one for "
-                             "all")
-        y = dict(zip(names(outs), (float(v) for v in self.plant.out(0.0, [float(v) for v in self.x0]))))
+            raise InputError(
+                f"reference: {short} components for {len(outs)} outputs ({', '.join(names(outs))})",
+                mend=f"give one for each that is followed ({', '.join(followed)}), or for each of them, or one for "
+                "all",
+            )
+        y = dict(
+            zip(names(outs), (float(v) for v in self.plant.out(0.0, [float(v) for v in self.x0])))
+        )
         return reference.resolve(tuple(y[name] for name in self._components(short or len(outs))))
 
     @property
@@ -100,7 +119,11 @@ class Demand:
     def _space_of(self) -> dict[str, str]:
         if not hasattr(self.plant, "task_names"):
             return {}
-        return {name: space for space in ("cartesian", "piston", "joint") for name in _task_names(self.plant, space)}
+        return {
+            name: space
+            for space in ("cartesian", "piston", "joint")
+            for name in _task_names(self.plant, space)
+        }
 
     def at(self, t: np.ndarray, noise: bool = True) -> np.ndarray:
         """Live inputs at times t, (N, n_live).
@@ -122,15 +145,23 @@ class Demand:
         for name in dict.fromkeys((*self.scenario.disturbances, *self.known)):
             value = self.scenario.disturbances.get(name, self.loop.defaults().get(name, 0.0))
             varies = hasattr(value, "sample")
-            columns[name] = value.sample(grid, 0)[0, :, 0] if varies else np.full(grid.size, float(value))
+            columns[name] = (
+                value.sample(grid, 0)[0, :, 0] if varies else np.full(grid.size, float(value))
+            )
         whole, columns = columns, {name: value[: t.size] for name, value in columns.items()}
         for name, (base, k) in self.previews.items():
-            columns[name] = whole[base][k * stride: k * stride + t.size] if noise else np.zeros(t.size)
+            columns[name] = (
+                whole[base][k * stride : k * stride + t.size] if noise else np.zeros(t.size)
+            )
         draws = [n for n in self.live if self.kinds[n] == "noise"]
         if draws:
             values = np.random.default_rng(self.scenario.seed).standard_normal((t.size, len(draws)))
             columns |= {n: values[:, i] * noise for i, n in enumerate(draws)}
-        return np.ascontiguousarray(np.column_stack([columns[n] for n in self.live])) if self.live else np.zeros((t.size, 0))
+        return (
+            np.ascontiguousarray(np.column_stack([columns[n] for n in self.live]))
+            if self.live
+            else np.zeros((t.size, 0))
+        )
 
     def _continued(self, t) -> tuple[np.ndarray, int]:
         """(times that reach as far as the longest preview, stride): k samples after entry i is entry i + k·stride.
@@ -150,11 +181,19 @@ class Demand:
             if name not in self.scenario.disturbances:
                 continue
             value = self.scenario.disturbances[name]
-            given = value.sample(t, 0)[0, :, 0] if hasattr(value, "sample") else np.full(t.size, float(value))
+            given = (
+                value.sample(t, 0)[0, :, 0]
+                if hasattr(value, "sample")
+                else np.full(t.size, float(value))
+            )
             out = np.flatnonzero(~((given >= low) & (given <= high)))
             if len(out):
-                raise InputError(f"disturbances: {name} = {given[out[0]]:.6g} at t = {t[out[0]]:.6g} s, which can be {low:g} to "
-                                 f"{high:g}", key=name, mend="stay within: a command beyond is none the plant has")
+                raise InputError(
+                    f"disturbances: {name} = {given[out[0]]:.6g} at t = {t[out[0]]:.6g} s, which can be {low:g} to "
+                    f"{high:g}",
+                    key=name,
+                    mend="stay within: a command beyond is none the plant has",
+                )
 
     def _references(self, t):
         own = self.reference.space
@@ -162,20 +201,32 @@ class Demand:
         if own == "output":
             outs = self._components(given.shape[2])
             for name, order in self.wanted:
-                yield target_name(name, order), given[order][:, outs.index(name) if given.shape[2] > 1 else 0]
+                yield (
+                    target_name(name, order),
+                    given[order][:, outs.index(name) if given.shape[2] > 1 else 0],
+                )
             return
         space_of, mine = self._space_of(), _task_names(self.plant, own)
         cache = {own: given}
         for name, order in self.wanted:
             if name not in space_of:
-                raise InputError(f"reference signal {target_name(name, order)!r} refers to nothing the plant has",
-                                 mend=f"choose from {', '.join(space_of)} (with d's for rates)")
+                raise InputError(
+                    f"reference signal {target_name(name, order)!r} refers to nothing the plant has",
+                    mend=f"choose from {', '.join(space_of)} (with d's for rates)",
+                )
             space = own if name in mine else space_of[name]
             if space not in cache:
                 if "joint" not in cache:
                     cache["joint"] = self._joints(t, given)
-                cache[space] = cache["joint"] if space == "joint" else pushed(self.plant, space, cache["joint"])
-            yield target_name(name, order), cache[space][order][:, _task_names(self.plant, space).index(name)]
+                cache[space] = (
+                    cache["joint"]
+                    if space == "joint"
+                    else pushed(self.plant, space, cache["joint"])
+                )
+            yield (
+                target_name(name, order),
+                cache[space][order][:, _task_names(self.plant, space).index(name)],
+            )
 
     def joints(self, t) -> np.ndarray:
         """Desired joint positions, (N, n)."""
@@ -183,7 +234,11 @@ class Demand:
 
     def desired_tool(self, t) -> np.ndarray | None:
         """Where the tool shall be, (N, 3) in the world; None for a plant without a tool or a reference that is no motion."""
-        if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "tool"):
+        if (
+            self.reference is None
+            or self.reference.space == "output"
+            or not hasattr(self.plant, "tool")
+        ):
             return None
         return tool(self.plant, self._joints(t, self._given(t))[0])
 
@@ -208,15 +263,21 @@ class Demand:
         """
         check_inputs(len(t), len(self.live))
         self._check_commands(t)
-        if self.reference is None or self.reference.space == "output" or not hasattr(self.plant, "check_pose"):
+        if (
+            self.reference is None
+            or self.reference.space == "output"
+            or not hasattr(self.plant, "check_pose")
+        ):
             return
         joints = self._joints(t, self._given(t))
         if not hasattr(self.plant, "cylinders"):
             low, high = np.array(self.plant.joint_range()).T
             if len(out := np.flatnonzero(((joints[0] <= low) | (joints[0] >= high)).any(axis=1))):
-                raise InputError(f"reference: out of reach at t = {t[out[0]]:.3f} s, {', '.join(self.plant.joint_names)} must stay "
-                                 f"within {', '.join(f'{a:.4g} … {b:.4g} rad' for a, b in zip(low, high))}",
-                                 mend="move the path or the start point, or use a longer stroke")
+                raise InputError(
+                    f"reference: out of reach at t = {t[out[0]]:.3f} s, {', '.join(self.plant.joint_names)} must stay "
+                    f"within {', '.join(f'{a:.4g} … {b:.4g} rad' for a, b in zip(low, high))}",
+                    mend="move the path or the start point, or use a longer stroke",
+                )
             return
         x = pushed(self.plant, "piston", joints)[0]
         stroke = np.array([c.stroke for c in self.plant.cylinders])
@@ -226,7 +287,9 @@ class Demand:
             try:
                 self.plant.check_pose(joints[0][k], f"reference: out of reach at t = {t[k]:.3f} s")
             except ValueError as reason:
-                raise InputError(str(reason), mend="move the path or the start point, or use a longer stroke") from None
+                raise InputError(
+                    str(reason), mend="move the path or the start point, or use a longer stroke"
+                ) from None
 
 
 def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:
@@ -242,15 +305,19 @@ def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:
 def check_space(plant, space: str) -> None:
     """InputError for a space the plant has no reference in."""
     if space != "output" and not hasattr(plant, "task"):
-        raise InputError(f"reference: a {type(plant).__name__} has no {space} space; what it measures is its output",
-                         mend="write 'space: output'")
+        raise InputError(
+            f"reference: a {type(plant).__name__} has no {space} space; what it measures is its output",
+            mend="write 'space: output'",
+        )
 
 
 def ahead(name: str) -> tuple[str, int]:
     """("q_1_d", 5) from "q_1_d@5": a signal and how many samples ahead it is meant."""
     found = re.fullmatch(r"([^@]+)@(\d+)", name)
     if not found:
-        raise InputError(f"signal {name!r}: expected a whole number of samples after the @, such as q_1_d@5")
+        raise InputError(
+            f"signal {name!r}: expected a whole number of samples after the @, such as q_1_d@5"
+        )
     return found[1], int(found[2])
 
 
@@ -263,7 +330,7 @@ def parse(name: str) -> tuple[str, int]:
 
 
 def target_name(name: str, order: int) -> str:
-    """"ddq_1_d" from ("q_1", 2)."""
+    """ "ddq_1_d" from ("q_1", 2)."""
     return "d" * order + name + "_d"
 
 
@@ -277,8 +344,11 @@ def _task_names(plant, space):
 
 def width(reference) -> int | None:
     """Number of components the reference is written with; None when it says "start" only, or nothing."""
-    vectors = [*getattr(reference, "points", ()), *getattr(reference, "values", ())[:1],
-               *(getattr(reference, name, None) for name in ("point", "centre", "amplitude"))]
+    vectors = [
+        *getattr(reference, "points", ()),
+        *getattr(reference, "values", ())[:1],
+        *(getattr(reference, name, None) for name in ("point", "centre", "amplitude")),
+    ]
     return max((len(v) for v in vectors if isinstance(v, tuple)), default=None)
 
 
@@ -288,12 +358,20 @@ def padded(reference, rest):
     if hasattr(reference, "values"):
         return replace(reference, values=tuple((*v, *rest) for v in reference.values))
     if hasattr(reference, "points"):
-        return replace(reference, points=tuple(p if isinstance(p, str) else (*p, *rest) for p in reference.points))
+        return replace(
+            reference,
+            points=tuple(p if isinstance(p, str) else (*p, *rest) for p in reference.points),
+        )
     if hasattr(reference, "centre"):
+
         def wide(value, fill):
             return value if isinstance(value, (str, float, int)) else (*value, *fill)
 
         zeros = (0.0,) * len(rest)
-        return replace(reference, centre=wide(reference.centre, rest), amplitude=wide(reference.amplitude, zeros),
-                       phase=wide(reference.phase, zeros))
+        return replace(
+            reference,
+            centre=wide(reference.centre, rest),
+            amplitude=wide(reference.amplitude, zeros),
+            phase=wide(reference.phase, zeros),
+        )
     return replace(reference, point=(*reference.point, *rest))

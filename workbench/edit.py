@@ -60,7 +60,9 @@ def places(obj: Any, path: tuple = (), words: tuple = ()) -> Iterator[Place]:
         value = None if entry.shorthand else getattr(obj, key)
         if is_dataclass(value) and infos[key] is None:
             own = getattr(value, "name", None)
-            yield from places(value, at, (*words, said[-1] | {plain(own)}) if isinstance(own, str) else said)
+            yield from places(
+                value, at, (*words, said[-1] | {plain(own)}) if isinstance(own, str) else said
+            )
         elif isinstance(value, tuple) and infos[key] is None:
             yield from places(value, at, said)
         elif isinstance(value, tuple):
@@ -87,16 +89,27 @@ def find(obj: Any, written: str, node: Node, key: str) -> list[Place]:
     if not found:
         texts = {p.text.lower(): p.text for p in known}
         last = [p.text for p in known if p.path[-1].lower() == written.split(".")[-1].lower()]
-        near = [texts[n] for n in difflib.get_close_matches(written.lower(), texts, 3, 0.5)] or last[:3]
+        near = [
+            texts[n] for n in difflib.get_close_matches(written.lower(), texts, 3, 0.5)
+        ] or last[:3]
         if not near:
             ends = {p.path[-1].lower(): p.text for p in known}
-            near = [ends[n] for n in difflib.get_close_matches(written.split(".")[-1].lower(), ends, 2)]
-        mend = f"did you mean {' or '.join(near)}?" if near else "write the path as in the machine's own file"
+            near = [
+                ends[n] for n in difflib.get_close_matches(written.split(".")[-1].lower(), ends, 2)
+            ]
+        mend = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "write the path as in the machine's own file"
+        )
         raise node.error(f"there is nothing called {written[:80]!r} to change", key=key, mend=mend)
     if len(found) > 1 and not everywhere:
         shown = ", ".join(p.text for p in found[:3]) + (" …" if len(found) > 3 else "")
-        raise node.error(f"{written!r} can be {len(found)} things: {shown}", key=key,
-                         mend=f"write more of the path, or 'all.{written}' to change all of them")
+        raise node.error(
+            f"{written!r} can be {len(found)} things: {shown}",
+            key=key,
+            mend=f"write more of the path, or 'all.{written}' to change all of them",
+        )
     return found
 
 
@@ -114,7 +127,9 @@ def changed(obj: Any, changes: Mapping[str, Any]) -> Any:
 
     Numbers are SI, quantities are strings. Raises InputError for names that fit nothing, and for values the object refuses.
     """
-    return edited(obj, {name: _node(value) for name, value in changes.items()}, lambda name: name)[0]
+    return edited(obj, {name: _node(value) for name, value in changes.items()}, lambda name: name)[
+        0
+    ]
 
 
 def _node(value: Any) -> Node:
@@ -123,7 +138,9 @@ def _node(value: Any) -> Node:
     return Node([_node(v) for v in value] if isinstance(value, (list, tuple)) else value, 0)
 
 
-def edited(obj: Any, changes: Mapping[str, Node], key: Callable[[str], str]) -> tuple[Any, dict[str, Provenance]]:
+def edited(
+    obj: Any, changes: Mapping[str, Node], key: Callable[[str], str]
+) -> tuple[Any, dict[str, Provenance]]:
     """`obj` with the changes made, all at once, and where the new numbers come from (path → Provenance).
 
     key: name of a change → where it stands in the file. Raises InputError at the line of the change that is at fault.
@@ -138,7 +155,9 @@ def edited(obj: Any, changes: Mapping[str, Node], key: Callable[[str], str]) -> 
             origin = next(iter(told.values()), Provenance("", node.file, at, node.line))
             for path, new in _assigned(place, value):
                 if any(path[: len(other)] == other[: len(path)] for other in edits):
-                    raise node.error(f"{'.'.join(path)} is changed twice", key=at, mend="keep one of them")
+                    raise node.error(
+                        f"{'.'.join(path)} is changed twice", key=at, mend="keep one of them"
+                    )
                 edits[path] = new, node, at
                 origins[".".join(path)] = origin
     return _rebuilt(obj, edits), origins
@@ -189,10 +208,17 @@ def placed(why: Exception, node: Node, key: str) -> InputError:
         if near is None:
             break
         node, key, message = inside[near], f"{key}.{near}", match[2]
-    if isinstance(why, InputError) and why.file and why.file != node.file:  # a file that is named here
+    if (
+        isinstance(why, InputError) and why.file and why.file != node.file
+    ):  # a file that is named here
         message = f"{why.file}: {message}"
-    return InputError(message, file=node.file or None, line=node.line, key=key,
-                      mend=mend or "change this value or the one it is compared with")
+    return InputError(
+        message,
+        file=node.file or None,
+        line=node.line,
+        key=key,
+        mend=mend or "change this value or the one it is compared with",
+    )
 
 
 @contextmanager

@@ -37,8 +37,13 @@ def energy_account(stored, flows: dict) -> EnergyAccount:
     moved = {name: np.asarray(e, dtype=float) for name, e in flows.items()}
     gap = energy_gap(stored, moved)
     through = sum(float(np.abs(np.diff(e)).sum()) for e in moved.values()) / 2
-    return EnergyAccount({name: float(e[-1] - e[0]) for name, e in moved.items()}, float(stored[-1] - stored[0]),
-                         float(np.abs(gap).max()), through, 4 * float(np.finfo(float).eps * np.abs(stored).max()))
+    return EnergyAccount(
+        {name: float(e[-1] - e[0]) for name, e in moved.items()},
+        float(stored[-1] - stored[0]),
+        float(np.abs(gap).max()),
+        through,
+        4 * float(np.finfo(float).eps * np.abs(stored).max()),
+    )
 
 
 def energy_gap(stored, flows: dict) -> np.ndarray:

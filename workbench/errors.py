@@ -30,21 +30,41 @@ class InputError(ValueError):
     mend              what to do about it
     """
 
-    def __init__(self, message: str, *, file: str | None = None, line: int | None = None, key: str | None = None,
-                 mend: str = ""):
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        key: str | None = None,
+        mend: str = "",
+    ):
         self.message, self.mend = short(message, LONGEST_MESSAGE), short(mend, LONGEST_MESSAGE)
         self.file, self.line = file, line
         self.key = key if key is None else short(key, LONGEST_KEY)
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        place = ", ".join(p for p in (self.file, f"line {self.line}" if self.line else None, self.key) if p)
-        return (f"{place}: " if place else "") + self.message + (f"\n  mend: {self.mend}" if self.mend else "")
+        place = ", ".join(
+            p for p in (self.file, f"line {self.line}" if self.line else None, self.key) if p
+        )
+        return (
+            (f"{place}: " if place else "")
+            + self.message
+            + (f"\n  mend: {self.mend}" if self.mend else "")
+        )
 
-    def at(self, *, file: str | None = None, line: int | None = None, key: str | None = None) -> InputError:
+    def at(
+        self, *, file: str | None = None, line: int | None = None, key: str | None = None
+    ) -> InputError:
         """The same error with its place filled in where it was missing."""
-        return InputError(self.message, file=self.file or file, line=self.line or line, key=self.key or key,
-                          mend=self.mend)
+        return InputError(
+            self.message,
+            file=self.file or file,
+            line=self.line or line,
+            key=self.key or key,
+            mend=self.mend,
+        )
 
 
 class Notice(RuntimeWarning):

@@ -43,7 +43,7 @@ def _packed(matrices):
 def _taken(name: str, count: int, m: int) -> tuple:
     """A column of count m × m matrices, column by column, and the matrices."""
     v = (ca.SX if m <= UNROLLED else ca.MX).sym(name, count * m * m)
-    return v, [ca.reshape(v[i * m * m: (i + 1) * m * m], m, m) for i in range(count)]
+    return v, [ca.reshape(v[i * m * m : (i + 1) * m * m], m, m) for i in range(count)]
 
 
 @cache
@@ -65,7 +65,10 @@ def series(m: int) -> ca.Function:
 def doubled(m: int) -> ca.Function:
     """φ_0 … φ_3 at z → the same at 2z."""
     v, φ = _taken("f", 4, m)
-    found = [(φ[0] @ φ[k] + sum(φ[j] / factorial(k - j) for j in range(1, k + 1))) / 2**k for k in range(4)]
+    found = [
+        (φ[0] @ φ[k] + sum(φ[j] / factorial(k - j) for j in range(1, k + 1))) / 2**k
+        for k in range(4)
+    ]
     return ca.Function(f"doubled{m}", [v], [_packed(found)])
 
 
@@ -75,8 +78,11 @@ def weights(m: int) -> ca.Function:
     v, (_, a_1, a_2, a_3) = _taken("a", 4, m)
     w, (_, φ_1, φ_2, φ_3) = _taken("b", 4, m)
     ε = a_2 / 2 - φ_3 + φ_2 / 4 - a_3 / 2
-    return ca.Function(f"weights{m}", [v, w], [_packed([a_1 / 2, a_2, φ_1, φ_2, ε, a_2 / 4 - ε, 4 * φ_3 - φ_2,
-                                                        4 * φ_2 - 8 * φ_3])])
+    return ca.Function(
+        f"weights{m}",
+        [v, w],
+        [_packed([a_1 / 2, a_2, φ_1, φ_2, ε, a_2 / 4 - ε, 4 * φ_3 - φ_2, 4 * φ_2 - 8 * φ_3])],
+    )
 
 
 def _plain() -> dict[str, float]:
@@ -92,7 +98,9 @@ def weights_of(m: int) -> ca.Function:
     """Z → α … θ for any m × m matrix, in CasADi's virtual machine (driver.c does the same with the functions above)."""
     v, (Z,) = _taken("z", 1, m)
     norm = ca.mmax(ca.sum2(ca.fabs(Z)))
-    halvings = ca.Function("halvings", [v], [ca.fmax(ca.ceil(ca.log(ca.fmax(norm, 0.5)) / log(2)), 0)])
+    halvings = ca.Function(
+        "halvings", [v], [ca.fmax(ca.ceil(ca.log(ca.fmax(norm, 0.5)) / log(2)), 0)]
+    )
     cases = []
     for n in range(DOUBLINGS):
         z = ca.MX.sym("z", m * m)

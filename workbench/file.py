@@ -64,7 +64,11 @@ class Case:
 
     def located(self):
         """Context in which refusals that have no place get this file's name and the scenario's line."""
-        node = self.root.value.get("scenario", self.root.value["plant"]) if self.root else Node({}, 0, 0, self.path)
+        node = (
+            self.root.value.get("scenario", self.root.value["plant"])
+            if self.root
+            else Node({}, 0, 0, self.path)
+        )
         return located(node, "scenario")
 
 
@@ -82,19 +86,31 @@ def loads(text: str, path: str = "") -> Case:
 def case_of(root: Node, text: str, path: str) -> Case:
     """The case in a tree that was read from `text`."""
     if not isinstance(root.value, dict):
-        raise root.error(f"expected sections such as plant: and controller:, got {root.words}",
-                         mend="write 'plant: hiab-xs031' to begin with")
+        raise root.error(
+            f"expected sections such as plant: and controller:, got {root.words}",
+            mend="write 'plant: hiab-xs031' to begin with",
+        )
     sections = root.value
     for key, child in sections.items():
         if key not in form.SECTIONS:
             raise unknown(child, key, form.SECTIONS)
     if "plant" not in sections:
-        raise root.error("there is no plant: section", key="plant", mend="add 'plant: hiab-xs031', or your own machine")
+        raise root.error(
+            "there is no plant: section",
+            key="plant",
+            mend="add 'plant: hiab-xs031', or your own machine",
+        )
     folder = Path(path).parent
     plant, provenance, sources = read_plant(sections["plant"], folder)
     provenance = {f"plant.{where}": origin for where, origin in provenance.items()}
-    controller = read_controller(sections.get("controller"), sections.get("loop"), plant, provenance, laws(),
-                                 lambda node: read_plant(node, folder))
+    controller = read_controller(
+        sections.get("controller"),
+        sections.get("loop"),
+        plant,
+        provenance,
+        laws(),
+        lambda node: read_plant(node, folder),
+    )
     with located(sections.get("controller", sections["plant"]), "controller"):
         ClosedLoop(plant, controller)
     controller = wrapped(controller, sections.get("loop"), provenance)
@@ -106,9 +122,24 @@ def case_of(root: Node, text: str, path: str) -> Case:
     scenario = replace(scenario, accuracy=accuracy(sections.get("loop")))
     claims = read_claims(sections.get("claims"), loop, scenario, provenance)
     title = sections.get("title")
-    name = short(build(str, title, "title"), LONGEST_TITLE) if _given(title) else getattr(plant, "name", type(plant).__name__)
-    return Case(name, plant, controller, loop, scenario, claims, provenance,
-                {**sources, **_sources(sections.get("sources"))}, text, path, root)
+    name = (
+        short(build(str, title, "title"), LONGEST_TITLE)
+        if _given(title)
+        else getattr(plant, "name", type(plant).__name__)
+    )
+    return Case(
+        name,
+        plant,
+        controller,
+        loop,
+        scenario,
+        claims,
+        provenance,
+        {**sources, **_sources(sections.get("sources"))},
+        text,
+        path,
+        root,
+    )
 
 
 def _given(node: Node | None) -> bool:
@@ -142,8 +173,11 @@ def driver(task, name: str):
     except ValueError as why:
         if isinstance(why, InputError) and why.mend:
             raise
-        raise InputError(f"the machine's pump cannot be that of the plan: {why}", key="supply",
-                         mend="a pump that follows its load needs a margin above zero") from None
+        raise InputError(
+            f"the machine's pump cannot be that of the plan: {why}",
+            key="supply",
+            mend="a pump that follows its load needs a margin above zero",
+        ) from None
     return plant, laws()[name](getattr(plant, "machine", plant), **SETTINGS.get(name, {}))
 
 
@@ -157,8 +191,11 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
     if isinstance(node.value, str):
         node = Node({"machine": node}, node.line, node.column, node.file)
     if not isinstance(node.value, dict) or "machine" not in node.value:
-        raise node.error("expected the name of a shipped machine, or a machine written out in full", key="plant",
-                         mend=f"write 'plant: {machines()[0]}', or 'type: Manipulator' and its keys below")
+        raise node.error(
+            "expected the name of a shipped machine, or a machine written out in full",
+            key="plant",
+            mend=f"write 'plant: {machines()[0]}', or 'type: Manipulator' and its keys below",
+        )
     spec, name = build(form.Shipped, node, "plant"), node.value["machine"]
     with located(name, "plant.machine"):
         own = spec.machine.endswith((".yaml", ".yml"))
@@ -206,7 +243,9 @@ def laws() -> dict[str, type]:
 
 
 # ---- claims ------------------------------------------------------------------------------------------------
-def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provenance: dict[str, Provenance]) -> tuple:
+def read_claims(
+    node: Node | None, loop: ClosedLoop, scenario: Scenario, provenance: dict[str, Provenance]
+) -> tuple:
     """The default claims, edited by the claims section."""
     from workbench.verification import default_claims
     from workbench.verification.claims import Claim
@@ -219,8 +258,11 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
         return tuple(chosen.values())
     names = form.claim_names(Claim)
     if not isinstance(node.value, dict):
-        raise node.error(f"expected claims and their options, got {node.words}", key="claims",
-                         mend="write 'tracking: {error: 5 mm}' below it, indented")
+        raise node.error(
+            f"expected claims and their options, got {node.words}",
+            key="claims",
+            mend="write 'tracking: {error: 5 mm}' below it, indented",
+        )
     needs_ledger = {names[n] for n in ("identity", "power-flows", "hypotheses", "inequality")}
     for written, child in node.value.items():
         name = form.kebab(written).replace("_", "-")
@@ -231,13 +273,22 @@ def read_claims(node: Node | None, loop: ClosedLoop, scenario: Scenario, provena
             chosen.pop(cls, None)
             continue
         if cls in needs_ledger and not has_ledger(loop):
-            raise child.error("this controller states no accompanying function to ask that of", key=key,
-                              mend="ask it of a VDC loop, or remove this line")
-        plain = Node({}, child.line, child.column, child.file) if child.value in (True, None) else child
+            raise child.error(
+                "this controller states no accompanying function to ask that of",
+                key=key,
+                mend="ask it of a VDC loop, or remove this line",
+            )
+        plain = (
+            Node({}, child.line, child.column, child.file) if child.value in (True, None) else child
+        )
         chosen[cls] = build(cls, plain, key, provenance)
         with located(child, key):
             check_asked(chosen[cls], loop)
             chosen[cls] = in_si(chosen[cls], loop)
     if not chosen:
-        raise node.error("every claim is taken out; nothing is left to verify", key="claims", mend="keep at least one")
+        raise node.error(
+            "every claim is taken out; nothing is left to verify",
+            key="claims",
+            mend="keep at least one",
+        )
     return tuple(chosen.values())

@@ -48,8 +48,14 @@ def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
 
 
-def at_its_pace(system: System, scenario: Scenario, begin: Callable[[], np.ndarray], run: Callable[[Pace], Attempt],
-                at: Pace | None = None, halvings: int = 0) -> tuple[Attempt, Pace, bool]:
+def at_its_pace(
+    system: System,
+    scenario: Scenario,
+    begin: Callable[[], np.ndarray],
+    run: Callable[[Pace], Attempt],
+    at: Pace | None = None,
+    halvings: int = 0,
+) -> tuple[Attempt, Pace, bool]:
     """(run, its pace, whether the integrator followed it); `begin` gives the modes at the start.
 
     A plant with steps of its own keeps them: adaptive ones find theirs, equal ones are shortened where the run diverges.
@@ -66,7 +72,9 @@ def at_its_pace(system: System, scenario: Scenario, begin: Callable[[], np.ndarr
         return attempt(AS_IT_IS), AS_IT_IS.finer(most, halvings), True
     if fixed(system):
         made = attempt(AS_IT_IS)
-        found = (made, AS_IT_IS, True) if made.completed else confirmed(attempt, made, AS_IT_IS, most)
+        found = (
+            (made, AS_IT_IS, True) if made.completed else confirmed(attempt, made, AS_IT_IS, most)
+        )
     else:
         found = followed(attempt, begin(), most, scenario.length())
     made, pace, sure = found
@@ -96,16 +104,25 @@ class Fused:
 
     def run(self) -> tuple[Attempt, Pace, bool]:
         """(run, its pace, whether the integrator followed it); the run's result is (grid, rows, last state)."""
-        return at_its_pace(self.loop, self.scenario, lambda: self.modes(0, self.x0), self.at_pace,
-                           halvings=self.halvings)
+        return at_its_pace(
+            self.loop,
+            self.scenario,
+            lambda: self.modes(0, self.x0),
+            self.at_pace,
+            halvings=self.halvings,
+        )
 
     def modes(self, k: int, x) -> np.ndarray:
         """Eigenvalues of the flow at sample k in state x."""
-        return modes(self.traced, k * grid(self.loop, self.scenario).T, x, self.inputs[k], self.constants)
+        return modes(
+            self.traced, k * grid(self.loop, self.scenario).T, x, self.inputs[k], self.constants
+        )
 
     def at_pace(self, pace: Pace) -> Attempt:
         """The run at this pace."""
-        g = logging(grid(self.loop, self.scenario, pace.longest), self.scenario, self.rows, pace.longest)
+        g = logging(
+            grid(self.loop, self.scenario, pace.longest), self.scenario, self.rows, pace.longest
+        )
         machine, c = integrator(self.loop, self.traced, self.compiled, pace)
         begun = machine.begin(0.0, self.x0, self.inputs[0], c)
         state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
@@ -113,7 +130,7 @@ class Fused:
         done = 0
         while done < g.n:
             count = min(CHUNK, g.n - done)
-            made = self.advance(machine, c, g, state, done, count, logged[g.kept(done):])
+            made = self.advance(machine, c, g, state, done, count, logged[g.kept(done) :])
             done += made
             if made < count:
                 break
@@ -129,15 +146,23 @@ class Fused:
 
         return Attempt(g.n, done, g.T, look, (g, logged, state))
 
-    def advance(self, machine, c, g: Grid, state, first: int, count: int, rows, jumping: bool = True) -> int:
+    def advance(
+        self, machine, c, g: Grid, state, first: int, count: int, rows, jumping: bool = True
+    ) -> int:
         """Samples `first` to `first + count` from `state`, which is written, as are `rows`; how many were done."""
-        own = np.ascontiguousarray(self.inputs[first: first + count])
+        own = np.ascontiguousarray(self.inputs[first : first + count])
         driving = None
         if self.traced.flow_is_driven:
             stages = g.stages(first, count, machine.offsets)
-            driving = self.demand.at(stages.ravel(), noise=False).reshape(*stages.shape, len(self.demand.live))
-            held = [i for i, name in enumerate(self.demand.live) if self.demand.kinds[name] == "noise"]
+            driving = self.demand.at(stages.ravel(), noise=False).reshape(
+                *stages.shape, len(self.demand.live)
+            )
+            held = [
+                i for i, name in enumerate(self.demand.live) if self.demand.kinds[name] == "noise"
+            ]
             driving[:, :, held] = own[:, None, held]
             driving = np.ascontiguousarray(driving)
         jumps = jumping and self.loop.period is not None
-        return machine.run(first, count, g.every, jumps, g.T, g.n1, g.h1, g.n2, g.h2, state, own, driving, c, rows)
+        return machine.run(
+            first, count, g.every, jumps, g.T, g.n1, g.h1, g.n2, g.h2, state, own, driving, c, rows
+        )

@@ -61,7 +61,9 @@ class Grid:
 
     def stages(self, first: int, count: int, offsets: tuple[float, ...]) -> np.ndarray:
         """All times (count, steps × stages) at which the flow's inputs are needed."""
-        begins = np.concatenate([np.arange(self.n1) * self.h1, self.n1 * self.h1 + np.arange(self.n2) * self.h2])
+        begins = np.concatenate(
+            [np.arange(self.n1) * self.h1, self.n1 * self.h1 + np.arange(self.n2) * self.h2]
+        )
         lengths = np.repeat([self.h1, self.h2], [self.n1, self.n2])
         one = (begins[:, None] + lengths[:, None] * np.array(offsets)).ravel()
         return (first + np.arange(count))[:, None] * self.T + one[None, :]
@@ -75,22 +77,35 @@ def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
     bearable = getattr(getattr(system, "plant", system), "longest_step", None)
     if bearable is not None and most > bearable:
         who = type(getattr(system, "plant", system)).__name__
-        raise InputError(f"scenario: max_step = {most:g} s, and the {who} bears steps of up to {bearable:.3g} s only",
-                         key="max_step", mend="give a shorter max_step (and log_period for fewer rows)")
+        raise InputError(
+            f"scenario: max_step = {most:g} s, and the {who} bears steps of up to {bearable:.3g} s only",
+            key="max_step",
+            mend="give a shorter max_step (and log_period for fewer rows)",
+        )
     T = float(system.period) if sampled else row_step(scenario.log_period, most)
     wanted = scenario.length() / T
     if not wanted < MOST_SAMPLES:
-        raise InputError(f"scenario: {wanted:.3g} samples are more than a run can hold",
-                         mend="shorten the run or lengthen the sample time")
+        raise InputError(
+            f"scenario: {wanted:.3g} samples are more than a run can hold",
+            mend="shorten the run or lengthen the sample time",
+        )
     n = int(round(wanted)) + 1
     lag = float(system.lag) if sampled else 0.0
-    at = [t - math.floor(t / T + 1e-9) * T for value in driving(system, scenario) for t in value.jumps() if t < n * T]
+    at = [
+        t - math.floor(t / T + 1e-9) * T
+        for value in driving(system, scenario)
+        for t in value.jumps()
+        if t < n * T
+    ]
     most = min(most, longest)
     n1 = steps(lag, most, at) if lag > 0 else 0
     n2 = steps(T - lag, most, [t - lag for t in at])
     if n * (n1 + n2) > MOST_STEPS:
-        raise InputError(f"scenario: {n * (n1 + n2):.3g} steps of the integrator would take days", key="max_step",
-                         mend="shorten the run, or let a step be longer (max_step)")
+        raise InputError(
+            f"scenario: {n * (n1 + n2):.3g} steps of the integrator would take days",
+            key="max_step",
+            mend="shorten the run, or let a step be longer (max_step)",
+        )
     every = max(1, round(scenario.log_period / T)) if scenario.log_period else 1
     return Grid(T, n, n1, lag / n1 if n1 else 0.0, n2, (T - lag) / n2, every)
 
@@ -104,22 +119,30 @@ def row_step(log_period: float | None, most: float) -> float:
 
 def driving(system: System, scenario: Scenario) -> list:
     """What jumps in the scenario and reaches the flow between samples."""
-    given = [*scenario.disturbances.values(), *([scenario.reference] if system.period is None else [])]
+    given = [
+        *scenario.disturbances.values(),
+        *([scenario.reference] if system.period is None else []),
+    ]
     return [value for value in given if hasattr(value, "jumps")]
 
 
 def steps(span: float, most: float, at: list[float]) -> int:
     """Number of equal steps, none longer than `most`, into which `span` is cut so that one ends at each of `at` inside it."""
     if not span / most < MOST_STEPS:
-        raise InputError(f"scenario: {span / most:.3g} steps of the integrator from one sample to the next", key="max_step",
-                         mend="let a step be longer (max_step)")
+        raise InputError(
+            f"scenario: {span / most:.3g} steps of the integrator from one sample to the next",
+            key="max_step",
+            mend="let a step be longer (max_step)",
+        )
     least = max(1, math.ceil(span / most - 1e-9))
     inside = [t / span for t in at if 1e-9 * span < t < (1 - 1e-9) * span]
     for n in range(least, FINER * least + 1):
         if all(abs(part * n - round(part * n)) < 1e-9 * n for part in inside):
             return n
-    raise InputError(f"scenario: an input jumps {inside[0] * span:g} s after a sample, where no step can end",
-                     mend="let it jump on multiples of max_step (or of the sample time)")
+    raise InputError(
+        f"scenario: an input jumps {inside[0] * span:g} s after a sample, where no step can end",
+        mend="let it jump on multiples of max_step (or of the sample time)",
+    )
 
 
 def logging(g: Grid, scenario: Scenario, rows: Rows, longest: float = math.inf) -> Grid:
@@ -147,4 +170,9 @@ def as_asked(log: Log, loop: System, scenario: Scenario) -> Log:
 def thinned(log: Log, k: int, every: int) -> Log:
     """Every k-th row of a log, which are those of every so-manieth sample."""
     grid_of_rows = {**log.provenance["grid"], "every": every}
-    return replace(log, time=log.time[::k], values=log.values[::k], provenance={**log.provenance, "grid": grid_of_rows})
+    return replace(
+        log,
+        time=log.time[::k],
+        values=log.values[::k],
+        provenance={**log.provenance, "grid": grid_of_rows},
+    )

@@ -20,8 +20,16 @@ from workbench.system import names
 class HeldPlant:
     """All buffers and addresses are made once."""
 
-    def __init__(self, loop: ClosedLoop, demand: Demand, g: Grid, inputs: np.ndarray, x0: np.ndarray,
-                 compiled: bool | None, pace: Pace = AS_IT_IS):
+    def __init__(
+        self,
+        loop: ClosedLoop,
+        demand: Demand,
+        g: Grid,
+        inputs: np.ndarray,
+        x0: np.ndarray,
+        compiled: bool | None,
+        pace: Pace = AS_IT_IS,
+    ):
         plant, commands = loop.plant, names(loop.controller.commands)
         pushes = [name for name in demand.live if demand.kinds[name] == "disturbance"]
         self.traced = traced = trace(plant, (*commands, *pushes))
@@ -68,22 +76,31 @@ class HeldPlant:
             self._push(k)
         at, each = self.at, min(g.every, 1)
         if at is None:
-            state, w, F, c, row = (self.state, self.w, self.early if early else self.late, self.c,
-                                   self.rows[self.kept:] if logged else None)
+            state, w, F, c, row = (
+                self.state,
+                self.w,
+                self.early if early else self.late,
+                self.c,
+                self.rows[self.kept :] if logged else None,
+            )
             self.machine.run(1, 1, each, False, t, 0, 0.0, n, h, state, w, F, c, row)
         else:  # as Loop.run, with the addresses at hand
             row = at["rows"] + 8 * self.machine.row * self.kept if logged else 0
             F = at["early" if early else "late"]
             # One sample that begins at 1·t: the driver's clock is sample number times period.
-            self.machine.lib.run(1, 1, each, 0, t, 0, 0.0, n, h, at["state"], at["w"], F, at["c"], row, at["work"])
+            self.machine.lib.run(
+                1, 1, each, 0, t, 0, 0.0, n, h, at["state"], at["w"], F, at["c"], row, at["work"]
+            )
         self.kept += logged * (each or n)
 
     def _push(self, k: int) -> None:
         """Disturbances of sample k, at every stage of the integrator."""
         if k // CHUNK != self.chunk:
             self.chunk = k // CHUNK
-            times = self.g.stages(self.chunk * CHUNK, min(CHUNK, self.g.n - self.chunk * CHUNK), self.machine.offsets)
+            times = self.g.stages(
+                self.chunk * CHUNK, min(CHUNK, self.g.n - self.chunk * CHUNK), self.machine.offsets
+            )
             values = self.demand.at(times.ravel(), noise=False)
             self.block = values.reshape(*times.shape, -1)[:, :, self.pushes]
-        self.F[:, self.m:] = self.block[k % CHUNK]
-        self.w[0, self.m:] = self.block[k % CHUNK, 0]
+        self.F[:, self.m :] = self.block[k % CHUNK]
+        self.w[0, self.m :] = self.block[k % CHUNK, 0]

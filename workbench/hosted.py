@@ -32,9 +32,16 @@ from workbench.simulate import finish, start_state
 from workbench.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 
 
-def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[float], None] | None = None,
-                    compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None,
-                    at: Pace | None = None, halvings: int = 0) -> Log:
+def simulate_hosted(
+    loop: ClosedLoop,
+    scenario: Scenario,
+    progress: Callable[[float], None] | None = None,
+    compiled: bool | None = None,
+    rows: Rows = "asked",
+    demand: Demand | None = None,
+    at: Pace | None = None,
+    halvings: int = 0,
+) -> Log:
     """Run a loop whose innermost law is `Plain` through `scenario`; the same Log as `simulate` gives.
 
     Every run works on a deep copy of the law (the law itself where it cannot be copied) and on new memory, so nothing
@@ -55,12 +62,22 @@ def simulate_hosted(loop: ClosedLoop, scenario: Scenario, progress: Callable[[fl
         at_rest = HeldPlant(loop, demand, g, inputs, x0[: len(loop.plant.states)], compiled)
         return modes(at_rest.traced, 0.0, at_rest.x, at_rest.w[0], at_rest.c)
 
-    return finish(_shown(loop), scenario, demand, inputs, *at_its_pace(loop, scenario, begin, attempt, at, halvings))
+    return finish(
+        _shown(loop),
+        scenario,
+        demand,
+        inputs,
+        *at_its_pace(loop, scenario, begin, attempt, at, halvings),
+    )
 
 
-def _attempt(loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress) -> Attempt:
+def _attempt(
+    loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress
+) -> Attempt:
     """The run at this pace; its result is (grid, rows, last state)."""
-    wanted = inputs[:, [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]]
+    wanted = inputs[
+        :, [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]
+    ]
     g = logging(grid(loop, scenario, pace.longest), scenario, rows, pace.longest)
     n = len(loop.plant.states)
     plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace)
@@ -69,14 +86,16 @@ def _attempt(loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compile
     done, memory = 0, []
     while done < g.n:
         count = min(CHUNK, g.n - done)
-        made, z, kept = _chunk(law, plant, g, done, wanted[done: done + count].tolist(), z)
+        made, z, kept = _chunk(law, plant, g, done, wanted[done : done + count].tolist(), z)
         memory.append(kept)
         done += made
         if made < count:
             break
         if progress:
             progress(done / g.n)
-    width = len(loop.controller.states) + len(loop.controller.monitors) + len(loop.controller.commands)
+    width = (
+        len(loop.controller.states) + len(loop.controller.monitors) + len(loop.controller.commands)
+    )
     own = np.concatenate([np.array(kept, float).reshape(-1, width) for kept in memory])
     end = np.concatenate([plant.state[:n], z])
 
@@ -85,7 +104,7 @@ def _attempt(loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compile
             return np.zeros(0)
         row = int(share * (len(own) - 1))
         k = g.sample(row)
-        w = np.concatenate([own[row, width - plant.m:], inputs[k, plant.pushes]])
+        w = np.concatenate([own[row, width - plant.m :], inputs[k, plant.pushes]])
         return modes(plant.traced, k * g.T, plant.rows[row, :n], w, plant.c)
 
     arranged = _arranged(loop, plant.rows[: len(own)], own, g.times(len(own)))
@@ -127,8 +146,12 @@ def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
 def _arranged(loop, rows, own, times) -> np.ndarray:
     """Rows at these times in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
     n, m = len(loop.plant.states), len(loop.controller.states)
-    shown = [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)] if loop.shows else np.empty((len(rows), 0))
-    return np.hstack([rows[:, :n], own[:, :m], rows[:, n: -1], shown, own[:, m:], rows[:, -1:]])
+    shown = (
+        [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)]
+        if loop.shows
+        else np.empty((len(rows), 0))
+    )
+    return np.hstack([rows[:, :n], own[:, :m], rows[:, n:-1], shown, own[:, m:], rows[:, -1:]])
 
 
 class _Running:
@@ -142,7 +165,11 @@ class _Running:
         except Exception:  # whatever a law that cannot be copied raises; it is then used as it is
             self.law = plain.law
         self.name, self.n = plain.name, len(plain.commands)
-        self.measured, self.commands, self.references = plain.measured, plain.commands, plain.references
+        self.measured, self.commands, self.references = (
+            plain.measured,
+            plain.commands,
+            plain.references,
+        )
         self.monitors = plain.monitors
         self.z = self._called(0.0, self.law.initial) if hasattr(self.law, "initial") else None
 
@@ -193,8 +220,10 @@ class _Running:
         return u
 
     def _refusal(self, t, given, expected) -> InputError:
-        return InputError(f"{self.name} at t = {t:.6g} s returned {given!r}: {expected}",
-                          mend="return one finite float per command, in the order of `commands`")
+        return InputError(
+            f"{self.name} at t = {t:.6g} s returned {given!r}: {expected}",
+            mend="return one finite float per command, in the order of `commands`",
+        )
 
     def _called(self, t, f, *arguments):
         try:
@@ -204,8 +233,12 @@ class _Running:
 
     def _failure(self, t, reason) -> InputError:
         last = traceback.extract_tb(reason.__traceback__)[-1]
-        return InputError(f"{self.name} failed at t = {t:.6g} s: {type(reason).__name__}: {reason}",
-                          file=last.filename, line=last.lineno, mend="the law must cope with every measurement")
+        return InputError(
+            f"{self.name} failed at t = {t:.6g} s: {type(reason).__name__}: {reason}",
+            file=last.filename,
+            line=last.lineno,
+            mend="the law must cope with every measurement",
+        )
 
 
 # ---- what the log keeps of a law that is code -----------------------------------------------------------------------
@@ -234,4 +267,7 @@ def _shown(loop: ClosedLoop) -> ClosedLoop:
         source = "unknown"
     own = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(getattr(plain.law, "__dict__", {})))
     text = f"{kind.__module__}.{kind.__qualname__}, source {source}, {own}"
-    return replace(loop, controller=rewrapped(loop.controller, replace(plain, law=_Record(text, plain.monitors))))
+    return replace(
+        loop,
+        controller=rewrapped(loop.controller, replace(plain, law=_Record(text, plain.monitors))),
+    )

@@ -26,8 +26,14 @@ _NUMBERS = tuple[float, ...]
 HAIR = 1e-7  # V: how far a shut valve is opened to choose its side
 
 
-def to_control(system: System, x: Sequence[float] | None = None, u: Sequence[float] | None = None, linear: bool = False,
-               inputs: Sequence[str] | None = None, side: int = 1) -> control.NonlinearIOSystem | control.StateSpace:
+def to_control(
+    system: System,
+    x: Sequence[float] | None = None,
+    u: Sequence[float] | None = None,
+    linear: bool = False,
+    inputs: Sequence[str] | None = None,
+    side: int = 1,
+) -> control.NonlinearIOSystem | control.StateSpace:
     """`system` for python-control.
 
     inputs  names of the inputs it keeps, all others stay at their default; None: all that are no disturbances
@@ -41,25 +47,40 @@ def to_control(system: System, x: Sequence[float] | None = None, u: Sequence[flo
     import control
 
     if system.period is not None:
-        raise InputError(f"{type(system).__name__} is sampled every {system.period:g} s: between samples its flow "
-                         "holds the command, which python-control cannot say",
-                         mend="convert the plant, or a loop with a continuous law")
+        raise InputError(
+            f"{type(system).__name__} is sampled every {system.period:g} s: between samples its flow "
+            "holds the command, which python-control cannot say",
+            mend="convert the plant, or a loop with a continuous law",
+        )
     if inputs is None:
         inputs = [s.name for s in system.inputs if s.kind != "disturbance"]
     live = tuple(find(system.inputs, name, "to_control, inputs").name for name in inputs)
     measured = bool(system.outputs)
-    label = {"name": getattr(system, "name", type(system).__name__), "states": names(system.states),
-             "inputs": list(live), "outputs": names(system.outputs if measured else system.states)}
+    label = {
+        "name": getattr(system, "name", type(system).__name__),
+        "states": names(system.states),
+        "inputs": list(live),
+        "outputs": names(system.outputs if measured else system.states),
+    }
     if linear:
         if u is not None and len(u) != len(live):
-            raise InputError(f"to_control: {len(u)} inputs u for {', '.join(live)}", mend="give one number for each")
+            raise InputError(
+                f"to_control: {len(u)} inputs u for {', '.join(live)}",
+                mend="give one number for each",
+            )
         if side not in (1, -1):
-            raise InputError(f"to_control: side {side}", key="side", mend="1 or -1: to which side shut valves open")
+            raise InputError(
+                f"to_control: side {side}",
+                key="side",
+                mend="1 or -1: to which side shut valves open",
+            )
         given = {**system.defaults(), **dict(zip(live, () if u is None else u))}
         at = list(system.initial()) if x is None else list(x)
         opened = _opened(system, at, given, side)
         if opened:
-            label["name"] = f"{label['name']}, {', '.join(opened)} open to {'+' if side > 0 else '−'}"
+            label["name"] = (
+                f"{label['name']}, {', '.join(opened)} open to {'+' if side > 0 else '−'}"
+            )
         point = linearize(system, at, [given.get(s.name, 0.0) for s in system.inputs], inputs=live)
         C = point.C if measured else np.eye(len(system.states))
         D = point.D if measured else np.zeros((len(system.states), len(live)))
@@ -71,9 +92,12 @@ def to_control(system: System, x: Sequence[float] | None = None, u: Sequence[flo
         c, n = traced.constants(system), traced.n_states
         flow = lambda t, x, u: np.array(traced.flow(t, x, u, c)).ravel()[:n]
         out = lambda t, x: np.array(traced.out(t, x, np.zeros(len(live)), c)).ravel()
-    return control.NonlinearIOSystem(lambda t, x, u, params: np.asarray(flow(t, x, u), float),
-                                     (lambda t, x, u, params: np.asarray(out(t, x), float)) if measured else None,
-                                     dt=0, **label)
+    return control.NonlinearIOSystem(
+        lambda t, x, u, params: np.asarray(flow(t, x, u), float),
+        (lambda t, x, u, params: np.asarray(out(t, x), float)) if measured else None,
+        dt=0,
+        **label,
+    )
 
 
 def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
@@ -82,7 +106,10 @@ def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
     x and given are changed in place: the command, and the spool's state where the valve lags.
     """
     states, opened = names(system.states), []
-    valves = [(label, c.valve) for label, c in zip(getattr(system, "labels", ()), getattr(system, "cylinders", ()))]
+    valves = [
+        (label, c.valve)
+        for label, c in zip(getattr(system, "labels", ()), getattr(system, "cylinders", ()))
+    ]
     for label, valve in valves:
         command, spool = f"u_{label}", f"u_s_{label}"
         if command not in names(system.inputs):
@@ -107,13 +134,17 @@ def from_control(sys) -> System:
     import control
 
     if sys.dt is True or (sys.dt is not None and sys.dt > 0):
-        raise InputError(f"python-control system {sys.name} is sampled (dt = {sys.dt})",
-                         mend="give the continuous system; sampling is the business of Sampled")
+        raise InputError(
+            f"python-control system {sys.name} is sampled (dt = {sys.dt})",
+            mend="give the continuous system; sampling is the business of Sampled",
+        )
     if isinstance(sys, (control.StateSpace, control.TransferFunction)):
         return _linear(sys)
     if not isinstance(sys, control.NonlinearIOSystem):
-        raise InputError(f"{type(sys).__name__} is no python-control system with a state",
-                         mend="give a StateSpace, TransferFunction or NonlinearIOSystem")
+        raise InputError(
+            f"{type(sys).__name__} is no python-control system with a state",
+            mend="give a StateSpace, TransferFunction or NonlinearIOSystem",
+        )
     plant = FromControl(sys)
     rng = np.random.default_rng(0)
     for x in rng.normal(size=(3, sys.nstates)):
@@ -130,13 +161,22 @@ def _linear(sys) -> LinearPlant:
     if np.any(s.D):
         _direct(s)
     flat = lambda M: tuple(float(v) for v in np.asarray(M).ravel())
-    return LinearPlant(flat(s.A), flat(s.B), flat(s.C), tuple(s.state_labels), tuple(sys.input_labels),
-                       tuple(sys.output_labels), sys.name)
+    return LinearPlant(
+        flat(s.A),
+        flat(s.B),
+        flat(s.C),
+        tuple(s.state_labels),
+        tuple(sys.input_labels),
+        tuple(sys.output_labels),
+        sys.name,
+    )
 
 
 def _direct(sys):
-    raise InputError(f"python-control system {sys.name}: outputs depend directly on inputs, a System's must not",
-                     mend="put the actuator's lag in front, or measure a state")
+    raise InputError(
+        f"python-control system {sys.name}: outputs depend directly on inputs, a System's must not",
+        mend="put the actuator's lag in front, or measure a state",
+    )
 
 
 @final
@@ -157,11 +197,15 @@ class LinearPlant(System):
         n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
         for field, size in (("A", n * n), ("B", n * m), ("C", p * n)):
             if len(getattr(self, field)) != size:
-                raise ValueError(f"{field}: expected {size} numbers, row by row, got {len(getattr(self, field))}")
+                raise ValueError(
+                    f"{field}: expected {size} numbers, row by row, got {len(getattr(self, field))}"
+                )
         for i, name in enumerate(self.output_names):
             own = tuple(float(s == name) for s in self.state_names)
-            if name in self.state_names and self.C[i * n: (i + 1) * n] != own:
-                raise ValueError(f"output_names: {name!r} is also a state, but the output is another quantity")
+            if name in self.state_names and self.C[i * n : (i + 1) * n] != own:
+                raise ValueError(
+                    f"output_names: {name!r} is also a state, but the output is another quantity"
+                )
 
     @property
     def states(self):
@@ -192,7 +236,10 @@ class LinearPlant(System):
 
 def _times(M, v, rows=None) -> list:
     k = len(v)
-    return [sum((M[i * k + j] * v[j] for j in range(k)), 0.0) for i in range(len(v) if rows is None else rows)]
+    return [
+        sum((M[i * k + j] * v[j] for j in range(k)), 0.0)
+        for i in range(len(v) if rows is None else rows)
+    ]
 
 
 @final
@@ -230,8 +277,10 @@ class FromControl(System):
 
     def _floats(self, t, x, u):
         if symbolic([t, *x, *u]):
-            raise InputError(f"python-control system {self.name} works on floats only: it cannot be traced for "
-                             "simulation, linearisation or proofs",
-                             mend="write its equations as a System (a frozen dataclass with rhs), or linearise it with "
-                                  "control.linearize and pass the StateSpace")
+            raise InputError(
+                f"python-control system {self.name} works on floats only: it cannot be traced for "
+                "simulation, linearisation or proofs",
+                mend="write its equations as a System (a frozen dataclass with rhs), or linearise it with "
+                "control.linearize and pass the StateSpace",
+            )
         return t, np.array(x, float), np.array(u, float)

@@ -28,7 +28,9 @@ class Box(NamedTuple):
 
 def box(low, high) -> Box:
     """Box from bounds (broadcast); raises ValueError when low > high or NaN."""
-    low, high = np.broadcast_arrays(np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float)))
+    low, high = np.broadcast_arrays(
+        np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))
+    )
     if not (low <= high).all():
         raise ValueError("box: expected low ≤ high, numbers everywhere")
     return Box(low.copy(), high.copy(), np.ones(low.shape, bool))
@@ -56,7 +58,9 @@ def enclose(f: ca.Function, arguments: Sequence[Sequence[Box]]) -> list[Box]:
                 value = Box(np.full(n, c), np.full(n, c), np.full(n, c == c))
             else:
                 args = [memory[s] for s in i]
-                value, origin = _operate(op, args, [made.get(s) for s in i], [ids.get(s) for s in i])
+                value, origin = _operate(
+                    op, args, [made.get(s) for s in i], [ids.get(s) for s in i]
+                )
             memory[o[0]] = value
             made[o[0]] = origin
             ids[o[0]] = ("not", ids[i[0]]) if op == ca.OP_NOT else object()
@@ -68,8 +72,9 @@ def enclose(f: ca.Function, arguments: Sequence[Sequence[Box]]) -> list[Box]:
 def _operate(op, args, origins, ids):
     if op == ca.OP_IF_ELSE_ZERO:
         condition, branch = args
-        return _chosen(condition, branch, Box(*(np.zeros_like(condition.low),) * 2, np.ones_like(branch.sure))), (ids[0],
-                condition, branch)
+        return _chosen(
+            condition, branch, Box(*(np.zeros_like(condition.low),) * 2, np.ones_like(branch.sure))
+        ), (ids[0], condition, branch)
     if op == ca.OP_ADD and origins[0] and origins[1]:
         (ca_id, c, a), (cb_id, _, b) = origins
         if cb_id == ("not", ca_id):
@@ -98,7 +103,11 @@ def out(low, high, sure, ulps: int = 1) -> Box:
 
 def _kept(found: Box, a: Box, b: Box) -> Box:
     """Sums and products of what is nowhere negative are not either, whatever was rounded: √(x² + y²) stays defined."""
-    return Box(np.where((a.low >= 0) & (b.low >= 0), np.maximum(found.low, 0.0), found.low), found.high, found.sure)
+    return Box(
+        np.where((a.low >= 0) & (b.low >= 0), np.maximum(found.low, 0.0), found.low),
+        found.high,
+        found.sure,
+    )
 
 
 def _add(a: Box, b: Box) -> Box:
@@ -107,7 +116,9 @@ def _add(a: Box, b: Box) -> Box:
 
 def _mul(a: Box, b: Box) -> Box:
     corners = np.array([x * y for x in (a.low, a.high) for y in (b.low, b.high)])
-    corners = np.where(np.isnan(corners), 0.0, corners)  # 0 · ∞ at a corner: the other corners carry the bound
+    corners = np.where(
+        np.isnan(corners), 0.0, corners
+    )  # 0 · ∞ at a corner: the other corners carry the bound
     return _kept(out(corners.min(axis=0), corners.max(axis=0), a.sure & b.sure), a, b)
 
 
@@ -115,7 +126,9 @@ def _div(a: Box, b: Box) -> Box:
     through = (b.low <= 0) & (b.high >= 0)
     corners = np.array([x / y for x in (a.low, a.high) for y in (b.low, b.high)])
     low, high = corners.min(axis=0), corners.max(axis=0)
-    return out(np.where(through, -INF, low), np.where(through, INF, high), a.sure & b.sure & ~through)
+    return out(
+        np.where(through, -INF, low), np.where(through, INF, high), a.sure & b.sure & ~through
+    )
 
 
 def _square(a: Box) -> Box:
@@ -126,7 +139,9 @@ def _square(a: Box) -> Box:
 
 
 def _sqrt(a: Box) -> Box:
-    b = out(np.sqrt(np.maximum(a.low, 0.0)), np.sqrt(np.maximum(a.high, 0.0)), a.sure & (a.low >= 0))
+    b = out(
+        np.sqrt(np.maximum(a.low, 0.0)), np.sqrt(np.maximum(a.high, 0.0)), a.sure & (a.low >= 0)
+    )
     return Box(np.maximum(b.low, 0.0), b.high, b.sure)
 
 
@@ -139,16 +154,30 @@ def _sin(a: Box, shift: float = 0.0) -> Box:
     f = np.cos if shift else np.sin
     low, high = np.minimum(f(a.low), f(a.high)), np.maximum(f(a.low), f(a.high))
     ε = 1e-12 * (1 + np.maximum(np.abs(a.low), np.abs(a.high)))
-    top = np.floor((a.high + ε - np.pi / 2 + shift) / (2 * np.pi)) >= np.ceil((a.low - ε - np.pi / 2 + shift) / (2 * np.pi))
-    bottom = np.floor((a.high + ε + np.pi / 2 + shift) / (2 * np.pi)) >= np.ceil((a.low - ε + np.pi / 2 + shift) / (2 * np.pi))
-    wide = (np.maximum(np.abs(a.low), np.abs(a.high)) > 1e6) | ~np.isfinite(a.low) | ~np.isfinite(a.high)
+    top = np.floor((a.high + ε - np.pi / 2 + shift) / (2 * np.pi)) >= np.ceil(
+        (a.low - ε - np.pi / 2 + shift) / (2 * np.pi)
+    )
+    bottom = np.floor((a.high + ε + np.pi / 2 + shift) / (2 * np.pi)) >= np.ceil(
+        (a.low - ε + np.pi / 2 + shift) / (2 * np.pi)
+    )
+    wide = (
+        (np.maximum(np.abs(a.low), np.abs(a.high)) > 1e6)
+        | ~np.isfinite(a.low)
+        | ~np.isfinite(a.high)
+    )
     b = out(np.where(bottom | wide, -1.0, low), np.where(top | wide, 1.0, high), a.sure, 4)
     return Box(np.maximum(b.low, -1.0), np.minimum(b.high, 1.0), b.sure)
 
 
 def _power(a: Box, b: Box) -> Box:
     whole = (b.low == b.high) & (b.low == np.round(b.low)) & (b.low >= 0)
-    corners = np.array([np.power(np.where(whole, x, np.maximum(x, 0.0)), y) for x in (a.low, a.high) for y in (b.low, b.high)])
+    corners = np.array(
+        [
+            np.power(np.where(whole, x, np.maximum(x, 0.0)), y)
+            for x in (a.low, a.high)
+            for y in (b.low, b.high)
+        ]
+    )
     low, high = corners.min(axis=0), corners.max(axis=0)
     even = whole & (b.low % 2 == 0) & (a.low < 0) & (a.high > 0)
     return out(np.where(even, 0.0, low), high, a.sure & b.sure & (whole | (a.low > 0)), 4)
@@ -176,29 +205,47 @@ def _abs(a: Box) -> Box:
 _RULES: dict[int, Callable] = {
     ca.OP_ADD: _add,
     ca.OP_SUB: lambda a, b: out(a.low - b.high, a.high - b.low, a.sure & b.sure),
-    ca.OP_MUL: _mul, ca.OP_DIV: _div, ca.OP_SQ: _square, ca.OP_SQRT: _sqrt,
+    ca.OP_MUL: _mul,
+    ca.OP_DIV: _div,
+    ca.OP_SQ: _square,
+    ca.OP_SQRT: _sqrt,
     ca.OP_NEG: lambda a: Box(-a.high, -a.low, a.sure),
     ca.OP_TWICE: lambda a: Box(2 * a.low, 2 * a.high, a.sure),
     ca.OP_INV: lambda a: _div(Box(np.ones_like(a.low), np.ones_like(a.low), a.sure), a),
     ca.OP_ASSIGN: lambda a: a,
-    ca.OP_SIN: _sin, ca.OP_COS: lambda a: _sin(a, np.pi / 2),
-    ca.OP_EXP: _rising(np.exp), ca.OP_TANH: _rising(np.tanh), ca.OP_ATAN: _rising(np.arctan), ca.OP_SINH: _rising(np.sinh),
-    ca.OP_LOG: lambda a: out(np.log(np.maximum(a.low, 0.0)), np.log(np.maximum(a.high, 0.0)), a.sure & (a.low > 0), 4),
-    ca.OP_POW: _power, ca.OP_CONSTPOW: _power,
+    ca.OP_SIN: _sin,
+    ca.OP_COS: lambda a: _sin(a, np.pi / 2),
+    ca.OP_EXP: _rising(np.exp),
+    ca.OP_TANH: _rising(np.tanh),
+    ca.OP_ATAN: _rising(np.arctan),
+    ca.OP_SINH: _rising(np.sinh),
+    ca.OP_LOG: lambda a: out(
+        np.log(np.maximum(a.low, 0.0)), np.log(np.maximum(a.high, 0.0)), a.sure & (a.low > 0), 4
+    ),
+    ca.OP_POW: _power,
+    ca.OP_CONSTPOW: _power,
     ca.OP_FABS: _abs,
     ca.OP_SIGN: lambda a: Box(np.sign(a.low), np.sign(a.high), a.sure),
     ca.OP_FLOOR: lambda a: Box(np.floor(a.low), np.floor(a.high), a.sure),
     ca.OP_CEIL: lambda a: Box(np.ceil(a.low), np.ceil(a.high), a.sure),
-    ca.OP_FMIN: lambda a, b: Box(np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure),
-    ca.OP_FMAX: lambda a, b: Box(np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure),
+    ca.OP_FMIN: lambda a, b: Box(
+        np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure
+    ),
+    ca.OP_FMAX: lambda a, b: Box(
+        np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure
+    ),
     ca.OP_HYPOT: lambda a, b: _sqrt(_add(_square(a), _square(b))),
     ca.OP_LT: lambda a, b: _truth(a.high < b.low, a.low >= b.high, a, b),
     ca.OP_LE: lambda a, b: _truth(a.high <= b.low, a.low > b.high, a, b),
     ca.OP_EQ: lambda a, b: _truth(_same(a, b), _apart(a, b), a, b),
     ca.OP_NE: lambda a, b: _truth(_apart(a, b), _same(a, b), a, b),
     ca.OP_NOT: lambda a: Box(1.0 - a.high, 1.0 - a.low, a.sure),
-    ca.OP_AND: lambda a, b: Box(np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure),
-    ca.OP_OR: lambda a, b: Box(np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure),
+    ca.OP_AND: lambda a, b: Box(
+        np.minimum(a.low, b.low), np.minimum(a.high, b.high), a.sure & b.sure
+    ),
+    ca.OP_OR: lambda a, b: Box(
+        np.maximum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure
+    ),
 }
 
 
@@ -217,5 +264,8 @@ def lower_bound(f: Callable, low: float, high: float, pieces: int = 64, rounds: 
         order = np.argsort(lows)[: pieces // 2]
         rest = np.delete(np.arange(len(a)), order)
         middle = (a[order] + b[order]) / 2
-        a, b = (np.concatenate([a[rest], a[order], middle]), np.concatenate([b[rest], middle, b[order]]))
+        a, b = (
+            np.concatenate([a[rest], a[order], middle]),
+            np.concatenate([b[rest], middle, b[order]]),
+        )
     return best

@@ -64,19 +64,28 @@ class Log:
         time, values = _readonly(self.time), _readonly(self.values)
         signals = tuple(self.signals)
         if time.ndim != 1 or time.size == 0 or values.shape != (time.size, len(signals)):
-            raise InputError(f"log: time {time.shape} and values {values.shape} for {len(signals)} signals",
-                             mend="give time (N,) with N ≥ 1 and values (N, number of signals)")
+            raise InputError(
+                f"log: time {time.shape} and values {values.shape} for {len(signals)} signals",
+                mend="give time (N,) with N ≥ 1 and values (N, number of signals)",
+            )
         if not np.isfinite(time).all() or (np.diff(time) < 0).any():
             raise InputError("log: time must be finite and must not fall")
         taken = {"time", ""}
         for s in signals:
             if s.name in taken:
-                raise InputError(f"log: signal name {s.name!r} is taken or empty",
-                                 mend="give every signal a name of its own, other than 'time'")
+                raise InputError(
+                    f"log: signal name {s.name!r} is taken or empty",
+                    mend="give every signal a name of its own, other than 'time'",
+                )
             taken.add(s.name)
         columns = {s.name: i for i, s in enumerate(signals)}
-        for name, value in (("time", time), ("values", values), ("signals", signals), ("_columns", columns),
-                            ("provenance", plain(self.provenance, "provenance"))):
+        for name, value in (
+            ("time", time),
+            ("values", values),
+            ("signals", signals),
+            ("_columns", columns),
+            ("provenance", plain(self.provenance, "provenance")),
+        ):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
@@ -107,7 +116,9 @@ class Log:
         import xarray
 
         time = ("time", self.time, self._described("time"))
-        return xarray.DataArray(self.array(name), {"time": time}, ("time",), name, self._described(name))
+        return xarray.DataArray(
+            self.array(name), {"time": time}, ("time",), name, self._described(name)
+        )
 
     def _described(self, name: str) -> dict[str, str]:
         if name == "time":
@@ -119,28 +130,40 @@ class Log:
         """All signals as one xarray.Dataset; provenance and status as JSON in its attributes."""
         import xarray
 
-        return xarray.Dataset({n: ("time", self.array(n), self._described(n)) for n in self.names},
-                              {"time": ("time", self.time, self._described("time"))},
-                              {"provenance": json.dumps(self.provenance), "status": json.dumps(asdict(self.status))})
+        return xarray.Dataset(
+            {n: ("time", self.array(n), self._described(n)) for n in self.names},
+            {"time": ("time", self.time, self._described("time"))},
+            {"provenance": json.dumps(self.provenance), "status": json.dumps(asdict(self.status))},
+        )
 
     def window(self, t0: float, t1: float) -> Log:
         """Samples with t0 ≤ t ≤ t1 (s); provenance notes the excerpt. InputError when there are none."""
-        keep = slice(np.searchsorted(self.time, t0, "left"), np.searchsorted(self.time, t1, "right"))
+        keep = slice(
+            np.searchsorted(self.time, t0, "left"), np.searchsorted(self.time, t1, "right")
+        )
         if not t0 <= t1 or keep.start >= keep.stop:
-            raise InputError(f"log: no samples between {t0} s and {t1} s",
-                             mend=f"choose times between {self.time[0]:g} s and {self.time[-1]:g} s")
+            raise InputError(
+                f"log: no samples between {t0} s and {t1} s",
+                mend=f"choose times between {self.time[0]:g} s and {self.time[-1]:g} s",
+            )
         return self._excerpt(keep, {"window": [float(t0), float(t1)]})
 
     def decimated(self, k: int) -> Log:
         """Every k-th sample from the first on, unfiltered; provenance notes the excerpt."""
         if not isinstance(k, (int, np.integer)) or k < 1:
-            raise InputError(f"log: cannot keep every {k!r}-th sample", mend="give a whole number, 1 or more")
+            raise InputError(
+                f"log: cannot keep every {k!r}-th sample", mend="give a whole number, 1 or more"
+            )
         return self._excerpt(slice(None, None, k), {"decimated": int(k)})
 
     def _excerpt(self, keep: slice, note: dict) -> Log:
         notes = [*self.provenance.get("excerpt", []), note]
-        return replace(self, time=self.time[keep], values=self.values[keep],
-                       provenance={**self.provenance, "excerpt": notes})
+        return replace(
+            self,
+            time=self.time[keep],
+            values=self.values[keep],
+            provenance={**self.provenance, "excerpt": notes},
+        )
 
     def to_csv(self, path: str | os.PathLike) -> None:
         """Comma-separated text: header "name [unit]", time first, numbers that read back exactly (%.17g)."""
@@ -150,9 +173,14 @@ class Log:
         from workbench.atomic import replacing
 
         header = io.StringIO()
-        csv.writer(header, lineterminator="").writerow(["time [s]", *(f"{s.name} [{s.unit}]" for s in self.signals)])
+        csv.writer(header, lineterminator="").writerow(
+            ["time [s]", *(f"{s.name} [{s.unit}]" for s in self.signals)]
+        )
         table = np.column_stack([self.time, self.values])
-        with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        with (
+            replacing(path) as temporary,
+            open(temporary, "w", encoding="utf-8", newline="") as file,
+        ):
             np.savetxt(file, table, "%.17g", ",", header=header.getvalue(), comments="")
 
     def save(self, path: str | os.PathLike) -> None:
@@ -162,19 +190,29 @@ class Log:
         from workbench.atomic import check_writable, write_atomic
 
         check_writable(path)
-        packed = io.BytesIO()  # in memory first: the HDF5 library itself crashes when a disk fills up under it
+        packed = (
+            io.BytesIO()
+        )  # in memory first: the HDF5 library itself crashes when a disk fills up under it
         try:
             self._to_netcdf(packed)
         except (ValueError, TypeError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"cannot be written ({error})", file=os.fspath(path),
-                             mend="look at the names, units and meanings of the signals") from error
+            raise InputError(
+                f"cannot be written ({error})",
+                file=os.fspath(path),
+                mend="look at the names, units and meanings of the signals",
+            ) from error
         write_atomic(path, lambda stream: stream.write(packed.getbuffer()))
 
     def _to_netcdf(self, target) -> None:
         # Lossless: shuffle and the fastest deflate, which every NetCDF reader knows and whose checksum finds damage.
-        packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "chunks": (min(len(self), 1 << 15),)}
+        packing = {
+            "compression": "gzip",
+            "compression_opts": 1,
+            "shuffle": True,
+            "chunks": (min(len(self), 1 << 15),),
+        }
         stored = ["time", *(_variable(s.name, i) for i, s in enumerate(self.signals))]
         with _h5netcdf().File(target, "w") as file:
             file.dimensions = {"time": len(self)}
@@ -183,7 +221,9 @@ class Log:
                 written = file.create_variable(variable, ("time",), data=column, **packing)
                 written.attrs.update(self._described(name))
             file.attrs[MARK] = FORMAT
-            file.attrs["signals"] = json.dumps([[v, asdict(s)] for v, s in zip(stored[1:], self.signals)])
+            file.attrs["signals"] = json.dumps(
+                [[v, asdict(s)] for v, s in zip(stored[1:], self.signals)]
+            )
             file.attrs["provenance"] = json.dumps(self.provenance)
             file.attrs["status"] = json.dumps(asdict(self.status))
 
@@ -203,12 +243,20 @@ class Log:
                 return cls(*_read(found))
         except (KeyError, ValueError, TypeError, RecursionError) as why:
             words = why.message if isinstance(why, InputError) else short(str(why))
-            raise InputError(f"this is no readable log: {_trouble(where)} ({words})", file=where,
-                             mend="run the scenario again and save it, or restore a copy") from why
+            raise InputError(
+                f"this is no readable log: {_trouble(where)} ({words})",
+                file=where,
+                mend="run the scenario again and save it, or restore a copy",
+            ) from why
         if version is None:
-            raise InputError("a NetCDF file, but not a log", file=where, mend="give a file written by Log.save")
-        raise InputError(f"log format {short(str(version))}, this version reads {FORMAT}", file=where,
-                         mend="update the workbench, or save the log again with this version")
+            raise InputError(
+                "a NetCDF file, but not a log", file=where, mend="give a file written by Log.save"
+            )
+        raise InputError(
+            f"log format {short(str(version))}, this version reads {FORMAT}",
+            file=where,
+            mend="update the workbench, or save the log again with this version",
+        )
 
 
 def plain(value: Any, where: str) -> Any:
@@ -222,7 +270,9 @@ def plain(value: Any, where: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(v, f"{where}.{i}") for i, v in enumerate(value)]
     if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist(), where) if value.dtype.kind in "biufU" else _refuse(value, where)
+        return (
+            plain(value.tolist(), where) if value.dtype.kind in "biufU" else _refuse(value, where)
+        )
     for kind in (int, float, str):  # subclasses: enumerations, text with line numbers
         if isinstance(value, kind):
             return kind(value)
@@ -230,8 +280,10 @@ def plain(value: Any, where: str) -> Any:
 
 
 def _refuse(value, where):
-    raise InputError(f"{where}: {type(value).__name__} is not plain data",
-                     mend="give numbers, text, lists and dictionaries of them")
+    raise InputError(
+        f"{where}: {type(value).__name__} is not plain data",
+        mend="give numbers, text, lists and dictionaries of them",
+    )
 
 
 def _readonly(array) -> np.ndarray:
@@ -255,8 +307,13 @@ def _read(found) -> tuple:
         if column.shape != time.shape:
             raise ValueError(f"{short(str(variable))} has {column.shape}, time {time.shape}")
         values[:, i] = column
-    return (time, values, tuple(Signal(**s) for _, s in listed), json.loads(attributes["provenance"]),
-            Status(**json.loads(attributes["status"])))
+    return (
+        time,
+        values,
+        tuple(Signal(**s) for _, s in listed),
+        json.loads(attributes["provenance"]),
+        Status(**json.loads(attributes["status"])),
+    )
 
 
 def _trouble(path: str) -> str:
@@ -273,5 +330,7 @@ def _h5netcdf():
         import h5netcdf
         import h5py  # noqa: F401  (what h5netcdf reads and writes with; recent versions no longer bring it)
     except ImportError as error:
-        raise InputError(f"saving and loading logs needs {error.name}", mend="pip install h5netcdf h5py") from error
+        raise InputError(
+            f"saving and loading logs needs {error.name}", mend="pip install h5netcdf h5py"
+        ) from error
     return h5netcdf

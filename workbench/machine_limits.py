@@ -89,22 +89,60 @@ class FreeJoint:
 def command_limits(plant) -> tuple[Limit, ...]:
     """Ranges of the commands, as `System.limits` has them."""
     units = {s.name: s.unit for s in plant.inputs}
-    return tuple(Limit(f"command {name}", (name,), low, high, units[name], "command", "range of the command", name, bearable=True)
-                 for name, (low, high) in plant.limits().items())
+    return tuple(
+        Limit(
+            f"command {name}",
+            (name,),
+            low,
+            high,
+            units[name],
+            "command",
+            "range of the command",
+            name,
+            bearable=True,
+        )
+        for name, (low, high) in plant.limits().items()
+    )
 
 
 def span_limits(plant) -> tuple[Limit, ...]:
     """What cylinders can span, as the plant's `spans` have it: logged length → (least, largest)."""
     units = {s.name: s.unit for s in (*plant.states, *plant.monitors)}
-    return tuple(Limit(f"length {name}", (name,), low, high, units[name], "stroke", "what the cylinder can span", name)
-                 for name, (low, high) in plant.spans.items())
+    return tuple(
+        Limit(
+            f"length {name}",
+            (name,),
+            low,
+            high,
+            units[name],
+            "stroke",
+            "what the cylinder can span",
+            name,
+        )
+        for name, (low, high) in plant.spans.items()
+    )
 
 
 def chamber_limits(names, low: float, high: float = inf, key: str = "") -> tuple[Limit, ...]:
     """Pressures of chambers, Pa: above `low`, which is vacuum (or the tank less what checks need), and below `high`."""
     found = []
     for name in names:
-        found.append(Limit(f"vacuum in {name}", (name,), low, inf, "Pa", "vacuum", "no oil pulls", key or name))
+        found.append(
+            Limit(
+                f"vacuum in {name}", (name,), low, inf, "Pa", "vacuum", "no oil pulls", key or name
+            )
+        )
         if high < inf:
-            found.append(Limit(f"pressure {name}", (name,), -inf, high, "Pa", "pressure", "what reliefs let stand", key or name))
+            found.append(
+                Limit(
+                    f"pressure {name}",
+                    (name,),
+                    -inf,
+                    high,
+                    "Pa",
+                    "pressure",
+                    "what reliefs let stand",
+                    key or name,
+                )
+            )
     return tuple(found)

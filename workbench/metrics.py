@@ -53,7 +53,10 @@ def performance_index(e, v) -> float:
     """ρ = max|e| / max|v| in s: position error over velocity of the same motion. Source: [Petrovic22] Section I."""
     fastest = linf_norm(v)
     if fastest == 0:
-        raise InputError("performance index: the velocity is zero throughout", mend="measure it on a run that moves")
+        raise InputError(
+            "performance index: the velocity is zero throughout",
+            mend="measure it on a run that moves",
+        )
     return linf_norm(e) / fastest
 
 
@@ -146,9 +149,20 @@ def limit_cycle(t, e, floor: float = 0.0, settled: float = 0.5) -> LimitCycle:
             break
     best = max(found, key=lambda c: (c.trend != "none", c.confidence))
     if best.trend == "none" and (rate := _growth(y, dt)) > 0:
-        return LimitCycle(True, "growing", math.nan, float(np.ptp(y) / 2), rate, best.confidence,
-                          f"grows without a steady waveform ({best.why})")
-    return best if best.trend == "none" or best.amplitude > floor else _none("amplitude below the floor")
+        return LimitCycle(
+            True,
+            "growing",
+            math.nan,
+            float(np.ptp(y) / 2),
+            rate,
+            best.confidence,
+            f"grows without a steady waveform ({best.why})",
+        )
+    return (
+        best
+        if best.trend == "none" or best.amplitude > floor
+        else _none("amplitude below the floor")
+    )
 
 
 def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
@@ -157,7 +171,9 @@ def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
     harmonics = max(1, min(HARMONICS, int(0.4 * per)))
     windows = int(min(8, cycles // 2, y.size // (6 * (2 * harmonics + 2))))
     if cycles < 6 or windows < 3:
-        return replace(_none(f"{cycles:.1f} periods of {frequency:.4g} Hz, too few to tell"), few=True)
+        return replace(
+            _none(f"{cycles:.1f} periods of {frequency:.4g} Hz, too few to tell"), few=True
+        )
     z, scale, size = _normalised(y, dt, frequency, harmonics, windows)
     frequency = _refined(z, dt, frequency, size)
     z, scale, size = _normalised(y, dt, frequency, harmonics, windows)
@@ -170,15 +186,24 @@ def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
         return _none(f"{crossing:.3g} zero crossings a period of {frequency:.4g} Hz", purity)
     trend, rate = _trend(scale, size * dt)
     last = scale[-1] if trend != "sustained" else np.median(scale)
-    return LimitCycle(trend in ("sustained", "growing"), trend, frequency, float(last * np.ptp(wave) / 2), rate, purity,
-                      f"{trend} over {cycles:.0f} periods, log amplitude changes by {rate * y.size * dt:+.2g}")
+    return LimitCycle(
+        trend in ("sustained", "growing"),
+        trend,
+        frequency,
+        float(last * np.ptp(wave) / 2),
+        rate,
+        purity,
+        f"{trend} over {cycles:.0f} periods, log amplitude changes by {rate * y.size * dt:+.2g}",
+    )
 
 
 def _growth(y: np.ndarray, dt: float) -> float:
     """Rate (1/s) of a signal whose RMS about straight lines rises in each of six windows, tenfold in all; else 0."""
     size = y.size // 6
     parts, ramp = y[y.size - 6 * size :].reshape(6, size).T, np.linspace(-1, 1, size)
-    lines = np.polynomial.polynomial.polyval(ramp, np.polynomial.polynomial.polyfit(ramp, parts, 1)).T
+    lines = np.polynomial.polynomial.polyval(
+        ramp, np.polynomial.polynomial.polyfit(ramp, parts, 1)
+    ).T
     scale = np.sqrt(((parts - lines) ** 2).mean(axis=0))
     rises = (np.diff(scale) > 0).all() and scale[-1] > 10 * scale[0] > 0
     return float(np.log(scale[-1] / scale[0]) / (5 * size * dt)) if rises else 0.0
@@ -197,17 +222,25 @@ def _settled(t, e, share: float) -> tuple[np.ndarray, float]:
     """The last `share` of the run on a uniform grid: samples and their spacing."""
     t, e = np.asarray(t, dtype=float), np.asarray(e, dtype=float)
     _finite("limit cycle", e)
-    t, last = np.unique(t[::-1], return_index=True)  # of two samples at one time the later one counts
+    t, last = np.unique(
+        t[::-1], return_index=True
+    )  # of two samples at one time the later one counts
     e = e[::-1][last]
     if t.size < 2:
         raise InputError("limit cycle: the run has no duration")
     keep = t >= t[-1] - share * (t[-1] - t[0])
     t, e = t[keep], e[keep]
     if t.size < 16:
-        raise InputError(f"limit cycle: {t.size} samples in the settled part", mend="give at least 16")
+        raise InputError(
+            f"limit cycle: {t.size} samples in the settled part", mend="give at least 16"
+        )
     grid = np.linspace(t[0], t[-1], t.size)
-    return (e if np.allclose(t, grid, rtol=0, atol=1e-6 * (grid[1] - grid[0])) else np.interp(grid, t, e),
-            grid[1] - grid[0])
+    return (
+        e
+        if np.allclose(t, grid, rtol=0, atol=1e-6 * (grid[1] - grid[0]))
+        else np.interp(grid, t, e),
+        grid[1] - grid[0],
+    )
 
 
 def _strongest(y: np.ndarray, dt: float) -> float:
@@ -251,7 +284,9 @@ def _waveform(time, z, frequency, harmonics) -> tuple[float, np.ndarray]:
     basis = _basis(time, frequency, harmonics)
     weights = np.linalg.lstsq(basis, z, rcond=None)[0]
     left = np.mean((z - basis @ weights) ** 2)
-    return float(1 - left / np.mean(z**2)), _basis(np.arange(720) / 720 / frequency, frequency, harmonics) @ weights
+    return float(1 - left / np.mean(z**2)), _basis(
+        np.arange(720) / 720 / frequency, frequency, harmonics
+    ) @ weights
 
 
 def _crossing_frequency(time, z, frequency, dt) -> float:
@@ -268,7 +303,9 @@ def _trend(scale: np.ndarray, period: float) -> tuple[Trend, float]:
     k = np.arange(scale.size)
     log = np.log(scale)
     slope, offset = np.polyfit(k, log, 1)
-    error = math.sqrt(np.sum((log - slope * k - offset) ** 2) / max(k.size - 2, 1) / np.sum((k - k.mean()) ** 2))
+    error = math.sqrt(
+        np.sum((log - slope * k - offset) ** 2) / max(k.size - 2, 1) / np.sum((k - k.mean()) ** 2)
+    )
     change = slope * k.size
     one_way = abs(np.sign(np.diff(log)).sum()) == k.size - 1 and abs(change) > 0.2
     if abs(change) < STEADY or not (one_way or abs(slope) > 4 * error):
@@ -276,6 +313,12 @@ def _trend(scale: np.ndarray, period: float) -> tuple[Trend, float]:
     if slope > 0:
         return "growing", slope / period
     third = scale.size // 3
-    a, b, c = scale[:third].mean(), scale[(scale.size - third) // 2 :][:third].mean(), scale[-third:].mean()
-    settles = a - b > b - c and (a * c - b * b) / (a + c - 2 * b) > 0.5 * c  # limit of a geometric approach
+    a, b, c = (
+        scale[:third].mean(),
+        scale[(scale.size - third) // 2 :][:third].mean(),
+        scale[-third:].mean(),
+    )
+    settles = (
+        a - b > b - c and (a * c - b * b) / (a + c - 2 * b) > 0.5 * c
+    )  # limit of a geometric approach
     return ("sustained" if settles else "decaying"), slope / period

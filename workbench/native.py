@@ -20,7 +20,9 @@ from workbench.compiler import library
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
 OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of driver.c have these
-END = 1.0 - 1e-9  # of a step, where its last stage needs the inputs: before they jump, should they do so there
+END = (
+    1.0 - 1e-9
+)  # of a step, where its last stage needs the inputs: before they jump, should they do so there
 KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
 LOOKS = 3  # steps tried to end on one
 PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
@@ -28,7 +30,9 @@ PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at i
 
 def generated(functions: list[ca.Function], defines: dict[str, object], tail: str = "") -> str:
     """C source of the functions, named as given, preceded by #defines and followed by `tail`."""
-    generator = ca.CodeGenerator("fluidproof_part", {"with_header": False, "casadi_int": "long long int"})
+    generator = ca.CodeGenerator(
+        "fluidproof_part", {"with_header": False, "casadi_int": "long long int"}
+    )
     for f in functions:
         generator.add(f)
     text = generator.dump()
@@ -76,17 +80,43 @@ class Loop:
 
     def _build(self):
         t = self.traced
-        parts = {"flow": self.flow, "jump": t.jump, "release": t.release, "start": t.start, "logged": t.log, "measured": t.out,
-                 **projection(t)}
-        if max(f.n_instructions() for f in (*parts.values(), self.first or self.flow)) > MOST_OPERATIONS:
+        parts = {
+            "flow": self.flow,
+            "jump": t.jump,
+            "release": t.release,
+            "start": t.start,
+            "logged": t.log,
+            "measured": t.out,
+            **projection(t),
+        }
+        if (
+            max(f.n_instructions() for f in (*parts.values(), self.first or self.flow))
+            > MOST_OPERATIONS
+        ):
             return None
-        sizes = {"NX": self.n_x, "NI": t.n_moving, "NQ": self.n_q, "NW": self.n_w, "NM": self.n_m, "NG": t.guards.size1_out(0),
-                 "STAGES": len(OFFSETS), "WSTRIDE": self.n_w if t.flow_is_driven else 0, "KINKS": KINKS, "LOOKS": LOOKS,
-                 "PASSED": PASSED, "NS": 0, "PROJECTED": len(projection(t))}
+        sizes = {
+            "NX": self.n_x,
+            "NI": t.n_moving,
+            "NQ": self.n_q,
+            "NW": self.n_w,
+            "NM": self.n_m,
+            "NG": t.guards.size1_out(0),
+            "STAGES": len(OFFSETS),
+            "WSTRIDE": self.n_w if t.flow_is_driven else 0,
+            "KINKS": KINKS,
+            "LOOKS": LOOKS,
+            "PASSED": PASSED,
+            "NS": 0,
+            "PROJECTED": len(projection(t)),
+        }
         named = [renamed(f, name) for name, f in parts.items()]
         if self.first is not None:
             sizes |= _exponential_defines(t)
-            kinds = [f(m) for m in sorted(set(t.blocks)) for f in (exponential.series, exponential.doubled, exponential.weights)]
+            kinds = [
+                f(m)
+                for m in sorted(set(t.blocks))
+                for f in (exponential.series, exponential.doubled, exponential.weights)
+            ]
             named += [renamed(self.first, "first"), *kinds]
         lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
         if lib is not None:
@@ -107,8 +137,23 @@ class Loop:
         if self.lib is None:
             return self._run_vm(first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
         work = np.empty(self.work)
-        return self.lib.run(first, n, every, int(jumping), T, n1, h1, n2, h2, address(state), address(W), address(F),
-                            address(c), address(rows), address(work))
+        return self.lib.run(
+            first,
+            n,
+            every,
+            int(jumping),
+            T,
+            n1,
+            h1,
+            n2,
+            h2,
+            address(state),
+            address(W),
+            address(F),
+            address(c),
+            address(rows),
+            address(work),
+        )
 
     def _run_vm(self, *arguments) -> int:
         from workbench.native_vm import run
@@ -118,11 +163,22 @@ class Loop:
 
 def _exponential_defines(t: Traced) -> dict[str, object]:
     """What driver.c must know of the stiff blocks: sizes, places, and for each its functions of `exponential`."""
-    rows = {"STIFF_AT": t.stiff_at, "BLOCK_AT": np.cumsum([0, *t.blocks]), "ENTRY_AT": np.cumsum([0, *(m * m for m in t.blocks)]),
-            "SERIES": [f"series{m}" for m in t.blocks], "DOUBLED": [f"doubled{m}" for m in t.blocks],
-            "WEIGHTS": [f"weights{m}" for m in t.blocks], "PLAIN": [repr(v) for v in exponential.PLAIN.values()]}
-    return {"NS": len(t.stiff_at), "NB": len(t.blocks), "MB": max(t.blocks), "NJ": sum(m * m for m in t.blocks),
-            "DOUBLINGS": exponential.DOUBLINGS} | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
+    rows = {
+        "STIFF_AT": t.stiff_at,
+        "BLOCK_AT": np.cumsum([0, *t.blocks]),
+        "ENTRY_AT": np.cumsum([0, *(m * m for m in t.blocks)]),
+        "SERIES": [f"series{m}" for m in t.blocks],
+        "DOUBLED": [f"doubled{m}" for m in t.blocks],
+        "WEIGHTS": [f"weights{m}" for m in t.blocks],
+        "PLAIN": [repr(v) for v in exponential.PLAIN.values()],
+    }
+    return {
+        "NS": len(t.stiff_at),
+        "NB": len(t.blocks),
+        "MB": max(t.blocks),
+        "NJ": sum(m * m for m in t.blocks),
+        "DOUBLINGS": exponential.DOUBLINGS,
+    } | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
 
 
 def projection(t: Traced) -> dict[str, ca.Function]:
@@ -169,20 +225,40 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
         if compiled is not False and f.n_instructions() <= MOST_OPERATIONS:
             self.lib = library(generated([self.f], {"N_IN": f.n_in()}, self.TAIL))
         if self.lib is not None:
-            self.lib.many.argtypes = [ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long,
-                                      ctypes.c_void_p]
+            self.lib.many.argtypes = [
+                ctypes.c_long,
+                ctypes.c_void_p,
+                ctypes.c_void_p,
+                ctypes.c_void_p,
+                ctypes.c_long,
+                ctypes.c_void_p,
+            ]
             self.lib.many.restype = ctypes.c_long
 
     def __call__(self, *arrays) -> np.ndarray:
         arrays = [np.asarray(a, dtype=float) for a in arrays]
-        arrays = [a if a.ndim == 2 and a.strides[1] == a.itemsize else np.ascontiguousarray(a) for a in arrays]  # rows are whole
+        arrays = [
+            a if a.ndim == 2 and a.strides[1] == a.itemsize else np.ascontiguousarray(a)
+            for a in arrays
+        ]  # rows are whole
         n = max((a.shape[0] for a in arrays if a.ndim == 2), default=1)
         if self.lib is None:
-            values = self.f.map(n)(*[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in arrays])
+            values = self.f.map(n)(
+                *[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in arrays]
+            )
             return np.ascontiguousarray(np.array(values).T)
         out = np.empty((n, self.n_out))
         pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
-        strides = (ctypes.c_long * len(arrays))(*[a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in arrays])
+        strides = (ctypes.c_long * len(arrays))(
+            *[a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in arrays]
+        )
         work = np.empty(self.f.sz_w() + 1)
-        self.lib.many(n, ctypes.addressof(pointers), ctypes.addressof(strides), address(out), self.n_out, address(work))
+        self.lib.many(
+            n,
+            ctypes.addressof(pointers),
+            ctypes.addressof(strides),
+            address(out),
+            self.n_out,
+            address(work),
+        )
         return out

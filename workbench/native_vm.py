@@ -23,7 +23,11 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
     bad = np.flatnonzero(~np.isfinite(out[:, : loop.n_x]).all(axis=1))
     done = int(bad[0]) if len(bad) else n
     if rows is not None:
-        kept = out[:done][((first + np.arange(done)) % every) == 0] if every else out[:done].reshape(-1, loop.row)
+        kept = (
+            out[:done][((first + np.arange(done)) % every) == 0]
+            if every
+            else out[:done].reshape(-1, loop.row)
+        )
         rows.reshape(-1, loop.row)[: len(kept)] = kept
     state[:] = np.array(end)[:, -1] if done == n else out[done, : len(state)]
     return done
@@ -61,7 +65,10 @@ class _Graph:
         f, nx, nw, S = self.traced, self.loop.n_x, self.loop.n_w, len(native.OFFSETS)
         n = self.n1 + self.n2
         s, t, T = ca.MX.sym("s", self.n_z), ca.MX.sym("t"), ca.MX.sym("h", 2)
-        W, c = ca.MX.sym("W", nw * (1 + S * n if self.rows_given else 1)), ca.MX.sym("c", f.flow.size1_in(3))
+        W, c = (
+            ca.MX.sym("W", nw * (1 + S * n if self.rows_given else 1)),
+            ca.MX.sym("c", f.flow.size1_in(3)),
+        )
         z, w = s, W[:nw, 0]  # columns even when empty
         jumped = lambda jump, at: ca.vertcat(jump(at, z[:nx, 0], w, c), z[nx:, 0])
         if self.jumping:
@@ -77,7 +84,7 @@ class _Graph:
             at = t + k * T[0] if k < self.n1 else t + self.n1 * T[0] + (k - self.n1) * T[1]
             if self.n1 and k == self.n1:
                 z = jumped(f.release, at)
-            V = W[nw * (1 + S * k): nw * (1 + S * (k + 1)), 0] if self.driven else w
+            V = W[nw * (1 + S * k) : nw * (1 + S * (k + 1)), 0] if self.driven else w
             if self.each_step:
                 rows.append(logged(at, V[:nw, 0] if self.driven and k else w))
             z = advance(at, h, z, V, c)
@@ -89,18 +96,27 @@ class _Graph:
     def symbols(self) -> list[ca.MX]:
         """t, h, z, V, c"""
         inputs = self.loop.n_w * (len(native.OFFSETS) if self.driven else 1)
-        return [ca.MX.sym("t"), ca.MX.sym("h"), ca.MX.sym("z", self.n_z), ca.MX.sym("V", inputs),
-                ca.MX.sym("c", self.traced.flow.size1_in(3))]
+        return [
+            ca.MX.sym("t"),
+            ca.MX.sym("h"),
+            ca.MX.sym("z", self.n_z),
+            ca.MX.sym("V", inputs),
+            ca.MX.sym("c", self.traced.flow.size1_in(3)),
+        ]
 
     def inputs(self, V) -> list:
         """At the beginning, the middle and the end of a step."""
         nw = self.loop.n_w
-        return [V[i * nw: (i + 1) * nw, 0] if self.driven else V for i in range(len(native.OFFSETS))]
+        return [
+            V[i * nw : (i + 1) * nw, 0] if self.driven else V for i in range(len(native.OFFSETS))
+        ]
 
     def moved(self, z, step):
         """z with its moving states and the integrals advanced."""
         m, nx = self.traced.n_moving, self.loop.n_x
-        return ca.vertcat(z[:m, 0] + step[:m, 0], z[m: nx, 0], z[nx:, 0] + step[m: m + self.loop.n_q, 0])
+        return ca.vertcat(
+            z[:m, 0] + step[:m, 0], z[m:nx, 0], z[nx:, 0] + step[m : m + self.loop.n_q, 0]
+        )
 
     def step(self) -> ca.Function:
         """(t, h, z, V, c) → (z after the step, guards before, guards at the last stage)."""
@@ -125,10 +141,10 @@ class _Graph:
         first, J = ca.vertsplit(first, [0, self.loop.flow.size1_out(0), first.numel()])
         blocks, at, entry = [], 0, 0
         for m in self.traced.blocks:
-            block = J[entry: entry + m * m, 0]
+            block = J[entry : entry + m * m, 0]
             found = ca.vertsplit(exponential.weights_of(m)(h * block), m * m)
             K = {name: ca.reshape(k, m, m) for name, k in zip(exponential.WEIGHTS, found)}
-            blocks.append((list(self.traced.stiff_at[at: at + m]), ca.reshape(block, m, m), K))
+            blocks.append((list(self.traced.stiff_at[at : at + m]), ca.reshape(block, m, m), K))
             at, entry = at + m, entry + m * m
 
         def at_end(*terms):
@@ -164,7 +180,13 @@ class _Graph:
         own, a, passed = self.symbols(), ca.MX.sym("a"), ca.MX.sym("passed", self.n_g)
         z, g_0, g_1 = self.part(step, own, a, 1.0)
         if left:
-            theirs = [*own, a, passed, ca.MX.sym("end", self.n_z), *(ca.MX.sym(n, self.n_g) for n in ("g_0", "g_1"))]
+            theirs = [
+                *own,
+                a,
+                passed,
+                ca.MX.sym("end", self.n_z),
+                *(ca.MX.sym(n, self.n_g) for n in ("g_0", "g_1")),
+            ]
             through = ca.Function("through", theirs, [self.through(step, left, *theirs)])
             past = ca.Function("past", theirs, [theirs[7]])
             crossed = self.crossing(g_0, g_1, passed) <= 1
@@ -198,6 +220,8 @@ class _Graph:
         if self.driven:
             w, rows = self.inputs(V), []
             for s in (a, (a + b) / 2, b):
-                rows.append((1 - s) * (1 - 2 * s) * w[0] + 4 * s * (1 - s) * w[1] + s * (2 * s - 1) * w[2])
+                rows.append(
+                    (1 - s) * (1 - 2 * s) * w[0] + 4 * s * (1 - s) * w[1] + s * (2 * s - 1) * w[2]
+                )
             V = ca.vertcat(*rows)
         return step(t + a * h, (b - a) * h, z, V, c)

@@ -52,7 +52,9 @@ def windows(states: np.ndarray) -> tuple[list[int], int]:
     return sorted(starts), length
 
 
-def errors_of(loop: System, scenario: Scenario, log: Log, demand: Demand | None = None) -> dict[str, float]:
+def errors_of(
+    loop: System, scenario: Scenario, log: Log, demand: Demand | None = None
+) -> dict[str, float]:
     """Name → error (in its unit) of what the integrator made of a run with this log, which has a row a sample.
 
     {} where that cannot be told: a run that did not reach its end, or a plant with an integrator of its own.
@@ -75,7 +77,7 @@ def errors_of(loop: System, scenario: Scenario, log: Log, demand: Demand | None 
         state = [log.array(s.name)[k] for s in signals[:begun]]
         finer = again(ready, pace_of(log), k, state, length)
         if finer is not None:
-            gap = np.abs(finer[1:, list(first.values())] - rows[k + 1: k + length + 1])
+            gap = np.abs(finer[1:, list(first.values())] - rows[k + 1 : k + length + 1])
             worst = np.maximum(worst, grown(gap, len(log)))
     return dict(zip(first, worst.tolist()))
 
@@ -90,7 +92,11 @@ def share_of(log: Log, errors: dict[str, float], states: list[str]) -> tuple[flo
     for name, value in size.items():
         unit = log.signal(name).unit
         top[unit] = max(top.get(unit, 0.0), value)
-    shares = {name: errors[name] / max(value, FLOOR * top[log.signal(name).unit]) for name, value in size.items() if errors[name]}
+    shares = {
+        name: errors[name] / max(value, FLOOR * top[log.signal(name).unit])
+        for name, value in size.items()
+        if errors[name]
+    }
     worst = max(shares, key=shares.__getitem__, default="")
     return shares.get(worst, 0.0), worst
 

@@ -26,8 +26,12 @@ from workbench.errors import InputError
 DECAYING = 2.5  # |λ| h of a mode that decays without turning, at most
 TURNING = 0.7  # |λ| h of one that turns or grows, at most
 ADDED = 0.1  # share of a damping ratio that the method may add to it
-UNDAMPED = 0.1  # change of the logarithm of an amplitude over a run below which a mode counts as undamped
-EXPLICIT = 20  # times more explicit steps than implicit ones are taken before these are made implicit
+UNDAMPED = (
+    0.1  # change of the logarithm of an amplitude over a run below which a mode counts as undamped
+)
+EXPLICIT = (
+    20  # times more explicit steps than implicit ones are taken before these are made implicit
+)
 MOST_STEPS = 10_000_000  # of a run
 BEYOND = 1e12  # 1/s: faster than any mode of a machine; a run that has such ones has left all numbers, and diverges by itself
 LOOKS = 5  # instants of a run at which its modes are looked at
@@ -58,25 +62,37 @@ class Pace:
 
     def with_those_of(self, other: Pace) -> Pace:
         """The pace that follows what both follow."""
-        return replace(self, longest=min(self.longest, other.longest), implicit=self.implicit or other.implicit)
+        return replace(
+            self, longest=min(self.longest, other.longest), implicit=self.implicit or other.implicit
+        )
 
     def told(self) -> dict:
         """Plain data for a log."""
-        return {"longest": self.longest if isfinite(self.longest) else None, "implicit": self.implicit, "why": self.why,
-                "tolerance": self.tolerance}
+        return {
+            "longest": self.longest if isfinite(self.longest) else None,
+            "implicit": self.implicit,
+            "why": self.why,
+            "tolerance": self.tolerance,
+        }
 
     def finer(self, most: float, halvings: int = 1) -> Pace:
         """The same with steps half as long, so many times; a method of order four then errs by a sixteenth."""
         if not halvings:
             return self
-        return replace(self, longest=min(self.longest, most) / 2**halvings, tolerance=self.tolerance / 16**halvings)
+        return replace(
+            self,
+            longest=min(self.longest, most) / 2**halvings,
+            tolerance=self.tolerance / 16**halvings,
+        )
 
     def quartered(self, most: float) -> Pace:
         """The same with steps a quarter as long."""
         return replace(self, longest=min(self.longest, most) / 4)
 
 
-def modes(traced: Traced, t: float, x: Sequence[float], w: Sequence[float], c: np.ndarray) -> np.ndarray:
+def modes(
+    traced: Traced, t: float, x: Sequence[float], w: Sequence[float], c: np.ndarray
+) -> np.ndarray:
     """Eigenvalues (1/s) of the flow at (t, x, w), by differences; none where the flow is not finite.
 
     Of the states named stiff their own block is left out, which the exponential method takes exactly.
@@ -91,7 +107,7 @@ def modes(traced: Traced, t: float, x: Sequence[float], w: Sequence[float], c: n
         J = (rates[:, 1:] - rates[:, :1]) / δ
     begin = 0
     for size in traced.blocks:
-        block = list(traced.stiff_at[begin: begin + size])
+        block = list(traced.stiff_at[begin : begin + size])
         J[np.ix_(block, block)] = 0.0
         begin += size
     return np.linalg.eigvals(J) if n and np.isfinite(J).all() else np.zeros(0)
@@ -110,7 +126,11 @@ def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -
     explicit = min(largest, DECAYING / decaying if decaying else inf)
     if explicit == most:
         return Pace(implicit=implicit)
-    why = f"a mode of {turning:.3g} rad/s" if largest < most else f"a mode that decays at {decaying:.3g} 1/s"
+    why = (
+        f"a mode of {turning:.3g} rad/s"
+        if largest < most
+        else f"a mode that decays at {decaying:.3g} 1/s"
+    )
     if largest > explicit * EXPLICIT:
         return Pace(largest, True, f"a mode that decays at {decaying:.3g} 1/s")
     return Pace(explicit, implicit, why)
@@ -121,9 +141,12 @@ def check(λ: np.ndarray, length: float) -> None:
     λ = λ[(np.abs(λ.imag) > np.abs(λ.real)) & (np.abs(λ) < BEYOND)]
     steps = length / _longest(λ, length)
     if steps > MOST_STEPS:
-        raise InputError(f"scenario: the flow has a mode of {np.abs(λ).max():.3g} rad/s, and steps that follow it are "
-                         f"{steps:.2g} for this run", key="duration",
-                         mend="shorten the run, or leave that mode out of the model (a stiff spring: make it rigid)")
+        raise InputError(
+            f"scenario: the flow has a mode of {np.abs(λ).max():.3g} rad/s, and steps that follow it are "
+            f"{steps:.2g} for this run",
+            key="duration",
+            mend="shorten the run, or leave that mode out of the model (a stiff spring: make it rigid)",
+        )
 
 
 def _longest(λ: np.ndarray, length: float) -> float:
@@ -161,14 +184,20 @@ class Attempt:
             here = needed(self.look(share), most, self.n * self.T, implicit)
             if asked.follows(here):
                 continue
-            beside = needed(self.look(share - NEAR if share > 0.5 else share + NEAR), most, self.n * self.T, implicit)
+            beside = needed(
+                self.look(share - NEAR if share > 0.5 else share + NEAR),
+                most,
+                self.n * self.T,
+                implicit,
+            )
             if not asked.follows(beside):
                 asked = here.with_those_of(asked)
         return asked
 
 
-def followed(attempt: Callable[[Pace], Attempt], start: np.ndarray, most: float,
-             length: float) -> tuple[Attempt, Pace, bool]:
+def followed(
+    attempt: Callable[[Pace], Attempt], start: np.ndarray, most: float, length: float
+) -> tuple[Attempt, Pace, bool]:
     """(run, its pace, whether the integrator followed it) of the pace that suits its modes; `start`: those it begins with.
 
     Raises InputError for a mode there that nothing follows.

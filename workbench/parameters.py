@@ -46,6 +46,8 @@ class Bound:
 
 positive = Bound(low=0.0, strict=True, words="greater than zero")
 nonnegative = Bound(low=0.0, words="zero or greater")
+
+
 def up_to(most: int, least: int = 1) -> Bound:
     """Bound of a number of runs, nodes or tries: what is more than `most` is a slip of the pen, and would not end."""
     return Bound(low=least, high=most, words=f"{least} to {most}")
@@ -94,7 +96,11 @@ def described(obj: object) -> dict[str, Info | None]:
     """`annotations` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
     infos = annotations(type(obj))
     own = obj.units() if hasattr(obj, "units") else {}
-    return infos | {name: replace(infos[name], unit=unit) for name, unit in own.items()} if own else infos
+    return (
+        infos | {name: replace(infos[name], unit=unit) for name, unit in own.items()}
+        if own
+        else infos
+    )
 
 
 def label(item: object, index: int) -> str:
@@ -113,10 +119,15 @@ def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
         taken = [label(item, i) for i, item in enumerate(obj)]
         if len(set(taken)) < len(taken):
             twice = next(name for i, name in enumerate(taken) if name in taken[:i])
-            raise InputError(f"{prefix.removesuffix('.') or 'parameters'}: two parts are called {twice!r}",
-                             mend="give each a name of its own: numbers are addressed by it")
+            raise InputError(
+                f"{prefix.removesuffix('.') or 'parameters'}: two parts are called {twice!r}",
+                mend="give each a name of its own: numbers are addressed by it",
+            )
         for i, item in enumerate(obj):
-            yield from leaves(item, f"{prefix.removesuffix('.')}.{label(item, i)}." if prefix else f"{label(item, i)}.")
+            yield from leaves(
+                item,
+                f"{prefix.removesuffix('.')}.{label(item, i)}." if prefix else f"{label(item, i)}.",
+            )
 
 
 def _below(value: object, path: str, info: Info | None) -> Iterator[Leaf]:
@@ -126,7 +137,12 @@ def _below(value: object, path: str, info: Info | None) -> Iterator[Leaf]:
     elif isinstance(value, tuple):
         # Exact zeros and ones of vectors and tensors are structure: an axis, a plane, a missing product of inertia.
         for i, entry in enumerate(value):
-            yield Leaf(f"{path}.{i}", entry, info, structural=entry in (0.0, 1.0) if _is_number(entry) else False)
+            yield Leaf(
+                f"{path}.{i}",
+                entry,
+                info,
+                structural=entry in (0.0, 1.0) if _is_number(entry) else False,
+            )
     elif value is not None:
         yield Leaf(path, value, info)
 
@@ -146,14 +162,22 @@ def bind(obj, values: Mapping[str, object], prefix: str = ""):
         return new
     if isinstance(obj, tuple):
         stem = prefix.removesuffix(".")
-        return tuple(bind(item, values, f"{stem}.{label(item, i)}." if stem else f"{label(item, i)}.")
-                     if is_dataclass(item) or isinstance(item, tuple) else item for i, item in enumerate(obj))
+        return tuple(
+            bind(item, values, f"{stem}.{label(item, i)}." if stem else f"{label(item, i)}.")
+            if is_dataclass(item) or isinstance(item, tuple)
+            else item
+            for i, item in enumerate(obj)
+        )
     return obj
 
 
 def _bound(value, path, info, values):
     if info is None:
-        return bind(value, values, path + ".") if is_dataclass(value) or isinstance(value, tuple) else value
+        return (
+            bind(value, values, path + ".")
+            if is_dataclass(value) or isinstance(value, tuple)
+            else value
+        )
     if isinstance(value, tuple):
         return tuple(values.get(f"{path}.{i}", entry) for i, entry in enumerate(value))
     return values.get(path, value)
@@ -180,16 +204,26 @@ def _text(obj: object, traced: bool, code: dict[int, object]) -> str:
         if not own(type(obj)):
             code[id(type(obj))] = type(obj)
         infos = annotations(type(obj))
-        inner = ",".join(f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced, code)}" for f in fields(obj))
-        return f"{_told_apart(type(obj), f'{type(obj).__module__}.{type(obj).__qualname__}')}({inner})"
+        inner = ",".join(
+            f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced, code)}"
+            for f in fields(obj)
+        )
+        return (
+            f"{_told_apart(type(obj), f'{type(obj).__module__}.{type(obj).__qualname__}')}({inner})"
+        )
     if isinstance(obj, tuple):
         return "(" + ",".join(_text(item, traced, code) for item in obj) + ")"
-    if type(obj).__name__ == "ndarray" and str(obj.dtype) != "object":  # whose repr is rounded and cut
+    if (
+        type(obj).__name__ == "ndarray" and str(obj.dtype) != "object"
+    ):  # whose repr is rounded and cut
         return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(obj.tobytes()).hexdigest()})"
     if isinstance(obj, _SIMPLE):
         return repr(obj)
     code[id(obj)] = obj
-    if isinstance(obj, type) or type(obj).__repr__ in (object.__repr__, FunctionType.__repr__):  # whose repr is an address
+    if isinstance(obj, type) or type(obj).__repr__ in (
+        object.__repr__,
+        FunctionType.__repr__,
+    ):  # whose repr is an address
         own_name = obj if hasattr(obj, "__qualname__") else type(obj)
         return _told_apart(obj, f"{own_name.__module__}.{own_name.__qualname__}")
     return repr(obj)

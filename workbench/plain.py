@@ -47,8 +47,10 @@ class Plain:
         return []
 
     def _refuse(self, *_):
-        raise InputError(f"{self.name} is called from Python and has no expression",
-                         mend="run it with simulate(loop, scenario)")
+        raise InputError(
+            f"{self.name} is called from Python and has no expression",
+            mend="run it with simulate(loop, scenario)",
+        )
 
     command = rhs = step_at = start = monitor = _refuse
 
@@ -58,8 +60,10 @@ def plain(law, plant: System) -> Plain:
     given = law if isinstance(law, Plain) else Plain(law)
     law = given.law
     if not (hasattr(law, "step") or hasattr(law, "command") or isinstance(law, Callable)):
-        raise InputError(f"{given.name} is no controller",
-                         mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u")
+        raise InputError(
+            f"{given.name} is no controller",
+            mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u",
+        )
 
     _check_calls(law, given.name)
 
@@ -70,36 +74,58 @@ def plain(law, plant: System) -> Plain:
         chosen = wanted(attribute)
         if chosen is None:
             return tuple(available)
-        return tuple(find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen)
+        return tuple(
+            find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen
+        )
 
-    own = tuple(s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ())
+    own = tuple(
+        s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ()
+    )
     return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
 
 
 # What a user's law may have, and the names of what it is called with.
-CALLS = {"step": "t, z, y, r", "command": "t, z, y, r", "start": "t, z, y, r", "monitor": "t, z, y, r", "initial": ""}
+CALLS = {
+    "step": "t, z, y, r",
+    "command": "t, z, y, r",
+    "start": "t, z, y, r",
+    "monitor": "t, z, y, r",
+    "initial": "",
+}
 
 
 def _check_calls(law: Any, name: str) -> None:
     """InputError for a function, or a method, that cannot be called with what it will be given."""
     if own(type(law)):
         return
-    wanted = {f"{name}.{method}": (getattr(law, method), arguments)
-              for method, arguments in CALLS.items() if hasattr(law, method)}
+    wanted = {
+        f"{name}.{method}": (getattr(law, method), arguments)
+        for method, arguments in CALLS.items()
+        if hasattr(law, method)
+    }
     if not (hasattr(law, "step") or hasattr(law, "command")):
         wanted[name] = (law, "t, y, r")
     for place, (f, arguments) in wanted.items():
         if isinstance(f, type):
-            raise InputError(f"{place} is a class, not one of its objects", mend=f"make one: {place}(…)")
+            raise InputError(
+                f"{place} is a class, not one of its objects", mend=f"make one: {place}(…)"
+            )
         if not callable(f):
-            raise InputError(f"{place} is {f!r}, which cannot be called", mend=f"make it a method: def {place}(self, {arguments})")
+            raise InputError(
+                f"{place} is {f!r}, which cannot be called",
+                mend=f"make it a method: def {place}(self, {arguments})",
+            )
         if isinstance(law, type):
-            raise InputError(f"{name} is a class, not one of its objects", mend=f"make one: {name}(…)")
+            raise InputError(
+                f"{name} is a class, not one of its objects", mend=f"make one: {name}(…)"
+            )
         try:
             inspect.signature(f).bind(*(arguments.split(", ") if arguments else ()))
         except TypeError as why:
-            raise InputError(f"{place} cannot be called as ({arguments}): {why}",
-                             mend=f"it is called with ({arguments}) in this order; t in s, y and r are lists of floats") from None
+            raise InputError(
+                f"{place} cannot be called as ({arguments}): {why}",
+                mend=f"it is called with ({arguments}) in this order; t in s, y and r are lists of floats",
+            ) from None
         except ValueError:  # built in: it shows no signature
             continue
 
@@ -125,4 +151,8 @@ def joined(controller, plant: System):
         return controller
     law = plain(law, plant)
     controller = rewrapped(controller, law)
-    return controller if controller.period is not None else Sampled(controller, getattr(law.law, "T_s", 1e-3))
+    return (
+        controller
+        if controller.period is not None
+        else Sampled(controller, getattr(law.law, "T_s", 1e-3))
+    )

@@ -28,7 +28,9 @@ Point = tuple[float, ...] | Literal["start"]
 NAMES = {"joint": "q_d{}", "piston": "x_d{}", "output": "y_d{}"}
 AXES = ("x_d", "y_d", "z_d")
 MOST_LEGS = 100_000  # of a path, repeats written out
-QUINTIC = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])  # s(τ), rest to rest: s = s' = s'' = 0, then 1, 0, 0
+QUINTIC = np.polynomial.Polynomial(
+    [0, 0, 0, 10, -15, 6]
+)  # s(τ), rest to rest: s = s' = s'' = 0, then 1, 0, 0
 
 
 class Reference(Protocol):
@@ -47,8 +49,10 @@ class Reference(Protocol):
 def component_names(space: Space, n: int) -> tuple[str, ...]:
     """q_d1 … (joint), x_d1 … (piston), y_d1 … (output), or x_d, y_d, z_d (cartesian, n ≤ 3)."""
     if space == "cartesian" and n > 3:
-        raise InputError(f"a cartesian reference has at most 3 components, not {n}",
-                         mend="give x, y (and z) in metres, or another space")
+        raise InputError(
+            f"a cartesian reference has at most 3 components, not {n}",
+            mend="give x, y (and z) in metres, or another space",
+        )
     return AXES[:n] if space == "cartesian" else tuple(NAMES[space].format(i + 1) for i in range(n))
 
 
@@ -111,29 +115,42 @@ class Waypoints:
     def __post_init__(self):
         check_space(self.space)
         if isinstance(self.points, str) or len(self.points) < 2:
-            raise InputError("points: a path needs at least two of them", mend="add points, or use Hold")
+            raise InputError(
+                "points: a path needs at least two of them", mend="add points, or use Hold"
+            )
         points = tuple(_point(p, f"points.{i}") for i, p in enumerate(self.points))
         if len({len(p) for p in points if p != "start"}) > 1:
-            raise InputError(f"points: of unequal length: {', '.join(map(str, points))}",
-                             mend="give every point the same number of components")
+            raise InputError(
+                f"points: of unequal length: {', '.join(map(str, points))}",
+                mend="give every point the same number of components",
+            )
         leg = _numbers(self.leg, "leg")
         if isinstance(leg, tuple) and len(leg) != len(points) - 1:
-            raise InputError(f"leg: {len(leg)} times for {len(points) - 1} legs", mend="give one time, or one a leg")
+            raise InputError(
+                f"leg: {len(leg)} times for {len(points) - 1} legs",
+                mend="give one time, or one a leg",
+            )
         if not isinstance(self.repeat, int) or self.repeat < 1:
             raise InputError(f"repeat: {self.repeat!r}; it must be a whole number, 1 or more")
         if self.repeat * (len(points) - 1) > MOST_LEGS:
-            raise InputError(f"repeat: more than {MOST_LEGS} legs in all",
-                             mend="walk the path less often; the run need not be longer than what is to be seen")
+            raise InputError(
+                f"repeat: more than {MOST_LEGS} legs in all",
+                mend="walk the path less often; the run need not be longer than what is to be seen",
+            )
         if self.repeat > 1 and points[0] != points[-1]:
-            raise InputError("repeat: the path does not end where it begins",
-                             mend="add the first point at the end, or write the repeats out as points")
+            raise InputError(
+                "repeat: the path does not end where it begins",
+                mend="add the first point at the end, or write the repeats out as points",
+            )
         fix(self, points=points, leg=leg)
         check_bounds(self)
 
     @property
     def legs(self) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end (s) of every leg, repeats written out."""
-        times = np.tile(np.broadcast_to(np.asarray(self.leg, float), len(self.points) - 1), self.repeat)
+        times = np.tile(
+            np.broadcast_to(np.asarray(self.leg, float), len(self.points) - 1), self.repeat
+        )
         ends = np.cumsum(times) + self.dwell * np.arange(times.size)
         return np.concatenate([[0.0], ends[:-1] + self.dwell]), ends
 
@@ -153,7 +170,9 @@ class Waypoints:
         leg = np.searchsorted(begins, t, side="right") - 1
         moving = (leg >= 0) & (t < ends[leg])
         result = np.zeros((order + 1, t.size, corners.shape[1]))
-        result[0] = corners[leg + 1]  # rest: the first point before the path, else the point reached
+        result[0] = corners[
+            leg + 1
+        ]  # rest: the first point before the path, else the point reached
         k = leg[moving]
         T, step = (ends - begins)[k, None], corners[k + 1] - corners[k]
         τ = np.minimum((t[moving] - begins[k])[:, None] / T, 1.0)
@@ -191,7 +210,9 @@ class Sine:
     centre: Point
     amplitude: tuple[float, ...]
     frequency: Annotated[float, Unit("Hz"), "frequency f", positive]
-    phase: Annotated[float | tuple[float, ...], Unit("rad"), "phase φ, one or one a component"] = 0.0
+    phase: Annotated[float | tuple[float, ...], Unit("rad"), "phase φ, one or one a component"] = (
+        0.0
+    )
     ramp: Annotated[float, Unit("s"), "time until the full amplitude", positive] = 1.0
 
     def __post_init__(self):
@@ -202,8 +223,10 @@ class Sine:
             raise InputError("amplitude: expected numbers", mend="only the centre may be 'start'")
         for name, value in (("centre", centre), ("phase", phase)):
             if isinstance(value, tuple) and len(value) != len(amplitude):
-                raise InputError(f"{name}: {len(value)} components, the amplitude has {len(amplitude)}",
-                                 mend="give both the same number of components")
+                raise InputError(
+                    f"{name}: {len(value)} components, the amplitude has {len(amplitude)}",
+                    mend="give both the same number of components",
+                )
         fix(self, amplitude=amplitude, centre=centre, phase=phase)
         check_bounds(self)
 
@@ -214,20 +237,34 @@ class Sine:
         t, order = sample_times(t, order)
         ω, τ = 2 * math.pi * self.frequency, np.clip(t / self.ramp, 0.0, 1.0)[:, None]
         ramping = ((t >= 0) & (t < self.ramp))[:, None]
-        envelope = [QUINTIC(τ), *(ramping * QUINTIC.deriv(i)(τ) / self.ramp**i for i in range(1, order + 1))]
+        envelope = [
+            QUINTIC(τ),
+            *(ramping * QUINTIC.deriv(i)(τ) / self.ramp**i for i in range(1, order + 1)),
+        ]
         angle = ω * t[:, None] + np.asarray(self.phase)
-        s, c = np.asarray(self.amplitude) * np.sin(angle), np.asarray(self.amplitude) * np.cos(angle)
+        s, c = (
+            np.asarray(self.amplitude) * np.sin(angle),
+            np.asarray(self.amplitude) * np.cos(angle),
+        )
         wave = [ω**i * (s, c, -s, -c)[i % 4] for i in range(order + 1)]
-        result = np.stack([sum(math.comb(k, i) * envelope[i] * wave[k - i] for i in range(k + 1))
-                           for k in range(order + 1)])
+        result = np.stack(
+            [
+                sum(math.comb(k, i) * envelope[i] * wave[k - i] for i in range(k + 1))
+                for k in range(order + 1)
+            ]
+        )
         result[0] += _known(self.centre)
         return result
 
     def jerk_jumps(self):
         """At 0 and at the end of the ramp, by what the class says."""
-        angle = np.array([[0.0], [2 * math.pi * self.frequency * self.ramp]]) + np.asarray(self.phase)
+        angle = np.array([[0.0], [2 * math.pi * self.frequency * self.ramp]]) + np.asarray(
+            self.phase
+        )
         sign = np.array([[60.0], [-60.0]]) / self.ramp**3
-        return merged_jumps(np.array([0.0, self.ramp]), sign * np.asarray(self.amplitude) * np.sin(angle))
+        return merged_jumps(
+            np.array([0.0, self.ramp]), sign * np.asarray(self.amplitude) * np.sin(angle)
+        )
 
     def names(self, n: int) -> tuple[str, ...]:
         """Names of the components."""
@@ -279,15 +316,19 @@ def _array(value) -> np.ndarray:
 
 def _known(point: Point) -> tuple[float, ...]:
     if point == "start":
-        raise InputError("the reference begins at 'start', which is not known yet",
-                         mend="call resolve(point) first; simulate does so with the machine's initial state")
+        raise InputError(
+            "the reference begins at 'start', which is not known yet",
+            mend="call resolve(point) first; simulate does so with the machine's initial state",
+        )
     return point
 
 
 def sample_times(t, order) -> tuple[np.ndarray, int]:
     """t as an array (N,), order as a checked int."""
     if not isinstance(order, (int, np.integer)) or order < 0:
-        raise InputError(f"order: {order!r}; the number of derivatives is a whole number, 0 or more")
+        raise InputError(
+            f"order: {order!r}; the number of derivatives is a whole number, 0 or more"
+        )
     return np.atleast_1d(np.asarray(t, dtype=float)), int(order)
 
 

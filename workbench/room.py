@@ -26,9 +26,12 @@ def table(rows: int, columns: int) -> np.ndarray:
         return np.empty((rows, columns))
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if size > SPARE * free:
-        raise InputError(f"the log of this run takes {said(size)} ({rows} rows of {columns} numbers), and the folder for "
-                         f"temporary files has {said(free)} left", key="scenario",
-                         mend="shorten the run, log less often (log_period), or set TMPDIR to a larger disk")
+        raise InputError(
+            f"the log of this run takes {said(size)} ({rows} rows of {columns} numbers), and the folder for "
+            f"temporary files has {said(free)} left",
+            key="scenario",
+            mend="shorten the run, log less often (log_period), or set TMPDIR to a larger disk",
+        )
     with tempfile.TemporaryFile(prefix="fluidproof-") as file:
         return np.memmap(file, dtype=np.float64, mode="w+", shape=(rows, columns))
 
@@ -37,9 +40,11 @@ def check_inputs(samples: int, inputs: int) -> None:
     """InputError for a run whose references and disturbances take more than MEMORY while they are worked out."""
     size = 8 * samples * max(inputs, 1) * COPIES
     if size > MEMORY:
-        raise InputError(f"the inputs of this run take about {said(size)} of memory ({samples} samples of {inputs} signals)",
-                         key="scenario.duration",
-                         mend="shorten the run, or lengthen the sample time (of a continuous loop, max_step)")
+        raise InputError(
+            f"the inputs of this run take about {said(size)} of memory ({samples} samples of {inputs} signals)",
+            key="scenario.duration",
+            mend="shorten the run, or lengthen the sample time (of a continuous loop, max_step)",
+        )
 
 
 def said(size: float) -> str:

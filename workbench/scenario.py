@@ -37,7 +37,12 @@ class Scenario:
     seed: int = 0
     log_period: Annotated[float | None, Unit("s"), "distance of logged instants", positive] = None
     max_step: Annotated[float, Unit("s"), "longest integrator step", positive] = 1e-3
-    accuracy: Annotated[float | None, Unit("1"), "error of the run, as a share of each state's largest value", positive] = None
+    accuracy: Annotated[
+        float | None,
+        Unit("1"),
+        "error of the run, as a share of each state's largest value",
+        positive,
+    ] = None
 
     def __post_init__(self):
         check_bounds(self)
@@ -48,5 +53,7 @@ class Scenario:
             return self.duration
         own = getattr(self.reference, "duration", None)
         if own is None or own in (0.0, float("inf")):
-            raise InputError("scenario: how long shall the run be?", mend="give `duration`, e.g. 10 s")
+            raise InputError(
+                "scenario: how long shall the run be?", mend="give `duration`, e.g. 10 s"
+            )
         return own

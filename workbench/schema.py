@@ -14,10 +14,15 @@ from workbench import shape
 from workbench.parameters import Bound, Info
 from workbench.yaml_input import Node
 
-_QUANTITY = {"type": "string", "pattern": r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?(?![0-9.])",
-             "description": "a number and its unit, like 80 mm, 185 bar, 40 l/min; without a unit it is SI"}
-_TAG = {"enum": [*shape.TAGS, "", None],
-        "description": "; ".join(f"{tag}: {meaning}" for tag, meaning in shape.TAGS.items())}
+_QUANTITY = {
+    "type": "string",
+    "pattern": r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?(?![0-9.])",
+    "description": "a number and its unit, like 80 mm, 185 bar, 40 l/min; without a unit it is SI",
+}
+_TAG = {
+    "enum": [*shape.TAGS, "", None],
+    "description": "; ".join(f"{tag}: {meaning}" for tag, meaning in shape.TAGS.items()),
+}
 _SELECTOR = f"^({'|'.join(shape.SELECTORS)})$"
 
 
@@ -26,9 +31,14 @@ def json_schema(declared: Any, title: str = "", names: dict[type, str] | None = 
 
     names: class → its name under $defs, filled in; one dict for several schemas lets their $defs be put together.
     """
-    writer = _Writer({"quantity": _QUANTITY, "tag": _TAG, "text": {"type": ["string", "null"]}}, {} if names is None else names)
+    writer = _Writer(
+        {"quantity": _QUANTITY, "tag": _TAG, "text": {"type": ["string", "null"]}},
+        {} if names is None else names,
+    )
     body = writer.value(declared)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | ({"title": title} if title else {})
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | (
+        {"title": title} if title else {}
+    )
     return {**head, **body, "$defs": writer.defs}
 
 
@@ -48,7 +58,8 @@ class _Writer:
         if {} in plain:
             return {}
         tagged = not any(shape.table(o) for o in wanted.options) and not any(
-            "value" in shape.entries(c) for c in wanted.classes)
+            "value" in shape.entries(c) for c in wanted.classes
+        )
         return {"anyOf": [*plain, _tagged(plain)] if tagged else plain, **_selector(wanted)}
 
     def option(self, option: Any, wanted: shape.Hint) -> list[dict]:
@@ -74,7 +85,9 @@ class _Writer:
         """A list, and a mapping name → member where the members have names."""
         if inner[-1] is not ...:
             entries = [self.value(item, wanted.info) for item in inner]
-            return [{"type": "array", "prefixItems": entries, "items": False, "minItems": len(inner)}]
+            return [
+                {"type": "array", "prefixItems": entries, "items": False, "minItems": len(inner)}
+            ]
         found = [{"type": "array", "items": self.value(inner[0], wanted.info)}]
         classes = shape.hint(inner[0]).classes
         if classes and all("name" in shape.entries(c) for c in classes):
@@ -86,7 +99,9 @@ class _Writer:
         """$ref to the definition of `cls`, written when first met; `without_name` where a mapping's key is its name."""
         if cls not in self.names:
             taken = {*self.names.values(), "quantity", "tag", "text"}
-            self.names[cls] = cls.__name__ if cls.__name__ not in taken else f"{cls.__module__}.{cls.__name__}"
+            self.names[cls] = (
+                cls.__name__ if cls.__name__ not in taken else f"{cls.__module__}.{cls.__name__}"
+            )
         name = self.names[cls] + (" (named)" if without_name else "")
         if name not in self.defs:
             self.defs[name] = {}  # a class may contain itself
@@ -106,8 +121,17 @@ class _Writer:
                 if others:
                     conditions.setdefault(way, {"properties": {}})["properties"] |= others
             if entry.required and not (without_name and key == "name"):
-                required.append({"anyOf": [{"required": [way]} for way in ways]} if ways[1:] else {"required": ways})
-        found = {"type": "object", "properties": properties, "patternProperties": {}, "additionalProperties": False}
+                required.append(
+                    {"anyOf": [{"required": [way]} for way in ways]}
+                    if ways[1:]
+                    else {"required": ways}
+                )
+        found = {
+            "type": "object",
+            "properties": properties,
+            "patternProperties": {},
+            "additionalProperties": False,
+        }
         if not any(s in keys for s in shape.SELECTORS):
             found["patternProperties"][_SELECTOR] = {"const": cls.__name__}
         if conditions:
@@ -115,12 +139,16 @@ class _Writer:
         if required:
             found["allOf"] = required
         text = (cls.__doc__ or "").strip().splitlines()
-        return ({"description": text[0]} if text and not text[0].startswith(f"{cls.__name__}(") else {}) | found
+        return (
+            {"description": text[0]} if text and not text[0].startswith(f"{cls.__name__}(") else {}
+        ) | found
 
 
 def _selector(wanted: shape.Hint) -> dict:
     """Completion for the key that names the class, where there is a choice."""
-    if len(wanted.classes) < 2 or any(shape.SELECTORS[0] in shape.entries(c) for c in wanted.classes):
+    if len(wanted.classes) < 2 or any(
+        shape.SELECTORS[0] in shape.entries(c) for c in wanted.classes
+    ):
         return {}
     return {"properties": {shape.SELECTORS[0]: {"enum": [c.__name__ for c in wanted.classes]}}}
 
@@ -128,14 +156,25 @@ def _selector(wanted: shape.Hint) -> dict:
 def _tagged(plain: list[dict]) -> dict:
     """{value: …, tag: …, source: …, note: …} around any of these."""
     text = {"$ref": "#/$defs/text"}
-    return {"type": "object", "required": ["value"], "additionalProperties": False,
-            "properties": {"value": {"anyOf": plain}, "tag": {"$ref": "#/$defs/tag"}, "source": text, "note": text}}
+    return {
+        "type": "object",
+        "required": ["value"],
+        "additionalProperties": False,
+        "properties": {
+            "value": {"anyOf": plain},
+            "tag": {"$ref": "#/$defs/tag"},
+            "source": text,
+            "note": text,
+        },
+    }
 
 
 def _limits(info: Info | None) -> dict:
     bound = info.bound if info else Bound()
     low, high = ("exclusiveMinimum", "exclusiveMaximum") if bound.strict else ("minimum", "maximum")
-    return {key: value for key, value in ((low, bound.low), (high, bound.high)) if math.isfinite(value)}
+    return {
+        key: value for key, value in ((low, bound.low), (high, bound.high)) if math.isfinite(value)
+    }
 
 
 def _described(entry: shape.Entry) -> dict:
@@ -144,7 +183,11 @@ def _described(entry: shape.Entry) -> dict:
     unit = wanted.info.unit if wanted.info else ""
     words = shape.bound_words(wanted.info.bound) if wanted.info else ""
     given = f"instead of {', '.join(entry.shorthand.gives)}" if entry.shorthand else ""
-    text = ", ".join(part for part in (wanted.meaning, "" if unit in ("", "1") else f"in {unit}", words, given) if part)
+    text = ", ".join(
+        part
+        for part in (wanted.meaning, "" if unit in ("", "1") else f"in {unit}", words, given)
+        if part
+    )
     simple = not entry.required and not entry.shorthand and _plain(entry.default)
     default = list(entry.default) if isinstance(entry.default, tuple) else entry.default
     return ({"description": text} if text else {}) | ({"default": default} if simple else {})

@@ -16,7 +16,12 @@ from workbench.parameters import Bound, Info, Unit
 from workbench.shorthand import Shorthand
 
 SELECTORS = ("type", "law", "kind")  # keys that name the class where several are possible
-TAGS = {"V": "verbatim from the source", "D": "derived from it by arithmetic", "I": "inferred", "A": "assumed"}
+TAGS = {
+    "V": "verbatim from the source",
+    "D": "derived from it by arithmetic",
+    "I": "inferred",
+    "A": "assumed",
+}
 LEAF = ("value", "tag", "source", "note")
 
 
@@ -55,7 +60,9 @@ def hint(declared: Any, outer: Info | None = None) -> Hint:
     meaning = next((m for m in metadata if isinstance(m, str)), "")
     unit = next((m.symbol for m in metadata if isinstance(m, Unit)), None)
     bound = next((m for m in metadata if isinstance(m, Bound)), Bound())
-    return Hint(tuple(options), outer if unit is None else Info(unit, meaning, bound), meaning, optional)
+    return Hint(
+        tuple(options), outer if unit is None else Info(unit, meaning, bound), meaning, optional
+    )
 
 
 def items(option: Any) -> tuple | None:
@@ -100,7 +107,9 @@ def entries(cls: type) -> dict[str, Entry]:
         if field.init and not field.name.startswith("_"):
             default = field.default if field.default_factory is MISSING else field.default_factory()
             required = default is MISSING
-            found[field.name] = Entry(field.name, hints[field.name], None if required else default, required)
+            found[field.name] = Entry(
+                field.name, hints[field.name], None if required else default, required
+            )
     for short in getattr(cls, "shorthand", ()):
         found[short.key] = Entry(short.key, short.of, shorthand=short)
     return found
@@ -110,7 +119,10 @@ def entries(cls: type) -> dict[str, Entry]:
 def spellings(cls: type) -> dict[str, str]:
     """Accepted spelling → key: each key itself, and its Greek letters spelled out (β or beta, σ_0 or sigma_0)."""
     keys = entries(cls)
-    return {**{spelled(key): key for key in keys if spelled(key) not in keys}, **{key: key for key in keys}}
+    return {
+        **{spelled(key): key for key in keys if spelled(key) not in keys},
+        **{key: key for key in keys},
+    }
 
 
 def spelled(key: str) -> str:
@@ -123,7 +135,7 @@ def spelled(key: str) -> str:
             continue
         word = name.rsplit(" ", 1)[1].replace("LAMDA", "LAMBDA")
         text += word.lower() if "SMALL" in name else word.capitalize()
-        text += "_" if key[i + 1: i + 2].isalnum() else ""
+        text += "_" if key[i + 1 : i + 2].isalnum() else ""
     return text
 
 
@@ -135,14 +147,17 @@ def canonical(cls: type, written: str) -> str | None:
 def fits(cls: type, written: Iterable[str]) -> bool:
     """True when these spellings are keys of `cls` and all it needs."""
     needed = [key for key, entry in entries(cls).items() if entry.required]
-    return all(canonical(cls, w) for w in written) and all(set(given_by(cls, key)) & set(written) for key in needed)
+    return all(canonical(cls, w) for w in written) and all(
+        set(given_by(cls, key)) & set(written) for key in needed
+    )
 
 
 def given_by(cls: type, key: str) -> list[str]:
     """Every spelling that provides the field `key`, shorthands included."""
     ways = [s for s, k in spellings(cls).items() if k == key]
-    return sorted(ways, key=lambda s: s != key) + [e.key for e in entries(cls).values()
-                                                    if e.shorthand and key in e.shorthand.gives]
+    return sorted(ways, key=lambda s: s != key) + [
+        e.key for e in entries(cls).values() if e.shorthand and key in e.shorthand.gives
+    ]
 
 
 def bound_words(bound: Bound) -> str:
@@ -155,8 +170,15 @@ def bound_words(bound: Bound) -> str:
 def written(classes: Sequence[type]) -> str:
     """What to write for the first of these classes: the keys it needs (all, where it needs none)."""
     for keys in map(entries, classes):
-        return "write its keys: {" + ", ".join(f"{k}: …" for k, e in keys.items() if e.required or not any(
-            other.required for other in keys.values())) + "}"
+        return (
+            "write its keys: {"
+            + ", ".join(
+                f"{k}: …"
+                for k, e in keys.items()
+                if e.required or not any(other.required for other in keys.values())
+            )
+            + "}"
+        )
     return ""
 
 
@@ -172,7 +194,9 @@ def _words(option: Any, info: Info | None) -> str:
         return "one of " + ", ".join(map(str, members))
     if (inner := items(option)) is not None:
         count = "" if inner[-1] is ... else f" of {len(inner)}"
-        return f"a list{count}, each {expectation(hint(inner[0], info))}" if inner else "an empty list"
+        return (
+            f"a list{count}, each {expectation(hint(inner[0], info))}" if inner else "an empty list"
+        )
     if table(option) is not None:
         return "a mapping"
     names = {int: "a whole number", str: "text", bool: "true or false"}

@@ -46,8 +46,12 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
             import difflib
 
             near = difflib.get_close_matches(name, known, 3)
-            raise InputError(f"offset: there is no state {name!r}", mend=f"did you mean {' or '.join(near)}?" if near else
-                             f"choose from {', '.join(known)}")
+            raise InputError(
+                f"offset: there is no state {name!r}",
+                mend=f"did you mean {' or '.join(near)}?"
+                if near
+                else f"choose from {', '.join(known)}",
+            )
         x0[known.index(name)] += amount
     _check_moved(plant, scenario, x0)
     return np.array(x0, dtype=float)
@@ -58,11 +62,17 @@ def _check_start(plant: System, start: tuple) -> None:
     joints = list(plant.joint_names) if hasattr(plant, "joint_range") else []
     states = names(plant.states)
     if joints and len(start) != len(joints):
-        raise InputError(f"start: expected {len(joints)} joint positions ({', '.join(joints)}), got {len(start)}",
-                         key="scenario.start", mend="give one a joint")
+        raise InputError(
+            f"start: expected {len(joints)} joint positions ({', '.join(joints)}), got {len(start)}",
+            key="scenario.start",
+            mend="give one a joint",
+        )
     if len(start) > len(states):
-        raise InputError(f"start: {len(start)} numbers, and there are {len(states)} states", key="scenario.start",
-                         mend=f"give the leading ones of {', '.join(states[:12])}")
+        raise InputError(
+            f"start: {len(start)} numbers, and there are {len(states)} states",
+            key="scenario.start",
+            mend=f"give the leading ones of {', '.join(states[:12])}",
+        )
 
 
 def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:
@@ -76,11 +86,20 @@ def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:
     try:
         plant.check_pose([float(q) for q in x0[: plant.n]], "the start with its offset")
     except ValueError as reason:
-        raise InputError(str(reason), key="scenario.offset", mend="give a smaller offset, or start elsewhere") from None
+        raise InputError(
+            str(reason), key="scenario.offset", mend="give a smaller offset, or start elsewhere"
+        ) from None
 
 
-def simulate(loop: System, scenario: Scenario | None = None, *, progress: Callable[[float], None] | None = None,
-             compiled: bool | None = None, rows: Rows = "asked", demand: Demand | None = None) -> Log:
+def simulate(
+    loop: System,
+    scenario: Scenario | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+    compiled: bool | None = None,
+    rows: Rows = "asked",
+    demand: Demand | None = None,
+) -> Log:
     """Run `loop` through `scenario`.
 
     progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
@@ -115,7 +134,9 @@ def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int 
         from workbench.hosted import simulate_hosted
 
         return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
-    ready = Fused(loop, scenario, demand, start_state(loop, scenario), rows, compiled, progress, halvings)
+    ready = Fused(
+        loop, scenario, demand, start_state(loop, scenario), rows, compiled, progress, halvings
+    )
     return finish(loop, scenario, demand, ready.inputs, *ready.run())
 
 
@@ -131,7 +152,9 @@ def _accurate(loop, scenario, demand, compiled, progress) -> Log:
         share, _ = share_of(log, errors, names(loop.states))
         if not errors or share <= scenario.accuracy or halvings >= MOST_HALVINGS:
             return whole
-        halvings = min(MOST_HALVINGS, halvings + max(1, math.ceil(math.log2(share / scenario.accuracy) / 4)))
+        halvings = min(
+            MOST_HALVINGS, halvings + max(1, math.ceil(math.log2(share / scenario.accuracy) / 4))
+        )
 
 
 def signals_of(loop: System) -> tuple[Signal, ...]:
@@ -140,7 +163,15 @@ def signals_of(loop: System) -> tuple[Signal, ...]:
     return (*loop.states, *powers, *loop.monitors, ENERGY)
 
 
-def finish(loop: System, scenario: Scenario, demand: Demand, inputs: np.ndarray, run: Attempt, pace: Pace, sure: bool) -> Log:
+def finish(
+    loop: System,
+    scenario: Scenario,
+    demand: Demand,
+    inputs: np.ndarray,
+    run: Attempt,
+    pace: Pace,
+    sure: bool,
+) -> Log:
     """The log of a run, whose result is (grid, rows, last state); `sure`: its integrator followed it."""
     g, rows, state = run.result
     rows = rows if g.every else rows[: _finite_rows(rows, len(loop.states))]
@@ -153,13 +184,23 @@ def finish(loop: System, scenario: Scenario, demand: Demand, inputs: np.ndarray,
     keep = list(first.values())
     wanted = inputs[:: g.every][: len(rows)] if g.every else demand.at(time, noise=False)
     units = {s.name: s.unit for s in loop.inputs}
-    extra_columns = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n]
+    extra_columns = [
+        i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n
+    ]
     extra = tuple(Signal(demand.live[i], units[demand.live[i]], "reference") for i in extra_columns)
     values = _beside(rows, keep, wanted, extra_columns)
     status = ended(loop, run, state, sure)
     if not len(rows):
-        raise InputError(f"simulate: {status.state} is not finite at the start", mend="check the initial state")
-    return Log(time, values, (*(signals[i] for i in keep), *extra), provenance(loop, scenario, g, pace), status)
+        raise InputError(
+            f"simulate: {status.state} is not finite at the start", mend="check the initial state"
+        )
+    return Log(
+        time,
+        values,
+        (*(signals[i] for i in keep), *extra),
+        provenance(loop, scenario, g, pace),
+        status,
+    )
 
 
 def _beside(rows: np.ndarray, keep: list[int], wanted: np.ndarray, extra: list[int]) -> np.ndarray:
@@ -168,7 +209,7 @@ def _beside(rows: np.ndarray, keep: list[int], wanted: np.ndarray, extra: list[i
     for first in range(0, len(rows), CHUNK):
         part = slice(first, first + CHUNK)
         values[part, : len(keep)] = rows[part][:, keep]
-        values[part, len(keep):] = wanted[part][:, extra]
+        values[part, len(keep) :] = wanted[part][:, extra]
     return values
 
 
@@ -182,8 +223,14 @@ def ended(loop: System, run: Attempt, state: np.ndarray, sure: bool) -> Status:
     what = f"{name} is not finite at t = {t:.6g} s"
     if sure:
         return Status(False, f"diverged: {what}", t, name)
-    return Status(False, f"the integrator does not follow this loop: {what}, and with shorter steps at another time: "
-                  "give a shorter max_step", t, name, followed=False)
+    return Status(
+        False,
+        f"the integrator does not follow this loop: {what}, and with shorter steps at another time: "
+        "give a shorter max_step",
+        t,
+        name,
+        followed=False,
+    )
 
 
 def _finite_rows(rows: np.ndarray, n: int) -> int:
@@ -192,7 +239,9 @@ def _finite_rows(rows: np.ndarray, n: int) -> int:
     return int(bad[0]) if len(bad) else len(rows)
 
 
-def provenance(loop: System, scenario: Scenario, g: Grid | None = None, pace: Pace | None = None) -> dict:
+def provenance(
+    loop: System, scenario: Scenario, g: Grid | None = None, pace: Pace | None = None
+) -> dict:
     """What is needed to run this again: scenario, parameters and their hash, versions, seed."""
     import platform
 
@@ -207,15 +256,21 @@ def provenance(loop: System, scenario: Scenario, g: Grid | None = None, pace: Pa
         "seed": scenario.seed,
         "grid": asdict(g) if g else {},
         "pace": pace.told() if pace else {},
-        "versions": {"fluidproof": workbench.__version__, "numpy": np.__version__, "casadi": casadi.__version__,
-                     "python": platform.python_version()},
+        "versions": {
+            "fluidproof": workbench.__version__,
+            "numpy": np.__version__,
+            "casadi": casadi.__version__,
+            "python": platform.python_version(),
+        },
     }
 
 
 def described(value):
     """Plain data for any frozen value (dataclass, mapping, tuple, number, text)."""
     if is_dataclass(value):
-        return {"type": type(value).__name__} | {k: described(v) for k, v in vars(value).items() if not k.startswith("_")}
+        return {"type": type(value).__name__} | {
+            k: described(v) for k, v in vars(value).items() if not k.startswith("_")
+        }
     if isinstance(value, dict) or hasattr(value, "items"):
         return {k: described(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -40,7 +40,9 @@ class Driven:
     @property
     def x(self) -> np.ndarray:
         """Distance slid, m (trapezoids, exact for speeds straight between samples)."""
-        return np.concatenate([[0.0], np.cumsum(0.5 * (self.v[1:] + self.v[:-1]) * np.diff(self.t))])
+        return np.concatenate(
+            [[0.0], np.cumsum(0.5 * (self.v[1:] + self.v[:-1]) * np.diff(self.t))]
+        )
 
 
 _MARCH = """
@@ -76,9 +78,13 @@ class _Step:
         size = min(CHUNK, len(ends))
         march, p = self.f.mapaccum(size), np.repeat(p[:, None], size, axis=1)
         for k in range(0, len(ends), size):
-            part = ends[k: k + size]
-            still = np.tile([part[-1, 1], part[-1, 1], 0.0], (size - len(part), 1))  # no time: nothing moves
-            rows[k + 1: k + 1 + len(part)] = np.array(march(rows[k], np.vstack([part, still]).T, p)).T[: len(part)]
+            part = ends[k : k + size]
+            still = np.tile(
+                [part[-1, 1], part[-1, 1], 0.0], (size - len(part), 1)
+            )  # no time: nothing moves
+            rows[k + 1 : k + 1 + len(part)] = np.array(
+                march(rows[k], np.vstack([part, still]).T, p)
+            ).T[: len(part)]
         return rows
 
 
@@ -103,7 +109,9 @@ def _functions(law) -> _Functions:
         bound, m, v = bind(law, dict(zip(names, entries))), len(law.states("")), ca.SX.sym("v")
         F = bound.steady(v)
         curve = ca.Function("steady", [v, p], [F, ca.jacobian(F, p)])
-        steps = [_Step(_stepped(bound, m, p, slopes), slopes) if m else None for slopes in (False, True)]
+        steps = [
+            _Step(_stepped(bound, m, p, slopes), slopes) if m else None for slopes in (False, True)
+        ]
         _known[key] = _Functions(names, m, curve, *steps)
     return _known[key]
 
@@ -115,12 +123,17 @@ def _stepped(law, m: int, p, slopes: bool) -> ca.Function:
     z, begin = symbols("z", m)
     at, there = symbols("at", m)
     mid = 0.5 * (ends[0] + ends[1])
-    after, force = column(law.after(ends[2], mid, begin, law.rate(mid, begin))), column([law.force(ends[1], there)])
+    after, force = (
+        column(law.after(ends[2], mid, begin, law.rate(mid, begin))),
+        column([law.force(ends[1], there)]),
+    )
     made = [after, ca.substitute(force, at, after)]
     if slopes:
-        S = ca.reshape(row[m: m * (1 + k)], m, k)
+        S = ca.reshape(row[m : m * (1 + k)], m, k)
         S = ca.jacobian(after, z) @ S + ca.jacobian(after, p)
-        dF = ca.substitute(ca.jacobian(force, at), at, after) @ S + ca.substitute(ca.jacobian(force, p), at, after)
+        dF = ca.substitute(ca.jacobian(force, at), at, after) @ S + ca.substitute(
+            ca.jacobian(force, p), at, after
+        )
         made = [made[0], ca.vec(S), made[1], dF.T]
     whole = ca.substitute(ca.densify(ca.vertcat(*made)), z, row[:m])
     return ca.Function("slide", [row, ends, p], [whole])  # no name of the C library, such as step
@@ -133,7 +146,9 @@ def _numbers(law) -> list[float]:
 def steady(law, v) -> tuple[np.ndarray, np.ndarray]:
     """f_f [N] (N,) after sliding at each v (N,) for long, and its derivatives (N, p) by the law's numbers."""
     f, v = _functions(law), np.asarray(v, float).ravel()
-    F, J = f.steady.map(v.size)(v[None, :], np.repeat(np.array(_numbers(law))[:, None], v.size, axis=1))
+    F, J = f.steady.map(v.size)(
+        v[None, :], np.repeat(np.array(_numbers(law))[:, None], v.size, axis=1)
+    )
     return np.array(F).ravel(), np.array(J).reshape(v.size, -1)
 
 
@@ -146,8 +161,16 @@ def drive(law, t, v, *, start=None, slopes: bool = False, parts: int | None = No
     Raises InputError for times that do not increase, or numbers that are none.
     """
     t, v = np.asarray(t, float).ravel(), np.asarray(v, float).ravel()
-    if t.size != v.size or t.size < 2 or not (np.isfinite(t).all() and np.isfinite(v).all()) or (np.diff(t) <= 0).any():
-        raise InputError(f"{t.size} instants and {v.size} speeds", mend="give finite numbers, as many, at instants that increase")
+    if (
+        t.size != v.size
+        or t.size < 2
+        or not (np.isfinite(t).all() and np.isfinite(v).all())
+        or (np.diff(t) <= 0).any()
+    ):
+        raise InputError(
+            f"{t.size} instants and {v.size} speeds",
+            mend="give finite numbers, as many, at instants that increase",
+        )
     start = [0.0] * len(law.states("")) if start is None else [float(e) for e in start]
     if parts is None:
         parts = enough(law, t, v, start)
@@ -171,12 +194,25 @@ def _driven(law, t, v, start, slopes, parts) -> Driven:
     f, c = _functions(law), _numbers(law)
     if not f.m:
         F, J = steady(law, v)
-        return Driven(t, v, F, np.zeros((t.size, 0)), f.names if slopes else (), J if slopes else None)
+        return Driven(
+            t, v, F, np.zeros((t.size, 0)), f.names if slopes else (), J if slopes else None
+        )
     # Instants between samples, where the speed is on the straight line; first one that takes no time, for the force there.
     share = np.arange(1, parts + 1) / parts
     fine = np.concatenate([v[:1], v[:1], (v[:-1, None] + np.diff(v)[:, None] * share).ravel()])
     times = np.concatenate([[0.0], np.repeat(np.diff(t) / parts, parts)])
     step, k = (f.sensitive, len(c)) if slopes else (f.step, 0)
     at = f.m * (1 + k)
-    rows = step(np.concatenate([start, np.zeros(at - f.m + 1 + k)]), np.stack([fine[:-1], fine[1:], times], axis=1), c)[1:: parts]
-    return Driven(t, v, rows[:, at], rows[:, : f.m], f.names if slopes else (), rows[:, at + 1:] if slopes else None)
+    rows = step(
+        np.concatenate([start, np.zeros(at - f.m + 1 + k)]),
+        np.stack([fine[:-1], fine[1:], times], axis=1),
+        c,
+    )[1::parts]
+    return Driven(
+        t,
+        v,
+        rows[:, at],
+        rows[:, : f.m],
+        f.names if slopes else (),
+        rows[:, at + 1 :] if slopes else None,
+    )

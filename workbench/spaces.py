@@ -60,7 +60,9 @@ def _rates(task, n, p):
     zero = [0.0] * n
     qdd = inverse @ (given[1] - column(second([*qs, *flat(qd), *zero])))
     third = directional(second, [*qs, *flat(qd), *flat(qdd)], [*flat(qd), *flat(qdd), *zero])
-    return ca.Function("rates", [q, *given, p], [ca.vertcat(qd, qdd, inverse @ (given[2] - column(third)))])
+    return ca.Function(
+        "rates", [q, *given, p], [ca.vertcat(qd, qdd, inverse @ (given[2] - column(third)))]
+    )
 
 
 def _position(task, n, p):
@@ -73,10 +75,12 @@ def _push(task, n, p):
     """(q, q̇, q̈, q⃛) → (τ, τ̇, τ̈, τ⃛)."""
     z = [ca.SX.sym(f"q{i}", n) for i in range(4)]
     flat = [e[i] for e in z for i in range(n)]
-    one = lambda s: directional(task, s[:n], s[n: 2 * n])
-    two = lambda s: directional(one, s[: 2 * n], s[n: 3 * n])
-    three = lambda s: directional(two, s[: 3 * n], s[n: 4 * n])
-    return ca.Function("push", [*z, p], [column([*task(flat[:n]), *one(flat), *two(flat), *three(flat)])])
+    one = lambda s: directional(task, s[:n], s[n : 2 * n])
+    two = lambda s: directional(one, s[: 2 * n], s[n : 3 * n])
+    three = lambda s: directional(two, s[: 3 * n], s[n : 4 * n])
+    return ca.Function(
+        "push", [*z, p], [column([*task(flat[:n]), *one(flat), *two(flat), *three(flat)])]
+    )
 
 
 _BUILD = {"position": _position, "newton": _newton, "rates": _rates, "push": _push}
@@ -115,8 +119,12 @@ _followed: dict = {}  # the last path followed per plant and space: the same poi
 def _follow(plant, space, newton, p, targets, q0, t) -> np.ndarray:
     key = (structure(plant), space)
     before = _followed.get(key)
-    if before is not None and before[0].shape == targets.shape and np.array_equal(before[1], p) and (
-            np.allclose(before[0], targets, 0, 1e-3) and np.allclose(before[3], q0, 0, 0.05)):  # else another branch
+    if (
+        before is not None
+        and before[0].shape == targets.shape
+        and np.array_equal(before[1], p)
+        and (np.allclose(before[0], targets, 0, 1e-3) and np.allclose(before[3], q0, 0, 0.05))
+    ):  # else another branch
         return before[2]
     found = _search(plant, space, newton, p, targets, q0, t)
     _followed[key] = (targets.copy(), p.copy(), found, np.array(q0))
@@ -141,8 +149,10 @@ def _search(plant, space, newton, p, targets, q0, t) -> np.ndarray:
 
 def _out_of_reach(plant, space, point, t):
     text = ", ".join(f"{name} = {v:.4g}" for name, v in zip(plant.task_names(space), point))
-    raise InputError(f"reference: no pose of {plant.name} reaches {text} (at t = {t:.3f} s)",
-                     mend="move the path inside the workspace or start from another pose")
+    raise InputError(
+        f"reference: no pose of {plant.name} reaches {text} (at t = {t:.3f} s)",
+        mend="move the path inside the workspace or start from another pose",
+    )
 
 
 def pushed(plant, space, joints) -> np.ndarray:

@@ -40,14 +40,25 @@ class Spline:
         check_space(self.space)
         times, values = np.asarray(self.times, float), np.asarray(self.values, float)
         values = values[:, None] if values.ndim == 1 else values
-        if times.ndim != 1 or times.size < 2 or values.ndim != 2 or values.shape[0] != times.size or not values.size:
-            raise InputError(f"samples: times {times.shape} and values {values.shape}",
-                             mend="give times (N,) and values (N, n) with N ≥ 2")
+        if (
+            times.ndim != 1
+            or times.size < 2
+            or values.ndim != 2
+            or values.shape[0] != times.size
+            or not values.size
+        ):
+            raise InputError(
+                f"samples: times {times.shape} and values {values.shape}",
+                mend="give times (N,) and values (N, n) with N ≥ 2",
+            )
         if not (np.isfinite(times).all() and np.isfinite(values).all()):
             raise InputError("samples: some number is not finite", mend="remove or repair it")
         if (np.diff(times) <= 0).any():
             i = int(np.argmax(np.diff(times) <= 0)) + 1
-            raise InputError(f"samples: time does not rise at sample {i} ({times[i]:g} s)", mend="sort, drop repeats")
+            raise InputError(
+                f"samples: time does not rise at sample {i} ({times[i]:g} s)",
+                mend="sort, drop repeats",
+            )
         fix(self, times=tuple(times.tolist()), values=tuple(map(tuple, values.tolist())))
 
     @classmethod
@@ -57,7 +68,9 @@ class Spline:
         try:
             written = text(path, MOST_BYTES, "a text file of numbers")
         except InputError as why:
-            raise InputError(f"cannot be read: {why.message}", file=where, line=why.line, mend=why.mend) from None
+            raise InputError(
+                f"cannot be read: {why.message}", file=where, line=why.line, mend=why.mend
+            ) from None
         rows = _rows(written, where)
         try:
             return cls(space, tuple(row[0] for row in rows), tuple(tuple(row[1:]) for row in rows))
@@ -112,20 +125,37 @@ def _rows(written: str, where: str) -> list[list[float]]:
             numbers = _floats(row)
             if isinstance(numbers, int):
                 if rows or reader.line_num > 1:
-                    raise InputError("a number was expected here", file=where, line=reader.line_num,
-                                     key=f"column {numbers + 1}", mend="give numbers, below one line of names at most")
+                    raise InputError(
+                        "a number was expected here",
+                        file=where,
+                        line=reader.line_num,
+                        key=f"column {numbers + 1}",
+                        mend="give numbers, below one line of names at most",
+                    )
                 _check_header(row, where)
                 continue
             if not all(map(math.isfinite, numbers)):
-                raise InputError("a number is missing or not finite", file=where, line=reader.line_num,
-                                 mend="remove the row or repair it")
+                raise InputError(
+                    "a number is missing or not finite",
+                    file=where,
+                    line=reader.line_num,
+                    mend="remove the row or repair it",
+                )
             rows.append(numbers)
             if len(numbers) != len(rows[0]):
-                raise InputError(f"{len(numbers)} columns, the first row has {len(rows[0])}", file=where,
-                                 line=reader.line_num, mend="give every row the same columns")
+                raise InputError(
+                    f"{len(numbers)} columns, the first row has {len(rows[0])}",
+                    file=where,
+                    line=reader.line_num,
+                    mend="give every row the same columns",
+                )
     except csv.Error:
-        raise InputError("this is no line of comma-separated numbers", file=where, line=reader.line_num,
-                         mend="give numbers with commas between them") from None
+        raise InputError(
+            "this is no line of comma-separated numbers",
+            file=where,
+            line=reader.line_num,
+            mend="give numbers with commas between them",
+        ) from None
     return rows
 
 
@@ -145,5 +175,10 @@ def _check_header(row: list[str], where: str) -> None:
         unit = cell[cell.find("[") + 1 : cell.rfind("]")] if "[" in cell else ""
         if unit and unit not in ("s", "m", "rad", "1"):
             known = any(unit in sizes for sizes in _QUICK.values())
-            raise InputError(f"this column is not in SI units{f' but in {unit}' if known else ''}", file=where, line=1,
-                             key=f"column {place}", mend="convert it to s, m or rad")
+            raise InputError(
+                f"this column is not in SI units{f' but in {unit}' if known else ''}",
+                file=where,
+                line=1,
+                key=f"column {place}",
+                mend="convert it to s, m or rad",
+            )

@@ -87,27 +87,54 @@ claims:                                    # false takes one out; counted: it de
 """
 
 
-def starter(machine: str, plant: Any, law: type, claims: tuple, file: str, scenario: Any = None) -> str:
+def starter(
+    machine: str, plant: Any, law: type, claims: tuple, file: str, scenario: Any = None
+) -> str:
     """Text of a case file for a shipped machine."""
     if not hasattr(plant, "structures"):
         return _short(machine, plant, law, claims, file, scenario)
-    points = ", ".join(p if isinstance(p, str) else "[" + ", ".join(f"{v:g} m" for v in p) + "]" for p in DEMO.points)
-    words = {"machine": machine, "name": plant.name, "law": law.__name__, "file": file, "space": DEMO.space,
-             "points": f"[{points}]", "leg": format_quantity(DEMO.leg, "s"),
-             "sample_time": format_quantity(Sampled.T_s, "s")}
-    lines = [HEAD.format(**words).rstrip(), *_gains(law), LOOP.format(**words).rstrip(), *_claims(claims, plant)]
+    points = ", ".join(
+        p if isinstance(p, str) else "[" + ", ".join(f"{v:g} m" for v in p) + "]"
+        for p in DEMO.points
+    )
+    words = {
+        "machine": machine,
+        "name": plant.name,
+        "law": law.__name__,
+        "file": file,
+        "space": DEMO.space,
+        "points": f"[{points}]",
+        "leg": format_quantity(DEMO.leg, "s"),
+        "sample_time": format_quantity(Sampled.T_s, "s"),
+    }
+    lines = [
+        HEAD.format(**words).rstrip(),
+        *_gains(law),
+        LOOP.format(**words).rstrip(),
+        *_claims(claims, plant),
+    ]
     return "\n".join(lines) + "\n"
 
 
 def _short(machine, plant, law, claims, file, scenario) -> str:
     """For a plant that is no manipulator: the gains that suit it, its default path."""
     path, hints = scenario.reference, dict(_simple(law))
-    gains = [f"  {key}: {_exact(value)}" for key, value in law.suited(plant).items() if key in hints]
+    gains = [
+        f"  {key}: {_exact(value)}" for key, value in law.suited(plant).items() if key in hints
+    ]
     pushes = [s for s in plant.inputs if s.kind == "disturbance"][:1]
-    text = SHORT.format(machine=machine, name=plant.name, law=law.__name__, file=file, gains="\n".join(gains),
-                        sample_time=format_quantity(Sampled.T_s, "s"), amplitude=format_quantity(path.amplitude[0], "m"),
-                        frequency=format_quantity(path.frequency, "Hz"), duration=format_quantity(scenario.length(), "s"),
-                        disturbances="".join(f"  # disturbances: {{{s.name}: 100 {s.unit}}}\n" for s in pushes))
+    text = SHORT.format(
+        machine=machine,
+        name=plant.name,
+        law=law.__name__,
+        file=file,
+        gains="\n".join(gains),
+        sample_time=format_quantity(Sampled.T_s, "s"),
+        amplitude=format_quantity(path.amplitude[0], "m"),
+        frequency=format_quantity(path.frequency, "Hz"),
+        duration=format_quantity(scenario.length(), "s"),
+        disturbances="".join(f"  # disturbances: {{{s.name}: 100 {s.unit}}}\n" for s in pushes),
+    )
     return "\n".join([text.rstrip(), *_claims(claims, plant)]) + "\n"
 
 
@@ -121,7 +148,10 @@ def _gains(law: type) -> Iterator[str]:
     for key, hint in _simple(law):
         default = getattr(law, key)
         others = [c for c in shape.choices(hint.options[0]) or () if c != default]
-        yield _line(f"  {key}: {written(default, hint)}", f"or {', '.join(others)}" if others else hint.meaning)
+        yield _line(
+            f"  {key}: {written(default, hint)}",
+            f"or {', '.join(others)}" if others else hint.meaning,
+        )
 
 
 def _claims(claims: tuple, plant: Any) -> Iterator[str]:
@@ -130,8 +160,15 @@ def _claims(claims: tuple, plant: Any) -> Iterator[str]:
     swinging = error_units(plant)[0] if hasattr(plant, "tool") else followed
     units = {"floor": Info(swinging), "error": Info(followed)}
     for claim in claims:
-        simple = ((key, replace(hint, info=hint.info or units.get(key))) for key, hint in _simple(type(claim)))
-        given = [f"{key}: {written(getattr(claim, key), hint)}" for key, hint in simple if getattr(claim, key) is not None]
+        simple = (
+            (key, replace(hint, info=hint.info or units.get(key)))
+            for key, hint in _simple(type(claim))
+        )
+        given = [
+            f"{key}: {written(getattr(claim, key), hint)}"
+            for key, hint in simple
+            if getattr(claim, key) is not None
+        ]
         yield f"  {kebab(type(claim).__name__)}: {{{', '.join(given)}}}"
 
 
@@ -140,7 +177,9 @@ def _simple(cls: type) -> Iterator[tuple[str, shape.Hint]]:
     hints = get_type_hints(cls, include_extras=True)
     for f in fields(cls):
         hint = shape.hint(hints[f.name])
-        simple = hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool, float}
+        simple = (
+            hint.info or shape.choices(hint.options[0]) or set(hint.options) & {int, bool, float}
+        )
         if simple and f.default is not MISSING:
             yield f.name, hint
 

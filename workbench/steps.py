@@ -35,15 +35,30 @@ class Steps:
         try:
             times, values = np.asarray(self.times, float), np.asarray(self.values, float)
         except (TypeError, ValueError):
-            raise InputError("values: expected numbers, as many in each", mend="give every instant the same components") from None
+            raise InputError(
+                "values: expected numbers, as many in each",
+                mend="give every instant the same components",
+            ) from None
         values = values[:, None] if values.ndim == 1 else values
-        if times.ndim != 1 or not times.size or values.ndim != 2 or len(values) != times.size or not values.size:
-            raise InputError(f"values: {len(values)} for {times.size} times", mend="give one (tuple) for each of the times")
+        if (
+            times.ndim != 1
+            or not times.size
+            or values.ndim != 2
+            or len(values) != times.size
+            or not values.size
+        ):
+            raise InputError(
+                f"values: {len(values)} for {times.size} times",
+                mend="give one (tuple) for each of the times",
+            )
         if not (np.isfinite(times).all() and np.isfinite(values).all()):
             raise InputError("values: some number is not finite", mend="remove or repair it")
         if (np.diff(times) <= 0).any():
             i = int(np.argmax(np.diff(times) <= 0)) + 1
-            raise InputError(f"times: {times[i]:g} s comes after {times[i - 1]:g} s", mend="sort them, drop repeats")
+            raise InputError(
+                f"times: {times[i]:g} s comes after {times[i - 1]:g} s",
+                mend="sort them, drop repeats",
+            )
         fix(self, times=tuple(times.tolist()), values=tuple(map(tuple, values.tolist())))
 
     @property

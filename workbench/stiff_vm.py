@@ -29,21 +29,29 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
             kept += 1
         s = 0
         while s < n1 + n2:
-            end = s + 1 if loop.fixed or p.flow_is_driven or not every else n1 if s < n1 else n1 + n2
-            here, there = (t + i * h1 if i <= n1 and n1 else t + n1 * h1 + (i - n1) * h2 for i in (s, end))
+            end = (
+                s + 1 if loop.fixed or p.flow_is_driven or not every else n1 if s < n1 else n1 + n2
+            )
+            here, there = (
+                t + i * h1 if i <= n1 and n1 else t + n1 * h1 + (i - n1) * h2 for i in (s, end)
+            )
             if n1 and s == n1:
                 x[:], h = jumped(p.release, here, x, w), loop.FIRST
             if out is not None and not every:
                 now = pieces[k - first, s, 0] if s and p.flow_is_driven else w
                 out[kept] = np.concatenate([state, jumped(p.log, here, x, now)])
                 kept += 1
-            inputs = (_Stages if loop.fixed else _Inputs)(pieces[k - first, s] if p.flow_is_driven else w, here, there - here)
-            with np.errstate(over="ignore", invalid="ignore"):  # a step that leaves the numbers is refused
+            inputs = (_Stages if loop.fixed else _Inputs)(
+                pieces[k - first, s] if p.flow_is_driven else w, here, there - here
+            )
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # a step that leaves the numbers is refused
                 h = (_step if loop.fixed else _advance)(loop, here, there, state, inputs, c, h)
             if h is None:
                 x[0] = np.nan
                 if out is not None and not every:
-                    out[kept: kept + n1 + n2 - s - 1] = np.nan  # steps this sample does not reach
+                    out[kept : kept + n1 + n2 - s - 1] = np.nan  # steps this sample does not reach
                 return k + 1 - first
             s = end
     return n
@@ -94,7 +102,7 @@ def _rodas(loop, t, h, z, inputs, J, rate, c):
         return to, inf
     if loop.fixed:
         return to, 0.0
-    allowed = c[loop.n_c: loop.n_c + m] + c[-1] * np.abs(to[:m])
+    allowed = c[loop.n_c : loop.n_c + m] + c[-1] * np.abs(to[:m])
     return to, float(np.max(np.abs(U[5, :m]) / allowed))
 
 
@@ -119,7 +127,7 @@ def _project(loop, t, z, w, c):
 def _advance(loop, t, t1, z, inputs, c, h):
     """z from t to t1, in place; the step to go on with, None when no step is small enough."""
     m = loop.traced.n_moving
-    period, edges = c[loop.n_c + m], c[loop.n_c + m + 1: -1]
+    period, edges = c[loop.n_c + m], c[loop.n_c + m + 1 : -1]
     last, before, fresh, looked, failed = 0.0, 1.0, False, 0, False
     while t < t1:
         stop, most, edge = t1, inf, False

@@ -36,9 +36,14 @@ def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Seq
     own = np.hstack([J, -J])
     size = np.maximum(np.abs(both), np.abs(own))
     # Entries of a row differ by their units; what rounds off is measured by the largest.
-    if not (np.abs(both - own) <= 1e-9 * size + 1e-12 * size.max(axis=1, initial=0.0)[:, None]).all():
-        raise InputError("cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
-                         "so the derivative depends on the side", mend="move the operating point off the edge")
+    if not (
+        np.abs(both - own) <= 1e-9 * size + 1e-12 * size.max(axis=1, initial=0.0)[:, None]
+    ).all():
+        raise InputError(
+            "cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
+            "so the derivative depends on the side",
+            mend="move the operating point off the edge",
+        )
 
 
 def jumps(x: ca.SX, expression: ca.SX) -> bool:
@@ -47,7 +52,9 @@ def jumps(x: ca.SX, expression: ca.SX) -> bool:
     return any(f.instruction_id(k) in _JUMPS for k in range(f.n_instructions()))
 
 
-def one_sided(f: ca.Function, arguments: Sequence, directions: np.ndarray, by: Sequence[int]) -> np.ndarray:
+def one_sided(
+    f: ca.Function, arguments: Sequence, directions: np.ndarray, by: Sequence[int]
+) -> np.ndarray:
     """f'(x; d) for every column d of `directions` (in the arguments number `by`, stacked); NaN where there is none."""
     flat = [np.atleast_1d(np.asarray(a, dtype=float)).ravel() for a in arguments]
     k, tangents = 0, {}
@@ -77,7 +84,11 @@ def _tangent(op: int, a: list, da: list) -> np.ndarray:
     if not moving:
         return da[0]
     tie = len(a) == 2 and abs(a[0] - a[1]) <= EDGE * max(abs(a[0]), abs(a[1]))
-    if op in _STEPS or (op in _COMPARE and tie and (da[0] != da[1]).any()) or (op == ca.OP_SIGN and a[0] == 0):
+    if (
+        op in _STEPS
+        or (op in _COMPARE and tie and (da[0] != da[1]).any())
+        or (op == ca.OP_SIGN and a[0] == 0)
+    ):
         return np.full_like(da[0], np.nan)
     if op == ca.OP_FMAX and tie:
         return np.maximum(*da)
@@ -92,7 +103,11 @@ def _tangent(op: int, a: list, da: list) -> np.ndarray:
 @cache
 def _operation(op: int) -> ca.Function:
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
-    return ca.Function("op", [x, y], [_BINARY[op](x, y)]) if op in _BINARY else ca.Function("op", [x], [_UNARY[op](x)])
+    return (
+        ca.Function("op", [x, y], [_BINARY[op](x, y)])
+        if op in _BINARY
+        else ca.Function("op", [x], [_UNARY[op](x)])
+    )
 
 
 @cache
@@ -103,16 +118,47 @@ def _slopes(op: int) -> ca.Function:
 
 
 _BINARY = {
-    ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv,
-    ca.OP_POW: operator.pow, ca.OP_CONSTPOW: operator.pow, ca.OP_LT: operator.lt, ca.OP_LE: operator.le,
-    ca.OP_EQ: operator.eq, ca.OP_NE: operator.ne, ca.OP_AND: ca.logic_and, ca.OP_OR: ca.logic_or,
-    ca.OP_FMIN: ca.fmin, ca.OP_FMAX: ca.fmax, ca.OP_ATAN2: ca.atan2, ca.OP_COPYSIGN: ca.copysign,
-    ca.OP_HYPOT: ca.hypot, ca.OP_IF_ELSE_ZERO: lambda a, b: ca.if_else(a, b, 0), ca.OP_FMOD: ca.fmod,
+    ca.OP_ADD: operator.add,
+    ca.OP_SUB: operator.sub,
+    ca.OP_MUL: operator.mul,
+    ca.OP_DIV: operator.truediv,
+    ca.OP_POW: operator.pow,
+    ca.OP_CONSTPOW: operator.pow,
+    ca.OP_LT: operator.lt,
+    ca.OP_LE: operator.le,
+    ca.OP_EQ: operator.eq,
+    ca.OP_NE: operator.ne,
+    ca.OP_AND: ca.logic_and,
+    ca.OP_OR: ca.logic_or,
+    ca.OP_FMIN: ca.fmin,
+    ca.OP_FMAX: ca.fmax,
+    ca.OP_ATAN2: ca.atan2,
+    ca.OP_COPYSIGN: ca.copysign,
+    ca.OP_HYPOT: ca.hypot,
+    ca.OP_IF_ELSE_ZERO: lambda a, b: ca.if_else(a, b, 0),
+    ca.OP_FMOD: ca.fmod,
 }
 _UNARY = {
-    ca.OP_NEG: operator.neg, ca.OP_SQ: lambda a: a**2, ca.OP_TWICE: lambda a: 2 * a, ca.OP_INV: lambda a: 1 / a,
-    ca.OP_SQRT: ca.sqrt, ca.OP_SIN: ca.sin, ca.OP_COS: ca.cos, ca.OP_TAN: ca.tan, ca.OP_ASIN: ca.asin,
-    ca.OP_ACOS: ca.acos, ca.OP_ATAN: ca.atan, ca.OP_EXP: ca.exp, ca.OP_LOG: ca.log, ca.OP_FABS: ca.fabs,
-    ca.OP_SIGN: ca.sign, ca.OP_FLOOR: ca.floor, ca.OP_CEIL: ca.ceil, ca.OP_TANH: ca.tanh, ca.OP_SINH: ca.sinh,
-    ca.OP_COSH: ca.cosh, ca.OP_NOT: ca.logic_not, ca.OP_ASSIGN: lambda a: a,
+    ca.OP_NEG: operator.neg,
+    ca.OP_SQ: lambda a: a**2,
+    ca.OP_TWICE: lambda a: 2 * a,
+    ca.OP_INV: lambda a: 1 / a,
+    ca.OP_SQRT: ca.sqrt,
+    ca.OP_SIN: ca.sin,
+    ca.OP_COS: ca.cos,
+    ca.OP_TAN: ca.tan,
+    ca.OP_ASIN: ca.asin,
+    ca.OP_ACOS: ca.acos,
+    ca.OP_ATAN: ca.atan,
+    ca.OP_EXP: ca.exp,
+    ca.OP_LOG: ca.log,
+    ca.OP_FABS: ca.fabs,
+    ca.OP_SIGN: ca.sign,
+    ca.OP_FLOOR: ca.floor,
+    ca.OP_CEIL: ca.ceil,
+    ca.OP_TANH: ca.tanh,
+    ca.OP_SINH: ca.sinh,
+    ca.OP_COSH: ca.cosh,
+    ca.OP_NOT: ca.logic_not,
+    ca.OP_ASSIGN: lambda a: a,
 }

@@ -177,16 +177,20 @@ class Controller(ABC):
         return [0.0] * len(self.states)
 
     def command(self, t, z, y, r) -> list:
-        raise InputError(f"{type(self).__name__} is a sampled law without a continuous form",
-                         mend=f"wrap it: Sampled({type(self).__name__}(…), T_s=…)")
+        raise InputError(
+            f"{type(self).__name__} is a sampled law without a continuous form",
+            mend=f"wrap it: Sampled({type(self).__name__}(…), T_s=…)",
+        )
 
     def rhs(self, t, z, y, r) -> list:
         return [0.0] * len(self.states)
 
     def step(self, t, z, y, r) -> tuple[list, list]:
         if self.states:
-            raise InputError(f"{type(self).__name__} has memory but no sampled form",
-                             mend="give it `step` or `step_at`")
+            raise InputError(
+                f"{type(self).__name__} has memory but no sampled form",
+                mend="give it `step` or `step_at`",
+            )
         return [], self.command(t, z, y, r)
 
     def step_at(self, T_s, t, z, y, r) -> tuple[list, list]:
@@ -233,8 +237,12 @@ def find(signals: Sequence[Signal], name: str, where: str) -> Signal:
     import difflib
 
     near = difflib.get_close_matches(str(name), names(signals), 3)
-    raise InputError(f"{where}: there is no signal {name!r}",
-                     mend=f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names(signals)) or 'none'}")
+    raise InputError(
+        f"{where}: there is no signal {name!r}",
+        mend=f"did you mean {' or '.join(near)}?"
+        if near
+        else f"choose from {', '.join(names(signals)) or 'none'}",
+    )
 
 
 _ELSEWHERE = {"ClosedLoop": "closed_loop", "Plain": "plain", "plain": "plain", "joined": "plain"}

@@ -53,7 +53,9 @@ class Tangents:
         row = self.both(np.zeros((len(x), 1)), x, w, self.c)
         at = np.cumsum([n, n * n, n * m, p, p * n])
         f, A, B, y, C = np.split(row, at[:-1], axis=1)
-        turned = lambda M, rows: M.reshape(len(x), -1, rows).transpose(0, 2, 1)  # entries come column by column
+        turned = lambda M, rows: M.reshape(len(x), -1, rows).transpose(
+            0, 2, 1
+        )  # entries come column by column
         return Tangent(f, turned(A, n), turned(B, n), y, turned(C, p))
 
     def outputs(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -76,9 +78,14 @@ def tangents(plant: System, live) -> Tangents:
         flat = lambda *parts: ca.cse(ca.vertcat(*[ca.vec(ca.densify(part)) for part in parts]))
         C = ca.jacobian(y, x)
         both, seen = flat(f, ca.jacobian(f, x), ca.jacobian(f, w), y, C), flat(y, C)
-        _made[id(traced)] = traced, *(Mapped(ca.Function("tangent", arguments, [e])) for e in (both, seen))
+        _made[id(traced)] = (
+            traced,
+            *(Mapped(ca.Function("tangent", arguments, [e])) for e in (both, seen)),
+        )
     _, both, seen = _made[id(traced)]
-    return Tangents(plant, tuple(live), traced, np.ascontiguousarray(traced.constants(plant)), both, seen)
+    return Tangents(
+        plant, tuple(live), traced, np.ascontiguousarray(traced.constants(plant)), both, seen
+    )
 
 
 def off_edges(points: np.ndarray, size: np.ndarray) -> np.ndarray:

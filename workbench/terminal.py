@@ -28,12 +28,17 @@ PATIENCE = 1.0  # s before a progress bar appears
 
 def clean(text: object) -> str:
     """Text without control characters; line breaks stay."""
-    return "".join("�" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n" else c for c in str(text))
+    return "".join(
+        "�" if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n" else c for c in str(text)
+    )
 
 
 def width(text: str) -> int:
     """Columns a text takes on a terminal."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
 
 
 def columns(stream=None) -> int:
@@ -48,17 +53,27 @@ def columns(stream=None) -> int:
 def coloured(stream=None) -> bool:
     """Whether colour is wanted: a terminal that can, and no NO_COLOR."""
     stream = stream or sys.stdout
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
+    return (
+        stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") != "dumb"
+    )
 
 
-_QUANTITY = re.compile(r"(?<=\d) (?=(?:[mµkM]?(?:m|s|J|W|N|V|Hz|rad|Pa)|bar|deg|°|l/min|kg|%)(?![^\W_]))")
+_QUANTITY = re.compile(
+    r"(?<=\d) (?=(?:[mµkM]?(?:m|s|J|W|N|V|Hz|rad|Pa)|bar|deg|°|l/min|kg|%)(?![^\W_]))"
+)
 
 
 def wrap(text: str, room: int) -> list[str]:
     """Lines of at most `room` columns; a word longer than that stays whole, a number stays with its unit."""
     joined = _QUANTITY.sub("\xa0", text)
-    return [line.replace("\xa0", " ") for part in joined.split("\n")
-            for line in textwrap.wrap(part, max(room, 1), break_long_words=False, break_on_hyphens=False) or [""]]
+    return [
+        line.replace("\xa0", " ")
+        for part in joined.split("\n")
+        for line in textwrap.wrap(
+            part, max(room, 1), break_long_words=False, break_on_hyphens=False
+        )
+        or [""]
+    ]
 
 
 # ---- the table ----------------------------------------------------------------------------------------------------
@@ -85,7 +100,11 @@ def table(verdicts: Sequence[Verdict], room: int, colour: bool = False) -> str:
     """All verdicts: a table, or paragraphs where the terminal is narrow."""
     rows = [row(v) for v in verdicts]
     words = [v.word if v.counted else "" for v in verdicts]
-    return _paragraphs(rows, words, room, colour) if room < NARROW else _table(rows, words, room, colour)
+    return (
+        _paragraphs(rows, words, room, colour)
+        if room < NARROW
+        else _table(rows, words, room, colour)
+    )
 
 
 def _table(rows, words, room, colour) -> str:
@@ -127,7 +146,11 @@ def headline(title: str, file: str, room: int) -> str:
     """Title on the left, file on the right; one below the other where they do not fit."""
     title, file = clean(title), clean(file)
     space = min(room, 130) - width(title) - width(file)
-    return title + " " * space + file if space >= 2 else "\n".join([*wrap(title, room), *wrap(file, room)])
+    return (
+        title + " " * space + file
+        if space >= 2
+        else "\n".join([*wrap(title, room), *wrap(file, room)])
+    )
 
 
 def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str:
@@ -149,9 +172,18 @@ def title(case) -> str:
     law = type(innermost(case.controller)).__name__
     rate = "continuous" if case.loop.period is None else format_quantity(1 / case.loop.period, "Hz")
     path = case.scenario.reference
-    words = "demo path" if path == DEMO else type(path).__name__.lower() if path is not None else \
-        f"{', '.join(case.scenario.disturbances)} given" if getattr(innermost(case.controller), "open", False) else "standing still"
-    return f"{case.name}{size} · {law} {rate} · {words} {format_quantity(case.scenario.length(), 's')}"
+    words = (
+        "demo path"
+        if path == DEMO
+        else type(path).__name__.lower()
+        if path is not None
+        else f"{', '.join(case.scenario.disturbances)} given"
+        if getattr(innermost(case.controller), "open", False)
+        else "standing still"
+    )
+    return (
+        f"{case.name}{size} · {law} {rate} · {words} {format_quantity(case.scenario.length(), 's')}"
+    )
 
 
 # ---- progress and messages ----------------------------------------------------------------------------------------
@@ -164,14 +196,22 @@ def progress(shown: bool) -> Iterator[Callable[..., None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    bar = Progress(TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-                   TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
     task, begun = bar.add_task("", total=1.0), time.monotonic()
 
     def tell(fraction: float, what: str = "") -> None:
         if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
             bar.start()
-        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", clean(what)).lower()  # SampleTimeLimit is sample time limit
+        words = re.sub(
+            r"(?<=[a-z])(?=[A-Z])", " ", clean(what)
+        ).lower()  # SampleTimeLimit is sample time limit
         bar.update(task, completed=fraction, **({"description": words} if words else {}))
 
     try:

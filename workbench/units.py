@@ -13,7 +13,9 @@ from functools import cache
 
 from workbench.errors import InputError
 
-_NUMBER = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\d.])\s*(.*)", re.ASCII | re.DOTALL)
+_NUMBER = re.compile(
+    r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\d.])\s*(.*)", re.ASCII | re.DOTALL
+)
 # Names with small powers, products, quotients, brackets: nothing pint could spend long on.
 _TOKEN = re.compile(r"[^\W\d_]\w*(?:\^-?\d(?:\.\d{1,3})?)?|[°%⁻¹²³*/ ()]|1(?= ?/)")
 _LONGEST = 80
@@ -46,18 +48,36 @@ _QUICK: dict[str, dict[str, float]] = {
 
 # What a quantity in a unit is called, and how one is written.
 _CALLED = {
-    "m": ("a length", "80 mm"), "Pa": ("a pressure", "185 bar"), "m^3/s": ("a flow", "40 l/min"),
-    "m^3": ("a volume", "3 l"), "m^2": ("an area", "50 cm^2"), "s": ("a time", "5 ms"), "rad": ("an angle", "45 deg"),
-    "rad/s": ("an angular velocity", "30 deg/s"), "rad/s^2": ("an angular acceleration", "2 rad/s^2"),
-    "1/s": ("a rate", "120 1/s"), "Hz": ("a frequency", "24 Hz"), "N": ("a force", "12 kN"),
+    "m": ("a length", "80 mm"),
+    "Pa": ("a pressure", "185 bar"),
+    "m^3/s": ("a flow", "40 l/min"),
+    "m^3": ("a volume", "3 l"),
+    "m^2": ("an area", "50 cm^2"),
+    "s": ("a time", "5 ms"),
+    "rad": ("an angle", "45 deg"),
+    "rad/s": ("an angular velocity", "30 deg/s"),
+    "rad/s^2": ("an angular acceleration", "2 rad/s^2"),
+    "1/s": ("a rate", "120 1/s"),
+    "Hz": ("a frequency", "24 Hz"),
+    "N": ("a force", "12 kN"),
     "N m": ("a torque", "350 N m"),
-    "N s/m": ("a viscous friction coefficient", "3000 N s/m"), "N/m": ("a stiffness", "5e6 N/m"),
-    "kg": ("a mass", "475 kg"), "kg m^2": ("a moment of inertia", "6 kg m^2"), "m/s": ("a velocity", "0.2 m/s"),
-    "m/s^2": ("an acceleration", "9.81 m/s^2"), "W": ("a power", "15 kW"), "V": ("a voltage", "10 V"),
-    "A": ("a current", "20 mA"), "K": ("a temperature", "40 degC"), "kg/m^3": ("a density", "870 kg/m^3"),
-    "m^3/(s Pa)": ("a leakage coefficient", "1e-13 m^3/(s Pa)"), "Pa s": ("a dynamic viscosity", "0.04 Pa s"),
-    "m^2/s": ("a kinematic viscosity", "32 mm^2/s"), "m^3/rad": ("a displacement per angle", "16 cm^3/rev"),
-    "J": ("an energy", "2 kJ"), "1": ("a plain number", "0.5"),
+    "N s/m": ("a viscous friction coefficient", "3000 N s/m"),
+    "N/m": ("a stiffness", "5e6 N/m"),
+    "kg": ("a mass", "475 kg"),
+    "kg m^2": ("a moment of inertia", "6 kg m^2"),
+    "m/s": ("a velocity", "0.2 m/s"),
+    "m/s^2": ("an acceleration", "9.81 m/s^2"),
+    "W": ("a power", "15 kW"),
+    "V": ("a voltage", "10 V"),
+    "A": ("a current", "20 mA"),
+    "K": ("a temperature", "40 degC"),
+    "kg/m^3": ("a density", "870 kg/m^3"),
+    "m^3/(s Pa)": ("a leakage coefficient", "1e-13 m^3/(s Pa)"),
+    "Pa s": ("a dynamic viscosity", "0.04 Pa s"),
+    "m^2/s": ("a kinematic viscosity", "32 mm^2/s"),
+    "m^3/rad": ("a displacement per angle", "16 cm^3/rev"),
+    "J": ("an energy", "2 kJ"),
+    "1": ("a plain number", "0.5"),
 }
 
 
@@ -69,7 +89,11 @@ def quantity(value: object, unit: str) -> float:
     written = ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         number = _float(value)
-    elif isinstance(value, str) and len(value) < _LONGEST and (match := _NUMBER.fullmatch(value.strip())):
+    elif (
+        isinstance(value, str)
+        and len(value) < _LONGEST
+        and (match := _NUMBER.fullmatch(value.strip()))
+    ):
         number, written = float(match[1]), match[2]
     else:
         raise InputError(f"{expected(unit)}; got {_shown(value)}", mend=_example(unit))
@@ -124,7 +148,9 @@ def _scaled(number: float, size: float) -> float:
 def expected(unit: str) -> str:
     """'a length was expected, in m (like 80 mm)'."""
     called, like = _called(unit)
-    return f"{called} was expected" + (f" (like {like})" if unit == "1" else f", in {unit} (like {like})")
+    return f"{called} was expected" + (
+        f" (like {like})" if unit == "1" else f", in {unit} (like {like})"
+    )
 
 
 def _called(unit: str) -> tuple[str, str]:
@@ -133,11 +159,17 @@ def _called(unit: str) -> tuple[str, str]:
 
 def _example(unit: str) -> str:
     like = _called(unit)[1]
-    return f"write a number, like {like}" if unit == "1" else f"write {like}, or a plain number in {unit}"
+    return (
+        f"write a number, like {like}"
+        if unit == "1"
+        else f"write {like}, or a plain number in {unit}"
+    )
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, int) and value.bit_length() > 1100:  # Python refuses to write out the longest
+    if (
+        isinstance(value, int) and value.bit_length() > 1100
+    ):  # Python refuses to write out the longest
         return f"a whole number of about {round(value.bit_length() * math.log10(2))} digits"
     text = value if isinstance(value, str) else str(value)
     text = text if len(text) <= 60 else text[:57] + "…"
@@ -152,9 +184,11 @@ def _convert(number: float, written: str, unit: str, value: object) -> float:
         raise InputError(f"{expected(unit)}; the unit of {_shown(value)} is not known", mend=mend)
     dimensions = {_dimension(source), _dimension(target)}
     if "hertz" in str(source) and "hertz" not in str(target) and dimensions <= {_RATE, _TURNING}:
-        raise InputError(f"{expected(unit)}; got a frequency in Hz: {value}",
-                         mend=f"1 Hz is one turn, 2π rad, per second: write {2 * math.pi * number:.6g} {unit} "
-                              f"if turns were meant, {number:g} {unit} if not")
+        raise InputError(
+            f"{expected(unit)}; got a frequency in Hz: {value}",
+            mend=f"1 Hz is one turn, 2π rad, per second: write {2 * math.pi * number:.6g} {unit} "
+            f"if turns were meant, {number:g} {unit} if not",
+        )
     measured = _registry().Quantity(number, source)
     try:
         if len(dimensions) == 1:
@@ -162,8 +196,12 @@ def _convert(number: float, written: str, unit: str, value: object) -> float:
         if dimensions == {_RATE, _TURNING} and "hertz" not in str(target):
             return float(measured.to_base_units().magnitude)
     except Exception as why:  # offset and logarithmic units in products
-        raise InputError(f"{expected(unit)}; {_shown(value)} cannot be converted: {why}", mend=_example(unit)) from None
-    raise InputError(f"{expected(unit)}; got {_kind(source, written)}: {value}", mend=_example(unit))
+        raise InputError(
+            f"{expected(unit)}; {_shown(value)} cannot be converted: {why}", mend=_example(unit)
+        ) from None
+    raise InputError(
+        f"{expected(unit)}; got {_kind(source, written)}: {value}", mend=_example(unit)
+    )
 
 
 _RATE = frozenset({"[time]": -1}.items())
@@ -190,7 +228,9 @@ def _registry():
 
     registry = pint.UnitRegistry(None)
     registry.load_definitions(files("pint") / "default_en.txt")
-    registry.define("radian = [angle] = rad")  # before anything is looked up: pint remembers dimensions
+    registry.define(
+        "radian = [angle] = rad"
+    )  # before anything is looked up: pint remembers dimensions
     registry.define("@alias turn = rev")
     registry.define("liter_per_minute = liter / minute = lpm")
     registry.define("gallon_per_minute = gallon / minute = gpm")
@@ -207,7 +247,9 @@ def _parsed(text: str):
         return None
     try:
         unit = _registry().Unit(text)
-        _registry().Quantity(1.0, unit).to_base_units()  # what cannot be converted is of no use: dB/m, degC/s
+        _registry().Quantity(
+            1.0, unit
+        ).to_base_units()  # what cannot be converted is of no use: dB/m, degC/s
         return unit
     except Exception:  # pint fails in many ways on what is no unit
         return None
@@ -240,7 +282,9 @@ def display(unit: str, magnitude: float) -> tuple[str, float]:
     if magnitude == 0 or not math.isfinite(magnitude):
         return unit, 1.0
     # Half a unit in the last shown digit is forgiven: 0.0999999 m is 0.1 m, not 100 mm.
-    name = next((name for least, name in _SHOWN.get(unit, ()) if magnitude * (1 + 5e-5) >= least), unit)
+    name = next(
+        (name for least, name in _SHOWN.get(unit, ()) if magnitude * (1 + 5e-5) >= least), unit
+    )
     return name, _QUICK[unit][name] if unit in _SHOWN else 1.0
 
 
@@ -250,7 +294,7 @@ def format_quantity(value: float | None, unit: str = "1", digits: int = 4) -> st
         return "–"
     name, size = display(unit, value)
     number = float(f"{value / size:.{digits - 1}e}") if math.isfinite(value) else value
-    text = f"{number:.12g}" if abs(number) < 10**max(digits, 6) else f"{number:.{digits}g}"
+    text = f"{number:.12g}" if abs(number) < 10 ** max(digits, 6) else f"{number:.{digits}g}"
     return text if name in ("1", "") else f"{text} {pretty(name)}"
 
 

@@ -65,9 +65,13 @@ class Verdict:
         if self.holds is not None:  # plain, whatever comparison it came from
             object.__setattr__(self, "holds", bool(self.holds))
         if self.holds is not None and self.strength not in STRENGTHS:
-            raise ValueError(f"{self.key}: a decided verdict states its strength, one of {', '.join(STRENGTHS)}")
+            raise ValueError(
+                f"{self.key}: a decided verdict states its strength, one of {', '.join(STRENGTHS)}"
+            )
         if self.margin is not None and math.isnan(self.margin):
-            raise ValueError(f"{self.key}: a margin that is not a number; leave it None or make the claim undecided")
+            raise ValueError(
+                f"{self.key}: a margin that is not a number; leave it None or make the claim undecided"
+            )
         if self.holds and any(a.holds is False for a in self.assumptions):
             raise ValueError(f"{self.key}: holds although an assumption does not")
 
@@ -81,8 +85,16 @@ class Verdict:
         return {**asdict(self), "data": dict(self.data), "verdict": self.word}
 
 
-STABILITY = ("practical-stability", "linear-stability", "robust-stability", "mpc-stability", "region-of-attraction", "supplied",
-             "sector", "linear")  # keys of claims that say something about stability; the others are requirements on a run
+STABILITY = (
+    "practical-stability",
+    "linear-stability",
+    "robust-stability",
+    "mpc-stability",
+    "region-of-attraction",
+    "supplied",
+    "sector",
+    "linear",
+)  # keys of claims that say something about stability; the others are requirements on a run
 
 
 def answers_stability(verdicts: Iterable[Verdict]) -> bool:

@@ -21,14 +21,25 @@ def document(case, study, code: int) -> dict:
     JSON has no infinity and no NaN: such numbers are null, and `not_finite` says in words what they were, by path.
     """
     verdicts = [plain(_listed(v.as_dict()), v.key) for v in study.verdicts]
-    counts = {word: sum(v.counted and v.word == word for v in study.verdicts)
-              for word in ("holds", "violated", "undecided")}
+    counts = {
+        word: sum(v.counted and v.word == word for v in study.verdicts)
+        for word in ("holds", "violated", "undecided")
+    }
     status = study.log.status
     found = {
-        "format": FORMAT, "version": VERSION, "file": case.path, "name": case.name, "exit_code": code, "counts": counts,
+        "format": FORMAT,
+        "version": VERSION,
+        "file": case.path,
+        "name": case.name,
+        "exit_code": code,
+        "counts": counts,
         "verdicts": verdicts,
-        "run": {"completed": status.completed, "message": status.message, "t_end": status.t_end,
-                **plain(dict(study.log.provenance), "provenance")},
+        "run": {
+            "completed": status.completed,
+            "message": status.message,
+            "t_end": status.t_end,
+            **plain(dict(study.log.provenance), "provenance"),
+        },
         "case": {"text": case.text, "sha256": hashlib.sha256(case.text.encode()).hexdigest()},
     }
     odd: dict[str, str] = {}
@@ -52,4 +63,8 @@ def _finite(value: Any, path: str, odd: dict[str, str]) -> Any:
         return None
     if isinstance(value, dict):
         return {k: _finite(v, f"{path}.{k}" if path else k, odd) for k, v in value.items()}
-    return [_finite(v, f"{path}.{i}", odd) for i, v in enumerate(value)] if isinstance(value, list) else value
+    return (
+        [_finite(v, f"{path}.{i}", odd) for i, v in enumerate(value)]
+        if isinstance(value, list)
+        else value
+    )

@@ -27,8 +27,10 @@ class _Around(Controller):
         check_bounds(self)
         if getattr(self.inner, "period", None) is not None:
             own = type(self).__name__
-            raise InputError(f"{own} cannot go around {type(self.inner).__name__}, which is sampled already",
-                             mend=f"write it inside: Sampled({own}(law, …), T_s=…), and Delayed outermost")
+            raise InputError(
+                f"{own} cannot go around {type(self.inner).__name__}, which is sampled already",
+                mend=f"write it inside: Sampled({own}(law, …), T_s=…), and Delayed outermost",
+            )
 
     @property
     def states(self):
@@ -90,7 +92,10 @@ class Sampled(_Around):
 
     @property
     def states(self):
-        held = (Signal(f"{s.name}_held", s.unit, f"held {s.meaning or s.name}") for s in self.inner.commands)
+        held = (
+            Signal(f"{s.name}_held", s.unit, f"held {s.meaning or s.name}")
+            for s in self.inner.commands
+        )
         return (*self.inner.states, *held)
 
     @property
@@ -109,7 +114,7 @@ class Sampled(_Around):
         return [*self.inner.start(t, z[:m], y, r), *z[m:]]
 
     def command(self, t, z, y, r):
-        return list(z[len(self.inner.states):])
+        return list(z[len(self.inner.states) :])
 
     def rhs(self, t, z, y, r):
         return [0.0] * len(z)
@@ -140,24 +145,36 @@ class Delayed(_Around):
     def __post_init__(self):
         check_bounds(self)
         if getattr(self.inner, "period", None) is None:
-            raise InputError("Delayed needs a sampled controller: a continuous delay has no finite state",
-                             mend="write Delayed(Sampled(law, T_s=…), delay=…)")
+            raise InputError(
+                "Delayed needs a sampled controller: a continuous delay has no finite state",
+                mend="write Delayed(Sampled(law, T_s=…), delay=…)",
+            )
         if isinstance(self.inner, Delayed):
             raise InputError("Delayed cannot go around Delayed", mend="add the two delays up")
         if self.delay > self.capacity * self.inner.period:
             object.__setattr__(self, "capacity", int(np.ceil(self.delay / self.inner.period)) + 1)
         if self.capacity > MOST_HELD:
             T = self.inner.period
-            raise InputError(f"delay: {self.capacity} samples of every command would be held, and at most {MOST_HELD} can be: "
-                             f"{MOST_HELD * T:g} s at a sample time of {T:g} s", key="delay",
-                             mend=f"give a shorter delay (was {self.delay:g} ms meant?), or a longer sample time")
+            raise InputError(
+                f"delay: {self.capacity} samples of every command would be held, and at most {MOST_HELD} can be: "
+                f"{MOST_HELD * T:g} s at a sample time of {T:g} s",
+                key="delay",
+                mend=f"give a shorter delay (was {self.delay:g} ms meant?), or a longer sample time",
+            )
 
     @property
     def states(self):
         m = self.inner.commands
-        buffer = [Signal(f"{s.name}_queue{i}", s.unit, f"{s.name} {i} samples old")
-                  for i in range(1, self.capacity + 2) for s in m]
-        return (*self.inner.states, *buffer, *(Signal(f"{s.name}_applied", s.unit, f"applied {s.name}") for s in m))
+        buffer = [
+            Signal(f"{s.name}_queue{i}", s.unit, f"{s.name} {i} samples old")
+            for i in range(1, self.capacity + 2)
+            for s in m
+        ]
+        return (
+            *self.inner.states,
+            *buffer,
+            *(Signal(f"{s.name}_applied", s.unit, f"applied {s.name}") for s in m),
+        )
 
     @property
     def period(self):
@@ -182,18 +199,23 @@ class Delayed(_Around):
         return [*self.inner.start(t, z[:m], y, r), *z[m:]]
 
     def command(self, t, z, y, r):
-        return list(z[len(z) - len(self.inner.commands):])
+        return list(z[len(z) - len(self.inner.commands) :])
 
     def rhs(self, t, z, y, r):
         return [0.0] * len(z)
 
     def _ages(self, z):
         m, k = len(self.inner.states), len(self.inner.commands)
-        return [self.inner.command(None, z[:m], None, None),
-                *(list(z[m + i * k: m + (i + 1) * k]) for i in range(self.capacity + 1))]
+        return [
+            self.inner.command(None, z[:m], None, None),
+            *(list(z[m + i * k : m + (i + 1) * k]) for i in range(self.capacity + 1)),
+        ]
 
     def _pick(self, ages, index):
-        return [sum(np.where(index == i, age[k], 0.0) for i, age in enumerate(ages)) for k in range(len(ages[0]))]
+        return [
+            sum(np.where(index == i, age[k], 0.0) for i, age in enumerate(ages))
+            for k in range(len(ages[0]))
+        ]
 
     def update(self, t, z, y, r):
         m = len(self.inner.states)
@@ -227,7 +249,9 @@ class Saturated(_Around):
             raise ValueError(f"low: {self.low:g} must be below high, {self.high:g}")
 
     def command(self, t, z, y, r):
-        return [np.minimum(np.maximum(u, self.low), self.high) for u in self.inner.command(t, z, y, r)]
+        return [
+            np.minimum(np.maximum(u, self.low), self.high) for u in self.inner.command(t, z, y, r)
+        ]
 
     def step_at(self, T_s, t, z, y, r):
         memory, u = self.inner.step_at(T_s, t, z, y, r)
@@ -235,10 +259,16 @@ class Saturated(_Around):
 
 
 def _chosen(measured, signals):
-    chosen = [i for i, s in enumerate(measured) if not signals or any(s.name == n or s.name.startswith(n + "_") for n in signals)]
+    chosen = [
+        i
+        for i, s in enumerate(measured)
+        if not signals or any(s.name == n or s.name.startswith(n + "_") for n in signals)
+    ]
     if signals and not chosen:
-        raise InputError(f"none of {', '.join(signals)} is measured",
-                         mend=f"choose from {', '.join(s.name for s in measured)}")
+        raise InputError(
+            f"none of {', '.join(signals)} is measured",
+            mend=f"choose from {', '.join(s.name for s in measured)}",
+        )
     return chosen
 
 
@@ -261,17 +291,29 @@ class Filtered(_Around):
     @property
     def states(self):
         inner = self.inner.measured
-        extra = [s for i in _chosen(inner, self.signals) for s in (
-            Signal(f"{inner[i].name}_filtered", inner[i].unit, f"filtered {inner[i].meaning}"),
-            Signal(f"d{inner[i].name}_filtered", inner[i].unit + "/s", f"rate of filtered {inner[i].meaning}"))]
+        extra = [
+            s
+            for i in _chosen(inner, self.signals)
+            for s in (
+                Signal(f"{inner[i].name}_filtered", inner[i].unit, f"filtered {inner[i].meaning}"),
+                Signal(
+                    f"d{inner[i].name}_filtered",
+                    inner[i].unit + "/s",
+                    f"rate of filtered {inner[i].meaning}",
+                ),
+            )
+        ]
         return (*self.inner.states, *extra)
 
     def initial(self):
-        return [*self.inner.initial(), *[0.0] * (2 * len(_chosen(self.inner.measured, self.signals)))]
+        return [
+            *self.inner.initial(),
+            *[0.0] * (2 * len(_chosen(self.inner.measured, self.signals))),
+        ]
 
     def _split(self, z):
         m = len(self.inner.states)
-        return z[:m], z[m::2], z[m + 1::2]
+        return z[:m], z[m::2], z[m + 1 :: 2]
 
     def _seen(self, s, y):
         seen = list(y)
@@ -291,14 +333,21 @@ class Filtered(_Around):
     def rhs(self, t, z, y, r):
         inner, s, v = self._split(z)
         ω, chosen = 2 * pi * self.frequency, _chosen(self.inner.measured, self.signals)
-        rates = [e for i, si, vi in zip(chosen, s, v) for e in (vi, ω**2 * (y[i] - si) - 2 * self.damping * ω * vi)]
+        rates = [
+            e
+            for i, si, vi in zip(chosen, s, v)
+            for e in (vi, ω**2 * (y[i] - si) - 2 * self.damping * ω * vi)
+        ]
         return [*self.inner.rhs(t, inner, self._seen(s, y), r), *rates]
 
     def step_at(self, T_s, t, z, y, r):
         inner, s, v = self._split(z)
         ω, chosen = 2 * pi * self.frequency, _chosen(self.inner.measured, self.signals)
         a, b = self.damping * ω * T_s, (ω * T_s) ** 2 / 4
-        new_v = [(vi * (1 - a - b) + T_s * ω**2 * (y[i] - si)) / (1 + a + b) for i, si, vi in zip(chosen, s, v)]
+        new_v = [
+            (vi * (1 - a - b) + T_s * ω**2 * (y[i] - si)) / (1 + a + b)
+            for i, si, vi in zip(chosen, s, v)
+        ]
         new_s = [si + T_s / 2 * (vi + ni) for si, vi, ni in zip(s, v, new_v)]
         memory, u = self.inner.step_at(T_s, t, inner, self._seen(new_s, y), r)
         return [*memory, *(e for pair in zip(new_s, new_v) for e in pair)], u
@@ -323,7 +372,10 @@ class Quantised(_Around):
 
     def _seen(self, y):
         chosen = _chosen(self.inner.measured, self.signals)
-        return [np.floor(v / self.resolution + 0.5) * self.resolution if i in chosen else v for i, v in enumerate(y)]
+        return [
+            np.floor(v / self.resolution + 0.5) * self.resolution if i in chosen else v
+            for i, v in enumerate(y)
+        ]
 
     def start(self, t, z, y, r):
         return self.inner.start(t, z, self._seen(y), r)
@@ -359,8 +411,10 @@ class Noisy(_Around):
 
     @property
     def references(self):
-        own = [Signal(f"noise_{self.inner.measured[i].name}", "1", "standard normal draw", "noise")
-               for i in _chosen(self.inner.measured, self.signals)]
+        own = [
+            Signal(f"noise_{self.inner.measured[i].name}", "1", "standard normal draw", "noise")
+            for i in _chosen(self.inner.measured, self.signals)
+        ]
         return (*self.inner.references, *own)
 
     def _seen(self, y, r):

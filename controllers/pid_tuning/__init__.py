@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-_HOME = {"relay": "experiment", "Relay": "experiment", "RelayExperiment": "experiment", "gains": "rules", "Tuning": "record",
-         "tuned": "tune", "ByDiskMargin": "tune", "ByRelay": "tune", "METHODS": "tune"}
+_HOME = {
+    "relay": "experiment",
+    "Relay": "experiment",
+    "RelayExperiment": "experiment",
+    "gains": "rules",
+    "Tuning": "record",
+    "tuned": "tune",
+    "ByDiskMargin": "tune",
+    "ByRelay": "tune",
+    "METHODS": "tune",
+}
 
 __all__ = list(_HOME)
 

@@ -21,7 +21,20 @@ from workbench.parameters import described
 from workbench.system import ClosedLoop, innermost
 from workbench.units import format_quantity
 
-HEAD = ("command", "K_p", "K_i", "K_d", "disk", "gain", "phase", "delay", "crossover", "bandwidth", "M_s", "M_t")
+HEAD = (
+    "command",
+    "K_p",
+    "K_i",
+    "K_d",
+    "disk",
+    "gain",
+    "phase",
+    "delay",
+    "crossover",
+    "bandwidth",
+    "M_s",
+    "M_t",
+)
 
 
 def tune(options, case) -> int:
@@ -31,12 +44,18 @@ def tune(options, case) -> int:
     if options.write:
         check_writable(options.write)
         if os.path.realpath(options.write) == os.path.realpath(case.path):
-            raise InputError("--write would overwrite the case file", file=options.write, mend="give it a name of its own")
+            raise InputError(
+                "--write would overwrite the case file",
+                file=options.write,
+                mend="give it a name of its own",
+            )
     wish, sections = _wish(options, case), case.root.value
     key = "controller" if "controller" in sections else "plant"
     with terminal.progress(not options.quiet) as tell, located(sections[key], key):
         tell(0.0, "tuning")
-        found = wish.tune(ClosedLoop(law.model, case.controller), lambda share: tell(share, "tuning"))
+        found = wish.tune(
+            ClosedLoop(law.model, case.controller), lambda share: tell(share, "tuning")
+        )
         tell(1.0)
     good = found.asked is None or found.met
     text = written(case, found) if options.write and good else ""
@@ -46,7 +65,11 @@ def tune(options, case) -> int:
     if text:
         write_atomic(options.write, lambda stream: stream.write(text.encode()))
         if not options.quiet:
-            terminal.say(terminal.clean(f"written: {options.write}; check it with: verify-stability {options.write}"))
+            terminal.say(
+                terminal.clean(
+                    f"written: {options.write}; check it with: verify-stability {options.write}"
+                )
+            )
     elif options.write and not options.quiet:
         terminal.complain(f"not written: {options.write} (the margin asked for is not reached)")
     return 0 if good else 1
@@ -57,22 +80,44 @@ def _wish(options, case):
     sections = case.root.value
     inside = sections["controller"].value if "controller" in sections else None
     node = inside.get("tuning") if isinstance(inside, dict) else None
-    own = read_tuning(type(innermost(case.controller)), node) if node is not None and node.value is not None else ByDiskMargin()
+    own = (
+        read_tuning(type(innermost(case.controller)), node)
+        if node is not None and node.value is not None
+        else ByDiskMargin()
+    )
     cls = METHODS[options.method] if options.method else type(own)
     wish = own if type(own) is cls else cls(at=own.at)
     known = {f.name for f in fields(cls)}
-    given = {name: value for name in ("disk_margin", "free", "noise_gain", "rule", "structure", "amplitude", "hysteresis")
-             if (value := getattr(options, name)) is not None}
+    given = {
+        name: value
+        for name in (
+            "disk_margin",
+            "free",
+            "noise_gain",
+            "rule",
+            "structure",
+            "amplitude",
+            "hysteresis",
+        )
+        if (value := getattr(options, name)) is not None
+    }
     for name in given:
         if name not in known:
             other = next(method for method, way in METHODS.items() if way is not cls)
-            raise InputError(f"--{name.replace('_', '-')} is for --method {other}", mend=f"add --method {other}, or leave it out")
+            raise InputError(
+                f"--{name.replace('_', '-')} is for --method {other}",
+                mend=f"add --method {other}, or leave it out",
+            )
     if "free" in given:
         given["free"] = tuple(given["free"])
     try:
         return replace(wish, **given, at={**wish.at, **_at(options.at)})
     except ValueError as why:
-        raise why if isinstance(why, InputError) else InputError(str(why), mend="see workbench tune --help") from None
+        raise (
+            why
+            if isinstance(why, InputError)
+            else InputError(str(why), mend="see workbench tune --help")
+        ) from None
 
 
 def _at(pairs: Sequence[str]) -> dict[str, str]:
@@ -91,29 +136,53 @@ def shown(found: Tuning) -> str:
     units = {name: info.unit for name, info in described(found.law).items() if info is not None}
     rows = [HEAD, *(_row(a, units) for a in found.actuators)]
     widths = [max(terminal.width(r[k]) for r in rows) for k in range(len(HEAD))]
-    lines = ["  ".join(text + " " * (w - terminal.width(text)) for text, w in zip(row, widths)).rstrip() for row in rows]
-    lines.append(found.words + (f"; τ = {format_quantity(found.law.τ, 's')}" if "τ" in found.found else ""))
+    lines = [
+        "  ".join(text + " " * (w - terminal.width(text)) for text, w in zip(row, widths)).rstrip()
+        for row in rows
+    ]
+    lines.append(
+        found.words + (f"; τ = {format_quantity(found.law.τ, 's')}" if "τ" in found.found else "")
+    )
     if any(a.disk == 0 for a in found.actuators):
         lines.append("the loop linearised at rest is not known to be stable with these gains")
         return "\n".join(lines)
     if len(found.actuators) > 1:
-        lines.append(f"margins are one loop at a time, the others closed; for changes in all at once the disk margin is "
-                     f"{found.together:.3g}")
+        lines.append(
+            f"margins are one loop at a time, the others closed; for changes in all at once the disk margin is "
+            f"{found.together:.3g}"
+        )
     if any(getattr(c.friction, "F_c", 0.0) > 0 for c in getattr(found.loop.plant, "cylinders", ())):
-        lines.append("friction is a stiff damper at rest and none in motion: for a machine that moves, tune on "
-                     "model: {friction: {law: Frictionless}}")
-    lines.append(f"slowest mode {format_quantity(found.settling, 's', 3)}; linearised, inside the limits: how it follows its path "
-                 "is for verify-stability to say")
+        lines.append(
+            "friction is a stiff damper at rest and none in motion: for a machine that moves, tune on "
+            "model: {friction: {law: Frictionless}}"
+        )
+    lines.append(
+        f"slowest mode {format_quantity(found.settling, 's', 3)}; linearised, inside the limits: how it follows its path "
+        "is for verify-stability to say"
+    )
     return "\n".join(lines)
 
 
 def _row(a: Actuator, units: Mapping[str, str]) -> tuple[str, ...]:
-    gains = tuple(format_quantity(a.gains[name], units[name]) if a.gains[name] else "–" for name in ("K_p", "K_i", "K_d"))
+    gains = tuple(
+        format_quantity(a.gains[name], units[name]) if a.gains[name] else "–"
+        for name in ("K_p", "K_i", "K_d")
+    )
     if a.disk == 0:
         return (a.command, *gains, "none", *["–"] * 7)
     down = f"× {a.gain_down:.3g} … {a.gain_up:.3g}"
-    return (a.command, *gains, f"{a.disk:.3g}", down, f"{a.phase * 57.29577951308232:.3g}°", format_quantity(a.delay, "s", 3),
-            format_quantity(a.crossover, "rad/s", 3), format_quantity(a.bandwidth, "rad/s", 3), f"{a.M_s:.3g}", f"{a.M_t:.3g}")
+    return (
+        a.command,
+        *gains,
+        f"{a.disk:.3g}",
+        down,
+        f"{a.phase * 57.29577951308232:.3g}°",
+        format_quantity(a.delay, "s", 3),
+        format_quantity(a.crossover, "rad/s", 3),
+        format_quantity(a.bandwidth, "rad/s", 3),
+        f"{a.M_s:.3g}",
+        f"{a.M_t:.3g}",
+    )
 
 
 # ---- what is written ----------------------------------------------------------------------------------------------------
@@ -133,7 +202,10 @@ def written(case, found: Tuning) -> str:
     units = {name: info.unit for name, info in described(found.law).items() if info is not None}
     form = law_form(type(found.law))
     for k, name in enumerate(found.found):
-        key, value = next((k for k in law if shape.canonical(form, k) == name), name), _yaml(getattr(found.law, name), units[name])
+        key, value = (
+            next((k for k in law if shape.canonical(form, k) == name), name),
+            _yaml(getattr(found.law, name), units[name]),
+        )
         if key in law:
             law[key] = value
         else:
@@ -143,8 +215,11 @@ def written(case, found: Tuning) -> str:
     text = stream.getvalue()
     new = innermost(loads(text, case.path).controller)
     if any(getattr(new, name) != getattr(found.law, name) for name in found.found):
-        raise InputError("the file with the gains in it would not mean the same", file=case.path,
-                         mend="write the gains by hand, or simplify the controller section")
+        raise InputError(
+            "the file with the gains in it would not mean the same",
+            file=case.path,
+            mend="write the gains by hand, or simplify the controller section",
+        )
     return text
 
 

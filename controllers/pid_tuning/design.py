@@ -77,8 +77,13 @@ class Program:
         planes = self.L.shape[0] * self.L.shape[1]
         slack = np.concatenate([np.ones(planes), np.zeros(len(rows) - planes)])
         right[planes:] = np.maximum(right[planes:], rows[planes:] @ K)
-        found = _solved(np.append(np.zeros(len(K)), -1.0), np.column_stack([rows, slack]), right,
-                        [*_bounds(K, scale), (None, m)], np.append(scale, 1.0))
+        found = _solved(
+            np.append(np.zeros(len(K)), -1.0),
+            np.column_stack([rows, slack]),
+            right,
+            [*_bounds(K, scale), (None, m)],
+            np.append(scale, 1.0),
+        )
         return None if found is None else found[:-1]
 
     def _rows(self, K: np.ndarray, m: float) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +103,10 @@ class Program:
 
 
 def _bounds(K, scale):
-    return [(k / GROWTH / s if k > s / 10 else 0.0, (GROWTH * k + 0.1 * s) / s) for k, s in zip(K, scale)]
+    return [
+        (k / GROWTH / s if k > s / 10 else 0.0, (GROWTH * k + 0.1 * s) / s)
+        for k, s in zip(K, scale)
+    ]
 
 
 def _solved(cost, rows, right, bounds, scale) -> np.ndarray | None:
@@ -109,7 +117,9 @@ def _solved(cost, rows, right, bounds, scale) -> np.ndarray | None:
     return found.x * scale if found.status == 0 else None
 
 
-def climb(program: Program, K: np.ndarray, goal: int, scale: np.ndarray, factor: float = np.inf) -> np.ndarray:
+def climb(
+    program: Program, K: np.ndarray, goal: int, scale: np.ndarray, factor: float = np.inf
+) -> np.ndarray:
     """Better and better gains from K, whose disk margin is at least m; each accepted one has it as well. It ends where
     K[goal] has grown by `factor`."""
     enough = factor * K[goal]
@@ -126,7 +136,9 @@ def climb(program: Program, K: np.ndarray, goal: int, scale: np.ndarray, factor:
     return K
 
 
-def _furthest(program: Program, K: np.ndarray, new: np.ndarray, goal: int) -> tuple[np.ndarray, bool]:
+def _furthest(
+    program: Program, K: np.ndarray, new: np.ndarray, goal: int
+) -> tuple[np.ndarray, bool]:
     """(gains on the way from K to new that are still good, whether new itself was refused)."""
     share = 1.0
     for k in range(HALVINGS):
@@ -137,7 +149,11 @@ def _furthest(program: Program, K: np.ndarray, new: np.ndarray, goal: int) -> tu
         if worst[1] == program.i:
             program.add(worst[0].ω)
         share /= 2
-    for factor in (2.0, 1.3, 1.05):  # the program knows nothing of the other commands, which may mind other gains more
+    for factor in (
+        2.0,
+        1.3,
+        1.05,
+    ):  # the program knows nothing of the other commands, which may mind other gains more
         trial = K.copy()
         trial[goal] = min(factor * K[goal], max(new[goal], K[goal]))
         if trial[goal] > K[goal] and _worst(program, trial)[0].α >= program.m:
@@ -150,7 +166,9 @@ def _worst(program: Program, own: np.ndarray):
     return program.family.margins(program.whole(own), program.m, program.i)[-1]
 
 
-def recover(program: Program, K: np.ndarray, scale: np.ndarray, α: float) -> tuple[np.ndarray, float]:
+def recover(
+    program: Program, K: np.ndarray, scale: np.ndarray, α: float
+) -> tuple[np.ndarray, float]:
     """(gains, disk margin): from stable gains with disk margin α below m, as far towards m as steps of this kind lead."""
     for _ in range(STEPS):
         if α >= program.m:
@@ -159,7 +177,7 @@ def recover(program: Program, K: np.ndarray, scale: np.ndarray, α: float) -> tu
         if new is None:
             break
         share, found = 1.0, None
-        while found is None and share > 0.5 ** HALVINGS:
+        while found is None and share > 0.5**HALVINGS:
             trial = K + share * (new - K)
             worst = min(program.family.margins(program.whole(trial), 1e-9), key=lambda e: e[0].α)
             if worst[0].α > α * (1 + ENOUGH):

@@ -31,7 +31,16 @@ from workbench.log import Log
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.scenario import Scenario
 from workbench.simulate import simulate
-from workbench.system import ClosedLoop, Controller, Signal, controls, find, innermost, names, rewrapped
+from workbench.system import (
+    ClosedLoop,
+    Controller,
+    Signal,
+    controls,
+    find,
+    innermost,
+    names,
+    rewrapped,
+)
 from workbench.units import quantity
 from workbench.wrappers import Sampled
 
@@ -95,7 +104,9 @@ class Relay(Controller):
         e = self._error(y)
         side = np.where(e > self.ε, 1.0, np.where(e < -self.ε, -1.0, z[-1]))
         i = names(self.commands).index(self.u.name)
-        return [*memory, side], [v + (self.bias + self.d * side if k == i else 0.0) for k, v in enumerate(u)]
+        return [*memory, side], [
+            v + (self.bias + self.d * side if k == i else 0.0) for k, v in enumerate(u)
+        ]
 
 
 @final
@@ -144,9 +155,19 @@ class RelayExperiment:
     cycles: tuple[Cycle, ...] = ()
 
 
-def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias: float = 0.0, *, command: str = "",
-          output: str = "", T_s: float = 1e-3, at: Mapping[str, Any] | None = None, longest: float | None = None,
-          scenario: Scenario | None = None) -> RelayExperiment:
+def relay(
+    system,
+    amplitude: float | None = None,
+    hysteresis: float = 0.0,
+    bias: float = 0.0,
+    *,
+    command: str = "",
+    output: str = "",
+    T_s: float = 1e-3,
+    at: Mapping[str, Any] | None = None,
+    longest: float | None = None,
+    scenario: Scenario | None = None,
+) -> RelayExperiment:
     """Relay experiment on one command and output of a plant, or in the place of one actuator's PID of a sampled loop.
 
     amplitude  d; by default a tenth of the command's limit (a plant's `limits`, a PID's u_max)
@@ -162,14 +183,30 @@ def relay(system, amplitude: float | None = None, hysteresis: float = 0.0, bias:
     plant = system.plant if isinstance(system, ClosedLoop) else system
     begin = _begin(plant, at or {})
     loop, y, u = _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin)
-    run = replace(scenario or Scenario(), start=begin.pose, offset=begin.offset, reference=None, log_period=None)
-    T, most = float(loop.period), LONGEST if longest is None else max(int(longest / loop.period), FIRST)
+    run = replace(
+        scenario or Scenario(),
+        start=begin.pose,
+        offset=begin.offset,
+        reference=None,
+        log_period=None,
+    )
+    T, most = (
+        float(loop.period),
+        LONGEST if longest is None else max(int(longest / loop.period), FIRST),
+    )
     count, before = min(FIRST, most), False
     while True:
         log = simulate(loop, replace(run, duration=count * T, max_step=min(run.max_step, T)))
         law = innermost(loop.controller)
-        found = limit_cycle(log.time, log.array("relay"), log.array("e_relay"), log.array(f"{u.name}_held"), law.ε)
-        if (found.settled and before) or count >= most or not log.status.completed or found.hopeless:
+        found = limit_cycle(
+            log.time, log.array("relay"), log.array("e_relay"), log.array(f"{u.name}_held"), law.ε
+        )
+        if (
+            (found.settled and before)
+            or count >= most
+            or not log.status.completed
+            or found.hopeless
+        ):
             return _experiment(found, loop, log, y, u)
         count, before = min(2 * count, most), found.settled
 
@@ -189,11 +226,17 @@ def _begin(plant, at: Mapping[str, Any]) -> _Begin:
         p = pose(plant, at)
         return _Begin(p, {}, list(plant.initial() if p is None else plant.rest(p)), {})
     signals = (*plant.states, *plant.inputs)
-    said = {name: quantity(value, find(signals, name, "relay, at").unit) for name, value in at.items()}
+    said = {
+        name: quantity(value, find(signals, name, "relay, at").unit) for name, value in at.items()
+    }
     own = dict(zip(names(plant.states), map(float, plant.initial())))
     offset = {name: value - own[name] for name, value in said.items() if name in own}
-    return _Begin(None, offset, [x + offset.get(name, 0.0) for name, x in own.items()],
-                  {name: value for name, value in said.items() if name not in own})
+    return _Begin(
+        None,
+        offset,
+        [x + offset.get(name, 0.0) for name, x in own.items()],
+        {name: value for name, value in said.items() if name not in own},
+    )
 
 
 def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin: _Begin):
@@ -201,13 +244,17 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin
     given = system if isinstance(system, ClosedLoop) else None
     plant = given.plant if given else system
     if given is not None and given.period is None:
-        raise InputError("relay: the loop is continuous", mend="give it a sample_time: Sampled(law, T_s=…)")
+        raise InputError(
+            "relay: the loop is continuous", mend="give it a sample_time: Sampled(law, T_s=…)"
+        )
     u = find(controls(plant), command, "relay, command") if command else controls(plant)[0]
     i = names(controls(plant)).index(u.name)
     law = innermost(given.controller) if given else None
     if law is not None and not hasattr(law, "K_d"):
-        raise InputError(f"relay: the loop has {type(law).__name__}, the relay takes the place of a PID",
-                         mend="give a PID loop, or the plant alone")
+        raise InputError(
+            f"relay: the loop has {type(law).__name__}, the relay takes the place of a PID",
+            mend="give a PID loop, or the plant alone",
+        )
     if output:
         y = find(plant.outputs, output, "relay, output")
     else:
@@ -215,40 +262,78 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin
     low, high = plant.limits().get(u.name, (-np.inf, np.inf))
     limit = law.u_max if law else min(abs(low), abs(high))
     if amplitude is None and not np.isfinite(limit):
-        raise InputError(f"relay: how large? {type(plant).__name__} states no limit of {u.name}",
-                         mend=f"give the amplitude, in {u.unit}")
+        raise InputError(
+            f"relay: how large? {type(plant).__name__} states no limit of {u.name}",
+            mend=f"give the amplitude, in {u.unit}",
+        )
     d = 0.1 * limit if amplitude is None else amplitude
     if d + abs(bias) > limit:
-        raise InputError(f"relay: amplitude {d:g} and bias {bias:g} {u.unit} leave the limit of {u.name}, {limit:g} {u.unit}",
-                         mend="take a smaller one")
+        raise InputError(
+            f"relay: amplitude {d:g} and bias {bias:g} {u.unit} leave the limit of {u.name}, {limit:g} {u.unit}",
+            mend="take a smaller one",
+        )
     if law is None:
         own = {**plant.defaults(), **begin.held, u.name: 0.0}
         held = tuple(float(own.get(s.name, 0.0)) for s in controls(plant))
         inner = _Still(controls(plant), held)
     else:
-        inner = replace(law, **{n: tuple(0.0 if k == i else v for k, v in enumerate(law._each(getattr(law, n))))
-                                for n in ("K_p", "K_i", "K_d")})
+        inner = replace(
+            law,
+            **{
+                n: tuple(0.0 if k == i else v for k, v in enumerate(law._each(getattr(law, n))))
+                for n in ("K_p", "K_i", "K_d")
+            },
+        )
     y_0 = float(plant.out(0.0, begin.x)[names(plant.outputs).index(y.name)])
     try:
         made = Relay(inner, y, u, float(d), float(hysteresis), float(bias), y_0)
     except ValueError as why:
-        raise InputError(f"relay: {why}".replace("d:", "amplitude:").replace("ε:", "hysteresis:"),
-                         mend="amplitude above 0, hysteresis 0 or more, SI") from None
-    return ClosedLoop(plant, rewrapped(given.controller, made) if given else Sampled(made, T_s)), y, u
+        raise InputError(
+            f"relay: {why}".replace("d:", "amplitude:").replace("ε:", "hysteresis:"),
+            mend="amplitude above 0, hysteresis 0 or more, SI",
+        ) from None
+    return (
+        ClosedLoop(plant, rewrapped(given.controller, made) if given else Sampled(made, T_s)),
+        y,
+        u,
+    )
 
 
 def _experiment(found: LimitCycle, loop, log, y, u) -> RelayExperiment:
     law, T_s = innermost(loop.controller), float(loop.period)
     why = log.status.message if not log.status.completed else found.why
-    common = dict(d=law.d, ε=law.ε, bias=law.bias, T_s=T_s, log=log, output=y.name, command=u.name, cycles=found.cycles)
+    common = dict(
+        d=law.d,
+        ε=law.ε,
+        bias=law.bias,
+        T_s=T_s,
+        log=log,
+        output=y.name,
+        command=u.name,
+        cycles=found.cycles,
+    )
     if why or not found.settled:
         return RelayExperiment(False, why, **common)
-    size = float(np.sqrt(max(found.amplitude ** 2 - law.ε ** 2, 0.0)))
+    size = float(np.sqrt(max(found.amplitude**2 - law.ε**2, 0.0)))
     if not found.amplitude > 1.02 * law.ε:
-        return RelayExperiment(False, f"the error's amplitude, {found.amplitude:.3g}, is the hysteresis itself: the output follows "
-                               "the relay without lag", **common)
+        return RelayExperiment(
+            False,
+            f"the error's amplitude, {found.amplitude:.3g}, is the hysteresis itself: the output follows "
+            "the relay without lag",
+            **common,
+        )
     K_u = 4 * law.d / np.pi * np.sin(np.pi * found.share) / size
     # y = y_0 − e, and the command reaches the hold as the samples have it
-    return RelayExperiment(True, "", **common, K_u=float(K_u), T_u=found.period, amplitude=found.amplitude, mean=found.mean,
-                           ω=2 * np.pi / found.period, response=complex(-found.e_1 / found.u_1), symmetric=found.symmetric,
-                           resolution=T_s / found.period)
+    return RelayExperiment(
+        True,
+        "",
+        **common,
+        K_u=float(K_u),
+        T_u=found.period,
+        amplitude=found.amplitude,
+        mean=found.mean,
+        ω=2 * np.pi / found.period,
+        response=complex(-found.e_1 / found.u_1),
+        symmetric=found.symmetric,
+        resolution=T_s / found.period,
+    )

@@ -61,15 +61,19 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     at: where: states and inputs (of a manipulator: joints) that differ from the plant's own start. Raises InputError where the
     loop has no samples, no derivative, or does not stand still there.
     """
-    linear_law(loop, tangent=True)  # refuses, with its reason, what is not sampled or has no derivative
+    linear_law(
+        loop, tangent=True
+    )  # refuses, with its reason, what is not sampled or has no derivative
     T = float(loop.period)
     if not hasattr(loop.plant, "cylinders"):
         return [Matrices(*closed(loop, point(loop.plant, at)), T)]
     found = linearised(Run(loop, Scenario(duration=1.0, start=pose(loop.plant, at)), None))
     off = max(loc.residual for loc in found)
     if not off <= STILL:
-        raise InputError(f"the start is no equilibrium (rates up to {off:.2g} in units of 1 rad/s², 10 bar/s, 1 V)",
-                         mend="choose another pose with at: {q_1: …}")
+        raise InputError(
+            f"the start is no equilibrium (rates up to {off:.2g} in units of 1 rad/s², 10 bar/s, 1 V)",
+            mend="choose another pose with at: {q_1: …}",
+        )
     return [Matrices(loc.A, loc.B, loc.C, T, loc.sides) for loc in found]
 
 
@@ -80,8 +84,14 @@ def pose(plant, at: Mapping[str, Any]) -> tuple[float, ...] | None:
     joints = plant.states[: plant.n]
     for name in at:
         if name not in names(joints):
-            raise InputError(f"at: {name!r} is no joint of the manipulator", mend=f"choose from {', '.join(names(joints))}")
-    return tuple(quantity(at[s.name], s.unit) if s.name in at else float(x) for s, x in zip(joints, plant.initial()))
+            raise InputError(
+                f"at: {name!r} is no joint of the manipulator",
+                mend=f"choose from {', '.join(names(joints))}",
+            )
+    return tuple(
+        quantity(at[s.name], s.unit) if s.name in at else float(x)
+        for s, x in zip(joints, plant.initial())
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +107,18 @@ class Family:
 
     def at(self, K: np.ndarray) -> list[Matrices]:
         """The loop at these gains."""
-        return [Matrices(M + np.tensordot(K, dM, 2), B, C + np.tensordot(K, dC, 2), self.T) for M, dM, B, C, dC in self.parts]
+        return [
+            Matrices(M + np.tensordot(K, dM, 2), B, C + np.tensordot(K, dC, 2), self.T)
+            for M, dM, B, C, dC in self.parts
+        ]
 
     def loops(self, K: np.ndarray, i: int) -> list[LinearSystem]:
         """L at command i, one for every combination of valve sides."""
         return [balanced(break_loop(b.M, b.B, b.C, i, b.T)) for b in self.at(K)]
 
-    def margins(self, K: np.ndarray, least: float = 0.0, first: int = 0) -> list[tuple[DiskMargin, int]]:
+    def margins(
+        self, K: np.ndarray, least: float = 0.0, first: int = 0
+    ) -> list[tuple[DiskMargin, int]]:
         """(disk margin by bisection with the symplectic pencil, command), beginning with command `first`; ends at the first
         one below `least`."""
         found, n = [], len(K)
@@ -138,7 +153,10 @@ def family(loop: ClosedLoop, free: Sequence[str], at: Mapping[str, Any]) -> Fami
         moved[i, j] *= 2
         for b, new, M, C in zip(base, matrices(with_gains(loop, free, moved), at), dM, dC):
             M[i, j], C[i, j] = (new.M - b.M) / steps[j], (new.C - b.C) / steps[j]
-    parts = [(b.M - np.tensordot(K, M, 2), M, b.B, b.C - np.tensordot(K, C, 2), C) for b, M, C in zip(base, dM, dC)]
+    parts = [
+        (b.M - np.tensordot(K, M, 2), M, b.B, b.C - np.tensordot(K, C, 2), C)
+        for b, M, C in zip(base, dM, dC)
+    ]
     return Family(tuple(free), base[0].T, tuple(parts))
 
 

@@ -43,7 +43,9 @@ class LimitCycle:
     u_1: complex = complex(np.nan)
 
 
-def limit_cycle(t: np.ndarray, side: np.ndarray, e: np.ndarray, u: np.ndarray, ε: float = 0.0) -> LimitCycle:
+def limit_cycle(
+    t: np.ndarray, side: np.ndarray, e: np.ndarray, u: np.ndarray, ε: float = 0.0
+) -> LimitCycle:
     """From evenly spaced samples of relay side (±1), error e and held command u.
 
     Settled: the last six cycles agree in period and swing to 2 %, or to what two samples make. Not so where
@@ -54,27 +56,58 @@ def limit_cycle(t: np.ndarray, side: np.ndarray, e: np.ndarray, u: np.ndarray, �
     if len(rising) < CYCLES + 1:
         n = int((np.diff(side) != 0).sum())
         seen = "never switched" if n == 0 else f"switched {n} times"
-        return LimitCycle(False, f"no limit cycle: the relay {seen} in {t[-1]:.4g} s; the output does not come back (a larger "
-                          "amplitude, a bias against a steady load), or it takes longer")
-    cycles = tuple(_cycle(T, side[a:b], e[a:b], a) for a, b in zip(rising[:-1], rising[1:]))[-CYCLES:]
+        return LimitCycle(
+            False,
+            f"no limit cycle: the relay {seen} in {t[-1]:.4g} s; the output does not come back (a larger "
+            "amplitude, a bias against a steady load), or it takes longer",
+        )
+    cycles = tuple(_cycle(T, side[a:b], e[a:b], a) for a, b in zip(rising[:-1], rising[1:]))[
+        -CYCLES:
+    ]
     periods, swings = (np.array([getattr(c, name) for c in cycles]) for name in ("period", "swing"))
     if np.mean(periods) < SHORTEST * T:
-        return LimitCycle(False, f"a period has {np.mean(periods) / T:.2g} samples: it is the sampling that oscillates, not the "
-                          "plant; sample faster, or give a hysteresis above the noise", len(t) > 2000, cycles)
+        return LimitCycle(
+            False,
+            f"a period has {np.mean(periods) / T:.2g} samples: it is the sampling that oscillates, not the "
+            "plant; sample faster, or give a hysteresis above the noise",
+            len(t) > 2000,
+            cycles,
+        )
     # A switch that comes a sample sooner or later changes period and swing by this share.
     grain = 2.01 * T / float(np.mean(periods))
-    if np.ptp(periods) > max(grain, ALIKE) * np.mean(periods) or np.ptp(swings) > max(grain, ALIKE) * np.mean(swings):
-        way = "grows" if (np.diff(swings) > 0).all() else "dies away" if (np.diff(swings) < 0).all() else "changes"
-        why = (f"no limit cycle settled in {t[-1]:.4g} s: over the last {CYCLES} cycles the period is {periods.min():.4g} … "
-               f"{periods.max():.4g} s, the swing {way}, {swings.min():.3g} … {swings.max():.3g}")
+    if np.ptp(periods) > max(grain, ALIKE) * np.mean(periods) or np.ptp(swings) > max(
+        grain, ALIKE
+    ) * np.mean(swings):
+        way = (
+            "grows"
+            if (np.diff(swings) > 0).all()
+            else "dies away"
+            if (np.diff(swings) < 0).all()
+            else "changes"
+        )
+        why = (
+            f"no limit cycle settled in {t[-1]:.4g} s: over the last {CYCLES} cycles the period is {periods.min():.4g} … "
+            f"{periods.max():.4g} s, the swing {way}, {swings.min():.3g} … {swings.max():.3g}"
+        )
         return LimitCycle(False, why, len(rising) > MANY, cycles)
     a, b = rising[-CYCLES - 1], rising[-1]
     period = float(t[b] - t[a]) / CYCLES
     upper = float(np.mean([c.upper for c in cycles]))
-    e_1, u_1 = fundamental(e[a: b + 1], CYCLES), held_fundamental(u[a:b], CYCLES)
+    e_1, u_1 = fundamental(e[a : b + 1], CYCLES), held_fundamental(u[a:b], CYCLES)
     uneven = abs(2 * upper - period)
-    return LimitCycle(True, "", False, cycles, period, upper / period, float(abs(e_1)), float(np.mean(e[a:b])),
-                      bool(uneven <= max(2.01 * T, EVEN * period)), e_1, u_1)
+    return LimitCycle(
+        True,
+        "",
+        False,
+        cycles,
+        period,
+        upper / period,
+        float(abs(e_1)),
+        float(np.mean(e[a:b])),
+        bool(uneven <= max(2.01 * T, EVEN * period)),
+        e_1,
+        u_1,
+    )
 
 
 def _cycle(T: float, side, e, first: int) -> Cycle:

@@ -11,7 +11,12 @@ import numpy as np
 from controllers.pid_tuning.linear import GAINS, Matrices, matrices
 from workbench.system import ClosedLoop, innermost, names
 from workbench.verification.linear import LinearSystem, break_loop, feedback
-from workbench.verification.margins import disk_margin, gain_crossovers, loop_margins, margin_verdicts
+from workbench.verification.margins import (
+    disk_margin,
+    gain_crossovers,
+    loop_margins,
+    margin_verdicts,
+)
 from workbench.verification.norms import hinf_norm
 
 
@@ -72,8 +77,14 @@ class Tuning:
         return min(a.disk for a in self.actuators)
 
 
-def record(loop: ClosedLoop, asked: float | None, at: Mapping[str, Any], found: Sequence[str], words: str = "",
-           experiments: tuple = ()) -> Tuning:
+def record(
+    loop: ClosedLoop,
+    asked: float | None,
+    at: Mapping[str, Any],
+    found: Sequence[str],
+    words: str = "",
+    experiments: tuple = (),
+) -> Tuning:
     """The Tuning of a loop that has its gains."""
     every = matrices(loop, at)
     law = innermost(loop.controller)
@@ -85,7 +96,9 @@ def record(loop: ClosedLoop, asked: float | None, at: Mapping[str, Any], found: 
     λ = max(float(np.abs(np.linalg.eigvals(b.M)).max()) for b in every)
     settling = float(-loop.period / np.log(λ)) if 0 < λ < 1 else np.inf
     if not words and asked is not None:
-        words = f"disk margin ≥ {asked:g} " + ("kept" if met else f"NOT met: {min(a.disk for a in actuators):.3g}")
+        words = f"disk margin ≥ {asked:g} " + (
+            "kept" if met else f"NOT met: {min(a.disk for a in actuators):.3g}"
+        )
     return Tuning(loop, actuators, tuple(found), asked, met, together, settling, words, experiments)
 
 
@@ -107,10 +120,20 @@ def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     if not all(d.α > 0 for d in disks):
         return Actuator(name, gains, 0.0, 1.0, 1.0, 0.0, 0.0, np.nan, np.nan, np.inf, np.inf, noise)
     peaks = [_peaks(L) for L in Ls]
-    return Actuator(name, gains, min(d.α for d in disks), max(m.gain_down for m in margins), min(m.gain_up for m in margins),
-                    min(m.phase_margin for m in margins), min(m.delay_margin for m in margins),
-                    max(max(gain_crossovers(L), default=0.0) for L in Ls), min(b for _, _, b in peaks),
-                    max(s for s, _, _ in peaks), max(t for _, t, _ in peaks), noise)
+    return Actuator(
+        name,
+        gains,
+        min(d.α for d in disks),
+        max(m.gain_down for m in margins),
+        min(m.gain_up for m in margins),
+        min(m.phase_margin for m in margins),
+        min(m.delay_margin for m in margins),
+        max(max(gain_crossovers(L), default=0.0) for L in Ls),
+        min(b for _, _, b in peaks),
+        max(s for s, _, _ in peaks),
+        max(t for _, t, _ in peaks),
+        noise,
+    )
 
 
 def _peaks(L: LinearSystem) -> tuple[float, float, float]:

@@ -46,14 +46,23 @@ class Gains(NamedTuple):
     τ: float
 
 
-def gains(K_u: float, T_u: float, rule: Rule = "tyreus-luyben", structure: Structure = "PI", N: float = 10.0) -> Gains:
+def gains(
+    K_u: float,
+    T_u: float,
+    rule: Rule = "tyreus-luyben",
+    structure: Structure = "PI",
+    N: float = 10.0,
+) -> Gains:
     """Gains by a rule, see the module. Raises InputError for rules that do not exist, and K_u, T_u, N that are not positive."""
     if rule not in get_args(Rule) or (rule, structure) not in _RULES:
         known = ", ".join(f"{r} {s}" for r, s in _RULES)
         raise InputError(f"there is no rule {rule!r} for {structure}", mend=f"choose from {known}")
     for name, value in (("K_u", K_u), ("T_u", T_u), ("N", N)):
         if not 0 < value < float("inf"):
-            raise InputError(f"{name}: {value}; expected a number above 0", mend="take it from a relay experiment that settled")
+            raise InputError(
+                f"{name}: {value}; expected a number above 0",
+                mend="take it from a relay experiment that settled",
+            )
     share, T_i, T_d = _RULES[rule, structure]
     K_p = share * K_u
     return Gains(K_p, K_p / (T_i * T_u), K_p * T_d * T_u, T_d * T_u / N)

@@ -34,21 +34,37 @@ class Search:
         return self.family.free
 
     def program(self, K: np.ndarray, i: int, guides: int = GUIDES) -> Program:
-        return Program(self.family, K, i, sizes(self.loop, self.free), _guides(self.family.T, guides), self.m, self.noise[i])
+        return Program(
+            self.family,
+            K,
+            i,
+            sizes(self.loop, self.free),
+            _guides(self.family.T, guides),
+            self.m,
+            self.noise[i],
+        )
 
     def least(self, K: np.ndarray, enough: float) -> float:
         """The smallest disk margin, or the first one met below `enough`."""
         return min(e[0].α for e in self.family.margins(K, enough))
 
 
-def best_gains(loop: ClosedLoop, free: Sequence[str], m: float, at: Mapping[str, Any], noise_gain: float | None,
-               tell: Callable[[float], None]) -> ClosedLoop:
+def best_gains(
+    loop: ClosedLoop,
+    free: Sequence[str],
+    m: float,
+    at: Mapping[str, Any],
+    noise_gain: float | None,
+    tell: Callable[[float], None],
+) -> ClosedLoop:
     """The loop with the largest K_i found (K_p where K_i is not free) that leaves every command a disk margin of m.
 
     Where that is not reached, with the largest disk margin found. Raises InputError where nothing stabilises the loop.
     """
     n = innermost(loop.controller).n
-    search = Search(loop, family(loop, free, at), m, tuple(_noise(loop, i, free, noise_gain) for i in range(n)))
+    search = Search(
+        loop, family(loop, free, at), m, tuple(_noise(loop, i, free, noise_gain) for i in range(n))
+    )
     goal = free.index("K_i") if "K_i" in free else 0
     K, scales, α = _first(search)
     for sweep in range(SWEEPS if n > 1 or α < m else 1):
@@ -77,11 +93,17 @@ def _noise(loop, i: int, free, limit: float | None) -> tuple[np.ndarray, float] 
         return None
     law = innermost(loop.controller)
     weight = {"K_p": 1.0, "K_i": 0.0, "K_d": 2 / (2 * law.τ + float(loop.period))}
-    rest = sum(w * law._each(getattr(law, name))[i] for name, w in weight.items() if name not in free)
+    rest = sum(
+        w * law._each(getattr(law, name))[i] for name, w in weight.items() if name not in free
+    )
     if limit <= rest:
-        raise InputError(f"noise_gain: {limit:g}, and the gains that stay make {rest:g} of it already",
-                         mend="allow more, or let K_p and K_d be found")
-    return np.array([weight[name] for name in free]), limit * (1 - 1e-4) - rest  # rounded gains stay below it
+        raise InputError(
+            f"noise_gain: {limit:g}, and the gains that stay make {rest:g} of it already",
+            mend="allow more, or let K_p and K_d be found",
+        )
+    return np.array([weight[name] for name in free]), limit * (
+        1 - 1e-4
+    ) - rest  # rounded gains stay below it
 
 
 # ---- the first gains ------------------------------------------------------------------------------------------------------
@@ -99,10 +121,19 @@ def _first(search: Search) -> tuple[np.ndarray, np.ndarray, float]:
     for name, size in zip(names(law.commands), heard):
         _refuse_deaf(size, name, law)
     quiet = all(p.noise is None or p.noise[0] @ K <= p.noise[1] for p, K in zip(programs, own))
-    best = search.least(own, 1e-9) if quiet else 0.0, own, np.maximum(own, 1e-3 * sizes(search.loop, free))
+    best = (
+        search.least(own, 1e-9) if quiet else 0.0,
+        own,
+        np.maximum(own, 1e-3 * sizes(search.loop, free)),
+    )
     for damped in (0.0, 2.0) if "K_d" in free else (0.0,):
         for k in reversed(range(len(ω))):
-            K = np.array([_quieter(_guess(free, size[k], ω[k], damped), p.noise) for p, size in zip(programs, heard)])
+            K = np.array(
+                [
+                    _quieter(_guess(free, size[k], ω[k], damped), p.noise)
+                    for p, size in zip(programs, heard)
+                ]
+            )
             α = search.least(K, min(max(best[0], 1e-9), search.m))
             scales = np.array([_guess(free, size[k], ω[k], 0.1) for size in heard])
             if α >= search.m:
@@ -118,7 +149,9 @@ def _guess(free, size: float, ω: float, damped: float) -> np.ndarray:
     K_p = 0.7 / max(size, 1e-300)
     if "K_p" not in free:  # the size is that of the first free gain's own response
         return np.array([K_p * (1.0 if j == 0 else 0.1) for j in range(len(free))])
-    return np.array([{"K_p": K_p, "K_i": K_p * ω / 20, "K_d": damped * K_p / ω}[name] for name in free])
+    return np.array(
+        [{"K_p": K_p, "K_i": K_p * ω / 20, "K_d": damped * K_p / ω}[name] for name in free]
+    )
 
 
 def _quieter(K: np.ndarray, noise) -> np.ndarray:
@@ -127,9 +160,11 @@ def _quieter(K: np.ndarray, noise) -> np.ndarray:
 
 def _refuse_deaf(size: np.ndarray, name: str, law) -> None:
     if not size.max() * law.u_max > 1e-12:
-        raise InputError(f"{name} has no effect on what the law measures, where the loop is linearised",
-                         mend="choose a point where it has, e.g. at: {E: 0.1 mm, X: 0.1 mm} for an IEHA, whose distributor is shut "
-                              "at E = 0")
+        raise InputError(
+            f"{name} has no effect on what the law measures, where the loop is linearised",
+            mend="choose a point where it has, e.g. at: {E: 0.1 mm, X: 0.1 mm} for an IEHA, whose distributor is shut "
+            "at E = 0",
+        )
 
 
 def _lost(search: Search, ω, heard, commands) -> InputError:
@@ -137,8 +172,13 @@ def _lost(search: Search, ω, heard, commands) -> InputError:
     if len(commands) == 1:
         for size, w in zip(heard[0], ω):
             if search.least(-_guess(search.free, size, w, 0.0)[None, :], 1e-9) > 0:
-                return InputError(f"{commands[0]}: the measurement goes down when the command goes up, and gains cannot be "
-                                  "negative", mend="turn the sign of the command or of the measurement in the plant")
-    return InputError(f"no gains that make the loop stable were found (crossovers from {ω[0]:.3g} to {ω[-1]:.3g} rad/s tried, and "
-                      "the loop's own gains)",
-                      mend="give stable gains to start from, let K_d be found as well (free: [K_p, K_i, K_d]), or sample faster")
+                return InputError(
+                    f"{commands[0]}: the measurement goes down when the command goes up, and gains cannot be "
+                    "negative",
+                    mend="turn the sign of the command or of the measurement in the plant",
+                )
+    return InputError(
+        f"no gains that make the loop stable were found (crossovers from {ω[0]:.3g} to {ω[-1]:.3g} rad/s tried, and "
+        "the loop's own gains)",
+        mend="give stable gains to start from, let K_d be found as well (free: [K_p, K_i, K_d]), or sample faster",
+    )

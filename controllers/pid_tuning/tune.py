@@ -42,16 +42,26 @@ class ByDiskMargin:
     at           where to linearise: states and inputs (joints of a manipulator) other than at the plant's start
     """
 
-    disk_margin: Annotated[float, Unit("1"), "disk margin to keep", Bound(0.0, 2.0, True, "between 0 and 2")] = 0.75
+    disk_margin: Annotated[
+        float, Unit("1"), "disk margin to keep", Bound(0.0, 2.0, True, "between 0 and 2")
+    ] = 0.75
     free: tuple[Literal["K_p", "K_i", "K_d"], ...] = ("K_p", "K_i")
     N: Annotated[float, Unit("1"), "derivative time over its filter's", positive] = 10.0
-    noise_gain: Annotated[float | None, Unit("1"), "largest gain from measurement noise to command, SI", positive] = None
+    noise_gain: Annotated[
+        float | None, Unit("1"), "largest gain from measurement noise to command, SI", positive
+    ] = None
     at: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         check_bounds(self)
-        if not self.free or len(set(self.free)) < len(self.free) or not set(self.free) <= set(GAINS):
-            raise ValueError(f"free: {list(self.free)}; expected some of {', '.join(GAINS)}, each once")
+        if (
+            not self.free
+            or len(set(self.free)) < len(self.free)
+            or not set(self.free) <= set(GAINS)
+        ):
+            raise ValueError(
+                f"free: {list(self.free)}; expected some of {', '.join(GAINS)}, each once"
+            )
         object.__setattr__(self, "free", tuple(n for n in GAINS if n in self.free))
 
     @property
@@ -69,9 +79,13 @@ def checked(loop: ClosedLoop) -> None:
     """Raise InputError for a loop that is no sampled PID loop."""
     law = innermost(loop.controller)
     if not hasattr(law, "_each") or not hasattr(law, "K_d"):
-        raise InputError(f"tuning is for PID loops, this one has {type(law).__name__}", mend="choose 'law: PID'")
+        raise InputError(
+            f"tuning is for PID loops, this one has {type(law).__name__}", mend="choose 'law: PID'"
+        )
     if loop.period is None:
-        raise InputError("the law is continuous: it has no samples", mend="give the loop a sample_time")
+        raise InputError(
+            "the law is continuous: it has no samples", mend="give the loop a sample_time"
+        )
 
 
 def _by_disk_margin(loop, wish: ByDiskMargin, tell: Tell) -> Tuning:
@@ -79,8 +93,14 @@ def _by_disk_margin(loop, wish: ByDiskMargin, tell: Tell) -> Tuning:
     rounds = FILTERS if "K_d" in wish.free else 1
     base = loop
     for k in range(rounds):
-        found = best_gains(base, wish.free, goal, wish.at, wish.noise_gain,
-                           lambda share, done=k: tell((done + share) / rounds))
+        found = best_gains(
+            base,
+            wish.free,
+            goal,
+            wish.at,
+            wish.noise_gain,
+            lambda share, done=k: tell((done + share) / rounds),
+        )
         τ = _filter(found, wish.N)
         if rounds == 1 or abs(τ / innermost(found.controller).τ - 1) < 0.05:
             break
@@ -97,7 +117,9 @@ def _filter(loop, N: float) -> float:
 
 
 def _with_filter(loop, τ: float) -> ClosedLoop:
-    return ClosedLoop(loop.plant, rewrapped(loop.controller, replace(innermost(loop.controller), τ=τ)))
+    return ClosedLoop(
+        loop.plant, rewrapped(loop.controller, replace(innermost(loop.controller), τ=τ))
+    )
 
 
 def rounded(loop: ClosedLoop, free: Sequence[str]) -> ClosedLoop:
@@ -147,19 +169,31 @@ class ByRelay:
             seen.append(self._experiment(loop, u, law.measured[i]))
             rows.append(rule_gains(seen[-1].K_u, seen[-1].T_u, self.rule, self.structure, self.N))
         if self.structure == "PID":
-            loop = _with_filter(loop, max(float(f"{min(row.τ for row in rows):.2g}"), float(loop.period)))
+            loop = _with_filter(
+                loop, max(float(f"{min(row.τ for row in rows):.2g}"), float(loop.period))
+            )
         made = rounded(with_gains(loop, GAINS, np.array([row[:3] for row in rows])), GAINS)
         words = f"{self.rule} {self.structure} by relay: " + "; ".join(
-            f"{e.command} K_u = {e.K_u:.4g}, T_u = {format_quantity(e.T_u, 's')} ({e.T_u / e.T_s:.3g} samples)" for e in seen)
+            f"{e.command} K_u = {e.K_u:.4g}, T_u = {format_quantity(e.T_u, 's')} ({e.T_u / e.T_s:.3g} samples)"
+            for e in seen
+        )
         return record(made, None, self.at, self.finds, words, tuple(seen))
 
     def _experiment(self, loop, u, y) -> RelayExperiment:
         d = None if self.amplitude is None else _si("amplitude", self.amplitude, u.unit)
-        found = relay(loop, d, _si("hysteresis", self.hysteresis, y.unit), _si("bias", self.bias, u.unit), command=u.name,
-                      at={name: value for name, value in self.at.items() if name in names(loop.plant.states)})
+        found = relay(
+            loop,
+            d,
+            _si("hysteresis", self.hysteresis, y.unit),
+            _si("bias", self.bias, u.unit),
+            command=u.name,
+            at={name: value for name, value in self.at.items() if name in names(loop.plant.states)},
+        )
         if not found.settled:
-            raise InputError(f"relay on {u.name}: {found.why}", mend="change amplitude, hysteresis or bias, or choose "
-                             "method: disk-margin")
+            raise InputError(
+                f"relay on {u.name}: {found.why}",
+                mend="change amplitude, hysteresis or bias, or choose method: disk-margin",
+            )
         return found
 
 
@@ -182,6 +216,8 @@ def tuned(what, disk_margin: float = 0.75, *, T_s: float = 1e-3, **options):
     loop = what if isinstance(what, ClosedLoop) else ClosedLoop(what.model, Sampled(what, T_s))
     found = ByDiskMargin(disk_margin, **options).tune(loop)
     if not found.met:
-        raise InputError(f"a disk margin of {disk_margin:g} is not reached; the largest found is {found.disk:.3g}",
-                         mend="ask for less, let K_d be found (free), sample faster, or change the damping")
+        raise InputError(
+            f"a disk margin of {disk_margin:g} is not reached; the largest found is {found.disk:.3g}",
+            mend="ask for less, let K_d be found (free), sample faster, or change the damping",
+        )
     return found.law

@@ -30,10 +30,16 @@ _FLOOR = 1e-12  # of width², so that β(p) > 0 at any finite p
 class Oil:
     """Hydraulic oil; equations in the module's docstring."""
 
-    β: Annotated[float, Unit("Pa"), "bulk modulus without air, the reference β of the control law", positive] = 800e6
+    β: Annotated[
+        float, Unit("Pa"), "bulk modulus without air, the reference β of the control law", positive
+    ] = 800e6
     air: Annotated[float, Unit("1"), "volume fraction of free air at p_0", fraction] = 0.0
-    p_0: Annotated[float, Unit("Pa"), "absolute pressure at which `air` is given", positive] = 101325.0
-    width: Annotated[float, Unit("Pa"), "pressure near zero over which p is kept positive", positive] = 1.0
+    p_0: Annotated[float, Unit("Pa"), "absolute pressure at which `air` is given", positive] = (
+        101325.0
+    )
+    width: Annotated[
+        float, Unit("Pa"), "pressure near zero over which p is kept positive", positive
+    ] = 1.0
 
     def __post_init__(self):
         check_bounds(self)
@@ -67,4 +73,6 @@ class Oil:
         """
         k, b = 0.25 * self.width**2, surroundings
         soft = lambda P: np.log(P) + b / P + b * k / (3 * P**3) + k * k / (4 * P**4)
-        return (p - b) ** 2 / (2 * self.β) + self.air * self.p_0 * (soft(self._positive(p)) - soft(self._positive(b)))
+        return (p - b) ** 2 / (2 * self.β) + self.air * self.p_0 * (
+            soft(self._positive(p)) - soft(self._positive(b))
+        )

@@ -69,11 +69,17 @@ class ThrottledCircuit:
     V_h3: Annotated[float, Unit("m^3"), "hose from rod side to valve", positive] = 7.85e-5
     bore: Annotated[float, Unit("m"), "diameter of the piston", positive] = 0.080
     rod: Annotated[float, Unit("m"), "diameter of the rod", nonnegative] = 0.035
-    s_0: Annotated[float, Unit("m"), "distance of the pins at which l_20 and l_30 are given", positive] = 3**0.5
+    s_0: Annotated[
+        float, Unit("m"), "distance of the pins at which l_20 and l_30 are given", positive
+    ] = 3**0.5
     l_20: Annotated[float, Unit("m"), "length of the chamber at the piston", positive] = 0.5
     l_30: Annotated[float, Unit("m"), "length of the chamber at the rod", positive] = 0.5
-    Q_n: Annotated[float, Unit("m^3/s"), "nominal flow of the valve, at U_max and Δp_n an edge", positive] = 24e-3 / 60
-    Δp_n: Annotated[float, Unit("Pa"), "pressure drop of an edge at the nominal flow", positive] = 35e5
+    Q_n: Annotated[
+        float, Unit("m^3/s"), "nominal flow of the valve, at U_max and Δp_n an edge", positive
+    ] = 24e-3 / 60
+    Δp_n: Annotated[float, Unit("Pa"), "pressure drop of an edge at the nominal flow", positive] = (
+        35e5
+    )
     U_max: Annotated[float, Unit("V"), "voltage of the full opening", positive] = 10.0
     τ: Annotated[float, Unit("s"), "time constant of the spool", positive] = 1 / (70 * pi)
     d_t: Annotated[float, Unit("m"), "diameter of the throttle", positive] = 6e-3
@@ -87,7 +93,9 @@ class ThrottledCircuit:
         if self.rod >= self.bore:
             raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
         if self.p_P <= self.p_T:
-            raise ValueError(f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar")
+            raise ValueError(
+                f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar"
+            )
 
     def check_pins(self, owner: str) -> None:
         """ValueError, for the part `owner` of the plant, where the retracted cylinder is longer than its pins come together.
@@ -96,7 +104,9 @@ class ThrottledCircuit:
         """
         shortest, stroke = self.s_0 - self.l_20, self.l_20 + self.l_30
         if shortest < stroke:
-            raise ValueError(f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m")
+            raise ValueError(
+                f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m"
+            )
 
     # ---- constants --------------------------------------------------------------------------------------------------
     @property
@@ -147,16 +157,34 @@ class ThrottledCircuit:
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label: str = "") -> tuple[Signal, ...]:
         of = f", {label}" if label else ""
-        return (*(Signal(_named(f"p_{k}", label), "Pa", f"pressure {where}{of}")
-                  for k, where in ((1, "before the throttle"), (2, "at the piston"), (3, "at the rod"))),
-                Signal(_named("U", label), "V", f"spool{of}"), *self.friction.states(label or "c"))
+        return (
+            *(
+                Signal(_named(f"p_{k}", label), "Pa", f"pressure {where}{of}")
+                for k, where in (
+                    (1, "before the throttle"),
+                    (2, "at the piston"),
+                    (3, "at the rod"),
+                )
+            ),
+            Signal(_named("U", label), "V", f"spool{of}"),
+            *self.friction.states(label or "c"),
+        )
 
     def inputs(self, label: str = "") -> tuple[Signal, ...]:
-        return (Signal(_named("U_ref", label), "V", "reference of the spool" + (f", {label}" if label else "")),)
+        return (
+            Signal(
+                _named("U_ref", label),
+                "V",
+                "reference of the spool" + (f", {label}" if label else ""),
+            ),
+        )
 
     def power_names(self, label: str = "") -> tuple[str, ...]:
         """Pump and tank, what valve, throttle and friction take, and what comes with growing chambers."""
-        return tuple(_named(name, label) for name in ("pump", "tank", "valve", "throttle", "friction", "carried"))
+        return tuple(
+            _named(name, label)
+            for name in ("pump", "tank", "valve", "throttle", "friction", "carried")
+        )
 
     # ---- equations --------------------------------------------------------------------------------------------------
     def flow(self, dp):
@@ -168,24 +196,42 @@ class ThrottledCircuit:
         drop_1 = np.where(U >= 0, self.p_P - p_1, p_1 - self.p_T)
         drop_3 = np.where(U >= 0, p_3 - self.p_T, self.p_P - p_3)
         opening = self.C_vd * U
-        return Flows(opening * self.flow(drop_1), self.C_vt * self.flow(p_1 - p_2), opening * self.flow(drop_3), drop_1, drop_3)
+        return Flows(
+            opening * self.flow(drop_1),
+            self.C_vt * self.flow(p_1 - p_2),
+            opening * self.flow(drop_3),
+            drop_1,
+            drop_3,
+        )
 
     def volumes(self, s):
         """V_1, V_2, V_3 [m³] at a distance s of the pins."""
-        return self.V_h1, self.V_h2 + self.A_2 * (self.l_20 + s - self.s_0), self.V_h3 + self.A_3 * (self.l_30 - s + self.s_0)
+        return (
+            self.V_h1,
+            self.V_h2 + self.A_2 * (self.l_20 + s - self.s_0),
+            self.V_h3 + self.A_3 * (self.l_30 - s + self.s_0),
+        )
 
     def compliances(self, s):
         """V_k/B_ek [m³/Pa] (14)."""
         hose = 1.0 / self.B_oil + 1.0 / self.B_h
         tube = 1.0 / self.B_oil + 1.0 / self.B_c
-        return (self.V_h1 * hose, self.V_h2 * hose + self.A_2 * (self.l_20 + s - self.s_0) * tube,
-                self.V_h3 * hose + self.A_3 * (self.l_30 - s + self.s_0) * tube)
+        return (
+            self.V_h1 * hose,
+            self.V_h2 * hose + self.A_2 * (self.l_20 + s - self.s_0) * tube,
+            self.V_h3 * hose + self.A_3 * (self.l_30 - s + self.s_0) * tube,
+        )
 
     def rates(self, x, s, sdot, u) -> list:
         """ẋ of the circuit's states, with u = [U_ref]."""
         Q, (K_1, K_2, K_3) = self.flows(x), self.compliances(s)
-        return [(Q.in_1 - Q.throttle) / K_1, (Q.throttle - self.A_2 * sdot) / K_2, (self.A_3 * sdot - Q.out_3) / K_3,
-                (u[0] - x[3]) / self.τ, *self.friction.rate(sdot, x[KEPT:])]
+        return [
+            (Q.in_1 - Q.throttle) / K_1,
+            (Q.throttle - self.A_2 * sdot) / K_2,
+            (self.A_3 * sdot - Q.out_3) / K_3,
+            (u[0] - x[3]) / self.τ,
+            *self.friction.rate(sdot, x[KEPT:]),
+        ]
 
     def rubbing(self, x, sdot):
         """F_μ [N], opposing ṡ."""
@@ -199,19 +245,25 @@ class ThrottledCircuit:
         """States at rest at s that carry `force`: p_1 = p_2, p_3 = p_30, spool closed, no friction."""
         low, high = self.range
         if not low <= s <= high:
-            raise InputError(f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
-                             "(s: the distance of its pins, or the position of the joint it is on)",
-                             mend="start elsewhere, change s_0 (where l_20 and l_30 are given), l_20 or l_30, or move the pins")
+            raise InputError(
+                f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
+                "(s: the distance of its pins, or the position of the joint it is on)",
+                mend="start elsewhere, change s_0 (where l_20 and l_30 are given), l_20 or l_30, or move the pins",
+            )
         p_2 = (force + self.A_3 * self.p_30) / self.A_2
         if p_2 < 0:
-            raise InputError(f"to hold {force:.4g} N with p_30 = {self.p_30:.4g} Pa takes p_2 = {p_2:.4g} Pa",
-                             mend="raise p_30 or the bore")
+            raise InputError(
+                f"to hold {force:.4g} N with p_30 = {self.p_30:.4g} Pa takes p_2 = {p_2:.4g} Pa",
+                mend="raise p_30 or the bore",
+            )
         return [p_2, p_2, self.p_30, 0.0, *[0.0] * len(self.friction.states("c"))]
 
     # ---- energy -----------------------------------------------------------------------------------------------------
     def stored(self, x, s):
         """Energy of compressed oil and bent bristles, J."""
-        return 0.5 * sum(K * p * p for K, p in zip(self.compliances(s), x)) + self.friction.stored(x[KEPT:])
+        return 0.5 * sum(K * p * p for K, p in zip(self.compliances(s), x)) + self.friction.stored(
+            x[KEPT:]
+        )
 
     def powers(self, x, s, sdot, u) -> list:
         """W, by `power_names`; their sum is d(stored)/dt + F_c ṡ."""
@@ -220,8 +272,14 @@ class ThrottledCircuit:
         pump, tank = np.where(U >= 0, Q.in_1, -Q.out_3), np.where(U >= 0, Q.out_3, -Q.in_1)
         lost = np.where(U >= 0, 1.0, -1.0) * (Q.drop_1 * Q.in_1 + Q.drop_3 * Q.out_3)
         tube = 0.5 * (1.0 / self.B_oil + 1.0 / self.B_c) * sdot
-        return [self.p_P * pump, -self.p_T * tank, -lost, -(p_1 - p_2) * Q.throttle,
-                -self.friction.loss(sdot, x[KEPT:]), tube * (self.A_2 * p_2 * p_2 - self.A_3 * p_3 * p_3)]
+        return [
+            self.p_P * pump,
+            -self.p_T * tank,
+            -lost,
+            -(p_1 - p_2) * Q.throttle,
+            -self.friction.loss(sdot, x[KEPT:]),
+            tube * (self.A_2 * p_2 * p_2 - self.A_3 * p_3 * p_3),
+        ]
 
 
 def _named(name: str, label: str) -> str:

@@ -71,13 +71,18 @@ class Cylinder:
         """ṗ_a, ṗ_b (80), (81)."""
         V_a, V_b = self.volumes(x)
         q_i, q_ea, q_eb = self.leakage(p_a, p_b)
-        return (oil.stiffness(p_a) / V_a * (Q_a - self.A_a * xdot - q_i - q_ea),
-                oil.stiffness(p_b) / V_b * (Q_b + self.A_b * xdot + q_i - q_eb))
+        return (
+            oil.stiffness(p_a) / V_a * (Q_a - self.A_a * xdot - q_i - q_ea),
+            oil.stiffness(p_b) / V_b * (Q_b + self.A_b * xdot + q_i - q_eb),
+        )
 
     def gains(self, oil: Oil, x, p_a, p_b):
         """g_a, g_b: what a flow into each chamber does to f_p/β."""
         V_a, V_b = self.volumes(x)
-        return (self.A_a * oil.stiffness(p_a) / (oil.β * V_a), self.A_b * oil.stiffness(p_b) / (oil.β * V_b))
+        return (
+            self.A_a * oil.stiffness(p_a) / (oil.β * V_a),
+            self.A_b * oil.stiffness(p_b) / (oil.β * V_b),
+        )
 
     def drift(self, oil: Oil, x, xdot, p_a, p_b):
         """h ẋ + ℓ: the part of −ḟ_p/β that needs no valve."""

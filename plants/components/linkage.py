@@ -51,7 +51,10 @@ class Closure(NamedTuple):
         q2d = qd - q1d
         lever_dot = -self.L1 * self.c2 * q2d
         swing_dot = -self.L1 * (self.s2 * q2d + self.c2 * xd / self.d) / self.d
-        return self.lever * acceleration + lever_dot * rate, self.swing * acceleration + swing_dot * rate
+        return (
+            self.lever * acceleration + lever_dot * rate,
+            self.swing * acceleration + swing_dot * rate,
+        )
 
 
 def close(L, L1, q) -> Closure:

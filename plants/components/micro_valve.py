@@ -34,7 +34,9 @@ class MicroValve:
     r_tig: Annotated[float, Unit("m"), "radius of the spool", positive] = 2.5e-3
     f_w: Annotated[float, Unit("1"), "window, as a part of the circumference", fraction] = 0.18
     P_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 10e5
-    width: Annotated[float, Unit("Pa"), "pressure drop over which the root is regularised", positive] = 1e3
+    width: Annotated[
+        float, Unit("Pa"), "pressure drop over which the root is regularised", positive
+    ] = 1e3
 
     def __post_init__(self):
         check_bounds(self)
@@ -46,7 +48,10 @@ class MicroValve:
     def flow(self, c, x, ζ):
         """Q_e, m³/s, at the opening x and the half pressure difference ζ."""
         P = self.P_s / 2
-        return self.gain(c) * (np.maximum(x, 0.0) * root(P - ζ, self.width) + np.minimum(x, 0.0) * root(P + ζ, self.width))
+        return self.gain(c) * (
+            np.maximum(x, 0.0) * root(P - ζ, self.width)
+            + np.minimum(x, 0.0) * root(P + ζ, self.width)
+        )
 
 
 class Ways(NamedTuple):
@@ -63,7 +68,9 @@ class Ways(NamedTuple):
 class Distributor:
     """Passive distributor; equations in the module's docstring."""
 
-    E_d: Annotated[float, Unit("m"), "eccentricity at which the cylinder is reached", positive] = 4e-6
+    E_d: Annotated[float, Unit("m"), "eccentricity at which the cylinder is reached", positive] = (
+        4e-6
+    )
     w: Annotated[float, Unit("m"), "travel over which a way opens or shuts", positive] = 2e-6
 
     def __post_init__(self):
@@ -74,7 +81,12 @@ class Distributor:
     def ways(self, E) -> Ways:
         """Open fractions at eccentricity E."""
         out, back = (E - self.E_d) / self.w, (-E - self.E_d) / self.w
-        return Ways(smoothstep(out), smoothstep(back), 1.0 - smoothstep(back + 1.0), 1.0 - smoothstep(out + 1.0))
+        return Ways(
+            smoothstep(out),
+            smoothstep(back),
+            1.0 - smoothstep(back + 1.0),
+            1.0 - smoothstep(out + 1.0),
+        )
 
     def edges(self) -> tuple[float, ...]:
         """Eccentricities at which a way starts or ends to open."""

@@ -59,7 +59,9 @@ class RadialPump:
     def __post_init__(self):
         check_bounds(self)
         if self.R_b <= self.l_p + self.d:
-            raise ValueError(f"R_b: {self.R_b} m leaves no chamber; it must exceed l_p + d = {self.l_p + self.d:.6g} m")
+            raise ValueError(
+                f"R_b: {self.R_b} m leaves no chamber; it must exceed l_p + d = {self.l_p + self.d:.6g} m"
+            )
         if self.N < 1:
             raise ValueError(f"N: {self.N} pistons; at least one is needed")
 
@@ -76,7 +78,14 @@ class RadialPump:
             φ = 2 * pi * i / self.N
             sin_θ, cos_θ = s * cos(φ) + c * sin(φ), c * cos(φ) - s * sin(φ)
             R = np.sqrt(self.R_b**2 - (E * sin_θ) ** 2)
-            found.append(Piston(sin_θ, R - E * cos_θ, -cos_θ - E * sin_θ**2 / R, E * sin_θ - E * E * sin_θ * cos_θ / R))
+            found.append(
+                Piston(
+                    sin_θ,
+                    R - E * cos_θ,
+                    -cos_θ - E * sin_θ**2 / R,
+                    E * sin_θ - E * E * sin_θ * cos_θ / R,
+                )
+            )
         return found
 
     def volume(self, L):

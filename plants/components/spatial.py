@@ -62,8 +62,11 @@ def dot(a, b):
 
 
 def cross(a, b):
-    return [_sub(_mul(a[1], b[2]), _mul(a[2], b[1])), _sub(_mul(a[2], b[0]), _mul(a[0], b[2])),
-            _sub(_mul(a[0], b[1]), _mul(a[1], b[0]))]
+    return [
+        _sub(_mul(a[1], b[2]), _mul(a[2], b[1])),
+        _sub(_mul(a[2], b[0]), _mul(a[0], b[2])),
+        _sub(_mul(a[0], b[1]), _mul(a[1], b[0])),
+    ]
 
 
 def turn(R, a):
@@ -78,7 +81,9 @@ def unturn(R, a):
 
 def compose(R, S):
     """R S."""
-    return [dot(R[3 * i: 3 * i + 3], (S[j], S[3 + j], S[6 + j])) for i in range(3) for j in range(3)]
+    return [
+        dot(R[3 * i : 3 * i + 3], (S[j], S[3 + j], S[6 + j])) for i in range(3) for j in range(3)
+    ]
 
 
 def about_z(c, s):
@@ -104,16 +109,26 @@ class Frame:
     R: Annotated[tuple[float, ...], Unit("1"), "rotation matrix, row by row"] = IDENTITY
 
     shorthand: ClassVar[tuple[Shorthand, ...]] = (
-        Shorthand("about_z", Annotated[float, Unit("rad"), "rotation about z, instead of R"], ("R",), _turned),)
+        Shorthand(
+            "about_z",
+            Annotated[float, Unit("rad"), "rotation about z, instead of R"],
+            ("R",),
+            _turned,
+        ),
+    )
 
     def __post_init__(self):
         check_bounds(self)
         if len(self.r) != 3 or len(self.R) != 9:
-            raise ValueError("frame: expected an origin r of 3 and a rotation R of 9 numbers, row by row")
+            raise ValueError(
+                "frame: expected an origin r of 3 and a rotation R of 9 numbers, row by row"
+            )
         R = np.array(self.R).reshape(3, 3)
         if abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-            raise ValueError(f"R: not a rotation matrix (R Rᵀ is off the identity by {abs(R @ R.T - np.eye(3)).max():.2g},"
-                             f" det R = {np.linalg.det(R):.6g})")
+            raise ValueError(
+                f"R: not a rotation matrix (R Rᵀ is off the identity by {abs(R @ R.T - np.eye(3)).max():.2g},"
+                f" det R = {np.linalg.det(R):.6g})"
+            )
 
     def velocity(self, V):
         """ᴮV = ᴬU_Bᵀ ᴬV (3)."""
@@ -151,18 +166,26 @@ class Body:
 
     mass: Annotated[float, Unit("kg"), "mass", nonnegative] = 0.0
     com: Annotated[tuple[float, ...], Unit("m"), "centre of mass in the body's frame"] = ZERO3
-    inertia: Annotated[tuple[float, ...], Unit("kg m^2"), "tensor about the centre of mass: xx, yy, zz, xy, xz, yz",
-                       Bound(words="")] = (0.0,) * 6
+    inertia: Annotated[
+        tuple[float, ...],
+        Unit("kg m^2"),
+        "tensor about the centre of mass: xx, yy, zz, xy, xz, yz",
+        Bound(words=""),
+    ] = (0.0,) * 6
 
     def __post_init__(self):
         check_bounds(self)
         if len(self.com) != 3 or len(self.inertia) != 6:
-            raise ValueError("body: expected com of 3 numbers and inertia of 6 (xx, yy, zz, xy, xz, yz)")
+            raise ValueError(
+                "body: expected com of 3 numbers and inertia of 6 (xx, yy, zz, xy, xz, yz)"
+            )
         # Principal moments of the mass distribution must be non-negative: Jmax ≤ J1 + J2 (triangle inequality).
         J = np.linalg.eigvalsh(self.tensor())
         if J[0] < -1e-9 * max(J[-1], 1e-12) or J[2] > (J[0] + J[1]) * (1 + 2e-3) + 1e-12:
-            raise ValueError(f"inertia: principal moments {J[0]:.6g}, {J[1]:.6g}, {J[2]:.6g} kg m² belong to no body; "
-                             "each must be non-negative and none larger than the sum of the other two")
+            raise ValueError(
+                f"inertia: principal moments {J[0]:.6g}, {J[1]:.6g}, {J[2]:.6g} kg m² belong to no body; "
+                "each must be non-negative and none larger than the sum of the other two"
+            )
         if self.mass == 0 and J[-1] > 0:
             raise ValueError("mass: a body with inertia but no mass")
 
@@ -191,7 +214,9 @@ class Body:
         """
         (a, α), (v, w) = A, V
         f = scale(self.mass, add(add(a, cross(α, self.com)), cross(ω, add(v, cross(w, self.com)))))
-        gyro = add(cross(ω, inertia_times(self.inertia, w)), inertia_times(self.inertia, cross(ω, w)))
+        gyro = add(
+            cross(ω, inertia_times(self.inertia, w)), inertia_times(self.inertia, cross(ω, w))
+        )
         m = add(add(inertia_times(self.inertia, α), gyro), cross(self.com, f))
         return f, m
 

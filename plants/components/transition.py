@@ -39,7 +39,9 @@ class EndStop:
     def force(self, z, zdot):
         """F [N] on the moving part, along +z."""
         up, down = np.maximum(z - self.limit, 0.0), np.maximum(-z - self.limit, 0.0)
-        return self.k * (down * np.maximum(1.0 - self.c * zdot, 0.0) - up * np.maximum(1.0 + self.c * zdot, 0.0))
+        return self.k * (
+            down * np.maximum(1.0 - self.c * zdot, 0.0) - up * np.maximum(1.0 + self.c * zdot, 0.0)
+        )
 
     def stored(self, z):
         """Energy of the spring, J."""

@@ -46,8 +46,10 @@ def nominal(Q_N: float, dp_N: float, u_max: float = 10.0) -> float:
     Raises InputError unless all three are positive.
     """
     if not (Q_N > 0 and dp_N > 0 and u_max > 0):
-        raise InputError(f"nominal flow {Q_N!r} m³/s, drop {dp_N!r} Pa, opening {u_max!r} V: all must be positive",
-                         mend="give the rated flow of one notch at its rated drop, e.g. 40 l/min at 35 bar")
+        raise InputError(
+            f"nominal flow {Q_N!r} m³/s, drop {dp_N!r} Pa, opening {u_max!r} V: all must be positive",
+            mend="give the rated flow of one notch at its rated drop, e.g. 40 l/min at 35 bar",
+        )
     return Q_N / (sqrt(dp_N) * u_max)
 
 
@@ -58,12 +60,16 @@ class Nominal:
 
     flow: Annotated[float, Unit("m^3/s"), "rated flow of one notch, fully open", positive]
     drop: Annotated[float, Unit("Pa"), "pressure drop over that notch", positive]
-    ratios: Annotated[tuple[float, ...], Unit("1"), "c_p1, c_n1, c_p2, c_n2 against that", positive] = (1.0,) * 4
+    ratios: Annotated[
+        tuple[float, ...], Unit("1"), "c_p1, c_n1, c_p2, c_n2 against that", positive
+    ] = (1.0,) * 4
 
     def __post_init__(self):
         check_bounds(self)
         if len(self.ratios) != 4:
-            raise ValueError(f"ratios: expected four, for c_p1, c_n1, c_p2, c_n2, got {len(self.ratios)}")
+            raise ValueError(
+                f"ratios: expected four, for c_p1, c_n1, c_p2, c_n2, got {len(self.ratios)}"
+            )
 
     def coefficients(self, others) -> dict:
         """c_p1, c_n1, c_p2, c_n2 of a valve whose other fields are `others`."""
@@ -76,30 +82,51 @@ class Nominal:
 class Valve:
     """One four-way valve; equations in the module's docstring. The default is 40 l/min at 35 bar per notch, ±10 V."""
 
-    c_p1: Annotated[float, _C, "flow coefficient, supply to chamber a", positive] = nominal(40 / 60e3, 35e5)
-    c_n1: Annotated[float, _C, "flow coefficient, chamber a to return", positive] = nominal(40 / 60e3, 35e5)
-    c_p2: Annotated[float, _C, "flow coefficient, supply to chamber b", positive] = nominal(40 / 60e3, 35e5)
-    c_n2: Annotated[float, _C, "flow coefficient, chamber b to return", positive] = nominal(40 / 60e3, 35e5)
-    u_max: Annotated[float, Unit("V"), "largest command and spool position, both ways", positive] = 10.0
-    dead_band: Annotated[float, Unit("V"), "overlap: spool travel that opens nothing, both ways", nonnegative] = 0.0
+    c_p1: Annotated[float, _C, "flow coefficient, supply to chamber a", positive] = nominal(
+        40 / 60e3, 35e5
+    )
+    c_n1: Annotated[float, _C, "flow coefficient, chamber a to return", positive] = nominal(
+        40 / 60e3, 35e5
+    )
+    c_p2: Annotated[float, _C, "flow coefficient, supply to chamber b", positive] = nominal(
+        40 / 60e3, 35e5
+    )
+    c_n2: Annotated[float, _C, "flow coefficient, chamber b to return", positive] = nominal(
+        40 / 60e3, 35e5
+    )
+    u_max: Annotated[
+        float, Unit("V"), "largest command and spool position, both ways", positive
+    ] = 10.0
+    dead_band: Annotated[
+        float, Unit("V"), "overlap: spool travel that opens nothing, both ways", nonnegative
+    ] = 0.0
     lag: Literal["ideal", "first", "second"] = "ideal"
     frequency: Annotated[float, Unit("Hz"), "natural frequency of the spool", positive] = 30.0
     damping: Annotated[float, Unit("1"), "damping ratio of the spool", positive] = 0.707
     slew: Annotated[float, Unit("V/s"), "largest speed of the spool", positive] = 1e9
-    width: Annotated[float, Unit("Pa"), "pressure drop over which the root is regularised", nonnegative] = 1e3
+    width: Annotated[
+        float, Unit("Pa"), "pressure drop over which the root is regularised", nonnegative
+    ] = 1e3
 
     shorthand: ClassVar[tuple[Shorthand, ...]] = (
-        Shorthand("nominal", Nominal, ("c_p1", "c_n1", "c_p2", "c_n2"), Nominal.coefficients),)
+        Shorthand("nominal", Nominal, ("c_p1", "c_n1", "c_p2", "c_n2"), Nominal.coefficients),
+    )
 
     def __post_init__(self):
         check_bounds(self)
         if self.dead_band >= self.u_max:
-            raise ValueError(f"dead_band: {self.dead_band} V never opens; it must be below u_max = {self.u_max} V")
+            raise ValueError(
+                f"dead_band: {self.dead_band} V never opens; it must be below u_max = {self.u_max} V"
+            )
         if self.lag not in ("ideal", "first", "second"):
-            raise ValueError(f"lag: {self.lag!r} is no spool model; choose from ideal, first, second")
+            raise ValueError(
+                f"lag: {self.lag!r} is no spool model; choose from ideal, first, second"
+            )
 
     @classmethod
-    def from_nominal(cls, Q_N: float, dp_N: float, u_max: float = 10.0, ratios=(1.0, 1.0, 1.0, 1.0), **rest) -> Valve:
+    def from_nominal(
+        cls, Q_N: float, dp_N: float, u_max: float = 10.0, ratios=(1.0, 1.0, 1.0, 1.0), **rest
+    ) -> Valve:
         """Valve with c_p1, c_n1, c_p2, c_n2 = ratios × `nominal(Q_N, dp_N, u_max)`; `rest` are the other fields."""
         c_p1, c_n1, c_p2, c_n2 = (r * nominal(Q_N, dp_N, u_max) for r in ratios)
         return cls(c_p1, c_n1, c_p2, c_n2, u_max, **rest)
@@ -113,8 +140,12 @@ class Valve:
         """Flows supply→a, a→return, supply→b, b→return, m³/s, each with the sign of its pressure drop."""
         o = self.opening(u)
         out, back = np.maximum(o, 0.0), -np.minimum(o, 0.0)
-        return (self.c_p1 * root(p_s - p_a, self.width) * out, self.c_n1 * root(p_a - p_r, self.width) * back,
-                self.c_p2 * root(p_s - p_b, self.width) * back, self.c_n2 * root(p_b - p_r, self.width) * out)
+        return (
+            self.c_p1 * root(p_s - p_a, self.width) * out,
+            self.c_n1 * root(p_a - p_r, self.width) * back,
+            self.c_p2 * root(p_s - p_b, self.width) * back,
+            self.c_n2 * root(p_b - p_r, self.width) * out,
+        )
 
     def flows(self, u, p_a, p_b, p_s, p_r):
         """Q_a, Q_b (82), (83): flows into the chambers, m³/s, at spool position u [V] and pressures in Pa."""
@@ -136,8 +167,12 @@ class Valve:
 
         Both are positive under Assumption 5 (p_r < p_a, p_b < p_s), sufficient, not necessary: the sums decide.
         """
-        return (g_a * self.c_p1 * root(p_s - p_a, self.width) + g_b * self.c_n2 * root(p_b - p_r, self.width),
-                g_b * self.c_p2 * root(p_s - p_b, self.width) + g_a * self.c_n1 * root(p_a - p_r, self.width))
+        return (
+            g_a * self.c_p1 * root(p_s - p_a, self.width)
+            + g_b * self.c_n2 * root(p_b - p_r, self.width),
+            g_b * self.c_p2 * root(p_s - p_b, self.width)
+            + g_a * self.c_n1 * root(p_a - p_r, self.width),
+        )
 
     def invert(self, u_f, D_plus, D_minus):
         """Voltage u whose opening gives u_f [m²/s] (89), (91), overlap added back; 0 for u_f = 0.
@@ -145,7 +180,9 @@ class Valve:
         Not saturated, so that what is lacking can be seen; the valve saturates. Denominators below D_MIN, where (89)
         has no solution, count as D_MIN: the voltage is then far beyond u_max, the valve opens fully to the side of u_f.
         """
-        o = np.maximum(u_f, 0.0) / np.maximum(D_plus, D_MIN) + np.minimum(u_f, 0.0) / np.maximum(D_minus, D_MIN)
+        o = np.maximum(u_f, 0.0) / np.maximum(D_plus, D_MIN) + np.minimum(u_f, 0.0) / np.maximum(
+            D_minus, D_MIN
+        )
         return o + self.dead_band * np.sign(u_f)
 
     def spool_states(self, name: str) -> tuple[Signal, ...]:
@@ -162,7 +199,10 @@ class Valve:
         error = self._saturated(u) - states[0]
         if self.lag == "first":
             return [np.clip(ω * error, -self.slew, self.slew)]
-        return [np.clip(states[1], -self.slew, self.slew), ω * ω * error - 2 * self.damping * ω * states[1]]
+        return [
+            np.clip(states[1], -self.slew, self.slew),
+            ω * ω * error - 2 * self.damping * ω * states[1],
+        ]
 
     def guards(self, states, u) -> list:
         """What changes its sign where the flows or the spool's rates have a kink: edges of the overlap, limits, slew [V, V/s]."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-_HOME = {name: "parts" for name in ("Body", "Loop", "Place", "Actuator", "Pin")} | {
-    name: "drives" for name in ("Force", "Torque", "SpringDamper")} | {"Mechanism": "mechanism", "Penalty": "penalty"}
+_HOME = (
+    {name: "parts" for name in ("Body", "Loop", "Place", "Actuator", "Pin")}
+    | {name: "drives" for name in ("Force", "Torque", "SpringDamper")}
+    | {"Mechanism": "mechanism", "Penalty": "penalty"}
+)
 
 __all__ = list(_HOME)
 

@@ -27,7 +27,7 @@ def shared_out(actuators, y) -> list[list]:
     parts, at = [], 0
     for a in actuators:
         many = len(a.drive.states(a.name))
-        parts.append(list(y[at: at + many]))
+        parts.append(list(y[at : at + many]))
         at += many
     return parts
 
@@ -47,7 +47,11 @@ def spans(actuators) -> dict[str, tuple[float, float]]:
 
 def limits(actuators) -> dict[str, tuple[float, float]]:
     """Range of the inputs of drives that have one."""
-    return {a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit) for a in actuators if getattr(a.drive, "limit", None)}
+    return {
+        a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit)
+        for a in actuators
+        if getattr(a.drive, "limit", None)
+    }
 
 
 def machine_limits(mechanism) -> tuple[Limit, ...]:
@@ -57,9 +61,25 @@ def machine_limits(mechanism) -> tuple[Limit, ...]:
         for s in a.drive.states(a.name):
             if s.unit == "V":
                 u = a.drive.limit
-                spools.append(Limit(f"spool of {a.name}", (s.name,), -u, u, "V", "valve", "travel of the spool",
-                                    f"actuators.{a.name}.drive.U_max", bearable=True))
-    return (*span_limits(mechanism), *chamber_limits(mechanism.pressure_names, 0.0), *spools, *command_limits(mechanism))
+                spools.append(
+                    Limit(
+                        f"spool of {a.name}",
+                        (s.name,),
+                        -u,
+                        u,
+                        "V",
+                        "valve",
+                        "travel of the spool",
+                        f"actuators.{a.name}.drive.U_max",
+                        bearable=True,
+                    )
+                )
+    return (
+        *span_limits(mechanism),
+        *chamber_limits(mechanism.pressure_names, 0.0),
+        *spools,
+        *command_limits(mechanism),
+    )
 
 
 def joint_at(mechanism, actuator) -> tuple[int, int]:
@@ -76,10 +96,14 @@ def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
             (i, j), wrench = joint_at(mechanism, a), None
             s, rate = z[i], rates[j]
         else:
-            s, rate, wrench = loops.line_of(motion, mechanism.number(a.a.body), a.a, mechanism.number(a.b.body), a.b)
+            s, rate, wrench = loops.line_of(
+                motion, mechanism.number(a.a.body), a.a, mechanism.number(a.b.body), a.b
+            )
         many = len(a.drive.inputs(a.name))
-        x, w = ([], []) if own is None else (own[k], list(u[at: at + many]))
-        found.append(Pull(s, rate, None if own is None else effort(a.drive, x, s, rate, w), x, w, wrench))
+        x, w = ([], []) if own is None else (own[k], list(u[at : at + many]))
+        found.append(
+            Pull(s, rate, None if own is None else effort(a.drive, x, s, rate, w), x, w, wrench)
+        )
         at += many
     return found
 

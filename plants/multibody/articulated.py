@@ -38,21 +38,27 @@ class Resistance(NamedTuple):
         v, ω = Z
         B = self.B
         columns = [[B[0][i], B[1][i], B[2][i]] for i in range(3)]
-        return (add(_symmetric(self.A, v), [dot(row, ω) for row in B]),
-                add([dot(column, v) for column in columns], _symmetric(self.C, ω)))
+        return (
+            add(_symmetric(self.A, v), [dot(row, ω) for row in B]),
+            add([dot(column, v) for column in columns], _symmetric(self.C, ω)),
+        )
 
     def plus(self, other: Resistance) -> Resistance:
-        return Resistance([_add(a, b) for a, b in zip(self.A, other.A)],
-                          [add(a, b) for a, b in zip(self.B, other.B)],
-                          [_add(a, b) for a, b in zip(self.C, other.C)])
+        return Resistance(
+            [_add(a, b) for a, b in zip(self.A, other.A)],
+            [add(a, b) for a, b in zip(self.B, other.B)],
+            [_add(a, b) for a, b in zip(self.C, other.C)],
+        )
 
     def without(self, U, inverse) -> Resistance:
         """I − U Uᵀ/D."""
         f, m = U
         g, n = scale(inverse, f), scale(inverse, m)
-        return Resistance([_sub(a, _mul(g[i], f[j])) for a, (i, j) in zip(self.A, _PAIRS)],
-                          [sub(row, scale(g[i], m)) for i, row in enumerate(self.B)],
-                          [_sub(c, _mul(n[i], m[j])) for c, (i, j) in zip(self.C, _PAIRS)])
+        return Resistance(
+            [_sub(a, _mul(g[i], f[j])) for a, (i, j) in zip(self.A, _PAIRS)],
+            [sub(row, scale(g[i], m)) for i, row in enumerate(self.B)],
+            [_sub(c, _mul(n[i], m[j])) for c, (i, j) in zip(self.C, _PAIRS)],
+        )
 
 
 def _symmetric(S, a) -> list:
@@ -63,8 +69,11 @@ def resistance(own: Inertia) -> Resistance:
     """That of one body alone."""
     m, h = own.m, own.h
     minus = [_sub(0.0, e) for e in h]
-    return Resistance([m, m, m, 0.0, 0.0, 0.0],
-                      [[0.0, h[2], minus[1]], [minus[2], 0.0, h[0]], [h[1], minus[0], 0.0]], list(own.J))
+    return Resistance(
+        [m, m, m, 0.0, 0.0, 0.0],
+        [[0.0, h[2], minus[1]], [minus[2], 0.0, h[0]], [h[1], minus[0], 0.0]],
+        list(own.J),
+    )
 
 
 class Branches(NamedTuple):

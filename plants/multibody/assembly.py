@@ -23,7 +23,10 @@ from plants.multibody.tree import point
 from workbench.errors import InputError
 
 STEPS = 200
-CLOSED, ACCEPTED = 1e-13, 1e-10  # residual of a loop, of the mechanism's size: at which the search ends, and what is good enough
+CLOSED, ACCEPTED = (
+    1e-13,
+    1e-10,
+)  # residual of a loop, of the mechanism's size: at which the search ends, and what is good enough
 RANK = 1e-8  # singular values below this part of the largest are zero
 ASIDE = 1e-2  # rad or m, to positions beside the start
 
@@ -63,17 +66,32 @@ def assemble(mechanism) -> Assembly:
     check_regular(mechanism, z, M)
     left_out = tuple(_row_names(mechanism)[i] for i in range(len(G)) if i not in kept)
     rates = _projected(mechanism, G, M, rates, free)
-    moved = {s.name: float(b - a) for s, a, b in zip(mechanism.coordinates, z_0, z) if abs(b - a) > 1e-9}
+    moved = {
+        s.name: float(b - a) for s, a, b in zip(mechanism.coordinates, z_0, z) if abs(b - a) > 1e-9
+    }
     residual = float(np.abs(mechanism.constraints(z)[0]).max(initial=0.0))
-    return Assembly(tuple(map(float, z)), tuple(map(float, rates)), kept, left_out, moved, residual,
-                    mechanism.tree.n_v - len(kept), _used(mechanism, z, kept))
+    return Assembly(
+        tuple(map(float, z)),
+        tuple(map(float, rates)),
+        kept,
+        left_out,
+        moved,
+        residual,
+        mechanism.tree.n_v - len(kept),
+        _used(mechanism, z, kept),
+    )
 
 
 def _used(mechanism, z, kept) -> tuple[int, ...]:
     """Rows of Φ_z that are used, see `Assembly`."""
-    rng, size = np.random.default_rng(11), np.zeros(sum(ROWS[loop.joint] for loop in mechanism.loops))
+    rng, size = (
+        np.random.default_rng(11),
+        np.zeros(sum(ROWS[loop.joint] for loop in mechanism.loops)),
+    )
     for _ in range(3):
-        _, G = _equations(mechanism, mechanism.moved(z, list(map(float, rng.normal(size=mechanism.tree.n_v)))))
+        _, G = _equations(
+            mechanism, mechanism.moved(z, list(map(float, rng.normal(size=mechanism.tree.n_v))))
+        )
         size = np.maximum(size, np.abs(G).max(axis=1, initial=0.0))
     moving = np.flatnonzero(size > RANK * size.max(initial=0.0))
     return kept if set(moving) <= set(kept) else tuple(map(int, moving))
@@ -109,7 +127,13 @@ def _closed(mechanism, z_0, M, free) -> list:
         there = mechanism.moved(z, whole)
         Φ_there, G_there = _equations(mechanism, there)
         if Φ_there @ Φ_there < Φ @ Φ:
-            z, Φ, G, away, damping = there, Φ_there, G_there, away + whole, damping / 10 if damping > 1e-8 else 0.0
+            z, Φ, G, away, damping = (
+                there,
+                Φ_there,
+                G_there,
+                away + whole,
+                damping / 10 if damping > 1e-8 else 0.0,
+            )
         elif damping > 1e6:
             break
         else:
@@ -136,8 +160,11 @@ def _nearest(mechanism, closed, away, W, free, size) -> list:
 def _size(mechanism, z) -> float:
     """A length of the mechanism, m: the farthest a body's origin or place is from the ground's, at least 1 mm."""
     motion = mechanism.moving(z, None)
-    places = [point(motion, j, place.point)[0] for loop, cut in zip(mechanism.loops, mechanism.cuts)
-              for j, place in zip(cut, (loop.a, loop.b))]
+    places = [
+        point(motion, j, place.point)[0]
+        for loop, cut in zip(mechanism.loops, mechanism.cuts)
+        for j, place in zip(cut, (loop.a, loop.b))
+    ]
     return max([1e-3, *(float(max(map(abs, r))) for r in (*motion.r, *places))])
 
 
@@ -150,7 +177,9 @@ def _damped(A, target, damping) -> np.ndarray:
     """Levenberg's step: A δ ≈ target, the smaller the damped."""
     U, σ, Vt = np.linalg.svd(A, full_matrices=False)
     used = σ > RANK * σ.max(initial=0.0)
-    return Vt.T[:, used] @ (σ[used] / (σ[used] ** 2 + damping * σ.max(initial=0.0) ** 2) * (U.T @ target)[used])
+    return Vt.T[:, used] @ (
+        σ[used] / (σ[used] ** 2 + damping * σ.max(initial=0.0) ** 2) * (U.T @ target)[used]
+    )
 
 
 def _projected(mechanism, G, M, rates, free) -> np.ndarray:
@@ -160,8 +189,10 @@ def _projected(mechanism, G, M, rates, free) -> np.ndarray:
     found[free] -= shortest(F, W, G @ rates)
     if np.abs(G @ found).max(initial=0.0) > 1e-9 * max(1.0, np.abs(rates).max(initial=0.0)):
         held = ", ".join(b.name for b in mechanism.bodies if b.hold)
-        raise InputError(f"bodies: the loops do not allow the rates at which {held} start",
-                         mend="hold fewer of them, or give rates that fit each other")
+        raise InputError(
+            f"bodies: the loops do not allow the rates at which {held} start",
+            mend="hold fewer of them, or give rates that fit each other",
+        )
     return found
 
 
@@ -179,9 +210,11 @@ def _open(mechanism, z) -> InputError:
         worst[loop] = max(worst.get(loop, 0.0), float(value))
     loop = max(worst, key=worst.get)
     held = [b.name for b in mechanism.bodies if b.hold]
-    return InputError(f"loops.{loop}: cannot be closed; {worst[loop]:.3g} m (or rad) stay open at the best position found",
-                      mend="check lengths, points and axes of its bodies, or start nearer to a closed position"
-                           + (f"; {', '.join(held)} held" if held else ""))
+    return InputError(
+        f"loops.{loop}: cannot be closed; {worst[loop]:.3g} m (or rad) stay open at the best position found",
+        mend="check lengths, points and axes of its bodies, or start nearer to a closed position"
+        + (f"; {', '.join(held)} held" if held else ""),
+    )
 
 
 def _row_names(mechanism) -> list[tuple[str, int]]:
@@ -191,17 +224,23 @@ def _row_names(mechanism) -> list[tuple[str, int]]:
 def check_masses(mechanism, M) -> None:
     """Every motion must move some mass."""
     if not len(M):
-        raise InputError("bodies: all of them are fixed, so nothing can move", mend="put one on another joint")
+        raise InputError(
+            "bodies: all of them are fixed, so nothing can move", mend="put one on another joint"
+        )
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
     for i, j in enumerate(mechanism.tree.body_of):
         if not scale[i] > 0:
-            raise InputError(f"bodies.{mechanism.bodies[j].name}: moving its joint moves no mass",
-                             mend="give it a mass, or make the joint fixed")
+            raise InputError(
+                f"bodies.{mechanism.bodies[j].name}: moving its joint moves no mass",
+                mend="give it a mass, or make the joint fixed",
+            )
     σ, V = np.linalg.eigh(M / np.outer(scale, scale))
     if σ[0] < 1e-13:
         j = mechanism.tree.body_of[int(np.abs(V[:, 0]).argmax())]
-        raise InputError(f"bodies.{mechanism.bodies[j].name}: its joint and others can move together without moving any mass",
-                         mend="give it a mass and inertia, or remove a joint")
+        raise InputError(
+            f"bodies.{mechanism.bodies[j].name}: its joint and others can move together without moving any mass",
+            mend="give it a mass and inertia, or remove a joint",
+        )
 
 
 def check_faces(mechanism, z) -> None:
@@ -209,8 +248,10 @@ def check_faces(mechanism, z) -> None:
     motion = mechanism.moving(z, None)
     for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
         if min(map(float, facing(loop, motion, a, b)), default=1.0) < 0:
-            raise InputError(f"loops.{loop.name}: closes with its two axes or normals opposite to each other",
-                             mend="turn one of them round, or start nearer to what is meant")
+            raise InputError(
+                f"loops.{loop.name}: closes with its two axes or normals opposite to each other",
+                mend="turn one of them round, or start nearer to what is meant",
+            )
 
 
 def independent(G) -> tuple[int, ...]:
@@ -237,14 +278,18 @@ def check_regular(mechanism, z, M) -> None:
     rng, here = np.random.default_rng(5), smallest(mechanism, z)
     for _ in range(3):
         try:
-            beside = _closed(mechanism, mechanism.moved(z, ASIDE * rng.normal(size=n)), M, np.ones(n, bool))
+            beside = _closed(
+                mechanism, mechanism.moved(z, ASIDE * rng.normal(size=n)), M, np.ones(n, bool)
+            )
         except InputError:
             continue
         there = smallest(mechanism, beside)
         if len(there) > len(here) or (here[-1:] < 1e-3 * there[-1:]).any():
-            raise InputError("bodies: the start is singular: the loops hold fewer ways to move there than beside it, so forces "
-                             "and accelerations are not determined",
-                             mend="start away from where links are in line (a dead centre, a flat parallelogram)")
+            raise InputError(
+                "bodies: the start is singular: the loops hold fewer ways to move there than beside it, so forces "
+                "and accelerations are not determined",
+                mend="start away from where links are in line (a dead centre, a flat parallelogram)",
+            )
 
 
 def smallest(mechanism, z) -> np.ndarray:

@@ -15,25 +15,43 @@ def check_names(mechanism) -> None:
     """Bodies that loops and actuators speak of exist, and drives act on joints they can act on."""
     known = [GROUND, *(b.name for b in mechanism.bodies)]
     mechanism.tree  # noqa: B018 — it refuses parents that do not exist
-    named = [(f"{kind}.{part.name}.{side}.body", getattr(part, side).body) for kind in ("loops", "actuators")
-             for part in getattr(mechanism, kind) for side in "ab" if getattr(part, side) is not None]
+    named = [
+        (f"{kind}.{part.name}.{side}.body", getattr(part, side).body)
+        for kind in ("loops", "actuators")
+        for part in getattr(mechanism, kind)
+        for side in "ab"
+        if getattr(part, side) is not None
+    ]
     named += [(f"actuators.{a.name}.joint", a.joint) for a in mechanism.actuators if a.joint]
     for key, body in named:
         if body not in known:
-            raise InputError(f"{key}: there is no body {body!r}", mend=f"choose from {', '.join(known)}")
+            raise InputError(
+                f"{key}: there is no body {body!r}", mend=f"choose from {', '.join(known)}"
+            )
     for kind in ("loops", "actuators"):
         called = [part.name for part in getattr(mechanism, kind)]
         for name in called:
             if called.count(name) > 1:
-                raise InputError(f"{kind}: {name!r} is there twice", mend="give each a name of its own")
+                raise InputError(
+                    f"{kind}: {name!r} is there twice", mend="give each a name of its own"
+                )
     for a in mechanism.actuators:
-        kind = next((b.joint for b in mechanism.bodies if b.name == a.joint), "" if not a.joint else "fixed")
+        kind = next(
+            (b.joint for b in mechanism.bodies if b.name == a.joint), "" if not a.joint else "fixed"
+        )
         if kind in ("fixed", "spherical"):
-            raise InputError(f"actuators.{a.name}.joint: {a.joint} has a {kind} joint, which no drive can act on",
-                             mend="name a body on a revolute or prismatic joint")
-        if not isinstance(a.drive, SpringDamper) and isinstance(a.drive, Torque) != (kind == "revolute"):
-            raise InputError(f"actuators.{a.name}.drive: a Torque acts on a revolute joint, a Force or a cylinder between two pins "
-                             "or on a prismatic joint", mend="exchange the two, or name another joint")
+            raise InputError(
+                f"actuators.{a.name}.joint: {a.joint} has a {kind} joint, which no drive can act on",
+                mend="name a body on a revolute or prismatic joint",
+            )
+        if not isinstance(a.drive, SpringDamper) and isinstance(a.drive, Torque) != (
+            kind == "revolute"
+        ):
+            raise InputError(
+                f"actuators.{a.name}.drive: a Torque acts on a revolute joint, a Force or a cylinder between two pins "
+                "or on a prismatic joint",
+                mend="exchange the two, or name another joint",
+            )
 
 
 def check_signals(mechanism) -> None:
@@ -42,7 +60,10 @@ def check_signals(mechanism) -> None:
     for called in (names([*m.states, *m.monitors, *m.inputs]), [*m.power_names, "stored"]):
         twice = next((name for name in called if called.count(name) > 1), None)
         if twice is not None:
-            raise InputError(f"bodies, actuators: two signals would be called {twice!r}", mend="rename a body or an actuator")
+            raise InputError(
+                f"bodies, actuators: two signals would be called {twice!r}",
+                mend="rename a body or an actuator",
+            )
 
 
 def check_lengths(mechanism) -> None:
@@ -53,11 +74,18 @@ def check_lengths(mechanism) -> None:
         if not a.joint:
             ends = [point(motion, mechanism.number(pin.body), pin.point)[0] for pin in (a.a, a.b)]
             if max(abs(p - q) for p, q in zip(*ends)) < 1e-9:
-                raise InputError(f"actuators.{a.name}: its pins lie on each other at the start, so it has no direction",
-                                 mend="start elsewhere, or move a pin")
-    for a, pull in zip(mechanism.actuators, mechanism.pulls(motion, found.z, found.rates, None, None)):
+                raise InputError(
+                    f"actuators.{a.name}: its pins lie on each other at the start, so it has no direction",
+                    mend="start elsewhere, or move a pin",
+                )
+    for a, pull in zip(
+        mechanism.actuators, mechanism.pulls(motion, found.z, found.rates, None, None)
+    ):
         s, low = float(pull.s), -inf if a.shortest is None else a.shortest
         high = inf if a.longest is None else a.longest
         if not low <= s <= high:
-            raise InputError(f"actuators.{a.name}: measures {s:.6g} m at the start and can only span {a.shortest or 0:g} … "
-                             f"{high:g} m", mend="start elsewhere, or move its pins")
+            raise InputError(
+                f"actuators.{a.name}: measures {s:.6g} m at the start and can only span {a.shortest or 0:g} … "
+                f"{high:g} m",
+                mend="start elsewhere, or move its pins",
+            )

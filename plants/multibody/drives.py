@@ -112,7 +112,12 @@ class SpringDamper:
     def powers(self, x, s, sdot, u):
         return [-self.d * sdot * sdot]
 
-    states, initial, rates, power_names = Force.states, Force.initial, Force.rates, Force.power_names
+    states, initial, rates, power_names = (
+        Force.states,
+        Force.initial,
+        Force.rates,
+        Force.power_names,
+    )
 
 
 Drive = Force | Torque | SpringDamper | ThrottledCircuit

@@ -42,7 +42,9 @@ def projected(mechanism, z, rates) -> tuple[list, list]:
         return z, rates
     motion = mechanism.moving(z, rates)
     M = articulated.branches(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)
-    H = linear.held(M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b), damping(mechanism))
+    H = linear.held(
+        M, loops.jacobian(mechanism.tree, kept(mechanism, motion), motion.b), damping(mechanism)
+    )
     for _ in range(NEWTON):
         Φ = [row.value for row in kept(mechanism, mechanism.moving(z, None))]
         z = mechanism.moved(z, [-v for v in H.along(H.multipliers(Φ))])
@@ -56,7 +58,9 @@ def bends(mechanism, z, motion: Motion) -> list:
     """As `signals.bends`: the sine of the angle between the two links of each closing; else how far a row of Φ_z is from those
     before it, in the metric of M⁻¹, against the mean size of a row: the smallest of all."""
     if mechanism.closings:
-        return [np.sqrt(np.maximum(planar.closed(mechanism, k, z)[1], 0.0)) for k in mechanism.closings]
+        return [
+            np.sqrt(np.maximum(planar.closed(mechanism, k, z)[1], 0.0)) for k in mechanism.closings
+        ]
     if not mechanism.kept or mechanism.used != mechanism.kept:
         return []
     M = articulated.branches(mechanism.tree, tree.inertias(mechanism.bodies, motion), motion.b)

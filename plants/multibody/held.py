@@ -40,7 +40,9 @@ def free_motions(mechanism, ks: tuple[int, ...]) -> np.ndarray:
     motion = mechanism.moving(z, still)
     own = tree.inertias(mechanism.bodies, motion)
     pulls = mechanism.pulls(motion, z, still, None, None)
-    rows = [row for row in np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)]
+    rows = [
+        row for row in np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)
+    ]
     for k in ks:
         unit = [1.0 if i == k else 0.0 for i in range(len(pulls))]
         wrenches, direct = acting.applied(mechanism, pulls, unit)
@@ -52,7 +54,7 @@ def free_motions(mechanism, ks: tuple[int, ...]) -> np.ndarray:
     size = np.linalg.norm(table, axis=1, keepdims=True)
     table = table / np.where(size > 0.0, size, 1.0)
     _, σ, Vt = np.linalg.svd(table)
-    return Vt[int((σ > 1e-8).sum()):].T
+    return Vt[int((σ > 1e-8).sum()) :].T
 
 
 def free_joints(mechanism, commands=None) -> tuple[FreeJoint, ...]:
@@ -60,8 +62,10 @@ def free_joints(mechanism, commands=None) -> tuple[FreeJoint, ...]:
     N = free_motions(mechanism, driven(mechanism, commands))
     found, T = [], mechanism.tree
     for body, (at, many), (first, count) in zip(mechanism.bodies, T.z, T.v):
-        if count and np.abs(N[first: first + count]).max(initial=0.0) > MOVES:
-            positions = mechanism.coordinates[at: at + many]
+        if count and np.abs(N[first : first + count]).max(initial=0.0) > MOVES:
+            positions = mechanism.coordinates[at : at + many]
             unit = "m" if body.joint == "prismatic" else "rad"
-            found.append(FreeJoint(body.name, positions, mechanism.rates[first: first + count], unit))
+            found.append(
+                FreeJoint(body.name, positions, mechanism.rates[first : first + count], unit)
+            )
     return tuple(found)

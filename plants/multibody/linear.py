@@ -114,7 +114,10 @@ def held(M: Branches, G, damping: float = 0.0) -> Held:
             S[i][j] = S[j][i] = times([row], columns[j])[0]
     whole = S
     if damping:
-        whole = [[v * (1.0 + damping) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(S)]
+        whole = [
+            [v * (1.0 + damping) if i == j else v for j, v in enumerate(row)]
+            for i, row in enumerate(S)
+        ]
     return Held(M, G, columns, factors(whole), S, bool(damping))
 
 

@@ -37,8 +37,11 @@ class Row(NamedTuple):
 
 def _product(P, Q):
     """P·Q with two derivatives."""
-    return (dot(P[0], Q[0]), dot(P[1], Q[0]) + dot(P[0], Q[1]),
-            dot(P[2], Q[0]) + 2 * dot(P[1], Q[1]) + dot(P[0], Q[2]))
+    return (
+        dot(P[0], Q[0]),
+        dot(P[1], Q[0]) + dot(P[0], Q[1]),
+        dot(P[2], Q[0]) + 2 * dot(P[1], Q[1]) + dot(P[0], Q[2]),
+    )
 
 
 def _across(place):
@@ -57,7 +60,9 @@ def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
     if loop.joint == "spherical":
         return meet
     u_b, n_b = (direction(motion, b, d) for d in _across(loop.b)[:2])
-    aligned = [Row(*_product(n, d), (ZERO3, cross(d[0], n[0])), a, b) for n, d in ((n1, u_b), (n2, u_b))]
+    aligned = [
+        Row(*_product(n, d), (ZERO3, cross(d[0], n[0])), a, b) for n, d in ((n1, u_b), (n2, u_b))
+    ]
     if loop.joint == "revolute":
         return meet + aligned
     return [*meet[:2], *aligned, Row(*_product(n2, n_b), (ZERO3, cross(n_b[0], n2[0])), a, b)]
@@ -89,7 +94,10 @@ def facing(loop, motion: Motion, a: int, b: int):
     """Products that must be positive besides the rows: u_a·u_b, and n_a·n_b of a prismatic cut."""
     if loop.joint == "spherical":
         return []
-    A, B = ([direction(motion, j, d)[0] for d in _across(place)[:2]] for j, place in ((a, loop.a), (b, loop.b)))
+    A, B = (
+        [direction(motion, j, d)[0] for d in _across(place)[:2]]
+        for j, place in ((a, loop.a), (b, loop.b))
+    )
     return [dot(p, q) for p, q in zip(A, B)][: 2 if loop.joint == "prismatic" else 1]
 
 
@@ -105,4 +113,6 @@ def line_of(motion: Motion, a: int, pin_a, b: int, pin_b):
 def loaded(wrenches: list, j: int, F) -> None:
     """Add a wrench to the list of those on the bodies; none on the ground."""
     if j >= 0:
-        wrenches[j] = F if wrenches[j] is None else (add(wrenches[j][0], F[0]), add(wrenches[j][1], F[1]))
+        wrenches[j] = (
+            F if wrenches[j] is None else (add(wrenches[j][0], F[0]), add(wrenches[j][1], F[1]))
+        )

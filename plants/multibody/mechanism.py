@@ -50,23 +50,38 @@ class Mechanism(System):
     bodies: tuple[Body, ...]
     loops: tuple[Loop, ...] = ()
     actuators: tuple[Actuator, ...] = ()
-    gravity: Annotated[tuple[float, ...], Unit("m/s^2"), "gravity in the ground's axes"] = (0.0, -9.81, 0.0)
+    gravity: Annotated[tuple[float, ...], Unit("m/s^2"), "gravity in the ground's axes"] = (
+        0.0,
+        -9.81,
+        0.0,
+    )
     method: Literal["projected", "minimal", "penalty"] = "projected"
     name: str = "mechanism"
-    kept: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())  # independent rows of Φ
-    used: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())  # rows of Φ that act
-    closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())  # of method minimal
+    kept: tuple[int, ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )  # independent rows of Φ
+    used: tuple[int, ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )  # rows of Φ that act
+    closings: tuple[Closing, ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )  # of method minimal
 
     def __post_init__(self):
         check_bounds(self)
         object.__setattr__(self, "gravity", tuple(float(v) for v in self.gravity))
         if not self.bodies or len(self.gravity) != 3:
-            raise ValueError("bodies: a mechanism needs at least one" if not self.bodies else
-                             f"gravity: expected three numbers, got {len(self.gravity)}")
+            raise ValueError(
+                "bodies: a mechanism needs at least one"
+                if not self.bodies
+                else f"gravity: expected three numbers, got {len(self.gravity)}"
+            )
         checks.check_names(self)
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "used", self.assembly.used)
-        object.__setattr__(self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ())
+        object.__setattr__(
+            self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ()
+        )
         checks.check_signals(self)
         checks.check_lengths(self)
         self.initial()
@@ -113,8 +128,12 @@ class Mechanism(System):
     def own(self) -> tuple[list[int], list[int]]:
         """Which positions and rates are states: all, or the independent ones."""
         follow = {j for k in self.closings for j in k.unknown}
-        parts = [(z, v) for j, (z, v) in enumerate(zip(self.tree.z, self.tree.v)) if j not in follow]
-        return [i for (at, n), _ in parts for i in range(at, at + n)], [i for _, (at, n) in parts for i in range(at, at + n)]
+        parts = [
+            (z, v) for j, (z, v) in enumerate(zip(self.tree.z, self.tree.v)) if j not in follow
+        ]
+        return [i for (at, n), _ in parts for i in range(at, at + n)], [
+            i for _, (at, n) in parts for i in range(at, at + n)
+        ]
 
     @property
     def states(self):
@@ -131,14 +150,23 @@ class Mechanism(System):
 
     @property
     def monitors(self):
-        return (*signals.lengths(self), *self._following(self.coordinates, self.rates), *signals.forces(self),
-                *(Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open") for loop in self.loops),
-                *signals.bends(self))
+        return (
+            *signals.lengths(self),
+            *self._following(self.coordinates, self.rates),
+            *signals.forces(self),
+            *(
+                Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open")
+                for loop in self.loops
+            ),
+            *signals.bends(self),
+        )
 
     def _following(self, positions, rates) -> list:
         """Those that are no states."""
         zs, vs = self.own
-        return [v for i, v in enumerate(positions) if i not in zs] + [v for i, v in enumerate(rates) if i not in vs]
+        return [v for i, v in enumerate(positions) if i not in zs] + [
+            v for i, v in enumerate(rates) if i not in vs
+        ]
 
     @property
     def power_names(self):
@@ -210,12 +238,14 @@ class Mechanism(System):
     def split(self, x):
         """(all z, all ż, states of every drive) of the state vector."""
         zs, vs = self.own
-        parts = acting.shared_out(self.actuators, x[len(zs) + len(vs):])
-        z, rates = list(x[: len(zs)]), list(x[len(zs): len(zs) + len(vs)])
+        parts = acting.shared_out(self.actuators, x[len(zs) + len(vs) :])
+        z, rates = list(x[: len(zs)]), list(x[len(zs) : len(zs) + len(vs)])
         if self.closings:
             z, own = reduced.positions(self, z), dict(zip(vs, rates))
             G = loops.jacobian(self.tree, *self._closing_rows(z, None))
-            rates = reduced.followed(self, G, [own.get(i, 0.0) for i in range(self.tree.n_v)], [0.0] * len(G))
+            rates = reduced.followed(
+                self, G, [own.get(i, 0.0) for i in range(self.tree.n_v)], [0.0] * len(G)
+            )
         return z, rates, parts
 
     def _closing_rows(self, z, rates):
@@ -233,7 +263,11 @@ class Mechanism(System):
 
     def rows(self, motion: Motion) -> list:
         """All rows of all loops."""
-        return [row for loop, (a, b) in zip(self.loops, self.cuts) for row in loops.rows(loop, motion, a, b)]
+        return [
+            row
+            for loop, (a, b) in zip(self.loops, self.cuts)
+            for row in loops.rows(loop, motion, a, b)
+        ]
 
     def constraints(self, z) -> tuple[list, list]:
         """(Φ, Φ_z) of all rows, redundant ones too."""
@@ -253,7 +287,10 @@ class Mechanism(System):
         """Q^Σ with actuators and damping."""
         wrenches, direct = acting.applied(self, pulls, [p.force for p in pulls])
         Q = tree.forces(self.tree, own, motion, self.gravity, wrenches)
-        return [q + f - self.bodies[j].damping * v for q, f, j, v in zip(Q, direct, self.tree.body_of, rates)]
+        return [
+            q + f - self.bodies[j].damping * v
+            for q, f, j, v in zip(Q, direct, self.tree.body_of, rates)
+        ]
 
     def accelerations(self, motion: Motion, rates, pulls: list[Pull]) -> tuple[list, list]:
         """(z̈, λ) with λ of the rows that are kept; minimal: z̈ of the independent joints, and nothing."""
@@ -264,7 +301,9 @@ class Mechanism(System):
         motion = self.moving(z, rates)
         pulls = self.pulls(motion, z, rates, own, u)
         accelerations, _ = self.accelerations(motion, rates, pulls)
-        flows = [r for a, p in zip(self.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
+        flows = [
+            r for a, p in zip(self.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)
+        ]
         velocities = tree.velocities(self.bodies, self.tree, z, rates)
         return [*(velocities[i] for i in self.own[0]), *accelerations, *flows]
 
@@ -281,7 +320,13 @@ class Mechanism(System):
     def out(self, t, x):
         z, rates, own = self.split(x)
         pulls = self.pulls(self.moving(z, rates), z, rates, None, None)
-        return [*(p.s for p in pulls), *(p.rate for p in pulls), *z, *rates, *(v for part in own for v in part)]
+        return [
+            *(p.s for p in pulls),
+            *(p.rate for p in pulls),
+            *z,
+            *rates,
+            *(v for part in own for v in part),
+        ]
 
     def monitor(self, t, x, u):
         z, rates, own = self.split(x)
@@ -291,8 +336,14 @@ class Mechanism(System):
             Φ = [row.value for row in loops.rows(loop, motion, a, b)]
             gaps.append(sum(v * v for v in Φ) ** 0.5)
         pulls = self.pulls(motion, z, rates, own, u)
-        return [*(p.s for p in pulls), *(p.rate for p in pulls), *self._following(z, rates), *(p.force for p in pulls), *gaps,
-                *dynamics.bends(self, z, motion)]
+        return [
+            *(p.s for p in pulls),
+            *(p.rate for p in pulls),
+            *self._following(z, rates),
+            *(p.force for p in pulls),
+            *gaps,
+            *dynamics.bends(self, z, motion),
+        ]
 
     def powers(self, t, x, u):
         """W into the stored energy, by cause."""
@@ -301,7 +352,14 @@ class Mechanism(System):
         lost = 0.0
         for j, v in zip(self.tree.body_of, rates):
             lost = lost - self.bodies[j].damping * v * v
-        return [*(w for a, p in zip(self.actuators, pulls) for w in a.drive.powers(p.x, p.s, p.rate, p.u)), lost]
+        return [
+            *(
+                w
+                for a, p in zip(self.actuators, pulls)
+                for w in a.drive.powers(p.x, p.s, p.rate, p.u)
+            ),
+            lost,
+        ]
 
     def energies(self, z, rates):
         """(kinetic, potential) energy of the bodies, J; potential is zero with all centres of mass at the origin."""

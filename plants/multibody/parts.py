@@ -14,7 +14,12 @@ from workbench.parameters import Bound, Unit, check_bounds, nonnegative
 from workbench.units import quantity
 
 GROUND = "ground"
-JOINTS = {"revolute": (1, 1), "prismatic": (1, 1), "spherical": (4, 3), "fixed": (0, 0)}  # positions, rates
+JOINTS = {
+    "revolute": (1, 1),
+    "prismatic": (1, 1),
+    "spherical": (4, 3),
+    "fixed": (0, 0),
+}  # positions, rates
 ORIGIN = (0.0, 0.0, 0.0)
 Z_AXIS = (0.0, 0.0, 1.0)
 
@@ -26,7 +31,9 @@ def _vector(owner, field: str, what: str, zero: bool = True) -> None:
     except (TypeError, ValueError):
         value = ()
     if len(value) != 3 or (not zero and not any(value)):
-        raise ValueError(f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}")
+        raise ValueError(
+            f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}"
+        )
     object.__setattr__(owner, field, value)
 
 
@@ -54,14 +61,28 @@ class Body:
     parent: str = GROUND
     joint: Literal["revolute", "prismatic", "spherical", "fixed"] = "revolute"
     point: Annotated[tuple[float, ...], Unit("m"), "joint in the parent's frame"] = ORIGIN
-    axis: Annotated[tuple[float, ...], Unit("1"), "axis of the joint in the parent's frame"] = Z_AXIS
+    axis: Annotated[tuple[float, ...], Unit("1"), "axis of the joint in the parent's frame"] = (
+        Z_AXIS
+    )
     mass: Annotated[float, Unit("kg"), "mass", nonnegative] = 0.0
     com: Annotated[tuple[float, ...], Unit("m"), "centre of mass in the body's frame"] = ORIGIN
-    inertia: Annotated[tuple[float, ...], Unit("kg m^2"), "tensor about the centre of mass: xx, yy, zz, xy, xz, yz",
-                       Bound(words="")] = (0.0,) * 6
-    damping: Annotated[float, Unit("1"), "viscous damping of the joint, N m s/rad or N s/m", nonnegative] = 0.0
-    start: Annotated[str | float | tuple[str | float, ...], Unit("1"), "position to start from, rad or m (60 deg, 20 cm)"] = 0.0
-    rate: Annotated[str | float | tuple[str | float, ...], Unit("1"), "velocity to start with, rad/s or m/s"] = 0.0
+    inertia: Annotated[
+        tuple[float, ...],
+        Unit("kg m^2"),
+        "tensor about the centre of mass: xx, yy, zz, xy, xz, yz",
+        Bound(words=""),
+    ] = (0.0,) * 6
+    damping: Annotated[
+        float, Unit("1"), "viscous damping of the joint, N m s/rad or N s/m", nonnegative
+    ] = 0.0
+    start: Annotated[
+        str | float | tuple[str | float, ...],
+        Unit("1"),
+        "position to start from, rad or m (60 deg, 20 cm)",
+    ] = 0.0
+    rate: Annotated[
+        str | float | tuple[str | float, ...], Unit("1"), "velocity to start with, rad/s or m/s"
+    ] = 0.0
     hold: bool = False
 
     def __post_init__(self):
@@ -78,15 +99,23 @@ class Body:
         given = getattr(self, field)
         try:
             if self.joint != "spherical":
-                return quantity(given, symbol) if not isinstance(given, tuple) else quantity(*given, symbol)
-            value = tuple(quantity(v, symbol) for v in (given if isinstance(given, tuple) else (given,)))
+                return (
+                    quantity(given, symbol)
+                    if not isinstance(given, tuple)
+                    else quantity(*given, symbol)
+                )
+            value = tuple(
+                quantity(v, symbol) for v in (given if isinstance(given, tuple) else (given,))
+            )
         except (InputError, TypeError) as why:
             words = why.message if isinstance(why, InputError) else "expected one number"
             raise ValueError(f"{field}: {words}") from None
         if value == (0.0,):
             return ORIGIN
         if len(value) != 3:
-            raise ValueError(f"{field}: expected a rotation vector, three numbers in {symbol}, for a spherical joint, got {value}")
+            raise ValueError(
+                f"{field}: expected a rotation vector, three numbers in {symbol}, for a spherical joint, got {value}"
+            )
         return value
 
 
@@ -118,7 +147,11 @@ class Place:
     def complete(self) -> Place:
         """The same with a normal: the coordinate axis farthest from its own, where it has none."""
         least = min(range(3), key=lambda i: abs(self.axis[i]))
-        return self if self.normal else replace(self, normal=tuple(1.0 if i == least else 0.0 for i in range(3)))
+        return (
+            self
+            if self.normal
+            else replace(self, normal=tuple(1.0 if i == least else 0.0 for i in range(3)))
+        )
 
 
 @final
@@ -134,12 +167,16 @@ class Loop:
     def __post_init__(self):
         _known(self, "joint", ("revolute", "spherical", "prismatic"))
         if self.a.body == self.b.body:
-            raise ValueError(f"b: both places are on {self.a.body!r}; a loop closes between two bodies")
+            raise ValueError(
+                f"b: both places are on {self.a.body!r}; a loop closes between two bodies"
+            )
         for side in "ab":
             place = getattr(self, side)
             if self.joint == "prismatic" and not place.normal:
-                raise ValueError(f"{side}.normal: a prismatic joint keeps its bodies from turning and must know how they lie; give "
-                                 "each place a direction across its axis, the two parallel")
+                raise ValueError(
+                    f"{side}.normal: a prismatic joint keeps its bodies from turning and must know how they lie; give "
+                    "each place a direction across its axis, the two parallel"
+                )
             object.__setattr__(self, side, place.complete())
 
 
@@ -174,21 +211,35 @@ class Actuator:
 
     def __post_init__(self):
         check_bounds(self)
-        if bool(self.joint) == (self.a is not None and self.b is not None) or (self.a is None) != (self.b is None):
-            raise ValueError("joint: an actuator acts between two pins, a and b, or on the joint of a body; give one of the two")
+        if bool(self.joint) == (self.a is not None and self.b is not None) or (self.a is None) != (
+            self.b is None
+        ):
+            raise ValueError(
+                "joint: an actuator acts between two pins, a and b, or on the joint of a body; give one of the two"
+            )
         if self.a is not None and self.a.body == self.b.body:
-            raise ValueError(f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies")
+            raise ValueError(
+                f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies"
+            )
         if self.a is not None and isinstance(self.drive, ThrottledCircuit):
             self.drive.check_pins("drive")
-        if self.shortest is not None and self.longest is not None and not self.shortest < self.longest:
-            raise ValueError(f"longest: {self.longest:g} m is not longer than the shortest, {self.shortest:g} m")
+        if (
+            self.shortest is not None
+            and self.longest is not None
+            and not self.shortest < self.longest
+        ):
+            raise ValueError(
+                f"longest: {self.longest:g} m is not longer than the shortest, {self.shortest:g} m"
+            )
 
     @property
     def span(self) -> tuple[float, float]:
         """(least, largest) s, of the drive's own stroke and of what was given; infinite where neither says."""
         low, high = getattr(self.drive, "range", (-inf, inf))
-        return (max(low, -inf if self.shortest is None else self.shortest),
-                min(high, inf if self.longest is None else self.longest))
+        return (
+            max(low, -inf if self.shortest is None else self.shortest),
+            min(high, inf if self.longest is None else self.longest),
+        )
 
 
 def unit(a) -> list:

@@ -46,7 +46,9 @@ class Penalty:
 
     α: Annotated[float, Unit("1"), "penalty factor", positive] = 1e11
     tolerance: Annotated[float, Unit("1"), "of a correction, rad, m, V, …", positive] = 1e-7
-    pressure_tolerance: Annotated[float, Unit("Pa"), "of a correction of a pressure", positive] = 1e-2
+    pressure_tolerance: Annotated[float, Unit("Pa"), "of a correction of a pressure", positive] = (
+        1e-2
+    )
     most: int = 50  # Newton iterations a step
 
     def __post_init__(self):
@@ -63,31 +65,48 @@ class Stepper:
     lib: Any = None
     work: int = 0
 
-    def run(self, start, U, h: float, settings: Penalty, constants: list) -> tuple[np.ndarray, np.ndarray, int]:
+    def run(
+        self, start, U, h: float, settings: Penalty, constants: list
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """(rows [z, ż, z̈, y, ẏ, λ], iterations, steps done) from `start`, inputs U (n + 1 rows)."""
         n = len(U) - 1
         rows, counts = np.zeros((n + 1, len(start))), np.zeros(n + 1, dtype=np.int64)
         rows[0] = start
-        tolerances = np.array([settings.pressure_tolerance if unit == "Pa" else settings.tolerance for unit in self.units])
+        tolerances = np.array(
+            [
+                settings.pressure_tolerance if unit == "Pa" else settings.tolerance
+                for unit in self.units
+            ]
+        )
         if self.lib is None:
             return rows, counts, self._plain(rows, counts, U, h, settings, constants, tolerances)
         work, U = np.empty(self.work), np.ascontiguousarray(U)
-        made = self.lib.penalise(n, settings.most, h, settings.α, address(rows), counts.ctypes.data, address(U),
-                                 *(address(c) for c in constants), address(tolerances), address(work))
+        made = self.lib.penalise(
+            n,
+            settings.most,
+            h,
+            settings.α,
+            address(rows),
+            counts.ctypes.data,
+            address(U),
+            *(address(c) for c in constants),
+            address(tolerances),
+            address(work),
+        )
         return rows, counts, made
 
     def state(self, row) -> np.ndarray:
         """[z, ż, y] of a row."""
         s = self.sizes
         at = s["z"] + 2 * s["dz"]
-        return np.concatenate([row[: at - s["dz"]], row[at: at + s["y"]]])
+        return np.concatenate([row[: at - s["dz"]], row[at : at + s["y"]]])
 
     def restarted(self, row, flow) -> np.ndarray:
         """A row with the accelerations and slopes of `flow`, d/dt of [z, ż, y]."""
         s, new = self.sizes, row.copy()
         at = s["z"] + s["dz"]
-        new[at: at + s["dz"]] = flow[s["z"]: at]
-        new[at + s["dz"] + s["y"]: at + s["dz"] + 2 * s["y"]] = flow[at:]
+        new[at : at + s["dz"]] = flow[s["z"] : at]
+        new[at + s["dz"] + s["y"] : at + s["dz"] + 2 * s["y"]] = flow[at:]
         return new
 
     def _plain(self, rows, counts, U, h, settings, constants, tolerances) -> int:
@@ -95,12 +114,14 @@ class Stepper:
         s = self.sizes
         nv, nz = s["dz"], s["z"]
         N = nv + s["y"]
-        call = {name: (lambda x, w, f=part.flow, c=c: np.array(f(0.0, x, w, c)).ravel())
-                for (name, part), c in zip(self.parts.items(), constants)}
+        call = {
+            name: (lambda x, w, f=part.flow, c=c: np.array(f(0.0, x, w, c)).ravel())
+            for (name, part), c in zip(self.parts.items(), constants)
+        }
         cut = np.cumsum([nz, nv, nv, s["y"], s["y"]])
         for k in range(1, len(U)):
             w = np.concatenate([rows[k - 1], U[k], [h, settings.α]])
-            λ = w[cut[-1]: cut[-1] + s["λ"]]  # a view: it changes w
+            λ = w[cut[-1] : cut[-1] + s["λ"]]  # a view: it changes w
             _, dz, ddz, y, dy, _ = np.split(rows[k - 1], cut)
             x = np.concatenate([h * dz + h * h / 2 * ddz, y + h * dy])
             step = np.full(N, np.inf)
@@ -114,7 +135,11 @@ class Stepper:
                 λ += settings.α * Φ
                 counts[k] += 1
             z, dz, ddz, dy = np.split(new, np.cumsum([nz, nv, nv]))
-            A, W = call["metric"](np.concatenate([z, dz, x[nv:]]), w).reshape(2, nv, nv).transpose(0, 2, 1)
+            A, W = (
+                call["metric"](np.concatenate([z, dz, x[nv:]]), w)
+                .reshape(2, nv, nv)
+                .transpose(0, 2, 1)
+            )
             dz = np.linalg.solve(A, W @ dz)
             ddz = np.linalg.solve(A, W @ ddz - call["bias"](np.concatenate([z, dz, x[nv:]]), w))
             rows[k] = np.concatenate([z, dz, ddz, x[nv:], dy, λ])
@@ -139,7 +164,9 @@ def stepper(mechanism, compiled: bool | None = None) -> tuple[Stepper, list]:
         text = texts["residual"]
         units = (*["rad"] * mechanism.tree.n_v, *(s.unit for s in mechanism.drive_states))
         _steppers[key] = Stepper(text.sizes, parts, units, *_compiled(parts, text.sizes, compiled))
-    constants = [np.ascontiguousarray(parts[which].constants(text)) for which, text in texts.items()]
+    constants = [
+        np.ascontiguousarray(parts[which].constants(text)) for which, text in texts.items()
+    ]
     return _steppers[key], constants
 
 
@@ -148,8 +175,13 @@ def _compiled(parts, sizes, compiled):
         return None, 0
     functions = [renamed(part.flow, which) for which, part in parts.items()]
     named = {"NZ": "z", "NV": "dz", "NY": "y", "NC": "λ", "NU": "u"}
-    lib = library(generated(functions, {macro: sizes[name] for macro, name in named.items()},
-                            (Path(__file__).parent / "penalty.c").read_text()))
+    lib = library(
+        generated(
+            functions,
+            {macro: sizes[name] for macro, name in named.items()},
+            (Path(__file__).parent / "penalty.c").read_text(),
+        )
+    )
     if lib is not None:
         p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
         lib.penalise.argtypes = [l, l, d, d, *[p] * 8]
@@ -157,7 +189,13 @@ def _compiled(parts, sizes, compiled):
     return lib, max(f.sz_w() for f in functions) + 1
 
 
-def simulate(mechanism, scenario: Scenario | None = None, settings: Penalty | None = None, *, compiled: bool | None = None) -> Log:
+def simulate(
+    mechanism,
+    scenario: Scenario | None = None,
+    settings: Penalty | None = None,
+    *,
+    compiled: bool | None = None,
+) -> Log:
     """Run a mechanism (no controller) through `scenario` by the method of the module, in steps of `scenario.max_step`.
 
     Returns the Log of `workbench.simulate` (powers integrated by the trapezoidal rule) with the iterations of every step.
@@ -165,8 +203,10 @@ def simulate(mechanism, scenario: Scenario | None = None, settings: Penalty | No
     """
     scenario, settings = scenario or Scenario(), settings or Penalty()
     if getattr(mechanism, "method", "minimal") == "minimal":
-        raise InputError("method: the augmented Lagrangian works on a mechanism with all its coordinates",
-                         mend="give a Mechanism with method 'penalty' or 'projected'")
+        raise InputError(
+            "method: the augmented Lagrangian works on a mechanism with all its coordinates",
+            mend="give a Mechanism with method 'penalty' or 'projected'",
+        )
     h = scenario.max_step
     n = round(scenario.length() / h)
     every = max(1, round((scenario.log_period or h) / h))
@@ -177,7 +217,9 @@ def simulate(mechanism, scenario: Scenario | None = None, settings: Penalty | No
     for i, name in enumerate(demand.live):
         U[:, names(mechanism.inputs).index(name)] = live[:, i]
     machine, constants = stepper(mechanism, compiled)
-    rows, counts, made = machine.run(consistent(mechanism, start_state(mechanism, scenario), U[0]), U, h, settings, constants)
+    rows, counts, made = machine.run(
+        consistent(mechanism, start_state(mechanism, scenario), U[0]), U, h, settings, constants
+    )
     return _log(mechanism, scenario, rows[:made], counts[:made], U, h, every)
 
 
@@ -187,10 +229,14 @@ def consistent(mechanism, x, u) -> np.ndarray:
     motion = mechanism.moving(z, rates)
     pulls = mechanism.pulls(motion, z, rates, own, list(u))
     accelerations, λ = mechanism.accelerations(motion, rates, pulls)
-    slopes = [r for a, p in zip(mechanism.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
+    slopes = [
+        r for a, p in zip(mechanism.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)
+    ]
     whole = np.zeros(sum(loops.ROWS[loop.joint] for loop in mechanism.loops))
     whole[list(mechanism.used)] = λ
-    return np.array([*z, *rates, *accelerations, *(v for part in own for v in part), *slopes, *whole], float)
+    return np.array(
+        [*z, *rates, *accelerations, *(v for part in own for v in part), *slopes, *whole], float
+    )
 
 
 @lru_cache(maxsize=16)
@@ -201,16 +247,32 @@ def _mapped(log, flow):
 def _log(mechanism, scenario, rows, counts, U, h, every) -> Log:
     T, ny = mechanism.tree, len(mechanism.drive_states)
     at = T.n_z + 2 * T.n_v
-    x = np.hstack([rows[:, : T.n_z + T.n_v], rows[:, at: at + ny]])
+    x = np.hstack([rows[:, : T.n_z + T.n_v], rows[:, at : at + ny]])
     traced = trace(mechanism, names(mechanism.inputs))
     monitors, flow = _mapped(traced.log, traced.flow)
     c, t, u = traced.constants(mechanism), np.arange(len(x))[:, None] * h, U[: len(x)]
     arguments = (t, x, u if u.shape[1] else np.zeros((len(x), 0)), c)
-    shown, powers = monitors(*arguments), flow(*arguments)[:, traced.n_states:]
-    work = np.vstack([np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * h / 2, axis=0)])
+    shown, powers = monitors(*arguments), flow(*arguments)[:, traced.n_states :]
+    work = np.vstack(
+        [np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * h / 2, axis=0)]
+    )
     given = tuple(Signal(s.name, s.unit, "reference") for s in mechanism.inputs)
     values = np.hstack([x, work, shown, counts[:, None], u])[::every]
     done = len(x) == len(U)
-    status = Status(True, "completed", float(t[-1, 0])) if done else Status(
-        False, f"no step from t = {t[-1, 0]:.6g} s: Newton's method does not converge", float(t[-1, 0]), "iterations")
-    return Log(t[::every, 0], values, (*signals_of(mechanism), ITERATIONS, *given), provenance(mechanism, scenario), status)
+    status = (
+        Status(True, "completed", float(t[-1, 0]))
+        if done
+        else Status(
+            False,
+            f"no step from t = {t[-1, 0]:.6g} s: Newton's method does not converge",
+            float(t[-1, 0]),
+            "iterations",
+        )
+    )
+    return Log(
+        t[::every, 0],
+        values,
+        (*signals_of(mechanism), ITERATIONS, *given),
+        provenance(mechanism, scenario),
+        status,
+    )

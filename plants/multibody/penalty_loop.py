@@ -50,19 +50,31 @@ class PenaltyLoop:
     offsets = (END,)  # of a step, where its inputs are taken: just before a jump at its end
     lib = None
 
-    def __init__(self, system: System, traced: Traced, compiled: bool | None = None, settings: Penalty | None = None):
+    def __init__(
+        self,
+        system: System,
+        traced: Traced,
+        compiled: bool | None = None,
+        settings: Penalty | None = None,
+    ):
         self.system, self.traced, self.settings = system, traced, settings or Penalty()
         self.mechanism = getattr(system, "plant", system)
         self.n = len(self.mechanism.states)
         if traced.n_moving > self.n or (self.mechanism is not system and system.period is None):
-            raise InputError("method: the penalty method takes commands that are held; this controller, or a filter, is continuous",
-                             mend="sample the controller, or write 'method: projected'")
+            raise InputError(
+                "method: the penalty method takes commands that are held; this controller, or a filter, is continuous",
+                mend="sample the controller, or write 'method: projected'",
+            )
         self.stepper, self.constants = stepper(self.mechanism, compiled)
         self.row = traced.n_states + traced.n_powers + traced.log.size1_out(0)
         text = Command(system)
         traced_command = trace(text, traced.live)
         self.command, self.command_numbers = traced_command.flow, traced_command.constants(text)
-        self.kept = (np.zeros(0), np.zeros(0), np.zeros(0))  # state the last step ended in, its inputs, and all it left
+        self.kept = (
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0),
+        )  # state the last step ended in, its inputs, and all it left
 
     def begin(self, t0, x, w, c) -> np.ndarray:
         """Initial state with the controller's memory made consistent with the first measurement."""
@@ -71,7 +83,11 @@ class PenaltyLoop:
     def run(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
         """As `native.Loop.run`: n samples from `first`; state and rows are written; returns the samples done."""
         f, n_x, W = self.traced, self.traced.n_states, np.atleast_2d(W)
-        F = np.repeat(W[:, None, None, :], n1 + n2, axis=1) if F is None else np.asarray(F).reshape(n, n1 + n2, 1, -1)
+        F = (
+            np.repeat(W[:, None, None, :], n1 + n2, axis=1)
+            if F is None
+            else np.asarray(F).reshape(n, n1 + n2, 1, -1)
+        )
         rows = None if rows is None else np.reshape(rows, (-1, self.row))
         at_steps = rows is not None and not every
         if at_steps:
@@ -93,28 +109,36 @@ class PenaltyLoop:
                 inputs = F[k, n1:] if later else F[k, :n1]
                 if not many:
                     continue
-                told = rows[kept: kept + many] if at_steps else None
+                told = rows[kept : kept + many] if at_steps else None
                 kept += many if at_steps else 0
-                if not self._advance(t, many, h, state, w, np.broadcast_to(inputs[:, 0], (many, len(w))), c, told):
+                if not self._advance(
+                    t, many, h, state, w, np.broadcast_to(inputs[:, 0], (many, len(w))), c, told
+                ):
                     state[:n_x] = np.nan
                     return k + 1
         return n
 
     def _row(self, t, state, w, c) -> np.ndarray:
         """A row of the log."""
-        return np.concatenate([state, np.array(self.traced.log(t, state[: self.traced.n_states], w, c)).ravel()])
+        return np.concatenate(
+            [state, np.array(self.traced.log(t, state[: self.traced.n_states], w, c)).ravel()]
+        )
 
     def _advance(self, t, many, h, state, w, inputs, c, told=None) -> bool:
         """`many` steps of h from t on; state gets its end, power integrals by the trapezoidal rule, `told` a row a step."""
         if told is not None:
             told[0] = self._row(t, state, w, c)
         x, n = state[: self.traced.n_states], self.n
-        U = np.array([self.command(t, x, v, self.command_numbers) for v in (w, *inputs)], float).reshape(many + 1, -1)
+        U = np.array(
+            [self.command(t, x, v, self.command_numbers) for v in (w, *inputs)], float
+        ).reshape(many + 1, -1)
         ended, u, start = self.kept
         if not np.array_equal(ended, x[:n]):
             start = consistent(self.mechanism, x[:n], U[0])
         elif not np.array_equal(u, U[0]):
-            start = self.stepper.restarted(start, np.array(self.traced.flow(t, x, w, c)).ravel()[:n])
+            start = self.stepper.restarted(
+                start, np.array(self.traced.flow(t, x, w, c)).ravel()[:n]
+            )
         rows, _, made = self.stepper.run(start, U, h, self.settings, self.constants)
         if made <= many:
             return False
@@ -122,7 +146,7 @@ class PenaltyLoop:
         for k in range(1, many + 1):
             x[:n] = self.stepper.state(rows[k])
             after = self._powers(t + k * h, x, inputs[k - 1], c)
-            state[self.traced.n_states:] += h / 2 * (before + after)
+            state[self.traced.n_states :] += h / 2 * (before + after)
             before = after
             if told is not None and k < many:
                 told[k] = self._row(t + k * h, state, inputs[k - 1], c)
@@ -130,7 +154,7 @@ class PenaltyLoop:
         return True
 
     def _powers(self, t, x, w, c):
-        return np.array(self.traced.flow(t, x, w, c)).ravel()[self.traced.n_states:]
+        return np.array(self.traced.flow(t, x, w, c)).ravel()[self.traced.n_states :]
 
 
 def penalty_loop(system: System, traced: Traced, compiled: bool | None = None):

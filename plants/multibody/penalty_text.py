@@ -46,7 +46,7 @@ class Text(System):
     def given(self, w) -> dict[str, list]:
         found, at = {}, 0
         for name, n in self.sizes.items():
-            found[name] = list(w[at: at + n])
+            found[name] = list(w[at : at + n])
             at += n
         return found
 
@@ -72,9 +72,15 @@ class Text(System):
         Φ = [row.value for row in rows]
         G = loops.jacobian(m.tree, rows, motion.b)
         held = linear.transposed_times(G, [α * a + b for a, b in zip(Φ, w["λ"])], n)
-        flows = [r for a, p in zip(m.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)]
+        flows = [
+            r for a, p in zip(m.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)
+        ]
         f = [h * h / 4 * (a + b - q) for a, b, q in zip(linear.times(M, accelerations), held, Q)]
-        return [*f, *(h / 2 * (a - b) for a, b in zip(slopes, flows))], Φ, [*z, *rates, *accelerations, *slopes]
+        return (
+            [*f, *(h / 2 * (a - b) for a, b in zip(slopes, flows))],
+            Φ,
+            [*z, *rates, *accelerations, *slopes],
+        )
 
     def _pulled(self, z, rates, y, u):
         m = self.mechanism
@@ -84,7 +90,7 @@ class Text(System):
     def metric(self, x, w):
         m, (h,), (α,) = self.mechanism, w["h"], w["α"]
         n, nz = m.tree.n_v, m.tree.n_z
-        z, rates, y = list(x[:nz]), list(x[nz: nz + n]), list(x[nz + n:])
+        z, rates, y = list(x[:nz]), list(x[nz : nz + n]), list(x[nz + n :])
 
         def loads(X):
             here, speed = m.moved(z, X[:n]), X[n:]
@@ -95,14 +101,28 @@ class Text(System):
         motion = m.moving(z, None)
         M = tree.mass_matrix(m.tree, tree.inertias(m.bodies, motion), motion.b)
         G = loops.jacobian(m.tree, m.rows(motion), motion.b)
-        W = [[M[i][j] - h / 2 * slopes[n + j][i] - h * h / 4 * slopes[j][i] for i in range(n)] for j in range(n)]
-        stiff = [[h * h / 4 * α * linear.times([[g[i] for g in G]], [g[j] for g in G])[0] for i in range(n)] for j in range(n)]
-        return [*(a + b for c, d in zip(W, stiff) for a, b in zip(c, d)), *(e for c in W for e in c)]
+        W = [
+            [M[i][j] - h / 2 * slopes[n + j][i] - h * h / 4 * slopes[j][i] for i in range(n)]
+            for j in range(n)
+        ]
+        stiff = [
+            [
+                h * h / 4 * α * linear.times([[g[i] for g in G]], [g[j] for g in G])[0]
+                for i in range(n)
+            ]
+            for j in range(n)
+        ]
+        return [
+            *(a + b for c, d in zip(W, stiff) for a, b in zip(c, d)),
+            *(e for c in W for e in c),
+        ]
 
     def bias(self, x, w):
         m, (h,), (α,) = self.mechanism, w["h"], w["α"]
         n, nz = m.tree.n_v, m.tree.n_z
-        motion = m.moving(list(x[:nz]), list(x[nz: nz + n]))
+        motion = m.moving(list(x[:nz]), list(x[nz : nz + n]))
         rows = m.rows(motion)
         G = loops.jacobian(m.tree, rows, motion.b)
-        return [h * h / 4 * α * v for v in linear.transposed_times(G, [row.bias for row in rows], n)]
+        return [
+            h * h / 4 * α * v for v in linear.transposed_times(G, [row.bias for row in rows], n)
+        ]

@@ -35,9 +35,9 @@ def followed(mechanism, G, rates, γ) -> list:
     follow = set(dependent(mechanism))
     found = [0.0 if i in follow else v for i, v in enumerate(found)]
     for k in mechanism.closings:
-        lines, i, j = G[done: done + 2], *(mechanism.tree.v[n][0] for n in k.unknown)
+        lines, i, j = G[done : done + 2], *(mechanism.tree.v[n][0] for n in k.unknown)
         (a, b), (c, d) = ((line[i], line[j]) for line in lines)
-        p, q = (-linear.times([line], found)[0] - g for line, g in zip(lines, γ[done: done + 2]))
+        p, q = (-linear.times([line], found)[0] - g for line, g in zip(lines, γ[done : done + 2]))
         det = a * d - b * c
         found[i], found[j] = (d * p - b * q) / det, (a * q - c * p) / det
         done += 2
@@ -48,7 +48,11 @@ def basis(mechanism, G) -> list[list]:
     """Columns of B."""
     n, follow = mechanism.tree.n_v, set(dependent(mechanism))
     none = [0.0] * len(G)
-    return [followed(mechanism, G, [1.0 if i == k else 0.0 for i in range(n)], none) for k in range(n) if k not in follow]
+    return [
+        followed(mechanism, G, [1.0 if i == k else 0.0 for i in range(n)], none)
+        for k in range(n)
+        if k not in follow
+    ]
 
 
 def accelerations(M, Q, B, ζ) -> list:

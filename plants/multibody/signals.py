@@ -24,7 +24,10 @@ def rates(bodies) -> tuple[Signal, ...]:
     found = []
     for b in bodies:
         if b.joint == "spherical":
-            found += [Signal(f"ω_{b.name}_{a}", "rad/s", f"angular velocity of {b.name} in its axes") for a in "xyz"]
+            found += [
+                Signal(f"ω_{b.name}_{a}", "rad/s", f"angular velocity of {b.name} in its axes")
+                for a in "xyz"
+            ]
         elif b.joint in JOINTS:
             letter, unit, _ = JOINTS[b.joint]
             found.append(Signal(f"d{letter}_{b.name}", f"{unit}/s", f"rate of {b.name}"))
@@ -35,7 +38,10 @@ def lengths(mechanism) -> tuple[Signal, ...]:
     """s_… and ds_… of the actuators; on a joint they are its position and rate."""
     kinds = {b.name: b.joint for b in mechanism.bodies}
     units = [JOINTS[kinds[a.joint]][1] if a.joint else "m" for a in mechanism.actuators]
-    s = [Signal(f"s_{a.name}", unit, f"length of {a.name}") for a, unit in zip(mechanism.actuators, units)]
+    s = [
+        Signal(f"s_{a.name}", unit, f"length of {a.name}")
+        for a, unit in zip(mechanism.actuators, units)
+    ]
     return (*s, *(Signal(f"d{x.name}", f"{x.unit}/s", f"rate of {x.meaning}") for x in s))
 
 
@@ -43,7 +49,9 @@ def bends(mechanism) -> tuple[Signal, ...]:
     """How far links are from a line, 0 there: "bend_…" of each loop that is closed in closed form, else "bend" of all loops."""
     if mechanism.closings:
         loops = [mechanism.loops[k.loop].name for k in mechanism.closings]
-        return tuple(Signal(f"bend_{name}", "1", f"how far {name} is from a dead point") for name in loops)
+        return tuple(
+            Signal(f"bend_{name}", "1", f"how far {name} is from a dead point") for name in loops
+        )
     if not mechanism.kept or mechanism.used != mechanism.kept:
         return ()
     return (Signal("bend", "1", "how far the loops are from a change point"),)
@@ -54,20 +62,30 @@ def dead_ends(mechanism) -> dict[str, str]:
     found = {}
     for k in mechanism.closings:
         loop, (a, b) = mechanism.loops[k.loop].name, (mechanism.bodies[j].name for j in k.unknown)
-        found[f"bend_{loop}"] = (f"loop {loop} comes to a dead point: the joints of {a} and {b} are in line, where method minimal "
-                                 "cannot tell which way they go on (write 'method: projected', or 'hold: true' at another joint)")
+        found[f"bend_{loop}"] = (
+            f"loop {loop} comes to a dead point: the joints of {a} and {b} are in line, where method minimal "
+            "cannot tell which way they go on (write 'method: projected', or 'hold: true' at another joint)"
+        )
     return found
 
 
 def change_points(mechanism) -> dict[str, str]:
     """bend of all loops → what happens at its zero."""
     names = ", ".join(loop.name for loop in mechanism.loops)
-    return {s.name: f"the linkage is driven through a change point (loop {names}): its links are in line, and which way they go on "
-                    "is not determined" for s in bends(mechanism) if not mechanism.closings}
+    return {
+        s.name: f"the linkage is driven through a change point (loop {names}): its links are in line, and which way they go on "
+        "is not determined"
+        for s in bends(mechanism)
+        if not mechanism.closings
+    }
 
 
 def forces(mechanism) -> tuple[Signal, ...]:
     """f_… of the actuators; a torque on a revolute joint."""
     kinds = {b.name: b.joint for b in mechanism.bodies}
-    return tuple(Signal(f"f_{a.name}", "N m" if kinds.get(a.joint) == "revolute" else "N", f"force of {a.name}")
-                 for a in mechanism.actuators)
+    return tuple(
+        Signal(
+            f"f_{a.name}", "N m" if kinds.get(a.joint) == "revolute" else "N", f"force of {a.name}"
+        )
+        for a in mechanism.actuators
+    )

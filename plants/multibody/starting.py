@@ -19,17 +19,22 @@ def in_words(mechanism) -> str:
     for loop, _ in found.left_out:
         per[loop] = per.get(loop, 0) + 1
     if per:
-        text += ", after leaving out constraints that follow from others: " + ", ".join(f"{n} of {k}" for k, n in per.items())
+        text += ", after leaving out constraints that follow from others: " + ", ".join(
+            f"{n} of {k}" for k, n in per.items()
+        )
     if found.moved:
         text += ". To close the loops the start was moved: " + ", ".join(
-            f"{name} by {δ:.4g} {units[name]}".removesuffix(" 1") for name, δ in found.moved.items())
+            f"{name} by {δ:.4g} {units[name]}".removesuffix(" 1") for name, δ in found.moved.items()
+        )
     return text + "."
 
 
 def start(mechanism) -> list:
     """The state at the assembled start, drives at rest under the forces that hold it."""
     found, (zs, vs), own = mechanism.assembly, mechanism.own, []
-    lengths = mechanism.pulls(mechanism.moving(found.z, found.rates), found.z, found.rates, None, None)
+    lengths = mechanism.pulls(
+        mechanism.moving(found.z, found.rates), found.z, found.rates, None, None
+    )
     for a, p, F in zip(mechanism.actuators, lengths, holding_forces(mechanism, found.z)):
         try:
             own += a.drive.initial(float(p.s), F)
@@ -43,11 +48,16 @@ def resting(mechanism, q):
     owners = {at: j for j, (at, many) in enumerate(mechanism.tree.z) if many == 1}
     zs, given = mechanism.own[0], {}
     if len(q) > len(zs) or any(i not in owners for i in zs[: len(q)]):
-        raise InputError(f"expected up to {len(zs)} positions, those of joints that turn about an axis or slide: "
-                         f"{', '.join(mechanism.coordinates[i].name for i in zs)}", mend="give fewer, in this order")
+        raise InputError(
+            f"expected up to {len(zs)} positions, those of joints that turn about an axis or slide: "
+            f"{', '.join(mechanism.coordinates[i].name for i in zs)}",
+            mend="give fewer, in this order",
+        )
     for i, value in zip(zs, q):
         given[owners[i]] = float(value)
-    bodies = tuple(replace(b, start=given.get(j, b.start), rate=0.0) for j, b in enumerate(mechanism.bodies))
+    bodies = tuple(
+        replace(b, start=given.get(j, b.start), rate=0.0) for j, b in enumerate(mechanism.bodies)
+    )
     return replace(mechanism, bodies=bodies)
 
 
@@ -65,7 +75,9 @@ def holding_forces(mechanism, z) -> list[float]:
 
     def loads(forces, gravity):
         wrenches, direct = acting.applied(mechanism, pulls, forces)
-        return np.array(tree.forces(T, own, motion, gravity, wrenches), float) + np.array(direct, float)
+        return np.array(tree.forces(T, own, motion, gravity, wrenches), float) + np.array(
+            direct, float
+        )
 
     laws = [k for k, a in enumerate(mechanism.actuators) if hasattr(a.drive, "law")]
     F = [0.0] * n

@@ -32,15 +32,28 @@ def holding(mechanism, x) -> tuple[Holding, ...]:
     low = [*(mechanism.actuators[k].drive.bears[0] for k in driven), *[-inf] * len(G)]
     high = [*(mechanism.actuators[k].drive.bears[1] for k in driven), *[inf] * len(G)]
     size = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
-    bounded = lsq_linear(columns / size, -known, (np.multiply(low, size), np.multiply(high, size)), tol=1e-13).x / size
+    bounded = (
+        lsq_linear(
+            columns / size, -known, (np.multiply(low, size), np.multiply(high, size)), tol=1e-13
+        ).x
+        / size
+    )
     more = np.linalg.norm(columns @ bounded + known) - np.linalg.norm(columns @ free + known)
     forces = bounded if more <= _LEFT * np.linalg.norm(known) else free
     found = []
     for k, F in zip(driven, forces):
         if k in limited:
             a = mechanism.actuators[k]
-            found.append(Holding(f"actuator {a.name}", float(F), *a.drive.bears, _unit(mechanism, a), a.drive.bears_by,
-                                 f"actuators.{a.name}.drive"))
+            found.append(
+                Holding(
+                    f"actuator {a.name}",
+                    float(F),
+                    *a.drive.bears,
+                    _unit(mechanism, a),
+                    a.drive.bears_by,
+                    f"actuators.{a.name}.drive",
+                )
+            )
     return tuple(found)
 
 
@@ -58,9 +71,17 @@ def _virtual_work(mechanism, z, n_v: int):
 
     def loads(forces, gravity):
         wrenches, direct = acting.applied(mechanism, pulls, forces)
-        return np.array(tree.forces(mechanism.tree, own, motion, gravity, wrenches), float) + np.array(direct, float)
+        return np.array(
+            tree.forces(mechanism.tree, own, motion, gravity, wrenches), float
+        ) + np.array(direct, float)
 
-    springs = [0.0 if a.drive.inputs(a.name) else float(a.drive.law(p.s, 0.0, [])) for a, p in zip(mechanism.actuators, pulls)]
-    shares = [loads([1.0 if i == k else 0.0 for i in range(len(pulls))], (0.0, 0.0, 0.0)) for k in range(len(pulls))]
+    springs = [
+        0.0 if a.drive.inputs(a.name) else float(a.drive.law(p.s, 0.0, []))
+        for a, p in zip(mechanism.actuators, pulls)
+    ]
+    shares = [
+        loads([1.0 if i == k else 0.0 for i in range(len(pulls))], (0.0, 0.0, 0.0))
+        for k in range(len(pulls))
+    ]
     G = np.array(mechanism.constraints(z)[1], float).reshape(-1, n_v)
     return loads(springs, mechanism.gravity), shares, G

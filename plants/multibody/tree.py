@@ -71,11 +71,15 @@ def _tree(bodies) -> Tree:
     known = [name for name, _, _ in bodies]
     for name, parent, _ in bodies:
         if name == GROUND or known.count(name) > 1:
-            raise InputError(f"bodies: {name!r} is {'the world' if name == GROUND else 'there twice'}",
-                             mend="give every body a name of its own")
+            raise InputError(
+                f"bodies: {name!r} is {'the world' if name == GROUND else 'there twice'}",
+                mend="give every body a name of its own",
+            )
         if parent != GROUND and parent not in known:
-            raise InputError(f"bodies.{name}.parent: there is no body {parent!r}",
-                             mend=f"choose from {', '.join([GROUND, *known])}")
+            raise InputError(
+                f"bodies.{name}.parent: there is no body {parent!r}",
+                mend=f"choose from {', '.join([GROUND, *known])}",
+            )
     parents = [known.index(parent) if parent != GROUND else -1 for _, parent, _ in bodies]
     order: list[int] = []
     while len(order) < len(bodies):
@@ -83,7 +87,9 @@ def _tree(bodies) -> Tree:
         if not ready:
             names = ", ".join(known[j] for j in range(len(bodies)) if j not in order)
             words = "hang on each other in a circle" if "," in names else "hangs on itself"
-            raise InputError(f"bodies: {names} {words}", mend="cut one joint and write it under loops:")
+            raise InputError(
+                f"bodies: {names} {words}", mend="cut one joint and write it under loops:"
+            )
         order += ready
     z, v, n_z, n_v, body_of = [], [], 0, 0, []
     for j, (_, _, joint) in enumerate(bodies):
@@ -95,8 +101,16 @@ def _tree(bodies) -> Tree:
     above: dict[int, tuple[int, ...]] = {-1: ()}
     for j in order:
         above[j] = (*above[parents[j]], *range(v[j][0], sum(v[j])))
-    return Tree(tuple(order), tuple(parents), tuple(z), tuple(v), n_z, n_v, tuple(above[j] for j in range(len(bodies))),
-                tuple(body_of))
+    return Tree(
+        tuple(order),
+        tuple(parents),
+        tuple(z),
+        tuple(v),
+        n_z,
+        n_v,
+        tuple(above[j] for j in range(len(bodies))),
+        tuple(body_of),
+    )
 
 
 class Motion(NamedTuple):
@@ -115,16 +129,26 @@ def rotation(u, angle):
     k = scale(1.0 - c, u)
     skew = ((0.0, -u[2], u[1]), (u[2], 0.0, -u[0]), (-u[1], u[0], 0.0))
     unity = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    return [e for i in range(3) for e in add(add(scale(k[i], u), scale(c, unity[i])), scale(s, skew[i]))]
+    return [
+        e for i in range(3) for e in add(add(scale(k[i], u), scale(c, unity[i])), scale(s, skew[i]))
+    ]
 
 
 def attitude(e):
     """Rotation of the quaternion e/|e|, row by row."""
     a, b, c, d = e
     n = a * a + b * b + c * c + d * d
-    rows = [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c),
-            2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b),
-            2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d]
+    rows = [
+        a * a + b * b - c * c - d * d,
+        2 * (b * c - a * d),
+        2 * (b * d + a * c),
+        2 * (b * c + a * d),
+        a * a - b * b + c * c - d * d,
+        2 * (c * d - a * b),
+        2 * (b * d - a * c),
+        2 * (c * d + a * b),
+        a * a - b * b - c * c + d * d,
+    ]
     return [v / n for v in rows]
 
 
@@ -132,8 +156,12 @@ def quaternion_rate(e, ω):
     """ė = ½ e ⊗ (0, ω), ω in the body's axes."""
     a, b, c, d = e
     x, y, z = ω
-    return [-0.5 * (b * x + c * y + d * z), 0.5 * (a * x + c * z - d * y), 0.5 * (a * y + d * x - b * z),
-            0.5 * (a * z + b * y - c * x)]
+    return [
+        -0.5 * (b * x + c * y + d * z),
+        0.5 * (a * x + c * z - d * y),
+        0.5 * (a * y + d * x - b * z),
+        0.5 * (a * z + b * y - c * x),
+    ]
 
 
 def moved(bodies, T: Tree, z, δ) -> list:
@@ -141,7 +169,12 @@ def moved(bodies, T: Tree, z, δ) -> list:
     found = []
     for body, (at, many), (first, _) in zip(bodies, T.z, T.v):
         if body.joint == "spherical":
-            e = [a + b for a, b in zip(z[at: at + many], quaternion_rate(z[at: at + many], δ[first: first + 3]))]
+            e = [
+                a + b
+                for a, b in zip(
+                    z[at : at + many], quaternion_rate(z[at : at + many], δ[first : first + 3])
+                )
+            ]
             size = (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]) ** 0.5
             found += [a / size for a in e]
         else:
@@ -153,8 +186,11 @@ def velocities(bodies, T: Tree, z, rates) -> list:
     """d/dt of the positions."""
     found = []
     for body, (at, _), (first, count) in zip(bodies, T.z, T.v):
-        found += (quaternion_rate(z[at: at + 4], rates[first: first + 3]) if body.joint == "spherical"
-                  else rates[first: first + count])
+        found += (
+            quaternion_rate(z[at : at + 4], rates[first : first + 3])
+            if body.joint == "spherical"
+            else rates[first : first + count]
+        )
     return found
 
 
@@ -169,10 +205,12 @@ def move(bodies, T: Tree, z, rates) -> Motion:
     r, R, Z, bias, b = [None] * n, [None] * n, [None] * n, [None] * n, [None] * T.n_v
     for j in T.order:
         body, p, (at, many), (first, count) = bodies[j], T.parent[j], T.z[j], T.v[j]
-        r_p, R_p, Z_p, bias_p = (r[p], R[p], Z[p], bias[p]) if p >= 0 else (ZERO3, IDENTITY, ZERO6, ZERO6)
+        r_p, R_p, Z_p, bias_p = (
+            (r[p], R[p], Z[p], bias[p]) if p >= 0 else (ZERO3, IDENTITY, ZERO6, ZERO6)
+        )
         r[j], R[j] = add(r_p, turn(R_p, body.point)), R_p
         if body.joint == "spherical":
-            R[j] = compose(R_p, attitude(z[at: at + many]))
+            R[j] = compose(R_p, attitude(z[at : at + many]))
             axes = [[R[j][k], R[j][3 + k], R[j][6 + k]] for k in range(3)]
         elif count:
             own = unit(body.axis)
@@ -182,12 +220,20 @@ def move(bodies, T: Tree, z, rates) -> Motion:
             else:
                 r[j] = add(r[j], scale(z[at], axes[0]))
         for k in range(count):
-            b[first + k] = (axes[k], ZERO3) if body.joint == "prismatic" else (cross(r[j], axes[k]), axes[k])
+            b[first + k] = (
+                (axes[k], ZERO3) if body.joint == "prismatic" else (cross(r[j], axes[k]), axes[k])
+            )
         Z[j], bias[j] = Z_p, bias_p
         if rates is not None and count:
             own = ZERO6
             for k in range(count):
-                own = plus(own, (scale(rates[first + k], b[first + k][0]), scale(rates[first + k], b[first + k][1])))
+                own = plus(
+                    own,
+                    (
+                        scale(rates[first + k], b[first + k][0]),
+                        scale(rates[first + k], b[first + k][1]),
+                    ),
+                )
             Z[j], bias[j] = plus(Z_p, own), plus(bias_p, crossed(Z_p, own))
     return Motion(r, R, Z, bias, b)
 
@@ -202,18 +248,26 @@ class Inertia(NamedTuple):
     def times(self, Z):
         """M̄ Z: (momentum, angular momentum about the origin), (6)."""
         v, ω = Z
-        return add(scale(self.m, v), cross(ω, self.h)), add(inertia_times(self.J, ω), cross(self.h, v))
+        return add(scale(self.m, v), cross(ω, self.h)), add(
+            inertia_times(self.J, ω), cross(self.h, v)
+        )
 
     def plus(self, other):
-        return Inertia(self.m + other.m, add(self.h, other.h), [*add(self.J[:3], other.J[:3]), *add(self.J[3:], other.J[3:])])
+        return Inertia(
+            self.m + other.m,
+            add(self.h, other.h),
+            [*add(self.J[:3], other.J[:3]), *add(self.J[3:], other.J[3:])],
+        )
 
 
 def inertia(body, r, R) -> Inertia:
     """M̄_j of a body at pose (r, R)."""
     g = add(r, turn(R, body.com))
     h, rows = scale(body.mass, g), (R[0:3], R[3:6], R[6:9])
-    J = [dot(rows[i], inertia_times(body.inertia, rows[j])) - h[i] * g[j]
-         for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    J = [
+        dot(rows[i], inertia_times(body.inertia, rows[j])) - h[i] * g[j]
+        for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    ]
     all_round = dot(h, g)
     return Inertia(body.mass, h, [*(e + all_round for e in J[:3]), *J[3:]])
 

@@ -8,10 +8,21 @@ implicit step, `passivity` the proof, `accounts` where a run's power went.
 
 from __future__ import annotations
 
-_HOME = {name: "circuit" for name in ("Circuit", "Openings", "Pump", "Section", "Motor", "orifice_coefficient")} | {
-    name: "solve" for name in ("Γ", "Λ", "operating", "Interval", "Operating", "SectionState")} | {
-    "TABLE_1": "states", "segment": "states", "valve_powers": "accounts", "stepped": "stepping", "check_passive": "passivity",
-    "dΛ": "slopes"}
+_HOME = (
+    {
+        name: "circuit"
+        for name in ("Circuit", "Openings", "Pump", "Section", "Motor", "orifice_coefficient")
+    }
+    | {name: "solve" for name in ("Γ", "Λ", "operating", "Interval", "Operating", "SectionState")}
+    | {
+        "TABLE_1": "states",
+        "segment": "states",
+        "valve_powers": "accounts",
+        "stepped": "stepping",
+        "check_passive": "passivity",
+        "dΛ": "slopes",
+    }
+)
 
 __all__ = list(_HOME)
 

@@ -38,7 +38,11 @@ def _checked(part, where: str) -> None:
     except ValueError as why:
         key, _, rest = str(why).partition(": ")
         rest = rest.replace(" 1;", ";").replace(" in 1,", ",")  # an opening has no unit
-        raise InputError(f"{rest} ({where})", key=key, mend=f"mend {key}, '{annotations(type(part))[key].meaning}'") from None
+        raise InputError(
+            f"{rest} ({where})",
+            key=key,
+            mend=f"mend {key}, '{annotations(type(part))[key].meaning}'",
+        ) from None
 
 
 @final
@@ -75,8 +79,12 @@ class Motor:
     """
 
     name: str = "1"
-    D_h: Annotated[float, Unit("m^3/rad"), "displacement, side that turns it forwards", positive] = 40e-6
-    D_r: Annotated[float, Unit("m^3/rad"), "displacement, side that turns it backwards", positive] = 40e-6
+    D_h: Annotated[
+        float, Unit("m^3/rad"), "displacement, side that turns it forwards", positive
+    ] = 40e-6
+    D_r: Annotated[
+        float, Unit("m^3/rad"), "displacement, side that turns it backwards", positive
+    ] = 40e-6
     P_hM: Annotated[float, Unit("Pa"), "relief of side h, above the tank", positive] = 42e6
     P_rM: Annotated[float, Unit("Pa"), "relief of side r, above the tank", positive] = 40e6
     c_ph: Annotated[float, FLOW, "pump to side h", positive] = _c
@@ -135,7 +143,11 @@ class Openings:
     def command(cls, u_c: float, u_a: float = 0.0) -> Openings:
         """Openings under one command u_c ∈ [−1, 1]: u_ph = u_tr = max(u_c, 0), u_pr = u_th = max(−u_c, 0)  (67)."""
         if not -1.0 <= u_c <= 1.0:
-            raise InputError(f"{u_c!r} is no command", key="u_c", mend="give a number from −1 (retract) to 1 (extend)")
+            raise InputError(
+                f"{u_c!r} is no command",
+                key="u_c",
+                mend="give a number from −1 (retract) to 1 (extend)",
+            )
         out, back = max(u_c, 0.0), max(-u_c, 0.0)
         return cls(u_ph=out, u_tr=out, u_pr=back, u_th=back, u_a=u_a)
 
@@ -155,13 +167,25 @@ class Circuit:
 
     def __post_init__(self):
         if not self.sections:
-            raise InputError("a circuit without a section drives nothing", key="sections", mend="give at least one Section")
+            raise InputError(
+                "a circuit without a section drives nothing",
+                key="sections",
+                mend="give at least one Section",
+            )
         other = [s for s in self.sections if not isinstance(s, (Section, Motor))]
         if other:
-            raise InputError(f"{other[0]!r} is no valve section", key="sections", mend="give a Section or Motor for each actuator")
+            raise InputError(
+                f"{other[0]!r} is no valve section",
+                key="sections",
+                mend="give a Section or Motor for each actuator",
+            )
         names = [s.name for s in self.sections]
         if len(set(names)) < len(names):
-            raise InputError(f"sections are called {', '.join(names)}", key="sections", mend="give each a name of its own")
+            raise InputError(
+                f"sections are called {', '.join(names)}",
+                key="sections",
+                mend="give each a name of its own",
+            )
 
     def bears(self, j: int, u_b: float) -> tuple[float, float]:
         """Forces [N] (a motor's torques, N m) that section j can pull and push with: its sides at the highest pressure that the
@@ -176,15 +200,38 @@ class Circuit:
         openings = (openings,) if isinstance(openings, Openings | None) else tuple(openings)
         other = [o for o in openings if not isinstance(o, Openings)]
         if other:
-            raise InputError(f"{other[0]!r} is no Openings", key="openings", mend="give one Openings for each section")
+            raise InputError(
+                f"{other[0]!r} is no Openings",
+                key="openings",
+                mend="give one Openings for each section",
+            )
         if len(openings) != len(self.sections):
-            raise InputError(f"openings of {len(openings)} sections for a circuit of {len(self.sections)}", key="openings",
-                             mend="give one Openings for each section, in their order")
-        return np.array([[s.A_h, s.A_r, s.P_hM, s.P_rM, s.c_ph * o.u_ph, s.c_pr * o.u_pr, s.c_th * o.u_th, s.c_tr * o.u_tr,
-                          s.c_a * o.u_a] for s, o in zip(self.sections, openings)])
+            raise InputError(
+                f"openings of {len(openings)} sections for a circuit of {len(self.sections)}",
+                key="openings",
+                mend="give one Openings for each section, in their order",
+            )
+        return np.array(
+            [
+                [
+                    s.A_h,
+                    s.A_r,
+                    s.P_hM,
+                    s.P_rM,
+                    s.c_ph * o.u_ph,
+                    s.c_pr * o.u_pr,
+                    s.c_th * o.u_th,
+                    s.c_tr * o.u_tr,
+                    s.c_a * o.u_a,
+                ]
+                for s, o in zip(self.sections, openings)
+            ]
+        )
 
     def supply(self, u_b: float) -> np.ndarray:
         """Q, P_M, k_b = c_b u_b. Raises InputError for a bleed opening outside [0, 1]."""
         if not 0.0 <= u_b <= 1.0:
-            raise InputError(f"{u_b!r} is no opening", key="u_b", mend="give a number from 0 (shut) to 1 (open)")
+            raise InputError(
+                f"{u_b!r} is no opening", key="u_b", mend="give a number from 0 (shut) to 1 (open)"
+            )
         return np.array([self.pump.Q, self.pump.P_M, self.pump.c_b * u_b])

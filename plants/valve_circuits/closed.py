@@ -43,8 +43,10 @@ def sides(row, supply) -> tuple[Side, Side]:
     A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr = row[:8]
     Q, P_M, k_b = supply
     h3, r3, F_h, F_r = A_h * A_h * A_h, A_r * A_r * A_r, A_h * P_hM, A_r * P_rM
-    return (Side(A_h, F_h, F_r, k_ph * k_ph / h3, k_tr * k_tr / r3, k_b * k_b / h3, A_h * P_M, Q / A_h),
-            Side(A_r, F_r, F_h, k_pr * k_pr / r3, k_th * k_th / h3, k_b * k_b / r3, A_r * P_M, Q / A_r))
+    return (
+        Side(A_h, F_h, F_r, k_ph * k_ph / h3, k_tr * k_tr / r3, k_b * k_b / h3, A_h * P_M, Q / A_h),
+        Side(A_r, F_r, F_h, k_pr * k_pr / r3, k_th * k_th / h3, k_b * k_b / r3, A_r * P_M, Q / A_r),
+    )
 
 
 def Φ_A(b, c, a):
@@ -62,9 +64,13 @@ def Φ_B(b, c, a_0, a_1, x_1):
     B, r, short = a_0 * b + 2.0 * x_1, np.sqrt(a_1), x_1 * x_1 - a_1 * c
     below = a_0 * (a_0 * a_1 * b * b + 4.0 * (h - a_1 * c))
     beyond = a_1 * B * B - 4.0 * (a_0 + a_1) * h
-    root = np.sqrt(np.where(h > 0.0, np.where(below > 0.0, below, 0.0), np.where(beyond > 0.0, beyond, 0.0)))
+    root = np.sqrt(
+        np.where(h > 0.0, np.where(below > 0.0, below, 0.0), np.where(beyond > 0.0, beyond, 0.0))
+    )
     x = x_1 - 2.0 * h * r / (B * r + root + _TINY)
-    admitted = np.where(h > 0.0, np.where(short > 0.0, 1.0, 0.0), 1.0) * np.where(a_0 > 0.0, 1.0, 0.0)
+    admitted = np.where(h > 0.0, np.where(short > 0.0, 1.0, 0.0), 1.0) * np.where(
+        a_0 > 0.0, 1.0, 0.0
+    )
     return np.where(admitted > 0.0, np.where(x > 0.0, x, 0.0), 0.0)
 
 
@@ -118,4 +124,8 @@ def Γ(row, supply, v, upper=False):
 def Λ(row, supply, β, f):
     """v with βv + f ∈ Γ(v), m/s. Not for sections open both ways at once, nor with regeneration.  (74)"""
     out, back = sides(row, supply)
-    return np.where(f < standing(out), rising(out, β, f), np.where(f > -standing(back), -rising(back, β, -f), 0.0))
+    return np.where(
+        f < standing(out),
+        rising(out, β, f),
+        np.where(f > -standing(back), -rising(back, β, -f), 0.0),
+    )

@@ -53,7 +53,9 @@ def _sides(row, P, shut, β, f, m, m_M):
         q = q if c < 0.0 else -q
     v = (n + q) / A_r
     x = (β * v + f + A_r * y) / A_h
-    if at != m:  # in x alone, from the drop that the quadratic knows to more digits than the pressures
+    if (
+        at != m
+    ):  # in x alone, from the drop that the quadratic knows to more digits than the pressures
         before = q / K if K > 0.0 else -_root(c / A_h)
         drop = before - (m - at)
         risen = before * abs(before) - drop * abs(drop)
@@ -79,7 +81,13 @@ def _solved(row, P, shut, β, f):
     a = min(_root(-x_0), 0.0)
     b = m_M + max(_root(P_rM - x_M) - _root(P_rM - P_hM), 0.0)
     k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM) + row[0] * row[0] / β
-    ra, rb, fa, fb, side = -np.inf, np.inf, 0.0, 0.0, 0  # residuals at both ends, and as false position weighs them
+    ra, rb, fa, fb, side = (
+        -np.inf,
+        np.inf,
+        0.0,
+        0.0,
+        0,
+    )  # residuals at both ends, and as false position weighs them
     for step in range(_MOST):
         m = a - fa * (b - a) / (fb - fa) if fb > fa and step % 8 != 7 else 0.5 * (a + b)
         if not a < m < b:
@@ -104,8 +112,13 @@ def _solved(row, P, shut, β, f):
 def _fed(row, P, x, v, q):
     """Flow through the valve from the pump to the head side, the check open."""
     q_ph = row[4] * _root(P - x)
-    if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) and row[4] > 0.0:  # no more than at a limit: x may be one, not found as one
-        q_ph = min(max(row[0] * v + row[6] * np.sqrt(x) - q, row[4] * _root(P - row[2])), row[4] * np.sqrt(P))
+    if (
+        _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) and row[4] > 0.0
+    ):  # no more than at a limit: x may be one, not found as one
+        q_ph = min(
+            max(row[0] * v + row[6] * np.sqrt(x) - q, row[4] * _root(P - row[2])),
+            row[4] * np.sqrt(P),
+        )
     if row[5] == 0.0:  # one valve from the pump, behind its check
         q_ph = max(q_ph, 0.0) if P > x else 0.0
     return q_ph
@@ -121,13 +134,29 @@ def passed(row, β, f, P, found):
     q_ph, q_a = _fed(row, P, x, v, q), q
     if q_ph + q_pr <= 0.0:
         x, v, y, q, _ = _solved(row, P, True, β, f)
-        k_e = row[4] * row[5] / np.sqrt(row[4] * row[4] + row[5] * row[5]) if row[4] + row[5] > 0.0 else 0.0
+        k_e = (
+            row[4] * row[5] / np.sqrt(row[4] * row[4] + row[5] * row[5])
+            if row[4] + row[5] > 0.0
+            else 0.0
+        )
         q_a = q * row[8] / (row[8] + k_e) if q > 0.0 and row[8] > 0.0 else 0.0
         q_ph, q_pr = q - q_a, q_a - q
     q_th, q_tr = row[6] * np.sqrt(x), row[7] * np.sqrt(max(y, 0.0))
-    found[0], found[1], found[2], found[3], found[4], found[5], found[6] = x, y, q_ph, q_pr, q_th, q_tr, q_a
-    found[7] = 0.0 if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) else q_ph - q_th + q_a - row[0] * v
-    found[8] = 0.0 if _EDGE * row[3] < y < row[3] * (1.0 - _EDGE) else q_pr - q_tr - q_a + row[1] * v
+    found[0], found[1], found[2], found[3], found[4], found[5], found[6] = (
+        x,
+        y,
+        q_ph,
+        q_pr,
+        q_th,
+        q_tr,
+        q_a,
+    )
+    found[7] = (
+        0.0 if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) else q_ph - q_th + q_a - row[0] * v
+    )
+    found[8] = (
+        0.0 if _EDGE * row[3] < y < row[3] * (1.0 - _EDGE) else q_pr - q_tr - q_a + row[1] * v
+    )
     return v, max(q_ph + q_pr, 0.0)
 
 
@@ -155,7 +184,10 @@ def _slope(row, β, P, x, y):
     hh = g_h + _conductance(row[6], x) + g_a + A_h * A_h / β
     rr = g_r + _conductance(row[7], y) + g_a + A_r * A_r / β
     hr = -g_a - A_h * A_r / β
-    free_h, free_r = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE), _EDGE * row[3] < y < row[3] * (1.0 - _EDGE)
+    free_h, free_r = (
+        _EDGE * row[2] < x < row[2] * (1.0 - _EDGE),
+        _EDGE * row[3] < y < row[3] * (1.0 - _EDGE),
+    )
     dx = dy = 0.0
     if free_h and free_r:
         det = hh * rr - hr * hr

@@ -30,7 +30,13 @@ _LEAKING = "leaks"
 _NAMED = 0.8  # share of what is left over that an element must explain to be named
 _TRIED = 120  # instants at which f ∈ Γ(v) is asked
 _SIDES = {"h": "head", "r": "rod"}
-_ORIFICES = {"ph": "pump to head", "pr": "pump to rod", "th": "head to tank", "tr": "rod to tank", "a": "regeneration, rod to head"}
+_ORIFICES = {
+    "ph": "pump to head",
+    "pr": "pump to rod",
+    "th": "head to tank",
+    "tr": "rod to tank",
+    "a": "regeneration, rod to head",
+}
 
 
 class Suspect(NamedTuple):
@@ -58,9 +64,19 @@ def suspects(t, sections: dict, flows: dict, supply, P, held: bool) -> list[Susp
     found = [s for name, section in sections.items() for s in _limits(t, name, section)]
     if not held:
         top = _worst(P / supply[1] - 1.0)
-        found.append(Suspect("pR", top[1], f"the pump's relief stays shut at {P[top[0]] / 1e5:.4g} bar, it is set to "
-                             f"{supply[1] / 1e5:.4g} bar, t = {t[top[0]]:.2f} s"))
-    left = {(name, side): _chamber(sections[name], flows[name], side, Q) for name in sections for side in "hr"}
+        found.append(
+            Suspect(
+                "pR",
+                top[1],
+                f"the pump's relief stays shut at {P[top[0]] / 1e5:.4g} bar, it is set to "
+                f"{supply[1] / 1e5:.4g} bar, t = {t[top[0]]:.2f} s",
+            )
+        )
+    left = {
+        (name, side): _chamber(sections[name], flows[name], side, Q)
+        for name in sections
+        for side in "hr"
+    }
     if not held:
         left["pump"] = _pump(sections, flows, supply, P)
     found += _blamed(t, sections, flows, left, P, Q)
@@ -80,13 +96,27 @@ def _limits(t, name, s) -> list[Suspect]:
     for side, p, top in (("h", s.P_h, s.row[2]), ("r", s.P_r, s.row[3])):
         word = _SIDES[side]
         over, under = _worst(p / top - 1.0), _worst(-p / top)
-        found.append(Suspect(f"{side}R_{name}", over[1], f"relief of the {word} side stays shut at {p[over[0]] / 1e5:.4g} bar, "
-                             f"it is set to {np.max(top) / 1e5:.4g} bar, t = {t[over[0]]:.2f} s"))
-        found.append(Suspect(f"{side}S_{name}", under[1], f"suction check of the {word} side stays shut at "
-                             f"{p[under[0]] / 1e5:.4g} bar, t = {t[under[0]]:.2f} s"))
+        found.append(
+            Suspect(
+                f"{side}R_{name}",
+                over[1],
+                f"relief of the {word} side stays shut at {p[over[0]] / 1e5:.4g} bar, "
+                f"it is set to {np.max(top) / 1e5:.4g} bar, t = {t[over[0]]:.2f} s",
+            )
+        )
+        found.append(
+            Suspect(
+                f"{side}S_{name}",
+                under[1],
+                f"suction check of the {word} side stays shut at "
+                f"{p[under[0]] / 1e5:.4g} bar, t = {t[under[0]]:.2f} s",
+            )
+        )
     full = s.row[0] * s.row[2] + s.row[1] * s.row[3]
     off = _worst(np.abs(s.f - s.row[0] * s.P_h + s.row[1] * s.P_r) / full)
-    found.append(Suspect(f"rod_{name}", off[1], f"its sides do not give its force at t = {t[off[0]]:.2f} s"))
+    found.append(
+        Suspect(f"rod_{name}", off[1], f"its sides do not give its force at t = {t[off[0]]:.2f} s")
+    )
     return found
 
 
@@ -94,8 +124,12 @@ def _chamber(s, q, side: str, Q: float) -> Left:
     p, top, oil = (s.P_h, s.row[2], q.Q_ho) if side == "h" else (s.P_r, s.row[3], q.Q_ro)
     relieved, sucking = p >= top * (1 - _AT), p <= top * _AT
     oil = np.where(relieved & (oil > 0) | sucking & (oil < 0), 0.0, oil)
-    k_p, k_t, drop = (s.row[4], s.row[6], q.P_c - p) if side == "h" else (s.row[5], s.row[7], q.P_c - p)
-    steep = sum(_conductance(k, d, oil) for k, d in ((k_p, drop), (k_t, p), (s.row[8], s.P_r - s.P_h)))
+    k_p, k_t, drop = (
+        (s.row[4], s.row[6], q.P_c - p) if side == "h" else (s.row[5], s.row[7], q.P_c - p)
+    )
+    steep = sum(
+        _conductance(k, d, oil) for k, d in ((k_p, drop), (k_t, p), (s.row[8], s.P_r - s.P_h))
+    )
     mended = np.where(steep > 0, np.abs(oil) / np.where(steep > 0, steep, 1.0) / top, np.inf)
     return Left(oil, np.minimum(np.abs(oil) / Q, mended), ~relieved & ~sucking)
 
@@ -104,18 +138,26 @@ def _conductance(k, drop, oil):
     """k/(2 √drop), the drop no less than what the imbalance itself would make."""
     k = np.asarray(k, float)
     least = np.square(oil / np.where(k > 0, k, 1.0))
-    return np.where(k > 0, k / (2.0 * np.sqrt(np.maximum(np.maximum(np.abs(drop), least), 1e-12))), 0.0)
+    return np.where(
+        k > 0, k / (2.0 * np.sqrt(np.maximum(np.maximum(np.abs(drop), least), 1e-12))), 0.0
+    )
 
 
 def _pump(sections, flows, supply, P) -> Left:
     Q, P_M, k_b = supply
-    oil = Q - k_b * np.sqrt(np.maximum(P, 0.0)) - sum(np.maximum(q.Q_ph + q.Q_pr, 0.0) for q in flows.values())
+    oil = (
+        Q
+        - k_b * np.sqrt(np.maximum(P, 0.0))
+        - sum(np.maximum(q.Q_ph + q.Q_pr, 0.0) for q in flows.values())
+    )
     relieved = P >= P_M * (1 - _AT)
     oil = np.where(relieved & (oil > 0), 0.0, oil)
     steep = _conductance(k_b, P, oil)
     for name, s in sections.items():
         q = flows[name]
-        both = sum(_conductance(k, q.P_c - p, oil) for k, p in ((s.row[4], s.P_h), (s.row[5], s.P_r)))
+        both = sum(
+            _conductance(k, q.P_c - p, oil) for k, p in ((s.row[4], s.P_h), (s.row[5], s.P_r))
+        )
         steep = steep + np.where(q.Q_ph + q.Q_pr > 0, both, 0.0)
     mended = np.where(steep > 0, np.abs(oil) / np.where(steep > 0, steep, 1.0) / P_M, np.inf)
     return Left(oil, np.minimum(np.abs(oil) / Q, mended), ~relieved)
@@ -129,7 +171,10 @@ def _blamed(t, sections, flows, left, P, Q) -> list[Suspect]:
         return []
     k = _worst(left[where].size)[0]
     at = f"t = {t[k]:.2f} s"
-    tried = [(_explained(left, pattern), element, words) for element, words, pattern in _patterns(sections, flows, P, Q)]
+    tried = [
+        (_explained(left, pattern), element, words)
+        for element, words, pattern in _patterns(sections, flows, P, Q)
+    ]
     tried = [e for e in tried if e[0][1] > 0 or not e[2].endswith(_LEAKING)]
     (share, α), element, words = max(tried, key=lambda e: e[0][0], default=((0.0, 0.0), "", ""))
     if share > _NAMED:
@@ -137,15 +182,33 @@ def _blamed(t, sections, flows, left, P, Q) -> list[Suspect]:
     if where == "pump":
         oil, bar = 6e4 * left[where].oil[k], P[k] / 1e5
         words = "passes" if oil > 0 else "would have to take back"
-        return [Suspect("pR", size, f"the pump's relief (or a pump that gives less) {words} {abs(oil):.4g} l/min at "
-                        f"{bar:.4g} bar, {at}")]
+        return [
+            Suspect(
+                "pR",
+                size,
+                f"the pump's relief (or a pump that gives less) {words} {abs(oil):.4g} l/min at "
+                f"{bar:.4g} bar, {at}",
+            )
+        ]
     name, side = where
     oil, p = left[where].oil, sections[name].P_h if side == "h" else sections[name].P_r
     if oil[k] > 0:
-        return [Suspect(f"{side}R_{name}", size, f"relief (or suction check) of the {_SIDES[side]} side passes "
-                        f"{6e4 * oil[k]:.4g} l/min out at {p[k] / 1e5:.4g} bar, {at}")]
-    return [Suspect(f"{side}S_{name}", size, f"{-6e4 * oil[k]:.4g} l/min come into the {_SIDES[side]} side from nowhere at "
-                    f"{p[k] / 1e5:.4g} bar, {at}")]
+        return [
+            Suspect(
+                f"{side}R_{name}",
+                size,
+                f"relief (or suction check) of the {_SIDES[side]} side passes "
+                f"{6e4 * oil[k]:.4g} l/min out at {p[k] / 1e5:.4g} bar, {at}",
+            )
+        ]
+    return [
+        Suspect(
+            f"{side}S_{name}",
+            size,
+            f"{-6e4 * oil[k]:.4g} l/min come into the {_SIDES[side]} side from nowhere at "
+            f"{p[k] / 1e5:.4g} bar, {at}",
+        )
+    ]
 
 
 def _patterns(sections, flows, P, Q):
@@ -153,17 +216,33 @@ def _patterns(sections, flows, P, Q):
     for name, s in sections.items():
         q, h, r = flows[name], (name, "h"), (name, "r")
         passes = "orifice ({}) passes {{0:.3g}} % of what its coefficient and its drop give"
-        joins = {"ph": {h: q.Q_ph, "pump": -q.Q_ph}, "pr": {r: q.Q_pr, "pump": -q.Q_pr}, "th": {h: -q.Q_th}, "tr": {r: -q.Q_tr},
-                 "a": {h: q.Q_a, r: -q.Q_a}}
+        joins = {
+            "ph": {h: q.Q_ph, "pump": -q.Q_ph},
+            "pr": {r: q.Q_pr, "pump": -q.Q_pr},
+            "th": {h: -q.Q_th},
+            "tr": {r: -q.Q_tr},
+            "a": {h: q.Q_a, r: -q.Q_a},
+        }
         for key, pattern in joins.items():
             yield f"{key}_{name}", passes.format(_ORIFICES[key]), pattern
-        back = {h: s.row[4] * np.sqrt(np.maximum(s.P_h - P, 0.0)), r: s.row[5] * np.sqrt(np.maximum(s.P_r - P, 0.0))}
-        yield f"check_{name}", f"the pump's check {_LEAKING}", {**back, "pump": -(back[h] + back[r])}
+        back = {
+            h: s.row[4] * np.sqrt(np.maximum(s.P_h - P, 0.0)),
+            r: s.row[5] * np.sqrt(np.maximum(s.P_r - P, 0.0)),
+        }
+        yield (
+            f"check_{name}",
+            f"the pump's check {_LEAKING}",
+            {**back, "pump": -(back[h] + back[r])},
+        )
         leaks = f"relief or suction check of the {{}} side, to the tank: it {_LEAKING}"
         yield f"hR_{name}", leaks.format("head"), {h: np.sqrt(np.maximum(s.P_h, 0.0))}
         yield f"rR_{name}", leaks.format("rod"), {r: np.sqrt(np.maximum(s.P_r, 0.0))}
     yield "pump", "gives {0:.3g} % of its flow", {"pump": np.full(len(P), Q)}
-    yield "bleed", "does not take what its coefficient and its drop give", {"pump": np.sqrt(np.maximum(P, 0.0))}
+    yield (
+        "bleed",
+        "does not take what its coefficient and its drop give",
+        {"pump": np.sqrt(np.maximum(P, 0.0))},
+    )
 
 
 def _explained(left: dict, pattern: dict) -> tuple[float, float]:
@@ -192,5 +271,9 @@ def _moving(t, name, s, P) -> Suspect:
         off = abs(w - s.v[k]) / full
         if not off <= worst:
             worst, when = float(off), k
-    return Suspect(f"section {name}", worst, f"its force, {s.f[when] / 1e3:.4g} kN, is not one of those at which it moves at "
-                   f"{s.v[when]:.4g} m/s, t = {t[when]:.2f} s")
+    return Suspect(
+        f"section {name}",
+        worst,
+        f"its force, {s.f[when] / 1e3:.4g} kN, is not one of those at which it moves at "
+        f"{s.v[when]:.4g} m/s, t = {t[when]:.2f} s",
+    )

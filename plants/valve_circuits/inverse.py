@@ -46,13 +46,18 @@ class Opening(NamedTuple):
 def whole(plant) -> list:
     """Rows of a plant's sections with every valve fully open, both ways at once."""
     n = len(plant.limits())
-    return [[np.maximum(a, b) for a, b in zip(out, back)] for out, back in zip(plant.rows([1.0] * n), plant.rows([-1.0] * n))]
+    return [
+        [np.maximum(a, b) for a, b in zip(out, back)]
+        for out, back in zip(plant.rows([1.0] * n), plant.rows([-1.0] * n))
+    ]
 
 
 def velocity(row, u, supply, β, f, P):
     """v with βv + f ∈ Γ(v; u, P), m/s, for a command u of valves without end stops; row as for `opening`."""
     out, back = np.maximum(u, 0.0), np.maximum(-u, 0.0)
-    w = shared.way([*row[:4], row[4] * out, row[5] * back, row[6] * back, row[7] * out, 0.0], supply)
+    w = shared.way(
+        [*row[:4], row[4] * out, row[5] * back, row[6] * back, row[7] * out, 0.0], supply
+    )
     return w.σ * shared.moved(w, shared.fixed(w, β, f), β, P)[0]
 
 
@@ -64,7 +69,9 @@ def opening(row, v, f, P) -> Opening:
     A_o, σ = np.where(forwards, row[1], row[0]), np.where(forwards, 1.0, -1.0)
     w, F = np.abs(v), σ * f
     push, series = s.A * P - F, 1.0 / s.a_i + 1.0 / s.a_o
-    needs = lambda force, a: np.where(force > 0.0, np.minimum(w / np.sqrt(a * np.maximum(force, 0.0) + _TINY), MOST), MOST)
+    needs = lambda force, a: np.where(
+        force > 0.0, np.minimum(w / np.sqrt(a * np.maximum(force, 0.0) + _TINY), MOST), MOST
+    )
     main = np.minimum(needs(push, 1.0 / series), needs(push - s.F_o, s.a_i))
     relieved = np.where(F <= s.F_i - s.F_o, 0.0, needs(s.F_i - F, s.a_o))
     u = np.minimum(np.maximum(relieved, main), needs(-F, s.a_o))

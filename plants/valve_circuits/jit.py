@@ -18,7 +18,9 @@ from numba.core import caching
 from workbench import code_cache
 
 _FOLDER = Path(__file__).parent
-_STAMP = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(_FOLDER.glob("*.py")))).hexdigest()[:12]
+_STAMP = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(_FOLDER.glob("*.py")))).hexdigest()[
+    :12
+]
 _DIGEST = hashlib.sha256().digest_size
 
 

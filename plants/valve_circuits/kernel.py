@@ -50,7 +50,9 @@ def _next(a, fa, b, fb, before, step):
     x = a - fa * (b - a) / (fb - fa)
     edge = 1e-3 * (b - a)
     x = _clip(x, a + edge, b - edge)
-    return x if a < x < b else middle  # edge is below rounding where the bracket is narrow: not the end yet
+    return (
+        x if a < x < b else middle
+    )  # edge is below rounding where the bracket is narrow: not the end yet
 
 
 @jit
@@ -64,7 +66,14 @@ def _flows(row, P, x, y):
     elif a == 0.0:
         P_c = max(P, y)
     q_a = row[8] * np.sqrt(y - x) if y > x else 0.0
-    return k_ph * _root(P_c - x), k_pr * _root(P_c - y), row[6] * np.sqrt(max(x, 0.0)), row[7] * np.sqrt(max(y, 0.0)), q_a, P_c
+    return (
+        k_ph * _root(P_c - x),
+        k_pr * _root(P_c - y),
+        row[6] * np.sqrt(max(x, 0.0)),
+        row[7] * np.sqrt(max(y, 0.0)),
+        q_a,
+        P_c,
+    )
 
 
 @jit
@@ -81,7 +90,9 @@ def _rod(row, P, v_0, w, x, y):
     q_ph, q_pr, q_th, q_tr, q_a, _ = _flows(row, P, x, y)
     v = v_0 + w * (row[0] * x - row[1] * y)
     if row[8] > 0.0 and 0.0 < x < row[2] and y > x * (1.0 - _ROUNDED) and row[5] == 0.0:
-        fed = 0.0 if P < x * (1.0 - _ROUNDED) else row[4] / np.sqrt(max(P - x, _ROUNDED * x))  # a shut check loses no digits
+        fed = (
+            0.0 if P < x * (1.0 - _ROUNDED) else row[4] / np.sqrt(max(P - x, _ROUNDED * x))
+        )  # a shut check loses no digits
         if row[8] / np.sqrt(max(y - x, _ROUNDED * y)) > fed:
             q_a = max(row[0] * v + q_th - q_ph, 0.0)
     return -row[1] * v - (q_pr - q_tr - q_a)
@@ -150,9 +161,17 @@ def pumped(row, P, v_0, w, x, y):
     if row[4] > 0.0 and 0.0 < x < row[2]:
         q_ph = row[0] * v + q_th - q_a
         if row[5] == 0.0:
-            q_ph = min(max(q_ph, row[4] * _root(P - row[2]), 0.0), row[4] * np.sqrt(P)) if P > x else 0.0
+            q_ph = (
+                min(max(q_ph, row[4] * _root(P - row[2]), 0.0), row[4] * np.sqrt(P))
+                if P > x
+                else 0.0
+            )
     if row[5] > 0.0 and 0.0 < y < row[3]:
         q_pr = -row[1] * v + q_tr + q_a
         if row[4] == 0.0:
-            q_pr = min(max(q_pr, row[5] * _root(P - row[3]), 0.0), row[5] * np.sqrt(P)) if P > y else 0.0
+            q_pr = (
+                min(max(q_pr, row[5] * _root(P - row[3]), 0.0), row[5] * np.sqrt(P))
+                if P > y
+                else 0.0
+            )
     return max(q_ph + q_pr, 0.0)

@@ -130,7 +130,10 @@ def ranges(rows, supply, P: float, flows, forces=None) -> tuple[tuple[float, flo
     """Range of the pump's pressure, and `Found` of every section. P, flows (N, 9): one solution; forces [N]: known, or None."""
     Q, P_M, k_b = supply
     small = _OPEN * (Q + float(np.abs(flows[:, 2:]).max(initial=0.0)))
-    parts = [level(row, q, small, None if forces is None else float(forces[j])) for j, (row, q) in enumerate(zip(rows, flows))]
+    parts = [
+        level(row, q, small, None if forces is None else float(forces[j]))
+        for j, (row, q) in enumerate(zip(rows, flows))
+    ]
     left = Q - k_b * np.sqrt(P) - sum(max(q[2] + q[3], 0.0) for q in flows)
     span = (P, P) if k_b > 0.0 or left > small else (0.0, float(P_M))
     for s in parts:

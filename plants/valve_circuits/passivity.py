@@ -30,7 +30,9 @@ from workbench.parameters import described
 from workbench.verdict import Assumption, Verdict
 
 _TEXT = "incrementally passive from v to −f under common openings, {}"
-_SOURCE = "convexity of the circuit's programme; Γ is the supergradient of a finite concave function"
+_SOURCE = (
+    "convexity of the circuit's programme; Γ is the supergradient of a finite concave function"
+)
 _ROUNDING = 1e-7  # of (|v| + |v'| + v_0)·(|f| + |f'|): about 1e-8 m/s is what a root in steep orifices resolves
 _AREAS = ("m^2", "m^3/rad")
 _KNOWN = (Section, Motor, Pump)  # others may mean something else by a unit
@@ -47,13 +49,38 @@ def conditions(circuit: Circuit) -> tuple[Assumption, ...]:
             if f.name != "name":
                 kinds[kind][f"{label}.{f.name}"] = value
     flows, unknown = kinds["m^3/s"], [*kinds[""], *(k for k in kinds["m^3/s"] if k != "pump.Q")]
-    found = [_least("flow through every orifice rises with its pressure drop (c u ≥ 0)", kinds[FLOW.symbol], FLOW.symbol, False),
-             _least("every relief is above the tank, so that pressures lie in a bounded set", kinds["Pa"], "Pa", True),
-             _least("areas are above zero", kinds["area"], "m^2", True),
-             _least("the pump's flow does not grow with its pressure (constant, above zero)", flows, "m^3/s", True)]
+    found = [
+        _least(
+            "flow through every orifice rises with its pressure drop (c u ≥ 0)",
+            kinds[FLOW.symbol],
+            FLOW.symbol,
+            False,
+        ),
+        _least(
+            "every relief is above the tank, so that pressures lie in a bounded set",
+            kinds["Pa"],
+            "Pa",
+            True,
+        ),
+        _least("areas are above zero", kinds["area"], "m^2", True),
+        _least(
+            "the pump's flow does not grow with its pressure (constant, above zero)",
+            flows,
+            "m^3/s",
+            True,
+        ),
+    ]
     if unknown:
-        found.insert(0, Assumption("nothing in it but orifices, reliefs, checks, areas and a constant flow", None, None, "",
-                                   ", ".join(unknown)))
+        found.insert(
+            0,
+            Assumption(
+                "nothing in it but orifices, reliefs, checks, areas and a constant flow",
+                None,
+                None,
+                "",
+                ", ".join(unknown),
+            ),
+        )
     return tuple(found)
 
 
@@ -69,7 +96,9 @@ def _least(text: str, numbers: dict, unit: str, strict: bool) -> Assumption:
 def on(circuit: Circuit, held: bool) -> str:
     """How many sections on what pump, in words."""
     n = len(circuit.sections)
-    return f"{n} section{'s' if n > 1 else ''} " + ("at a common pressure of the pump" if held else "on one pump")
+    return f"{n} section{'s' if n > 1 else ''} " + (
+        "at a common pressure of the pump" if held else "on one pump"
+    )
 
 
 def undecided(key: str, text: str, source: str, needed, counted: bool) -> Verdict | None:
@@ -78,11 +107,20 @@ def undecided(key: str, text: str, source: str, needed, counted: bool) -> Verdic
     if not lacking:
         return None
     word = "not so" if lacking[0].holds is False else "not known of"
-    return Verdict(key, text, None, worst=f"{lacking[0].text}: {word}, {lacking[0].worst}", source=source, assumptions=needed,
-                   counted=counted)
+    return Verdict(
+        key,
+        text,
+        None,
+        worst=f"{lacking[0].text}: {word}, {lacking[0].worst}",
+        source=source,
+        assumptions=needed,
+        counted=counted,
+    )
 
 
-def check_passive(circuit: Circuit, samples: int = 300, seed: int = 0, counted: bool = True, held: bool = False) -> Verdict:
+def check_passive(
+    circuit: Circuit, samples: int = 300, seed: int = 0, counted: bool = True, held: bool = False
+) -> Verdict:
     """The claim above for a circuit, all its openings and all velocities: `proof` where the conditions hold.
 
     held: the pump holds some pressure, the same for both states, whatever is taken. Beside the proof, pairs of states at random
@@ -96,10 +134,31 @@ def check_passive(circuit: Circuit, samples: int = 300, seed: int = 0, counted: 
     worst, at = _tried(circuit, samples, seed, held)
     data = {"samples": samples, "seed": seed, "largest": worst, "rounding": _ROUNDING}
     if not worst <= _ROUNDING:
-        return Verdict("incremental-passivity", text, False, "sampled", _ROUNDING - worst, "1", _ROUNDING,
-                       worst=f"(v − v')·(f − f') > 0 at {at}", assumptions=needed, source=_SOURCE, counted=counted, data=data)
-    return Verdict("incremental-passivity", text, True, "proof", source=_SOURCE, assumptions=needed, counted=counted, data=data,
-                   worst=f"none of {samples} pairs tried at random openings is against it; openings fed back are outside it")
+        return Verdict(
+            "incremental-passivity",
+            text,
+            False,
+            "sampled",
+            _ROUNDING - worst,
+            "1",
+            _ROUNDING,
+            worst=f"(v − v')·(f − f') > 0 at {at}",
+            assumptions=needed,
+            source=_SOURCE,
+            counted=counted,
+            data=data,
+        )
+    return Verdict(
+        "incremental-passivity",
+        text,
+        True,
+        "proof",
+        source=_SOURCE,
+        assumptions=needed,
+        counted=counted,
+        data=data,
+        worst=f"none of {samples} pairs tried at random openings is against it; openings fed back are outside it",
+    )
 
 
 class Drawn(NamedTuple):
@@ -116,7 +175,9 @@ class Drawn(NamedTuple):
 def drawn(circuit: Circuit, samples: int, rng, held: bool = False) -> Drawn:
     """A third of the openings 0 or 1, both directions open at once in a third of the sections."""
     N, s = len(circuit.sections), circuit.sections
-    full = np.array([[x.A_h, x.A_r, x.P_hM, x.P_rM, x.c_ph, x.c_pr, x.c_th, x.c_tr, x.c_a] for x in s])
+    full = np.array(
+        [[x.A_h, x.A_r, x.P_hM, x.P_rM, x.c_ph, x.c_pr, x.c_th, x.c_tr, x.c_a] for x in s]
+    )
     rows, z = np.tile(full, (samples, 1, 1)), rng.uniform(size=(samples, N, 5))
     rows[:, :, 4:] *= np.where(z < 0.15, 0.0, np.where(z > 0.85, 1.0, rng.uniform(size=z.shape)))
     way = rng.choice((-1, 0, 1), (samples, N, 1))
@@ -126,8 +187,14 @@ def drawn(circuit: Circuit, samples: int, rng, held: bool = False) -> Drawn:
     supply[:, 2] *= rng.choice((0.0, 1.0, rng.uniform()), samples)
     v_0 = (circuit.pump.Q + full[:, 4:].max(1) * np.sqrt(full[:, 2])) / full[:, 0]
     if held:  # more than all sections can take, at some pressure
-        supply = np.stack([np.full(samples, 10 * full[:, 0] @ v_0),
-                           circuit.pump.P_M * rng.uniform(0.05, 1.05, samples), np.zeros(samples)], 1)
+        supply = np.stack(
+            [
+                np.full(samples, 10 * full[:, 0] @ v_0),
+                circuit.pump.P_M * rng.uniform(0.05, 1.05, samples),
+                np.zeros(samples),
+            ],
+            1,
+        )
     return Drawn(rows, supply, *loads(full, v_0, samples, rng), v_0)
 
 
@@ -150,4 +217,6 @@ def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float
     size = ((np.abs(v) + np.abs(w) + d.v_0) * (a + b)).sum(1)
     share = ((v - w) * (f - g)).sum(1) / size
     i = int(np.argmax(np.where(np.isfinite(share), share, np.inf)))
-    return float(share[i]), f"v = {v[i].tolist()}, f = {f[i].tolist()} and v' = {w[i].tolist()}, f' = {g[i].tolist()}"
+    return float(
+        share[i]
+    ), f"v = {v[i].tolist()}, f = {f[i].tolist()} and v' = {w[i].tolist()}, f' = {g[i].tolist()}"

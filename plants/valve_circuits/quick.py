@@ -93,12 +93,18 @@ def _regenerate(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v, q):
             v, q = v + cut * dv, q + cut * dq
             dv, dq, before = (1.0 + cut) * dv, (1.0 + cut) * dq, (1.0 + cut) * before
             continue
-        J_11, J_12, J_22 = β + A_i * A_i * h + A_o * A_o * r, -A_i * h - A_o * r, 2.0 * q * g_a + r + h
+        J_11, J_12, J_22 = (
+            β + A_i * A_i * h + A_o * A_o * r,
+            -A_i * h - A_o * r,
+            2.0 * q * g_a + r + h,
+        )
         det = J_11 * J_22 - J_12 * J_12
         if not det > 0.0:
             break
         dv, dq = (J_12 * F_2 - J_22 * F_1) / det, (J_12 * F_1 - J_11 * F_2) / det
-        cut = min(1.0, 0.9 * q / -dq if q + dq < 0.0 else 1.0, 0.9 * v / -dv if v + dv < 0.0 else 1.0)
+        cut = min(
+            1.0, 0.9 * q / -dq if q + dq < 0.0 else 1.0, 0.9 * v / -dv if v + dv < 0.0 else 1.0
+        )
         dv, dq = cut * dv, cut * dq
         before = F_1 * dv + F_2 * dq
         v, q = v + dv, q + dq
@@ -156,7 +162,11 @@ def _shut_in(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P):
 def _one_way(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w):
     """State (DONE or SLOW), v, q_a, Q_p, dQ_p/dP of a section that extends; v_w, q_w: from where Newton's method may start."""
     if k_a > 0.0 and k_o == 0.0:
-        return _all_back(A_i, A_o, P_iM, P_oM, k_i, k_a, β, f, P) if A_i > A_o else (SLOW, 0.0, 0.0, 0.0, 0.0)
+        return (
+            _all_back(A_i, A_o, P_iM, P_oM, k_i, k_a, β, f, P)
+            if A_i > A_o
+            else (SLOW, 0.0, 0.0, 0.0, 0.0)
+        )
     F_i, F_o, F = A_i * P_iM, A_o * P_oM, A_i * P
     if f >= (min(F_i, F) if k_i > 0.0 else 0.0) - (0.0 if k_o > 0.0 else F_o):
         Q_p, slope = _through(k_i, P, P_iM)
@@ -174,7 +184,9 @@ def _one_way(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w):
                     return DONE, v_s, A_i * v_s, 0.0, 0.0
             if q_w <= 0.0:
                 v_w, q_w = v, min(0.7 * k_a * np.sqrt(P_o - P_i), 0.7 * y)
-            good, v, q, Q_p, slope = _regenerate(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w)
+            good, v, q, Q_p, slope = _regenerate(
+                A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w
+            )
             return DONE if good else SLOW, v, q, Q_p, slope
     Q_p, slope = _supplied(A_i, P_iM, k_i, v, P, β + A_o * A_o * r)
     return DONE, v, 0.0, Q_p, slope
@@ -183,15 +195,31 @@ def _one_way(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w):
 @jit
 def quick(row, β, f, P, v_w, q_w):
     """State, v, q_a, Q_p, dQ_p/dP of a section at the pressure P, as far as there is a shorter way."""
-    A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a = row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8]
+    A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a = (
+        row[0],
+        row[1],
+        row[2],
+        row[3],
+        row[4],
+        row[5],
+        row[6],
+        row[7],
+        row[8],
+    )
     if k_pr == 0.0 and k_th == 0.0:
         if k_a > 0.0 and k_ph == 0.0 and k_tr == 0.0:
             return SLOW, 0.0, 0.0, 0.0, 0.0
         if k_ph == 0.0 and k_tr == 0.0:
-            v = (A_h * P_hM - f) / β if f > A_h * P_hM else ((-A_r * P_rM - f) / β if f < -A_r * P_rM else 0.0)
+            v = (
+                (A_h * P_hM - f) / β
+                if f > A_h * P_hM
+                else ((-A_r * P_rM - f) / β if f < -A_r * P_rM else 0.0)
+            )
             return DONE, v, 0.0, 0.0, 0.0
         return _one_way(A_h, A_r, P_hM, P_rM, k_ph, k_tr, k_a, β, f, P, v_w, q_w)
     if k_ph == 0.0 and k_tr == 0.0 and k_a == 0.0:
-        state, v, q, Q_p, slope = _one_way(A_r, A_h, P_rM, P_hM, k_pr, k_th, 0.0, β, -f, P, 0.0, 0.0)
+        state, v, q, Q_p, slope = _one_way(
+            A_r, A_h, P_rM, P_hM, k_pr, k_th, 0.0, β, -f, P, 0.0, 0.0
+        )
         return state, -v, q, Q_p, slope
     return SLOW, 0.0, 0.0, 0.0, 0.0

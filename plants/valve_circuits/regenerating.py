@@ -62,10 +62,25 @@ class Point(NamedTuple):
 def feed(sides, k, β, f) -> Feed:
     """The curve of a section: (A, A_o, P_iM, P_oM) and (k_i, k_o, k_a) of the way it moves, f̄ along it."""
     k_i, k_o, k_a = k
-    s = Feed(*sides, np.where(k_i > 0.0, 1.0 / (k_i * k_i + _TINY), 0.0), k_o, k_a, β, f, np.sqrt(sides[3]), 0.0, 0.0, 0.0)
+    s = Feed(
+        *sides,
+        np.where(k_i > 0.0, 1.0 / (k_i * k_i + _TINY), 0.0),
+        k_o,
+        k_a,
+        β,
+        f,
+        np.sqrt(sides[3]),
+        0.0,
+        0.0,
+        0.0,
+    )
     q, _, x = _drained(s, s.σ_M)
     drop = s.P_oM - x
-    ζ = np.where(q * s.k_a > 0.0, q / (s.k_a + _TINY), np.where(drop > 0.0, 1.0, -1.0) * np.sqrt(np.abs(drop)))
+    ζ = np.where(
+        q * s.k_a > 0.0,
+        q / (s.k_a + _TINY),
+        np.where(drop > 0.0, 1.0, -1.0) * np.sqrt(np.abs(drop)),
+    )
     gap = s.P_oM - s.P_iM
     relieved = s.σ_M + np.maximum(ζ - np.where(gap > 0.0, 1.0, -1.0) * np.sqrt(np.abs(gap)), 0.0)
     s = s._replace(ζ_M=ζ, end=relieved)
@@ -76,7 +91,10 @@ def feed(sides, k, β, f) -> Feed:
 def _drained(s: Feed, σ):
     """q_a, v, x at y = σ² below the out side's relief."""
     y = σ * σ
-    q = np.maximum(Φ_A(s.β / s.A_o, s.β * s.k_o * σ / s.A_o + s.f - (s.A - s.A_o) * y, s.k_a * s.k_a / s.A), 0.0)
+    q = np.maximum(
+        Φ_A(s.β / s.A_o, s.β * s.k_o * σ / s.A_o + s.f - (s.A - s.A_o) * y, s.k_a * s.k_a / s.A),
+        0.0,
+    )
     v = (s.k_o * σ + q) / s.A_o
     return q, v, (s.β * v + s.f + s.A_o * y) / s.A
 
@@ -87,8 +105,12 @@ def at(s: Feed, m) -> Point:
     σ, δ, t = np.minimum(m, s.σ_M), np.maximum(m - s.σ_M, 0.0), 1.0 + early / s.σ_M
     ζ = s.ζ_M - δ
     q, v, x = _drained(s, σ)
-    dq = np.where(q > 0.0, (2.0 * (s.A - s.A_o) * σ - s.β * s.k_o / s.A_o)
-                  / (s.β / s.A_o + 2.0 * s.A * q / (s.k_a * s.k_a + _TINY)), 0.0)
+    dq = np.where(
+        q > 0.0,
+        (2.0 * (s.A - s.A_o) * σ - s.β * s.k_o / s.A_o)
+        / (s.β / s.A_o + 2.0 * s.A * q / (s.k_a * s.k_a + _TINY)),
+        0.0,
+    )
     dv = (s.k_o + dq) / s.A_o
     risen, rises = s.ζ_M * np.abs(s.ζ_M) - ζ * np.abs(ζ), 2.0 * np.abs(ζ)
     turned = s.A / s.β
@@ -103,7 +125,14 @@ def at(s: Feed, m) -> Point:
     kept = np.minimum(np.maximum(x, 0.0), s.P_iM)
     root = np.sqrt(kept + X * X * k)
     slope = (np.where(kept == x, dx, 0.0) + 2.0 * X * dX * k) / (2.0 * root + _TINY)
-    return Point(v, x, X * t, root * t, np.where(early < 0.0, X / s.σ_M, dX), np.where(early < 0.0, root / s.σ_M, slope))
+    return Point(
+        v,
+        x,
+        X * t,
+        root * t,
+        np.where(early < 0.0, X / s.σ_M, dX),
+        np.where(early < 0.0, root / s.σ_M, slope),
+    )
 
 
 def velocity(s: Feed, m) -> Point:
@@ -117,7 +146,12 @@ def beginning(s: Feed):
     m_s = np.where(σ_s < s.σ_M, σ_s, s.σ_M + np.maximum(s.ζ_M - s.σ_M, 0.0))
     d = np.maximum(s.A_o - s.A, 0.0)  # what regeneration leaves goes to tank
     h = d * d * s.k_a * s.k_a + _TINY
-    σ_x = np.maximum(Φ_A(s.β * s.k_o / (d + _TINY), s.f, 1.0 / (d + s.A * s.A * s.A * s.k_o * s.k_o / h + _TINY)), 0.0)
+    σ_x = np.maximum(
+        Φ_A(
+            s.β * s.k_o / (d + _TINY), s.f, 1.0 / (d + s.A * s.A * s.A * s.k_o * s.k_o / h + _TINY)
+        ),
+        0.0,
+    )
     ζ_x = np.maximum(Φ_A(s.β * s.k_a / s.A, s.f + d * s.P_oM, 1.0 / s.A), 0.0)
     m_x = np.where(σ_x < s.σ_M, σ_x, s.σ_M + np.maximum(s.ζ_M - ζ_x, 0.0))
     return np.maximum(m_s, np.where(d > 0.0, m_x, 0.0))
@@ -128,11 +162,16 @@ def relief(s: Feed):
     f, b = s.f - s.A * s.P_iM, s.β / s.A_o
     alone = Φ_A(b * s.k_o, f, 1.0 / s.A_o)  # √y without regeneration
     left = f + s.A_o * s.P_iM
-    ζ = np.minimum(Φ_A(b * s.k_a, left + b * s.k_o * np.sqrt(s.P_iM), 1.0 / s.A_o), Φ_A(b * (s.k_a + s.k_o), left, 1.0 / s.A_o))
+    ζ = np.minimum(
+        Φ_A(b * s.k_a, left + b * s.k_o * np.sqrt(s.P_iM), 1.0 / s.A_o),
+        Φ_A(b * (s.k_a + s.k_o), left, 1.0 / s.A_o),
+    )
     ζ = np.maximum(ζ, 0.0)
     for _ in range(_RELIEF_STEPS):
         σ = np.sqrt(ζ * ζ + s.P_iM)
         g = b * (s.k_o * σ + s.k_a * ζ) + s.A_o * ζ * ζ + left
         ζ = np.maximum(ζ - g / (b * (s.k_o * ζ / σ + s.k_a) + 2.0 * s.A_o * ζ + _TINY), 0.0)
     σ = np.where(ζ > 0.0, np.sqrt(ζ * ζ + s.P_iM), np.minimum(alone, np.sqrt(s.P_iM)))
-    return np.where(f >= 0.0, 0.0, np.where(σ < s.σ_M, σ, s.end))  # f ≥ 0: pushed back through the relief
+    return np.where(
+        f >= 0.0, 0.0, np.where(σ < s.σ_M, σ, s.end)
+    )  # f ≥ 0: pushed back through the relief

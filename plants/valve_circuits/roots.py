@@ -73,7 +73,13 @@ def moving(row, v, P, found):
     Λ falls along the force, by no more than 1/β: a root between what the reliefs bear. Any force does where v leaves it open.
     """
     a, b = -row[1] * row[3], row[0] * row[2]
-    β = (b - a) / (abs(v) + (row[4] + row[5] + row[6] + row[7] + row[8]) * np.sqrt(row[2] + row[3]) / (row[0] + row[1]) + 1e-300)
+    β = (b - a) / (
+        abs(v)
+        + (row[4] + row[5] + row[6] + row[7] + row[8])
+        * np.sqrt(row[2] + row[3])
+        / (row[0] + row[1])
+        + 1e-300
+    )
     fa, Q_p = passed(row, β, a - β * v, P, found)
     if fa <= v:
         return Q_p

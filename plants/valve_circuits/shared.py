@@ -62,10 +62,14 @@ class Fixed(NamedTuple):
 def fixed(w: Way, β, f) -> Fixed:
     """Everything of (122) that holds at any P."""
     s, f = w.side, w.σ * f
-    return Fixed(f, s.a_i * s.a_o / (s.a_i + s.a_o + _TINY),
-                 np.maximum(closed.Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β),
-                 np.maximum(closed.Φ_A(β, f, s.a_o), (-s.F_o - f) / β),
-                 np.minimum((s.F_i - f) / β, 0.0), np.where(s.a_o > 0.0, 0.0, s.F_o))
+    return Fixed(
+        f,
+        s.a_i * s.a_o / (s.a_i + s.a_o + _TINY),
+        np.maximum(closed.Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β),
+        np.maximum(closed.Φ_A(β, f, s.a_o), (-s.F_o - f) / β),
+        np.minimum((s.F_i - f) / β, 0.0),
+        np.where(s.a_o > 0.0, 0.0, s.F_o),
+    )
 
 
 def moved(w: Way, c: Fixed, β, P):
@@ -76,8 +80,11 @@ def moved(w: Way, c: Fixed, β, P):
     v = np.where(c.f < standing, np.maximum(np.minimum(c.most, limited), c.least), c.back)
     x, drained = s.A * v, np.where(v * v < s.F_o * s.a_o, 2.0 * v / (s.a_o + _TINY), 0.0)
     low, high = w.k_i * np.sqrt(np.maximum(P - w.P_iM, 0.0)), w.k_i * np.sqrt(P)
-    slope = np.where(x > low, s.A * s.A / (β + 2.0 * v / (s.a_i + _TINY) + drained),
-                     np.where(low > 0.0, 0.5 * w.k_i * w.k_i / (low + _TINY), 0.0))
+    slope = np.where(
+        x > low,
+        s.A * s.A / (β + 2.0 * v / (s.a_i + _TINY) + drained),
+        np.where(low > 0.0, 0.5 * w.k_i * w.k_i / (low + _TINY), 0.0),
+    )
     slope = np.where(x >= high, 0.5 * w.k_i * w.k_i / (high + _TINY), slope)
     return v, np.minimum(np.maximum(x, low), high), slope
 
@@ -118,7 +125,13 @@ def resolved(rows, supply, β, f) -> Shared:
     each = [moved(*part, s * s) for part in parts]
     r = Q - k_b * s - sum(e[1] for e in each)
     left = np.where(s * s < P_M * (1.0 - 1e-15), r / Q, 0.0)
-    return Shared([w.σ * e[0] for w, e in zip(ways, each)], s * s, [e[1] for e in each], left, [None] * len(ways))
+    return Shared(
+        [w.σ * e[0] for w, e in zip(ways, each)],
+        s * s,
+        [e[1] for e in each],
+        left,
+        [None] * len(ways),
+    )
 
 
 def pressures(row, supply, v, f, P, held=None):
@@ -134,4 +147,6 @@ def pressures(row, supply, v, f, P, held=None):
     if held is None:
         return F_h / row[0], F_r / row[1]
     extends = np.where(row[8] > 0.0, np.where(v > 0.0, 1.0, 0.0), 0.0)
-    return np.where(extends > 0.0, held[0], F_h / row[0]), np.where(extends > 0.0, held[1], F_r / row[1])
+    return np.where(extends > 0.0, held[0], F_h / row[0]), np.where(
+        extends > 0.0, held[1], F_r / row[1]
+    )

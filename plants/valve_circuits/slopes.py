@@ -25,7 +25,10 @@ _EDGE = 1e-12  # of a limit
 def dΛ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     """dv_i/df̄_j (N, N), m/(s N), at β, f̄ (N,). Raises what `Λ` raises."""
     N = len(circuit.sections)
-    β, f = np.broadcast_to(np.asarray(β, float), N).copy(), np.broadcast_to(np.asarray(f, float), N).copy()
+    β, f = (
+        np.broadcast_to(np.asarray(β, float), N).copy(),
+        np.broadcast_to(np.asarray(f, float), N).copy(),
+    )
     Λ(circuit, openings, u_b, β, f)  # refuses what is unusable
     rows, supply, v = circuit.rows(openings), circuit.supply(u_b), np.zeros(N)
     P = resolve(rows, supply, β, f, v, np.zeros(N))
@@ -35,7 +38,9 @@ def dΛ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     for j, row in enumerate(rows):
         x, y = section(row, P, -f[j] / β[j], 1.0 / β[j])
         h, r = 2 * j + 1, 2 * j + 2
-        free[h], free[r] = (_EDGE * top < p < top * (1.0 - _EDGE) for p, top in ((x, row[2]), (y, row[3])))
+        free[h], free[r] = (
+            _EDGE * top < p < top * (1.0 - _EDGE) for p, top in ((x, row[2]), (y, row[3]))
+        )
         a[j, h], a[j, r] = row[0], -row[1]
         _join(C, h, None, row[6], x)
         _join(C, r, None, row[7], y)
@@ -50,7 +55,10 @@ def dΛ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     w, a = 1.0 / β, a[:, free]
     stiff, push = C[np.ix_(free, free)] + (a.T * w) @ a, a.T * w
     scale = 1.0 / np.sqrt(np.maximum(np.diag(stiff), 1e-300))
-    moved = scale[:, None] * np.linalg.lstsq(stiff * np.outer(scale, scale), scale[:, None] * push, rcond=1e-14)[0]
+    moved = (
+        scale[:, None]
+        * np.linalg.lstsq(stiff * np.outer(scale, scale), scale[:, None] * push, rcond=1e-14)[0]
+    )
     return w[:, None] * (a @ moved - np.eye(N))
 
 

@@ -76,15 +76,28 @@ def Λ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     β, f = np.broadcast_arrays(np.asarray(β, float), np.asarray(f, float))
     if β.shape[-1:] != (N,):
         if N > 1:
-            raise InputError(f"β and f of shape {β.shape} for {N} sections", key="β, f",
-                             mend=f"let their last axis have length {N}")
+            raise InputError(
+                f"β and f of shape {β.shape} for {N} sections",
+                key="β, f",
+                mend=f"let their last axis have length {N}",
+            )
         β, f = β[..., None], f[..., None]
     if not (β > 0).all() or not np.isfinite(β).all() or not np.isfinite(f).all():
-        raise InputError("β must be greater than zero and f̄ finite", key="β, f",
-                         mend="β = B of (70), or B + h K of (72), from stiffness K ≥ 0 and damping B > 0")
+        raise InputError(
+            "β must be greater than zero and f̄ finite",
+            key="β, f",
+            mend="β = B of (70), or B + h K of (72), from stiffness K ≥ 0 and damping B > 0",
+        )
     shape, M = β.shape, β.size // N
     v, P = np.zeros((M, N)), np.zeros(M)
-    resolve_all(np.tile(rows, (M, 1, 1)), np.tile(supply, (M, 1)), β.reshape(M, N).copy(), f.reshape(M, N).copy(), v, P)
+    resolve_all(
+        np.tile(rows, (M, 1, 1)),
+        np.tile(supply, (M, 1)),
+        β.reshape(M, N).copy(),
+        f.reshape(M, N).copy(),
+        v,
+        P,
+    )
     return v.reshape(shape)
 
 
@@ -96,7 +109,12 @@ def Γ(circuit: Circuit, openings, u_b: float, v) -> Interval:
     rows, supply, v = circuit.rows(openings), circuit.supply(u_b), _velocities(circuit, v)
     if len(rows) == 1 and rows[0, 8] == 0.0 and _one(openings)[0].direction is not None:
         with np.errstate(over="ignore"):
-            return Interval(*(np.array([float(closed.Γ(rows[0], supply, v[0], upper))]) for upper in (False, True)))
+            return Interval(
+                *(
+                    np.array([float(closed.Γ(rows[0], supply, v[0], upper))])
+                    for upper in (False, True)
+                )
+            )
     P, flows = _solved(circuit, rows, supply, v, None)
     return _forces(ranges(rows, supply, P, flows)[1])
 
@@ -117,9 +135,24 @@ def operating(circuit: Circuit, openings, u_b: float, v, f=None) -> Operating:
     pR = bool(Q_M > _SHUT * supply[0] and P >= supply[1] * (1 - 1e-12))
     for j, (row, q, at, o) in enumerate(zip(rows, flows, found, openings)):
         hR, hSC, rR, rSC = [bool(s * Q > _SHUT * supply[0]) for Q in q[7:] for s in (1, -1)]
-        name = segment(o.direction, int(np.sign(v[j])), hR, hSC, pR, rSC, rR) if row[8] == 0.0 else None
-        parts.append(SectionState(Interval(*at.P_h), Interval(*at.P_r), *map(float, q[2:]), hR, hSC, rSC, rR,
-                                  bool(q[2] + q[3] > _SHUT * supply[0]), name))
+        name = (
+            segment(o.direction, int(np.sign(v[j])), hR, hSC, pR, rSC, rR)
+            if row[8] == 0.0
+            else None
+        )
+        parts.append(
+            SectionState(
+                Interval(*at.P_h),
+                Interval(*at.P_r),
+                *map(float, q[2:]),
+                hR,
+                hSC,
+                rSC,
+                rR,
+                bool(q[2] + q[3] > _SHUT * supply[0]),
+                name,
+            )
+        )
     force = _forces(found) if f is not None else Γ(circuit, openings, u_b, v)
     return Operating(v, force, Interval(*span), float(Q_b), float(max(Q_M, 0.0)), pR, tuple(parts))
 
@@ -136,9 +169,12 @@ def _solved(circuit: Circuit, rows, supply, v, f):
     far = np.abs(w - v) > _AWAY * (full + np.abs(v))
     if far.any():
         j = int(np.argmax(far))
-        raise InputError(f"{f[j]:.6g} N is no force of section {circuit.sections[j].name} at {v[j]:.6g} m/s: under it and these "
-                         f"openings it would move at {w[j]:.6g} m/s", key="f",
-                         mend="give the forces βv + f̄ of Λ, or leave f out: Γ tells which there are")
+        raise InputError(
+            f"{f[j]:.6g} N is no force of section {circuit.sections[j].name} at {v[j]:.6g} m/s: under it and these "
+            f"openings it would move at {w[j]:.6g} m/s",
+            key="f",
+            mend="give the forces βv + f̄ of Λ, or leave f out: Γ tells which there are",
+        )
     return P, flows
 
 
@@ -153,8 +189,11 @@ def _velocities(circuit: Circuit, v) -> np.ndarray:
 def _each(circuit: Circuit, numbers, key: str, what: str, unit: str) -> np.ndarray:
     found = np.atleast_1d(np.asarray(numbers, float))
     if found.shape != (len(circuit.sections),) or not np.isfinite(found).all():
-        raise InputError(f"{found} is no {what} for each of {len(circuit.sections)} sections", key=key,
-                         mend=f"give one finite number a section, in {unit}")
+        raise InputError(
+            f"{found} is no {what} for each of {len(circuit.sections)} sections",
+            key=key,
+            mend=f"give one finite number a section, in {unit}",
+        )
     return found
 
 

@@ -44,20 +44,33 @@ def stepped(plant, T: float, h: float = 1e-3, u_c=0.0, f_ey=0.0, u_a=None) -> St
     arms, N = plant.arms, len(plant.arms)
     limit = min(a.step_limit() for a in arms)
     if not 0.0 < h < limit:
-        raise InputError(f"a step of {h:g} s; with these K and B it must be between 0 and {limit:.3g} s", key="h",
-                         mend="take a smaller step, or a smaller B (below 2 I/(h ℓ'²)) and K")
+        raise InputError(
+            f"a step of {h:g} s; with these K and B it must be between 0 and {limit:.3g} s",
+            key="h",
+            mend="take a smaller step, or a smaller B (below 2 I/(h ℓ'²)) and K",
+        )
     if not h <= T < np.inf:
-        raise InputError(f"{T:g} s is less than one step of {h:g} s, or no time", key="T", mend="give a longer time")
+        raise InputError(
+            f"{T:g} s is less than one step of {h:g} s, or no time",
+            key="T",
+            mend="give a longer time",
+        )
     n = round(T / h)
     t = np.arange(n + 1) * h
     own = u_a is not None
     asked = {"u_c": u_c, "f_ey": f_ey, "u_a": u_a if own else 0.0}
     u_c, f_ey, u_a = (_series(key, given, t[:-1], N) for key, given in asked.items())
     if np.abs(u_c).max() > 1.0 or u_a.min() < 0.0 or u_a.max() > 1.0:
-        raise InputError("openings outside [0, 1]", key="u_c, u_a", mend="give commands u_c from −1 to 1 and u_a from 0 to 1")
+        raise InputError(
+            "openings outside [0, 1]",
+            key="u_c, u_a",
+            mend="give commands u_c from −1 to 1 and u_a from 0 to 1",
+        )
     geometry = np.array([_geometry(a) for a in arms])
     openings = plant.rows([*u_c.T, *np.zeros((N, n))])
-    rows = np.stack([np.stack(np.broadcast_arrays(np.zeros(n), *row)[1:], -1) for row in openings], 1)
+    rows = np.stack(
+        [np.stack(np.broadcast_arrays(np.zeros(n), *row)[1:], -1) for row in openings], 1
+    )
     if own:
         rows[:, :, 8] = [a.section.c_a for a in arms] * u_a
     found = np.zeros((5, n + 1, N))
@@ -79,8 +92,11 @@ def _series(key, given, t, N):
     try:
         made = np.broadcast_to(made, (t.size, N)).copy()
     except ValueError:
-        raise InputError(f"{key} of shape {made.shape} for {t.size} steps of {N} arms", key=key,
-                         mend="give a number, one for each arm, or one for each step and arm") from None
+        raise InputError(
+            f"{key} of shape {made.shape} for {t.size} steps of {N} arms",
+            key=key,
+            mend="give a number, one for each arm, or one for each step and arm",
+        ) from None
     if not np.isfinite(made).all():
         raise InputError(f"{key} is not finite everywhere", key=key, mend="give numbers")
     return made

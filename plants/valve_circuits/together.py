@@ -52,9 +52,14 @@ def resolved(rows, supply, β, f) -> shared.Shared:
             on, feed = fed[j]
             p, at = regenerating.velocity(feed, m[j]), regenerating.at(feed, m[j])
             own, taken = np.where(on > 0.0, p.v + c.back, own), np.where(on > 0.0, at.X, taken)
-            gap, pair = gap + on * np.abs(at.s - s), (p.x, (feed.A * p.x - b * p.v - feed.f) / feed.A_o)
+            gap, pair = (
+                gap + on * np.abs(at.s - s),
+                (p.x, (feed.A * p.x - b * p.v - feed.f) / feed.A_o),
+            )
         v, Q_p, held = [*v, own], [*Q_p, taken], [*held, pair]
-    left = np.where(s * s < P_M * (1.0 - 1e-15), np.abs(Q - k_b * s - sum(Q_p)) / Q, 0.0) + gap / np.sqrt(P_M)
+    left = np.where(
+        s * s < P_M * (1.0 - 1e-15), np.abs(Q - k_b * s - sum(Q_p)) / Q, 0.0
+    ) + gap / np.sqrt(P_M)
     return shared.Shared(v, s * s, Q_p, left, held)
 
 
@@ -62,9 +67,16 @@ def _root(parts, fed, supply):
     """√P, and m of each curve."""
     Q, P_M, k_b = supply
     top = np.sqrt(P_M)
-    ends = {j: [c.feed.start - c.feed.σ_M, c.feed.end + _BEYOND * c.feed.σ_M] for j, c in fed.items()}
+    ends = {
+        j: [c.feed.start - c.feed.σ_M, c.feed.end + _BEYOND * c.feed.σ_M] for j, c in fed.items()
+    }
     m = {j: 0.5 * (c.feed.start + c.feed.end) for j, c in fed.items()}
-    low, high, s, before = 0.0 * P_M, 2.0 * top, top, np.inf  # beyond the relief until it is known to be shut
+    low, high, s, before = (
+        0.0 * P_M,
+        2.0 * top,
+        top,
+        np.inf,
+    )  # beyond the relief until it is known to be shut
     best, least = (s, m), np.inf
     for _ in range(STEPS[0] + STEPS[1] * len(parts)):
         points = {j: regenerating.at(c.feed, m[j]) for j, c in fed.items()}
@@ -86,7 +98,10 @@ def _root(parts, fed, supply):
         s = np.where(high > top, np.where(to >= top, top, s), s)
         for j, p in points.items():
             a, b = ends[j]
-            ends[j] = a, b = np.where(p.s <= low, np.maximum(a, m[j]), a), np.where(p.s >= shut, np.minimum(b, m[j]), b)
+            ends[j] = a, b = (
+                np.where(p.s <= low, np.maximum(a, m[j]), a),
+                np.where(p.s >= shut, np.minimum(b, m[j]), b),
+            )
             m[j] = np.where(slow, 0.5 * (a + b), _inside(m[j] + (s - p.s) / (p.ds + _TINY), a, b))
     return best
 

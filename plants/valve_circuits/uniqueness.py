@@ -38,24 +38,52 @@ _SAME = 1e-7  # of |v| + v_0: how far the two ways may be apart
 _MET = 1e-6  # of the flow at that speed: how well relations must be met, orifices being steep at no drop
 
 
-def check_unique(circuit: Circuit, β: Mapping[str, float] | None = None, samples: int = 100, seed: int = 0, counted: bool = True,
-                 held: bool = False) -> Verdict:
+def check_unique(
+    circuit: Circuit,
+    β: Mapping[str, float] | None = None,
+    samples: int = 100,
+    seed: int = 0,
+    counted: bool = True,
+    held: bool = False,
+) -> Verdict:
     """The claim above for a circuit, all its openings and all f̄: `proof` where the conditions hold.
 
     β: name → number [N s/m] of those the machine has; any β > 0 where left out. held: the pump holds some pressure whatever is
     taken. Conditions that do not hold leave it undecided; two ways that find different velocities, or pressures that do not satisfy
     the circuit's relations, refute what is computed: violated, with the openings and the load.
     """
-    text, needed = f"one velocity for any load and openings, {on(circuit, held)}", (*conditions(circuit), *_damped(β))
+    text, needed = (
+        f"one velocity for any load and openings, {on(circuit, held)}",
+        (*conditions(circuit), *_damped(β)),
+    )
     lacking = undecided(_KEY, text, _SOURCE, needed, counted)
     if lacking:
         return lacking
     apart, left, at = _tried(circuit, samples, seed, held)
     data = {"samples": samples, "seed": seed, "apart": apart, "left": left}
     if not (apart <= _SAME and left <= _MET):
-        return Verdict(_KEY, text, False, "sampled", worst=at, assumptions=needed, source=_SOURCE, counted=counted, data=data)
-    return Verdict(_KEY, text, True, "proof", assumptions=needed, source=_SOURCE, counted=counted, data=data,
-                   worst=f"{samples} random states solved two ways agree to {apart:.1g} of full speed")
+        return Verdict(
+            _KEY,
+            text,
+            False,
+            "sampled",
+            worst=at,
+            assumptions=needed,
+            source=_SOURCE,
+            counted=counted,
+            data=data,
+        )
+    return Verdict(
+        _KEY,
+        text,
+        True,
+        "proof",
+        assumptions=needed,
+        source=_SOURCE,
+        counted=counted,
+        data=data,
+        worst=f"{samples} random states solved two ways agree to {apart:.1g} of full speed",
+    )
 
 
 def _damped(β) -> tuple[Assumption, ...]:
@@ -63,7 +91,15 @@ def _damped(β) -> tuple[Assumption, ...]:
     if β is None:
         return ()
     where = min(β, key=lambda k: β[k] if np.isfinite(β[k]) else -np.inf)
-    return (Assumption(text, bool(0 < β[where] < np.inf), β[where] if β[where] == β[where] else None, "N*s/m", where),)
+    return (
+        Assumption(
+            text,
+            bool(0 < β[where] < np.inf),
+            β[where] if β[where] == β[where] else None,
+            "N*s/m",
+            where,
+        ),
+    )
 
 
 def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float, float, str]:
@@ -75,23 +111,39 @@ def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float
     for m in range(samples):
         pump, w, p = nested(d.rows[m], d.supply[m], d.β[m], d.f[m])
         apart[m] = np.max(np.abs(w - v[m]) / (np.abs(w) + d.v_0))
-        left[m] = relations_left(d.rows[m], d.supply[m], w, pump, p) / (d.rows[m, :, 0] @ (np.abs(w) + d.v_0))
+        left[m] = relations_left(d.rows[m], d.supply[m], w, pump, p) / (
+            d.rows[m, :, 0] @ (np.abs(w) + d.v_0)
+        )
     apart, left = (np.where(np.isfinite(x), x, np.inf) for x in (apart, left))
     m = int(np.argmax(np.maximum(apart / _SAME, left / _MET)))
-    what = f"two ways differ by {apart[m]:.2g} of full speed" if apart[m] > _SAME else f"oil balances are off by {left[m]:.2g}"
-    return float(apart.max()), float(left.max()), (f"{what} at β = {d.β[m].tolist()}, f̄ = {d.f[m].tolist()}, rows "
-                                                   f"{d.rows[m].tolist()}")
+    what = (
+        f"two ways differ by {apart[m]:.2g} of full speed"
+        if apart[m] > _SAME
+        else f"oil balances are off by {left[m]:.2g}"
+    )
+    return (
+        float(apart.max()),
+        float(left.max()),
+        (f"{what} at β = {d.β[m].tolist()}, f̄ = {d.f[m].tolist()}, rows {d.rows[m].tolist()}"),
+    )
 
 
 def nested(rows, supply, β, f):
     """P, velocities (N,) and pressures [(P_h, P_r), …] by roots on brackets alone."""
+
     def at(P):
         p = [section(row, P, -g / b, 1.0 / b) for row, b, g in zip(rows, β, f)]
         taken = sum(pumped(row, P, -g / b, 1.0 / b, *x) for row, b, g, x in zip(rows, β, f, p))
         return supply[0] - supply[2] * np.sqrt(P) - taken, p
 
     def found(P, p):
-        return P, np.array([(row[0] * x - row[1] * y - g) / b for row, b, g, (x, y) in zip(rows, β, f, p)]), p
+        return (
+            P,
+            np.array(
+                [(row[0] * x - row[1] * y - g) / b for row, b, g, (x, y) in zip(rows, β, f, p)]
+            ),
+            p,
+        )
 
     low, high = 0.0, supply[1]
     r_high, p = at(high)
@@ -115,8 +167,13 @@ def relations_left(rows, supply, v, P: float, pressures) -> float:
     left, worst = supply[0] - supply[2] * np.sqrt(P), 0.0
     for row, w, (h, r) in zip(rows, v, pressures):
         q = section_flows(Section(row, w, 0.0, h, r), P)
-        for over, p, top in ((q.Q_ho, h, row[2]), (q.Q_ro, r, row[3])):  # out only at the relief, in only at the tank's pressure
-            worst = max(worst, over if p < top * (1 - 1e-9) else 0.0, -over if p > top * 1e-9 else 0.0)
+        for over, p, top in (
+            (q.Q_ho, h, row[2]),
+            (q.Q_ro, r, row[3]),
+        ):  # out only at the relief, in only at the tank's pressure
+            worst = max(
+                worst, over if p < top * (1 - 1e-9) else 0.0, -over if p > top * 1e-9 else 0.0
+            )
         taken = q.Q_ph + q.Q_pr
         left, worst = left - max(taken, 0.0), max(worst, -taken)
     return float(max(worst, -left, left if P < supply[1] * (1 - 1e-9) else 0.0))

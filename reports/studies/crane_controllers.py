@@ -29,7 +29,11 @@ claims: {{tracking: {{error: 20 mm, settle: {settle}}}{more}}}
 """
 POINTS = ("[2.5 m, 1 m]", "[3 m, 1.5 m]", "[3.5 m, 1 m]", "[3 m, 0.5 m]", "[2.5 m, 1 m]", "start")
 NO_LIMITS = ", sample-time-limit: false, delay-limit: false"
-MORE = {"VDC": f"{NO_LIMITS}, practical-stability: false", "PID": NO_LIMITS, "MPC": ", practical-stability: false"}
+MORE = {
+    "VDC": f"{NO_LIMITS}, practical-stability: false",
+    "PID": NO_LIMITS,
+    "MPC": ", practical-stability: false",
+}
 WITH_LIMITS = {law: ", sample-time-limit: {up_to: 40 ms}" for law in MORE}
 
 
@@ -39,7 +43,9 @@ LOAD, SLOW = {"payload.mass": "50 kg"}, {"all.valve.frequency": "10 Hz"}
 
 
 # ---- analysis -------------------------------------------------------------------------------------------------------
-def results(legs: int = 6, leg: str = "5 s", settle: str = "3 s", limits: bool = True) -> Comparison:
+def results(
+    legs: int = 6, leg: str = "5 s", settle: str = "3 s", limits: bool = True
+) -> Comparison:
     """Everything; fewer `legs`, and no search for the largest sample time, take less time."""
     how = {"points": ", ".join(POINTS[:legs]), "leg": leg, "settle": settle}
     more = WITH_LIMITS if limits else MORE
@@ -66,7 +72,10 @@ def check(found: Comparison) -> None:
     assert mpc.seconds > 100 * max(vdc.seconds, pid.seconds)
     # Every sample of the predictive law was solved, and what is known of it is known from these runs only.
     solves = next(v for v in mpc.verdicts if v.key == "solves")
-    assert solves.holds and {v.strength for v in mpc.verdicts if v.strength} <= {"sampled", "numerical"}
+    assert solves.holds and {v.strength for v in mpc.verdicts if v.strength} <= {
+        "sampled",
+        "numerical",
+    }
 
 
 def main() -> None:

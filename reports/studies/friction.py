@@ -16,7 +16,13 @@ import numpy as np
 
 from workbench.file import loads
 from workbench.sliding import drive, steady
-from workbench.verification.claims import Hypotheses, Identity, Inequality, PracticalStability, Tracking
+from workbench.verification.claims import (
+    Hypotheses,
+    Identity,
+    Inequality,
+    PracticalStability,
+    Tracking,
+)
 from workbench.verification.hypotheses import check_hypotheses, path_rate, rate_left
 from workbench.verification.ledger_claims import check_identity, check_inequality
 from workbench.verification.practical import check_practical
@@ -54,7 +60,11 @@ UNTOLD = f"{{law: LuGre, {SAME}, {BRISTLES}}}"
 # Increasing friction: nothing lost, (99) holds. Falling friction: (99) fails by the friction term, by little, and rate is
 # lost: where the arm is light and the lever long, a steep fall takes all of it (a bound, for any errors; the runs settle).
 # Friction with memory: passive with its own storage; what breaks (99) is ḟ_pr, formed from bristles that are observed.
-INCREASING, FALLING, MEMORY = ("Coulomb, viscous",), ("Stribeck", "Bengisu–Akay", "Brown–McPhee"), ("LuGre", "LuGre with film")
+INCREASING, FALLING, MEMORY = (
+    ("Coulomb, viscous",),
+    ("Stribeck", "Bengisu–Akay", "Brown–McPhee"),
+    ("LuGre", "LuGre with film"),
+)
 ERROR = 5e-3  # m, of the tool
 
 
@@ -95,16 +105,36 @@ class Results:
 def judged(ideal: Run, real: Run, runs: int, settle: float) -> Row:
     """The continuous law for the theorem, the sampled one for what it is worth."""
     hypotheses, v = check_hypotheses(Hypotheses(), ideal), check_inequality(Inequality(), ideal)
-    own = [a for a in hypotheses.data["assumptions"] if a["text"].startswith("friction of cylinder")]
-    holds = False if any(a["holds"] is False for a in own) else None if any(a["holds"] is None for a in own) else True
+    own = [
+        a for a in hypotheses.data["assumptions"] if a["text"].startswith("friction of cylinder")
+    ]
+    holds = (
+        False
+        if any(a["holds"] is False for a in own)
+        else None
+        if any(a["holds"] is None for a in own)
+        else True
+    )
     practical = check_practical(PracticalStability(runs=runs, settle=settle), real)
     tracking = check_tracking(Tracking(error=ERROR, settle=settle), real)
     terms = [d for (_, _, name), d in ideal.balance.perturbations.items() if name == "friction"]
     t, stored = real.storage
-    return Row(holds, own[0]["worst"], v.data["share"], max(v.data["excess"], 0.0), v.data["largest_rate"],
-               "–" if v.holds else v.worst.rsplit(", ", 1)[-1], float(max(d.max() for d in terms)),
-               check_identity(Identity(), ideal).data["residual"], path_rate(ideal)[1], rate_left(ideal), practical.holds,
-               float(stored[t >= settle].max()), tracking.holds, float(real.tool_error[real.settled(settle)].max()))
+    return Row(
+        holds,
+        own[0]["worst"],
+        v.data["share"],
+        max(v.data["excess"], 0.0),
+        v.data["largest_rate"],
+        "–" if v.holds else v.worst.rsplit(", ", 1)[-1],
+        float(max(d.max() for d in terms)),
+        check_identity(Identity(), ideal).data["residual"],
+        path_rate(ideal)[1],
+        rate_left(ideal),
+        practical.holds,
+        float(stored[t >= settle].max()),
+        tracking.holds,
+        float(real.tool_error[real.settled(settle)].max()),
+    )
 
 
 def row(friction: str, legs: int, runs: int, settle: float, told: str = "") -> Row:
@@ -112,7 +142,12 @@ def row(friction: str, legs: int, runs: int, settle: float, told: str = "") -> R
     made = []
     for sample_time in ("continuous", "1 ms"):
         points = ", ".join(CORNERS[:legs])
-        c = loads(CASE.format(friction=friction, told=told or friction, sample_time=sample_time, points=points), "friction.yaml")
+        c = loads(
+            CASE.format(
+                friction=friction, told=told or friction, sample_time=sample_time, points=points
+            ),
+            "friction.yaml",
+        )
         made.append(run(c.loop, c.scenario))
     return judged(*made, runs, settle)
 
@@ -120,42 +155,72 @@ def row(friction: str, legs: int, runs: int, settle: float, told: str = "") -> R
 def results(legs: int = 5, runs: int = 3, settle: float = 3.0) -> Results:
     """All numbers; fewer `legs` of the path and other starts (`runs`) take less time."""
     rows = {name: row(friction, legs, runs, settle) for name, friction in LAWS.items()}
-    faults = {"LuGre, damped too much": row(BRITTLE, 1, 1, 1.0),
-              "film, the controller told LuGre": row(LAWS["LuGre with film"], 1, 1, 1.0, UNTOLD)}
+    faults = {
+        "LuGre, damped too much": row(BRITTLE, 1, 1, 1.0),
+        "film, the controller told LuGre": row(LAWS["LuGre with film"], 1, 1, 1.0, UNTOLD),
+    }
     laws = {name: law_of(friction) for name, friction in LAWS.items()}
     v, t = np.linspace(-0.12, 0.12, 801), np.linspace(0, 4, 4001)
     swing = 0.06 * np.sin(2 * np.pi * t)
     runs_ = {name: drive(law, t, swing) for name, law in laws.items()}
-    return Results(rows, faults, {name: (v, steady(law, v)[0]) for name, law in laws.items()},
-                   {name: (r.v[t > 2], r.F[t > 2]) for name, r in runs_.items()})
+    return Results(
+        rows,
+        faults,
+        {name: (v, steady(law, v)[0]) for name, law in laws.items()},
+        {name: (r.v[t > 2], r.F[t > 2]) for name, r in runs_.items()},
+    )
 
 
 def law_of(friction: str):
     """The law as a case file has it."""
-    return loads(f"plant: {{machine: hiab-xs031, friction: {friction}}}").plant.cylinders[0].friction
+    return (
+        loads(f"plant: {{machine: hiab-xs031, friction: {friction}}}").plant.cylinders[0].friction
+    )
 
 
 # ---- result ---------------------------------------------------------------------------------------------------------
 def check(found: Results) -> None:
     """What the study says, as assertions."""
     rows = found.rows
-    assert all(r.residual < 1e-12 for r in (*rows.values(), *found.faults.values()))  # the identity holds whatever rubs
+    assert all(
+        r.residual < 1e-12 for r in (*rows.values(), *found.faults.values())
+    )  # the identity holds whatever rubs
     for name in INCREASING:
-        assert rows[name].friction is True and rows[name].share == 0 and rows[name].left > 0.999 * rows[name].rate
+        assert (
+            rows[name].friction is True
+            and rows[name].share == 0
+            and rows[name].left > 0.999 * rows[name].rate
+        )
     for name in FALLING:  # refused as increasing; (99) fails by the friction term, by little; the steeper, the less rate is left
         r = rows[name]
         assert r.friction is False and "slope ≥ -" in r.words and 0 <= r.left < 0.999 * r.rate
         assert r.share > 0 and "friction" in r.cause and r.excess < 2e-3 * r.top
-    for name in MEMORY:  # passive; the friction term takes power at every instant, ḟ_pr is what is not exact
+    for name in (
+        MEMORY
+    ):  # passive; the friction term takes power at every instant, ḟ_pr is what is not exact
         r = rows[name]
-        assert r.friction is True and r.term <= 1e-12 * r.top and "derivative" in r.cause and r.excess < 1e-2 * r.top
-    assert rows["Brown–McPhee"].left > rows["Stribeck"].left >= rows["Bengisu–Akay"].left and rows["Brown–McPhee"].left > 5
-    assert all(r.practical is True and r.tracking is True for r in rows.values())  # held at 1 ms, nothing of it is seen
+        assert (
+            r.friction is True
+            and r.term <= 1e-12 * r.top
+            and "derivative" in r.cause
+            and r.excess < 1e-2 * r.top
+        )
+    assert (
+        rows["Brown–McPhee"].left > rows["Stribeck"].left >= rows["Bengisu–Akay"].left
+        and rows["Brown–McPhee"].left > 5
+    )
+    assert all(
+        r.practical is True and r.tracking is True for r in rows.values()
+    )  # held at 1 ms, nothing of it is seen
     brittle, untold = found.faults.values()
     assert brittle.friction is False and brittle.left == 0
     # What is not proved is not met, either: the friction term of the ledger brings power.
     assert untold.friction is False and untold.left == 0
-    assert "not proved" in untold.words and "LuGre" in untold.words and "ModifiedLuGre" not in untold.words
+    assert (
+        "not proved" in untold.words
+        and "LuGre" in untold.words
+        and "ModifiedLuGre" not in untold.words
+    )
 
 
 def word(holds) -> str:
@@ -166,13 +231,19 @@ def word(holds) -> str:
 def main(picture: str | None = None) -> None:
     """Print the table, draw friction over speed."""
     found = results()
-    print(f"{'friction':32}{'monotone or':>13}{'(99) violated':>15}{'by':>10}{'max |v̇|':>10}{'rate left':>13}{'identity':>10}"
-          f"{'practical':>11}{'v':>10}{'tool':>9}")
-    print(f"{'':32}{'passive':>13}{'of instants':>15}{'W':>10}{'W':>10}{'1/s':>13}{'':>10}{'at 1 kHz':>11}{'J':>10}{'mm':>9}")
+    print(
+        f"{'friction':32}{'monotone or':>13}{'(99) violated':>15}{'by':>10}{'max |v̇|':>10}{'rate left':>13}{'identity':>10}"
+        f"{'practical':>11}{'v':>10}{'tool':>9}"
+    )
+    print(
+        f"{'':32}{'passive':>13}{'of instants':>15}{'W':>10}{'W':>10}{'1/s':>13}{'':>10}{'at 1 kHz':>11}{'J':>10}{'mm':>9}"
+    )
     for name, r in {**found.rows, **found.faults}.items():
         left = f"{r.left:.4g} of {r.rate:.3g}"
-        print(f"{name:32}{word(r.friction):>13}{100 * r.share:13.1f} %{r.excess:10.1e}{r.top:10.2g}{left:>13}{r.residual:10.0e}"
-              f"{word(r.practical):>11}{r.v:10.1e}{1e3 * r.error:9.2f}   {r.cause}")
+        print(
+            f"{name:32}{word(r.friction):>13}{100 * r.share:13.1f} %{r.excess:10.1e}{r.top:10.2g}{left:>13}{r.residual:10.0e}"
+            f"{word(r.practical):>11}{r.v:10.1e}{1e3 * r.error:9.2f}   {r.cause}"
+        )
         if r.friction is not True:
             print(f"{'':6}{r.words}")
     check(found)
@@ -187,7 +258,10 @@ def draw(found: Results, path: str) -> None:
 
     fig = Figure((9, 4), layout="constrained")
     left, right = fig.subplots(1, 2, sharey=True)
-    for ax, data, title in ((left, found.curves, "steady"), (right, found.loops, "to and fro, 1 Hz")):
+    for ax, data, title in (
+        (left, found.curves, "steady"),
+        (right, found.loops, "to and fro, 1 Hz"),
+    ):
         for name, (v, F) in data.items():
             ax.plot(1e3 * np.asarray(v), np.asarray(F) / 1e3, lw=1, label=name)
         ax.set(title=title, xlabel="v, mm/s")

@@ -9,7 +9,18 @@ import numpy as np
 from plants.four_bar import WORK_CYCLE, cylinder_work, drift
 from plants.multibody.penalty import Penalty, consistent, stepper
 from reports.outline import picture
-from reports.studies.jaiswal21 import CHEAPEST_FIRST, LAWS, PLANT, STEP, Results, T, as_published, cycle, exact, mechanism_drift
+from reports.studies.jaiswal21 import (
+    CHEAPEST_FIRST,
+    LAWS,
+    PLANT,
+    STEP,
+    Results,
+    T,
+    as_published,
+    cycle,
+    exact,
+    mechanism_drift,
+)
 
 OPEN = ((1.0, 2.5), (5.0, 8.0))  # s, the valve open
 
@@ -33,7 +44,12 @@ def seconds(laws=None) -> dict[str, list[float]]:
         method, constants = stepper(bars)
         start = consistent(bars, bars.initial(), [0.0])
         ends = [round(second / STEP) + 1 for second in range(1, round(T) + 1)]
-        up_to = [least(lambda m=method, x=start, c=constants, n=n: m.run(x, times[:n], STEP, Penalty(), c)) for n in ends]
+        up_to = [
+            least(
+                lambda m=method, x=start, c=constants, n=n: m.run(x, times[:n], STEP, Penalty(), c)
+            )
+            for n in ends
+        ]
         found[name] = [*up_to, least(lambda p=plant: cycle(p))]
     return found
 
@@ -44,17 +60,29 @@ def text(found: Results, spent: dict[str, list[float]]) -> str:
     lines = [f"{'':6}{'what':41}{columns('published', 'remade', 'ours')}  unit  why"]
     number = lambda v: "–" if np.isnan(v) else f"{v:.5g}"
     for r in found.rows:
-        lines.append(f"{r.where:6}{r.what:41}{columns(*map(number, (r.published, r.remade, r.ours)))}  {r.unit:4}  {r.why}")
-    lines += ["", "remade: the paper's method (penalties, trapezoidal rule, projections) at 1 ms, from the printed angles; errors "
-              "in z_1 from closed ones", "ours: plants.four_bar at 1 ms",
-              "the paper's method where U_ref jumps midway in a step, 1, 0.5, 0.25 ms: z_1 off by "
-              + ", ".join(f"{e:.1e}" for e in found.midway) + " rad",
-              "", f"{'Table 3, compiled':20}{'iterations':>12}{'at most':>9}{'operations':>12}{'µs a step':>11}{'ours, µs':>10}"]
+        lines.append(
+            f"{r.where:6}{r.what:41}{columns(*map(number, (r.published, r.remade, r.ours)))}  {r.unit:4}  {r.why}"
+        )
+    lines += [
+        "",
+        "remade: the paper's method (penalties, trapezoidal rule, projections) at 1 ms, from the printed angles; errors "
+        "in z_1 from closed ones",
+        "ours: plants.four_bar at 1 ms",
+        "the paper's method where U_ref jumps midway in a step, 1, 0.5, 0.25 ms: z_1 off by "
+        + ", ".join(f"{e:.1e}" for e in found.midway)
+        + " rad",
+        "",
+        f"{'Table 3, compiled':20}{'iterations':>12}{'at most':>9}{'operations':>12}{'µs a step':>11}{'ours, µs':>10}",
+    ]
     for name, times in spent.items():
         a, steps = found.laws[name], T / STEP
-        lines.append(f"{name:20}{a.iterations.mean():>12.3f}{a.iterations.max():>9}{a.operations:>12.0f}"
-                     f"{1e6 * times[-2] / steps:>11.2f}{1e6 * times[-1] / steps:>10.2f}")
-    lines.append("published: the same order, cheapest first; the numbers could not be read. Ours is timed with its log.")
+        lines.append(
+            f"{name:20}{a.iterations.mean():>12.3f}{a.iterations.max():>9}{a.operations:>12.0f}"
+            f"{1e6 * times[-2] / steps:>11.2f}{1e6 * times[-1] / steps:>10.2f}"
+        )
+    lines.append(
+        "published: the same order, cheapest first; the numbers could not be read. Ours is timed with its log."
+    )
     return "\n".join(lines)
 
 
@@ -82,8 +110,17 @@ def _positions(ax, found):
     for second in range(11):
         shape = drawn.at([log.array("z_1")[1000 * second]])
         for kind, points in shape.strokes:
-            ax.plot(*points.T, color="C0" if kind == "case" else str(0.75 - 0.06 * second), lw=3 if kind == "case" else 1.2)
-    ax.set(title="7  positions at every second, the later the darker", xlabel="x, m", ylabel="y, m", aspect="equal")
+            ax.plot(
+                *points.T,
+                color="C0" if kind == "case" else str(0.75 - 0.06 * second),
+                lw=3 if kind == "case" else 1.2,
+            )
+    ax.set(
+        title="7  positions at every second, the later the darker",
+        xlabel="x, m",
+        ylabel="y, m",
+        aspect="equal",
+    )
 
 
 def _cycle(left, right, found):
@@ -103,7 +140,12 @@ def _friction(ax, found):
         moving = (t < 1.06) | ((t > 2.5) & (t < 2.56))
         v, F = (np.where(moving, a.fine.array(signal), np.nan) for signal in ("ds", "F_mu"))
         ax.plot(1e3 * v, F, lw=0.9, label=name)
-    ax.set(title="9b  friction as the valve opens and closes", xlabel="mm/s", ylabel="N", xlim=(-60, 60))
+    ax.set(
+        title="9b  friction as the valve opens and closes",
+        xlabel="mm/s",
+        ylabel="N",
+        xlim=(-60, 60),
+    )
     ax.legend()
 
 
@@ -116,8 +158,11 @@ def _energies(left, right, found):
     left.set(title="10  energies since the start, LuGre", ylabel="J")
     left.legend()
     a = found.laws["LuGre"]
-    for t, values, words in ((a.printed.time, mechanism_drift(a.printed), "remade, printed angles"),
-                             (a.closed.time, mechanism_drift(a.closed), "remade, closed angles"), (log.time, drift(log), "ours")):
+    for t, values, words in (
+        (a.printed.time, mechanism_drift(a.printed), "remade, printed angles"),
+        (a.closed.time, mechanism_drift(a.closed), "remade, closed angles"),
+        (log.time, drift(log), "ours"),
+    ):
         right.semilogy(t, np.maximum(np.abs(values), 1e-8), lw=0.8, label=words)
     right.axhline(0.44, color="0.5", ls=":", label="published peak")
     right.set(title="10  energy drift, LuGre", ylabel="J")
@@ -131,7 +176,14 @@ def _effort(left, right, found, spent):
         mean = a.iterations.reshape(-1, 100).mean(1)
         left.plot(a.printed.time[100::100], mean, lw=1, label=name)
         if name in spent:
-            right.plot(np.arange(len(spent[name])), 1e3 * np.array([0.0, *spent[name][:-1]]), "o-", ms=3, lw=1, label=name)
+            right.plot(
+                np.arange(len(spent[name])),
+                1e3 * np.array([0.0, *spent[name][:-1]]),
+                "o-",
+                ms=3,
+                lw=1,
+                label=name,
+            )
     left.set(title="11  Newton iterations a step, means over 0.1 s", ylabel="1")
     right.set(title="12  cumulative CPU time, compiled", ylabel="ms")
     left.legend()

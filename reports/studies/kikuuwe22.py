@@ -57,7 +57,9 @@ def lowering(t):
 
 def pair(second: float):
     """u_c of Fig. 13; the second arm's is 0 in scenario I."""
-    return lambda t: np.stack([np.where(between(t, 0.5, 2.5), -0.6, 0.0), np.where(between(t, 1.0, 2.0), second, 0.0)], -1)
+    return lambda t: np.stack(
+        [np.where(between(t, 0.5, 2.5), -0.6, 0.0), np.where(between(t, 1.0, 2.0), second, 0.0)], -1
+    )
 
 
 # ---- specification --------------------------------------------------------------------------------------------------
@@ -75,7 +77,11 @@ class Row:
 
 # ---- analysis -------------------------------------------------------------------------------------------------------
 V = 1.0  # m/s, as far as maps are drawn
-COMMANDS, BLEEDS, U_A = (-1.0, -0.7, -0.4, 0.0, 0.4, 0.7, 1.0), (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.25, 0.5, 1.0)
+COMMANDS, BLEEDS, U_A = (
+    (-1.0, -0.7, -0.4, 0.0, 0.4, 0.7, 1.0),
+    (0.0, 0.25, 0.5, 0.75, 1.0),
+    (0.0, 0.25, 0.5, 1.0),
+)
 OTHER = (0.0, 0.1, 0.2, 0.3)  # m/s, |v_2| of Fig. 12
 PROBE = (-1e5, 0.0, 3e5)  # N, loads at which Figs 3(c), 3(d), 8 are read
 
@@ -116,12 +122,20 @@ def table_1(circuits: int = 150, seed: int = 4) -> Table:
     for _ in range(circuits):
         A_r, A_h = np.sort(rng.uniform(0.006, 0.03, 2))
         P_M = rng.uniform(10e6, 36e6)
-        section = Section("1", A_h, A_r, *(P_M * 10 ** rng.uniform(-1.0, 0.2, 2)), *(c * rng.uniform(0.5, 2.0, 5)))
+        section = Section(
+            "1", A_h, A_r, *(P_M * 10 ** rng.uniform(-1.0, 0.2, 2)), *(c * rng.uniform(0.5, 2.0, 5))
+        )
         circuit = Circuit((section,), Pump(rng.uniform(2e-3, 1e-2), P_M, c))
         u, u_b = 10 ** rng.uniform(-1.5, 0.0, 2), rng.uniform(0.05, 1.0)
-        opened = Openings(u_ph=u[0], u_tr=u[1]) if rng.uniform() < 0.5 else Openings(u_pr=u[0], u_th=u[1])
+        opened = (
+            Openings(u_ph=u[0], u_tr=u[1])
+            if rng.uniform() < 0.5
+            else Openings(u_pr=u[0], u_th=u[1])
+        )
         supply, rows = circuit.supply(u_b), circuit.rows(Openings(u[0], u[0], u[1], u[1]))[0]
-        for v in rng.choice((-1.3, 1.3), 8) * 10 ** rng.uniform(-2.0, 0.0, 8) * circuit.pump.Q / A_r:
+        for v in (
+            rng.choice((-1.3, 1.3), 8) * 10 ** rng.uniform(-2.0, 0.0, 8) * circuit.pump.Q / A_r
+        ):
             at = operating(circuit, opened, u_b, [v])
             name, n = at.sections[0].segment, n + 1
             if name is None:
@@ -141,7 +155,10 @@ def speed(found: Map, f: float) -> float:
 def regeneration(u_a: float, velocities) -> np.ndarray:
     """v_a = Q_a/A_r."""
     opened = Openings.command(0.5, u_a)
-    return np.array([operating(CIRCUIT, opened, U_B, [v]).sections[0].Q_a for v in velocities]) / CIRCUIT.sections[0].A_r
+    return (
+        np.array([operating(CIRCUIT, opened, U_B, [v]).sections[0].Q_a for v in velocities])
+        / CIRCUIT.sections[0].A_r
+    )
 
 
 def shared(way: int, v_2: float, velocities) -> np.ndarray:
@@ -156,7 +173,11 @@ def printed_where_hardly_bled(n: int = 100000) -> tuple[float, float]:
     row = list(CIRCUIT.rows(Openings.command(1.0))[0])
     supply = [Q * rng.uniform(0.2, 1.0, n), P_M, k_b * 10 ** rng.uniform(-12, -8, n)]
     row[4], row[7] = row[4] * rng.uniform(0.02, 1.0, n), row[7] * rng.uniform(0.02, 1.0, n)
-    s, β, f = closed.sides(row, supply)[0], 10 ** rng.uniform(4, 7, n), rng.uniform(-1.2e6, 1.0e6, n)
+    s, β, f = (
+        closed.sides(row, supply)[0],
+        10 ** rng.uniform(4, 7, n),
+        rng.uniform(-1.2e6, 1.0e6, n),
+    )
     with np.errstate(all="ignore"):
         broken = np.isnan(printed_Φ_B(β, f, s.a_i * s.a_o / (s.a_i + s.a_o), s.a_b, s.x_1))
         off = np.abs(printed_Λ(row, supply, β, f) - closed.Λ(row, supply, β, f))
@@ -165,9 +186,15 @@ def printed_where_hardly_bled(n: int = 100000) -> tuple[float, float]:
 
 def workaround(u_b: float = 0.003) -> float:
     """Largest error of Γ [N] with machine epsilon for ε."""
-    row, supply, v = CIRCUIT.rows(Openings.command(0.5))[0], CIRCUIT.supply(u_b), np.linspace(1e-3, 0.8, 4000)
+    row, supply, v = (
+        CIRCUIT.rows(Openings.command(0.5))[0],
+        CIRCUIT.supply(u_b),
+        np.linspace(1e-3, 0.8, 4000),
+    )
     with np.errstate(over="ignore"):
-        return float(np.abs(printed_Γ(row, supply, v, np.finfo(float).eps) - closed.Γ(row, supply, v)).max())
+        return float(
+            np.abs(printed_Γ(row, supply, v, np.finfo(float).eps) - closed.Γ(row, supply, v)).max()
+        )
 
 
 def runs_away(sign: float) -> float:
@@ -195,17 +222,80 @@ def of_the_maps(a: Map, b: Map, table: Table) -> list[Row]:
     zero = lambda found: next((low, high) for v, low, high in found.sets if v == 0.0)
     broken, off = printed_where_hardly_bled()
     return [
-        Row("3a", "Γ(0) from, u_c = 0.5", nan, zero(a)[0], "N", "min(F_hM, A_h P_M, A_h Q²/U_b²) of (65): A_h P_M"),
+        Row(
+            "3a",
+            "Γ(0) from, u_c = 0.5",
+            nan,
+            zero(a)[0],
+            "N",
+            "min(F_hM, A_h P_M, A_h Q²/U_b²) of (65): A_h P_M",
+        ),
         Row("3a", "Γ(0) to", F_hM, zero(a)[1], "N", "F_hM, by (65)"),
         Row("3b", "Γ(0) from, u_c = −0.5", -F_rM, zero(b)[0], "N", "−F_rM, by (65)"),
-        Row("3", "largest rise of Γ along v", 0.0, float(max(np.diff(m.f).max() for m in (a, b))), "N", "“always … decreasing”"),
-        Row("T1", "rows of Table 1 seen, v ≠ 0", 16, len(table.seen), "1", f"{table.points} random points, each in one row"),
-        Row("T1", "Γ off (64) of the row's name", 0.0, table.gap, "1", "over F_hM + F_rM; the table is right as printed"),
-        Row("(66)", "Q", 0.00833, CIRCUIT.pump.Q, "m³/s", "500 l/min; the printed decimals are 0.04 % low"),
-        Row("(64)", "error of Γ with max(ε, ·), u_b = 0.003", nan, workaround(), "N", "machine ε is larger than U_b² in SI"),
-        Row("(29)", "share of NaN, u_b ≤ 1e-8", nan, broken, "1", "rounding made discriminants negative; a_0 = a_1 = 0 gives 0/0"),
-        Row("(73)", "velocity off there, at most", nan, off, "m/s", "max and min pass over NaN, and a wrong branch is left"),
-        Row("(81)", "locked arm off after 0.3 s, as printed", nan, runs_away(-1.0), "rad", "sign against (68a), (72): runs away"),
+        Row(
+            "3",
+            "largest rise of Γ along v",
+            0.0,
+            float(max(np.diff(m.f).max() for m in (a, b))),
+            "N",
+            "“always … decreasing”",
+        ),
+        Row(
+            "T1",
+            "rows of Table 1 seen, v ≠ 0",
+            16,
+            len(table.seen),
+            "1",
+            f"{table.points} random points, each in one row",
+        ),
+        Row(
+            "T1",
+            "Γ off (64) of the row's name",
+            0.0,
+            table.gap,
+            "1",
+            "over F_hM + F_rM; the table is right as printed",
+        ),
+        Row(
+            "(66)",
+            "Q",
+            0.00833,
+            CIRCUIT.pump.Q,
+            "m³/s",
+            "500 l/min; the printed decimals are 0.04 % low",
+        ),
+        Row(
+            "(64)",
+            "error of Γ with max(ε, ·), u_b = 0.003",
+            nan,
+            workaround(),
+            "N",
+            "machine ε is larger than U_b² in SI",
+        ),
+        Row(
+            "(29)",
+            "share of NaN, u_b ≤ 1e-8",
+            nan,
+            broken,
+            "1",
+            "rounding made discriminants negative; a_0 = a_1 = 0 gives 0/0",
+        ),
+        Row(
+            "(73)",
+            "velocity off there, at most",
+            nan,
+            off,
+            "m/s",
+            "max and min pass over NaN, and a wrong branch is left",
+        ),
+        Row(
+            "(81)",
+            "locked arm off after 0.3 s, as printed",
+            nan,
+            runs_away(-1.0),
+            "rad",
+            "sign against (68a), (72): runs away",
+        ),
         Row("(68a)", "locked arm off after 0.3 s", nan, runs_away(1.0), "rad", "stands"),
     ]
 
@@ -217,44 +307,142 @@ def of_the_runs(arm: Stepped, down, two) -> list[Row]:
     held, moved = between(arm.t, 1, 3), between(arm.t, 4, 6)
     (shut, opened, early), (alone, both) = down, two
     return [
-        Row("6", "the rod-side relief opens at", 7.404, float(arm.t[late][0]), "s", "pins, angle, load are ours, chosen for this"),
-        Row("6", "force from then on", -F_rM, float(arm.f[late & (arm.t < 7.8), 0].max()), "N", "−F_rM"),
-        Row("6", "arm moves while locked, peak to peak", nan, float(np.ptp(arm.θ[arm.t < 3, 0])), "rad", "“holds its angle”"),
-        Row("6", "rate swings, valves open to shut", nan, swing(arm.t[moved], rate[moved]) / swing(arm.t[held], rate[held]), "1",
-            "“more fluctuating” when open"),
-        Row("6", "|x − ℓ| at most", nan, float(np.abs(arm.x[:, 0] - lengths).max()), "m", "“less than a few centimeters”"),
-        Row("10", "arm lower at 2 s with u_a = 0.5, by", nan, float(shut.θ[2000, 0] - opened.θ[2000, 0]), "rad", "“faster”"),
-        Row("10", "first impulse, u_a = 0.5 to 0", nan, impulse(opened) / impulse(shut), "1", "“smaller”; not if opened with u_c"),
-        Row("10", "the same, u_a = 0.5 from the start on", nan, impulse(early) / impulse(shut), "1", "smaller, but then the arm"),
-        Row("10", "sinks before u_c opens, by", nan, float(np.ptp(early.θ[:501, 0])), "rad", "rod drains into the head side"),
-        Row("13", "arm 1 raised, II to I", nan, float(np.ptp(both.θ[:, 0]) / np.ptp(alone.θ[:, 0])), "1", "“decelerated”"),
-        Row("13", "before arm 2 moves, I and II apart", nan, float(np.abs(both.θ[:1001, 0] - alone.θ[:1001, 0]).max()), "rad", ""),
+        Row(
+            "6",
+            "the rod-side relief opens at",
+            7.404,
+            float(arm.t[late][0]),
+            "s",
+            "pins, angle, load are ours, chosen for this",
+        ),
+        Row(
+            "6",
+            "force from then on",
+            -F_rM,
+            float(arm.f[late & (arm.t < 7.8), 0].max()),
+            "N",
+            "−F_rM",
+        ),
+        Row(
+            "6",
+            "arm moves while locked, peak to peak",
+            nan,
+            float(np.ptp(arm.θ[arm.t < 3, 0])),
+            "rad",
+            "“holds its angle”",
+        ),
+        Row(
+            "6",
+            "rate swings, valves open to shut",
+            nan,
+            swing(arm.t[moved], rate[moved]) / swing(arm.t[held], rate[held]),
+            "1",
+            "“more fluctuating” when open",
+        ),
+        Row(
+            "6",
+            "|x − ℓ| at most",
+            nan,
+            float(np.abs(arm.x[:, 0] - lengths).max()),
+            "m",
+            "“less than a few centimeters”",
+        ),
+        Row(
+            "10",
+            "arm lower at 2 s with u_a = 0.5, by",
+            nan,
+            float(shut.θ[2000, 0] - opened.θ[2000, 0]),
+            "rad",
+            "“faster”",
+        ),
+        Row(
+            "10",
+            "first impulse, u_a = 0.5 to 0",
+            nan,
+            impulse(opened) / impulse(shut),
+            "1",
+            "“smaller”; not if opened with u_c",
+        ),
+        Row(
+            "10",
+            "the same, u_a = 0.5 from the start on",
+            nan,
+            impulse(early) / impulse(shut),
+            "1",
+            "smaller, but then the arm",
+        ),
+        Row(
+            "10",
+            "sinks before u_c opens, by",
+            nan,
+            float(np.ptp(early.θ[:501, 0])),
+            "rad",
+            "rod drains into the head side",
+        ),
+        Row(
+            "13",
+            "arm 1 raised, II to I",
+            nan,
+            float(np.ptp(both.θ[:, 0]) / np.ptp(alone.θ[:, 0])),
+            "1",
+            "“decelerated”",
+        ),
+        Row(
+            "13",
+            "before arm 2 moves, I and II apart",
+            nan,
+            float(np.abs(both.θ[:1001, 0] - alone.θ[:1001, 0]).max()),
+            "rad",
+            "",
+        ),
     ]
 
 
 def results() -> Results:
     """Everything; about two seconds."""
-    shown = lambda u_c, u_b, u_a=0.0: force_map(CIRCUIT, Openings.command(u_c, u_a), u_b, -V, V, 121)
+    shown = lambda u_c, u_b, u_a=0.0: force_map(
+        CIRCUIT, Openings.command(u_c, u_a), u_b, -V, V, 121
+    )
     a, b, table = shown(0.5, U_B), shown(-0.5, U_B), table_1()
     along, cross = np.linspace(1e-6, V, 81), np.linspace(1e-6, 0.6, 25)
     arm = stepped(ARM, 10.0, H, lifting, shaking)
     down = tuple(stepped(HIGH, 2.5, H, lowering, 0.0, u_a) for u_a in (0.0, lowering, 0.5))
     two = tuple(stepped(PAIR, 3.0, H, pair(u)) for u in (0.0, 0.6))
-    return Results((*of_the_maps(a, b, table), *of_the_runs(arm, down, two)), a, b, {u: shown(u, U_B) for u in COMMANDS},
-                   {u: shown(0.7, u) for u in BLEEDS}, {u: shown(0.5, U_B, u) for u in U_A},
-                   {u: regeneration(u, along) for u in U_A},
-                   {way: {w: shared(way, w, way * cross) for w in OTHER} for way in (1, -1)}, table, arm, down, two)
+    return Results(
+        (*of_the_maps(a, b, table), *of_the_runs(arm, down, two)),
+        a,
+        b,
+        {u: shown(u, U_B) for u in COMMANDS},
+        {u: shown(0.7, u) for u in BLEEDS},
+        {u: shown(0.5, U_B, u) for u in U_A},
+        {u: regeneration(u, along) for u in U_A},
+        {way: {w: shared(way, w, way * cross) for w in OTHER} for way in (1, -1)},
+        table,
+        arm,
+        down,
+        two,
+    )
 
 
 # ---- result ---------------------------------------------------------------------------------------------------------
 def check(found: Results) -> None:
     """What the study says, as assertions."""
     ours = {r.what: r.ours for r in found.rows}
-    assert abs(ours["Γ(0) from, u_c = 0.5"] - 0.024 * 36e6) < 1e-3 and abs(ours["Γ(0) to"] - F_hM) < 1e-3
-    assert abs(ours["Γ(0) from, u_c = −0.5"] + F_rM) < 1e-3 and ours["largest rise of Γ along v"] <= 1e-6
+    assert (
+        abs(ours["Γ(0) from, u_c = 0.5"] - 0.024 * 36e6) < 1e-3
+        and abs(ours["Γ(0) to"] - F_hM) < 1e-3
+    )
+    assert (
+        abs(ours["Γ(0) from, u_c = −0.5"] + F_rM) < 1e-3
+        and ours["largest rise of Γ along v"] <= 1e-6
+    )
     for maps in (found.by_command, found.by_bleed, found.by_u_a):
         assert max(np.diff(m.f).max() for m in maps.values()) < 1e-3  # decreasing, all of them
-    assert found.table.seen == set(TABLE_1) - {"0"} and found.table.nowhere == 0 and found.table.gap < 1e-9
+    assert (
+        found.table.seen == set(TABLE_1) - {"0"}
+        and found.table.nowhere == 0
+        and found.table.gap < 1e-9
+    )
 
     for f in PROBE:  # faster with more command, slower with more bleed, faster with regeneration
         by_command = [speed(m, f) for m in found.by_command.values()]
@@ -263,26 +451,54 @@ def check(found: Results) -> None:
         assert np.all(np.diff(by_bleed) <= 1e-9)
     assert speed(found.by_bleed[1.0], 0.0) < speed(found.by_bleed[0.0], 0.0) - 0.01
     by_u_a = [[speed(m, f) for m in found.by_u_a.values()] for f in (PROBE[0], PROBE[2])]
-    assert np.all(np.diff(by_u_a[0]) > 0.01) and np.ptp(by_u_a[1]) < np.ptp(by_u_a[0])  # “especially in the region f < 0”
+    assert np.all(np.diff(by_u_a[0]) > 0.01) and np.ptp(by_u_a[1]) < np.ptp(
+        by_u_a[0]
+    )  # “especially in the region f < 0”
     flows = list(found.regenerated.values())
-    assert all(np.all(b >= a - 1e-9) for a, b in zip(flows, flows[1:])) and not flows[0].any() and flows[-1].max() > 0.05
+    assert (
+        all(np.all(b >= a - 1e-9) for a, b in zip(flows, flows[1:]))
+        and not flows[0].any()
+        and flows[-1].max() > 0.05
+    )
     assert all(np.all(np.diff(q) >= -1e-6) for q in flows)
     for way, taken in found.shared.items():  # what the other takes is missing here
         forces = [way * f for f in taken.values()]
         assert all(np.all(np.diff(way * f) * way <= 1e-3) for f in forces)
-        assert all(np.all(b <= a + 1e-3) for a, b in zip(forces, forces[1:])) and (forces[0] - forces[-1]).max() > 1e5
+        assert (
+            all(np.all(b <= a + 1e-3) for a, b in zip(forces, forces[1:]))
+            and (forces[0] - forces[-1]).max() > 1e5
+        )
 
-    assert abs(ours["the rod-side relief opens at"] - 7.404) < 1.5e-3 and abs(ours["force from then on"] + F_rM) < 1e-3
-    assert ours["arm moves while locked, peak to peak"] < 0.01 and ours["rate swings, valves open to shut"] > 2.0
+    assert (
+        abs(ours["the rod-side relief opens at"] - 7.404) < 1.5e-3
+        and abs(ours["force from then on"] + F_rM) < 1e-3
+    )
+    assert (
+        ours["arm moves while locked, peak to peak"] < 0.01
+        and ours["rate swings, valves open to shut"] > 2.0
+    )
     assert ours["|x − ℓ| at most"] < 0.03
     assert ours["arm lower at 2 s with u_a = 0.5, by"] > 0.1
-    assert abs(ours["first impulse, u_a = 0.5 to 0"] - 1) < 1e-3  # that it is smaller needs u_a open before, and a sinking arm
-    assert ours["the same, u_a = 0.5 from the start on"] < 0.5 and ours["sinks before u_c opens, by"] > 0.05
-    assert 0.3 < ours["arm 1 raised, II to I"] < 0.97 and ours["before arm 2 moves, I and II apart"] == 0.0
+    assert (
+        abs(ours["first impulse, u_a = 0.5 to 0"] - 1) < 1e-3
+    )  # that it is smaller needs u_a open before, and a sinking arm
+    assert (
+        ours["the same, u_a = 0.5 from the start on"] < 0.5
+        and ours["sinks before u_c opens, by"] > 0.05
+    )
+    assert (
+        0.3 < ours["arm 1 raised, II to I"] < 0.97
+        and ours["before arm 2 moves, I and II apart"] == 0.0
+    )
 
     assert ours["error of Γ with max(ε, ·), u_b = 0.003"] > 5e4
     assert ours["share of NaN, u_b ≤ 1e-8"] > 1e-3 and ours["velocity off there, at most"] > 0.05
-    assert ours["locked arm off after 0.3 s, as printed"] > 1.0 > 0.01 > ours["locked arm off after 0.3 s"]
+    assert (
+        ours["locked arm off after 0.3 s, as printed"]
+        > 1.0
+        > 0.01
+        > ours["locked arm off after 0.3 s"]
+    )
 
 
 def main() -> None:

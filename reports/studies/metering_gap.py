@@ -63,21 +63,38 @@ def softened(s: float, of: MeteredTwin = TWIN) -> MeteredTwin:
 
 def angles(plant, duration: float) -> np.ndarray:
     """θ at every 2 ms from where the arm hangs at rest."""
-    step = {} if isinstance(plant, MeteredTwin) else {
-        "offset": {f"x_{a.name}": TWIN.carried(a) / a.K for a in plant.arms}, "max_step": 2.5e-4}
-    return simulate(plant, Scenario(duration, disturbances={"u_c_1": RAISE}, log_period=2e-3, **step)).array("θ_1")
+    step = (
+        {}
+        if isinstance(plant, MeteredTwin)
+        else {
+            "offset": {f"x_{a.name}": TWIN.carried(a) / a.K for a in plant.arms},
+            "max_step": 2.5e-4,
+        }
+    )
+    return simulate(
+        plant, Scenario(duration, disturbances={"u_c_1": RAISE}, log_period=2e-3, **step)
+    ).array("θ_1")
 
 
 def results(scales=SOFT, slopes=SLOPES, duration: float = 3.0) -> Gaps:
     """Everything; fewer scales take less time."""
     still = angles(TWIN.of, duration)
     gap = lambda twin: np.abs(angles(twin, duration) - still)
-    by_β, by_volume = [gap(replace(TWIN, β=TWIN.β / s)) for s in scales], [gap(softened(s)) for s in scales]
+    by_β, by_volume = (
+        [gap(replace(TWIN, β=TWIN.β / s)) for s in scales],
+        [gap(softened(s)) for s in scales],
+    )
     stiff = angles(TWIN, duration)
-    return Gaps(np.array(scales), np.array([TWIN.of.arms[0].K / oil_stiffness(softened(s)) for s in scales]),
-                np.array([g.max() for g in by_β]), np.array([g.max() for g in by_volume]), np.array([g[-1] for g in by_β]),
-                float(np.ptp(still)), np.array(slopes),
-                np.array([np.abs(angles(replace(TWIN, G=G), duration) - stiff)[-1] for G in slopes]))
+    return Gaps(
+        np.array(scales),
+        np.array([TWIN.of.arms[0].K / oil_stiffness(softened(s)) for s in scales]),
+        np.array([g.max() for g in by_β]),
+        np.array([g.max() for g in by_volume]),
+        np.array([g[-1] for g in by_β]),
+        float(np.ptp(still)),
+        np.array(slopes),
+        np.array([np.abs(angles(replace(TWIN, G=G), duration) - stiff)[-1] for G in slopes]),
+    )
 
 
 # ---- result ---------------------------------------------------------------------------------------------------------
@@ -93,17 +110,24 @@ def check(found: Gaps) -> None:
     # Most of it is on the way: at rest a sixth is left.
     assert (found.resting < 0.2 * found.by_β).all()
     # Reliefs' slopes: first order in 1/G, and below the oil's gap.
-    assert np.abs(np.log2(found.by_slope[:-1] / found.by_slope[1:]) - 1).max() < 0.15 and found.by_slope[0] < 0.05 * found.by_β[0]
+    assert (
+        np.abs(np.log2(found.by_slope[:-1] / found.by_slope[1:]) - 1).max() < 0.15
+        and found.by_slope[0] < 0.05 * found.by_β[0]
+    )
 
 
 def main() -> None:
     """Print the table."""
     found = results()
-    print(f"{'V/β':>8s}{'κ':>8s}{'largest gap':>14s}{'of travel':>12s}{'at rest':>12s}{'order':>8s}{'by volume':>13s}")
+    print(
+        f"{'V/β':>8s}{'κ':>8s}{'largest gap':>14s}{'of travel':>12s}{'at rest':>12s}{'order':>8s}{'by volume':>13s}"
+    )
     for k, s in enumerate(found.scale):
         order = f"{found.orders(found.by_β)[k - 1]:8.3f}" if k else " " * 8
-        print(f"{s:8.4f}{found.share[k]:8.4f}{found.by_β[k]:10.2e} rad{100 * found.by_β[k] / found.travel:10.3f} %"
-              f"{found.resting[k]:8.1e} rad{order}{found.by_volume[k]:9.2e} rad")
+        print(
+            f"{s:8.4f}{found.share[k]:8.4f}{found.by_β[k]:10.2e} rad{100 * found.by_β[k] / found.travel:10.3f} %"
+            f"{found.resting[k]:8.1e} rad{order}{found.by_volume[k]:9.2e} rad"
+        )
     for G, gap in zip(found.slopes, found.by_slope):
         print(f"  G = {G:.2g} m³/(s Pa) changes {gap:.2e} rad")
     check(found)

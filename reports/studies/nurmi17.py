@@ -64,7 +64,11 @@ collect: {planners: ["pseudo-inverse, weighted", "pseudo-inverse", "pointwise, p
 """
 ASKED = sweep_of(parse(SWEEP, "nurmi17.yaml"), "nurmi17.yaml")
 BEST, WEIGHTED, FLOW = "dynamic programming", "pseudo-inverse, weighted", "pointwise, pump flow"
-TO_DRIVE = {"path.points": "low", "supply": "load sensing", "limits.room": 0.08}  # m: a PID strays by centimetres
+TO_DRIVE = {
+    "path.points": "low",
+    "supply": "load sensing",
+    "limits.room": 0.08,
+}  # m: a PID strays by centimetres
 
 # ---- specification --------------------------------------------------------------------------------------------------
 PAPER = (0.15, 0.30)  # energy over the least, of some competing approaches, as the paper has it
@@ -93,14 +97,26 @@ class Findings:
     @property
     def planners(self) -> list[str]:
         """All but the optimum."""
-        return [c.name.removesuffix(".energy") for c in self.table.columns if c.name.endswith(".energy")][1:]
+        return [
+            c.name.removesuffix(".energy") for c in self.table.columns if c.name.endswith(".energy")
+        ][1:]
 
 
 # ---- analysis -------------------------------------------------------------------------------------------------------
-def planned(axes: Mapping[str, Sequence] | None = None, planners: Sequence[str] = (), jobs: int | None = None) -> Table:
+def planned(
+    axes: Mapping[str, Sequence] | None = None,
+    planners: Sequence[str] = (),
+    jobs: int | None = None,
+) -> Table:
     """The sweep; axes: values of other parameters, or fewer of these, in their place; planners: fewer of them."""
     study = replace(ASKED.study, collect=CollectPlans(tuple(planners))) if planners else ASKED.study
-    return sweep(study, Grid({**ASKED.grid.axes, **(axes or {})}), jobs=jobs, units=ASKED.units, about=ASKED.about)
+    return sweep(
+        study,
+        Grid({**ASKED.grid.axes, **(axes or {})}),
+        jobs=jobs,
+        units=ASKED.units,
+        about=ASKED.about,
+    )
 
 
 def case(point: Mapping[str, Any]) -> PlanCase:
@@ -113,15 +129,20 @@ def driven(law: str) -> dict[tuple[str, str], Drive]:
     made = case(TO_DRIVE)
     t = made.task
     honest = replace(t, supply=LoadSensing(back=20e5, creep=3e-3))
-    plans = {"optimum": optimise(t, made.search), "optimum without creeping": optimise(honest, made.search),
-             "pseudo-inverse": pseudo_inverse(t)}
+    plans = {
+        "optimum": optimise(t, made.search),
+        "optimum without creeping": optimise(honest, made.search),
+        "pseudo-inverse": pseudo_inverse(t),
+    }
     closed = loop(*driver(t, law))
     return {(law, name): drive(plan, closed, name=law) for name, plan in plans.items()}
 
 
 def results(by: Sequence[str] = ("PID", "VDC"), **of_plans: Any) -> Findings:
     """Everything; fewer laws, and fewer or coarser plans (as for `planned`), take less time."""
-    return Findings(planned(**of_plans), {key: found for law in by for key, found in driven(law).items()})
+    return Findings(
+        planned(**of_plans), {key: found for law in by for key, found in driven(law).items()}
+    )
 
 
 # ---- result ---------------------------------------------------------------------------------------------------------
@@ -133,10 +154,18 @@ def check(found: Findings) -> None:
         assert np.nanmin(found.over(planner)) > -1e-3  # nobody is better than the optimum
     over = found.over(WEIGHTED)
     # The paper's range is not everybody's: load sensing is above it, constant pressure below, within and hardly above.
-    assert np.nanmin(over[constant]) < PAPER[0] < np.nanmax(over[constant]) < PAPER[1] < over[sensing].min()
+    assert (
+        np.nanmin(over[constant])
+        < PAPER[0]
+        < np.nanmax(over[constant])
+        < PAPER[1]
+        < over[sensing].min()
+    )
     # On constant pressure looking one step ahead is nearly enough with the crane's own cylinders, not with a larger extension.
-    own, larger = found.where(change="as built", supply="constant pressure"), found.where(
-        change="larger extension", supply="constant pressure")
+    own, larger = (
+        found.where(change="as built", supply="constant pressure"),
+        found.where(change="larger extension", supply="constant pressure"),
+    )
     assert found.over(FLOW)[own].max() < 0.01 < found.over(FLOW)[larger].min()
     assert found.over(FLOW)[sensing].min() > 0.1
     steps = found.table["steps"][0] if "steps" in found.table.names else case({}).task.steps
@@ -151,9 +180,15 @@ def check_loads(found: Findings) -> None:
     loads = np.unique(found.table["crane.object.mass"])
     at = [found.where(mass=load) for load in loads]
     for planner in (BEST, WEIGHTED):
-        lightest, *heavier = (found.table[f"{planner}.energy"][rows & found.where(supply="constant pressure")] for rows in at)
+        lightest, *heavier = (
+            found.table[f"{planner}.energy"][rows & found.where(supply="constant pressure")]
+            for rows in at
+        )
         assert heavier and np.isfinite(lightest).all()
-        assert all(((e == lightest) | np.isnan(e)).all() and (planner != BEST or np.isfinite(e).all()) for e in heavier)
+        assert all(
+            ((e == lightest) | np.isnan(e)).all() and (planner != BEST or np.isfinite(e).all())
+            for e in heavier
+        )
     lost = [found.over(WEIGHTED)[rows & found.where(supply="load sensing")] for rows in at]
     assert all((heavy > light).all() for light, heavy in zip(lost, lost[1:]))
 
@@ -161,15 +196,27 @@ def check_loads(found: Findings) -> None:
 def check_drives(drives: Mapping[tuple[str, str], Drive]) -> None:
     """What is left at the pump."""
     for law in {law for law, _ in drives}:
-        best, honest, plain = (drives[law, name].account for name in ("optimum", "optimum without creeping", "pseudo-inverse"))
+        best, honest, plain = (
+            drives[law, name].account
+            for name in ("optimum", "optimum without creeping", "pseudo-inverse")
+        )
         assert all(abs(a.gap) < 0.05 for a in (best, honest, plain))
         # On paper the pseudo-inverse loses more than the paper says; at the pump nearly nothing, as cylinders that creep are felt.
-        assert plain.planned / best.planned - 1 > PAPER[1] > PAPER[0] > 2 * (plain.metered / best.metered - 1)
-        assert best.terms["creeping"] + best.terms["smoothing"] > 10 * abs(honest.terms["creeping"] + honest.terms["smoothing"])
+        assert (
+            plain.planned / best.planned - 1
+            > PAPER[1]
+            > PAPER[0]
+            > 2 * (plain.metered / best.metered - 1)
+        )
+        assert best.terms["creeping"] + best.terms["smoothing"] > 10 * abs(
+            honest.terms["creeping"] + honest.terms["smoothing"]
+        )
         # Planned so that it does not lean on that, it saves.
         assert honest.metered < 0.95 * best.metered and plain.metered / honest.metered - 1 > 0.11
     for (law, _), d in drives.items():
-        assert law != "VDC" or all(v.holds for v in d.study.verdicts if v.counted)  # under every motion
+        assert law != "VDC" or all(
+            v.holds for v in d.study.verdicts if v.counted
+        )  # under every motion
 
 
 def main() -> None:

@@ -43,12 +43,27 @@ IDEAL = "all.valve.lag: ideal"  # static valves (82), (83), as in the paper
 NOISE = ", noise: {sigma: 0.02 bar, signals: [p]}, filter: {frequency: 200 Hz, signals: [p]}"
 
 
-def case(change: str = IDEAL, friction: str = "", sample_time: str = "continuous", offset: str = "", more: str = "",
-         legs: int = 9):
+def case(
+    change: str = IDEAL,
+    friction: str = "",
+    sample_time: str = "continuous",
+    offset: str = "",
+    more: str = "",
+    legs: int = 9,
+):
     """The crane on its path, with what is different written as in a case file."""
     points = ", ".join([A, *[B, C, D, A] * 2][:legs])
-    return loads(CASE.format(change=change, friction=f"  friction: {friction}" if friction else "", points=points,
-                             sample_time=sample_time, offset=offset, more=more), "petrovic22.yaml")
+    return loads(
+        CASE.format(
+            change=change,
+            friction=f"  friction: {friction}" if friction else "",
+            points=points,
+            sample_time=sample_time,
+            offset=offset,
+            more=more,
+        ),
+        "petrovic22.yaml",
+    )
 
 
 # ---- specification --------------------------------------------------------------------------------------------------
@@ -117,17 +132,29 @@ def compare_forces(plant, n: int = 40) -> tuple[np.ndarray, np.ndarray]:
     middle, swing = np.array([-1.35, -1.75]), np.array([0.35, 0.45])
     ω, φ = np.array([1.3, 2.1]), np.array([0.4, 1.9])
     angle = np.outer(t, ω) + φ
-    q, qd, qdd = middle + swing * np.sin(angle), swing * ω * np.cos(angle), -swing * ω**2 * np.sin(angle)
+    q, qd, qdd = (
+        middle + swing * np.sin(angle),
+        swing * ω * np.cos(angle),
+        -swing * ω**2 * np.sin(angle),
+    )
     paper = [plant.inverse_dynamics(*map(list, state))[0] for state in zip(q, qd, qdd)]
-    return np.array(paper, float), np.array([lagrange_forces(plant, *map(list, s)) for s in zip(q, qd, qdd)], float)
+    return np.array(paper, float), np.array(
+        [lagrange_forces(plant, *map(list, s)) for s in zip(q, qd, qdd)], float
+    )
 
 
 def judged(r: Run) -> Row:
     """(99) and the completed identity (C.12) along a run."""
     v, identity = check_inequality(Inequality(), r), check_identity(Identity(), r)
     cause = v.worst.rsplit(", ", 1)[-1] if not v.holds else "–"
-    return Row(v.data["share"], max(v.data["excess"], 0.0), v.data["largest_rate"], cause, identity.data["residual"],
-               float(r.tool_error[r.settled(4.0)].max()))
+    return Row(
+        v.data["share"],
+        max(v.data["excess"], 0.0),
+        v.data["largest_rate"],
+        cause,
+        identity.data["residual"],
+        float(r.tool_error[r.settled(4.0)].max()),
+    )
 
 
 def results(legs: int = 9, holds: tuple[float, ...] = HOLDS) -> Results:
@@ -135,37 +162,60 @@ def results(legs: int = 9, holds: tuple[float, ...] = HOLDS) -> Results:
     go = lambda **what: (lambda c: run(c.loop, c.scenario))(case(legs=legs, **what))
     held = [go(sample_time=f"{T} ms") for T in holds]
     real = go(change="", sample_time="1 ms", more=NOISE)
-    speed = np.gradient(np.column_stack([real.log.array("tcp_x"), real.log.array("tcp_y")]), real.log.time, axis=0)
+    speed = np.gradient(
+        np.column_stack([real.log.array("tcp_x"), real.log.array("tcp_y")]), real.log.time, axis=0
+    )
     return Results(
         compare_forces(real.loop.plant),
         {name: judged(go(**what)) for name, what in CASES.items()},
-        (np.array(holds) * 1e-3, *np.array([(r.storage[1].max(), r.tool_error.max()) for r in held]).T),
-        oscillation(go(sample_time=f"{TOO_SLOW} ms"), 1e-3, 0.5), real,
-        performance_index(real.tool_error, np.linalg.norm(speed, axis=1)))
+        (
+            np.array(holds) * 1e-3,
+            *np.array([(r.storage[1].max(), r.tool_error.max()) for r in held]).T,
+        ),
+        oscillation(go(sample_time=f"{TOO_SLOW} ms"), 1e-3, 0.5),
+        real,
+        performance_index(real.tool_error, np.linalg.norm(speed, axis=1)),
+    )
 
 
 # ---- result ---------------------------------------------------------------------------------------------------------
 def check(found: Results) -> None:
     """What the study says, as assertions."""
     paper, lagrange = found.forces
-    assert np.abs(paper - lagrange).max() < 1e-11 * np.abs(lagrange).max()  # the paper resolves 2e-3
+    assert (
+        np.abs(paper - lagrange).max() < 1e-11 * np.abs(lagrange).max()
+    )  # the paper resolves 2e-3
 
     sound, *others = found.rows.values()
     assert sound.share == 0 and sound.error < 1e-6
     assert all(row.share > 0 for row in others)
-    assert all(row.residual < 1e-12 for row in found.rows.values())  # the identity holds wherever (99) does not
+    assert all(
+        row.residual < 1e-12 for row in found.rows.values()
+    )  # the identity holds wherever (99) does not
     # With LuGre friction the observer's storage pays for the friction: what is left is ḟ_pr from observed bristles.
     causes = ("friction", "derivative", "valve", "saturation", "hold")
-    assert all(cause in row.cause for cause, row in zip(causes, others)), [row.cause for row in others]
+    assert all(cause in row.cause for cause, row in zip(causes, others)), [
+        row.cause for row in others
+    ]
     stribeck, lugre, valve, limited, hold = others
-    assert stribeck.excess < 2e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top  # friction costs little,
-    assert valve.excess > valve.top and valve.share > 0.5  # a lagging valve is no small perturbation,
-    assert limited.share > 0.1 and limited.error > 1e4 * sound.error  # and a limited one does not follow
+    assert (
+        stribeck.excess < 2e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top
+    )  # friction costs little,
+    assert (
+        valve.excess > valve.top and valve.share > 0.5
+    )  # a lagging valve is no small perturbation,
+    assert (
+        limited.share > 0.1 and limited.error > 1e4 * sound.error
+    )  # and a limited one does not follow
     assert 0.4 < hold.share < 0.7
 
     T, v, e = found.holds
-    assert np.allclose(np.diff(np.log(v)) / np.diff(np.log(T)), 2.0, atol=0.2)  # v stays in a ball ∝ T_s²: practical
-    assert np.allclose(np.diff(np.log(e)) / np.diff(np.log(T)), 1.0, atol=0.1)  # stability, until the sample time
+    assert np.allclose(
+        np.diff(np.log(v)) / np.diff(np.log(T)), 2.0, atol=0.2
+    )  # v stays in a ball ∝ T_s²: practical
+    assert np.allclose(
+        np.diff(np.log(e)) / np.diff(np.log(T)), 1.0, atol=0.1
+    )  # stability, until the sample time
     assert found.slow is not None  # is too long
 
     log, plant = found.real.log, found.real.loop.plant
@@ -179,9 +229,13 @@ def main(picture: str | None = None) -> None:
     """Print the tables, draw Figs 12 to 16."""
     found = results()
     paper, lagrange = found.forces
-    print(f"Fig. 12: (68) against Lagrange's equations: {np.abs(paper - lagrange).max():.1e} N of "
-          f"{np.abs(paper).max() / 1e3:.1f} kN\n")
-    print(f"{'case':32}{'(99) violated':>14}{'most by':>11}{'max |v̇|':>11}{'identity':>10}{'tool':>11}   cause")
+    print(
+        f"Fig. 12: (68) against Lagrange's equations: {np.abs(paper - lagrange).max():.1e} N of "
+        f"{np.abs(paper).max() / 1e3:.1f} kN\n"
+    )
+    print(
+        f"{'case':32}{'(99) violated':>14}{'most by':>11}{'max |v̇|':>11}{'identity':>10}{'tool':>11}   cause"
+    )
     for name, r in found.rows.items():
         numbers = f"{100 * r.share:12.1f} %{r.excess:9.2g} W{r.top:9.2g} W{r.residual:10.0e}{1e3 * r.error:8.2g} mm"
         print(f"{name:32}{numbers}   {r.cause}")
@@ -191,8 +245,10 @@ def main(picture: str | None = None) -> None:
     name, words, f, *_ = found.slow
     print(f"{TOO_SLOW:g} ms: {words} of {name}, {f:.3g} Hz\n")
     error, p = found.real.tool_error.max(), max(found.real.log.array(f"p_a{k}").max() for k in "12")
-    print(f"1 kHz, 30 Hz valves, noise: tool within {1e3 * error:.2f} mm, ρ = {1e3 * found.ρ:.2g} ms, p_a up to "
-          f"{p / 1e5:.0f} bar")
+    print(
+        f"1 kHz, 30 Hz valves, noise: tool within {1e3 * error:.2f} mm, ρ = {1e3 * found.ρ:.2g} ms, p_a up to "
+        f"{p / 1e5:.0f} bar"
+    )
     check(found)
     if picture:
         draw(found, picture)
@@ -212,7 +268,9 @@ def draw(found: Results, path: str) -> None:
     axes[0, 0].set(title="12  piston forces: (68), dots Lagrange", ylabel="kN")
     axes[0, 1].plot(*demand.desired_tool(log.time)[:, :2].T, "0.7", lw=4)
     axes[0, 1].plot(log.array("tcp_x"), log.array("tcp_y"))
-    axes[0, 1].set(title="13  tool: desired (grey), obtained", xlabel="x, m", ylabel="y, m", aspect="equal")
+    axes[0, 1].set(
+        title="13  tool: desired (grey), obtained", xlabel="x, m", ylabel="y, m", aspect="equal"
+    )
     for ax, k, name in zip(axes[1], "12", ("lift", "tilt")):
         ax.plot(log.time, log.array(f"f_pr{k}") / 1e3, "0.7", lw=4)
         ax.plot(log.time, log.array(f"f_p{k}") / 1e3)

@@ -48,7 +48,9 @@ class StateFeedback(Controller):
 
     @property
     def references(self):
-        return tuple(Signal(f"{name}_d", "1", f"wanted {name}", "reference") for name in self.followed)
+        return tuple(
+            Signal(f"{name}_d", "1", f"wanted {name}", "reference") for name in self.followed
+        )
 
     def command(self, t, z, y, r):
         backward = [sum(-a * b for a, b in zip(row, y)) for row in self.K]
@@ -97,12 +99,20 @@ class Wired(_Around):
         return self.inner.monitor(t, z, self._read(y), r)
 
 
-def wired(base: str, edit: Mapping[str, Any] = {}, sensors: Mapping[str, str] = {}, valves: Mapping[str, str] = {},
-          flipped: Sequence[str] = (), gains: Mapping[str, float] = {}):
+def wired(
+    base: str,
+    edit: Mapping[str, Any] = {},
+    sensors: Mapping[str, str] = {},
+    valves: Mapping[str, str] = {},
+    flipped: Sequence[str] = (),
+    gains: Mapping[str, float] = {},
+):
     """A base whose law stands behind crossed wires."""
     case = loads(json.dumps(case_of(base, edit), ensure_ascii=False), f"{base}.yaml")
     law = innermost(case.controller)
-    crossed = Wired(law, tuple(sensors.items()), tuple(valves.items()), tuple(flipped), tuple(gains.items()))
+    crossed = Wired(
+        law, tuple(sensors.items()), tuple(valves.items()), tuple(flipped), tuple(gains.items())
+    )
     loop = ClosedLoop(case.plant, rewrapped(case.controller, crossed))
     return loop, case.scenario, case.claims
 
@@ -139,7 +149,16 @@ LAWS = {"proportional": proportional}
 
 
 # ---- plants in state space, plants of a user ------------------------------------------------------------------------------
-def linear(A, B, C, law: Mapping[str, Any], T_s: float | None = 1e-3, delay: float = 0.0, start=None, **scenario):
+def linear(
+    A,
+    B,
+    C,
+    law: Mapping[str, Any],
+    T_s: float | None = 1e-3,
+    delay: float = 0.0,
+    start=None,
+    **scenario,
+):
     """A plant ẋ = A x + B u, y = C x under a law; matrices as lists of rows. start: state x_i → its value at the start."""
     plant = state_space(A, B, C)
     return around(plant, law, T_s, delay, start, **scenario)
@@ -149,7 +168,9 @@ def state_space(A, B, C) -> LinearPlant:
     flat = lambda M: tuple(float(v) for row in M for v in row)
     states = tuple(f"x_{i}" for i in range(len(A)))
     outputs = tuple(_output(row, states, i) for i, row in enumerate(C))
-    return LinearPlant(flat(A), flat(B), flat(C), states, tuple(f"u_{i}" for i in range(len(B[0]))), outputs)
+    return LinearPlant(
+        flat(A), flat(B), flat(C), states, tuple(f"u_{i}" for i in range(len(B[0]))), outputs
+    )
 
 
 def _output(row, states, i) -> str:
@@ -158,14 +179,32 @@ def _output(row, states, i) -> str:
     return states[ones[0]] if len(ones) == 1 and row[ones[0]] == 1 else f"y_{i}"
 
 
-def user(plant: str, law: Mapping[str, Any], numbers: Mapping[str, float] = {}, T_s: float | None = 1e-3, delay: float = 0.0,
-         start=None, **scenario):
+def user(
+    plant: str,
+    law: Mapping[str, Any],
+    numbers: Mapping[str, float] = {},
+    T_s: float | None = 1e-3,
+    delay: float = 0.0,
+    start=None,
+    **scenario,
+):
     """One of `PLANTS` with other numbers under a law."""
     return around(PLANTS[plant](**numbers), law, T_s, delay, start, **scenario)
 
 
-def around(plant, law: Mapping[str, Any], T_s, delay, start, duration: float, reference=None, disturbances: Mapping = {},
-           tracking: Mapping[str, float] | None = None, without: Sequence[str] = (), log_period: float | None = None):
+def around(
+    plant,
+    law: Mapping[str, Any],
+    T_s,
+    delay,
+    start,
+    duration: float,
+    reference=None,
+    disturbances: Mapping = {},
+    tracking: Mapping[str, float] | None = None,
+    without: Sequence[str] = (),
+    log_period: float | None = None,
+):
     """The loop, its scenario and its default claims with another tracking claim."""
     made = _law(plant, dict(law), T_s)
     if T_s is not None:
@@ -173,7 +212,13 @@ def around(plant, law: Mapping[str, Any], T_s, delay, start, duration: float, re
     if delay:
         made = Delayed(made, delay)
     loop = ClosedLoop(plant, made)
-    run = Scenario(duration, _reference(reference), disturbances, offset=dict(start or {}), log_period=log_period)
+    run = Scenario(
+        duration,
+        _reference(reference),
+        disturbances,
+        offset=dict(start or {}),
+        log_period=log_period,
+    )
     claims = [c for c in default_claims(loop, run) if type(c).__name__ not in without]
     if tracking is not None:
         claims = [replace(c, **tracking) if isinstance(c, C.Tracking) else c for c in claims]
@@ -184,9 +229,13 @@ def _reference(given) -> Reference | None:
     if given is None:
         return None
     kind, values = next(iter(given.items()))
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}  # "start" stays text
+    values = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+    }  # "start" stays text
     if kind == "points":
-        return Waypoints("output", tuple(p if p == "start" else tuple(p) for p in values.pop("at")), **values)
+        return Waypoints(
+            "output", tuple(p if p == "start" else tuple(p) for p in values.pop("at")), **values
+        )
     return {"hold": Hold, "sine": Sine}[kind]("output", **values)
 
 
@@ -197,7 +246,9 @@ def _law(plant, law: dict, T_s):
         for key in ("K_p", "K_i", "K_d", "K_v", "signals"):
             if key in numbers and not isinstance(numbers[key], tuple):
                 numbers[key] = (numbers[key],)
-        return PID(plant, **{"feed": "none", "damping": "none", "K_i": (0.0,), "u_max": 1e6, **numbers})
+        return PID(
+            plant, **{"feed": "none", "damping": "none", "K_i": (0.0,), "u_max": 1e6, **numbers}
+        )
     if kind == "state":
         rows = lambda key: tuple(tuple(float(v) for v in row) for row in law.get(key, ()))
         return StateFeedback(plant, rows("K"), rows("F"), tuple(law.get("followed", ())))
@@ -209,7 +260,11 @@ def _law(plant, law: dict, T_s):
     if kind == "MPC":
         believed = law.pop("model", None)
         model = plant if believed is None else state_space(*believed)
-        return MPC.design(model, T_s=T_s, **law) if hasattr(MPC, "design") else MPC(model, T_s=T_s, **law)
+        return (
+            MPC.design(model, T_s=T_s, **law)
+            if hasattr(MPC, "design")
+            else MPC(model, T_s=T_s, **law)
+        )
     if kind == "function":
         gain, memory = law["gain"], law.get("derivative", 0.0)
         followed = law.get("followed", "y_0")
@@ -238,8 +293,29 @@ def relay(push: float, rub: float, duration: float = 6.0):
     return loop, Scenario(duration, Sine("output", "start", (0.05,), 0.25)), None
 
 
-def slide(K_p: float, F_c: float, K_d: float = 25.0, K_i: float = 0.0, still: bool = False, duration: float = 10.0):
+def slide(
+    K_p: float,
+    F_c: float,
+    K_d: float = 25.0,
+    K_i: float = 0.0,
+    still: bool = False,
+    duration: float = 10.0,
+):
     """A mass that rubs, under PID."""
-    reference = {"hold": {"point": [0.0]}} if still else {"sine": {"centre": "start", "amplitude": [0.1], "frequency": 0.25}}
-    law = {"law": "PID", "K_p": K_p, "K_i": K_i, "K_d": K_d, "τ": 5e-3, "signals": "x", "u_max": 50.0}
-    return around(Slide(F_c=F_c), law, 1e-3, 0.0, None, duration, reference, tracking={"error": 0.01})
+    reference = (
+        {"hold": {"point": [0.0]}}
+        if still
+        else {"sine": {"centre": "start", "amplitude": [0.1], "frequency": 0.25}}
+    )
+    law = {
+        "law": "PID",
+        "K_p": K_p,
+        "K_i": K_i,
+        "K_d": K_d,
+        "τ": 5e-3,
+        "signals": "x",
+        "u_max": 50.0,
+    }
+    return around(
+        Slide(F_c=F_c), law, 1e-3, 0.0, None, duration, reference, tracking={"error": 0.01}
+    )

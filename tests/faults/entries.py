@@ -14,9 +14,34 @@ from workbench.file import loads
 from workbench.yaml_input import read
 
 FOLDER = Path(__file__).parent
-FAMILIES = ("gains", "units", "wiring", "model", "valve", "timing", "supply", "friction", "reference", "short", "hidden", "log")
+FAMILIES = (
+    "gains",
+    "units",
+    "wiring",
+    "model",
+    "valve",
+    "timing",
+    "supply",
+    "friction",
+    "reference",
+    "short",
+    "hidden",
+    "log",
+)
 SMALL = ("linear", "user", "relay", "slide")  # builders whose loops are cheap to judge
-KEYS = {"name", "base", "edit", "builder", "given", "why", "shown", "names", "quick", "kick", "each"}
+KEYS = {
+    "name",
+    "base",
+    "edit",
+    "builder",
+    "given",
+    "why",
+    "shown",
+    "names",
+    "quick",
+    "kick",
+    "each",
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +94,9 @@ def _put(case: dict, steps: list[str], value: Any) -> None:
     *way, last = steps
     for step in way:
         inner = case.get(step)
-        if not isinstance(inner, dict):  # `plant: hiab-xs031` is short for `plant: {machine: hiab-xs031}`
+        if not isinstance(
+            inner, dict
+        ):  # `plant: hiab-xs031` is short for `plant: {machine: hiab-xs031}`
             short = {"plant": "machine", "controller": "law"}.get(step, "")
             inner = {short: inner} if inner and short else {}
             case[step] = inner
@@ -102,7 +129,9 @@ def _family(family: str, data: dict) -> Iterator[Entry]:
     for sound, section in ((False, "faults"), (True, "sound")):
         for raw in data.get(section) or ():
             if unknown := raw.keys() - KEYS:
-                raise ValueError(f"{family}.yaml, {raw.get('name')}: unknown keys {sorted(unknown)}")
+                raise ValueError(
+                    f"{family}.yaml, {raw.get('name')}: unknown keys {sorted(unknown)}"
+                )
             yield from _expanded(family, sound, raw)
 
 
@@ -117,7 +146,11 @@ def _expanded(family: str, sound: bool, raw: dict) -> Iterator[Entry]:
         suffix = variant.get("as", variant.get("base", ""))
         name = f"{raw['name']}@{suffix}" if suffix else raw["name"]
         names = tuple(merged.get("names", ()))
-        yield Entry(family=family, sound=sound, **merged | {"name": name, "names": names, "quick": _quick(merged)})
+        yield Entry(
+            family=family,
+            sound=sound,
+            **merged | {"name": name, "names": names, "quick": _quick(merged)},
+        )
 
 
 def _quick(raw: dict) -> bool:

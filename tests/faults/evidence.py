@@ -32,7 +32,17 @@ from workbench.verification.run import Run
 
 LONGER = 3.0
 AFTER = 0.5
-SETTINGS = {"longer", "after", "kick", "disturb", "above", "below", "log_period", "start", "duration"}
+SETTINGS = {
+    "longer",
+    "after",
+    "kick",
+    "disturb",
+    "above",
+    "below",
+    "log_period",
+    "start",
+    "duration",
+}
 
 
 @dataclass(frozen=True)
@@ -50,10 +60,20 @@ def long_run(made: Made, shown: Mapping[str, Any]) -> Run:
     duration = shown.get("duration", shown.get("longer", LONGER) * scenario.length())
     kick = shown.get("kick", made.kick)
     known = {s.name for s in made.loop.states}
-    offset = {**scenario.offset, **{k: scenario.offset.get(k, 0.0) + v for k, v in kick.items() if k in known}}
+    offset = {
+        **scenario.offset,
+        **{k: scenario.offset.get(k, 0.0) + v for k, v in kick.items() if k in known},
+    }
     disturbances = {**scenario.disturbances, **shown.get("disturb", {})}
-    changed = replace(scenario, duration=duration, reference=demand.reference, offset=offset, disturbances=disturbances,
-                      log_period=shown.get("log_period"), start=shown.get("start", scenario.start))
+    changed = replace(
+        scenario,
+        duration=duration,
+        reference=demand.reference,
+        offset=offset,
+        disturbances=disturbances,
+        log_period=shown.get("log_period"),
+        start=shown.get("start", scenario.start),
+    )
     return Run(made.loop, changed, simulate(made.loop, changed))
 
 
@@ -82,9 +102,12 @@ def measure(run: Run, what: str, after: float) -> float:
     if what == "error":
         return max(float(np.abs(e[late]).max()) for e in errors(run).values())
     if what == "swing":
-        return max(swing(e[int(0.8 * n):]) for e in errors(run).values())
+        return max(swing(e[int(0.8 * n) :]) for e in errors(run).values())
     if what == "growth":
-        pairs = [(swing(e[int(0.6 * n): int(0.8 * n)]), swing(e[int(0.8 * n):])) for e in errors(run).values()]
+        pairs = [
+            (swing(e[int(0.6 * n) : int(0.8 * n)]), swing(e[int(0.8 * n) :]))
+            for e in errors(run).values()
+        ]
         return max(b / max(a, 1e-15) for a, b in pairs)
     if what == "pump":
         taken = [s.name for s in log.signals if s.name.startswith("Q_s")]

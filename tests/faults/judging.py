@@ -82,4 +82,14 @@ def _outcome(entry: Entry, code: int, begun: float, text, holding) -> Outcome:
     if entry.names and code in (VIOLATED, REFUSED):
         said = " ".join(text)
         named = any(_mentions(said, word) for word in entry.names)
-    return Outcome(entry.name, entry.family, entry.sound, code, process_time() - begun, named, text, holding, digest(entry))
+    return Outcome(
+        entry.name,
+        entry.family,
+        entry.sound,
+        code,
+        process_time() - begun,
+        named,
+        text,
+        holding,
+        digest(entry),
+    )

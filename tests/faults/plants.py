@@ -34,11 +34,20 @@ class Servo(System):
     p_s: Annotated[float, Unit("Pa"), "supply", positive] = 120e5
     limit: Annotated[float, Unit("V"), "command range", positive] = 10.0
 
-    states = (Signal("y", "m", "position"), Signal("v", "m/s", "velocity"), Signal("p_a", "Pa", "piston side"),
-              Signal("p_b", "Pa", "rod side"), Signal("s", "V", "spool"))
+    states = (
+        Signal("y", "m", "position"),
+        Signal("v", "m/s", "velocity"),
+        Signal("p_a", "Pa", "piston side"),
+        Signal("p_b", "Pa", "rod side"),
+        Signal("s", "V", "spool"),
+    )
     inputs = (Signal("u", "V", "command"), Signal("F", "N", "load, against +y", "disturbance"))
-    outputs = (Signal("y", "m", "position"), Signal("v", "m/s", "velocity"), Signal("p_a", "Pa", "piston side"),
-               Signal("p_b", "Pa", "rod side"))
+    outputs = (
+        Signal("y", "m", "position"),
+        Signal("v", "m/s", "velocity"),
+        Signal("p_a", "Pa", "piston side"),
+        Signal("p_b", "Pa", "rod side"),
+    )
     pressure_names = ("p_a", "p_b")
 
     def limits(self):
@@ -58,9 +67,13 @@ class Servo(System):
         Q_b = self.k * (out * root(p_b) + back * root(self.p_s - p_b))
         leak = self.c * (p_a - p_b)
         command = np.minimum(np.maximum(command, -self.limit), self.limit)
-        return [v, (self.A_a * p_a - self.A_b * p_b - self.b * v - F) / self.m,
-                self.β / self.V * (Q_a - self.A_a * v - leak), self.β / self.V * (-Q_b + self.A_b * v + leak),
-                (command - s) / self.τ]
+        return [
+            v,
+            (self.A_a * p_a - self.A_b * p_b - self.b * v - F) / self.m,
+            self.β / self.V * (Q_a - self.A_a * v - leak),
+            self.β / self.V * (-Q_b + self.A_b * v + leak),
+            (command - s) / self.τ,
+        ]
 
     def out(self, t, x):
         return list(x[:4])
@@ -71,7 +84,7 @@ class Servo(System):
 class CartPole(System):
     """A cart pushed by u with a pole on a pivot, φ from upright (`up`) or from hanging.
 
-        (M + m) ẍ + m l (φ̈ cos φ − φ̇² sin φ) = u − b ẋ,   l φ̈ + ẍ cos φ = ± g sin φ − d φ̇
+    (M + m) ẍ + m l (φ̈ cos φ − φ̇² sin φ) = u − b ẋ,   l φ̈ + ẍ cos φ = ± g sin φ − d φ̇
     """
 
     M: Annotated[float, Unit("kg"), "cart", positive] = 1.7
@@ -82,8 +95,12 @@ class CartPole(System):
     up: bool = True
     limit: Annotated[float, Unit("N"), "force range", positive] = 40.0
 
-    states = (Signal("x", "m", "cart"), Signal("φ", "rad", "pole"), Signal("dx", "m/s", "cart's rate"),
-              Signal("dφ", "rad/s", "pole's rate"))
+    states = (
+        Signal("x", "m", "cart"),
+        Signal("φ", "rad", "pole"),
+        Signal("dx", "m/s", "cart's rate"),
+        Signal("dφ", "rad/s", "pole's rate"),
+    )
     inputs = (Signal("u", "N", "force"),)
     outputs = states
 
@@ -98,7 +115,9 @@ class CartPole(System):
         force = np.minimum(np.maximum(u[0], -self.limit), self.limit)
         pull = (9.81 if self.up else -9.81) * np.sin(φ) - self.d * dφ
         c = np.cos(φ)
-        ddx = (force - self.b * dx + self.m * self.l * dφ * dφ * np.sin(φ) - self.m * c * pull) / (self.M + self.m * (1 - c * c))
+        ddx = (force - self.b * dx + self.m * self.l * dφ * dφ * np.sin(φ) - self.m * c * pull) / (
+            self.M + self.m * (1 - c * c)
+        )
         return [dx, dφ, ddx, (pull - ddx * c) / self.l]
 
     def out(self, t, x):
@@ -117,8 +136,12 @@ class TwoMass(System):
     b: Annotated[float, Unit("N m s"), "friction of the motor"] = 0.3
     sees: str = "motor"
 
-    states = (Signal("θ_1", "rad", "motor"), Signal("θ_2", "rad", "load"), Signal("dθ_1", "rad/s", "motor's rate"),
-              Signal("dθ_2", "rad/s", "load's rate"))
+    states = (
+        Signal("θ_1", "rad", "motor"),
+        Signal("θ_2", "rad", "load"),
+        Signal("dθ_1", "rad/s", "motor's rate"),
+        Signal("dθ_2", "rad/s", "load's rate"),
+    )
     inputs = (Signal("u", "N m", "torque"),)
 
     @property

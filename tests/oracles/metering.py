@@ -22,7 +22,13 @@ def programme(rows, supply, β, f_bar):
         ph, pr, th, tr, a = row[4:] / root
         h, r, c = cp.Variable(), cp.Variable(), cp.Variable()
         limits += [0 <= h, h <= P_hM / MPa, 0 <= r, r <= P_rM / MPa, P <= c]
-        for k, drop in ((ph, cp.abs(c - h)), (pr, cp.abs(c - r)), (th, h), (tr, r), (a, cp.pos(r - h))):
+        for k, drop in (
+            (ph, cp.abs(c - h)),
+            (pr, cp.abs(c - r)),
+            (th, h),
+            (tr, r),
+            (a, cp.pos(r - h)),
+        ):
             if k > 0:
                 cost += 2 / 3 * k * cp.power(drop, 1.5)
         f = A_h / LITRE * h - A_r / LITRE * r  # kN
@@ -31,7 +37,9 @@ def programme(rows, supply, β, f_bar):
     problem = cp.Problem(cp.Minimize(cost), limits)
     with warnings.catch_warnings():  # more digits are asked for than it always reaches
         warnings.simplefilter("ignore")
-        problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-12, tol_feas=1e-11, max_iter=500)
+        problem.solve(
+            solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-12, tol_feas=1e-11, max_iter=500
+        )
     return np.array([(f.value * 1e3 - fb) / b for f, b, fb in zip(forces, β, f_bar)])
 
 
@@ -47,10 +55,15 @@ def residuals(rows, supply, v, P, p):
         c = max(P, meet)
         q_a = a * np.sqrt(max(r - h, 0.0))
         q_h, q_r = ph * signed(c - h), pr * signed(c - r)
-        into_h, into_r = q_h - th * np.sqrt(h) + q_a - A_h * w, q_r - tr * np.sqrt(r) - q_a + A_r * w
+        into_h, into_r = (
+            q_h - th * np.sqrt(h) + q_a - A_h * w,
+            q_r - tr * np.sqrt(r) - q_a + A_r * w,
+        )
         for flow, pressure, top in ((into_h, h, P_hM), (into_r, r, P_rM)):
             edge = 1e-9 * top
-            worst = max(worst, flow if pressure < top - edge else 0.0, -flow if pressure > edge else 0.0)
+            worst = max(
+                worst, flow if pressure < top - edge else 0.0, -flow if pressure > edge else 0.0
+            )
         left -= max(q_h + q_r, 0.0)
     worst = max(worst, -left, left if P < P_M * (1 - 1e-9) else 0.0)
     return worst / Q

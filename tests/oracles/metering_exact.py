@@ -29,23 +29,40 @@ def force(row, supply, v):
     A, A_o, P_iM, P_oM = np.where(out, [A_h, A_r, P_hM, P_rM], [A_r, A_h, P_rM, P_hM])
     k, k_o, w = np.where(out, ph, pr), np.where(out, tr, th), np.abs(v)
     with np.errstate(divide="ignore", invalid="ignore"):
-        drop, drained = np.where(k > 0, (A * w / k) ** 2, np.inf), np.where(k_o > 0, np.minimum((A_o * w / k_o) ** 2, P_oM), P_oM)
+        drop, drained = (
+            np.where(k > 0, (A * w / k) ** 2, np.inf),
+            np.where(k_o > 0, np.minimum((A_o * w / k_o) ** 2, P_oM), P_oM),
+        )
     fed = lambda P: np.clip(P - drop, 0, P_iM)
-    P = _bisected(lambda P: k_b * np.sqrt(P) + k * np.sqrt(np.maximum(P - fed(P), 0)) - Q, 0 * Q, P_M)
+    P = _bisected(
+        lambda P: k_b * np.sqrt(P) + k * np.sqrt(np.maximum(P - fed(P), 0)) - Q, 0 * Q, P_M
+    )
     return np.where(out, 1, -1) * (A * fed(P) - A_o * drained)
 
 
 def velocities(rows, supply, β, f, steps=75):
     """v (M, N) with βv + f̄ ∈ Γ(v), any openings: P, in it P_r of each section, in it P_h, each by bisection of a flow balance."""
-    rows, (Q, P_M, k_b), β, f = rows.astype(LONG), supply.T.astype(LONG), β.astype(LONG), f.astype(LONG)
+    rows, (Q, P_M, k_b), β, f = (
+        rows.astype(LONG),
+        supply.T.astype(LONG),
+        β.astype(LONG),
+        f.astype(LONG),
+    )
 
     def balances(j, P, x, y):
         A_h, A_r, _, _, ph, pr, th, tr, a = rows[:, j].T
         both = ph * ph + pr * pr
-        P_c = np.maximum(P, np.where(both > 0, (ph * ph * x + pr * pr * y) / np.where(both > 0, both, 1), P))
+        P_c = np.maximum(
+            P, np.where(both > 0, (ph * ph * x + pr * pr * y) / np.where(both > 0, both, 1), P)
+        )
         v, q_a = (A_h * x - A_r * y - f[:, j]) / β[:, j], a * np.sqrt(np.maximum(y - x, 0))
         q_h, q_r = ph * _signed(P_c - x), pr * _signed(P_c - y)
-        return v, A_h * v - q_h + th * np.sqrt(x) - q_a, -A_r * v - q_r + tr * np.sqrt(y) + q_a, np.maximum(q_h + q_r, 0)
+        return (
+            v,
+            A_h * v - q_h + th * np.sqrt(x) - q_a,
+            -A_r * v - q_r + tr * np.sqrt(y) + q_a,
+            np.maximum(q_h + q_r, 0),
+        )
 
     def section(j, P):
         top = rows[:, j, 2:4].T

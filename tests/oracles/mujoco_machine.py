@@ -62,11 +62,15 @@ def _structures(plant, j):
 
 def model_text(plant) -> str:
     """The MJCF model of a Manipulator."""
-    loops = "".join(f'<connect site1="T_1{j}" site2="T_2{j}"/>' for j in range(len(plant.structures)))
+    loops = "".join(
+        f'<connect site1="T_1{j}" site2="T_2{j}"/>' for j in range(len(plant.structures))
+    )
     # MuJoCo wants mass in every moving body: 1e-14 kg where a part has none, lost in the rounding of the others.
-    return (f'<mujoco><compiler angle="radian" autolimits="false" boundmass="1e-14" boundinertia="1e-14"/>'
-            f'<option gravity="0 {-plant.g!r} 0" jacobian="dense"/>'
-            f"<worldbody>{_structures(plant, 0)}</worldbody><equality>{loops}</equality></mujoco>")
+    return (
+        f'<mujoco><compiler angle="radian" autolimits="false" boundmass="1e-14" boundinertia="1e-14"/>'
+        f'<option gravity="0 {-plant.g!r} 0" jacobian="dense"/>'
+        f"<worldbody>{_structures(plant, 0)}</worldbody><equality>{loops}</equality></mujoco>"
+    )
 
 
 class MujocoMachine:
@@ -92,7 +96,7 @@ class MujocoMachine:
         qpos[:3] = 0.0
         mujoco.mju_mat2Quat(qpos[3:7], R.ravel())
         for i, value in zip(self.joints, q):
-            qpos[i + 1] = value              # one more position than velocities: the base's quaternion
+            qpos[i + 1] = value  # one more position than velocities: the base's quaternion
         for j, s in enumerate(self.plant.structures):
             angle = self.data.joint(f"q{j}").qpos[0]
             x, y = s.revolute.L + s.revolute.L1 * np.cos(angle), s.revolute.L1 * np.sin(angle)
@@ -102,12 +106,15 @@ class MujocoMachine:
 
     def _axes(self):
         """x and y of every B_cj in the world, one 2×3 block a loop: MuJoCo's third row is redundant in a plane."""
-        return [self.data.body(f"B_c{j}").xmat.reshape(3, 3)[:, :2].T for j in range(len(self.plant.structures))]
+        return [
+            self.data.body(f"B_c{j}").xmat.reshape(3, 3)[:, :2].T
+            for j in range(len(self.plant.structures))
+        ]
 
     def _constraint(self):
         """Jacobian of the loops (velocity of T_1 minus T_2), from MuJoCo's equality rows."""
         J = np.array(self.data.efc_J).reshape(-1, self.model.nv)
-        return np.vstack([axes @ J[3 * j:3 * j + 3] for j, axes in enumerate(self._axes())])
+        return np.vstack([axes @ J[3 * j : 3 * j + 3] for j, axes in enumerate(self._axes())])
 
     def _bias(self):
         """J̇ v of the same rows."""
@@ -117,7 +124,9 @@ class MujocoMachine:
             for name in (f"T_1{j}", f"T_2{j}"):
                 jacobian = np.zeros((3, self.model.nv))
                 site = self.model.site(name)
-                mujoco.mj_jacDot(self.model, self.data, jacobian, None, self.data.site(name).xpos, site.bodyid[0])
+                mujoco.mj_jacDot(
+                    self.model, self.data, jacobian, None, self.data.site(name).xpos, site.bodyid[0]
+                )
                 terms.append(jacobian @ self.data.qvel)
             rows.append(axes @ (terms[0] - terms[1]))
         return np.concatenate(rows)
@@ -125,9 +134,17 @@ class MujocoMachine:
     def _state(self, q, qd, base, tip):
         """Pose and move the tree; returns R, N, the acceleration at q̈ = 0 and the generalized tip force."""
         if base is None:
-            R, V, A = np.array(self.plant.base.R, dtype=float).reshape(3, 3), np.zeros((2, 3)), np.zeros((2, 3))
+            R, V, A = (
+                np.array(self.plant.base.R, dtype=float).reshape(3, 3),
+                np.zeros((2, 3)),
+                np.zeros((2, 3)),
+            )
         else:
-            R, V, A = np.array(base[0], dtype=float).reshape(3, 3), np.array(base[1]), np.array(base[2])
+            R, V, A = (
+                np.array(base[0], dtype=float).reshape(3, 3),
+                np.array(base[1]),
+                np.array(base[2]),
+            )
         self._place(q, R)
         J, nv = self._constraint(), self.model.nv
         N = np.zeros((nv, len(q)))
@@ -144,8 +161,15 @@ class MujocoMachine:
         if tip is not None:
             end = self.data.body("payload")
             axes = end.xmat.reshape(3, 3)
-            mujoco.mj_applyFT(self.model, self.data, -axes @ np.array(tip[0]), -axes @ np.array(tip[1]), end.xpos,
-                              end.id, load)
+            mujoco.mj_applyFT(
+                self.model,
+                self.data,
+                -axes @ np.array(tip[0]),
+                -axes @ np.array(tip[1]),
+                end.xpos,
+                end.id,
+                load,
+            )
         return R, N, rest, load
 
     def inverse_dynamics(self, q, qd, qdd, base=None, tip=None):

@@ -29,10 +29,10 @@ class PinocchioMachine:
     def __init__(self, plant):
         self.plant, self.model = plant, pin.Model()
         self.model.gravity.linear[:] = [0.0, -plant.g, 0.0]
-        self.loops = []          # per structure: frame of T on the piston, frame of T on the arm, frame of B_cj
-        self.actuated = []       # velocity indices of the forces f_cj, f_ctj
-        self.joints = []         # velocity indices of the joints q_j, x_tj
-        self.passive = []        # velocity indices where no force acts
+        self.loops = []  # per structure: frame of T on the piston, frame of T on the arm, frame of B_cj
+        self.actuated = []  # velocity indices of the forces f_cj, f_ctj
+        self.joints = []  # velocity indices of the joints q_j, x_tj
+        self.passive = []  # velocity indices where no force acts
         joint = self._joint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
         pose = pin.SE3.Identity()
         for j, structure in enumerate(plant.structures):
@@ -67,8 +67,13 @@ class PinocchioMachine:
         self._body(piston, r.piston, pin.SE3.Identity())
         arm = self._joint(joint, pin.JointModelRZ(), pose * _along_x(r.L), "q_" + name)
         self._body(arm, r.arm, pin.SE3.Identity())
-        self.loops.append((self._frame(piston, _along_x(r.l_c), "T_2" + name),
-                           self._frame(arm, _along_x(r.L1), "T_1" + name), start))
+        self.loops.append(
+            (
+                self._frame(piston, _along_x(r.l_c), "T_2" + name),
+                self._frame(arm, _along_x(r.L1), "T_1" + name),
+                start,
+            )
+        )
         self.actuated.append(self._index(piston))
         self.passive += [self._index(case), self._index(arm)]
         self.joints.append(self._index(arm))
@@ -91,7 +96,11 @@ class PinocchioMachine:
         for j, s in enumerate(self.plant.structures):
             angle = next(values)
             side = s.revolute.L + s.revolute.L1 * np.exp(1j * angle)
-            for name, value in (("q_1_", np.angle(side)), ("x_", abs(side) - s.revolute.x0), ("q_", angle)):
+            for name, value in (
+                ("q_1_", np.angle(side)),
+                ("x_", abs(side) - s.revolute.x0),
+                ("q_", angle),
+            ):
                 full[self.model.joints[self.model.getJointId(name + str(j))].idx_q] = value
             if s.prismatic is not None:
                 full[self.model.joints[self.model.getJointId(f"x_t{j}")].idx_q] = next(values)
@@ -110,8 +119,10 @@ class PinocchioMachine:
         pin.updateFramePlacements(self.model, self.data)
         rows = []
         for piston, arm, start in self.loops:
-            difference = sum(sign * pin.getFrameJacobian(self.model, self.data, f, LOCAL_WORLD)[:3]
-                             for sign, f in ((1, piston), (-1, arm)))
+            difference = sum(
+                sign * pin.getFrameJacobian(self.model, self.data, f, LOCAL_WORLD)[:3]
+                for sign, f in ((1, piston), (-1, arm))
+            )
             rows.append(self.data.oMf[start].rotation[:, :2].T @ difference)
         return np.vstack(rows)
 
@@ -121,8 +132,10 @@ class PinocchioMachine:
         pin.updateFramePlacements(self.model, self.data)
         γ = []
         for piston, arm, start in self.loops:
-            a, b = (pin.getFrameClassicalAcceleration(self.model, self.data, f, LOCAL_WORLD).linear
-                    for f in (piston, arm))
+            a, b = (
+                pin.getFrameClassicalAcceleration(self.model, self.data, f, LOCAL_WORLD).linear
+                for f in (piston, arm)
+            )
             γ.append(self.data.oMf[start].rotation[:, :2].T @ (a - b))
         return np.concatenate(γ)
 
@@ -146,7 +159,9 @@ class PinocchioMachine:
         forces = pin.StdVec_Force()
         forces.extend([pin.Force.Zero() for _ in range(self.model.njoints)])
         if tip is not None:
-            forces[self.tip_joint] = self.tip_pose.act(pin.Force(-np.array(tip[0]), -np.array(tip[1])))
+            forces[self.tip_joint] = self.tip_pose.act(
+                pin.Force(-np.array(tip[0]), -np.array(tip[1]))
+            )
         return forces
 
     def inverse_dynamics(self, q, qd, qdd, base=None, tip=None):
@@ -169,4 +184,6 @@ class PinocchioMachine:
         load = (S @ np.array(f_c) - h - M[:, :6] @ A)[6:]
         Jj, m = J[:, 6:], len(J)
         kkt = np.block([[M[6:, 6:], -Jj.T], [Jj, np.zeros((m, m))]])
-        return np.linalg.solve(kkt, np.concatenate([load, -γ - J[:, :6] @ A]))[np.array(self.joints) - 6]
+        return np.linalg.solve(kkt, np.concatenate([load, -γ - J[:, :6] @ A]))[
+            np.array(self.joints) - 6
+        ]

@@ -23,12 +23,14 @@ def random_rotation(rng) -> np.ndarray:
 def random_frame(rng, reach=0.6):
     """Any rotation, an origin within `reach` on each axis."""
     from plants.components.spatial import Frame
+
     return Frame(_floats(rng.uniform(-reach, reach, 3)), _floats(random_rotation(rng).ravel()))
 
 
 def random_body(rng, mass, size=0.5):
     """A cloud of eight point masses: any such body is physically possible, none is symmetric."""
     from plants.components.spatial import Body
+
     if mass == 0:
         return Body()
     m = rng.dirichlet(np.ones(8)) * mass
@@ -48,25 +50,47 @@ def random_revolute(rng, name):
     """A triangle whose cylinder reaches every angle of ANGLES with some oil left at both ends."""
     from plants.chain import Revolute
     from plants.components.cylinder import Cylinder
+
     L, L1 = rng.uniform(0.7, 1.4), rng.uniform(0.25, 0.55)
     long, short = (np.sqrt(L**2 + L1**2 + 2 * L * L1 * np.cos(q)) for q in ANGLES)
     x0 = short - rng.uniform(0.2, 0.7) * (short - abs(L - L1))
     full = long + rng.uniform(0.2, 0.7) * (L + L1 - long)
-    cylinder = Cylinder(bore=rng.uniform(0.06, 0.1), rod=rng.uniform(0.03, 0.05), stroke=float(full - x0))
-    return Revolute(name=name, L=L, L1=L1, x0=float(x0), l_c=float(rng.uniform(0.5, 0.9) * x0),
-                    link=random_body(rng, rng.uniform(40, 90)), arm=random_body(rng, rng.uniform(20, 60)),
-                    case=random_body(rng, rng.uniform(10, 25)), piston=random_body(rng, rng.uniform(6, 15)),
-                    end=random_frame(rng), cylinder=cylinder)
+    cylinder = Cylinder(
+        bore=rng.uniform(0.06, 0.1), rod=rng.uniform(0.03, 0.05), stroke=float(full - x0)
+    )
+    return Revolute(
+        name=name,
+        L=L,
+        L1=L1,
+        x0=float(x0),
+        l_c=float(rng.uniform(0.5, 0.9) * x0),
+        link=random_body(rng, rng.uniform(40, 90)),
+        arm=random_body(rng, rng.uniform(20, 60)),
+        case=random_body(rng, rng.uniform(10, 25)),
+        piston=random_body(rng, rng.uniform(6, 15)),
+        end=random_frame(rng),
+        cylinder=cylinder,
+    )
 
 
 def random_prismatic(rng, name):
     """An extension sliding along any axis."""
     from plants.chain import Prismatic
     from plants.components.cylinder import Cylinder
-    cylinder = Cylinder(bore=rng.uniform(0.045, 0.06), rod=rng.uniform(0.02, 0.035), stroke=rng.uniform(0.6, 1.2))
-    return Prismatic(name=name, tube=random_body(rng, rng.uniform(7, 12)), rod=random_body(rng, rng.uniform(4, 9)),
-                     object=random_body(rng, rng.uniform(30, 90)), start=random_frame(rng), rod_end=random_frame(rng),
-                     end=random_frame(rng), cylinder=cylinder)
+
+    cylinder = Cylinder(
+        bore=rng.uniform(0.045, 0.06), rod=rng.uniform(0.02, 0.035), stroke=rng.uniform(0.6, 1.2)
+    )
+    return Prismatic(
+        name=name,
+        tube=random_body(rng, rng.uniform(7, 12)),
+        rod=random_body(rng, rng.uniform(4, 9)),
+        object=random_body(rng, rng.uniform(30, 90)),
+        start=random_frame(rng),
+        rod_end=random_frame(rng),
+        end=random_frame(rng),
+        cylinder=cylinder,
+    )
 
 
 def random_machine(rng, n, prismatic=None, payload=None):
@@ -78,14 +102,29 @@ def random_machine(rng, n, prismatic=None, payload=None):
     from plants.chain import Structure
     from plants.components.chamber import Oil
     from plants.manipulator import Manipulator
+
     prismatic = rng.random(n) < 0.5 if prismatic is None else prismatic
     payload = rng.uniform(0, 475) if payload is None else payload
-    structures = tuple(Structure(f"s{j}", random_revolute(rng, f"lift{j}"),
-                                 random_prismatic(rng, f"extension{j}") if has else None)
-                       for j, has in enumerate(prismatic))
-    return Manipulator(name="random", base=random_frame(rng), structures=structures, oil=Oil(), p_s=185e5, p_r=10e5,
-                       Q_max=2e-3, g=rng.uniform(9.7, 9.9), payload=random_body(rng, payload, 0.3),
-                       pose=tuple(random_pose(rng, structures)))
+    structures = tuple(
+        Structure(
+            f"s{j}",
+            random_revolute(rng, f"lift{j}"),
+            random_prismatic(rng, f"extension{j}") if has else None,
+        )
+        for j, has in enumerate(prismatic)
+    )
+    return Manipulator(
+        name="random",
+        base=random_frame(rng),
+        structures=structures,
+        oil=Oil(),
+        p_s=185e5,
+        p_r=10e5,
+        Q_max=2e-3,
+        g=rng.uniform(9.7, 9.9),
+        payload=random_body(rng, payload, 0.3),
+        pose=tuple(random_pose(rng, structures)),
+    )
 
 
 def random_pose(rng, structures):

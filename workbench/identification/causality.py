@@ -41,10 +41,14 @@ def refuse_acausal(record: Record, inputs, output: str) -> None:
     leads = [lead(record.input(n)[seen], record.output(output)[seen], record.T) for n in moving]
     if moving and all(found is not None and found.certain for found in leads):
         first = leads[0]
-        raise InputError(f"{output} leads {moving[0]} by {format_quantity(first.time, 's', 3)} (by {first.method}): an "
-                         "output cannot come before its input", file=record.source or None, key=output,
-                         mend="are the columns swapped, or do they come from different clocks? If it is right, "
-                              "causality='ignore' (--acausal)")
+        raise InputError(
+            f"{output} leads {moving[0]} by {format_quantity(first.time, 's', 3)} (by {first.method}): an "
+            "output cannot come before its input",
+            file=record.source or None,
+            key=output,
+            mend="are the columns swapped, or do they come from different clocks? If it is right, "
+            "causality='ignore' (--acausal)",
+        )
 
 
 def lead(u: np.ndarray, y: np.ndarray, T: float) -> Lead | None:
@@ -60,7 +64,7 @@ def _onset(u, y, T) -> Lead | None:
         quiet = max(8, x.size // 50)
         rest, noise = np.median(x[:quiet]), np.ptp(x[:quiet])
         moved = np.abs(x - rest) > max(3 * noise, 0.01 * np.ptp(x))
-        drift = abs(x[: quiet // 2].mean() - x[quiet // 2: quiet].mean())
+        drift = abs(x[: quiet // 2].mean() - x[quiet // 2 : quiet].mean())
         drifting = drift > 0.3 * noise and noise > 1e-6 * np.ptp(x)
         if not moved.any() or noise > 0.02 * np.ptp(x) or drifting:
             return None  # not at rest at first
@@ -78,7 +82,7 @@ def _group_delay(u, y, T) -> Lead | None:
     if blocks < 8 or not np.ptp(Δu) or not np.ptp(Δy):
         return None
     taper = tukey(Δu.size, 0.2)
-    U, Y = (np.fft.rfft(taper * x)[1: 1 + blocks * BLOCK].reshape(blocks, BLOCK) for x in (Δu, Δy))
+    U, Y = (np.fft.rfft(taper * x)[1 : 1 + blocks * BLOCK].reshape(blocks, BLOCK) for x in (Δu, Δy))
     S, S_u, S_y = (Y * U.conj()).sum(1), (np.abs(U) ** 2).sum(1), (np.abs(Y) ** 2).sum(1)
     C = np.abs(S) ** 2 / np.maximum(S_u * S_y, np.finfo(float).tiny)
     used = (C > 0.9) & (S_u > 0.02 * S_u.max()) & (S_y > 0.02 * S_y.max())
@@ -87,4 +91,8 @@ def _group_delay(u, y, T) -> Lead | None:
     ω = 2 * np.pi * (0.5 + BLOCK * (np.arange(blocks) + 0.5)) / (Δu.size * T)
     φ = np.unwrap(np.angle(S[used]))
     found = theilslopes(φ, ω[used], 0.99)  # robust: blocks at the edges of the band are off
-    return Lead(float(found.slope), max(float(found.high_slope - found.low_slope) / 5.2, 0.25 * T), "group delay")
+    return Lead(
+        float(found.slope),
+        max(float(found.high_slope - found.low_slope) / 5.2, 0.25 * T),
+        "group delay",
+    )

@@ -12,9 +12,13 @@ from workbench.identification.search import Task
 from workbench.identification.uncertainty import OPEN, Estimate, Noise, covariance, half_width
 
 
-def valleys(task: Task, channels, lost: int, noise: Noise | None, freedom: float, held) -> dict[str, dict]:
+def valleys(
+    task: Task, channels, lost: int, noise: Noise | None, freedom: float, held
+) -> dict[str, dict]:
     """Input → (parameter → (low, high)) along the valley of its delay, where the covariance may lie about it."""
-    free = replace(task, shapes=tuple(replace(s, delay=True) if s.input in held else s for s in task.shapes))
+    free = replace(
+        task, shapes=tuple(replace(s, delay=True) if s.input in held else s for s in task.shapes)
+    )
     if not any(s.estimates_delay and s.lags for s in free.shapes):
         return {}
     weighted = [w * e for w, e in zip(free.weights, free.residuals(channels))]
@@ -41,7 +45,9 @@ def widened(found: Sequence[Estimate], along: dict[str, dict]) -> tuple[Estimate
         high = max([e.high, *(pair[1] for pair in own)])
         open_ended = any(not valley["closed"] for valley in along.values() if e.name in valley)
         known = (high - low) / 2 <= OPEN * abs(e.value)
-        new.append(replace(e, low=float(low), high=float(high), identified=bool(known and not open_ended)))
+        new.append(
+            replace(e, low=float(low), high=float(high), identified=bool(known and not open_ended))
+        )
     return tuple(new)
 
 
@@ -50,7 +56,11 @@ def held_delays(along: dict[str, dict], held: Sequence[str]) -> tuple[Estimate, 
     found = []
     for input in held:
         low, high = along[input][f"τ_{input}"] if input in along else (0.0, 0.0)
-        found.append(Estimate(f"τ_{input}", 0.0, float(high / 2), float(min(low, 0.0)), float(high), "s", False))
+        found.append(
+            Estimate(
+                f"τ_{input}", 0.0, float(high / 2), float(min(low, 0.0)), float(high), "s", False
+            )
+        )
     return tuple(found)
 
 
@@ -62,10 +72,14 @@ def delays_in_words(along, held, found, derived) -> list[str]:
         low, high = valley[f"τ_{input}"]
         least = "at least " if not valley["closed"] else ""
         if input in held:
-            notes.append(f"delay of {input}: the estimate is below zero and held at 0; the data allow up to {least}{high:.2g} s "
-                         "beside other lags")
+            notes.append(
+                f"delay of {input}: the estimate is below zero and held at 0; the data allow up to {least}{high:.2g} s "
+                "beside other lags"
+            )
         lag, delay = known[f"Σλ_{input}"], known.get(f"τ_{input}")
         if not lag.identified or delay is None or not delay.identified:
-            notes.append(f"delay and lags of {input} cannot be told apart from these signals: only their sum is known; what the "
-                         "delay takes, the lags lack. Excite faster, or hold the delay at a known number")
+            notes.append(
+                f"delay and lags of {input} cannot be told apart from these signals: only their sum is known; what the "
+                "delay takes, the lags lack. Excite faster, or hold the delay at a known number"
+            )
     return notes

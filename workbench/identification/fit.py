@@ -78,13 +78,24 @@ class Fit:
         for e in (*self.estimates, *self.derived):
             if e.name == name:
                 return e
-        raise InputError(f"there is no estimate {name!r}",
-                         mend=f"choose from {', '.join(e.name for e in (*self.estimates, *self.derived))}")
+        raise InputError(
+            f"there is no estimate {name!r}",
+            mend=f"choose from {', '.join(e.name for e in (*self.estimates, *self.derived))}",
+        )
 
 
-def fit(records: Record | Sequence[Record], shapes: Shape | Sequence[Shape], output: str = "", *, trend: bool = False,
-        noise: str = "coloured", weights: Sequence[float] | str = "equal", causality: str = "refuse",
-        longest_delay: float | None = None, start: LinearModel | None = None) -> Fit:
+def fit(
+    records: Record | Sequence[Record],
+    shapes: Shape | Sequence[Shape],
+    output: str = "",
+    *,
+    trend: bool = False,
+    noise: str = "coloured",
+    weights: Sequence[float] | str = "equal",
+    causality: str = "refuse",
+    longest_delay: float | None = None,
+    start: LinearModel | None = None,
+) -> Fit:
     """Identify one output's transfer functions from one or more records.
 
     shapes         one a channel; an input must move in at least one record
@@ -103,15 +114,26 @@ def fit(records: Record | Sequence[Record], shapes: Shape | Sequence[Shape], out
     output = output or (records[0].output_names[0] if records else "")
     units = check(records, shapes, output, causality)
     given = np.ones(len(records)) if isinstance(weights, str) else np.asarray(weights, float)
-    if isinstance(weights, str) and weights not in ("equal", "noise") or given.shape != (len(records),) \
-            or not (np.isfinite(given) & (given > 0)).all() or noise not in ("coloured", "white"):
-        raise InputError(f"weights {weights!r}, noise {noise!r}",
-                         mend="weights: 'equal', 'noise' or one positive number a record; noise: 'coloured' or 'white'")
+    if (
+        isinstance(weights, str)
+        and weights not in ("equal", "noise")
+        or given.shape != (len(records),)
+        or not (np.isfinite(given) & (given > 0)).all()
+        or noise not in ("coloured", "white")
+    ):
+        raise InputError(
+            f"weights {weights!r}, noise {noise!r}",
+            mend="weights: 'equal', 'noise' or one positive number a record; noise: 'coloured' or 'white'",
+        )
     task = Task(tuple(records), shapes, output, tuple(given), trend)
     channels, result = search(task, start, longest_delay)
     if isinstance(weights, str) and weights == "noise" and len(records) > 1:
-        rms = np.array([max(np.sqrt(np.mean(e**2)), 1e-9 * np.ptp(r.output(output)))
-                        for e, r in zip(task.residuals(channels), records)])
+        rms = np.array(
+            [
+                max(np.sqrt(np.mean(e**2)), 1e-9 * np.ptp(r.output(output)))
+                for e, r in zip(task.residuals(channels), records)
+            ]
+        )
         task = replace(task, weights=tuple(np.min(rms) / rms))
         channels, result = optimised(task, channels)
     return _summary(task, channels, result, units, noise)
@@ -120,28 +142,43 @@ def fit(records: Record | Sequence[Record], shapes: Shape | Sequence[Shape], out
 def check(records, shapes, output: str, causality: str = "refuse") -> dict[str, str]:
     """Units of the signals, or InputError for data that cannot answer the question."""
     if not records or not shapes:
-        raise InputError("nothing to identify", mend="give at least one record and one channel (Shape)")
+        raise InputError(
+            "nothing to identify", mend="give at least one record and one channel (Shape)"
+        )
     if causality not in ("refuse", "ignore"):
         raise InputError(f"causality: {causality!r}", mend="choose 'refuse' or 'ignore'")
     units = same_units(records)
     inputs = [s.input for s in shapes]
     if len(set(inputs)) < len(inputs):
-        raise InputError(f"two channels for one input: {', '.join(inputs)}", mend="give each input one Shape")
+        raise InputError(
+            f"two channels for one input: {', '.join(inputs)}", mend="give each input one Shape"
+        )
     for r in records:
-        if not np.ptp(r.output(output)[r.start:]):
-            raise InputError(f"{output} is constant: nothing to identify", file=r.source or None, key=output,
-                             mend="check the sensor and the column")
+        if not np.ptp(r.output(output)[r.start :]):
+            raise InputError(
+                f"{output} is constant: nothing to identify",
+                file=r.source or None,
+                key=output,
+                mend="check the sensor and the column",
+            )
     for name in inputs:
         holding = [r for r in records if name in r.input_names]
         if not holding:
             records[0].input(name)  # raises, with the nearest names
         if not any(np.ptp(r.input(name)) for r in holding):
-            raise InputError(f"{name} is constant: its effect cannot be seen", file=holding[0].source or None, key=name,
-                             mend="excite it (pulse, step, chirp), or leave the input out")
+            raise InputError(
+                f"{name} is constant: its effect cannot be seen",
+                file=holding[0].source or None,
+                key=name,
+                mend="excite it (pulse, step, chirp), or leave the input out",
+            )
     N, p = sum(len(r) - r.start for r in records), sum(s.size for s in shapes) + len(records)
     if N < MORE * p:
-        raise InputError(f"{N} samples are too few for {p} parameters", file=records[0].source or None,
-                         mend=f"record at least {MORE * p}, or lower the order")
+        raise InputError(
+            f"{N} samples are too few for {p} parameters",
+            file=records[0].source or None,
+            mend=f"record at least {MORE * p}, or lower the order",
+        )
     if causality == "refuse":
         for r in records:
             refuse_acausal(r, inputs, output)
@@ -168,13 +205,33 @@ def _summary(task: Task, channels, result, units, noise: str) -> Fit:
     undamped, vanished = edge(task, channels)
     notes = [*delays_in_words(along, held, found, derived), *more, *_at_edge(undamped, vanished)]
     notes += _warnings(task, channels, result, found)
-    model = LinearModel(task.output, tuple(channels), units[task.output], tuple(units[s.input] for s in task.shapes))
-    percent = tuple(100 * (1 - np.linalg.norm(e) / np.linalg.norm(task.free(r.output(task.output), r)))
-                    for e, r in zip(pieces, task.records))
+    model = LinearModel(
+        task.output, tuple(channels), units[task.output], tuple(units[s.input] for s in task.shapes)
+    )
+    percent = tuple(
+        100 * (1 - np.linalg.norm(e) / np.linalg.norm(task.free(r.output(task.output), r)))
+        for e, r in zip(pieces, task.records)
+    )
     rss = float(sum(e @ e for e in weighted))
-    return Fit(model, task.shapes, task.records, found, derived, C, open_combinations(names, θ, C, freedom), tuple(notes),
-               tuple(pieces), percent, rss, N, N - lost, model_of_noise, result.status > 0 and not undamped,
-               result.message, vanished | undamped)
+    return Fit(
+        model,
+        task.shapes,
+        task.records,
+        found,
+        derived,
+        C,
+        open_combinations(names, θ, C, freedom),
+        tuple(notes),
+        tuple(pieces),
+        percent,
+        rss,
+        N,
+        N - lost,
+        model_of_noise,
+        result.status > 0 and not undamped,
+        result.message,
+        vanished | undamped,
+    )
 
 
 def _not_negative(task: Task, channels, result):
@@ -182,13 +239,19 @@ def _not_negative(task: Task, channels, result):
 
     The model allows τ < 0, so that an interval around 0 is honest; a plant does not.
     """
-    early = [i for i, (c, s) in enumerate(zip(channels, task.shapes)) if s.estimates_delay and c.delay < 0]
+    early = [
+        i
+        for i, (c, s) in enumerate(zip(channels, task.shapes))
+        if s.estimates_delay and c.delay < 0
+    ]
     if not early:
         return task, channels, result, ()
     held = tuple(task.shapes[i].input for i in early)
     shapes = tuple(replace(s, delay=None) if i in early else s for i, s in enumerate(task.shapes))
     task = replace(task, shapes=shapes)
-    channels, result = optimised(task, [replace(c, delay=0.0) if i in early else c for i, c in enumerate(channels)])
+    channels, result = optimised(
+        task, [replace(c, delay=0.0) if i in early else c for i, c in enumerate(channels)]
+    )
     return task, channels, result, held
 
 
@@ -200,7 +263,7 @@ def _derived(shapes, channels, C, freedom, delays):
         at += s.size
         if n == 0:
             continue
-        own = C[first: first + n, first: first + n]
+        own = C[first : first + n, first : first + n]
         total = estimates([f"Σλ_{s.input}"], [c.lag], ["s"], own[:1, :1], freedom)[0]
         first_lag = f"a_1_{s.input}"
         along = {i: {total.name: v[first_lag], "closed": v["closed"]} for i, v in delays.items()}
@@ -209,18 +272,29 @@ def _derived(shapes, channels, C, freedom, delays):
         found += [total, *single]
         if any(not e.identified for e in single):
             half = (total.high - total.low) / 2
-            known = f"their sum is: Σλ = {total.value:.4g} ± {half:.2g} s" if total.identified else "nor is their sum"
+            known = (
+                f"their sum is: Σλ = {total.value:.4g} ± {half:.2g} s"
+                if total.identified
+                else "nor is their sum"
+            )
             lags = ", ".join(f"λ_{i}" for i in range(1, n + 1))
-            notes.append(f"{lags} of {s.input} cannot be told apart from these signals (not identifiable one by one); {known}")
+            notes.append(
+                f"{lags} of {s.input} cannot be told apart from these signals (not identifiable one by one); {known}"
+            )
     return tuple(found), notes
 
 
 def _at_edge(undamped, vanished) -> list[str]:
-    stopped = [f"{name}: the search was stopped by the edge of stability, {where}. There is no minimum, and the intervals do not "
-               "count. Try another order, integrators or another start; if the plant itself is unstable, allow it "
-               "(Shape(stable=False), --unstable)" for name, where in undamped.items()]
-    return stopped + [f"{name}: {where}, shorter than these samples show. The order is too high, or the search began too far away"
-                      for name, where in vanished.items()]
+    stopped = [
+        f"{name}: the search was stopped by the edge of stability, {where}. There is no minimum, and the intervals do not "
+        "count. Try another order, integrators or another start; if the plant itself is unstable, allow it "
+        "(Shape(stable=False), --unstable)"
+        for name, where in undamped.items()
+    ]
+    return stopped + [
+        f"{name}: {where}, shorter than these samples show. The order is too high, or the search began too far away"
+        for name, where in vanished.items()
+    ]
 
 
 def _warnings(task: Task, channels, result, found) -> list[str]:
@@ -236,8 +310,12 @@ def _warnings(task: Task, channels, result, found) -> list[str]:
         seen = [r for r in task.records if c.input in r.input_names]
         T, length = max(r.T for r in seen), max(r.t[-1] - r.t[0] for r in seen)
         if c.a and c.stable and not c.poles[0].imag and -c.poles[0].real * length < SLOW:
-            notes.append(f"{c.input}: a pole at {c.poles[0].real:.2g} 1/s is too slow for {length:.3g} s of record to tell it from "
-                         "an integrator: count it as one (integrators=1, --integrator), or record longer")
+            notes.append(
+                f"{c.input}: a pole at {c.poles[0].real:.2g} 1/s is too slow for {length:.3g} s of record to tell it from "
+                "an integrator: count it as one (integrators=1, --integrator), or record longer"
+            )
         if c.a and abs(c.lag) < 0.1 * T:
-            notes.append(f"the lag of {c.input} is far below the sample time; sample faster to see it")
+            notes.append(
+                f"the lag of {c.input} is far below the sample time; sample faster to see it"
+            )
     return notes

@@ -67,11 +67,21 @@ class FrictionFit:
         for e in self.estimates:
             if e.name == name:
                 return e
-        raise InputError(f"there is no estimate {name!r}", mend=f"choose from {', '.join(e.name for e in self.estimates)}")
+        raise InputError(
+            f"there is no estimate {name!r}",
+            mend=f"choose from {', '.join(e.name for e in self.estimates)}",
+        )
 
 
-def fit_friction(law, data, *, held: Mapping[str, float] | None = None, free: Sequence[str] = (), offset: bool = False,
-                 start: bool = False) -> FrictionFit:
+def fit_friction(
+    law,
+    data,
+    *,
+    held: Mapping[str, float] | None = None,
+    free: Sequence[str] = (),
+    offset: bool = False,
+    start: bool = False,
+) -> FrictionFit:
     """Estimate the numbers of a friction law.
 
     law     any law; its own numbers stand where nothing is estimated
@@ -87,9 +97,14 @@ def fit_friction(law, data, *, held: Mapping[str, float] | None = None, free: Se
     held = dict(held or {})
     for name in (*held, *free):
         if name not in names:
-            raise InputError(f"{type(law).__name__} has no number {name!r}", mend=f"choose from {', '.join(names) or 'none'}")
+            raise InputError(
+                f"{type(law).__name__} has no number {name!r}",
+                mend=f"choose from {', '.join(names) or 'none'}",
+            )
     if not names:
-        raise InputError(f"{type(law).__name__} has no numbers to identify", mend="choose another law")
+        raise InputError(
+            f"{type(law).__name__} has no numbers to identify", mend="choose another law"
+        )
     law = _checked(law, held)
     wanted = [n for n in names if n not in held and (n not in HELD or n in free)]
     task = Task(law, sets, tuple(wanted), offset)
@@ -98,8 +113,14 @@ def fit_friction(law, data, *, held: Mapping[str, float] | None = None, free: Se
     task, unseen = task.without_the_unseen(begins)
     own = {n: getattr(law, n) for n in unseen}
     task = replace(task, law=bind(law, own))
-    best, result = min((task.optimised(bind(first, own), LONG) for first in begins), key=lambda pair: pair[1].cost)
-    tied = [n for n in ABOVE if n in task.wanted and getattr(best, n) <= getattr(best, ABOVE[n]) * (1 + 1e-7)]
+    best, result = min(
+        (task.optimised(bind(first, own), LONG) for first in begins), key=lambda pair: pair[1].cost
+    )
+    tied = [
+        n
+        for n in ABOVE
+        if n in task.wanted and getattr(best, n) <= getattr(best, ABOVE[n]) * (1 + 1e-7)
+    ]
     return _summary(task, best, result, unseen, tied)
 
 
@@ -113,21 +134,31 @@ def _checked(law, held):
 def _set(data, law) -> Points | Motion:
     if isinstance(data, Record):
         if len(data.inputs) != 1 or len(data.outputs) != 1:
-            raise InputError(f"{len(data.inputs)} inputs and {len(data.outputs)} outputs", file=data.source or None,
-                             mend="name one input, the speed, and one output, the force")
+            raise InputError(
+                f"{len(data.inputs)} inputs and {len(data.outputs)} outputs",
+                file=data.source or None,
+                mend="name one input, the speed, and one output, the force",
+            )
         data = Motion(data.t, data.u[:, 0], data.y[:, 0], data.source)
     if not isinstance(data, (Points, Motion)):
-        raise InputError(f"{type(data).__name__} is no friction data", mend="give Points(v, F) or a Record")
+        raise InputError(
+            f"{type(data).__name__} is no friction data", mend="give Points(v, F) or a Record"
+        )
     for name, values in (("speed", data.v), ("force", data.F)):
         if not np.ptp(values):
-            raise InputError(f"the {name} is constant: nothing to identify", file=data.source or None,
-                             mend="check the sensor and the column")
+            raise InputError(
+                f"the {name} is constant: nothing to identify",
+                file=data.source or None,
+                mend="check the sensor and the column",
+            )
     return data
 
 
 def _reach(sets, G) -> np.ndarray:
     """Changes of the numbers that move the forces by as much as they are, by the columns of G."""
-    return np.sqrt(sum(float(d.F @ d.F) for d in sets)) / np.maximum(np.linalg.norm(G, axis=0), np.finfo(float).tiny)
+    return np.sqrt(sum(float(d.F @ d.F) for d in sets)) / np.maximum(
+        np.linalg.norm(G, axis=0), np.finfo(float).tiny
+    )
 
 
 # ---- the summary ----------------------------------------------------------------------------------------------------
@@ -138,7 +169,13 @@ def _summary(task: Task, law, result, unseen, tied) -> FrictionFit:
     lost = len(moving) + (len(task.sets) if task.offset else 0)
     noise = autoregression(pieces) if any(isinstance(d, Motion) for d in task.sets) else None
     G = np.concatenate(J) @ M
-    inner = covariance(G, pieces, lost, noise, np.maximum(np.abs(task.numbers(law))[moving], LEAST * _reach(task.sets, G)))
+    inner = covariance(
+        G,
+        pieces,
+        lost,
+        noise,
+        np.maximum(np.abs(task.numbers(law))[moving], LEAST * _reach(task.sets, G)),
+    )
     C = M @ inner @ M.T
     N = sum(e.size for e in pieces)
     freedom = max((noise.effective if noise else N) - lost, 1.0)
@@ -146,8 +183,23 @@ def _summary(task: Task, law, result, unseen, tied) -> FrictionFit:
     found = estimates(task.wanted, task.numbers(law), units, C, freedom)
     open_ = open_combinations(task.wanted, task.numbers(law), C, freedom)
     held = {leaf.path: leaf.value for leaf in leaves(law) if leaf.path not in task.wanted}
-    percent = tuple(100 * (1 - np.linalg.norm(e) / np.linalg.norm(d.F - d.F.mean())) for e, d in zip(pieces, task.sets))
+    percent = tuple(
+        100 * (1 - np.linalg.norm(e) / np.linalg.norm(d.F - d.F.mean()))
+        for e, d in zip(pieces, task.sets)
+    )
     notes = notes_on(law, task.sets, found, unseen, tied, result.status > 0, pieces, noise)
-    return FrictionFit(law, found, held, tuple(offsets), C, open_, tuple(notes), task.sets, tuple(pieces), percent, N - lost,
-                       noise or Noise(0, (1.0,), float(np.sqrt(np.mean(np.concatenate(pieces) ** 2))), float(N)),
-                       result.status > 0)
+    return FrictionFit(
+        law,
+        found,
+        held,
+        tuple(offsets),
+        C,
+        open_,
+        tuple(notes),
+        task.sets,
+        tuple(pieces),
+        percent,
+        N - lost,
+        noise or Noise(0, (1.0,), float(np.sqrt(np.mean(np.concatenate(pieces) ** 2))), float(N)),
+        result.status > 0,
+    )

@@ -35,8 +35,11 @@ class Points:
     def __post_init__(self):
         v, F = np.asarray(self.v, float).ravel(), np.asarray(self.F, float).ravel()
         if v.size != F.size or not (np.isfinite(v).all() and np.isfinite(F).all()):
-            raise InputError(f"{v.size} speeds and {F.size} forces", file=self.source or None,
-                             mend="give finite numbers, one force a speed")
+            raise InputError(
+                f"{v.size} speeds and {F.size} forces",
+                file=self.source or None,
+                mend="give finite numbers, one force a speed",
+            )
         object.__setattr__(self, "v", v)
         object.__setattr__(self, "F", F)
 
@@ -77,12 +80,18 @@ class Task:
     def refuse_too_little(self) -> None:
         N = sum(s.v.size for s in self.sets)
         if N < MORE * len(self.wanted):
-            raise InputError(f"{N} data are too few for {len(self.wanted)} numbers", file=self.sets[0].source or None,
-                             mend=f"give at least {MORE * len(self.wanted)}, or hold some of {', '.join(self.wanted)}")
+            raise InputError(
+                f"{N} data are too few for {len(self.wanted)} numbers",
+                file=self.sets[0].source or None,
+                mend=f"give at least {MORE * len(self.wanted)}, or hold some of {', '.join(self.wanted)}",
+            )
 
     def thinned(self) -> tuple[np.ndarray, np.ndarray]:
         """(v, F) of all sets where they slide steadily, about, few enough to look around with."""
-        kept = [_slid(d) if isinstance(d, Motion) and self.law.states("") else slice(None) for d in self.sets]
+        kept = [
+            _slid(d) if isinstance(d, Motion) and self.law.states("") else slice(None)
+            for d in self.sets
+        ]
         v, F = (np.concatenate([getattr(d, n)[k] for d, k in zip(self.sets, kept)]) for n in "vF")
         return v[:: -(-v.size // FEW)], F[:: -(-v.size // FEW)]
 
@@ -101,8 +110,14 @@ class Task:
             if isinstance(data, Points) or not law.states(""):
                 F, J = steady(law, data.v)
             else:
-                run = drive(law, data.t, data.v, start=_begin(law, data.v), slopes=True,
-                            parts=self.parts[k] if self.parts else None)
+                run = drive(
+                    law,
+                    data.t,
+                    data.v,
+                    start=_begin(law, data.v),
+                    slopes=True,
+                    parts=self.parts[k] if self.parts else None,
+                )
                 F, J = run.F, run.slopes
             found.append((F, J[:, pick]))
         return found
@@ -120,10 +135,20 @@ class Task:
 
     def without_the_unseen(self, starts) -> tuple[Task, list[str]]:
         """Without numbers that move no force wherever the search begins, and with the parts that integration needs."""
-        parts = lambda d: max(enough(law, d.t, d.v, _begin(law, d.v)) for law in starts) if isinstance(d, Motion) else 1
+        parts = lambda d: (
+            max(enough(law, d.t, d.v, _begin(law, d.v)) for law in starts)
+            if isinstance(d, Motion)
+            else 1
+        )
         task = replace(self, parts=tuple(map(parts, self.sets)))
         v, F = self.thinned()
-        J = np.concatenate([J for law in (*starts, *_guesses(self, v, F)) for J in replace(task, offset=False).errors(law)[1]])
+        J = np.concatenate(
+            [
+                J
+                for law in (*starts, *_guesses(self, v, F))
+                for J in replace(task, offset=False).errors(law)[1]
+            ]
+        )
         unseen = [n for n, column in zip(self.wanted, J.T) if not column.any()]
         return replace(task, wanted=tuple(n for n in self.wanted if n not in unseen)), unseen
 
@@ -152,9 +177,25 @@ class Task:
             J = kept.get(x.tobytes())
             return np.nan_to_num(both(x)[1] if J is None else J, nan=0.0, posinf=0.0, neginf=0.0)
 
-        begin = np.clip(x0, low + 1e-6 * np.minimum(sizes, high - low), high - 1e-6 * np.minimum(sizes, high - low)) / sizes
-        found = least_squares(residual, begin, slope, bounds=(low / sizes, high / sizes), x_scale="jac", ftol=1e-9, xtol=1e-9,
-                              gtol=1e-12, max_nfev=evaluations)
+        begin = (
+            np.clip(
+                x0,
+                low + 1e-6 * np.minimum(sizes, high - low),
+                high - 1e-6 * np.minimum(sizes, high - low),
+            )
+            / sizes
+        )
+        found = least_squares(
+            residual,
+            begin,
+            slope,
+            bounds=(low / sizes, high / sizes),
+            x_scale="jac",
+            ftol=1e-9,
+            xtol=1e-9,
+            gtol=1e-12,
+            max_nfev=evaluations,
+        )
         return self.at(M @ (found.x * sizes)), found
 
     def _range(self, law, name) -> tuple[float, float]:
@@ -178,7 +219,10 @@ def _begin(law, v) -> list[float]:
     """Memory a record begins with: sliding steadily if it moves, else none."""
     if not law.states("") or abs(v[0]) < 1e-3 * np.abs(v).max():
         return [0.0] * len(law.states(""))
-    return [law.grip(v[0], [0.0, *law.film_settled(v[0])]) / law.σ_0 * np.sign(v[0]), *law.film_settled(v[0])]
+    return [
+        law.grip(v[0], [0.0, *law.film_settled(v[0])]) / law.σ_0 * np.sign(v[0]),
+        *law.film_settled(v[0]),
+    ]
 
 
 def _slid(d: Motion) -> np.ndarray:
@@ -201,10 +245,20 @@ def starts(task: Task) -> list:
         return curves
     longest = max(d.t[-1] - d.t[0] for d in task.sets if isinstance(d, Motion))
     brief, tried = replace(task, parts=(1,) * len(task.sets)), []
-    for law, bend in product(curves, np.geomspace(1e-6, 1e-3, STIFFNESSES)):  # m, deflection at breakaway
+    for law, bend in product(
+        curves, np.geomspace(1e-6, 1e-3, STIFFNESSES)
+    ):  # m, deflection at breakaway
         σ_0 = max(law.F_s, 1e-9) / bend
-        given = {"σ_0": σ_0, "σ_1": 3e-3 * σ_0, "τ_hp": longest / 100, "τ_hn": longest / 20, "τ_h0": longest}
-        tried.append(brief.optimised(bind(law, {k: x for k, x in given.items() if k in task.wanted}), BRIEF))
+        given = {
+            "σ_0": σ_0,
+            "σ_1": 3e-3 * σ_0,
+            "τ_hp": longest / 100,
+            "τ_hn": longest / 20,
+            "τ_h0": longest,
+        }
+        tried.append(
+            brief.optimised(bind(law, {k: x for k, x in given.items() if k in task.wanted}), BRIEF)
+        )
     return _best(tried)
 
 
@@ -220,9 +274,20 @@ def _best(found) -> list:
 def _guesses(task: Task, v, F):
     speed, top = np.abs(v), np.abs(v).max()
     fast = speed >= 0.4 * top
-    b, F_c = np.polyfit(speed[fast], (F * np.sign(v))[fast], 1) if fast.sum() > 2 else (0.0, np.abs(F).mean())
+    b, F_c = (
+        np.polyfit(speed[fast], (F * np.sign(v))[fast], 1)
+        if fast.sum() > 2
+        else (0.0, np.abs(F).mean())
+    )
     F_c, b = max(F_c, 0.05 * np.abs(F).max()), max(b, 1e-3 * np.abs(F).max() / top)
     slowest = max(speed[speed > 0].min(), 1e-3 * top)
     for v_s in np.geomspace(slowest, 0.5 * top, SPEEDS):
-        given = {"F_c": F_c, "F_s": max(1.3 * F_c, np.quantile(np.abs(F), 0.95)), "b": b, "v_s": v_s, "ξ": 1 / v_s, "v_b": 3 * v_s}
+        given = {
+            "F_c": F_c,
+            "F_s": max(1.3 * F_c, np.quantile(np.abs(F), 0.95)),
+            "b": b,
+            "v_s": v_s,
+            "ξ": 1 / v_s,
+            "v_b": 3 * v_s,
+        }
         yield bind(task.law, {k: x for k, x in given.items() if k in task.wanted})

@@ -50,20 +50,35 @@ class Shape:
         for name, least in (("order", 1), ("zeros", 0), ("integrators", 0)):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-                raise InputError(f"{name} of {self.input}: {value!r}", mend=f"give a whole number, {least} or more")
+                raise InputError(
+                    f"{name} of {self.input}: {value!r}",
+                    mend=f"give a whole number, {least} or more",
+                )
         if self.order > HIGHEST:
-            raise InputError(f"order of {self.input}: {self.order} poles; data seldom determine more than four",
-                             mend=f"choose an order up to {HIGHEST}, or let it be selected (order auto)")
+            raise InputError(
+                f"order of {self.input}: {self.order} poles; data seldom determine more than four",
+                mend=f"choose an order up to {HIGHEST}, or let it be selected (order auto)",
+            )
         if self.zeros >= self.order:
-            raise InputError(f"{self.input}: {self.zeros} zeros for order {self.order} is not strictly proper: "
-                             "the output would jump with the input",
-                             mend=f"choose at most {self.order - 1} zeros, or a higher order")
+            raise InputError(
+                f"{self.input}: {self.zeros} zeros for order {self.order} is not strictly proper: "
+                "the output would jump with the input",
+                mend=f"choose at most {self.order - 1} zeros, or a higher order",
+            )
         if self.integrators > min(self.order, 2):
-            raise InputError(f"{self.input}: {self.integrators} integrators in order {self.order}",
-                             mend="the order counts the integrators too; choose 0, 1 or 2 of them")
-        if self.delay is not None and not isinstance(self.delay, bool) and not 0 <= self.delay <= LONGEST_DELAY:
-            raise InputError(f"delay of {self.input}: {self.delay!r}",
-                             mend="give a time from 0 s on, shorter than a record, or estimate it")
+            raise InputError(
+                f"{self.input}: {self.integrators} integrators in order {self.order}",
+                mend="the order counts the integrators too; choose 0, 1 or 2 of them",
+            )
+        if (
+            self.delay is not None
+            and not isinstance(self.delay, bool)
+            and not 0 <= self.delay <= LONGEST_DELAY
+        ):
+            raise InputError(
+                f"delay of {self.input}: {self.delay!r}",
+                mend="give a time from 0 s on, shorter than a record, or estimate it",
+            )
 
     @property
     def lags(self) -> int:
@@ -82,13 +97,18 @@ class Shape:
 
     def names(self) -> tuple[str, ...]:
         """Parameters in order: K_X, b_1_X …, a_1_X …, τ_X."""
-        found = [f"K_{self.input}", *(f"b_{j}_{self.input}" for j in range(1, self.zeros + 1)),
-                 *(f"a_{j}_{self.input}" for j in range(1, self.lags + 1))]
+        found = [
+            f"K_{self.input}",
+            *(f"b_{j}_{self.input}" for j in range(1, self.zeros + 1)),
+            *(f"a_{j}_{self.input}" for j in range(1, self.lags + 1)),
+        ]
         return (*found, f"τ_{self.input}") if self.estimates_delay else tuple(found)
 
     def units(self, of_input: str, of_output: str) -> tuple[str, ...]:
         """SI units of the parameters."""
-        found = [_gain_unit(of_input, of_output, j - self.integrators) for j in range(self.zeros + 1)]
+        found = [
+            _gain_unit(of_input, of_output, j - self.integrators) for j in range(self.zeros + 1)
+        ]
         found += [_power("s", j) for j in range(1, self.lags + 1)]
         return (*found, "s") if self.estimates_delay else tuple(found)
 
@@ -105,7 +125,11 @@ def _gain_unit(of_input: str, of_output: str, seconds: int) -> str:
     top = " ".join(over) or "1"
     if not under:
         return top
-    return f"{top}/{under[0]}" if len(under) == 1 and not set(" /") & set(under[0]) else f"{top}/({' '.join(under)})"
+    return (
+        f"{top}/{under[0]}"
+        if len(under) == 1 and not set(" /") & set(under[0])
+        else f"{top}/({' '.join(under)})"
+    )
 
 
 @final
@@ -126,10 +150,14 @@ class Channel:
                 raise InputError(f"channel {self.input}: {name} = {values} is not finite")
             object.__setattr__(self, name, values)
         if len(self.b) > len(self.a) + self.integrators:
-            raise InputError(f"channel {self.input}: not strictly proper", mend="give fewer zeros or more poles")
+            raise InputError(
+                f"channel {self.input}: not strictly proper", mend="give fewer zeros or more poles"
+            )
 
     @classmethod
-    def of_lags(cls, input: str, K: float, lags=(), integrators: int = 0, delay: float = 0.0) -> Channel:
+    def of_lags(
+        cls, input: str, K: float, lags=(), integrators: int = 0, delay: float = 0.0
+    ) -> Channel:
         """K e^{−τ s}/(s^ν Π (1 + λ_i s)): the form of the paper's (27), (28)."""
         polynomial = np.ones(1)
         for λ in lags:
@@ -166,11 +194,17 @@ class Channel:
         """G(jω), ω in rad/s."""
         s = 1j * np.asarray(ω, float)
         A = np.polynomial.polynomial.polyval(s, [1.0, *self.a])
-        return np.polynomial.polynomial.polyval(s, self.b) / (s**self.integrators * A) * np.exp(-s * self.delay)
+        return (
+            np.polynomial.polynomial.polyval(s, self.b)
+            / (s**self.integrators * A)
+            * np.exp(-s * self.delay)
+        )
 
     def response(self, u: np.ndarray, T: float, hold: str = "zoh") -> np.ndarray:
         """(N,) output from rest for input samples T apart; see `response`."""
-        return simulated(np.array(self.b), np.array(self.a), self.integrators, self.delay, u, T, hold)
+        return simulated(
+            np.array(self.b), np.array(self.a), self.integrators, self.delay, u, T, hold
+        )
 
     def parameters(self, shape: Shape) -> np.ndarray:
         """Numbers in the order of `shape.names()`."""
@@ -192,8 +226,10 @@ class LinearModel:
         for c in self.channels:
             if c.input == name:
                 return c
-        raise InputError(f"the model has no input {name!r}",
-                         mend=f"choose from {', '.join(c.input for c in self.channels)}")
+        raise InputError(
+            f"the model has no input {name!r}",
+            mend=f"choose from {', '.join(c.input for c in self.channels)}",
+        )
 
     @property
     def stable(self) -> bool:
@@ -222,6 +258,15 @@ class LinearModel:
 def channel_of(shape: Shape, θ: np.ndarray) -> Channel:
     """The channel with parameters θ in the order of `shape.names()`."""
     m, n = shape.zeros + 1, shape.lags
-    fixed = 0.0 if shape.delay is None or shape.delay is True or shape.delay is False else float(shape.delay)
-    return Channel(shape.input, tuple(θ[:m]), tuple(θ[m: m + n]), shape.integrators,
-                   float(θ[m + n]) if shape.estimates_delay else fixed)
+    fixed = (
+        0.0
+        if shape.delay is None or shape.delay is True or shape.delay is False
+        else float(shape.delay)
+    )
+    return Channel(
+        shape.input,
+        tuple(θ[:m]),
+        tuple(θ[m : m + n]),
+        shape.integrators,
+        float(θ[m + n]) if shape.estimates_delay else fixed,
+    )

@@ -52,18 +52,33 @@ class Selection:
     failed: tuple[str, ...] = ()
 
 
-def select_order(records: Record | Sequence[Record], inputs: Sequence[str] | str, output: str = "",
-                 orders: Sequence[int] = (1, 2, 3, 4, 5), *, zeros: int = 0, integrators: int = 0,
-                 delay: float | bool | None = None, **options) -> Selection:
+def select_order(
+    records: Record | Sequence[Record],
+    inputs: Sequence[str] | str,
+    output: str = "",
+    orders: Sequence[int] = (1, 2, 3, 4, 5),
+    *,
+    zeros: int = 0,
+    integrators: int = 0,
+    delay: float | bool | None = None,
+    **options,
+) -> Selection:
     """The same order for all inputs, from a list; options as for `fit`."""
     inputs = [inputs] if isinstance(inputs, str) else list(inputs)
-    tried = [[Shape(name, n, min(zeros, n - 1), integrators, delay) for name in inputs]
-             for n in sorted(set(orders)) if n >= max(integrators, 1)]
+    tried = [
+        [Shape(name, n, min(zeros, n - 1), integrators, delay) for name in inputs]
+        for n in sorted(set(orders))
+        if n >= max(integrators, 1)
+    ]
     return compare(records, tried, output, **options)
 
 
-def compare(records: Record | Sequence[Record], structures: Sequence[Sequence[Shape]], output: str = "",
-            **options) -> Selection:
+def compare(
+    records: Record | Sequence[Record],
+    structures: Sequence[Sequence[Shape]],
+    output: str = "",
+    **options,
+) -> Selection:
     """Fit every structure; the best is the lowest BIC among those that converged and are not too high.
 
     A structure that no model of fits is left out and named in `failed`; InputError when none is left.
@@ -79,7 +94,11 @@ def compare(records: Record | Sequence[Record], structures: Sequence[Sequence[Sh
             failed.append(f"order {', '.join(str(s.order) for s in shapes)}: {why.message}")
             continue
         aic, bic = criteria(made)
-        found.append(Candidate(made, aic, bic, f_test(found[-1].fit, made) if found else None, cancelling(made)))
+        found.append(
+            Candidate(
+                made, aic, bic, f_test(found[-1].fit, made) if found else None, cancelling(made)
+            )
+        )
     if not found:
         raise InputError("no order to try", mend="give orders not below the number of integrators")
     sound = [c for c in found if c.fit.converged and not c.too_high] or found
@@ -104,5 +123,10 @@ def f_test(small: Fit, large: Fit) -> float | None:
 
 def cancelling(made: Fit) -> tuple[str, ...]:
     """Poles with a zero on top, in words."""
-    return tuple(f"{c.input}: pole {p:.4g} and zero {z:.4g} 1/s" for c in made.model.channels for p in c.poles
-                 for z in c.zeros if abs(p - z) < NEAR * abs(p) and p.imag >= 0)
+    return tuple(
+        f"{c.input}: pole {p:.4g} and zero {z:.4g} 1/s"
+        for c in made.model.channels
+        for p in c.poles
+        for z in c.zeros
+        if abs(p - z) < NEAR * abs(p) and p.imag >= 0
+    )

@@ -35,7 +35,9 @@ class Profile:
     low: np.ndarray
     high: np.ndarray
     closed: bool
-    lowest: tuple  # (sum of squares, channels) of the best point met, which may be better than the fit
+    lowest: (
+        tuple  # (sum of squares, channels) of the best point met, which may be better than the fit
+    )
 
 
 def is_flat(channel, half: float) -> bool:
@@ -43,7 +45,9 @@ def is_flat(channel, half: float) -> bool:
     return not half <= SHARP * max(abs(channel.delay), abs(channel.lag))
 
 
-def along_delay(task: Task, channels: Sequence, which: int, C: np.ndarray, freedom: float) -> Profile:
+def along_delay(
+    task: Task, channels: Sequence, which: int, C: np.ndarray, freedom: float
+) -> Profile:
     """The profile of the delay of channel number `which`, from the fit `channels` with covariance C outwards."""
     at = int(sum(s.size for s in task.shapes[: which + 1])) - 1
     θ = task.parameters(channels)
@@ -72,7 +76,14 @@ class _Valley:
     """The intervals found so far, and the walk that widens them."""
 
     def __init__(self, task, which, base, s2, most, spread):
-        self.task, self.which, self.base, self.s2, self.most, self.spread = task, which, base, s2, most, spread
+        self.task, self.which, self.base, self.s2, self.most, self.spread = (
+            task,
+            which,
+            base,
+            s2,
+            most,
+            spread,
+        )
         self.low = np.full(spread.size, np.inf)
         self.high = np.full(spread.size, -np.inf)
 
@@ -84,7 +95,9 @@ class _Valley:
 
     def held(self, channels, τ: float):
         """(sum of squares, channels) with the delay held at τ and all else fitted again from `channels`."""
-        shapes = [replace(s, delay=τ) if k == self.which else s for k, s in enumerate(self.task.shapes)]
+        shapes = [
+            replace(s, delay=τ) if k == self.which else s for k, s in enumerate(self.task.shapes)
+        ]
         moved = [replace(c, delay=τ) if k == self.which else c for k, c in enumerate(channels)]
         inner = replace(self.task, shapes=tuple(shapes))
         found, _ = optimised(inner, moved, BRIEF)

@@ -33,9 +33,17 @@ class Table:
     source: str
     row: int | None = None
 
-    def record(self, inputs: Sequence[str], outputs: Sequence[str], *, units: Mapping[str, str] | None = None,
-               time: str = "", period: float | None = None, resample: float | None = None,
-               hold: Sequence[str] = ()) -> Record:
+    def record(
+        self,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        *,
+        units: Mapping[str, str] | None = None,
+        time: str = "",
+        period: float | None = None,
+        resample: float | None = None,
+        hold: Sequence[str] = (),
+    ) -> Record:
         """Record (SI) of these columns.
 
         units    column → unit, for columns without one in the header
@@ -46,7 +54,9 @@ class Table:
         t = self._time(clock, period, units)
         for name in (*inputs, *outputs):
             if name == clock:
-                raise InputError(f"{name} is the time", file=self.source, mend="name another column")
+                raise InputError(
+                    f"{name} is the time", file=self.source, mend="name another column"
+                )
         chosen = []
         for name, (written, values) in self.columns.items():
             if name == clock or name not in (*inputs, *outputs):
@@ -59,9 +69,13 @@ class Table:
             import difflib
 
             near = difflib.get_close_matches(missing[0], self.columns, 3)
-            raise InputError(f"there is no column {missing[0]!r}", file=self.source,
-                             mend=f"did you mean {' or '.join(near)}?" if near else
-                             f"choose from {short(', '.join(n for n in self.columns if n != clock), 300) or 'none'}")
+            raise InputError(
+                f"there is no column {missing[0]!r}",
+                file=self.source,
+                mend=f"did you mean {' or '.join(near)}?"
+                if near
+                else f"choose from {short(', '.join(n for n in self.columns if n != clock), 300) or 'none'}",
+            )
         return of_columns(t, chosen, inputs, outputs, hold, resample, self.source, self.row, notes)
 
     def _time(self, clock: str, period: float | None, units) -> np.ndarray:
@@ -70,28 +84,43 @@ class Table:
                 raise InputError(f"period: {period!r}", mend="give a time greater than 0 s")
             return np.arange(len(next(iter(self.columns.values()))[1])) * period
         if clock not in self.columns:
-            raise InputError(f"there is no time column {clock!r}" if clock else "there is no time column",
-                             file=self.source, mend="call it 'time [s]', or name it (--time), or give the step (--period)")
+            raise InputError(
+                f"there is no time column {clock!r}" if clock else "there is no time column",
+                file=self.source,
+                mend="call it 'time [s]', or name it (--time), or give the step (--period)",
+            )
         written, values = self.columns[clock]
         unit, size, _ = self._unit(clock, written or ("" if clock in units else "s"), units)
         if unit != "s":
-            raise InputError(f"the time is in {short(written or units[clock])}", file=self.source, key=clock,
-                             mend="give a unit of time, like s or ms")
+            raise InputError(
+                f"the time is in {short(written or units[clock])}",
+                file=self.source,
+                key=clock,
+                mend="give a unit of time, like s or ms",
+            )
         return values * size
 
     def _unit(self, name: str, written: str, units) -> tuple[str, float, str]:
         """SI unit, size and a note about a missing unit."""
         given = units.get(name, "")
         if given and written and si(given) != si(written):
-            raise InputError(f"the header says {short(written)}, but {short(given)} was given", file=self.source, key=name,
-                             mend="leave out one of them")
+            raise InputError(
+                f"the header says {short(written)}, but {short(given)} was given",
+                file=self.source,
+                key=name,
+                mend="leave out one of them",
+            )
         if not given and not written:
             return "1", 1.0, f"{name} has no unit: its numbers are taken as they are"
         found = si(given or written)
         if found is None:
-            raise InputError(f"the unit {short(given or written)!r} is not known", file=self.source, key=name,
-                             line=None if given or self.row is None else self.row - 1,
-                             mend="write one like mm, bar, l/min, or 1 for a plain number")
+            raise InputError(
+                f"the unit {short(given or written)!r} is not known",
+                file=self.source,
+                key=name,
+                line=None if given or self.row is None else self.row - 1,
+                mend="write one like mm, bar, l/min, or 1 for a plain number",
+            )
         return *found, ""
 
 
@@ -113,7 +142,9 @@ def si(unit: str) -> tuple[str, float] | None:
     return None
 
 
-def read_record(path: str | os.PathLike, inputs: Sequence[str], outputs: Sequence[str], **options) -> Record:
+def read_record(
+    path: str | os.PathLike, inputs: Sequence[str], outputs: Sequence[str], **options
+) -> Record:
     """Record from a .csv, .nc or .mat file; options as for `Table.record`."""
     return read_table(path).record(inputs, outputs, **options)
 
@@ -122,8 +153,11 @@ def read_table(path: str | os.PathLike) -> Table:
     """All columns of a file. InputError with file, line and column for what cannot be read."""
     where = os.fspath(path)
     if not os.path.isfile(where):
-        raise InputError("is a folder, not a file" if os.path.isdir(where) else "there is no such file", file=where,
-                         mend="give the path of a CSV, NetCDF or MAT file")
+        raise InputError(
+            "is a folder, not a file" if os.path.isdir(where) else "there is no such file",
+            file=where,
+            mend="give the path of a CSV, NetCDF or MAT file",
+        )
     kind = os.path.splitext(where)[1].lower()
     if kind in (".nc", ".nc4", ".h5", ".hdf5", ".cdf"):
         return _netcdf(where)
@@ -139,21 +173,38 @@ def _csv(where: str) -> Table:
     except TooLarge as why:
         raise InputError(why.message, file=where, mend="save it as NetCDF or MAT") from None
     except InputError as why:
-        raise InputError(f"cannot be read as text: {why.message}", file=where, line=why.line,
-                         mend="save it as CSV in UTF-8") from None
+        raise InputError(
+            f"cannot be read as text: {why.message}",
+            file=where,
+            line=why.line,
+            mend="save it as CSV in UTF-8",
+        ) from None
     lines = text.rstrip().splitlines()
-    first = next((i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), None)
+    first = next(
+        (i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")),
+        None,
+    )
     if first is None:
-        raise InputError("the file is empty", file=where, mend="give a header line and numbers below it")
+        raise InputError(
+            "the file is empty", file=where, mend="give a header line and numbers below it"
+        )
     mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
     header = _split(lines[first], mark, where, first + 1)
     if len(header) > MOST_COLUMNS or len(header) * (len(lines) - first) > MOST_CELLS:
-        raise InputError(f"{len(header)} columns of {len(lines) - first - 1} samples; expected at most {MOST_COLUMNS} columns and "
-                         f"{MOST_CELLS:,} numbers".replace(",", " "), file=where, line=first + 1,
-                         mend="keep the columns that are needed, or save it as NetCDF or MAT")
+        raise InputError(
+            f"{len(header)} columns of {len(lines) - first - 1} samples; expected at most {MOST_COLUMNS} columns and "
+            f"{MOST_CELLS:,} numbers".replace(",", " "),
+            file=where,
+            line=first + 1,
+            mend="keep the columns that are needed, or save it as NetCDF or MAT",
+        )
     if all(_number(cell, mark) is not None for cell in header):
-        raise InputError("the first line holds numbers, not names", file=where, line=first + 1,
-                         mend="add a header line, like 'time [s],X [mm],Y [mm]'")
+        raise InputError(
+            "the first line holds numbers, not names",
+            file=where,
+            line=first + 1,
+            mend="add a header line, like 'time [s],X [mm],Y [mm]'",
+        )
     names, units = [], []
     for cell in header:
         name, unit = _name_and_unit(cell.replace("\n", " ").strip())
@@ -161,18 +212,26 @@ def _csv(where: str) -> Table:
         units.append(unit)
     if "" in names or len(set(names)) < len(names):
         odd = next(n for n in names if n == "" or names.count(n) > 1)
-        raise InputError(f"{'a column without a name' if odd == '' else f'two columns are called {short(odd)!r}'}", file=where,
-                         line=first + 1, mend="give every column a name of its own")
+        raise InputError(
+            f"{'a column without a name' if odd == '' else f'two columns are called {short(odd)!r}'}",
+            file=where,
+            line=first + 1,
+            mend="give every column a name of its own",
+        )
     rows, row = [], None
-    for number, line in enumerate(lines[first + 1:], start=first + 2):
+    for number, line in enumerate(lines[first + 1 :], start=first + 2):
         if not line.strip() or line.lstrip().startswith("#"):
             if row is not None and any(rest.strip() for rest in lines[number:]):
-                raise InputError("an empty line between the samples", file=where, line=number, mend="remove it")
+                raise InputError(
+                    "an empty line between the samples", file=where, line=number, mend="remove it"
+                )
             continue
         row = row or number
         rows.append(_cells(_split(line, mark, where, number), names, mark, where, number))
     if not rows:
-        raise InputError("there are no samples below the header", file=where, line=first + 1, mend="add some")
+        raise InputError(
+            "there are no samples below the header", file=where, line=first + 1, mend="add some"
+        )
     values = np.array(rows)
     return Table({n: (u, values[:, i]) for i, (n, u) in enumerate(zip(names, units))}, where, row)
 
@@ -182,8 +241,12 @@ def _split(line: str, mark: str, where: str, number: int) -> list[str]:
     try:
         return next(csv.reader([line], delimiter=mark))
     except csv.Error:
-        raise InputError(f"this line of {len(line)} characters cannot be split into cells", file=where, line=number,
-                         mend="repair the line; is it a table of numbers?") from None
+        raise InputError(
+            f"this line of {len(line)} characters cannot be split into cells",
+            file=where,
+            line=number,
+            mend="repair the line; is it a table of numbers?",
+        ) from None
 
 
 def _name_and_unit(cell: str) -> tuple[str, str]:
@@ -197,13 +260,21 @@ def _name_and_unit(cell: str) -> tuple[str, str]:
 
 def _cells(cells, names, mark, where, line) -> list[float]:
     if len(cells) != len(names):
-        raise InputError(f"{len(cells)} cells, the header has {len(names)}", file=where, line=line,
-                         mend="repair the line; quote cells that contain the separator")
+        raise InputError(
+            f"{len(cells)} cells, the header has {len(names)}",
+            file=where,
+            line=line,
+            mend="repair the line; quote cells that contain the separator",
+        )
     found = []
     for name, cell in zip(names, cells):
         value = _number(cell, mark)
         if value is None or not math.isfinite(value):
-            said = "the cell is empty" if not cell.strip() else f"{cell.strip()[:30]!r} is not a number"
+            said = (
+                "the cell is empty"
+                if not cell.strip()
+                else f"{cell.strip()[:30]!r} is not a number"
+            )
             raise InputError(said, file=where, line=line, key=name, mend="remove or repair it")
         found.append(value)
     return found
@@ -240,6 +311,13 @@ def _packed(where: str, kind: Literal["hdf5", "mat"], words: str, mend: str) -> 
 def _of_equal_length(columns, where) -> Table:
     lengths = [v.size for _, v in columns.values()]
     if not lengths:
-        raise InputError("there are no vectors of numbers in it", file=where, mend="save time and signals as vectors")
-    clock = next((v.size for n, (_, v) in columns.items() if n.lower() in CLOCK), max(lengths, key=lengths.count))
+        raise InputError(
+            "there are no vectors of numbers in it",
+            file=where,
+            mend="save time and signals as vectors",
+        )
+    clock = next(
+        (v.size for n, (_, v) in columns.items() if n.lower() in CLOCK),
+        max(lengths, key=lengths.count),
+    )
     return Table({n: c for n, c in columns.items() if c[1].size == clock}, where)

@@ -57,34 +57,57 @@ class Record:
     def __post_init__(self):
         t = np.asarray(self.t, float)
         u, y = (_columns(a, t) for a in (self.u, self.y))
-        inputs, outputs = (tuple(s if isinstance(s, Signal) else Signal(s) for s in g)
-                           for g in (self.inputs, self.outputs))
+        inputs, outputs = (
+            tuple(s if isinstance(s, Signal) else Signal(s) for s in g)
+            for g in (self.inputs, self.outputs)
+        )
         if t.ndim != 1 or u.shape != (t.size, len(inputs)) or y.shape != (t.size, len(outputs)):
-            raise self._bad(f"t {t.shape}, u {u.shape}, y {y.shape} for {len(inputs)} inputs and {len(outputs)} outputs",
-                            "give t (N,), u (N, m), y (N, p) and a name for every column")
+            raise self._bad(
+                f"t {t.shape}, u {u.shape}, y {y.shape} for {len(inputs)} inputs and {len(outputs)} outputs",
+                "give t (N,), u (N, m), y (N, p) and a name for every column",
+            )
         listed = [*names(inputs), *names(outputs)]
         if not inputs or not outputs or len(set(listed)) < len(listed):
-            raise self._bad(f"inputs {', '.join(names(inputs)) or 'none'}; outputs {', '.join(names(outputs)) or 'none'}",
-                            "name at least one input and one output, each column once")
+            raise self._bad(
+                f"inputs {', '.join(names(inputs)) or 'none'}; outputs {', '.join(names(outputs)) or 'none'}",
+                "name at least one input and one output, each column once",
+            )
         if t.size < FEWEST:
-            raise self._bad(f"{t.size} samples are too few", f"record at least {FEWEST}, better some hundreds")
+            raise self._bad(
+                f"{t.size} samples are too few", f"record at least {FEWEST}, better some hundreds"
+            )
         for name, column in zip(["time", *listed], [t, *u.T, *y.T]):
             if not np.isfinite(column).all():
                 k = int(np.argmin(np.isfinite(column)))
-                raise self._bad(f"sample {k + 1} is {column[k]}, not a number", "remove or repair it", k, name)
+                raise self._bad(
+                    f"sample {k + 1} is {column[k]}, not a number", "remove or repair it", k, name
+                )
         check_even(t, self.source, self.row)
         step = (t[-1] - t[0]) / (t.size - 1)
         if not SHORTEST <= step <= LONGEST:
-            raise self._bad(f"steps of time of {step:.3g} s", "check the unit of the time", key="time")
+            raise self._bad(
+                f"steps of time of {step:.3g} s", "check the unit of the time", key="time"
+            )
         hold = tuple(self.hold) or tuple("zoh" if _stepwise(c) else "foh" for c in u.T)
         if len(hold) != len(inputs) or not set(hold) <= {"zoh", "foh"}:
             raise self._bad(f"hold: {hold}", "give 'zoh' or 'foh' for every input")
         if not 0 <= self.start <= t.size - FEWEST:
-            raise self._bad(f"from sample {self.start} on fewer than {FEWEST} are left", "let it begin earlier")
-        for name, value in (("t", t), ("u", u), ("y", y), ("inputs", inputs), ("outputs", outputs), ("hold", hold)):
+            raise self._bad(
+                f"from sample {self.start} on fewer than {FEWEST} are left", "let it begin earlier"
+            )
+        for name, value in (
+            ("t", t),
+            ("u", u),
+            ("y", y),
+            ("inputs", inputs),
+            ("outputs", outputs),
+            ("hold", hold),
+        ):
             object.__setattr__(self, name, value)
 
-    def _bad(self, message: str, mend: str, k: int | None = None, key: str | None = None) -> InputError:
+    def _bad(
+        self, message: str, mend: str, k: int | None = None, key: str | None = None
+    ) -> InputError:
         line = self.row + k if self.row is not None and k is not None else None
         return InputError(message, file=self.source or None, line=line, key=key, mend=mend)
 
@@ -108,15 +131,21 @@ class Record:
 
     def input(self, name: str) -> np.ndarray:
         """(N,) samples of an input."""
-        return self.u[:, self.input_names.index(find(self.inputs, name, self._where("inputs")).name)]
+        return self.u[
+            :, self.input_names.index(find(self.inputs, name, self._where("inputs")).name)
+        ]
 
     def output(self, name: str) -> np.ndarray:
         """(N,) samples of an output."""
-        return self.y[:, self.output_names.index(find(self.outputs, name, self._where("outputs")).name)]
+        return self.y[
+            :, self.output_names.index(find(self.outputs, name, self._where("outputs")).name)
+        ]
 
     def hold_of(self, name: str) -> str:
-        """"zoh" or "foh": what the input does between samples."""
-        return self.hold[self.input_names.index(find(self.inputs, name, self._where("inputs")).name)]
+        """ "zoh" or "foh": what the input does between samples."""
+        return self.hold[
+            self.input_names.index(find(self.inputs, name, self._where("inputs")).name)
+        ]
 
     def _where(self, what: str) -> str:
         return f"{what} of {self.source}" if self.source else what
@@ -143,18 +172,30 @@ class Record:
         if not isinstance(k, (int, np.integer)) or k < 1:
             raise InputError(f"decimate: {k!r}", mend="give a whole number, 1 or more")
         if k > len(self) // FEWEST:
-            raise InputError(f"decimate: every {k}-th of {len(self)} samples", mend=f"keep at least {FEWEST} of them")
+            raise InputError(
+                f"decimate: every {k}-th of {len(self)} samples",
+                mend=f"keep at least {FEWEST} of them",
+            )
         if k == 1:
             return self
         from scipy.signal import resample_poly
 
         thin = lambda a: resample_poly(a, 1, k, axis=0, padtype="line")
-        return replace(self, t=self.t[::k], u=thin(self.u), y=thin(self.y), hold=("foh",) * len(self.inputs),
-                       start=-(-self.start // k), row=None)
+        return replace(
+            self,
+            t=self.t[::k],
+            u=thin(self.u),
+            y=thin(self.y),
+            hold=("foh",) * len(self.inputs),
+            start=-(-self.start // k),
+            row=None,
+        )
 
     def with_output(self, name: str) -> Record:
         """The same record with this output alone."""
-        return replace(self, y=self.output(name)[:, None], outputs=(find(self.outputs, name, "outputs"),))
+        return replace(
+            self, y=self.output(name)[:, None], outputs=(find(self.outputs, name, "outputs"),)
+        )
 
     def hints(self) -> list[str]:
         """What looks suspicious, in words."""
@@ -163,41 +204,80 @@ class Record:
             if np.unique(x).size > LEVELS:
                 for word, extreme in (("largest", x.max()), ("smallest", x.min())):
                     if (part := np.mean(x == extreme)) > PLATEAU and extreme not in (x[0], x[-1]):
-                        found.append(f"{signal.name} is at its {word} value, {format_quantity(extreme, signal.unit)}, in "
-                                     f"{100 * part:.0f} % of the samples: is it limited there (saturation)?")
+                        found.append(
+                            f"{signal.name} is at its {word} value, {format_quantity(extreme, signal.unit)}, in "
+                            f"{100 * part:.0f} % of the samples: is it limited there (saturation)?"
+                        )
         for signal, x in zip(self.inputs, self.u.T):
-            if np.ptp(x) and abs(x[0]) > 0.05 * np.abs(x).max() and np.ptp(x[:4]) == 0 and self.start == 0:
-                found.append(f"{signal.name} does not begin at 0: if the plant was at rest there, count from it "
-                             "(detrended, --detrend)")
+            if (
+                np.ptp(x)
+                and abs(x[0]) > 0.05 * np.abs(x).max()
+                and np.ptp(x[:4]) == 0
+                and self.start == 0
+            ):
+                found.append(
+                    f"{signal.name} does not begin at 0: if the plant was at rest there, count from it "
+                    "(detrended, --detrend)"
+                )
         return found
 
     # ---- where it comes from --------------------------------------------------------------------------------------
     @classmethod
-    def from_log(cls, log: Log, inputs: Sequence[str], outputs: Sequence[str], hold: Sequence[str] = (),
-                 resample: float | None = None) -> Record:
+    def from_log(
+        cls,
+        log: Log,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        hold: Sequence[str] = (),
+        resample: float | None = None,
+    ) -> Record:
         """Signals of a Log; of two samples at one time (a jump) the second counts."""
         keep = np.append(np.diff(log.time) > 0, True)
         signals = [(log.signal(n), log.array(n)[keep]) for n in (*inputs, *outputs)]
         return of_columns(log.time[keep], signals, inputs, outputs, hold, resample, "log")
 
 
-def of_columns(t, columns: Sequence[tuple[Signal, np.ndarray]], inputs: Sequence[str], outputs: Sequence[str],
-               hold: Sequence[str] = (), resample: float | None = None, source: str = "", row: int | None = None,
-               notes: Sequence[str] = ()) -> Record:
+def of_columns(
+    t,
+    columns: Sequence[tuple[Signal, np.ndarray]],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    hold: Sequence[str] = (),
+    resample: float | None = None,
+    source: str = "",
+    row: int | None = None,
+    notes: Sequence[str] = (),
+) -> Record:
     """Record of named columns (SI); `resample` puts them on an even grid of this step (s) first."""
     signals = [s for s, _ in columns]
     both = [n for n in inputs if n in outputs]
     if both:
-        raise InputError(f"{both[0]} is named as input and as output", mend="name each column once", file=source or None)
-    pick = lambda wanted: [columns[signals.index(find(signals, n, f"columns of {source}" if source else "columns"))]
-                           for n in wanted]
+        raise InputError(
+            f"{both[0]} is named as input and as output",
+            mend="name each column once",
+            file=source or None,
+        )
+    pick = lambda wanted: [
+        columns[signals.index(find(signals, n, f"columns of {source}" if source else "columns"))]
+        for n in wanted
+    ]
     ins, outs = pick(inputs), pick(outputs)
     if resample is not None:
         t, ins, outs = resampled(t, ins, outs, resample, source, row)
         row = None
     stack = lambda group: np.column_stack([x for _, x in group]) if group else np.zeros((len(t), 0))
-    return Record(t, stack(ins), stack(outs), tuple(s for s, _ in ins), tuple(s for s, _ in outs), tuple(hold), 0, source,
-                  row, tuple(notes))
+    return Record(
+        t,
+        stack(ins),
+        stack(outs),
+        tuple(s for s, _ in ins),
+        tuple(s for s, _ in outs),
+        tuple(hold),
+        0,
+        source,
+        row,
+        tuple(notes),
+    )
 
 
 def resampled(t, ins, outs, T: float, source: str = "", row: int | None = None):
@@ -209,22 +289,41 @@ def resampled(t, ins, outs, T: float, source: str = "", row: int | None = None):
     for s, x in [(Signal("time"), t), *ins, *outs]:
         if not np.isfinite(x).all():
             k = int(np.argmin(np.isfinite(x)))
-            raise InputError(f"sample {k + 1} is {x[k]}, not a number", file=source or None, key=s.name,
-                             line=None if row is None else row + k, mend="remove or repair it")
+            raise InputError(
+                f"sample {k + 1} is {x[k]}, not a number",
+                file=source or None,
+                key=s.name,
+                line=None if row is None else row + k,
+                mend="remove or repair it",
+            )
     check_rising(t, source, row)
     if not (np.isfinite(T) and 0 < T <= (t[-1] - t[0]) / FEWEST):
-        raise InputError(f"resample: a step of {T!r} s over {t[-1] - t[0]:g} s",
-                         mend=f"choose a step with at least {FEWEST} samples")
+        raise InputError(
+            f"resample: a step of {T!r} s over {t[-1] - t[0]:g} s",
+            mend=f"choose a step with at least {FEWEST} samples",
+        )
     if not (t[-1] - t[0]) / T < MOST_SAMPLES:
-        raise InputError(f"resample: a step of {T:.3g} s makes {(t[-1] - t[0]) / T:.3g} samples",
-                         mend="give a longer step; the unit may be another")
+        raise InputError(
+            f"resample: a step of {T:.3g} s makes {(t[-1] - t[0]) / T:.3g} samples",
+            mend="give a longer step; the unit may be another",
+        )
     gaps = np.diff(t)
     if (gaps > BRIDGED * max(T, float(np.median(gaps)))).any():
-        raise _gap(t, int(np.argmax(gaps)), source, row, "resampling would invent them: cut the record there")
+        raise _gap(
+            t,
+            int(np.argmax(gaps)),
+            source,
+            row,
+            "resampling would invent them: cut the record there",
+        )
     grid = t[0] + T * np.arange(int((t[-1] - t[0]) / T * (1 + 1e-12)) + 1)
     before = np.searchsorted(t, grid * (1 + 1e-12), "right") - 1
     fill = lambda x, held: x[before] if held else np.interp(grid, t, x)
-    return grid, [(s, fill(x, _stepwise(x))) for s, x in ins], [(s, fill(x, False)) for s, x in outs]
+    return (
+        grid,
+        [(s, fill(x, _stepwise(x))) for s, x in ins],
+        [(s, fill(x, False)) for s, x in outs],
+    )
 
 
 def check_rising(t: np.ndarray, source: str = "", row: int | None = None) -> None:
@@ -232,8 +331,13 @@ def check_rising(t: np.ndarray, source: str = "", row: int | None = None) -> Non
     steps = np.diff(t)
     if (steps <= 0).any():
         k = int(np.argmax(steps <= 0)) + 1
-        raise InputError(f"time does not rise: {t[k]:.9g} s after {t[k - 1]:.9g} s", file=source or None,
-                         line=None if row is None else row + k, key="time", mend="sort the rows and drop repeated ones")
+        raise InputError(
+            f"time does not rise: {t[k]:.9g} s after {t[k - 1]:.9g} s",
+            file=source or None,
+            line=None if row is None else row + k,
+            key="time",
+            mend="sort the rows and drop repeated ones",
+        )
 
 
 def check_even(t: np.ndarray, source: str = "", row: int | None = None) -> None:
@@ -248,18 +352,34 @@ def check_even(t: np.ndarray, source: str = "", row: int | None = None) -> None:
     even = np.abs(steps - T) <= 0.1 * T
     if steps[k] > 1.5 * T and even.mean() > 0.95:
         small = steps[k] <= BRIDGED * T
-        raise _gap(t, k, source, row, "cut the record there and give the parts as records of their own"
-                   + (", or resample it (resample=…, --resample)" if small else ""))
+        raise _gap(
+            t,
+            k,
+            source,
+            row,
+            "cut the record there and give the parts as records of their own"
+            + (", or resample it (resample=…, --resample)" if small else ""),
+        )
     k = int(np.argmax(np.abs(steps - T)))
-    raise InputError(f"unequal steps of time: {steps.min():.4g} … {steps.max():.4g} s", file=source or None,
-                     line=None if row is None else row + k + 1, key="time",
-                     mend=f"resample it: resample={T:.3g} (--resample '{1e3 * float(f'{T:.3g}'):.3g} ms')")
+    raise InputError(
+        f"unequal steps of time: {steps.min():.4g} … {steps.max():.4g} s",
+        file=source or None,
+        line=None if row is None else row + k + 1,
+        key="time",
+        mend=f"resample it: resample={T:.3g} (--resample '{1e3 * float(f'{T:.3g}'):.3g} ms')",
+    )
 
 
 def _gap(t, k, source, row, mend) -> InputError:
     T = float(np.median(np.diff(t)))
-    return InputError(f"a gap: {t[k]:.6g} s is followed by {t[k + 1]:.6g} s, {round((t[k + 1] - t[k]) / T) - 1} samples "
-                      "are missing", file=source or None, line=None if row is None else row + k + 1, key="time", mend=mend)
+    return InputError(
+        f"a gap: {t[k]:.6g} s is followed by {t[k + 1]:.6g} s, {round((t[k + 1] - t[k]) / T) - 1} samples "
+        "are missing",
+        file=source or None,
+        line=None if row is None else row + k + 1,
+        key="time",
+        mend=mend,
+    )
 
 
 def same_units(records: Sequence[Record]) -> Mapping[str, str]:
@@ -269,8 +389,12 @@ def same_units(records: Sequence[Record]) -> Mapping[str, str]:
         for s in (*r.inputs, *r.outputs):
             unit, where = known.setdefault(s.name, (s.unit, r.source or f"record {k + 1}"))
             if unit != s.unit:
-                raise InputError(f"{s.name} is in {s.unit} here, in {unit} in {where}",
-                                 file=r.source or f"record {k + 1}", key=s.name, mend="give the units: units={…}, --unit")
+                raise InputError(
+                    f"{s.name} is in {s.unit} here, in {unit} in {where}",
+                    file=r.source or f"record {k + 1}",
+                    key=s.name,
+                    mend="give the units: units={…}, --unit",
+                )
     return {name: unit for name, (unit, _) in known.items()}
 
 

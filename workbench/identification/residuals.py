@@ -68,7 +68,9 @@ def whiteness(pieces: Sequence[np.ndarray], lags: int = LAGS) -> Whiteness:
     r = autocovariance(pieces, lags)
     ρ = r[1:] / r[0] if r[0] > 0 else np.zeros(lags)
     Q = float(N * (N + 2) * np.sum(ρ**2 / (N - np.arange(1, lags + 1))))
-    return Whiteness(ρ, float(stats.norm.ppf(1 - LEVEL / 2) / np.sqrt(N)), Q, float(stats.chi2.sf(Q, lags)))
+    return Whiteness(
+        ρ, float(stats.norm.ppf(1 - LEVEL / 2) / np.sqrt(N)), Q, float(stats.chi2.sf(Q, lags))
+    )
 
 
 def cross_correlation(pieces, inputs, name: str, lags: int = LAGS) -> Cross:
@@ -82,8 +84,13 @@ def cross_correlation(pieces, inputs, name: str, lags: int = LAGS) -> Cross:
         total += np.fft.irfft(E * U.conj(), M)[: lags + 1]
         span = np.arange(-(4 * lags), 4 * lags + 1)
         window = 1 - np.abs(span) / (4 * lags + 1)
-        variance += e.size * float(np.sum(window * (np.fft.irfft(abs(E) ** 2, M)[np.abs(span)] / e.size)
-                                          * (np.fft.irfft(abs(U) ** 2, M)[np.abs(span)] / e.size)))
+        variance += e.size * float(
+            np.sum(
+                window
+                * (np.fft.irfft(abs(E) ** 2, M)[np.abs(span)] / e.size)
+                * (np.fft.irfft(abs(U) ** 2, M)[np.abs(span)] / e.size)
+            )
+        )
     z = total / np.sqrt(variance) if variance > 0 else np.zeros(lags + 1)
     return Cross(name, z, float(stats.norm.ppf(1 - LEVEL / 2 / (lags + 1))))
 
@@ -100,10 +107,14 @@ def validate(found: Fit, records: Record | Sequence[Record]) -> Validation:
     residuals, percent = [], []
     for r in records:
         y = r.output(found.model.output)
-        e, y = (y - found.model.response(r))[r.start:], y[r.start:] - y[r.start:].mean()
+        e, y = (y - found.model.response(r))[r.start :], y[r.start :] - y[r.start :].mean()
         if not np.ptp(y):
-            raise InputError(f"{found.model.output} is constant: nothing to validate with", file=r.source or None,
-                             key=found.model.output, mend="give a record in which it moves")
+            raise InputError(
+                f"{found.model.output} is constant: nothing to validate with",
+                file=r.source or None,
+                key=found.model.output,
+                mend="give a record in which it moves",
+            )
         residuals.append(e - e.mean())
         percent.append(float(100 * (1 - np.linalg.norm(residuals[-1]) / np.linalg.norm(y))))
     return _validation(found, records, residuals, percent)
@@ -112,8 +123,11 @@ def validate(found: Fit, records: Record | Sequence[Record]) -> Validation:
 def _validation(found: Fit, records, residuals, percent) -> Validation:
     crosses = []
     for s in found.shapes:
-        moved = [(e, r.input(s.input)[r.start:]) for e, r in zip(residuals, records)
-                 if s.input in r.input_names and np.ptp(r.input(s.input)[r.start:])]
+        moved = [
+            (e, r.input(s.input)[r.start :])
+            for e, r in zip(residuals, records)
+            if s.input in r.input_names and np.ptp(r.input(s.input)[r.start :])
+        ]
         if moved:
             crosses.append(cross_correlation(*zip(*moved), s.input))
     return Validation(tuple(percent), tuple(residuals), whiteness(residuals), tuple(crosses))

@@ -84,11 +84,11 @@ class Chain:
             g_0, g_1 = Z.conj().T @ Γ_0[ν:], Z.conj().T @ Γ_1[ν:]
             ξ = np.zeros((self.n, N), complex)
             for i in reversed(range(self.n)):
-                drive = g_0[i] * now + g_1[i] * then + R[i, i + 1:] @ ξ[i + 1:, :-1]
+                drive = g_0[i] * now + g_1[i] * then + R[i, i + 1 :] @ ξ[i + 1 :, :-1]
                 ξ[i, 1:] = lfilter([1.0], [1.0, -R[i, i]], drive)
             x[:, ν:] = (Z @ ξ).real.T
         for i in reversed(range(ν)):
-            x[1:, i] = np.cumsum(x[:-1, i + 1:] @ Φ[i, i + 1:] + Γ_0[i] * now + Γ_1[i] * then)
+            x[1:, i] = np.cumsum(x[:-1, i + 1 :] @ Φ[i, i + 1 :] + Γ_0[i] * now + Γ_1[i] * then)
         return x
 
     def outputs(self, numerators: list[Polynomial], delay: float = 0.0) -> np.ndarray:
@@ -121,15 +121,25 @@ class Chain:
         return x, u
 
 
-def simulated(b: Polynomial, a: Polynomial, ν: int, delay: float, u: np.ndarray, T: float, hold: str) -> np.ndarray:
+def simulated(
+    b: Polynomial, a: Polynomial, ν: int, delay: float, u: np.ndarray, T: float, hold: str
+) -> np.ndarray:
     """(N,) response of B(s) e^{−delay s}/(s^ν A(s)), A = 1 + a_1 s + …, from rest."""
-    return Chain(np.concatenate([[1.0], a]), ν, u, T, hold).outputs([np.asarray(b, float)], delay)[:, 0]
+    return Chain(np.concatenate([[1.0], a]), ν, u, T, hold).outputs([np.asarray(b, float)], delay)[
+        :, 0
+    ]
 
 
-def sensitivities(b, a, ν: int, delay: float, u, T: float, hold: str, with_delay: bool) -> tuple[np.ndarray, np.ndarray]:
+def sensitivities(
+    b, a, ν: int, delay: float, u, T: float, hold: str, with_delay: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Response (N,) and its derivatives (N, len(b) + len(a) + with_delay) with respect to b, a and the delay."""
     A, B = np.concatenate([[1.0], a]), np.asarray(b, float)
-    numerators = [times(A, B), *(shifted(A, j) for j in range(len(B))), *(-shifted(B, j) for j in range(1, len(A)))]
+    numerators = [
+        times(A, B),
+        *(shifted(A, j) for j in range(len(B))),
+        *(-shifted(B, j) for j in range(1, len(A))),
+    ]
     if with_delay:
         numerators.append(-shifted(numerators[0], 1))
     found = Chain(times(A, A), ν, u, T, hold).outputs(numerators, delay)

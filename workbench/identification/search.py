@@ -50,7 +50,7 @@ class Task:
     def channels(self, θ) -> list[Channel]:
         """Channels of the parameter vector."""
         ends = np.cumsum([s.size for s in self.shapes])
-        return [channel_of(s, θ[e - s.size: e]) for s, e in zip(self.shapes, ends)]
+        return [channel_of(s, θ[e - s.size : e]) for s, e in zip(self.shapes, ends)]
 
     def parameters(self, channels) -> np.ndarray:
         """Parameter vector of the channels."""
@@ -72,8 +72,18 @@ class Task:
             columns = []
             for c, s in zip(channels, self.shapes):
                 if c.input in r.input_names and (np.ptp(r.input(c.input)) or r.input(c.input)[0]):
-                    columns.append(sensitivities(c.b, c.a, c.integrators, c.delay, r.input(c.input), r.T,
-                                                 r.hold_of(c.input), s.estimates_delay)[1])
+                    columns.append(
+                        sensitivities(
+                            c.b,
+                            c.a,
+                            c.integrators,
+                            c.delay,
+                            r.input(c.input),
+                            r.T,
+                            r.hold_of(c.input),
+                            s.estimates_delay,
+                        )[1]
+                    )
                 else:
                     columns.append(np.zeros((len(r), s.size)))
             blocks.append(w * self.free(np.hstack(columns), r))
@@ -87,9 +97,14 @@ class Task:
         """(p,) natural size of each parameter, for scaling."""
         found = []
         for c, s in zip(channels, self.shapes):
-            unit = max((abs(v) ** (1 / j) for j, v in enumerate(c.a, 1) if v), default=self.records[0].T)
+            unit = max(
+                (abs(v) ** (1 / j) for j, v in enumerate(c.a, 1) if v), default=self.records[0].T
+            )
             gain = max(abs(v) / unit**j for j, v in enumerate(c.b)) or 1.0
-            natural = [*(gain * unit**j for j in range(len(c.b))), *(unit**j for j in range(1, s.lags + 1))]
+            natural = [
+                *(gain * unit**j for j in range(len(c.b))),
+                *(unit**j for j in range(1, s.lags + 1)),
+            ]
             natural += [max(unit, self.records[0].T)] if s.estimates_delay else []
             found.append(np.maximum(np.abs(c.parameters(s)), 1e-4 * np.array(natural)))
         return np.concatenate(found)
@@ -101,31 +116,46 @@ def search(task: Task, start: LinearModel | None, longest_delay: float | None):
         found = [start.channel(s.input) for s in task.shapes]
         for c, s in zip(found, task.shapes):
             if (len(c.b), len(c.a), c.integrators) != (s.zeros + 1, s.lags, s.integrators):
-                raise InputError(f"start: the channel of {s.input} has another structure", mend="give one of its Shape")
+                raise InputError(
+                    f"start: the channel of {s.input} has another structure",
+                    mend="give one of its Shape",
+                )
         try:
             channels, result = optimised(task, found)
         except InputError:  # its mirrored poles are no numbers
             result = None
         if result is None or not np.isfinite(result.cost):
-            raise InputError("start: this model cannot be simulated over the records", mend="begin nearer, or leave start out")
+            raise InputError(
+                "start: this model cannot be simulated over the records",
+                mend="begin nearer, or leave start out",
+            )
         return channels, result
     candidates = _scanned(task, longest_delay)
     if not candidates:
-        raise InputError(f"no model of this order follows {task.output}", file=task.records[0].source or None,
-                         mend="check that the inputs move the output, try another order or an integrator")
+        raise InputError(
+            f"no model of this order follows {task.output}",
+            file=task.records[0].source or None,
+            mend="check that the inputs move the output, try another order or an integrator",
+        )
     tried = [optimised(task, channels, BRIEF) for channels in _distinct(candidates)]
     tried.sort(key=lambda pair: pair[1].cost)
     if not np.isfinite(tried[0][1].cost):
         raise _out_of_numbers(task, candidates[0][1])
-    return min((_beyond_kinks(task, optimised(task, channels)) for channels, _ in tried[:2]), key=lambda pair: pair[1].cost)
+    return min(
+        (_beyond_kinks(task, optimised(task, channels)) for channels, _ in tried[:2]),
+        key=lambda pair: pair[1].cost,
+    )
 
 
 def _out_of_numbers(task: Task, channels) -> InputError:
     """No gradient at any guess: time scales too far apart for the powers of s between them."""
     rates = np.abs(np.concatenate([c.poles for c in channels]))
-    return InputError(f"no model of this order follows {task.output} in numbers: the best guess has poles from {rates.min():.2g} "
-                      f"to {rates.max():.2g} 1/s", file=task.records[0].source or None,
-                      mend="a pole so slow is an integrator: count it as one (integrators=1, --integrator); or lower the order")
+    return InputError(
+        f"no model of this order follows {task.output} in numbers: the best guess has poles from {rates.min():.2g} "
+        f"to {rates.max():.2g} 1/s",
+        file=task.records[0].source or None,
+        mend="a pole so slow is an integrator: count it as one (integrators=1, --integrator); or lower the order",
+    )
 
 
 def _distinct(candidates) -> list[list[Channel]]:
@@ -133,7 +163,9 @@ def _distinct(candidates) -> list[list[Channel]]:
     best, chosen, delays, last = candidates[0][0], [], set(), None
     for error, channels in candidates:
         here = tuple(c.delay for c in channels)
-        if error < 30 * best + 1e-300 and (here not in delays or len(chosen) < 3 and error > 1.02 * last):
+        if error < 30 * best + 1e-300 and (
+            here not in delays or len(chosen) < 3 and error > 1.02 * last
+        ):
             chosen.append(channels)
             delays.add(here)
             last = error
@@ -149,7 +181,9 @@ def _beyond_kinks(task: Task, best):
             if abs(τ / T - round(τ / T)) > 0.02:
                 break
             for aside in (-0.5, 0.5):
-                moved = [replace(c, delay=τ + aside * T) if k == i else c for k, c in enumerate(best[0])]
+                moved = [
+                    replace(c, delay=τ + aside * T) if k == i else c for k, c in enumerate(best[0])
+                ]
                 best = min(best, optimised(task, moved), key=lambda pair: pair[1].cost)
             if best[1].cost >= before * (1 - 1e-9):
                 break
@@ -160,7 +194,9 @@ def _scanned(task: Task, longest: float | None):
     """Guesses by rising error; for delays on a coarse grid, one channel's delay at a time."""
     delays = [0.0 if s.delay in (None, True, False) else float(s.delay) for s in task.shapes]
     records = [_shortened(r, task) for r in task.records]
-    make = lambda **less: guesses(task.shapes, records, task.output, delays, task.weights, task.trend, **less)
+    make = lambda **less: guesses(
+        task.shapes, records, task.output, delays, task.weights, task.trend, **less
+    )
     if not any(s.estimates_delay for s in task.shapes):
         return make()
     shortest, T = min(r.t[-1] - r.t[0] for r in task.records), max(r.T for r in task.records)
@@ -178,8 +214,16 @@ def _scanned(task: Task, longest: float | None):
 def _shortened(r: Record, task: Task) -> Record:
     """The beginning of a long record, where it tells as much to guess by."""
     end = r.start + ENOUGH
-    moved = all(np.ptp(r.input(s.input)[:end]) for s in task.shapes if s.input in r.input_names and np.ptp(r.input(s.input)))
-    if len(r) <= end or not moved or np.ptp(r.output(task.output)[r.start: end]) < 0.3 * np.ptp(r.output(task.output)):
+    moved = all(
+        np.ptp(r.input(s.input)[:end])
+        for s in task.shapes
+        if s.input in r.input_names and np.ptp(r.input(s.input))
+    )
+    if (
+        len(r) <= end
+        or not moved
+        or np.ptp(r.output(task.output)[r.start : end]) < 0.3 * np.ptp(r.output(task.output))
+    ):
         return r
     return replace(r, t=r.t[:end], u=r.u[:end], y=r.y[:end])
 
@@ -187,17 +231,36 @@ def _shortened(r: Record, task: Task) -> Record:
 def optimised(task: Task, channels, evaluations: int = EVALUATIONS):
     """Channels at the minimum next to these, and SciPy's result (status ≤ 0, and the best so far, where it broke off)."""
     with np.errstate(all="ignore"):
-        return _optimised(task, [mirrored(c) if s.stable else c for c, s in zip(channels, task.shapes)], evaluations)
+        return _optimised(
+            task,
+            [mirrored(c) if s.stable else c for c, s in zip(channels, task.shapes)],
+            evaluations,
+        )
 
 
 def _optimised(task: Task, channels, evaluations: int):
     goal = _Goal(task, task.sizes(channels))
     low = np.concatenate([_lowest(s, SHORTEST * task.shortest) for s in task.shapes]) / goal.sizes
-    begin = np.maximum(task.parameters(channels) / goal.sizes, np.where(np.isfinite(low), 2 * low, low))
+    begin = np.maximum(
+        task.parameters(channels) / goal.sizes, np.where(np.isfinite(low), 2 * low, low)
+    )
     try:
-        found = least_squares(goal.residual, begin, goal.jacobian, method="trf", bounds=(low, np.inf), x_scale="jac",
-                              ftol=1e-13, xtol=1e-13, gtol=1e-15, max_nfev=evaluations)
-    except (ValueError, np.linalg.LinAlgError):  # steps from a point beside what cannot be simulated lose their numbers
+        found = least_squares(
+            goal.residual,
+            begin,
+            goal.jacobian,
+            method="trf",
+            bounds=(low, np.inf),
+            x_scale="jac",
+            ftol=1e-13,
+            xtol=1e-13,
+            gtol=1e-15,
+            max_nfev=evaluations,
+        )
+    except (
+        ValueError,
+        np.linalg.LinAlgError,
+    ):  # steps from a point beside what cannot be simulated lose their numbers
         found = OptimizeResult(status=-1, message="the steps lost their numbers")
     found.cost, best = goal.best
     return channels if best is None else task.channels(best * goal.sizes), found
@@ -208,10 +271,16 @@ class _Goal:
 
     def __init__(self, task: Task, sizes):
         self.task, self.sizes = task, sizes
-        self.scale = np.sqrt(sum(w**2 * float(np.sum(task.free(r.output(task.output), r) ** 2))
-                                 for r, w in zip(task.records, task.weights)))
+        self.scale = np.sqrt(
+            sum(
+                w**2 * float(np.sum(task.free(r.output(task.output), r) ** 2))
+                for r, w in zip(task.records, task.weights)
+            )
+        )
         self.refused = np.full(sum(len(r) - r.start for r in task.records), np.inf)
-        self.kept: dict[bytes, np.ndarray] = {}  # the last gradient: asked for where the residual was
+        self.kept: dict[
+            bytes, np.ndarray
+        ] = {}  # the last gradient: asked for where the residual was
         self.best: tuple = (np.inf, None)
 
     def residual(self, z):
@@ -223,7 +292,10 @@ class _Goal:
             return self.refused
         try:
             e, J = -task.weighted(here) / self.scale, self._gradient(here)
-        except (ValueError, np.linalg.LinAlgError):  # coefficients beyond floating point: the step is refused
+        except (
+            ValueError,
+            np.linalg.LinAlgError,
+        ):  # coefficients beyond floating point: the step is refused
             return self.refused
         if not (np.isfinite(J).all() and np.isfinite(e).all()):
             return self.refused
@@ -246,7 +318,9 @@ def edge(task: Task, channels) -> tuple[dict[str, str], dict[str, str]]:
         if not (s.stable and s.lags):
             continue
         loose = [p for p in c.poles if p.imag >= 0 and abs(p.real) <= UNDAMPED * abs(p)]
-        low = _lowest(s, SHORTEST * task.shortest)[s.zeros + 1: s.zeros + s.lags]  # of all a_j but the last
+        low = _lowest(s, SHORTEST * task.shortest)[
+            s.zeros + 1 : s.zeros + s.lags
+        ]  # of all a_j but the last
         if loose:
             undamped[s.input] = f"its poles at ±{loose[0].imag:.4g} rad/s have no damping left"
         elif (np.array(c.a[:-1]) <= 1.01 * low).any():
@@ -260,5 +334,7 @@ def _lowest(shape: Shape, shortest: float) -> np.ndarray:
     """Lower bounds: the a_j of a stable polynomial are positive, and too short a lag has no effect left."""
     found = np.full(shape.size, -np.inf)
     if shape.stable:
-        found[shape.zeros + 1: shape.zeros + 1 + shape.lags] = shortest ** np.arange(1, shape.lags + 1)
+        found[shape.zeros + 1 : shape.zeros + 1 + shape.lags] = shortest ** np.arange(
+            1, shape.lags + 1
+        )
     return found

@@ -17,7 +17,14 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.reference import QUINTIC, Space, check_space, component_names, merged_jumps, sample_times
+from workbench.reference import (
+    QUINTIC,
+    Space,
+    check_space,
+    component_names,
+    merged_jumps,
+    sample_times,
+)
 
 
 def values(signal, t) -> np.ndarray:
@@ -46,7 +53,7 @@ class _One:
 class Pulse(_One):
     """`amplitude` from t = begin for `width` s, `offset` otherwise; a Step when width is None.
 
-        r(t) = offset + amplitude [s((t − begin)/rise) − s((t − begin − width)/rise)],  s a jump for rise = 0
+    r(t) = offset + amplitude [s((t − begin)/rise) − s((t − begin − width)/rise)],  s a jump for rise = 0
     """
 
     space: Space
@@ -96,7 +103,9 @@ class Pulse(_One):
         return merged_jumps(np.array(times), np.array(sizes)[:, None])
 
 
-def Step(space: Space, amplitude: float, begin: float = 0.1, rise: float = 0.0, offset: float = 0.0) -> Pulse:
+def Step(
+    space: Space, amplitude: float, begin: float = 0.1, rise: float = 0.0, offset: float = 0.0
+) -> Pulse:
     """A Pulse that stays."""
     return Pulse(space, amplitude, begin, None, rise, offset)
 
@@ -106,8 +115,8 @@ def Step(space: Space, amplitude: float, begin: float = 0.1, rise: float = 0.0, 
 class Chirp(_One):
     """Sine of rising frequency, from t = begin for `duration` s, then `offset` again.
 
-        r = offset + amplitude sin(2π φ + phase),   linear: φ = f_0 τ + ½ k τ²,  k = (f_1 − f_0)/duration
-                                                     log:    φ = f_0 (e^{κτ} − 1)/κ,  κ = ln(f_1/f_0)/duration
+    r = offset + amplitude sin(2π φ + phase),   linear: φ = f_0 τ + ½ k τ²,  k = (f_1 − f_0)/duration
+                                                 log:    φ = f_0 (e^{κτ} − 1)/κ,  κ = ln(f_1/f_0)/duration
     """
 
     space: Space
@@ -139,7 +148,9 @@ class Chirp(_One):
         """(order+1, N, 1); exact derivatives inside the sweep, up to the second."""
         t, order = sample_times(t, order)
         if order > 2:
-            raise InputError(f"a chirp gives two derivatives, not {order}", mend="smooth it with a Spline")
+            raise InputError(
+                f"a chirp gives two derivatives, not {order}", mend="smooth it with a Spline"
+            )
         τ, inside = t - self.begin, (t >= self.begin) & (t <= self.begin + self.length)
         f = self.frequency(t)
         if self.logarithmic:
@@ -150,7 +161,11 @@ class Chirp(_One):
             slope = np.full_like(f, (self.high - self.low) / self.length)
             φ = self.low * τ + slope * τ**2 / 2
         angle, ω = 2 * math.pi * φ + self.phase, 2 * math.pi * f
-        wave = (np.sin(angle), ω * np.cos(angle), 2 * math.pi * slope * np.cos(angle) - ω**2 * np.sin(angle))
+        wave = (
+            np.sin(angle),
+            ω * np.cos(angle),
+            2 * math.pi * slope * np.cos(angle) - ω**2 * np.sin(angle),
+        )
         result = np.stack(wave[: order + 1])[:, :, None] * inside[:, None] * self.amplitude
         result[0] += self.offset
         return result
@@ -179,13 +194,17 @@ class MultiSine(_One):
     def __post_init__(self):
         _check(self)
         if not self.harmonics.size:
-            raise InputError(f"no harmonic of 1/{self.period:g} s lies between {self.low:g} and {self.high:g} Hz",
-                             mend="lengthen the period")
+            raise InputError(
+                f"no harmonic of 1/{self.period:g} s lies between {self.low:g} and {self.high:g} Hz",
+                mend="lengthen the period",
+            )
 
     @property
     def harmonics(self) -> np.ndarray:
         """Multiples of 1/period."""
-        return np.arange(math.ceil(self.low * self.period - 1e-9), math.floor(self.high * self.period + 1e-9) + 1)
+        return np.arange(
+            math.ceil(self.low * self.period - 1e-9), math.floor(self.high * self.period + 1e-9) + 1
+        )
 
     @property
     def duration(self) -> float:
@@ -200,7 +219,11 @@ class MultiSine(_One):
     def _wave(self, τ, i: int) -> np.ndarray:
         k = self.harmonics
         order = np.arange(1, k.size + 1)
-        angle = 2 * math.pi * np.outer(τ, k) / self.period - math.pi * order * (order - 1) / k.size + i * math.pi / 2
+        angle = (
+            2 * math.pi * np.outer(τ, k) / self.period
+            - math.pi * order * (order - 1) / k.size
+            + i * math.pi / 2
+        )
         return (np.cos(angle) * (2 * math.pi * k / self.period) ** i).sum(1)
 
     def sample(self, t, order: int) -> np.ndarray:
@@ -209,7 +232,9 @@ class MultiSine(_One):
         inside = (t >= self.begin) & (t < self.duration)
         result = np.zeros((order + 1, t.size, 1))
         for i in range(order + 1):
-            result[i, inside, 0] = self.amplitude * self._scale * self._wave(t[inside] - self.begin, i)
+            result[i, inside, 0] = (
+                self.amplitude * self._scale * self._wave(t[inside] - self.begin, i)
+            )
         result[0] += self.offset
         return result
 
@@ -235,8 +260,10 @@ class PRBS(_One):
         if not isinstance(self.bits, int) or not 2 <= self.bits <= 20:
             raise InputError(f"bits: {self.bits!r}", mend="choose 2 to 20")
         if not isinstance(self.seed, int) or self.seed % ((1 << self.bits) - 1) == 0:
-            raise InputError(f"seed: {self.seed!r}; a register full of zeros stays so",
-                             mend=f"choose a whole number that is no multiple of {(1 << self.bits) - 1}")
+            raise InputError(
+                f"seed: {self.seed!r}; a register full of zeros stays so",
+                mend=f"choose a whole number that is no multiple of {(1 << self.bits) - 1}",
+            )
         _check(self)
 
     @property
@@ -256,7 +283,9 @@ class PRBS(_One):
         """(order+1, N, 1); derivatives zero."""
         t, order = sample_times(t, order)
         inside = (t >= self.begin) & (t < self.begin + self.length)
-        bit = np.floor((t[inside] - self.begin) / self.clock + 1e-9).astype(int) % self.sequence.size
+        bit = (
+            np.floor((t[inside] - self.begin) / self.clock + 1e-9).astype(int) % self.sequence.size
+        )
         result = np.zeros((order + 1, t.size, 1))
         result[0, inside, 0] = self.amplitude * self.sequence[bit]
         result[0] += self.offset
@@ -267,6 +296,10 @@ def _check(signal) -> None:
     check_space(signal.space)
     for name in ("amplitude", "offset"):
         value = getattr(signal, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
             raise InputError(f"{name}: expected a finite number in SI, got {value!r}")
     check_bounds(signal)

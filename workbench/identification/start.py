@@ -23,17 +23,27 @@ ROUNDS = 3  # over the channels
 CUTOFFS = 5  # of the first filter, from slow to fast
 
 
-def guesses(shapes: Sequence[Shape], records: Sequence[Record], output: str, delays: Sequence[float],
-            weights: Sequence[float], trend: bool = False, cutoffs: int = CUTOFFS,
-            passes: int = PASSES) -> list[tuple[float, list[Channel]]]:
+def guesses(
+    shapes: Sequence[Shape],
+    records: Sequence[Record],
+    output: str,
+    delays: Sequence[float],
+    weights: Sequence[float],
+    trend: bool = False,
+    cutoffs: int = CUTOFFS,
+    passes: int = PASSES,
+) -> list[tuple[float, list[Channel]]]:
     """Channels by rising simulation error, from several filters: [(error, channels), …]."""
     found = []
     for ω in _cutoffs(records, cutoffs):
         channels = [_nothing(s, τ) for s, τ in zip(shapes, delays)]
         for _ in range(ROUNDS if len(shapes) > 1 else 1):
             for i, (shape, τ) in enumerate(zip(shapes, delays)):
-                left = [r.output(output) - sum((_response(c, r) for k, c in enumerate(channels) if k != i), 0.0)
-                        for r in records]
+                left = [
+                    r.output(output)
+                    - sum((_response(c, r) for k, c in enumerate(channels) if k != i), 0.0)
+                    for r in records
+                ]
                 made = one_channel(shape, τ, records, left, weights, ω, trend, passes)
                 channels[i] = made or channels[i]
         error = simulation_error(channels, records, output, weights, trend)
@@ -54,7 +64,7 @@ def simulation_error(channels, records, output, weights, trend: bool = False) ->
 
 def free(x: np.ndarray, r: Record, trend: bool) -> np.ndarray:
     """Columns over the scored samples without mean (and trend)."""
-    x = x[r.start:] - x[r.start:].mean(0)
+    x = x[r.start :] - x[r.start :].mean(0)
     if trend:
         line = np.linspace(-1.0, 1.0, len(x))
         x = x - np.multiply.outer(line, line @ x / (line @ line))
@@ -62,7 +72,12 @@ def free(x: np.ndarray, r: Record, trend: bool) -> np.ndarray:
 
 
 def _response(c: Channel, r: Record):
-    if c.input not in r.input_names or not any(c.b) or not np.ptp(r.input(c.input)) and not r.input(c.input)[0]:
+    if (
+        c.input not in r.input_names
+        or not any(c.b)
+        or not np.ptp(r.input(c.input))
+        and not r.input(c.input)[0]
+    ):
         return np.zeros(len(r))
     return c.response(r.input(c.input), r.T, r.hold_of(c.input))
 
@@ -71,7 +86,9 @@ def _nothing(shape: Shape, τ: float) -> Channel:
     lag = np.poly1d([1.0])
     for _ in range(shape.lags):
         lag = lag * np.poly1d([1e-3, 1.0])
-    return Channel(shape.input, (0.0,) * (shape.zeros + 1), tuple(lag.c[::-1][1:]), shape.integrators, τ)
+    return Channel(
+        shape.input, (0.0,) * (shape.zeros + 1), tuple(lag.c[::-1][1:]), shape.integrators, τ
+    )
 
 
 def _cutoffs(records, count: int) -> np.ndarray:
@@ -81,11 +98,22 @@ def _cutoffs(records, count: int) -> np.ndarray:
     return np.geomspace(max(low, high / 3000), high, count)
 
 
-def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float, trend: bool = False,
-                passes: int = PASSES) -> Channel | None:
+def one_channel(
+    shape: Shape,
+    τ: float,
+    records,
+    outputs,
+    weights,
+    ω: float,
+    trend: bool = False,
+    passes: int = PASSES,
+) -> Channel | None:
     """Channel from output samples of each record, first filter (1 + s/ω)^n; None when nothing moves or it fails."""
-    moved = [(r, y, w) for r, y, w in zip(records, outputs, weights)
-             if shape.input in r.input_names and np.ptp(r.input(shape.input))]
+    moved = [
+        (r, y, w)
+        for r, y, w in zip(records, outputs, weights)
+        if shape.input in r.input_names and np.ptp(r.input(shape.input))
+    ]
     if not moved:
         return None
     a = np.poly1d([1 / ω, 1.0]) ** shape.lags if shape.lags else np.poly1d([1.0])
@@ -96,8 +124,14 @@ def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float, t
                 made = _solved(shape, τ, moved, a, channel if k > 1 else None, trend)
                 steady = made and mirrored(made)  # what the next pass filters with
                 made = steady if shape.stable else made
-                error = np.inf if made is None else sum(
-                    w**2 * float(np.sum(free(y - _response(made, r), r, trend) ** 2)) for r, y, w in moved)
+                error = (
+                    np.inf
+                    if made is None
+                    else sum(
+                        w**2 * float(np.sum(free(y - _response(made, r), r, trend) ** 2))
+                        for r, y, w in moved
+                    )
+                )
         except (ValueError, np.linalg.LinAlgError):  # coefficients beyond floating point
             break
         if not np.isfinite(error):
@@ -111,7 +145,9 @@ def one_channel(shape: Shape, τ: float, records, outputs, weights, ω: float, t
     return channel
 
 
-def _solved(shape: Shape, τ: float, moved, a, before: Channel | None, trend: bool) -> Channel | None:
+def _solved(
+    shape: Shape, τ: float, moved, a, before: Channel | None, trend: bool
+) -> Channel | None:
     """One pass: least squares (before None) or instrumental variables with the response of `before`."""
     n, m = shape.lags, shape.zeros
     A = np.concatenate([[1.0], a])
@@ -119,7 +155,9 @@ def _solved(shape: Shape, τ: float, moved, a, before: Channel | None, trend: bo
     rows = []
     for k, (r, y, w) in enumerate(moved):
         u, hold, s = r.input(shape.input), r.hold_of(shape.input), slice(r.start, None)
-        force = Chain(A, shape.integrators, u, r.T, hold).outputs([shifted([1.0], j) for j in range(m + 1)], τ)
+        force = Chain(A, shape.integrators, u, r.T, hold).outputs(
+            [shifted([1.0], j) for j in range(m + 1)], τ
+        )
         d = _derivatives(A, y - y[0], r.T)
         offsets = np.zeros((len(r), len(moved), 1 + trend))
         offsets[:, k, 0] = _derivatives(A, np.ones(len(r)), r.T)[:, 0]
@@ -127,7 +165,11 @@ def _solved(shape: Shape, τ: float, moved, a, before: Channel | None, trend: bo
             offsets[:, k, 1] = _derivatives(A, r.t - r.t[0], r.T)[:, 0]
         offsets = offsets.reshape(len(r), -1)
         Φ = np.hstack([force, -d[:, 1:], offsets])
-        Z = Φ if before is None else np.hstack([force, -_derivatives(A, _response(before, r), r.T)[:, 1:], offsets])
+        Z = (
+            Φ
+            if before is None
+            else np.hstack([force, -_derivatives(A, _response(before, r), r.T)[:, 1:], offsets])
+        )
         rows.append((w * Z[s], w * Φ[s], w * d[s, 0]))
     Z, Φ, d = (np.concatenate(part) for part in zip(*rows))
     size = np.linalg.norm(Φ, axis=0)
@@ -138,7 +180,7 @@ def _solved(shape: Shape, τ: float, moved, a, before: Channel | None, trend: bo
         grown = np.linalg.norm(Z, axis=0)
         grown[grown == 0] = 1.0
         θ = np.linalg.lstsq((Z / grown).T @ (Φ / size), (Z / grown).T @ d, rcond=None)[0] / size
-    a = θ[m + 1: m + 1 + n]
+    a = θ[m + 1 : m + 1 + n]
     if not np.isfinite(θ).all() or (n and abs(a[-1]) < 1e-9**n * unit**n):
         return None
     return Channel(shape.input, tuple(θ[: m + 1]), tuple(a), shape.integrators, τ)
@@ -155,6 +197,8 @@ def mirrored(c: Channel) -> Channel:
         return c
     poles = c.poles
     poles = np.where(poles.real > 0, -poles.conj(), poles)
-    poles = np.where(np.abs(poles.real) < 1e-3 * np.abs(poles), -1e-3 * np.abs(poles) + 1j * poles.imag, poles)
+    poles = np.where(
+        np.abs(poles.real) < 1e-3 * np.abs(poles), -1e-3 * np.abs(poles) + 1j * poles.imag, poles
+    )
     rising = np.poly(poles).real[::-1]
     return Channel(c.input, c.b, tuple(rising[1:] / rising[0]), c.integrators, c.delay)

@@ -46,8 +46,14 @@ class Combination:
     def words(self) -> str:
         """'0.80 δa_2_X/a_2_X − 0.60 δa_3_X/a_3_X is only known to ±340 %'."""
         terms = sorted(self.weights.items(), key=lambda w: -abs(w[1]))
-        text = " ".join(f"{'−' if v < 0 else '+'} {abs(v):.2f} δ{n}/{n}" for n, v in terms).removeprefix("+ ")
-        return f"{text} is open (σ = {100 * self.σ:.0f} %)" if self.σ < 100 else f"{text} has no effect on the output"
+        text = " ".join(
+            f"{'−' if v < 0 else '+'} {abs(v):.2f} δ{n}/{n}" for n, v in terms
+        ).removeprefix("+ ")
+        return (
+            f"{text} is open (σ = {100 * self.σ:.0f} %)"
+            if self.σ < 100
+            else f"{text} has no effect on the output"
+        )
 
 
 @dataclass(frozen=True)
@@ -89,14 +95,21 @@ def autoregression(pieces: Sequence[np.ndarray]) -> Noise:
         return Noise(0, (1.0,), 0.0, float(N))
     _, a, v = best
     density = _density(a, v, 1 << 14)
-    return Noise(a.size - 1, tuple(a), float(np.sqrt(v)), float(N * density.mean() ** 2 / np.mean(density**2)))
+    return Noise(
+        a.size - 1,
+        tuple(a),
+        float(np.sqrt(v)),
+        float(N * density.mean() ** 2 / np.mean(density**2)),
+    )
 
 
 def _density(a, v, M) -> np.ndarray:
     return v / np.abs(np.fft.fft(a, M)) ** 2
 
 
-def covariance(J: np.ndarray, pieces: Sequence[np.ndarray], lost: int, noise: Noise | None, scale) -> np.ndarray:
+def covariance(
+    J: np.ndarray, pieces: Sequence[np.ndarray], lost: int, noise: Noise | None, scale
+) -> np.ndarray:
     """(p, p) covariance of θ̂.
 
     J       (N, p) sensitivities of all records, one below the other, offsets projected out
@@ -115,8 +128,10 @@ def covariance(J: np.ndarray, pieces: Sequence[np.ndarray], lost: int, noise: No
         inner, at = np.zeros((s.size, s.size)), 0
         for e in pieces:
             M = 1 << int(np.ceil(np.log2(2 * e.size)))
-            F = np.fft.fft(U[at: at + e.size], M, axis=0)
-            inner += (F.conj().T @ (F * _density(np.array(noise.a), noise.σ**2, M)[:, None])).real / M
+            F = np.fft.fft(U[at : at + e.size], M, axis=0)
+            inner += (
+                F.conj().T @ (F * _density(np.array(noise.a), noise.σ**2, M)[:, None])
+            ).real / M
             at += e.size
     half = (Vt.T / s) * scale[:, None]
     return worn * half @ inner @ half.T
@@ -124,14 +139,24 @@ def covariance(J: np.ndarray, pieces: Sequence[np.ndarray], lost: int, noise: No
 
 def estimates(names, values, units, C, freedom: float) -> tuple[Estimate, ...]:
     """Intervals by Student's t."""
-    return tuple(estimate(n, v, np.sqrt(max(c, 0.0)), u, freedom) for n, v, u, c in zip(names, values, units, np.diag(C)))
+    return tuple(
+        estimate(n, v, np.sqrt(max(c, 0.0)), u, freedom)
+        for n, v, u, c in zip(names, values, units, np.diag(C))
+    )
 
 
 def estimate(name: str, value: float, σ: float, unit: str, freedom: float) -> Estimate:
     """One interval; not identified when it is wider than the value."""
     half = half_width(float(σ), freedom)
-    return Estimate(name, float(value), float(σ), float(value - half), float(value + half), unit,
-                    bool(half <= OPEN * abs(value)))
+    return Estimate(
+        name,
+        float(value),
+        float(σ),
+        float(value - half),
+        float(value + half),
+        unit,
+        bool(half <= OPEN * abs(value)),
+    )
 
 
 def half_width(σ: float, freedom: float) -> float:
@@ -161,7 +186,12 @@ def root_gradients(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     λ = λ[np.argsort(-np.abs(λ), kind="stable")]
     gaps = np.array([np.prod([λ[i] - λ[k] for k in range(n) if k != i]) for i in range(n)])
     with np.errstate(divide="ignore", invalid="ignore"):
-        gradient = np.array([[(-1) ** (j + 1) * λ[i] ** (n - j) / gaps[i] for j in range(1, n + 1)] for i in range(n)])
+        gradient = np.array(
+            [
+                [(-1) ** (j + 1) * λ[i] ** (n - j) / gaps[i] for j in range(1, n + 1)]
+                for i in range(n)
+            ]
+        )
     return λ, gradient
 
 
@@ -173,13 +203,21 @@ def lag_estimates(name: str, a: np.ndarray, C: np.ndarray, freedom: float) -> tu
     for i, (root, g) in enumerate(zip(λ, G)):
         if root.imag == 0:
             k += 1
-            found.append(estimate(f"λ_{k}_{name}", root.real, np.sqrt(variance(g.real)), "s", freedom))
+            found.append(
+                estimate(f"λ_{k}_{name}", root.real, np.sqrt(variance(g.real)), "s", freedom)
+            )
         elif root.imag > 0:
             # p = −1/λ, ω = 1/|λ|, ζ = Re λ/|λ|
             size = abs(root)
             d_size = (root.conj() * g).real / size
             d_ζ = (g.real - root.real / size * d_size) / size
             suffix = name if len(λ) < 4 else f"{name}_{i + 1}"
-            found.append(estimate(f"ω_{suffix}", 1 / size, np.sqrt(variance(d_size)) / size**2, "rad/s", freedom))
-            found.append(estimate(f"ζ_{suffix}", root.real / size, np.sqrt(variance(d_ζ)), "1", freedom))
+            found.append(
+                estimate(
+                    f"ω_{suffix}", 1 / size, np.sqrt(variance(d_size)) / size**2, "rad/s", freedom
+                )
+            )
+            found.append(
+                estimate(f"ζ_{suffix}", root.real / size, np.sqrt(variance(d_ζ)), "1", freedom)
+            )
     return tuple(found)

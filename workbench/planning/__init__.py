@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
-_HOME = {"Task": "task", "Step": "task", "optimise": "dynamic", "Plan": "dynamic", "Search": "dynamic", "motion": "dynamic",
-         "ConstantPressure": "supplies", "LoadSensing": "supplies", "ElectricLoadSensing": "supplies", "TwoPressures": "supplies",
-         "Work": "supplies", "Speed": "supplies", "EfficiencyMap": "supplies", "explain": "feasibility",
-         "shortest_time": "feasibility", "Stretched": "paths", "least_time": "fastest",
-         "Fastest": "fastest"}
+_HOME = {
+    "Task": "task",
+    "Step": "task",
+    "optimise": "dynamic",
+    "Plan": "dynamic",
+    "Search": "dynamic",
+    "motion": "dynamic",
+    "ConstantPressure": "supplies",
+    "LoadSensing": "supplies",
+    "ElectricLoadSensing": "supplies",
+    "TwoPressures": "supplies",
+    "Work": "supplies",
+    "Speed": "supplies",
+    "EfficiencyMap": "supplies",
+    "explain": "feasibility",
+    "shortest_time": "feasibility",
+    "Stretched": "paths",
+    "least_time": "fastest",
+    "Fastest": "fastest",
+}
 
 __all__ = list(_HOME)
 

@@ -32,7 +32,16 @@ from workbench.planning.drive import extension
 from workbench.planning.dynamic import Plan, motion
 from workbench.planning.supplies import ConstantPressure, _drawn, flows
 
-TERMS = ("smoothing", "friction", "back pressure", "creeping", "valve margin", "tracking error", "leakage", "compression")
+TERMS = (
+    "smoothing",
+    "friction",
+    "back pressure",
+    "creeping",
+    "valve margin",
+    "tracking error",
+    "leakage",
+    "compression",
+)
 
 
 @final
@@ -61,7 +70,9 @@ def account(plan: Plan, plant: Any, log: Any) -> Account:
     """Metered against planned, by the integrals of the module."""
     task, dt = replace(plan.task, supply=plain(plan.task.supply)), np.diff(log.time)
     fine = replace(task, steps=len(dt), order=1, Q_max=None, p_max=None, supply=awake(task.supply))
-    way = motion(fine, extension(plan, log.time))  # of the smooth reference, from one logged instant to the next
+    way = motion(
+        fine, extension(plan, log.time)
+    )  # of the smooth reference, from one logged instant to the next
     total = lambda power: float((power * dt).sum())
     p_s, Q_d = lines(plant, log), np.stack(flows(way["v"].T, task.step.areas), axis=1)
     moved, leaked, squeezed = (between(values) for values in filled(plant, log))
@@ -75,17 +86,28 @@ def account(plan: Plan, plant: Any, log: Any) -> Account:
     of = lambda Q: total((p_s * Q).sum(axis=1))
     found |= {"tracking error": of(moved - Q_d), "leakage": of(leaked), "compression": of(squeezed)}
     metered = float(log.array("E_supply")[-1] - log.array("E_supply")[0])
-    return Account(E, metered, {name: found[name] for name in TERMS if name in found}, motor(plan.task.supply, plant, log))
+    return Account(
+        E,
+        metered,
+        {name: found[name] for name in TERMS if name in found},
+        motor(plan.task.supply, plant, log),
+    )
 
 
 def felt(plant, log, fine, way) -> list[np.ndarray]:
     """(N−1,) W the supply would give for the reference's oil: with friction; at the chambers' pressures; at what the pump feels."""
     v, areas, supply = way["v"].T, fine.step.areas, fine.supply
-    ports = [np.where(s > 0, mean_of(log, f"p_a{k}"), mean_of(log, f"p_b{k}")) for k, s in zip(plant.labels, v)]
+    ports = [
+        np.where(s > 0, mean_of(log, f"p_a{k}"), mean_of(log, f"p_b{k}"))
+        for k, s in zip(plant.labels, v)
+    ]
     open_ = [mean_of(log, f"p_L{line}") for line in plant.lines]
     Q = flows(v, areas)
-    return [supply.power(v, way["F"].T + mean_rows(log, "f_f", plant).T, areas),
-            supply.drawn([np.where(s == 0, plant.p_r, p) for s, p in zip(v, ports)], Q), supply.drawn(open_, Q)]
+    return [
+        supply.power(v, way["F"].T + mean_rows(log, "f_f", plant).T, areas),
+        supply.drawn([np.where(s == 0, plant.p_r, p) for s, p in zip(v, ports)], Q),
+        supply.drawn(open_, Q),
+    ]
 
 
 def lines(plant, log) -> np.ndarray:
@@ -107,7 +129,9 @@ def motor(supply, plant, log) -> float:
     """J the pumps' motors draw in the run, where the supply has an efficiency."""
     p = lines(plant, log)
     Q = np.maximum(mean_rows(log, "Q_s", plant), 0.0)
-    if isinstance(supply, ConstantPressure) or len(getattr(plant, "lines", ("",))) == 1:  # one pump for all
+    if (
+        isinstance(supply, ConstantPressure) or len(getattr(plant, "lines", ("",))) == 1
+    ):  # one pump for all
         p, Q = p[:, :1], Q.sum(axis=1, keepdims=True)
     return float((_drawn(supply, p, Q).sum(axis=1) * np.diff(log.time)).sum())
 
@@ -143,12 +167,24 @@ def filled(plant, log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = []
     for k, c in zip(plant.labels, plant.cylinders):
         p_a, p_b, x, v = (log.array(f"{name}{k}") for name in ("p_a", "p_b", "x_", "dx_"))
-        at = log.array(f"u_s_{k}") if c.valve.lag != "ideal" else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
+        at = (
+            log.array(f"u_s_{k}")
+            if c.valve.lag != "ideal"
+            else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
+        )
         a, b = c.valve.opening(at) > 0, c.valve.opening(at) < 0
         either = lambda in_a, in_b, a=a, b=b: np.where(a, in_a, np.where(b, in_b, 0.0))
         q_i, q_ea, q_eb = c.leakage(p_a, p_b)
         V_a, V_b = c.volumes(x)
         rate = lambda p: np.gradient(p, log.time)
-        rows.append((either(c.A_a * v, -c.A_b * v), either(q_i + q_ea, q_eb - q_i),
-                     either(V_a / plant.oil.stiffness(p_a) * rate(p_a), V_b / plant.oil.stiffness(p_b) * rate(p_b))))
+        rows.append(
+            (
+                either(c.A_a * v, -c.A_b * v),
+                either(q_i + q_ea, q_eb - q_i),
+                either(
+                    V_a / plant.oil.stiffness(p_a) * rate(p_a),
+                    V_b / plant.oil.stiffness(p_b) * rate(p_b),
+                ),
+            )
+        )
     return tuple(np.stack(columns, axis=1) for columns in zip(*rows))

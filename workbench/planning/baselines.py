@@ -19,7 +19,9 @@ from workbench.planning.kernel import Kernel
 from workbench.planning.supplies import Speed, Supply
 from workbench.planning.task import BIG, Task
 
-CANDIDATES = 1601  # extensions compared in a step, then once more between the neighbours of the best
+CANDIDATES = (
+    1601  # extensions compared in a step, then once more between the neighbours of the best
+)
 
 
 def pointwise(task: Task, supply: Supply, name: str = "", nodes: int = 521) -> Plan:
@@ -48,9 +50,13 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
         only[task.steps] = round((task.end - low) / h)
         base[-1] = task.end - h * only[task.steps]
     kind = replace(task, supply=Speed()) if task.step.highest is None else task
-    kind = replace(kind, crane=limited(task.crane, 0.999))  # so that what lies between nodes can be walked, too
+    kind = replace(
+        kind, crane=limited(task.crane, 0.999)
+    )  # so that what lies between nodes can be walked, too
     g = grid(kind, base, h, nodes, only)
-    J, _ = Kernel(kind.step, coefficients(kind)).one(g, np.where(g.ok[-1] > 0.5, 0.0, BIG), kind.reach * (1 + 1e-12))
+    J, _ = Kernel(kind.step, coefficients(kind)).one(
+        g, np.where(g.ok[-1] > 0.5, 0.0, BIG), kind.reach * (1 + 1e-12)
+    )
     can = J < BIG
     if not can.all(axis=0).any() and not can.any(axis=1).all():
         raise explain(task)
@@ -62,7 +68,12 @@ def limited(crane, speed: float, acceleration: float | None = None):
     if hasattr(crane, "planar"):
         return replace(crane, planar=limited(crane.planar, speed, acceleration))
     share = speed if acceleration is None else acceleration
-    return replace(crane, cylinders=tuple(replace(c, v_max=speed * c.v_max, a_max=share * c.a_max) for c in crane.cylinders))
+    return replace(
+        crane,
+        cylinders=tuple(
+            replace(c, v_max=speed * c.v_max, a_max=share * c.a_max) for c in crane.cylinders
+        ),
+    )
 
 
 def unhurried(task: Task, tolerance: float = 0.0) -> Task:
@@ -81,14 +92,20 @@ def _greedy(task: Task, viable) -> np.ndarray:
         for _ in range(3):
             to = np.unique(np.append(np.linspace(low, high, CANDIDATES), np.clip(q[-1], low, high)))
             e = _energies(task, k, q[-1], to)
-            e = np.where(np.interp(to, nodes, can[k + 1]) > 1 - 1e-9, e, 2 * BIG)  # both nodes beside it
+            e = np.where(
+                np.interp(to, nodes, can[k + 1]) > 1 - 1e-9, e, 2 * BIG
+            )  # both nodes beside it
             i = int(np.argmin(e))
             if e[i] >= BIG:
                 break
             step, low, high = to[i], to[max(i - 1, 0)], to[min(i + 1, len(to) - 1)]
         if step is None:
             error = explain(task)
-            raise InputError(f"no step within the limits is left at t = {task.times[k]:.4g} s", key="path", mend=error.mend)
+            raise InputError(
+                f"no step within the limits is left at t = {task.times[k]:.4g} s",
+                key="path",
+                mend=error.mend,
+            )
         q.append(float(step))
     return np.array(q if task.end is None else [*q, task.end])
 

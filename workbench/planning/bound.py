@@ -56,7 +56,9 @@ def _ranges(task: Task) -> tuple[np.ndarray, np.ndarray]:
     q3 = np.linspace(*task.ranges[2], 1041)
     ok = task.pistons(np.broadcast_to(q3, (task.steps + 1, q3.size)))[1]
     if not ok.any(axis=1).all():
-        raise InputError("a part of the path is out of reach", key="path", mend="plan first: it says where")
+        raise InputError(
+            "a part of the path is out of reach", key="path", mend="plan first: it says where"
+        )
     h = q3[1] - q3[0]
     low = np.maximum(q3[ok.argmax(axis=1)] - h, q3[0])
     high = np.minimum(q3[q3.size - 1 - ok[:, ::-1].argmax(axis=1)] + h, q3[-1])
@@ -66,7 +68,10 @@ def _ranges(task: Task) -> tuple[np.ndarray, np.ndarray]:
     for k in (*range(1, task.steps + 1), *range(task.steps - 1, -1, -1)):
         for other in (k - 1, k + 1):
             if 0 <= other <= task.steps:
-                low[k], high[k] = max(low[k], low[other] - task.reach), min(high[k], high[other] + task.reach)
+                low[k], high[k] = (
+                    max(low[k], low[other] - task.reach),
+                    min(high[k], high[other] + task.reach),
+                )
     return low, high
 
 
@@ -125,7 +130,9 @@ def _solve(task: Task, low: np.ndarray, high: np.ndarray) -> float:
     A, b = coo_matrix((vals, (rows, cols)), (len(b), n)).tocsr(), np.array(b)
     made = linprog(cost, A_ub=A, b_ub=b, bounds=np.column_stack([lower, upper]), method="highs")
     if made.status != 0:
-        raise InputError(f"the relaxation was not solved: {made.message}", mend="plan first: it says why")
+        raise InputError(
+            f"the relaxation was not solved: {made.message}", mend="plan first: it says why"
+        )
     y = np.minimum(made.ineqlin.marginals, 0.0)
     rest = cost - A.T @ y
     # Not b @ y: how a long product is added up depends on how many threads linear algebra has.

@@ -1,14 +1,14 @@
 """A plan's file (YAML) → a Task and how to search.
 
-    crane: hiab-reduced                  # a shipped planar crane, {planar: hiab-reduced, change: {load: 50 kg}}, the one within a
-                                         # machine, {machine: hiab-xs031, change: {payload.mass: 50 kg}}, or written out in full
-    path: {type: Waypoints, points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m], …], leg: 10 s}  # or Spline, or {type: Recorded, file: tip.csv}
-    supply: {type: LoadSensing, margin: 20 bar}
-    limits: {flow: 40 l/min, pressure: 185 bar, accelerations: true, room: 10 mm}         # those of the cylinders are the crane's
-    start: 0 m                           # of the extension (default: the room); end: 0.5 m, or free
-    steps: 150
-    search: {nodes: 417}
-    objective: energy                    # or time: the path is geometry then, walked as fast as the limits allow
+crane: hiab-reduced                  # a shipped planar crane, {planar: hiab-reduced, change: {load: 50 kg}}, the one within a
+                                     # machine, {machine: hiab-xs031, change: {payload.mass: 50 kg}}, or written out in full
+path: {type: Waypoints, points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m], …], leg: 10 s}  # or Spline, or {type: Recorded, file: tip.csv}
+supply: {type: LoadSensing, margin: 20 bar}
+limits: {flow: 40 l/min, pressure: 185 bar, accelerations: true, room: 10 mm}         # those of the cylinders are the crane's
+start: 0 m                           # of the extension (default: the room); end: 0.5 m, or free
+steps: 150
+search: {nodes: 417}
+objective: energy                    # or time: the path is geometry then, walked as fast as the limits allow
 """
 
 from __future__ import annotations
@@ -71,7 +71,19 @@ class Planar:
 
 STARTS = Annotated[int, Unit("1"), "starts of the transcription", up_to(1000, 0)]
 UNITS = {"points": "m", "values": "m", "times": "s"}  # of the lists in a path
-SECTIONS = ("title", "crane", "path", "supply", "limits", "start", "end", "steps", "search", "starts", "objective")
+SECTIONS = (
+    "title",
+    "crane",
+    "path",
+    "supply",
+    "limits",
+    "start",
+    "end",
+    "steps",
+    "search",
+    "starts",
+    "objective",
+)
 
 
 @final
@@ -87,29 +99,40 @@ class PlanCase:
     objective: Literal["energy", "time"] = "energy"
 
 
-def load_plan(file: str | os.PathLike, planar: Callable, whole: Callable, crane_class: type) -> PlanCase:
+def load_plan(
+    file: str | os.PathLike, planar: Callable, whole: Callable, crane_class: type
+) -> PlanCase:
     """The case in a file, see `plan_of`."""
     return plan_of(read(file), os.fspath(file), planar, whole, crane_class)
 
 
-def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_class: type) -> PlanCase:
+def plan_of(
+    root: Node, file: str, planar: Callable, whole: Callable, crane_class: type
+) -> PlanCase:
     """The case in a tree that was read from `file`. planar(name) and whole(machine's name, whole, change of the machine) give
     cranes, crane_class builds one written out.
 
     Raises InputError with file, line and key.
     """
     if not isinstance(root.value, dict):
-        raise root.error(f"expected sections such as crane: and path:, got {root.words}",
-                         mend="write 'crane: hiab-reduced' to begin with")
+        raise root.error(
+            f"expected sections such as crane: and path:, got {root.words}",
+            mend="write 'crane: hiab-reduced' to begin with",
+        )
     given = root.value
     for key, child in given.items():
         if key not in SECTIONS:
             raise unknown(child, key, SECTIONS)
-    for key, like in (("crane", "crane: hiab-reduced"), ("path", "path: {points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m]], leg: 10 s}")):
+    for key, like in (
+        ("crane", "crane: hiab-reduced"),
+        ("path", "path: {points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m]], leg: 10 s}"),
+    ):
         if key not in given:
             raise root.error(f"there is no {key}: section", key=key, mend=f"add '{like}'")
     crane = _crane(given["crane"], planar, whole, crane_class)
-    take = lambda key, declared, default: build(declared, given[key], key) if key in given else default
+    take = lambda key, declared, default: (
+        build(declared, given[key], key) if key in given else default
+    )
     objective = take("objective", Literal["energy", "time"], "energy")
     path = _path(given["path"], Path(file).parent, objective == "time")
     limits = take("limits", Limits, Limits())
@@ -117,12 +140,23 @@ def plan_of(root: Node, file: str, planar: Callable, whole: Callable, crane_clas
     free = end is None or end.value in (None, "free")
     length = Annotated[float, Unit("m")]
     try:
-        task = Task(crane, path, take("supply", Supply, LoadSensing()), take("steps", int, 150),
-                    take("start", length, limits.room), None if free else build(length, end, "end"),
-                    2 if limits.accelerations or objective == "time" else 1, limits.flow, limits.pressure, limits.room)
+        task = Task(
+            crane,
+            path,
+            take("supply", Supply, LoadSensing()),
+            take("steps", int, 150),
+            take("start", length, limits.room),
+            None if free else build(length, end, "end"),
+            2 if limits.accelerations or objective == "time" else 1,
+            limits.flow,
+            limits.pressure,
+            limits.room,
+        )
     except InputError as why:
         name = why.message.split(":")[0]
-        key = next(key for key in (name, "limits" if name == "room" else "path", "path") if key in given)
+        key = next(
+            key for key in (name, "limits" if name == "room" else "path", "path") if key in given
+        )
         raise placed(why, given[key], key) from None
     search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
     name = take("title", str, crane.name)
@@ -147,8 +181,13 @@ def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> 
 
 def _path(node: Node, folder: Path, timeless: bool = False) -> Any:
     if not isinstance(node.value, dict):
-        raise node.error(f"expected a path, got {node.words}", key="path", mend="write {points: […], leg: 10 s}")
-    inside = {key: _plain(child, f"path.{key}", UNITS[key]) if key in UNITS else child for key, child in node.value.items()}
+        raise node.error(
+            f"expected a path, got {node.words}", key="path", mend="write {points: […], leg: 10 s}"
+        )
+    inside = {
+        key: _plain(child, f"path.{key}", UNITS[key]) if key in UNITS else child
+        for key, child in node.value.items()
+    }
     if "file" not in inside:
         inside.setdefault("space", Node("cartesian", node.line, node.column, node.file))
     if timeless and "points" in inside:
@@ -158,16 +197,24 @@ def _path(node: Node, folder: Path, timeless: bool = False) -> Any:
         with located(node.value["file"], "path.file"):
             return read_path(folder / path.file)
     if path.space != "cartesian":
-        raise node.error(f"a tip's path is cartesian, not {path.space}", key="path.space", mend="leave space: out")
+        raise node.error(
+            f"a tip's path is cartesian, not {path.space}",
+            key="path.space",
+            mend="leave space: out",
+        )
     if isinstance(path, Waypoints) and "start" in path.points:
-        raise node.error("'start' is not known here", key="path.points", mend="give the first point as numbers")
+        raise node.error(
+            "'start' is not known here", key="path.points", mend="give the first point as numbers"
+        )
     return path
 
 
 def _plain(node: Node, key: str, unit: str) -> Node:
     """Lists with "2.3 m" in them as numbers."""
     if isinstance(node.value, list):
-        return replace(node, value=[_plain(child, f"{key}.{i}", unit) for i, child in enumerate(node.value)])
+        return replace(
+            node, value=[_plain(child, f"{key}.{i}", unit) for i, child in enumerate(node.value)]
+        )
     if isinstance(node.value, str) and node.value[:1] in "+-.0123456789":
         with located(node, key):
             return replace(node, value=quantity(node.value, unit))

@@ -44,20 +44,33 @@ class Below:
         """BIG where every step passes a limit."""
         step, supply = self.step, self.step.supply
         u, v = self.way * u, [self.way * (b - a) / step.dt for a, b in zip(x_0, x_1)]
-        F = [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)] if supply.needs_forces else [0.0] * 3
+        F = (
+            [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)]
+            if supply.needs_forces
+            else [0.0] * 3
+        )
         ε, δ = (c[9:12], c[12:15]) if supply.needs_forces else ([0.0] * 3, c[0:3])
-        out, into = ([np.maximum(sign * s - d, 0.0) for s, d in zip(v, δ)] for sign in (1, -1))  # least speeds
-        push, pull = ([np.maximum(sign * f - e, 0.0) for f, e in zip(F, ε)] for sign in (1, -1))  # least forces
+        out, into = (
+            [np.maximum(sign * s - d, 0.0) for s, d in zip(v, δ)] for sign in (1, -1)
+        )  # least speeds
+        push, pull = (
+            [np.maximum(sign * f - e, 0.0) for f, e in zip(F, ε)] for sign in (1, -1)
+        )  # least forces
         Q = [A_a * o + A_b * i for o, i, (A_a, A_b) in zip(out, into, step.areas)]
         if isinstance(supply, Work):
             power = sum(f * s for f, s in zip([*push, *pull], [*out, *into]))
         elif isinstance(supply, Speed):
-            power = sum((A_a if supply.weighted else 1.0) * o * o + (A_b if supply.weighted else 1.0) * i * i
-                        for o, i, (A_a, A_b) in zip(out, into, step.areas))
+            power = sum(
+                (A_a if supply.weighted else 1.0) * o * o
+                + (A_b if supply.weighted else 1.0) * i * i
+                for o, i, (A_a, A_b) in zip(out, into, step.areas)
+            )
         else:
-            p = [np.where(np.minimum(f, s - d + self.creep) > 0, (f + self.back * A_b) / A_a, 0.0)
-                 + np.where(np.minimum(g, self.creep - s - d) > 0, (g + self.back * A_a) / A_b, 0.0)
-                 for f, g, s, d, (A_a, A_b) in zip(push, pull, v, δ, step.areas)]
+            p = [
+                np.where(np.minimum(f, s - d + self.creep) > 0, (f + self.back * A_b) / A_a, 0.0)
+                + np.where(np.minimum(g, self.creep - s - d) > 0, (g + self.back * A_a) / A_b, 0.0)
+                for f, g, s, d, (A_a, A_b) in zip(push, pull, v, δ, step.areas)
+            ]
             power = supply.drawn(p, Q)
         allowed = 1.0
         for o, i, top in zip(out, into, step.v_max):
@@ -72,7 +85,11 @@ def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) 
     supply = task.supply
     if getattr(supply, "map", None) is not None:
         supply = replace(supply, η=max(max(row) for row in supply.map.rows), map=None)
-    below = Below(replace(task.step, supply=supply), getattr(supply, "back", 0.0), getattr(supply, "creep", 0.0))
+    below = Below(
+        replace(task.step, supply=supply),
+        getattr(supply, "back", 0.0),
+        getattr(supply, "creep", 0.0),
+    )
     (low, high), n, keep, bound = task.ranges[2], cells, None, 0.0
     while n <= finest:
         h = (high - low) / (n - 1)
@@ -90,7 +107,9 @@ def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) 
 def _run(below: Below, grid: Grid, task: Task, way: float) -> np.ndarray:
     """(N+1, n) least energy to the end from every cell; way −1: to the start, last stage first."""
     if way < 0:
-        grid = Grid(grid.h, *(np.ascontiguousarray(a[::-1]) for a in (grid.base, grid.X, grid.ok, grid.C)))
+        grid = Grid(
+            grid.h, *(np.ascontiguousarray(a[::-1]) for a in (grid.base, grid.X, grid.ok, grid.C))
+        )
     last = np.where(grid.ok[-1] > 0.5, 0.0, BIG)
     return Kernel(replace(below, way=way), grid.C.shape[1]).one(grid, last, task.reach + grid.h)[0]
 
@@ -102,12 +121,22 @@ def _grid(task: Task, n: int, h: float, keep) -> Grid:
     X, ok = task.pistons(q)
     ok = ok | np.roll(ok, 1, 1) | np.roll(ok, -1, 1)
     if keep is not None:
-        nearest = np.clip(np.rint((q[0] - keep[0][0]) / (keep[0][1] - keep[0][0])).astype(int), 0, len(keep[0]) - 1)
+        nearest = np.clip(
+            np.rint((q[0] - keep[0][0]) / (keep[0][1] - keep[0][0])).astype(int),
+            0,
+            len(keep[0]) - 1,
+        )
         ok &= keep[1][:, nearest]
     for k, at in ((0, task.start), (N, task.end)):
         if at is not None:
             ok[k] &= np.abs(q[k] - at) <= 0.51 * h
-    return Grid(h, base, np.ascontiguousarray(X.transpose(1, 0, 2)), ok.astype(float), _columns(task, X, ok, base, n, h))
+    return Grid(
+        h,
+        base,
+        np.ascontiguousarray(X.transpose(1, 0, 2)),
+        ok.astype(float),
+        _columns(task, X, ok, base, n, h),
+    )
 
 
 def _columns(task: Task, X, ok, base, n: int, h: float) -> np.ndarray:
@@ -116,9 +145,13 @@ def _columns(task: Task, X, ok, base, n: int, h: float) -> np.ndarray:
 
     near = 2 * int(np.ceil((task.reach + h) / h / 2)) + 3  # cells on either side of a middle
     step = np.abs(np.diff(X, axis=2, prepend=X[:, :, :1], append=X[:, :, -1:]))
-    most = np.where(ok, np.maximum(step[:, :, 1:], step[:, :, :-1]) / 2, 0.0)  # where no motion is, pistons may jump
+    most = np.where(
+        ok, np.maximum(step[:, :, 1:], step[:, :, :-1]) / 2, 0.0
+    )  # where no motion is, pistons may jump
     most = maximum_filter1d(most, near, axis=2)
-    δ = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)[:, :, :2 * n - 1].transpose(1, 0, 2)
+    δ = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)[:, :, : 2 * n - 1].transpose(
+        1, 0, 2
+    )
     if not task.supply.needs_forces:
         return np.ascontiguousarray(δ)
     k = 3 if task.order == 1 else 4
@@ -131,4 +164,6 @@ def _columns(task: Task, X, ok, base, n: int, h: float) -> np.ndarray:
     ε = Δa + U * Δb + U * U * Δc + (np.abs(b) + Δb + 2 * U * (np.abs(c) + Δc)) * h / task.dt
     if k == 4:  # any acceleration that is allowed
         ε = ε + (np.abs(C[:, 3::4]) + moved[:, 3::4]) * task.crane.cylinders[2].a_max
-    return np.ascontiguousarray(np.concatenate([np.stack([e[:, i] for i in range(3) for e in (a, b, c)], 1), ε, δ], 1))
+    return np.ascontiguousarray(
+        np.concatenate([np.stack([e[:, i] for i in range(3) for e in (a, b, c)], 1), ε, δ], 1)
+    )

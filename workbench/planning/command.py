@@ -30,18 +30,33 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
             if (found := shortest(case.task)) is None:
                 raise explain(case.task)
             least = "at least " if found.speeds is None else ""
-            terminal.say(f"the path takes {least}{format_quantity(raised(found.seconds), 's')} within the limits (given: "
-                         f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {found.words})")
+            terminal.say(
+                f"the path takes {least}{format_quantity(raised(found.seconds), 's')} within the limits (given: "
+                f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {found.words})"
+            )
             return 0
         laws = list(dict.fromkeys(options.drive))
         drives, at = [], [driver(case.task, law) for law in laws]
         with terminal.progress(not options.quiet) as tell:
-            part = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
+            part = lambda low, high: (
+                lambda fraction, what="": tell(low + (high - low) * fraction, what)
+            )
             share = part(0.0, 0.5) if at else tell
             timed = case.objective == "time"
-            found = race.race(case.task, starts, share) if timed else compare(case.task, case.search, starts, share)
+            found = (
+                race.race(case.task, starts, share)
+                if timed
+                else compare(case.task, case.search, starts, share)
+            )
             for i, (law, own) in enumerate(zip(laws, at)):
-                drives.append(drive_all(found, *own, law, part(0.5 + 0.5 * i / len(at), 0.5 + 0.5 * (i + 1) / len(at))))
+                drives.append(
+                    drive_all(
+                        found,
+                        *own,
+                        law,
+                        part(0.5 + 0.5 * i / len(at), 0.5 + 0.5 * (i + 1) / len(at)),
+                    )
+                )
             tell(1.0)
     except InputError as why:
         raise why.at(file=case.path) from None
@@ -57,9 +72,15 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
     if options.json:
         told = (race if timed else table).document(found) | driven_table.document(drives)
         packed = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
-        write_atomic(options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n"))
+        write_atomic(
+            options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n")
+        )
     if options.report:
         write_report(options.report, case, found, drives)
-    if written := [terminal.clean(path) for path in (options.csv, options.json, options.report) if path and not options.quiet]:
+    if written := [
+        terminal.clean(path)
+        for path in (options.csv, options.json, options.report)
+        if path and not options.quiet
+    ]:
         terminal.say(f"written: {', '.join(written)}")
     return 0

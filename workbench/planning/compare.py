@@ -50,17 +50,28 @@ class Comparison:
 
     def excess(self, row: Row) -> float | None:
         """Energy over that of dynamic programming, less one; None where there is none, or the optimum takes nothing."""
-        return None if row.energy is None or not self.rows[0].energy else row.energy / self.rows[0].energy - 1
+        return (
+            None
+            if row.energy is None or not self.rows[0].energy
+            else row.energy / self.rows[0].energy - 1
+        )
 
 
 def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Plan]]:
     """Name → what makes the plan, of every baseline; one that says nothing new under the task's supply raises InputError."""
-    supply, flat = task.supply, isinstance(task.supply, ConstantPressure) and task.supply.map is None
+    supply, flat = (
+        task.supply,
+        isinstance(task.supply, ConstantPressure) and task.supply.map is None,
+    )
     oil = supply if flat else ConstantPressure(1.0, holds=False)
     own = f"pointwise, {type(supply).__name__}"
-    made = {"pseudo-inverse, weighted": lambda: pseudo_inverse(task), "pseudo-inverse": lambda: pseudo_inverse(task, False),
-            "pointwise, pump flow": lambda: pointwise(task, oil), own: lambda: pointwise(task, supply),
-            "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search)}
+    made = {
+        "pseudo-inverse, weighted": lambda: pseudo_inverse(task),
+        "pseudo-inverse": lambda: pseudo_inverse(task, False),
+        "pointwise, pump flow": lambda: pointwise(task, oil),
+        own: lambda: pointwise(task, supply),
+        "optimal pump flow": lambda: optimise(replace(task, supply=oil, p_max=None), search),
+    }
     if flat:
         made[own] = lambda: _same("pump flow, pointwise")
         made["optimal pump flow"] = lambda: _same("the optimum")
@@ -70,11 +81,19 @@ def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Pla
 
 
 def _same(as_what: str) -> Plan:
-    raise InputError(f"does not apply: under this supply it is the same as {as_what}", mend="leave it out")
+    raise InputError(
+        f"does not apply: under this supply it is the same as {as_what}", mend="leave it out"
+    )
 
 
-def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable = lambda fraction, what="": None,
-            only: Collection[str] | None = None, look_around: bool = True) -> Comparison:
+def compare(
+    task: Task,
+    search: Search = SEARCH,
+    starts: int = 8,
+    tell: Callable = lambda fraction, what="": None,
+    only: Collection[str] | None = None,
+    look_around: bool = True,
+) -> Comparison:
     """Dynamic programming, its neighbours, a lower bound, and the baselines; direct transcription from `starts` starts (0: not).
 
     only          the baselines wanted, by name (None: all)
@@ -83,17 +102,29 @@ def compare(task: Task, search: Search = SEARCH, starts: int = 8, tell: Callable
     Raises what `optimise` raises; a baseline that cannot finish, or does not apply, is listed as such.
     """
     told = lambda low, high: lambda fraction, what="": tell(low + (high - low) * fraction, what)
-    rows = [_row(task, "dynamic programming", lambda: optimise(task, search, told(0.0, 0.4)), needed=True)]
+    rows = [
+        _row(
+            task, "dynamic programming", lambda: optimise(task, search, told(0.0, 0.4)), needed=True
+        )
+    ]
     for i, (name, make) in enumerate(baselines(task, search).items()):
         if only is None or name in only:
             tell(0.4 + 0.07 * i, name)
             rows.append(_row(task, name, make))
     if starts:
         tell(0.75, "direct transcription")
-        rows.append(_row(task, f"direct transcription, best of {starts}", lambda: transcribe(task, starts)[0]))
+        rows.append(
+            _row(
+                task, f"direct transcription, best of {starts}", lambda: transcribe(task, starts)[0]
+            )
+        )
     tell(0.95, "neighbours")
     around = neighbours(rows[0].plan) if look_around else None
-    bound = lower_bound(task, rows[0].energy, max(5 * search.nodes, LEAST)).energy if look_around or relaxes(task.supply) else None
+    bound = (
+        lower_bound(task, rows[0].energy, max(5 * search.nodes, LEAST)).energy
+        if look_around or relaxes(task.supply)
+        else None
+    )
     return Comparison(task, tuple(rows), bound, around)
 
 
@@ -111,4 +142,11 @@ def _row(task: Task, name: str, make: Callable[[], Plan], needed: bool = False) 
     if e >= BIG:
         return Row(name, None, None, None, None, seconds, "passes a limit of the pump")
     own = plan if name == "dynamic programming" else Plan(free, plan.q_3, e, name)
-    return Row(name, own, e, driven_energy(own), own.creeping() if task.supply.needs_forces else None, seconds)
+    return Row(
+        name,
+        own,
+        e,
+        driven_energy(own),
+        own.creeping() if task.supply.needs_forces else None,
+        seconds,
+    )

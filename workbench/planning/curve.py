@@ -21,7 +21,11 @@ from workbench.planning.supplies import flows
 from workbench.planning.task import Task
 from workbench.planning.ways import Way
 
-LIMITS = (*(f"{what} {i}" for what in ("speed", "acceleration") for i in range(3)), "pump flow", "pump pressure")
+LIMITS = (
+    *(f"{what} {i}" for what in ("speed", "acceleration") for i in range(3)),
+    "pump flow",
+    "pump pressure",
+)
 _made: dict = {}
 
 
@@ -29,7 +33,13 @@ def moved(crane: Any, weighed: bool, r, dr, ddr, q_3, p, z) -> list:
     """[x (3), x' (3), x'' (3), q_1, q_2] and, where weighed, [F_0 (3), F_1 (3), F_2 (3)]: text over expressions."""
     q, dq, ddq = crane.motion(r, dr, ddr, q_3, p, z)
     pace = lambda s: [lever * rate for lever, rate in zip(crane.levers(s[:3]), s[3:])]
-    found = [*crane.pistons(q), *pace([*q, *dq]), *directional(pace, [*q, *dq], [*dq, *ddq]), q[0], q[1]]
+    found = [
+        *crane.pistons(q),
+        *pace([*q, *dq]),
+        *directional(pace, [*q, *dq], [*dq, *ddq]),
+        q[0],
+        q[1],
+    ]
     if weighed:
         rest = [0.0] * 3
         F = [crane.forces(q, *way) for way in ((rest, rest), (rest, dq), (dq, ddq))]
@@ -45,7 +55,11 @@ def graph(crane: Any, weighed: bool) -> tuple[ca.Function, Mapped, list]:
         P, entries = symbols("P", len(free))
         bound = bind(crane, {leaf.path: e for leaf, e in zip(free, entries)})
         s, v = symbols("s", 9)
-        f = ca.Function("moved", [s, P], [ca.cse(ca.vertcat(*moved(bound, weighed, v[0:2], v[2:4], v[4:6], *v[6:9])))])
+        f = ca.Function(
+            "moved",
+            [s, P],
+            [ca.cse(ca.vertcat(*moved(bound, weighed, v[0:2], v[2:4], v[4:6], *v[6:9])))],
+        )
         check_constants(f, f"motion of {crane.name}")
         _made[key] = (f, Mapped(f), [leaf.path for leaf in free])
     return _made[key]
@@ -147,9 +161,17 @@ class Curve:
     def at(self, k: np.ndarray, share: np.ndarray) -> tuple:
         """r, r', r'' (3, M, 2), q, p, z (M,) at the shares 0 … 1 of intervals k (M,)."""
         e, δ, (z, end) = self.edge[k], self.Δ[k] * share, self.bends
-        r = self.way.sample(e, (k % self.n + share) / self.n) / self.widths[e][None, :, None] ** np.arange(3)[:, None, None]
+        r = (
+            self.way.sample(e, (k % self.n + share) / self.n)
+            / self.widths[e][None, :, None] ** np.arange(3)[:, None, None]
+        )
         z, rise = z[k], (end[k] - z[k]) * share
-        return r, self.q[k] + (self.p[k] + (z + rise / 3) * δ / 2) * δ, self.p[k] + (z + rise / 2) * δ, z + rise
+        return (
+            r,
+            self.q[k] + (self.p[k] + (z + rise / 3) * δ / 2) * δ,
+            self.p[k] + (z + rise / 2) * δ,
+            z + rise,
+        )
 
     def table(self, k: np.ndarray, share: np.ndarray) -> Table:
         """Pistons (and forces, where a limit needs them) there."""
@@ -171,15 +193,26 @@ class Curve:
     @cached_property
     def asked(self) -> np.ndarray:
         """(N, 6): whether the pump must hold a cylinder's force out, and in, somewhere in an interval."""
-        always = getattr(self.task.supply, "creep", 0.0) > 0  # a load that sinks asks too, below a speed: taken for all speeds
-        out, back = (np.any([sign * t.dx > 0 for t in self.tables], axis=0) | always for sign in (1, -1))
+        always = (
+            getattr(self.task.supply, "creep", 0.0) > 0
+        )  # a load that sinks asks too, below a speed: taken for all speeds
+        out, back = (
+            np.any([sign * t.dx > 0 for t in self.tables], axis=0) | always for sign in (1, -1)
+        )
         return np.concatenate([out, back], axis=1)
 
     @cached_property
     def loads(self) -> tuple[np.ndarray, np.ndarray]:
         """(N, 6) each, cylinders out and in: pump pressure that the load at rest asks for, over the highest; how fast they go."""
-        h, top, signs = held(self.task), self.task.step.highest, np.array([1.0, -1.0])[:, None, None]
-        need = [(signs * h.slope[:, None, :] * t.forces[0] + h.offset[:, None, :]) / top for t in self.tables]
+        h, top, signs = (
+            held(self.task),
+            self.task.step.highest,
+            np.array([1.0, -1.0])[:, None, None],
+        )
+        need = [
+            (signs * h.slope[:, None, :] * t.forces[0] + h.offset[:, None, :]) / top
+            for t in self.tables
+        ]
         pace = [signs * t.dx for t in self.tables]
         return tuple(np.concatenate(list(np.max(both, axis=0)), axis=1) for both in (need, pace))
 
@@ -200,7 +233,13 @@ class Curve:
         for i, c in enumerate(self.task.crane.cylinders):
             made.append((zero, (t.dx[:, i] / c.v_max) ** 2, room[f"speed {i}"] ** 2 + zero))
             for sign in (1, -1):
-                made.append((sign * t.dx[:, i] / c.a_max, sign * t.ddx[:, i] / c.a_max, room[f"acceleration {i}"] + zero))
+                made.append(
+                    (
+                        sign * t.dx[:, i] / c.a_max,
+                        sign * t.ddx[:, i] / c.a_max,
+                        room[f"acceleration {i}"] + zero,
+                    )
+                )
         if step.Q_max is not None:
             made.append((zero, (flow / step.Q_max) ** 2, room["pump flow"] ** 2 + zero))
         if t.forces is not None:
@@ -213,5 +252,10 @@ class Curve:
             for i in range(3):
                 F_0, F_1, F_2 = (sign * h.slope[side, i] * f[:, i] / top for f in t.forces)
                 row = (F_1, F_2 + h.more * flow**2 / top, room - h.offset[side, i] / top - F_0)
-                made.append(tuple(np.where(self.asked[:, 3 * side + i], v, idle) for v, idle in zip(row, (0.0, 0.0, 1.0))))
+                made.append(
+                    tuple(
+                        np.where(self.asked[:, 3 * side + i], v, idle)
+                        for v, idle in zip(row, (0.0, 0.0, 1.0))
+                    )
+                )
         return made

@@ -29,7 +29,10 @@ def extension(plan: Plan, t: np.ndarray) -> np.ndarray:
     dt, n = plan.task.dt, plan.task.steps
     half = (DEGREE - 1) // 2
     control = plan.q_3.copy()
-    control[:half + 1], control[-half - 1:] = control[0], control[-1]  # at rest at both ends, exactly where the plan is
+    control[: half + 1], control[-half - 1 :] = (
+        control[0],
+        control[-1],
+    )  # at rest at both ends, exactly where the plan is
     control = np.pad(control, (DEGREE, DEGREE), mode="edge")
     # Nodes are the knots' averages: the coefficient at t_k stands over the knots k − 3 … k + 3.
     knots = dt * (np.arange(len(control) + DEGREE + 1) - DEGREE - half - 1)
@@ -59,7 +62,8 @@ def driven_energy(plan: Plan) -> float:
 def write_plan(path: str | os.PathLike, plan: Plan) -> None:
     """Comma-separated time, x, y, x_t (s, m): `Spline.from_csv(path, "cartesian")` reads it, so does a case file's scenario."""
     t, rows = _rows(plan)
-    lines = ["time [s],tcp_x [m],tcp_y [m],x_t [m]", *(",".join(repr(float(v)) for v in (a, *row)) for a, row in zip(t, rows))]
+    lines = [
+        "time [s],tcp_x [m],tcp_y [m],x_t [m]",
+        *(",".join(repr(float(v)) for v in (a, *row)) for a, row in zip(t, rows)),
+    ]
     write_atomic(path, lambda stream: stream.write(("\n".join(lines) + "\n").encode()))
-
-

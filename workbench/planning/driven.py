@@ -64,23 +64,31 @@ def scenario(plan: Plan) -> Scenario:
     try:
         task.crane.machine.check_pose(start, "the plan's start")
     except ValueError as why:
-        raise InputError(str(why), key="limits", mend="give limits: {room: 10 mm}, so that the plan stays inside") from None
+        raise InputError(
+            str(why), key="limits", mend="give limits: {room: 10 mm}, so that the plan stays inside"
+        ) from None
     return Scenario(reference=driven(plan), start=start, log_period=LOG)
 
 
 def check_machine(crane: Any) -> None:
     """InputError unless the crane is that of a machine."""
     if not hasattr(crane, "positions"):
-        raise InputError(f"{crane.name}: a crane reduced to three bodies is no machine that could be driven", key="crane",
-                         mend="plan for crane: {machine: hiab-xs031}")
+        raise InputError(
+            f"{crane.name}: a crane reduced to three bodies is no machine that could be driven",
+            key="crane",
+            mend="plan for crane: {machine: hiab-xs031}",
+        )
 
 
 def check_task(task: Any) -> None:
     """InputError unless what is planned for the task could be driven: a machine, and room at the ends of its strokes."""
     check_machine(task.crane)
     if not task.room:
-        raise InputError("a plan may go to the very ends of the strokes, a machine that is driven there runs into them",
-                         key="limits.room", mend="give limits: {room: 10 mm}, or more for a law that tracks less well")
+        raise InputError(
+            "a plan may go to the very ends of the strokes, a machine that is driven there runs into them",
+            key="limits.room",
+            mend="give limits: {room: 10 mm}, or more for a law that tracks less well",
+        )
 
 
 def loop(plant: Any, law: Any, T_s: float = 1e-3) -> ClosedLoop:
@@ -88,7 +96,9 @@ def loop(plant: Any, law: Any, T_s: float = 1e-3) -> ClosedLoop:
     if not follows(plant):
         return ClosedLoop(plant, Sampled(law, T_s))
     told = SupplyTold(law, plant.supply_names)
-    return ClosedLoop(plant, Sampled(replace(told, floor=min(told.floor, max(plant.margin, 1e4))), T_s))
+    return ClosedLoop(
+        plant, Sampled(replace(told, floor=min(told.floor, max(plant.margin, 1e4))), T_s)
+    )
 
 
 def claims(closed: ClosedLoop | None = None, practical: bool = False) -> tuple:
@@ -97,11 +107,23 @@ def claims(closed: ClosedLoop | None = None, practical: bool = False) -> tuple:
     asked = Tracking(error=20e-3, settle=1.0), Pressures(), Saturation(), Settled(), EnergyBalance()
     if closed is None or not has_ledger(closed):
         return asked
-    return (*asked, Identity(), PowerFlows(), *((PracticalStability(),) if practical else ()), Hypotheses(), Inequality())
+    return (
+        *asked,
+        Identity(),
+        PowerFlows(),
+        *((PracticalStability(),) if practical else ()),
+        Hypotheses(),
+        Inequality(),
+    )
 
 
-def drive(plan: Plan, closed: ClosedLoop, asked: Sequence | None = None, name: str = "",
-          tell: Callable = lambda fraction, what="": None) -> Drive:
+def drive(
+    plan: Plan,
+    closed: ClosedLoop,
+    asked: Sequence | None = None,
+    name: str = "",
+    tell: Callable = lambda fraction, what="": None,
+) -> Drive:
     """Simulate, meter, explain, and check what is asked (default: `claims()`). Raises InputError for other supplies."""
     from workbench.verification.judge import study
 
@@ -109,7 +131,10 @@ def drive(plan: Plan, closed: ClosedLoop, asked: Sequence | None = None, name: s
     found = study(closed, scenario(plan), claims() if asked is None else asked, tell)
     log = found.log
     if not log.status.completed:
-        raise InputError(f"{name or 'the law'}: the run ended early: {log.status.message}", mend="soften the gains")
+        raise InputError(
+            f"{name or 'the law'}: the run ended early: {log.status.message}",
+            mend="soften the gains",
+        )
     inside(closed.plant, log)
     tip = plan.task.path.sample(log.time, 0)[0]
     error = np.hypot(log.array("tcp_x") - tip[:, 0], log.array("tcp_y") - tip[:, 1])
@@ -121,7 +146,10 @@ def inside(plant: Any, log: Any) -> None:
     for k, c in zip(plant.labels, plant.cylinders):
         x = log.array(f"x_{k}")
         if (out := np.flatnonzero((x < 0) | (x > c.stroke))).size:
-            raise InputError(f"piston x_{k} runs into its end at {log.time[out[0]]:.4g} s", mend="plan with more room")
+            raise InputError(
+                f"piston x_{k} runs into its end at {log.time[out[0]]:.4g} s",
+                mend="plan with more room",
+            )
 
 
 @final
@@ -138,17 +166,29 @@ class Drives:
         return [(name, drive) for name, drive, _ in self.rows if drive is not None]
 
 
-def drive_all(found: Any, plant: Any, law: Any, name: str, tell: Callable = lambda fraction, what="": None) -> Drives:
+def drive_all(
+    found: Any, plant: Any, law: Any, name: str, tell: Callable = lambda fraction, what="": None
+) -> Drives:
     """All motions of a Comparison on one plant; what cannot be driven is listed with its reason."""
     closed, rows = loop(plant, law), []
     top = plant.machine.p_s if follows(plant) else plant.p_s
     for i, row in enumerate(r for r in found.rows if r.plan is not None):
-        told = lambda fraction, what="", i=i, who=row.name: tell((i + fraction) / len(found.rows), f"driving {who}")
+        told = lambda fraction, what="", i=i, who=row.name: tell(
+            (i + fraction) / len(found.rows), f"driving {who}"
+        )
         need = row.plan.signals["p"].max() if follows(plant) else 0.0
         try:
             if need > top:
-                raise InputError(f"asks for {need / 1e5:.0f} bar, the pump gives {top / 1e5:.0f} bar")
-            rows.append((row.name, drive(row.plan, closed, claims(closed, practical=i == 0), name, told), ""))
+                raise InputError(
+                    f"asks for {need / 1e5:.0f} bar, the pump gives {top / 1e5:.0f} bar"
+                )
+            rows.append(
+                (
+                    row.name,
+                    drive(row.plan, closed, claims(closed, practical=i == 0), name, told),
+                    "",
+                )
+            )
         except InputError as why:
             rows.append((row.name, None, why.message))
     return Drives(name, tuple(rows))
@@ -156,7 +196,14 @@ def drive_all(found: Any, plant: Any, law: Any, name: str, tell: Callable = lamb
 
 def check_supply(supply: Any, plant: Any) -> None:
     """InputError unless the plant has the supply that was planned for."""
-    own = plant.fits(supply) if follows(plant) else isinstance(supply, ConstantPressure) and plant.p_s == supply.p_s
+    own = (
+        plant.fits(supply)
+        if follows(plant)
+        else isinstance(supply, ConstantPressure) and plant.p_s == supply.p_s
+    )
     if not own:
-        raise InputError(f"the machine has another supply than the plan's {type(supply).__name__}", key="supply",
-                         mend="use on_supply(machine, supply)")
+        raise InputError(
+            f"the machine has another supply than the plan's {type(supply).__name__}",
+            key="supply",
+            mend="use on_supply(machine, supply)",
+        )

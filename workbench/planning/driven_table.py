@@ -10,7 +10,16 @@ from workbench.terminal import GAP, clean, width
 from workbench.units import format_quantity
 from workbench.verification.pump import fills
 
-HEAD = ("driven", "planned", "metered", "saved, planned", "saved, metered", "gap", "tip error", "does not hold")
+HEAD = (
+    "driven",
+    "planned",
+    "metered",
+    "saved, planned",
+    "saved, metered",
+    "gap",
+    "tip error",
+    "does not hold",
+)
 
 
 def rows(found: Drives) -> list[tuple[str, ...]]:
@@ -21,9 +30,22 @@ def rows(found: Drives) -> list[tuple[str, ...]]:
             made.append((name, *["–"] * 6, why))
             continue
         a, best = drive.account, found.done[0][1].account
-        parts = ("", "") if a is best else (percent(saved(best.planned, a.planned)), percent(saved(best.metered, a.metered)))
-        made.append((name, amount(a.planned), amount(a.metered), *parts, percent(a.gap),
-                     format_quantity(float(drive.error.max()), "m", 2), failing(drive)))
+        parts = (
+            ("", "")
+            if a is best
+            else (percent(saved(best.planned, a.planned)), percent(saved(best.metered, a.metered)))
+        )
+        made.append(
+            (
+                name,
+                amount(a.planned),
+                amount(a.metered),
+                *parts,
+                percent(a.gap),
+                format_quantity(float(drive.error.max()), "m", 2),
+                failing(drive),
+            )
+        )
     return made
 
 
@@ -45,10 +67,15 @@ def remarks(found: Drives, verdicts: bool = True) -> list[str]:
     if best is None:
         return [f"{found.law} cannot drive the optimum: {found.rows[0][2]}"]
     a = best.account
-    parts = "".join(f" {'+' if value > 0 else '−'} {name} {amount(abs(value))}" for name, value in a.terms.items()
-                    if abs(value) > 5e-4 * a.metered)
-    said = [f"{found.law}, optimum: planned {amount(a.planned)}{parts} = {amount(a.metered * (1 - a.gap))}, "
-            f"metered {amount(a.metered)}"]
+    parts = "".join(
+        f" {'+' if value > 0 else '−'} {name} {amount(abs(value))}"
+        for name, value in a.terms.items()
+        if abs(value) > 5e-4 * a.metered
+    )
+    said = [
+        f"{found.law}, optimum: planned {amount(a.planned)}{parts} = {amount(a.metered * (1 - a.gap))}, "
+        f"metered {amount(a.metered)}"
+    ]
     supply = best.plan.task.supply
     if a.motor is not None and (supply.η != 1.0 or supply.map is not None):
         said.append(f"at the motor: planned {amount(best.plan.energy)}, drawn {amount(a.motor)}")
@@ -58,8 +85,14 @@ def remarks(found: Drives, verdicts: bool = True) -> list[str]:
         said.append(f"cheaper once driven: {', '.join(cheaper)}")
     if supply.needs_forces:
         steps, of = best.plan.creeping(), best.plan.task.steps
-        said.append(f"{steps} of {of} planned steps lean on creeping" + (
-            ": there a loaded cylinder sinks below 2 mm/s and the plan asks for no pressure" if steps else ""))
+        said.append(
+            f"{steps} of {of} planned steps lean on creeping"
+            + (
+                ": there a loaded cylinder sinks below 2 mm/s and the plan asks for no pressure"
+                if steps
+                else ""
+            )
+        )
     return [*said, *(held(best) if verdicts else held(best)[:1]), *starved(best)]
 
 
@@ -81,8 +114,10 @@ def held(best: Drive) -> list[str]:
     """Which claims hold under the optimum, what keeps others from holding."""
     verdicts = best.study.verdicts
     counted = [v for v in verdicts if v.counted]
-    said = [f"under the optimum {sum(v.holds is True for v in counted)} of {len(counted)} claims hold: "
-            + ", ".join(v.key for v in counted if v.holds is True)]
+    said = [
+        f"under the optimum {sum(v.holds is True for v in counted)} of {len(counted)} claims hold: "
+        + ", ".join(v.key for v in counted if v.holds is True)
+    ]
     said += [f"{v.key} {v.word}: {v.worst}" for v in counted if v.holds is not True]
     return said + [f"{v.claim}; {v.worst}" for v in verdicts if v.key == "hypotheses"]
 
@@ -106,20 +141,36 @@ def _text(found: Drives) -> str:
     lines = [(f"{HEAD[0]} by {found.law}", *HEAD[1:]), *rows(found)]
     last = len(HEAD) - 1
     widths = [max(width(clean(r[i])) for r in lines) for i in range(last)]
-    table = [GAP.join(clean(c) + " " * (w - width(clean(c))) for c, w in zip(r, [*widths, 0])).rstrip() for r in lines]
+    table = [
+        GAP.join(clean(c) + " " * (w - width(clean(c))) for c, w in zip(r, [*widths, 0])).rstrip()
+        for r in lines
+    ]
     return "\n".join([*table, *remarks(found)])
 
 
 def document(drives: Sequence[Drives]) -> dict:
     """For JSON: what the first law drove, and what others did beside it."""
+
     def one(name, drive, why):
         if drive is None:
             return {"name": name, "note": why}
         a = drive.account
-        return {"name": name, "planned": a.planned, "metered": a.metered, "terms": a.terms, "gap": a.gap, "motor": a.motor,
-                "unit": "J",
-                "error": {"max": float(drive.error.max()), "rms": float((drive.error**2).mean() ** 0.5), "unit": "m"},
-                "creeping": drive.plan.creeping() if drive.plan.task.supply.needs_forces else None,
-                "verdicts": {v.key: v.holds for v in drive.study.verdicts}}
+        return {
+            "name": name,
+            "planned": a.planned,
+            "metered": a.metered,
+            "terms": a.terms,
+            "gap": a.gap,
+            "motor": a.motor,
+            "unit": "J",
+            "error": {
+                "max": float(drive.error.max()),
+                "rms": float((drive.error**2).mean() ** 0.5),
+                "unit": "m",
+            },
+            "creeping": drive.plan.creeping() if drive.plan.task.supply.needs_forces else None,
+            "verdicts": {v.key: v.holds for v in drive.study.verdicts},
+        }
+
     told = [{"law": found.law, "motions": [one(*row) for row in found.rows]} for found in drives]
     return ({"driven": told[0]} if told else {}) | ({"driven_beside": told[1:]} if told[1:] else {})

@@ -22,7 +22,10 @@ from workbench.parameters import Unit, positive, up_to
 from workbench.planning.kernel import Kernel, force_table
 from workbench.planning.task import BIG, Task
 
-COVERS, FLOOR = 2.0, 2e-4  # times what grids and refinements differ by; share of the energy: see `optimise`
+COVERS, FLOOR = (
+    2.0,
+    2e-4,
+)  # times what grids and refinements differ by; share of the energy: see `optimise`
 WIDEST = 81  # nodes a step may go to with two states: slower paths than this is meant for have no need to go further
 
 
@@ -58,10 +61,21 @@ class Search:
     shrink: float = 2.5
 
     def __post_init__(self):
-        if self.nodes < 3 or self.tube < 5 or self.tube % 2 == 0 or not self.shrink > 1 or not self.finest > 0:
-            raise InputError(f"search: {self}", mend="nodes ≥ 3, tube odd and ≥ 5, shrink > 1, finest > 0")
+        if (
+            self.nodes < 3
+            or self.tube < 5
+            or self.tube % 2 == 0
+            or not self.shrink > 1
+            or not self.finest > 0
+        ):
+            raise InputError(
+                f"search: {self}", mend="nodes ≥ 3, tube odd and ≥ 5, shrink > 1, finest > 0"
+            )
         if self.nodes > 50_000 or self.tube > 5_001 or self.shrink < 1.05 or self.finest < 1e-9:
-            raise InputError(f"search: {self} would not end", mend="nodes ≤ 50000, tube ≤ 5001, shrink ≥ 1.05, finest ≥ 1e-9 m")
+            raise InputError(
+                f"search: {self} would not end",
+                mend="nodes ≤ 50000, tube ≤ 5001, shrink ≥ 1.05, finest ≥ 1e-9 m",
+            )
 
 
 SEARCH = Search()
@@ -99,7 +113,11 @@ class Plan:
         There (33), (34) leave its pressure out: a real pump may have to hold it.
         """
         v, F = self.signals["v"], self.signals["F"]
-        hidden = (np.abs(v) < speed) & (F * v <= 0) & (np.abs(F) / np.array(self.task.step.A_a) > self.signals["p"][:, None])
+        hidden = (
+            (np.abs(v) < speed)
+            & (F * v <= 0)
+            & (np.abs(F) / np.array(self.task.step.A_a) > self.signals["p"][:, None])
+        )
         return int((hidden.any(axis=1) & (np.abs(v).max(axis=1) > speed)).sum())
 
 
@@ -127,14 +145,20 @@ def grid(task: Task, base: np.ndarray, h: float, n: int, only: dict[int, int]) -
     if c:
         middle = (base[:-1] + base[1:])[:, None] / 2 + h / 2 * np.arange(2 * n - 1)
         C = np.ascontiguousarray(forces(task, middle, c).transpose(0, 2, 1))
-    return Grid(h, np.ascontiguousarray(base), np.ascontiguousarray(X.transpose(1, 0, 2)), np.ascontiguousarray(ok), C)
+    return Grid(
+        h,
+        np.ascontiguousarray(base),
+        np.ascontiguousarray(X.transpose(1, 0, 2)),
+        np.ascontiguousarray(ok),
+        C,
+    )
 
 
 def forces(task: Task, middle: np.ndarray, c: int, first: int = 0) -> np.ndarray:
     """(N, m, c) coefficients at the extensions `middle` (N, m) in the middle of N steps from the first."""
     N, m = middle.shape
     rows = np.empty((N, m, 7))
-    rows[:, :, :6] = task.middles[:, first: first + N].transpose(1, 0, 2).reshape(N, 1, 6)
+    rows[:, :, :6] = task.middles[:, first : first + N].transpose(1, 0, 2).reshape(N, 1, 6)
     rows[:, :, 6] = middle
     return force_table(task.crane, c)(rows.reshape(-1, 7)).reshape(N, m, c)
 
@@ -158,9 +182,19 @@ def motion(task: Task, q_3: np.ndarray) -> dict[str, np.ndarray]:
     v, F = told.step.motion(*given)
     power = task.step.power(*given)
     X, _ = task.pistons(q_3)
-    q = np.stack(np.broadcast_arrays(*task.crane.joints([task.tips[:, 0], task.tips[:, 1]], q_3)), axis=1)
-    return {"v": np.stack(v, 1), "F": np.stack(F, 1), "Q": sum(flows(v, task.step.areas)), "P": power,
-            "p": task.supply.pressure(v, F, task.step.areas) + np.zeros(len(power)), "E": power * task.dt, "x": X.T, "q": q}
+    q = np.stack(
+        np.broadcast_arrays(*task.crane.joints([task.tips[:, 0], task.tips[:, 1]], q_3)), axis=1
+    )
+    return {
+        "v": np.stack(v, 1),
+        "F": np.stack(F, 1),
+        "Q": sum(flows(v, task.step.areas)),
+        "P": power,
+        "p": task.supply.pressure(v, F, task.step.areas) + np.zeros(len(power)),
+        "E": power * task.dt,
+        "x": X.T,
+        "q": q,
+    }
 
 
 def _weighed(supply):
@@ -183,7 +217,9 @@ def energy(task: Task, q_3: np.ndarray) -> float:
     return total if allowed.all() else total + BIG
 
 
-def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None) -> Plan:
+def optimise(
+    task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None
+) -> Plan:
     """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
 
     The estimate is twice the larger of two: what refinement won since its grid was three times as coarse (the error falls with
@@ -195,7 +231,10 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
 
     # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
     wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube
-    ways = [(max(2 * search.nodes // 3, 3), 1.3 * search.shrink, wide), (search.nodes, search.shrink, search.tube)]
+    ways = [
+        (max(2 * search.nodes // 3, 3), 1.3 * search.shrink, wide),
+        (search.nodes, search.shrink, search.tube),
+    ]
     if task.order == 2:  # few nodes leave few accelerations
         ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink, search.tube))
     elif getattr(task.supply, "creep", 0.0) > 0:  # nodes are at rest, this jump is not
@@ -204,8 +243,14 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
     tried = (solved(task, finer(way), tell, i / len(ways)) for i, way in enumerate(ways))
     found = [plan for plan in tried if plan is not None]
     if not found and task.order == 1:
-        found = [plan for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)] if plan is not None]
-    known = None if found or task.order == 1 else shortest(task)  # grids accelerate by whole nodes: a program knows no nodes
+        found = [
+            plan
+            for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)]
+            if plan is not None
+        ]
+    known = (
+        None if found or task.order == 1 else shortest(task)
+    )  # grids accelerate by whole nodes: a program knows no nodes
     if known is not None and known.seconds <= task.path.duration:
         found = [_refined(task, search, known.q_3, task.crane.cylinders[2].stroke / search.nodes)]
     if not found:
@@ -213,13 +258,17 @@ def optimise(task: Task, search: Search = SEARCH, tell: Callable = lambda fracti
     best = min(found, key=lambda p: p.energy)
     doubt = abs(min(p.energy for p in found[:-1]) - found[-1].energy) if len(found) > 1 else None
     coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
-    won = (coarser[-1] if coarser else best.history[0][1]) - best.energy  # finer grids were tried down to `finest`
+    won = (
+        coarser[-1] if coarser else best.history[0][1]
+    ) - best.energy  # finer grids were tried down to `finest`
     least = FLOOR * best.energy if task.supply.needs_forces else 0.0
     estimate = None if doubt is None else max(COVERS * max(doubt, won), least)
     return replace(best, estimate=estimate, value=found[-1].value, nodes=found[-1].nodes)
 
 
-def solved(task: Task, search: Search, tell: Callable = lambda fraction, what="": None, done: float = 0.0) -> Plan | None:
+def solved(
+    task: Task, search: Search, tell: Callable = lambda fraction, what="": None, done: float = 0.0
+) -> Plan | None:
     """The plan found from one first grid, refined; None when it has no feasible motion. Where forces only limit, first without
     them: a motion that passes no limit is then the optimum (its `value` does not know them)."""
     if (light := unpressed(task)) is not None:
@@ -284,7 +333,9 @@ def _two_states(task: Task, kernel: Kernel, g: Grid, last: np.ndarray, reach: fl
     push = task.push * (1 + 1e-9)
     V, best = kernel.two(g, last, reach, push, M)
     i = int(np.argmax(g.ok[0] > 0.5))
-    reached = [(m, i + m - M // 2) for m in range(M) if 0 <= i + m - M // 2 < n and V[0, i, m] < BIG]
+    reached = [
+        (m, i + m - M // 2) for m in range(M) if 0 <= i + m - M // 2 < n and V[0, i, m] < BIG
+    ]
     reached = [(m, j) for m, j in reached if (np.abs(g.X[1, :, j] - g.X[0, :, i]) <= push).all()]
     if not g.ok[0].any() or not reached:
         return None, V.min(axis=2)

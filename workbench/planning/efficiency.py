@@ -22,9 +22,13 @@ class EfficiencyMap:
     def __post_init__(self):
         for name in ("pressures", "flows"):
             if len(getattr(self, name)) < 2 or (np.diff(getattr(self, name)) <= 0).any():
-                raise ValueError(f"{name}: expected two or more rising numbers, got {getattr(self, name)}")
+                raise ValueError(
+                    f"{name}: expected two or more rising numbers, got {getattr(self, name)}"
+                )
         if [len(row) for row in self.rows] != [len(self.flows)] * len(self.pressures):
-            raise ValueError(f"rows: expected {len(self.pressures)} rows of {len(self.flows)} efficiencies")
+            raise ValueError(
+                f"rows: expected {len(self.pressures)} rows of {len(self.flows)} efficiencies"
+            )
         if not all(0.05 <= η <= 1 for row in self.rows for η in row):
             raise ValueError("rows: an efficiency must be between 0.05 and 1")
 
@@ -37,5 +41,7 @@ class EfficiencyMap:
 def _shares(points, value):
     """Weights of the points for linear interpolation, ends held."""
     value = np.minimum(np.maximum(value, points[0]), points[-1])
-    rising = [np.minimum(np.maximum((value - a) / (b - a), 0.0), 1.0) for a, b in zip(points, points[1:])]
+    rising = [
+        np.minimum(np.maximum((value - a) / (b - a), 0.0), 1.0) for a, b in zip(points, points[1:])
+    ]
     return [a - b for a, b in zip([1.0, *rising], [*rising, 0.0])]

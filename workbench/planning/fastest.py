@@ -78,8 +78,13 @@ class Fastest:
         return Plan(timed, q_3, float(motion(timed, q_3)["E"].sum()), "least time")
 
 
-def least_time(task: Task, starts: int = 0, seed: int = 1, levels: tuple[int, ...] = LEVELS,
-            tell: Callable = lambda fraction, what="": None) -> Fastest:
+def least_time(
+    task: Task,
+    starts: int = 0,
+    seed: int = 1,
+    levels: tuple[int, ...] = LEVELS,
+    tell: Callable = lambda fraction, what="": None,
+) -> Fastest:
     """The motion of least time; the path's own time law is not looked at, accelerations are always limited.
 
     starts: further ones from random extensions. Raises InputError where no motion exists, however slow.
@@ -113,7 +118,9 @@ def _least(task: Task, way: Way, levels: tuple[int, ...], tell: Callable) -> tup
         return _descended(guess(task, way, levels[0]), levels, tell)
     first = guess(task, way, levels[0])  # says where no load can be held
     light = replace(task, supply=Speed(), p_max=None)
-    law, history = _descended(guess(light, way, levels[0]), levels, lambda share: tell(0.25 * share))
+    law, history = _descended(
+        guess(light, way, levels[0]), levels, lambda share: tell(0.25 * share)
+    )
     carried, found = replace(law.curve, task=task), []
     try:
         found.append((time_law(carried), history))
@@ -134,8 +141,9 @@ def _least(task: Task, way: Way, levels: tuple[int, ...], tell: Callable) -> tup
     return min(found, key=lambda one: one[0].time)
 
 
-def _descended(curve: Curve, levels: tuple[int, ...], tell: Callable = lambda share: None,
-               soft: bool = False) -> tuple[Law, tuple]:
+def _descended(
+    curve: Curve, levels: tuple[int, ...], tell: Callable = lambda share: None, soft: bool = False
+) -> tuple[Law, tuple]:
     """(the fastest of all levels' time laws, (intervals an edge, s) of every level): each is the time of a motion.
 
     soft: first, cylinders may find out which way they go.
@@ -145,7 +153,7 @@ def _descended(curve: Curve, levels: tuple[int, ...], tell: Callable = lambda sh
     for i, n in enumerate(levels):
         place = np.arange(len(curve.widths) * n + 1) / n
         curve, b = curve.on(n), np.interp(place, np.arange(len(b)) / curve.n, b)
-        for free in ((False, True) if i == 0 else (False,)):
+        for free in (False, True) if i == 0 else (False,):
             if soft:
                 made = improve(curve, b, free, task.ranges, SPARE, None)
                 curve, b = made.curve, made.b
@@ -158,7 +166,9 @@ def _descended(curve: Curve, levels: tuple[int, ...], tell: Callable = lambda sh
         tell((i + 1) / len(levels))
     if not laws:
         raise error
-    return min((law for _, law in laws), key=lambda law: law.time), tuple((n, law.time) for n, law in laws)
+    return min((law for _, law in laws), key=lambda law: law.time), tuple(
+        (n, law.time) for n, law in laws
+    )
 
 
 def _within(curve: Curve, b: np.ndarray, free: bool):
@@ -168,14 +178,20 @@ def _within(curve: Curve, b: np.ndarray, free: bool):
         made = improve(curve, b, free, ranges, kept, still)
         fine = made.curve.on(8 * curve.n)
         q = fine.tables[0].q
-        over = [max(float((low - q[:, i]).max()), float((q[:, i] - high).max()), 0.0) for i, (low, high) in enumerate(task.ranges)]
+        over = [
+            max(float((low - q[:, i]).max()), float((q[:, i] - high).max()), 0.0)
+            for i, (low, high) in enumerate(task.ranges)
+        ]
         short, rise = _unheld(curve, fine) if weighed(task) else (0.0, 0.0)
         if max(over) <= 1e-12 and not short and not rise:
             break
         ranges = [(low + 1.5 * o, high - 1.5 * o) for (low, high), o in zip(ranges, over)]
         if any(low >= high for low, high in ranges) or not np.isfinite(made.time):
-            raise InputError("no motion was found from here: the joints leave their ranges", key="path",
-                             mend="give more starts, or move the path away from the ends of the strokes")
+            raise InputError(
+                "no motion was found from here: the joints leave their ranges",
+                key="path",
+                mend="give more starts, or move the path away from the ends of the strokes",
+            )
         kept, still = kept + 1.5 * short, still + 1.5 * rise
         curve, b = made.curve, made.b
     return made
@@ -186,4 +202,6 @@ def _unheld(near: Curve, fine: Curve) -> tuple[float, float]:
     sinking = np.repeat(sides(near)[1], len(fine.edge) // len(near.edge), axis=0)
     need, pace = fine.loads
     short = np.where(fine.asked & ~sinking, need - 1 + SPARE, 0.0).max()
-    return max(float(short), 0.0), max(float(np.where(sinking & (need > 1 - SPARE), pace, 0.0).max()), 0.0)
+    return max(float(short), 0.0), max(
+        float(np.where(sinking & (need > 1 - SPARE), pace, 0.0).max()), 0.0
+    )

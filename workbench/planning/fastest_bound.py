@@ -34,10 +34,14 @@ def lower_bound(task: Task, way: Way, steps: int = STEPS, cells: int = CELLS) ->
     q_3 = np.linspace(*task.ranges[2], cells + 1)
     X, allowed = places(task, way, steps, q_3)
     low, high = np.minimum(X[..., 1:], X[..., :-1]), np.maximum(X[..., 1:], X[..., :-1])
-    bend = np.abs(np.diff(X, n=2, axis=2)).max(axis=2, initial=0.0)[..., None] / 4  # twice what a parabola leaves its chord by
+    bend = (
+        np.abs(np.diff(X, n=2, axis=2)).max(axis=2, initial=0.0)[..., None] / 4
+    )  # twice what a parabola leaves its chord by
     low, high = low - bend, high + bend
     near = np.pad(allowed, ((0, 0), (1, 1)))
-    open_ = near[:, :-3] | near[:, 1:-2] | near[:, 2:-1] | near[:, 3:]  # a cell, or one beside it, has an end within reach
+    open_ = (
+        near[:, :-3] | near[:, 1:-2] | near[:, 2:-1] | near[:, 3:]
+    )  # a cell, or one beside it, has an end within reach
     width = q_3[1] - q_3[0]
     holds = lambda q: (q_3[:-1] - 1e-9 <= q) & (q <= q_3[:-1] + width + 1e-9)
     open_[0] &= holds(task.start)
@@ -80,7 +84,10 @@ class _Slopes:
 
     def __init__(self, task: Task, f, g, A, B, C):
         self.f, self.g, self.A, self.B, self.C = f, g, A, B, C
-        self.v, self.a = (np.array([getattr(c, name) for c in task.crane.cylinders]) for name in ("v_max", "a_max"))
+        self.v, self.a = (
+            np.array([getattr(c, name) for c in task.crane.cylinders])
+            for name in ("v_max", "a_max")
+        )
         self.u = np.linspace(-self.v[2], self.v[2], SPEEDS)
 
     @classmethod
@@ -95,9 +102,13 @@ class _Slopes:
             slack = np.abs(np.gradient(value, step)) * step
             near = near & (value >= low - slack) & (value <= high + slack)
         at = q_3[near]
-        rows = lambda pace: np.repeat(r[:, None, :] * np.array([1.0, pace, pace**2])[:, None, None], len(at), axis=1)
-        along, both, only = (table(task.crane, False, rows(pace), at, np.full(len(at), u), 0.0 * at)
-                             for pace, u in ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0)))
+        rows = lambda pace: np.repeat(
+            r[:, None, :] * np.array([1.0, pace, pace**2])[:, None, None], len(at), axis=1
+        )
+        along, both, only = (
+            table(task.crane, False, rows(pace), at, np.full(len(at), u), 0.0 * at)
+            for pace, u in ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+        )
         return cls(task, along.dx, only.dx, along.ddx, both.ddx - along.ddx - only.ddx, only.ddx)
 
     def speed(self) -> float:
@@ -113,7 +124,10 @@ class _Slopes:
         h = self.A[:, None, :] * pace**2 + self.B[:, None, :] * pace * u + self.C[:, None, :] * u**2
         loose = lambda x: _between(x) + _between(x.transpose(1, 0, 2)).transpose(1, 0, 2)
         able = (np.abs(v) <= self.v + loose(v)).all(axis=2)
-        slack = loose(h[:, :, :2]) + (_between(self.f) * MOST * self.a[2] + _between(self.g) * self.a[2])[:, None, :]
+        slack = (
+            loose(h[:, :, :2])
+            + (_between(self.f) * MOST * self.a[2] + _between(self.g) * self.a[2])[:, None, :]
+        )
         return _most(self.f, self.g, h[:, :, :2], self.a[:2] + slack, self.a[2], able)
 
 

@@ -18,7 +18,9 @@ STEPS, NODES = 16, 261  # an edge; over the stroke
 def stages(way: Way, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """(edge, τ) of E steps + 1 places, equal in τ."""
     E = len(way.edges)
-    return np.append(np.repeat(np.arange(E), steps), E - 1), np.append(np.tile(np.arange(steps) / steps, E), 1.0)
+    return np.append(np.repeat(np.arange(E), steps), E - 1), np.append(
+        np.tile(np.arange(steps) / steps, E), 1.0
+    )
 
 
 def places(task: Task, way: Way, steps: int, q_3: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -37,7 +39,9 @@ def step_times(task: Task, moves: np.ndarray) -> np.ndarray:
     T = 0.0
     for i, c in enumerate(task.crane.cylinders):
         T = np.maximum(T, np.abs(moves[i]) / c.v_max)
-    return T if task.Q_max is None else np.maximum(T, sum(flows(moves, task.step.areas)) / task.Q_max)
+    return (
+        T if task.Q_max is None else np.maximum(T, sum(flows(moves, task.step.areas)) / task.Q_max)
+    )
 
 
 def best_path(task: Task, way: Way) -> tuple[np.ndarray, float]:
@@ -50,7 +54,7 @@ def best_path(task: Task, way: Way) -> tuple[np.ndarray, float]:
     need = _needs(task, way, q_3) if weighed(task) else None
     onward = []
     for k in range(M - 2, -1, -1):
-        moves = (X[k + 1][:, None, :] - X[k][:, :, None])
+        moves = X[k + 1][:, None, :] - X[k][:, :, None]
         T = step_times(task, moves) + J[None, :]
         if need is not None:
             T = np.where(_liftable(need[k], moves), T, np.inf)
@@ -78,15 +82,30 @@ def _needs(task: Task, way: Way, q_3: np.ndarray) -> np.ndarray:
     M, n = len(edge), len(q_3)
     r = way.sample(edge, τ)
     rows = np.repeat(r, n, axis=1)
-    F = table(task.crane, True, rows * np.array([1.0, 0.0, 0.0])[:, None, None], np.tile(q_3, M), 0 * rows[0, :, 0],
-              0 * rows[0, :, 0]).forces[0].reshape(M, n, 3).transpose(0, 2, 1)
+    F = (
+        table(
+            task.crane,
+            True,
+            rows * np.array([1.0, 0.0, 0.0])[:, None, None],
+            np.tile(q_3, M),
+            0 * rows[0, :, 0],
+            0 * rows[0, :, 0],
+        )
+        .forces[0]
+        .reshape(M, n, 3)
+        .transpose(0, 2, 1)
+    )
     sign = np.array([1.0, -1.0])[None, :, None, None]
-    return (sign * h.slope[None, :, :, None] * F[:, None] + h.offset[None, :, :, None]) / task.step.highest
+    return (
+        sign * h.slope[None, :, :, None] * F[:, None] + h.offset[None, :, :, None]
+    ) / task.step.highest
 
 
 def _liftable(need: np.ndarray, moves: np.ndarray) -> np.ndarray:
     """(n, n): whether no cylinder moves against a load that the pump cannot hold."""
-    out, into = ((need[side] > 1)[:, :, None] & (sign * moves > 1e-9) for side, sign in enumerate((1, -1)))
+    out, into = (
+        (need[side] > 1)[:, :, None] & (sign * moves > 1e-9) for side, sign in enumerate((1, -1))
+    )
     return ~(out | into).any(axis=0)
 
 
@@ -94,14 +113,21 @@ def stuck(task: Task, way: Way, k: int, allowed: np.ndarray, loaded: bool) -> In
     """Why there is no way on from stage k, however slow."""
     if (error := unfit(task)) is not None:
         return error
-    (x, y), (u, v) = way.sample(*(a[k: k + 2] for a in stages(way, STEPS)))[0]
+    (x, y), (u, v) = way.sample(*(a[k : k + 2] for a in stages(way, STEPS)))[0]
     between = f"between ({x:.4g}, {y:.4g}) m and ({u:.4g}, {v:.4g}) m"
     if loaded:
         top = format_quantity(task.step.highest, "Pa")
-        return InputError(f"no motion exists, however slow: {between} some cylinder would lift a load that needs more than {top} "
-                          "of the pump at rest", key="limits.pressure", mend="raise it, or lighten the load")
-    return InputError(f"no motion exists, however slow: {between} the joints' ranges leave no way on", key="path",
-                      mend="move this part of the path into the workspace")
+        return InputError(
+            f"no motion exists, however slow: {between} some cylinder would lift a load that needs more than {top} "
+            "of the pump at rest",
+            key="limits.pressure",
+            mend="raise it, or lighten the load",
+        )
+    return InputError(
+        f"no motion exists, however slow: {between} the joints' ranges leave no way on",
+        key="path",
+        mend="move this part of the path into the workspace",
+    )
 
 
 def guess(task: Task, way: Way, n: int) -> Curve:

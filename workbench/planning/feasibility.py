@@ -24,18 +24,24 @@ def explain(task: Task, known: Shortest | None = None) -> InputError:
     if (error := unfit(task)) is not None:
         return error
     if task.order == 1 and feasible(task, NODES):
-        return InputError("no motion was found on this grid, but on a finer one there is one", key="search.nodes",
-                          mend=f"search with {NODES} nodes or more")
+        return InputError(
+            "no motion was found on this grid, but on a finer one there is one",
+            key="search.nodes",
+            mend=f"search with {NODES} nodes or more",
+        )
     q3 = np.linspace(*task.ranges[2], 209)
     where = _stuck(task, q3, task.pistons(np.broadcast_to(q3, (task.steps + 1, len(q3))))[1])
     found = known or shortest(task)
     if found is None:
         enough = enough_pressure(task)
-        mend = ("even a very slow motion passes a limit: change the path, the load or the limits"
-                + (f"; in this time {format_quantity(raised(enough), 'Pa')} would do" if enough else ""))
+        mend = "even a very slow motion passes a limit: change the path, the load or the limits" + (
+            f"; in this time {format_quantity(raised(enough), 'Pa')} would do" if enough else ""
+        )
     else:
-        mend = (f"take {format_quantity(raised(found.seconds), 's')} instead of "
-                f"{format_quantity(task.path.duration, 's')} ({found.words}), or raise the limit")
+        mend = (
+            f"take {format_quantity(raised(found.seconds), 's')} instead of "
+            f"{format_quantity(task.path.duration, 's')} ({found.words}), or raise the limit"
+        )
     return InputError(f"the path cannot be followed in this time: {where}", key="path", mend=mend)
 
 
@@ -47,9 +53,17 @@ def unfit(task: Task) -> InputError | None:
     if (error := _unreached(task, q3, allowed)) is not None:
         return error
     for k, q, name in ((0, task.start, "start"), (task.steps, task.end, "end")):
-        if q is not None and not task.pistons(np.full((1, 1), q), slice(k, k + 1) if k < task.steps else slice(k, None))[1].all():
-            return InputError(f"an extension of {q:g} m does not fit there: {_joint(task, k, np.array([q]))}",
-                              key=name, mend=f"choose {_interval(q3[allowed[k]])} m")
+        if (
+            q is not None
+            and not task.pistons(
+                np.full((1, 1), q), slice(k, k + 1) if k < task.steps else slice(k, None)
+            )[1].all()
+        ):
+            return InputError(
+                f"an extension of {q:g} m does not fit there: {_joint(task, k, np.array([q]))}",
+                key=name,
+                mend=f"choose {_interval(q3[allowed[k]])} m",
+            )
     return None
 
 
@@ -62,29 +76,39 @@ def _unreached(task: Task, q3: np.ndarray, allowed: np.ndarray) -> InputError | 
     last = int(np.flatnonzero(empty)[-1])
     place = f"at t = {format_quantity(float(task.times[k]), 's')} the tip ({task.tips[k, 0]:.4g}, {task.tips[k, 1]:.4g}) m"
     more = f" (and at {empty.sum()} of {len(empty)} instants up to {format_quantity(float(task.times[last]), 's')})"
-    return InputError(f"{place} is outside the workspace: {_joint(task, k, q3)}{more if empty.sum() > 1 else ''}", key="path",
-                      mend="move this part of the path into the workspace")
+    return InputError(
+        f"{place} is outside the workspace: {_joint(task, k, q3)}{more if empty.sum() > 1 else ''}",
+        key="path",
+        mend="move this part of the path into the workspace",
+    )
 
 
 def _joint(task: Task, k: int, q3: np.ndarray) -> str:
     """Which joint, and by how much, for the best of the extensions."""
     r = [task.tips[k, 0], task.tips[k, 1]]
     c = task.crane.stretch(r, q3)
-    near, far = np.abs(c) < 1, float(np.hypot(r[0] - task.crane.origin[0], r[1] - task.crane.origin[1]))
+    near, far = (
+        np.abs(c) < 1,
+        float(np.hypot(r[0] - task.crane.origin[0], r[1] - task.crane.origin[1])),
+    )
     if not near.any():
         ρ = np.hypot(task.crane.L_2 + q3, task.crane.h)
         over, under = far - (task.crane.L_1 + ρ.max()), np.abs(task.crane.L_1 - ρ).min() - far
         gap = max(over, under)
-        return (f"it is {format_quantity(far, 'm')} from the lift joint, {format_quantity(float(gap), 'm')} "
-                f"{'beyond' if over >= under else 'inside'} what the links reach")
+        return (
+            f"it is {format_quantity(far, 'm')} from the lift joint, {format_quantity(float(gap), 'm')} "
+            f"{'beyond' if over >= under else 'inside'} what the links reach"
+        )
     q = np.broadcast_arrays(*task.crane.joints(r, q3))
     passed = np.stack([np.maximum(low - v, v - high) for v, (low, high) in zip(q[:2], task.ranges)])
     worst = np.where(near, passed.max(axis=0), np.inf)
     i = int(np.argmin(worst))
     j = int(np.argmax(passed[:, i]))
     low, high = task.ranges[j]
-    return (f"{task.crane.joint_names[j]} would be {np.degrees(q[j][i]):.2f}°, its cylinder allows {np.degrees(low):.2f}° … "
-            f"{np.degrees(high):.2f}° ({np.degrees(passed[j, i]):.2g}° over)")
+    return (
+        f"{task.crane.joint_names[j]} would be {np.degrees(q[j][i]):.2f}°, its cylinder allows {np.degrees(low):.2f}° … "
+        f"{np.degrees(high):.2f}° ({np.degrees(passed[j, i]):.2g}° over)"
+    )
 
 
 def _interval(values: np.ndarray) -> str:
@@ -120,24 +144,33 @@ def _ratios(task: Task, q3: np.ndarray, k: int) -> dict:
         middle = np.linspace(q3[0], q3[-1], 2 * len(q3) - 1)
         c = list(forces(task, middle[None, :], n, k)[0].T[:, i + j])
     found = task.step.excess(X[:, 0][:, i], X[:, 1][:, j], c, u, np.zeros_like(u))
-    return {name: np.broadcast_to(np.nan_to_num(np.asarray(v, float), nan=np.inf), i.shape) for name, v in found.items()}
+    return {
+        name: np.broadcast_to(np.nan_to_num(np.asarray(v, float), nan=np.inf), i.shape)
+        for name, v in found.items()
+    }
 
 
 def _at(task: Task, k: int) -> str:
-    return (f"between {format_quantity(float(task.times[k]), 's')} and {format_quantity(float(task.times[k + 1]), 's')}, near "
-            f"({task.tips[k, 0]:.4g}, {task.tips[k, 1]:.4g}) m,")
+    return (
+        f"between {format_quantity(float(task.times[k]), 's')} and {format_quantity(float(task.times[k + 1]), 's')}, near "
+        f"({task.tips[k, 0]:.4g}, {task.tips[k, 1]:.4g}) m,"
+    )
 
 
 def _named(task: Task, name: str, ratio: float) -> str:
     if name.startswith("speed"):
         i = int(name[-1])
         top = task.crane.cylinders[i].v_max
-        return (f"the {task.crane.actuator_names[i]} cylinder would have to move at {format_quantity(ratio * top, 'm/s', 3)}, "
-                f"{_over(ratio)} its {format_quantity(top, 'm/s')}")
+        return (
+            f"the {task.crane.actuator_names[i]} cylinder would have to move at {format_quantity(ratio * top, 'm/s', 3)}, "
+            f"{_over(ratio)} its {format_quantity(top, 'm/s')}"
+        )
     if name.startswith("pressure"):
         top = task.step.highest
-        return (f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa')}, "
-                f"{_over(ratio)} the {format_quantity(top, 'Pa')} it is given")
+        return (
+            f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa')}, "
+            f"{_over(ratio)} the {format_quantity(top, 'Pa')} it is given"
+        )
     top, unit = (task.Q_max, "m^3/s") if name == "pump flow" else (task.step.highest, "Pa")
     return f"the {name} would be {format_quantity(ratio * top, unit, 3)}, {_over(ratio)} {format_quantity(top, unit)}"
 
@@ -159,28 +192,38 @@ def _accelerations(task: Task) -> str:
     jumps = np.abs(np.diff(np.pad(steps, ((0, 0), (1, 1))), axis=1)) / task.push[:, None]
     i, k = np.unravel_index(int(np.argmax(jumps)), jumps.shape)
     top = task.crane.cylinders[i].a_max
-    return (f"accelerations leave no motion; a motion of least speed needs {jumps[i, k] * top:.3g} m/s² of the "
-            f"{task.crane.actuator_names[i]} cylinder at {format_quantity(float(task.times[k]), 's')}; {top:g} m/s² are allowed")
+    return (
+        f"accelerations leave no motion; a motion of least speed needs {jumps[i, k] * top:.3g} m/s² of the "
+        f"{task.crane.actuator_names[i]} cylinder at {format_quantity(float(task.times[k]), 's')}; {top:g} m/s² are allowed"
+    )
 
 
 def enough_pressure(task: Task) -> float | None:
     """Pa, within RESOLUTION: the pressure that must be allowed for a motion in the given time; None where it is no matter."""
     from workbench.planning.dynamic import Search, parts, solved
 
-    if not weighed(task) or (plan := solved(_allowed(replace(task, order=1), UNLIMITED), Search(finest=1e-3))) is None:
+    if (
+        not weighed(task)
+        or (plan := solved(_allowed(replace(task, order=1), UNLIMITED), Search(finest=1e-3)))
+        is None
+    ):
         return None
     low, step = float(task.step.highest), plan.task.step
     high = float(np.max(step.needed(*step.motion(*parts(plan.task, plan.q_3)))))
     while high / low > 1 + RESOLUTION:
         middle = np.sqrt(low * high)
-        low, high = (low, middle) if feasible(_allowed(replace(task, order=1), middle)) else (middle, high)
+        low, high = (
+            (low, middle) if feasible(_allowed(replace(task, order=1), middle)) else (middle, high)
+        )
     return high
 
 
 def _allowed(task: Task, top: float) -> Task:
     """The same with another highest pressure."""
     name = next((name for name in ("high", "p_s") if hasattr(task.supply, name)), None)
-    return replace(task, p_max=top, supply=task.supply if name is None else replace(task.supply, **{name: top}))
+    return replace(
+        task, p_max=top, supply=task.supply if name is None else replace(task.supply, **{name: top})
+    )
 
 
 # ---- the shortest time ----------------------------------------------------------------------------------------------
@@ -237,11 +280,17 @@ def shortest(task: Task) -> Shortest | None:
     if task.order == 1:
         return Shortest(seconds)
     starts = []
-    for supply, ease in ((Speed(), EASE), (task.supply, EASE), (task.supply, 2 * EASE))[: 3 if weighed(task) else 1]:
-        if (plan := solved(scaled(replace(free, supply=supply), factor * ease), Search(finest=1e-4))) is not None:
+    for supply, ease in ((Speed(), EASE), (task.supply, EASE), (task.supply, 2 * EASE))[
+        : 3 if weighed(task) else 1
+    ]:
+        if (
+            plan := solved(scaled(replace(free, supply=supply), factor * ease), Search(finest=1e-4))
+        ) is not None:
             starts.append((ease * seconds, plan.q_3))
     found = shortest_scaled(task, starts)
-    return None if found is None else Shortest(found.seconds, found.q_3, min(seconds, found.seconds))
+    return (
+        None if found is None else Shortest(found.seconds, found.q_3, min(seconds, found.seconds))
+    )
 
 
 def shortest_factor(task: Task) -> float | None:
@@ -250,7 +299,9 @@ def shortest_factor(task: Task) -> float | None:
     stroke = float(np.ptp(task.ranges[2]))
 
     def can(factor: float) -> bool:  # a slow step may go far: the grid is as fine as its moves need
-        return feasible(slowed(factor), int(np.clip(FINE * stroke / (task.reach * factor), 131, NODES)))
+        return feasible(
+            slowed(factor), int(np.clip(FINE * stroke / (task.reach * factor), 131, NODES))
+        )
 
     if not can(LONGEST):
         return None

@@ -17,13 +17,38 @@ from workbench.native import Mapped, address, library
 from workbench.parameters import bind, leaves, structure
 from workbench.planning import kernel_numpy
 
-_BINARY = {ca.OP_ADD: "{} + {}", ca.OP_SUB: "{} - {}", ca.OP_MUL: "{} * {}", ca.OP_DIV: "{} / {}", ca.OP_LT: "{} < {}",
-           ca.OP_LE: "{} <= {}", ca.OP_EQ: "{} == {}", ca.OP_NE: "{} != {}", ca.OP_FMAX: "{0} > {1} ? {0} : {1}",
-           ca.OP_FMIN: "{0} < {1} ? {0} : {1}", ca.OP_IF_ELSE_ZERO: "{} != 0 ? {} : 0", ca.OP_AND: "{} != 0 && {} != 0",
-           ca.OP_OR: "{} != 0 || {} != 0", ca.OP_POW: "pow({}, {})", ca.OP_CONSTPOW: "pow({}, {})"}
-_UNARY = {ca.OP_NEG: "-{}", ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "2 * {}", ca.OP_FABS: "({0} < 0 ? -{0} : {0})", ca.OP_NOT: "!({})",
-          ca.OP_INV: "1 / {}", ca.OP_ASSIGN: "{}", ca.OP_SQRT: "sqrt({})", ca.OP_EXP: "exp({})", ca.OP_LOG: "log({})",
-          ca.OP_SIN: "sin({})", ca.OP_COS: "cos({})", ca.OP_TANH: "tanh({})"}
+_BINARY = {
+    ca.OP_ADD: "{} + {}",
+    ca.OP_SUB: "{} - {}",
+    ca.OP_MUL: "{} * {}",
+    ca.OP_DIV: "{} / {}",
+    ca.OP_LT: "{} < {}",
+    ca.OP_LE: "{} <= {}",
+    ca.OP_EQ: "{} == {}",
+    ca.OP_NE: "{} != {}",
+    ca.OP_FMAX: "{0} > {1} ? {0} : {1}",
+    ca.OP_FMIN: "{0} < {1} ? {0} : {1}",
+    ca.OP_IF_ELSE_ZERO: "{} != 0 ? {} : 0",
+    ca.OP_AND: "{} != 0 && {} != 0",
+    ca.OP_OR: "{} != 0 || {} != 0",
+    ca.OP_POW: "pow({}, {})",
+    ca.OP_CONSTPOW: "pow({}, {})",
+}
+_UNARY = {
+    ca.OP_NEG: "-{}",
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "2 * {}",
+    ca.OP_FABS: "({0} < 0 ? -{0} : {0})",
+    ca.OP_NOT: "!({})",
+    ca.OP_INV: "1 / {}",
+    ca.OP_ASSIGN: "{}",
+    ca.OP_SQRT: "sqrt({})",
+    ca.OP_EXP: "exp({})",
+    ca.OP_LOG: "log({})",
+    ca.OP_SIN: "sin({})",
+    ca.OP_COS: "cos({})",
+    ca.OP_TANH: "tanh({})",
+}
 
 
 def inline(f: ca.Function, groups: list[list[str]], name: str, head: str) -> str:
@@ -57,7 +82,12 @@ def _made(step, free: list, coefficients: int):
     if key not in _compiled:
         P, entries = symbols("P", len(free))
         bound = bind(step, {leaf.path: e for leaf, e in zip(free, entries)})
-        columns, lists = zip(*(symbols(name, n) for name, n in {"x0": 3, "x1": 3, "c": coefficients, "u": 1, "w": 1}.items()))
+        columns, lists = zip(
+            *(
+                symbols(name, n)
+                for name, n in {"x0": 3, "x1": 3, "c": coefficients, "u": 1, "w": 1}.items()
+            )
+        )
         value = bound.energy(*lists[:3], lists[3][0], lists[4][0])
         f = ca.Function("energy", [*columns, P], [ca.cse(value)])
         check_constants(f, "energy of a step")
@@ -66,13 +96,26 @@ def _made(step, free: list, coefficients: int):
 
 
 def _source(f: ca.Function, coefficients: int, n_p: int) -> str:
-    groups = [["a1", "a2", "a3"], ["b1", "b2", "b3"], [f"c[{i} * (2 * n - 1) + l]" for i in range(coefficients)], ["u"], ["w"],
-              [f"P[{i}]" for i in range(n_p)]]
-    head = ("double a1, double a2, double a3, double b1, double b2, double b3, const double *restrict c, long n, long l, "
-            "double u, double w, const double *restrict P")
+    groups = [
+        ["a1", "a2", "a3"],
+        ["b1", "b2", "b3"],
+        [f"c[{i} * (2 * n - 1) + l]" for i in range(coefficients)],
+        ["u"],
+        ["w"],
+        [f"P[{i}]" for i in range(n_p)],
+    ]
+    head = (
+        "double a1, double a2, double a3, double b1, double b2, double b3, const double *restrict c, long n, long l, "
+        "double u, double w, const double *restrict P"
+    )
     call = "cost(a1, a2, a3, x1[l], x2[l], x3[l], c, n, l, u, w, P)"
     own = f"#define NC {coefficients}\n#define WITH_W {int(coefficients == 12)}\n#define COST {call}\n"
-    return "#include <math.h>\n" + inline(f, groups, "cost", head) + own + (Path(__file__).parent / "kernel.c").read_text()
+    return (
+        "#include <math.h>\n"
+        + inline(f, groups, "cost", head)
+        + own
+        + (Path(__file__).parent / "kernel.c").read_text()
+    )
 
 
 class Kernel:
@@ -95,17 +138,33 @@ class Kernel:
             return kernel_numpy.one(self.step, grid, last, reach)
         J, best, e = np.empty((N + 1, n)), np.empty((N, n), np.int32), np.empty(n)
         J[N] = last
-        self.lib.one(N, n, grid.h, self.step.dt, reach, *map(address, (grid.base, grid.X, grid.ok, grid.C, self.P, J, best, e)))
+        self.lib.one(
+            N,
+            n,
+            grid.h,
+            self.step.dt,
+            reach,
+            *map(address, (grid.base, grid.X, grid.ok, grid.C, self.P, J, best, e)),
+        )
         return J, best
 
-    def two(self, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int) -> tuple[np.ndarray, np.ndarray]:
+    def two(
+        self, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(V (N, n, M), best (N, n, M)); see kernel.c."""
         N, n = grid.X.shape[0] - 1, grid.X.shape[2]
         if self.lib is None:
             return kernel_numpy.two(self.step, grid, last, reach, push, M)
         V, best, e, f = np.empty((N, n, M)), np.empty((N, n, M), np.int32), np.empty(n), np.empty(n)
-        self.lib.two(N, n, M, grid.h, self.step.dt, reach,
-                     *map(address, (push, grid.base, grid.X, grid.ok, grid.C, self.P, last, V, best, e, f)))
+        self.lib.two(
+            N,
+            n,
+            M,
+            grid.h,
+            self.step.dt,
+            reach,
+            *map(address, (push, grid.base, grid.X, grid.ok, grid.C, self.P, last, V, best, e, f)),
+        )
         return V, best
 
 
@@ -125,7 +184,10 @@ def force_table(crane, coefficients: int) -> Callable:
             return bound.forces(*bound.motion(v[0:2], v[2:4], v[4:6], v[6], u, w))
 
         at, up, down, pushed = F(0.0, 0.0), F(1.0, 0.0), F(-1.0, 0.0), F(0.0, 1.0)
-        rows = [[z, (a - b) / 2, (a + b) / 2 - z, d - z][: coefficients // 3] for z, a, b, d in zip(at, up, down, pushed)]
+        rows = [
+            [z, (a - b) / 2, (a + b) / 2 - z, d - z][: coefficients // 3]
+            for z, a, b, d in zip(at, up, down, pushed)
+        ]
         f = ca.Function("forces", [s, P], [ca.cse(ca.vertcat(*[e for row in rows for e in row]))])
         check_constants(f, f"forces of {crane.name}")
         _forces[key] = (Mapped(f), [leaf.path for leaf in free])

@@ -37,7 +37,7 @@ def neighbours(plan: Plan, trials: int = 400, seed: int = 1) -> Neighbours:
         tried = q + rng.choice([-1, 1]) * rng.choice(HEIGHTS) * rng.uniform(0.2, 1.0) * bump
         tried = np.clip(tried, low, high)
         tried[0] = task.start
-        tried[last + 1:] = q[last + 1:]
+        tried[last + 1 :] = q[last + 1 :]
         e = energy(task, tried)
         allowed += e < BIG / 2
         if e < best:

@@ -56,6 +56,9 @@ def read_path(file: str | os.PathLike) -> Spline:
     """A tip's path from comma-separated columns time, x, y (s, m); InputError with the line where a number is missing."""
     path = Spline.from_csv(file, "cartesian")
     if len(path.values[0]) != 2:
-        raise InputError(f"{len(path.values[0])} columns after the time; a planar path has two, x and y", file=shown(file),
-                         mend="give time, x, y in s and m")
+        raise InputError(
+            f"{len(path.values[0])} columns after the time; a planar path has two, x and y",
+            file=shown(file),
+            mend="give time, x, y in s and m",
+        )
     return path

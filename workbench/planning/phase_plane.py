@@ -48,7 +48,9 @@ def _highest(rows: np.ndarray) -> float:
     a, b, c = rows.T
     caps = (np.abs(a) <= SMALL) & (b > 0)
     up, low = a > SMALL, a < -SMALL
-    gap = (c[up] / a[up])[:, None] - (c[low] / a[low])[None, :]  # between an upper and a lower row at b = 0
+    gap = (c[up] / a[up])[:, None] - (c[low] / a[low])[
+        None, :
+    ]  # between an upper and a lower row at b = 0
     closing = (b[up] / a[up])[:, None] - (b[low] / a[low])[None, :]
     roots = gap[closing > 0] / closing[closing > 0]
     return max(0.0, min((c[caps] / b[caps]).min(initial=np.inf), roots.min(initial=np.inf)))

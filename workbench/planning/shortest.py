@@ -27,11 +27,25 @@ from workbench.planning.fastest_program import NEAR
 from workbench.planning.paths import Stretched
 from workbench.planning.task import BIG, Task
 
-INSIDE = 1e-7  # rad, how far joints stay from their ends: a solver meets limits to its own tolerance
+INSIDE = (
+    1e-7  # rad, how far joints stay from their ends: a solver meets limits to its own tolerance
+)
 SPARE = 1e-6  # of the time, for rounding
-LONGER, MOST = 1.01, 140  # by which the time grows where pressures do not hold, and how often (to four times)
-OPTIONS = {"ipopt": {"print_level": 0, "max_iter": 300, "tol": 1e-7, "sb": "yes", "bound_relax_factor": 0.0}, "print_time": False,
-           "show_eval_warnings": False}
+LONGER, MOST = (
+    1.01,
+    140,
+)  # by which the time grows where pressures do not hold, and how often (to four times)
+OPTIONS = {
+    "ipopt": {
+        "print_level": 0,
+        "max_iter": 300,
+        "tol": 1e-7,
+        "sb": "yes",
+        "bound_relax_factor": 0.0,
+    },
+    "print_time": False,
+    "show_eval_warnings": False,
+}
 
 
 class Scaled(NamedTuple):
@@ -64,9 +78,16 @@ def timed(task: Task, q: np.ndarray) -> Scaled | None:
         return None
     Δ, cylinders = np.diff(x, axis=1), task.crane.cylinders
     jumps = np.abs(np.diff(np.pad(Δ, ((0, 0), (1, 1))), axis=1)).max(axis=1)
-    dt = max(max(d / c.v_max, np.sqrt(j / c.a_max)) for d, j, c in zip(np.abs(Δ).max(axis=1), jumps, cylinders))
+    dt = max(
+        max(d / c.v_max, np.sqrt(j / c.a_max))
+        for d, j, c in zip(np.abs(Δ).max(axis=1), jumps, cylinders)
+    )
     if task.Q_max is not None:
-        dt = max(dt, max(sum(np.maximum(A_a * d, -A_b * d) for d, (A_a, A_b) in zip(Δ, task.step.areas))) / task.Q_max)
+        dt = max(
+            dt,
+            max(sum(np.maximum(A_a * d, -A_b * d) for d, (A_a, A_b) in zip(Δ, task.step.areas)))
+            / task.Q_max,
+        )
     seconds = dt * task.steps * (1 + SPARE)
     for _ in range(MOST if weighed(task) else 1):
         if energy(scaled(task, seconds / task.path.duration), q) < BIG:
@@ -80,13 +101,19 @@ def _improved(task: Task, q_0: np.ndarray) -> np.ndarray:
     N, heavy, dt = task.steps, weighed(task), task.dt
     Q, θ, g = ca.MX.sym("Q", 1, N + 1), ca.MX.sym("θ"), []
     f, _, paths = graph(task.crane, False)
-    m = f.map(N + 1)(ca.vertcat(task.tips.T, ca.DM.zeros(4, N + 1), Q, ca.DM.zeros(2, N + 1)), numbers(task.crane, paths))
+    m = f.map(N + 1)(
+        ca.vertcat(task.tips.T, ca.DM.zeros(4, N + 1), Q, ca.DM.zeros(2, N + 1)),
+        numbers(task.crane, paths),
+    )
     Δ = m[:3, 1:] - m[:3, :-1]
     rest = ca.DM.zeros(3, 1)
     jumps = ca.horzcat(Δ, rest) - ca.horzcat(rest, Δ)
     for i, c in enumerate(task.crane.cylinders):
         for sign in (1, -1):
-            g += [sign * Δ[i, :] / (c.v_max * dt) - θ, sign * jumps[i, :] / (c.a_max * dt**2) - θ**2]
+            g += [
+                sign * Δ[i, :] / (c.v_max * dt) - θ,
+                sign * jumps[i, :] / (c.a_max * dt**2) - θ**2,
+            ]
     if task.Q_max is not None:
         ways = product(*((A_a, -A_b) for A_a, A_b in task.step.areas))
         g += [ca.mtimes(ca.DM(way).T, Δ) / (task.Q_max * dt) - θ for way in ways]
@@ -113,20 +140,34 @@ def _pressures(task: Task, Q, Δ, θ, q_0: np.ndarray) -> list:
     u = Q[:, 1:] - Q[:, :-1]
     w = u - ca.horzcat(0.0, u[:, :-1])
     r = ca.DM(np.concatenate(list(task.middles), axis=1).T)
-    m = f.map(N)(ca.vertcat(r, (Q[:, 1:] + Q[:, :-1]) / 2, u / dt, w / dt**2), numbers(task.crane, paths))
+    m = f.map(N)(
+        ca.vertcat(r, (Q[:, 1:] + Q[:, :-1]) / 2, u / dt, w / dt**2), numbers(task.crane, paths)
+    )
     F = m[11:14, :] + m[17:20, :] / θ**2
     areas = ca.DM(task.step.areas)
     flow = ca.mtimes(areas[:, 0].T, ca.fmax(Δ, 0.0)) + ca.mtimes(areas[:, 1].T, ca.fmax(-Δ, 0.0))
     more = h.more * (flow / dt / θ) ** 2
-    still = table(task.crane, True, task.middles * np.array([1.0, 0.0, 0.0])[:, None, None], (q_0[1:] + q_0[:-1]) / 2,
-                  np.zeros(N), np.zeros(N)).forces[0]
-    moves, creeps, g = np.diff(task.pistons(q_0)[0], axis=1), getattr(task.supply, "creep", 0.0) > 0, []
+    still = table(
+        task.crane,
+        True,
+        task.middles * np.array([1.0, 0.0, 0.0])[:, None, None],
+        (q_0[1:] + q_0[:-1]) / 2,
+        np.zeros(N),
+        np.zeros(N),
+    ).forces[0]
+    moves, creeps, g = (
+        np.diff(task.pistons(q_0)[0], axis=1),
+        getattr(task.supply, "creep", 0.0) > 0,
+        [],
+    )
     for i, (side, sign) in product(range(3), enumerate((1, -1))):
         need = (sign * h.slope[side, i] * still[:, i] + h.offset[side, i]) / top
         asked = np.flatnonzero((sign * moves[i] > 0) | creeps | (need < NEAR)).tolist()
         sinks = sorted(set(range(N)) - set(asked))
         if asked:
-            g.append(((sign * h.slope[side, i] * F[i, :] + h.offset[side, i] + more) / top - 1)[:, asked])
+            g.append(
+                ((sign * h.slope[side, i] * F[i, :] + h.offset[side, i] + more) / top - 1)[:, asked]
+            )
         if sinks:
             g.append(sign * Δ[i, sinks] / (task.crane.cylinders[i].v_max * dt))
     return g

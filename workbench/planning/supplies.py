@@ -36,10 +36,19 @@ import numpy as np
 from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positive
 from workbench.planning.efficiency import EfficiencyMap
 
-Efficiency = Annotated[float, Unit("1"), "efficiency of pump and motor", Bound(0.05, 1.0, words="between 0.05 and 1")]
-BackPressure = Annotated[float, Unit("Pa"), "back pressure in the chamber that empties", nonnegative]
+Efficiency = Annotated[
+    float, Unit("1"), "efficiency of pump and motor", Bound(0.05, 1.0, words="between 0.05 and 1")
+]
+BackPressure = Annotated[
+    float, Unit("Pa"), "back pressure in the chamber that empties", nonnegative
+]
 
-Creep = Annotated[float, Unit("m/s"), "a load that sinks more slowly than this, or rests, asks for its pressure", nonnegative]
+Creep = Annotated[
+    float,
+    Unit("m/s"),
+    "a load that sinks more slowly than this, or rests, asks for its pressure",
+    nonnegative,
+]
 
 
 def flows(v, areas) -> list:
@@ -83,8 +92,15 @@ LEADS = "; the leading pressure has a kink where another cylinder takes the lead
 KEPT = ". Dynamic programming keeps all of it as it is; the direct transcription "
 
 
-FOLLOWS = TURNS + EDGES + LEADS + KEPT + (
-    "writes the kinks as inequalities, rounds the jumps, then fixes every cylinder's side of them and solves that exactly.")
+FOLLOWS = (
+    TURNS
+    + EDGES
+    + LEADS
+    + KEPT
+    + (
+        "writes the kinks as inequalities, rounds the jumps, then fixes every cylinder's side of them and solves that exactly."
+    )
+)
 
 
 def drawn_at_one_pressure(self, p, Q):
@@ -118,8 +134,14 @@ class ConstantPressure:
     holds: bool = True
 
     needs_forces: ClassVar[bool] = False
-    treated: ClassVar[str] = TURNS + KEPT + ("writes it as inequalities, exactly; where loads come near p_s, on sides of the "
-                                                "cylinders that are found first.")
+    treated: ClassVar[str] = (
+        TURNS
+        + KEPT
+        + (
+            "writes it as inequalities, exactly; where loads come near p_s, on sides of the "
+            "cylinders that are found first."
+        )
+    )
 
     def __post_init__(self):
         check_bounds(self)
@@ -147,7 +169,9 @@ class LoadSensing:
     creep: Creep = 0.0
     η: Efficiency = 1.0
     map: EfficiencyMap | None = None
-    standby: Annotated[float, Unit("Pa"), "p_0, least pressure: a load that sinks needs oil behind it", nonnegative] = 0.0
+    standby: Annotated[
+        float, Unit("Pa"), "p_0, least pressure: a load that sinks needs oil behind it", nonnegative
+    ] = 0.0
 
     needs_forces: ClassVar[bool] = True
     treated: ClassVar[str] = FOLLOWS
@@ -168,7 +192,9 @@ class ElectricLoadSensing:
     """Pump turned by a motor that knows the valves' commands: the margin is what the flow needs, no more."""
 
     least: Annotated[float, Unit("Pa"), "Δp_0, margin at no flow", nonnegative] = 2e5
-    nominal: Annotated[float, Unit("Pa"), "Δp_n, further margin at the nominal flow", nonnegative] = 1e6
+    nominal: Annotated[
+        float, Unit("Pa"), "Δp_n, further margin at the nominal flow", nonnegative
+    ] = 1e6
     flow: Annotated[float, Unit("m^3/s"), "nominal flow Q_n", positive] = 40e-3 / 60
     back: BackPressure = 0.0
     creep: Creep = 0.0
@@ -206,13 +232,20 @@ class TwoPressures:
     map: EfficiencyMap | None = None
 
     needs_forces: ClassVar[bool] = True
-    treated: ClassVar[str] = (TURNS + EDGES + "; a cylinder's line jumps where its pressure plus the margin passes the lower one"
-                              + KEPT + "rounds the jumps, then fixes every cylinder's side of them and solves that exactly.")
+    treated: ClassVar[str] = (
+        TURNS
+        + EDGES
+        + "; a cylinder's line jumps where its pressure plus the margin passes the lower one"
+        + KEPT
+        + "rounds the jumps, then fixes every cylinder's side of them and solves that exactly."
+    )
 
     def __post_init__(self):
         check_bounds(self)
         if self.low >= self.high:
-            raise ValueError(f"low: {self.low / 1e5:g} bar must be below high, {self.high / 1e5:g} bar")
+            raise ValueError(
+                f"low: {self.low / 1e5:g} bar must be below high, {self.high / 1e5:g} bar"
+            )
 
     def pump(self, p, Q):
         """Highest pressure a cylinder needs from a line, Pa."""
@@ -239,8 +272,11 @@ class Work:
     """Mechanical work of the cylinders, none of it regained."""
 
     needs_forces: ClassVar[bool] = True
-    treated: ClassVar[str] = ("the work of a cylinder has a kink where its load begins to drive it" + KEPT
-                              + "rounds the kink, less and less.")
+    treated: ClassVar[str] = (
+        "the work of a cylinder has a kink where its load begins to drive it"
+        + KEPT
+        + "rounds the kink, less and less."
+    )
 
     def power(self, v, F, areas):
         """W."""
@@ -259,7 +295,9 @@ class Speed:
     weighted: bool = True
 
     needs_forces: ClassVar[bool] = False
-    treated: ClassVar[str] = "its slope is continuous, its second derivative jumps where a cylinder turns: nothing needs treatment."
+    treated: ClassVar[str] = (
+        "its slope is continuous, its second derivative jumps where a cylinder turns: nothing needs treatment."
+    )
 
     def power(self, v, F, areas):
         """m⁴/s² or m²/s², not a power."""

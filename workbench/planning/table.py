@@ -45,9 +45,22 @@ def text(found: Comparison) -> str:
         excess = found.excess(row)
         over = "–" if excess is None else "" if row is found.rows[0] else share(excess)
         steps = "–" if row.creeping is None else f"{row.creeping} of {found.task.steps}"
-        rows.append((row.name, amount(row.energy), over, amount(row.driven), steps, format_quantity(row.seconds, "s", 2), row.note))
+        rows.append(
+            (
+                row.name,
+                amount(row.energy),
+                over,
+                amount(row.driven),
+                steps,
+                format_quantity(row.seconds, "s", 2),
+                row.note,
+            )
+        )
     widths = [max(width(clean(r[i])) for r in rows) for i in range(6)]
-    lines = [GAP.join(clean(c) + " " * (w - width(clean(c))) for c, w in zip(r, [*widths, 0])).rstrip() for r in rows]
+    lines = [
+        GAP.join(clean(c) + " " * (w - width(clean(c))) for c, w in zip(r, [*widths, 0])).rstrip()
+        for r in rows
+    ]
     return "\n".join([*lines, *remarks(found)])
 
 
@@ -55,39 +68,74 @@ def remarks(found: Comparison) -> list[str]:
     """Grid convergence, bound, neighbours, creeping."""
     plan, part = found.best, lambda energy: energy / found.best.energy if found.best.energy else 0.0
     if plan.estimate is None:
-        said = ["grids: only one of them found a motion, how much lower the optimum of these steps lies is not known"]
+        said = [
+            "grids: only one of them found a motion, how much lower the optimum of these steps lies is not known"
+        ]
     else:
-        words = "less than 0.01 %" if part(plan.estimate) < 1e-4 else f"at most about {exactly(part(plan.estimate))}"
-        said = [f"grids: the optimum of these steps lies {words} lower (estimated from the grids' convergence)"]
+        words = (
+            "less than 0.01 %"
+            if part(plan.estimate) < 1e-4
+            else f"at most about {exactly(part(plan.estimate))}"
+        )
+        said = [
+            f"grids: the optimum of these steps lies {words} lower (estimated from the grids' convergence)"
+        ]
     if found.bound is not None:
         below = f"{exactly(part(found.bound) - 1)}; " if plan.energy else ""
         said.append(f"bound: no motion needs less than {amount(found.bound)} ({below}numerical)")
     gain = part(found.around.gain)
-    said.append(f"neighbours: {found.around.trials} tried, {found.around.allowed} within the limits, "
-                + ("none is better" if gain <= 0 else f"the best is {gain:.1e} better"))
+    said.append(
+        f"neighbours: {found.around.trials} tried, {found.around.allowed} within the limits, "
+        + ("none is better" if gain <= 0 else f"the best is {gain:.1e} better")
+    )
     if hasattr(found.task.crane, "positions"):
         from workbench.planning.drive import extension
 
         q = found.task.crane.joints(found.task.tips[0], float(extension(plan, np.zeros(1))[0]))
-        said.append(f"to drive it: scenario: {{start: [{', '.join(f'{float(v):.9g}' for v in found.task.crane.positions(q))}], "
-                    "reference: {type: Recorded, space: cartesian, file: …}}")
+        said.append(
+            f"to drive it: scenario: {{start: [{', '.join(f'{float(v):.9g}' for v in found.task.crane.positions(q))}], "
+            "reference: {type: Recorded, space: cartesian, file: …}}"
+        )
     row = found.rows[0]
     if row.creeping and hasattr(found.task.supply, "creep"):
         more = share(part(row.driven) - 1) if plan.energy else "from nothing"
-        said.append(f"creeping: in {row.creeping} steps a loaded cylinder sinks below 2 mm/s and asks for no pressure; "
-                    f"the same motion, smoothed to be driven, takes {amount(row.driven)} ({more}). "
-                    "A supply with creep: 3 mm/s, or more, does not lean on that")
+        said.append(
+            f"creeping: in {row.creeping} steps a loaded cylinder sinks below 2 mm/s and asks for no pressure; "
+            f"the same motion, smoothed to be driven, takes {amount(row.driven)} ({more}). "
+            "A supply with creep: 3 mm/s, or more, does not lean on that"
+        )
     return said
 
 
 def document(found: Comparison) -> dict:
     """For JSON."""
     plan = found.best
-    return {"crane": found.task.crane.name, "supply": type(found.task.supply).__name__, "duration": found.task.path.duration,
-            "steps": found.task.steps, "order": found.task.order, "energy": plan.energy, "unit": "J",
-            "estimate": plan.estimate, "bound": found.bound,
-            "neighbours": {"trials": found.around.trials, "allowed": found.around.allowed, "gain": found.around.gain},
-            "history": [{"spacing": h, "energy": e} for h, e in plan.history],
-            "planners": [{"name": r.name, "energy": r.energy, "smoothed": r.driven, "creeping": r.creeping, "seconds": r.seconds,
-                          "note": r.note} for r in found.rows],
-            "q_3": plan.q_3.tolist()}
+    return {
+        "crane": found.task.crane.name,
+        "supply": type(found.task.supply).__name__,
+        "duration": found.task.path.duration,
+        "steps": found.task.steps,
+        "order": found.task.order,
+        "energy": plan.energy,
+        "unit": "J",
+        "estimate": plan.estimate,
+        "bound": found.bound,
+        "neighbours": {
+            "trials": found.around.trials,
+            "allowed": found.around.allowed,
+            "gain": found.around.gain,
+        },
+        "history": [{"spacing": h, "energy": e} for h, e in plan.history],
+        "planners": [
+            {
+                "name": r.name,
+                "energy": r.energy,
+                "smoothed": r.driven,
+                "creeping": r.creeping,
+                "seconds": r.seconds,
+                "note": r.note,
+            }
+            for r in found.rows
+        ],
+        "q_3": plan.q_3.tolist(),
+    }

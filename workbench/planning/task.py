@@ -76,7 +76,9 @@ class Step:
         if isinstance(self.supply, ConstantPressure):
             if not self.supply.holds:
                 return None
-            return self.supply.p_s if self.p_max is None else np.minimum(self.supply.p_s, self.p_max)
+            return (
+                self.supply.p_s if self.p_max is None else np.minimum(self.supply.p_s, self.p_max)
+            )
         line = getattr(self.supply, "high", None)
         return line if line is not None else self.p_max if self.supply.needs_forces else None
 
@@ -123,29 +125,44 @@ class Task:
     def __post_init__(self):
         check_bounds(self)
         if self.order not in (1, 2):
-            raise InputError(f"order: {self.order!r}", mend="1 plans speeds of the extension, 2 accelerations")
+            raise InputError(
+                f"order: {self.order!r}", mend="1 plans speeds of the extension, 2 accelerations"
+            )
         if not isinstance(self.steps, int) or self.steps < 2:
             raise InputError(f"steps: {self.steps!r}", mend="give a whole number, 2 or more")
         if self.steps > MOST_STEPS:
             size = self.steps * NODES * 8 / 1e9
-            raise InputError(f"steps: {self.steps}, expected at most {MOST_STEPS}: on a grid of {NODES} nodes their costs alone "
-                             f"take {size:.3g} GB", mend="give fewer; 150 follow a path of ten seconds")
+            raise InputError(
+                f"steps: {self.steps}, expected at most {MOST_STEPS}: on a grid of {NODES} nodes their costs alone "
+                f"take {size:.3g} GB",
+                mend="give fewer; 150 follow a path of ten seconds",
+            )
         if not np.isfinite(self.path.duration) or self.path.duration <= 0:
             raise InputError("path: it has no end", mend="give a path that ends, like Waypoints")
         if np.ptp([*self.tips, *self.middles[0]], axis=0).max() < 1e-9:
-            raise InputError("path: it has no length, the tip rests", mend="give points that differ")
+            raise InputError(
+                "path: it has no length, the tip rests", mend="give points that differ"
+            )
         if any(2 * self.room >= c.stroke for c in self.crane.cylinders):
-            raise InputError(f"room: {self.room:g} m at both ends leaves nothing of a stroke", mend="give less")
+            raise InputError(
+                f"room: {self.room:g} m at both ends leaves nothing of a stroke", mend="give less"
+            )
         low, high = self.ranges[2]
         for name, q in (("start", self.start), ("end", self.end)):
             if q is not None and not low <= q <= high:
-                raise InputError(f"{name}: an extension of {q:g} m is outside {low:g} … {high:g} m", mend="choose one inside")
+                raise InputError(
+                    f"{name}: an extension of {q:g} m is outside {low:g} … {high:g} m",
+                    mend="choose one inside",
+                )
 
     @cached_property
     def ranges(self) -> list[tuple[float, float]]:
         """(low, high) of q_1, q_2, q_3."""
         strokes = [c.stroke for c in self.crane.cylinders]
-        turns = [(t.angle(self.room), t.angle(s - self.room)) for t, s in zip((self.crane.lift, self.crane.tilt), strokes)]
+        turns = [
+            (t.angle(self.room), t.angle(s - self.room))
+            for t, s in zip((self.crane.lift, self.crane.tilt), strokes)
+        ]
         return [*turns, (self.room, strokes[2] - self.room)]
 
     @property
@@ -156,7 +173,9 @@ class Task:
     def step(self) -> Step:
         c = self.crane.cylinders
         A_a, A_b = zip(*(a.areas for a in c))
-        return Step(self.supply, A_a, A_b, tuple(a.v_max for a in c), self.dt, self.Q_max, self.p_max)
+        return Step(
+            self.supply, A_a, A_b, tuple(a.v_max for a in c), self.dt, self.Q_max, self.p_max
+        )
 
     @property
     def push(self) -> np.ndarray:
@@ -185,7 +204,9 @@ class Task:
     def _sampled(self, t, order):
         values = self.path.sample(t, order)
         if values.shape[2] != 2:
-            raise InputError(f"path: {values.shape[2]} components", mend="a planar path has two, x and y")
+            raise InputError(
+                f"path: {values.shape[2]} components", mend="a planar path has two, x and y"
+            )
         return values
 
     def pistons(self, q3: np.ndarray, k: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:

@@ -76,13 +76,19 @@ class Law:
         """
         task, Δ, N = self.curve.task, self.curve.Δ, len(self.curve.Δ)
         k, part = np.repeat(np.arange(N), INSTANTS), np.tile(np.linspace(0.0, 1.0, INSTANTS), N)
-        b, push = self.b[k] + np.diff(self.b)[k] * part, (np.diff(self.b) / 2 / Δ)[k]  # σ̇² rises evenly in σ
+        b, push = (
+            self.b[k] + np.diff(self.b)[k] * part,
+            (np.diff(self.b) / 2 / Δ)[k],
+        )  # σ̇² rises evenly in σ
         t = self.times[k] + 2 * Δ[k] * part / np.maximum(np.sqrt(self.b[k]) + np.sqrt(b), 1e-300)
         at = self.curve.table(k, part)
         v, a = at.dx * np.sqrt(b)[:, None], at.ddx * b[:, None] + at.dx * push[:, None]
         found = {}
         for i, c in enumerate(task.crane.cylinders):
-            found[f"speed {i}"], found[f"acceleration {i}"] = np.abs(v[:, i]) / c.v_max, np.abs(a[:, i]) / c.a_max
+            found[f"speed {i}"], found[f"acceleration {i}"] = (
+                np.abs(v[:, i]) / c.v_max,
+                np.abs(a[:, i]) / c.a_max,
+            )
         if task.Q_max is not None:
             found["pump flow"] = sum(flows(v.T, task.step.areas)) / task.Q_max
         if weighed(task):
@@ -96,7 +102,9 @@ class Law:
         """Of every limit the most that is used; of another task's limits, where one is given."""
         law = self if task is None else replace(self, curve=replace(self.curve, task=task))
         t, found = law.shares
-        return tuple(Used(name, float(s.max()), float(t[int(np.argmax(s))])) for name, s in found.items())
+        return tuple(
+            Used(name, float(s.max()), float(t[int(np.argmax(s))])) for name, s in found.items()
+        )
 
 
 @final
@@ -116,7 +124,10 @@ class Timed:
         """(order+1, N, 2)."""
         t, order = sample_times(t, order)
         if order > 2:
-            raise InputError("a motion of least time has two derivatives", mend="write it with --csv and read that: a spline")
+            raise InputError(
+                "a motion of least time has two derivatives",
+                mend="write it with --csv and read that: a spline",
+            )
         moving = ((t >= 0) & (t < self.duration))[None, :, None]
         made = self.law.tip(np.clip(t, 0.0, self.duration))
         made[1:] *= moving
@@ -134,17 +145,25 @@ def time_law(curve: Curve) -> Law:
         if not np.isfinite(law.time):
             raise held_back(curve, int(np.argmin(law.b)))
         if any(u.name.startswith("joint") and u.share > 1 + 1e-9 for u in law.used()):
-            raise InputError("no motion was found: a joint leaves its range between the nodes", key="path",
-                             mend="give more starts, or move the path away from the ends of the strokes")
+            raise InputError(
+                "no motion was found: a joint leaves its range between the nodes",
+                key="path",
+                mend="give more starts, or move the path away from the ends of the strokes",
+            )
         passed = {u.name: u.share for u in law.used() if u.name in LIMITS and u.share > 1}
         if not passed:
             break
-        tight |= {name: tight.get(name, 1.0) * share * (1 + ROUNDING) for name, share in passed.items()}
+        tight |= {
+            name: tight.get(name, 1.0) * share * (1 + ROUNDING) for name, share in passed.items()
+        }
     return law
 
 
 def held_back(curve: Curve, k: int) -> InputError:
     """Where along a curve even the slowest motion passes the pump's pressure."""
     x, y = curve.at(np.array([k]), np.zeros(1))[0][0, 0]
-    return InputError(f"no motion was found, however slow: near ({x:.4g}, {y:.4g}) m the pump pressure would be passed at rest",
-                      key="limits.pressure", mend="raise the pressure, lighten the load or move this part of the path")
+    return InputError(
+        f"no motion was found, however slow: near ({x:.4g}, {y:.4g}) m the pump pressure would be passed at rest",
+        key="limits.pressure",
+        mend="raise the pressure, lighten the load or move this part of the path",
+    )

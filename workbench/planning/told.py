@@ -31,24 +31,39 @@ class SupplyTold(_Around):
 
     inner: Any
     supplies: tuple[str, ...] = ("p_s",)
-    floor: Annotated[float, Unit("Pa"), "p_f, excess of the supply over a chamber at which its valve may open wide", positive] = 2e5
-    crack: Annotated[float, Unit("V"), "o_0, opening of a valve that waits for the pump", positive] = 0.1
+    floor: Annotated[
+        float,
+        Unit("Pa"),
+        "p_f, excess of the supply over a chamber at which its valve may open wide",
+        positive,
+    ] = 2e5
+    crack: Annotated[
+        float, Unit("V"), "o_0, opening of a valve that waits for the pump", positive
+    ] = 0.1
     waits: bool = True
 
     def __post_init__(self):
         if not hasattr(getattr(self.inner, "model", None), "p_s") or self.inner.period is not None:
-            raise InputError(f"SupplyTold: {type(self.inner).__name__} has no model with a supply pressure, or is sampled already",
-                             mend="put it around VDC or PID, inside Sampled")
+            raise InputError(
+                f"SupplyTold: {type(self.inner).__name__} has no model with a supply pressure, or is sampled already",
+                mend="put it around VDC or PID, inside Sampled",
+            )
         self._check()
         if len(self.supplies) not in (1, self.inner.model.n):
-            raise InputError(f"SupplyTold: {len(self.supplies)} supply pressures for {self.inner.model.n} cylinders",
-                             mend="give supplies=plant.supply_names")
+            raise InputError(
+                f"SupplyTold: {len(self.supplies)} supply pressures for {self.inner.model.n} cylinders",
+                mend="give supplies=plant.supply_names",
+            )
 
     @property
     def measured(self):
         """What the law measures, chambers it does not, supply pressures."""
         own, model = self.inner.measured, self.inner.model
-        more = [find(model.outputs, n, "SupplyTold") for n in model.pressure_names if n not in names(own)]
+        more = [
+            find(model.outputs, n, "SupplyTold")
+            for n in model.pressure_names
+            if n not in names(own)
+        ]
         return (*own, *more, *(Signal(name, "Pa", "supply pressure") for name in self.supplies))
 
     def _told(self, y):
@@ -63,8 +78,12 @@ class SupplyTold(_Around):
             return u
         at, found = dict(zip(names(self.measured), y)), []
         for k, v, p_s, c in zip(law.model.labels, u, law.model.supplies, law.model.cylinders):
-            a, b = (c.valve.dead_band + self.crack + c.valve.u_max * np.clip((p_s - at[f"p_{side}{k}"]) / self.floor, 0.0, 1.0)
-                    for side in "ab")
+            a, b = (
+                c.valve.dead_band
+                + self.crack
+                + c.valve.u_max * np.clip((p_s - at[f"p_{side}{k}"]) / self.floor, 0.0, 1.0)
+                for side in "ab"
+            )
             found.append(np.minimum(np.maximum(v, -b), a))
         return found
 

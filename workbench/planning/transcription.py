@@ -27,10 +27,17 @@ from workbench.planning.supplies import ConstantPressure, Speed, TwoPressures, W
 from workbench.planning.task import BIG, Task
 
 SPEED, PRESSURE = 1e-3, 1e8  # m/s and Pa/(m/s): widths of the rounded corners, w and PRESSURE w
-WIDTHS = (30.0, 10.0, 4.0, 1.5)  # times SPEED: starting narrower, or falling faster, ends 5 to 15 % higher
+WIDTHS = (
+    30.0,
+    10.0,
+    4.0,
+    1.5,
+)  # times SPEED: starting narrower, or falling faster, ends 5 to 15 % higher
 MOST = 150  # iterations of a rounded program on the way to sides; what it has then is where the next starts
 ASIDE = 1e-7  # m/s, how far from its jump a cylinder stays on its side
-INSIDE = 1e-7  # rad, how far the joints stay from their ends: a solver meets limits to its own tolerance
+INSIDE = (
+    1e-7  # rad, how far the joints stay from their ends: a solver meets limits to its own tolerance
+)
 
 
 class Start(NamedTuple):
@@ -41,18 +48,29 @@ class Start(NamedTuple):
     iterations: int
 
 
-def transcribe(task: Task, starts: int = 8, seed: int = 1, most: int = 0) -> tuple[Plan, tuple[Start, ...]]:
+def transcribe(
+    task: Task, starts: int = 8, seed: int = 1, most: int = 0
+) -> tuple[Plan, tuple[Start, ...]]:
     """The best plan of several starts, and what each gave; energies are those of the supply, not of rounded corners.
 
     most: iterations of each program (0: its own choice). Raises InputError when no start ends at a motion within the limits.
     """
-    loosened = replace(task, crane=limited(task.crane, 1 + 1e-6), Q_max=_loose(task.Q_max), p_max=_loose(task.step.highest))
+    loosened = replace(
+        task,
+        crane=limited(task.crane, 1 + 1e-6),
+        Q_max=_loose(task.Q_max),
+        p_max=_loose(task.step.highest),
+    )
     if (light := unpressed(task)) is not None:
         plan, ends = transcribe(light, starts, seed, most)
         if energy(loosened, plan.q_3) < BIG:
             return replace(plan, task=task), ends
     sides = Sides(task, most or 1000) if hasattr(task.supply, "drawn") else None
-    smooth = isinstance(task.supply, ConstantPressure) and task.supply.map is None and not task.step.needs_forces
+    smooth = (
+        isinstance(task.supply, ConstantPressure)
+        and task.supply.map is None
+        and not task.step.needs_forces
+    )
     rounded = None if smooth else _rounded(task, most or (MOST if sides else 1000))
     rng, found, best = np.random.default_rng(seed), [], None
     for _ in range(starts):
@@ -63,13 +81,20 @@ def transcribe(task: Task, starts: int = 8, seed: int = 1, most: int = 0) -> tup
             ways.append((_held(task, q), rounded.f.stats()))
         if sides is not None:
             ways.append((_held(task, sides.solve(q)), sides.program.f.stats()))
-        e, q, stats = min(((energy(loosened, q), q, stats) for q, stats in ways), key=lambda way: way[0])
+        e, q, stats = min(
+            ((energy(loosened, q), q, stats) for q, stats in ways), key=lambda way: way[0]
+        )
         found.append(Start(e, stats["return_status"], stats["iter_count"]))
-        if e < BIG and (best is None or e < best.energy):  # within the limits, whatever the solver thinks
+        if e < BIG and (
+            best is None or e < best.energy
+        ):  # within the limits, whatever the solver thinks
             best = Plan(task, q, e, "direct transcription")
     if best is None:
-        raise InputError(f"no start of the direct transcription ended within the limits: "
-                         f"{', '.join(sorted({s.status for s in found}))}", mend="give more starts, or use dynamic programming")
+        raise InputError(
+            f"no start of the direct transcription ended within the limits: "
+            f"{', '.join(sorted({s.status for s in found}))}",
+            mend="give more starts, or use dynamic programming",
+        )
     return best, tuple(found)
 
 
@@ -149,7 +174,11 @@ def _steps(task: Task) -> _Steps:
         r, rd, rdd = ([float(e) for e in task.middles[i, k]] for i in range(3))
         u = (q[k + 1] - q[k]) / task.dt
         w = (u - u_before) / task.dt if task.order == 2 else 0.0
-        F.append(crane.forces(*crane.motion(r, rd, rdd, (q[k] + q[k + 1]) / 2, u, w)) if task.step.needs_forces else [0.0] * 3)
+        F.append(
+            crane.forces(*crane.motion(r, rd, rdd, (q[k] + q[k + 1]) / 2, u, w))
+            if task.step.needs_forces
+            else [0.0] * 3
+        )
         u_before = u
     return _Steps(q, Δ, F, rows)
 
@@ -161,9 +190,19 @@ def _program(task: Task, z, p, cost, rows: _Rows, low: list, high: list, options
     for k, fixed in ((0, task.start), (N, task.end)):
         if fixed is not None:
             low[k] = high[k] = fixed
-    options = {"print_level": 0, "sb": "yes", "mu_strategy": "adaptive", "bound_relax_factor": 0.0, **options}
-    f = ca.nlpsol("transcription", "ipopt", {"x": z, "p": p, "f": cost, "g": ca.vertcat(*rows.g)},
-                  {"ipopt": options, "print_time": False})
+    options = {
+        "print_level": 0,
+        "sb": "yes",
+        "mu_strategy": "adaptive",
+        "bound_relax_factor": 0.0,
+        **options,
+    }
+    f = ca.nlpsol(
+        "transcription",
+        "ipopt",
+        {"x": z, "p": p, "f": cost, "g": ca.vertcat(*rows.g)},
+        {"ipopt": options, "print_time": False},
+    )
     return _Program(f, {"lbx": low, "ubx": high, "lbg": rows.low, "ubg": rows.high})
 
 
@@ -171,7 +210,11 @@ def _scale(task: Task) -> float:
     """About one over the energy a motion needs, so that the cost is about one to ten whatever it counts."""
     stroke = np.array(task.step.A_a) @ [c.stroke for c in task.crane.cylinders]
     if isinstance(task.supply, Speed):
-        return task.dt / (float(np.sum(np.array(task.step.A_a) if task.supply.weighted else 1.0)) * 1e-4 * task.path.duration)
+        return task.dt / (
+            float(np.sum(np.array(task.step.A_a) if task.supply.weighted else 1.0))
+            * 1e-4
+            * task.path.duration
+        )
     return 1.0 / ((task.supply.p_s if isinstance(task.supply, ConstantPressure) else 1e7) * stroke)
 
 
@@ -180,17 +223,26 @@ def _rounded(task: Task, most: int) -> _Program:
     made, w, cost, supply = _steps(task), ca.SX.sym("w"), 0.0, task.supply
     for Δ, F in zip(made.Δ, made.F):
         v = [d / task.dt for d in Δ]
-        Q = [A_a * _plus(s, 0.1 * w) + A_b * _plus(-s, 0.1 * w) for s, (A_a, A_b) in zip(v, task.step.areas)]
+        Q = [
+            A_a * _plus(s, 0.1 * w) + A_b * _plus(-s, 0.1 * w)
+            for s, (A_a, A_b) in zip(v, task.step.areas)
+        ]
         p = _opened(task, v, F, w) if task.step.needs_forces else [0.0]
         top = _round_highest(p, PRESSURE * w)
         if isinstance(supply, TwoPressures):
-            high = [(1 + np.tanh((own + supply.margin - supply.low) / (PRESSURE * w))) / 2 for own in p]
+            high = [
+                (1 + np.tanh((own + supply.margin - supply.low) / (PRESSURE * w))) / 2 for own in p
+            ]
             lines = [supply.low + (supply.high - supply.low) * share for share in high]
             power = supply.through(lines, Q)
         elif isinstance(supply, Work):
             power = sum(_plus(f * s * 1e-3, 10 * w) for f, s in zip(F, v)) * 1e3
         else:
-            power = supply.power(v, F, task.step.areas) if isinstance(supply, Speed) else supply.drawn([top], [sum(Q)])
+            power = (
+                supply.power(v, F, task.step.areas)
+                if isinstance(supply, Speed)
+                else supply.drawn([top], [sum(Q)])
+            )
         cost = cost + power * task.dt * _scale(task)
         _pump_limits(task, made.rows, sum(Q), [top], Q)
     return _program(task, made.q, w, cost, made.rows, [], [], {"max_iter": most, "tol": 1e-6})
@@ -212,7 +264,10 @@ def _opened(task: Task, v, F, w) -> list:
     found, back, creep = [], getattr(task.supply, "back", 0.0), getattr(task.supply, "creep", 0.0)
     for s, f, (A_a, A_b) in zip(v, F, task.step.areas):
         out, into = ((1 + np.tanh((sign * s + creep) / w)) / 2 for sign in (1, -1))
-        found.append(out * _plus((f + back * A_b) / A_a, PRESSURE * w) + into * _plus((back * A_a - f) / A_b, PRESSURE * w))
+        found.append(
+            out * _plus((f + back * A_b) / A_a, PRESSURE * w)
+            + into * _plus((back * A_a - f) / A_b, PRESSURE * w)
+        )
     return found
 
 
@@ -220,7 +275,13 @@ def _pump_limits(task: Task, rows: _Rows, Q, p: list, Qs: list) -> None:
     if task.Q_max is not None:
         rows.add(Q / task.Q_max, -np.inf, 1.0)
     if task.step.highest is not None:
-        pump = task.supply.pump(p, Qs) if hasattr(task.supply, "pump") else highest(p) if len(p) > 1 else p[0]
+        pump = (
+            task.supply.pump(p, Qs)
+            if hasattr(task.supply, "pump")
+            else highest(p)
+            if len(p) > 1
+            else p[0]
+        )
         rows.add(pump / task.step.highest, -np.inf, 1.0)
 
 
@@ -247,21 +308,44 @@ class Sides:
                     rows.add(top - 1e-7 * out[i] * (f + supply.back * A_b) / A_a, 0.0)
                     rows.add(top - 1e-7 * into[i] * (supply.back * A_a - f) / A_b, 0.0)
             top = [p[k] * 1e7] if self.pressed else []
-            power = supply.drawn(top, Q) if self.pressed or not supply.needs_forces else supply.through([lines[i] for i in own], Q)
+            power = (
+                supply.drawn(top, Q)
+                if self.pressed or not supply.needs_forces
+                else supply.through([lines[i] for i in own], Q)
+            )
             cost = cost + power * task.dt * _scale(task)
             if self.pressed or task.Q_max is not None:
-                _pump_limits(task if self.pressed else replace(task, supply=ConstantPressure()), rows, sum(Q), top, Q)
+                _pump_limits(
+                    task if self.pressed else replace(task, supply=ConstantPressure()),
+                    rows,
+                    sum(Q),
+                    top,
+                    Q,
+                )
         oil = [1e3 * max(a, b) * v * task.dt * 1.01 for (a, b), v in zip(step.areas, step.v_max)]
-        self.program = _program(task, ca.vertcat(made.q, s, p), ca.vertcat(out, into, lines), cost, rows,
-                                [0.0] * (4 * N if self.pressed else 3 * N), oil * N + [10.0] * (N if self.pressed else 0),
-                                {"max_iter": most, "tol": 1e-8})
+        self.program = _program(
+            task,
+            ca.vertcat(made.q, s, p),
+            ca.vertcat(out, into, lines),
+            cost,
+            rows,
+            [0.0] * (4 * N if self.pressed else 3 * N),
+            oil * N + [10.0] * (N if self.pressed else 0),
+            {"max_iter": most, "tol": 1e-8},
+        )
 
     def solve(self, q: np.ndarray) -> np.ndarray:
         """The best motion on the sides that a motion q (N+1,) takes, started from it."""
         task, supply, N = self.task, self.task.supply, self.task.steps
         q = _held(task, q)
         x = np.diff(task.pistons(q)[0], axis=1)
-        s = 1e3 * np.maximum(np.array(task.step.A_a)[:, None] * x, -np.array(task.step.A_b)[:, None] * x) + 1e-4
+        s = (
+            1e3
+            * np.maximum(
+                np.array(task.step.A_a)[:, None] * x, -np.array(task.step.A_b)[:, None] * x
+            )
+            + 1e-4
+        )
         if not task.step.needs_forces:
             return self.program.call(np.concatenate([q, s.T.ravel()]), np.zeros(9 * N))
         told = motion(task, q)
@@ -273,14 +357,22 @@ class Sides:
         high = np.where(~into, np.inf, np.where(~out, -edge, edge)) - ASIDE
         top = np.array(task.step.v_max)
         speed = [np.clip(bound, -top, top).ravel() * task.dt for bound in (low, high)]
-        bounds = {name: np.concatenate([own, self.program.bounds[name][3 * N:]]) for name, own in zip(("lbg", "ubg"), speed)}
+        bounds = {
+            name: np.concatenate([own, self.program.bounds[name][3 * N :]])
+            for name, own in zip(("lbg", "ubg"), speed)
+        }
         lines = np.zeros((N, 3)) if self.pressed else self._lines(v, F)
         p = np.array(told["p"]) * 1e-7 if self.pressed else []
-        return self.program.call(np.concatenate([q, s.T.ravel(), p]),
-                                 np.concatenate([out.ravel(), into.ravel(), lines.ravel()]).astype(float), **bounds)
+        return self.program.call(
+            np.concatenate([q, s.T.ravel(), p]),
+            np.concatenate([out.ravel(), into.ravel(), lines.ravel()]).astype(float),
+            **bounds,
+        )
 
     def _lines(self, v, F) -> np.ndarray:
         from workbench.planning.supplies import pressures
 
         supply = self.task.supply
-        return np.stack(supply.lines(pressures(v.T, F.T, self.task.step.areas, supply.back, supply.creep)), 1)
+        return np.stack(
+            supply.lines(pressures(v.T, F.T, self.task.step.areas, supply.back, supply.creep)), 1
+        )

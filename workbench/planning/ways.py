@@ -18,7 +18,9 @@ from workbench.errors import InputError
 
 LOOKED = 2001  # instants of an edge at which the given path is read
 KNOTS = 201  # of the spline over its length
-RESTING = 0.01  # of the largest speed: where a recorded path is slower than this, and slowest, it rests
+RESTING = (
+    0.01  # of the largest speed: where a recorded path is slower than this, and slowest, it rests
+)
 
 
 @final
@@ -33,7 +35,11 @@ class Way:
 
     def __post_init__(self):
         if not np.isfinite(self.path.duration) or self.path.duration <= 0 or not self.edges:
-            raise InputError("path: it has no end, or no length", key="path", mend="give a path that ends, like Waypoints")
+            raise InputError(
+                "path: it has no end, or no length",
+                key="path",
+                mend="give a path that ends, like Waypoints",
+            )
 
     @cached_property
     def edges(self) -> list[tuple[Any, float]]:
@@ -48,11 +54,20 @@ class Way:
         speed = lambda t: np.linalg.norm(self.path.sample(np.asarray(t, float), 1)[1], axis=1)
         t = np.linspace(0.0, T, LOOKED)
         v = speed(t)
-        slow = np.flatnonzero((v[1:-1] <= RESTING * v.max()) & (v[1:-1] <= v[:-2]) & (v[1:-1] <= v[2:])) + 1
+        slow = (
+            np.flatnonzero(
+                (v[1:-1] <= RESTING * v.max()) & (v[1:-1] <= v[:-2]) & (v[1:-1] <= v[2:])
+            )
+            + 1
+        )
         jumps = [float(s) for s in self.path.jerk_jumps()[0] if 0 < s < T]
         jumps = [s for s in jumps if speed([s])[0] <= RESTING * v.max()]
         near = T / (LOOKED - 1)
-        return [0.0, *sorted(jumps + [float(s) for s in t[slow] if all(abs(s - j) > near for j in jumps)]), T]
+        return [
+            0.0,
+            *sorted(jumps + [float(s) for s in t[slow] if all(abs(s - j) > near for j in jumps)]),
+            T,
+        ]
 
     @property
     def lengths(self) -> np.ndarray:
@@ -80,12 +95,16 @@ def _edge(path: Any, a: float, b: float):
     v = np.linalg.norm(path.sample(np.minimum(t, b * (1 - 1e-15)), 1)[1], axis=1)
     if b - a <= 0 or v.max() < 1e-12:
         return None
-    pieces = (v[:-2:2] + 4 * v[1:-1:2] + v[2::2]) * (t[2] - t[0]) / 6  # Simpson, two steps at a time
+    pieces = (
+        (v[:-2:2] + 4 * v[1:-1:2] + v[2::2]) * (t[2] - t[0]) / 6
+    )  # Simpson, two steps at a time
     length = np.concatenate([[0.0], np.cumsum(pieces)])
     if length[-1] < 1e-6:
         return None
     s = np.linspace(0.0, length[-1], KNOTS)
     at, passed = np.interp(s, length, t[::2]), CubicHermiteSpline(t[::2], length, v[::2])
     for _ in range(4):  # Newton's steps make the length smooth in s
-        at[1:-1] = np.clip(at - (passed(at) - s) / np.maximum(passed(at, 1), 1e-3 * v.max()), a, b)[1:-1]
+        at[1:-1] = np.clip(at - (passed(at) - s) / np.maximum(passed(at, 1), 1e-3 * v.max()), a, b)[
+            1:-1
+        ]
     return make_interp_spline(s, path.sample(at, 0)[0], k=5), float(length[-1])

@@ -7,8 +7,17 @@ See `workbench.sweep.run.sweep`; `workbench sweep FILE` does it for case and pla
 
 from __future__ import annotations
 
-_HOME = {"sweep": "run", "Grid": "grid", "Draw": "grid", "spaced": "grid", "Table": "table",
-         "CaseStudy": "cases", "Collect": "cases", "PlanStudy": "plans", "CollectPlans": "plans"}
+_HOME = {
+    "sweep": "run",
+    "Grid": "grid",
+    "Draw": "grid",
+    "spaced": "grid",
+    "Table": "table",
+    "CaseStudy": "cases",
+    "Collect": "cases",
+    "PlanStudy": "plans",
+    "CollectPlans": "plans",
+}
 
 __all__ = list(_HOME)
 

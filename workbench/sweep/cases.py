@@ -21,11 +21,18 @@ def _shipped(inside: Mapping) -> set | None:
 
 
 def _believed(inside: Mapping) -> set | None:
-    return None if "type" in inside else {*annotations(form.Model), *(annotations(form.Shipped) if "machine" in inside else ())}
+    return (
+        None
+        if "type" in inside
+        else {*annotations(form.Model), *(annotations(form.Shipped) if "machine" in inside else ())}
+    )
 
 
-LAYOUT = Layout(form.SECTIONS, {("plant",): ("machine", _shipped), ("controller", "model"): ("machine", _believed)},
-                {"model": ("controller", "model")})
+LAYOUT = Layout(
+    form.SECTIONS,
+    {("plant",): ("machine", _shipped), ("controller", "model"): ("machine", _believed)},
+    {"model": ("controller", "model")},
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,9 @@ class Metric:
 
     signal: str
     take: Literal["max", "min", "mean", "rms", "max_abs", "final"] = "max_abs"
-    after: Annotated[float, Unit("s"), "time before which the signal does not count", nonnegative] = 0.0
+    after: Annotated[
+        float, Unit("s"), "time before which the signal does not count", nonnegative
+    ] = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,11 @@ class CaseStudy:
         """What the results depend on: the file as it is run, the files it names, what is collected, versions."""
         tree, files, versions = self.file.content(point)
         signals = {name: [m.signal, m.take, m.after] for name, m in self.collect.signals.items()}
-        kept = [list(v) if isinstance(v := self.collect.verdicts, tuple) else v, self.collect.statistics, signals]
+        kept = [
+            list(v) if isinstance(v := self.collect.verdicts, tuple) else v,
+            self.collect.statistics,
+            signals,
+        ]
         return [tree, files, kept, versions]
 
     def check(self, points) -> dict[str, str]:
@@ -92,25 +105,43 @@ class CaseStudy:
         try:
             case = self.case(points[0])
         except InputError:
-            case = self.case(points[-1])  # raises as well when it is the file, or a name, and not the first values
+            case = self.case(
+                points[-1]
+            )  # raises as well when it is the file, or a name, and not the first values
         names = {form.kebab(type(claim).__name__) for claim in case.claims}
         for wanted in self.collect.verdicts if isinstance(self.collect.verdicts, tuple) else ():
             if wanted not in names:
-                raise unknown(self.file.place("collect.verdicts"), wanted, sorted(names), "collect.verdicts", "claim")
+                raise unknown(
+                    self.file.place("collect.verdicts"),
+                    wanted,
+                    sorted(names),
+                    "collect.verdicts",
+                    "claim",
+                )
         if self.collect.signals:
             from workbench.simulate import simulate
 
-            step = max(float(case.loop.period or case.scenario.max_step), case.scenario.log_period or 0.0)
+            step = max(
+                float(case.loop.period or case.scenario.max_step), case.scenario.log_period or 0.0
+            )
             log = simulate(case.loop, replace(case.scenario, duration=2 * step))
             for name, metric in self.collect.signals.items():
                 try:
                     log.signal(metric.signal)
                 except InputError as why:
                     at = self.file.place("collect.signals")
-                    raise why.at(file=at.file, line=at.line, key=f"collect.signals.{name}.signal") from None
+                    raise why.at(
+                        file=at.file, line=at.line, key=f"collect.signals.{name}.signal"
+                    ) from None
         sections = {"loop": annotations(form.Loop), "scenario": annotations(form.Run)}
-        known = {s: {word: info.unit for word, info in infos.items() if info} for s, infos in sections.items()}
-        return {name: unit_of(name, known.get(name.split(".")[0], {}), [case.loop]) for name in points[0]}
+        known = {
+            s: {word: info.unit for word, info in infos.items() if info}
+            for s, infos in sections.items()
+        }
+        return {
+            name: unit_of(name, known.get(name.split(".")[0], {}), [case.loop])
+            for name in points[0]
+        }
 
 
 def results(case, collect: Collect) -> dict[str, Any]:
@@ -120,8 +151,11 @@ def results(case, collect: Collect) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     if collect.verdicts:
-        claims = case.claims if collect.verdicts is True else tuple(
-            c for c in case.claims if form.kebab(type(c).__name__) in collect.verdicts)
+        claims = (
+            case.claims
+            if collect.verdicts is True
+            else tuple(c for c in case.claims if form.kebab(type(c).__name__) in collect.verdicts)
+        )
         judged = study(case.loop, case.scenario, claims)
         ran, known = judged.run, judged.analysis["statistics"]
         for claim, v in zip(claims, judged.verdicts):
@@ -149,6 +183,12 @@ def measure(log, metric: Metric) -> tuple[float, str]:
     t, y = log.time[late], log.array(metric.signal)[late]
     if metric.take in ("mean", "rms") and not t[-1] > t[0]:
         return float("nan"), unit
-    take = {"max": lambda: y.max(), "min": lambda: y.min(), "max_abs": lambda: np.abs(y).max(), "final": lambda: y[-1],
-            "mean": lambda: np.trapezoid(y, t) / (t[-1] - t[0]), "rms": lambda: metrics.rms(t, y)}
+    take = {
+        "max": lambda: y.max(),
+        "min": lambda: y.min(),
+        "max_abs": lambda: np.abs(y).max(),
+        "final": lambda: y[-1],
+        "mean": lambda: np.trapezoid(y, t) / (t[-1] - t[0]),
+        "rms": lambda: metrics.rms(t, y),
+    }
     return float(take[metric.take]()), unit

@@ -23,17 +23,34 @@ def run_sweep(options) -> int:
         check_address(options.scheduler)
     asked = read_sweep(options.file)
     if os.path.realpath(out) in map(os.path.realpath, asked.files):
-        raise InputError("--out would overwrite the sweep or its case or plan file", file=out, mend="give it a name of its own")
+        raise InputError(
+            "--out would overwrite the sweep or its case or plan file",
+            file=out,
+            mend="give it a name of its own",
+        )
     kept: list[int] = []
     try:
         with terminal.progress(not options.quiet) as tell:
             tell(0.0, "starting")
-            table = sweep(asked.study, asked.grid, out=out, resume=options.resume, jobs=options.jobs, scheduler=options.scheduler,
-                          units=asked.units, about=asked.about, progress=tell, told=lambda known, _: kept.append(known))
+            table = sweep(
+                asked.study,
+                asked.grid,
+                out=out,
+                resume=options.resume,
+                jobs=options.jobs,
+                scheduler=options.scheduler,
+                units=asked.units,
+                about=asked.about,
+                progress=tell,
+                told=lambda known, _: kept.append(known),
+            )
     except KeyboardInterrupt:
         kept_at = f"{os.path.realpath(out)}.journal"
-        terminal.complain(f"interrupted; finished cases are kept in {out}.journal: go on with --resume"
-                          if os.path.exists(kept_at) else "interrupted before any case had finished; nothing was written")
+        terminal.complain(
+            f"interrupted; finished cases are kept in {out}.journal: go on with --resume"
+            if os.path.exists(kept_at)
+            else "interrupted before any case had finished; nothing was written"
+        )
         return INTERRUPTED
     if not options.quiet:
         for line in told(asked, table, kept[0], out):

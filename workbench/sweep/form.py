@@ -67,24 +67,45 @@ def sweep_of(root: Node, file: str) -> Sweep:
             raise unknown(child, key, SECTIONS)
     if ("case" in sections) == ("plan" in sections):
         both = "both a case: and a plan:" if "case" in sections else "no case: or plan: to vary"
-        raise root.error(f"there is {both}", key="case", mend="give 'case: hiab-xs031.yaml', or 'plan: hiab-triangle-ls.yaml'")
+        raise root.error(
+            f"there is {both}",
+            key="case",
+            mend="give 'case: hiab-xs031.yaml', or 'plan: hiab-triangle-ls.yaml'",
+        )
     kind = "case" if "case" in sections else "plan"
     grid, places, named = _grid(root)
     collect = sections.get("collect")
     like = "'verdicts: true'" if kind == "case" else "'planners: true'"
-    places |= {f"collect.{k}": n for k, n in _mapping(collect, "collect", like).items()} if collect else {}
+    places |= (
+        {f"collect.{k}": n for k, n in _mapping(collect, "collect", like).items()}
+        if collect
+        else {}
+    )
     base, where = _base(sections[kind], kind, Path(file).parent, file)
     other, sign = ("plan", "crane") if kind == "case" else ("case", "plant")
     if isinstance(base.value, dict) and sign in base.value:
-        raise sections[kind].error(f"this is a {other}, not a {kind}: it has a {sign}: section", key=kind,
-                                   mend=f"write {other}: in place of {kind}:")
-    layout, kept, make = ((cases.LAYOUT, cases.Collect, cases.CaseStudy) if kind == "case" else
-                          (plans.LAYOUT, plans.CollectPlans, plans.PlanStudy))
-    study = make(Varied(base, where, layout, places, named), build(kept, collect, "collect") if collect else kept())
+        raise sections[kind].error(
+            f"this is a {other}, not a {kind}: it has a {sign}: section",
+            key=kind,
+            mend=f"write {other}: in place of {kind}:",
+        )
+    layout, kept, make = (
+        (cases.LAYOUT, cases.Collect, cases.CaseStudy)
+        if kind == "case"
+        else (plans.LAYOUT, plans.CollectPlans, plans.PlanStudy)
+    )
+    study = make(
+        Varied(base, where, layout, places, named),
+        build(kept, collect, "collect") if collect else kept(),
+    )
     points = grid.points()
     units = study.check(points)
     _check_units(grid, places)
-    title = build(str, sections["title"], "title") if "title" in sections else os.path.basename(where or file)
+    title = (
+        build(str, sections["title"], "title")
+        if "title" in sections
+        else os.path.basename(where or file)
+    )
     about = {"title": title, "sweep": root.plain(), kind: base.plain()}
     return Sweep(title, study, grid, units, about, tuple(dict.fromkeys((file, where))))
 
@@ -95,8 +116,15 @@ def _base(node: Node, kind: str, folder: Path, file: str) -> tuple[Node, str]:
         return node, file
     if not isinstance(node.value, str):
         name = "hiab-xs031.yaml" if kind == "case" else "hiab-triangle-ls.yaml"
-        raise node.error(f"expected a {kind} file, got {node.words}", key=kind, mend=f"write '{kind}: {name}'")
-    if kind == "case" and "." not in node.value and os.sep not in node.value and not os.path.lexists(folder / node.value):
+        raise node.error(
+            f"expected a {kind} file, got {node.words}", key=kind, mend=f"write '{kind}: {name}'"
+        )
+    if (
+        kind == "case"
+        and "." not in node.value
+        and os.sep not in node.value
+        and not os.path.lexists(folder / node.value)
+    ):
         return parse(f"plant: {node.value}\n", file), file
     path = os.fspath(folder / node.value)
     with located(node, kind):
@@ -105,7 +133,11 @@ def _base(node: Node, kind: str, folder: Path, file: str) -> tuple[Node, str]:
 
 def _mapping(node: Node, key: str, like: str) -> dict[str, Node]:
     if not isinstance(node.value, dict):
-        raise node.error(f"expected a mapping, got {node.words}", key=key, mend=f"write {like} below it, indented")
+        raise node.error(
+            f"expected a mapping, got {node.words}",
+            key=key,
+            mend=f"write {like} below it, indented",
+        )
     return node.value
 
 
@@ -113,7 +145,11 @@ def _mapping(node: Node, key: str, like: str) -> dict[str, Node]:
 def _grid(root: Node) -> tuple[Grid, dict[str, Node], dict[str, dict[str, Node]]]:
     """The grid, where each parameter is named, and the values that have names."""
     sections = root.value
-    axes = _mapping(sections["grid"], "grid", "'loop.delay: [0 ms, 1 ms]'") if "grid" in sections else {}
+    axes = (
+        _mapping(sections["grid"], "grid", "'loop.delay: [0 ms, 1 ms]'")
+        if "grid" in sections
+        else {}
+    )
     count, seed, of = 0, 0, {}
     if "draws" in sections:
         inside = _mapping(sections["draws"], "draws", "'count: 20' and 'of:'")
@@ -122,23 +158,38 @@ def _grid(root: Node) -> tuple[Grid, dict[str, Node], dict[str, dict[str, Node]]
                 raise unknown(child, key, ("count", "seed", "of"), "draws")
         for key in ("count", "of"):
             if key not in inside:
-                raise sections["draws"].error(f"{key} is missing", key="draws", mend="give count: and of:")
+                raise sections["draws"].error(
+                    f"{key} is missing", key="draws", mend="give count: and of:"
+                )
         count = _count(inside["count"], "draws.count")
         seed = _whole(inside["seed"], "draws.seed", 0) if "seed" in inside else 0
         of = _mapping(inside["of"], "draws.of", "'plant.payload.mass: {uniform: [0 kg, 50 kg]}'")
     if not axes and not of:
-        raise root.error("there is nothing to vary", key="grid", mend="add 'grid:' with parameters and their values")
+        raise root.error(
+            "there is nothing to vary",
+            key="grid",
+            mend="add 'grid:' with parameters and their values",
+        )
     named = {name: node.value for name, node in axes.items() if _has_names(node)}
-    values = {name: [*named[name]] if name in named else _values(node, f"grid.{name}") for name, node in axes.items()}
+    values = {
+        name: [*named[name]] if name in named else _values(node, f"grid.{name}")
+        for name, node in axes.items()
+    }
     draws = {name: _draw(node, f"draws.of.{name}") for name, node in of.items()}
     places = {**axes, **of}
-    with located(sections.get("draws") or sections["grid"], "draws" if "draws" in sections else "grid"):
+    with located(
+        sections.get("draws") or sections["grid"], "draws" if "draws" in sections else "grid"
+    ):
         return Grid(values, draws, count, seed), places, named
 
 
 def _whole(node: Node, key: str, least: int) -> int:
     if not isinstance(node.value, int) or isinstance(node.value, bool) or node.value < least:
-        raise node.error(f"expected a whole number, {least} or more, got {node.words}", key=key, mend=f"write {max(least, 20)}")
+        raise node.error(
+            f"expected a whole number, {least} or more, got {node.words}",
+            key=key,
+            mend=f"write {max(least, 20)}",
+        )
     return node.value
 
 
@@ -147,14 +198,21 @@ def _count(node: Node, key: str) -> int:
     count = _whole(node, key, 1)
     if count > MOST:
         days = count * QUICK / 86400
-        raise node.error(f"{count} cases at least, expected at most {MOST}: at {1e3 * QUICK:g} ms each they take {days:.3g} days",
-                         key=key, mend="write a smaller count, such as 20")
+        raise node.error(
+            f"{count} cases at least, expected at most {MOST}: at {1e3 * QUICK:g} ms each they take {days:.3g} days",
+            key=key,
+            mend="write a smaller count, such as 20",
+        )
     return count
 
 
 def _has_names(node: Node) -> bool:
     """Whether the values of an axis are a mapping name → value."""
-    return isinstance(node.value, dict) and bool(node.value) and not {"from", "to", "count"} & node.value.keys()
+    return (
+        isinstance(node.value, dict)
+        and bool(node.value)
+        and not {"from", "to", "count"} & node.value.keys()
+    )
 
 
 def _values(node: Node, key: str) -> list:
@@ -166,20 +224,33 @@ def _values(node: Node, key: str) -> list:
                 raise unknown(child, k, ("from", "to", "count", "spacing"), key)
         for k in ("from", "to", "count"):
             if k not in inside:
-                raise node.error(f"{k} is missing", key=key, mend="write {from: 0 ms, to: 2 ms, count: 5}")
-        (low, unit), (high, other) = _number(inside["from"], f"{key}.from"), _number(inside["to"], f"{key}.to")
+                raise node.error(
+                    f"{k} is missing", key=key, mend="write {from: 0 ms, to: 2 ms, count: 5}"
+                )
+        (low, unit), (high, other) = (
+            _number(inside["from"], f"{key}.from"),
+            _number(inside["to"], f"{key}.to"),
+        )
         if unit != other:
-            raise node.error(f"from and to are in different units ({unit or 'none'}, {other or 'none'})", key=key,
-                             mend="give both the same kind of unit")
+            raise node.error(
+                f"from and to are in different units ({unit or 'none'}, {other or 'none'})",
+                key=key,
+                mend="give both the same kind of unit",
+            )
         word = inside["spacing"].value if "spacing" in inside else "even"
         if word not in ("even", "log"):
-            raise unknown(inside["spacing"], str(word), ("even", "log"), f"{key}.spacing", "spacing")
+            raise unknown(
+                inside["spacing"], str(word), ("even", "log"), f"{key}.spacing", "spacing"
+            )
         with located(node, key):
             return spaced(low, high, _count(inside["count"], f"{key}.count"), unit, word == "log")
     if isinstance(inside, list) and inside:
         return [child.plain() for child in inside]
-    raise node.error(f"expected a list of values, got {'an empty one' if inside == [] else node.words}", key=key,
-                     mend="write [0 kg, 25 kg], {from: 0 kg, to: 50 kg, count: 3}, or {light: 0 kg, heavy: 50 kg}")
+    raise node.error(
+        f"expected a list of values, got {'an empty one' if inside == [] else node.words}",
+        key=key,
+        mend="write [0 kg, 25 kg], {from: 0 kg, to: 50 kg, count: 3}, or {light: 0 kg, heavy: 50 kg}",
+    )
 
 
 def _number(node: Node, key: str) -> tuple[float, str]:
@@ -189,28 +260,41 @@ def _number(node: Node, key: str) -> tuple[float, str]:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         found = float(value), ""
     if found is None:
-        raise node.error(f"expected a number or a quantity, got {node.words}", key=key, mend="write 0.5, or 0.5 ms")
+        raise node.error(
+            f"expected a number or a quantity, got {node.words}",
+            key=key,
+            mend="write 0.5, or 0.5 ms",
+        )
     return found
 
 
 def _draw(node: Node, key: str) -> Draw:
     inside = _mapping(node, key, "'uniform: [0 kg, 50 kg]'")
     if len(inside) != 1:
-        raise node.error(f"expected one distribution, got {len(inside)}", key=key, mend=f"choose one of {', '.join(KINDS)}")
-    (kind, numbers), = inside.items()
+        raise node.error(
+            f"expected one distribution, got {len(inside)}",
+            key=key,
+            mend=f"choose one of {', '.join(KINDS)}",
+        )
+    ((kind, numbers),) = inside.items()
     if kind not in KINDS:
         raise unknown(numbers, kind, KINDS, key, "distribution")
     if not isinstance(numbers.value, list) or (kind != "choice" and len(numbers.value) != 2):
         what = "a list of values" if kind == "choice" else "two numbers"
-        raise numbers.error(f"expected {what}, got {numbers.words}", key=f"{key}.{kind}",
-                            mend="write uniform: [0 kg, 50 kg], normal: [mean, deviation] or choice: [a, b, c]")
+        raise numbers.error(
+            f"expected {what}, got {numbers.words}",
+            key=f"{key}.{kind}",
+            mend="write uniform: [0 kg, 50 kg], normal: [mean, deviation] or choice: [a, b, c]",
+        )
     with located(numbers, f"{key}.{kind}"):
         if kind == "choice":
             return Draw(kind, among=tuple(child.plain() for child in numbers.value))
         (a, unit), (b, other) = (_number(child, f"{key}.{kind}") for child in numbers.value)
         if unit != other:
-            raise InputError(f"the two numbers are in different units ({unit or 'none'}, {other or 'none'})",
-                             mend="give both the same kind of unit")
+            raise InputError(
+                f"the two numbers are in different units ({unit or 'none'}, {other or 'none'})",
+                mend="give both the same kind of unit",
+            )
         return Draw(kind, a, b, unit=unit)
 
 
@@ -220,5 +304,8 @@ def _check_units(grid: Grid, places: Mapping[str, Node]) -> None:
         read = [measured(v) for v in values if isinstance(v, str)]
         found = {pair[1] for pair in read if pair and pair[1]}
         if len(found) > 1:
-            raise places[name].error(f"the values are in different units: {', '.join(sorted(found))}", key=f"grid.{name}",
-                                     mend="give all of them the same kind of unit")
+            raise places[name].error(
+                f"the values are in different units: {', '.join(sorted(found))}",
+                key=f"grid.{name}",
+                mend="give all of them the same kind of unit",
+            )

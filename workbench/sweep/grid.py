@@ -35,17 +35,29 @@ class Draw:
 
     def __post_init__(self):
         if self.kind not in KINDS:
-            raise InputError(f"draw: there is no distribution {self.kind!r}", mend=f"choose one of {', '.join(KINDS)}")
+            raise InputError(
+                f"draw: there is no distribution {self.kind!r}",
+                mend=f"choose one of {', '.join(KINDS)}",
+            )
         if self.kind == "choice" and not self.among:
             raise InputError("choice: there is nothing to choose from", mend="list the values")
         if not (math.isfinite(self.a) and math.isfinite(self.b)):
             raise InputError(f"{self.kind}: both numbers must be finite")
         if self.kind == "normal" and self.b < 0:
-            raise InputError("normal: the standard deviation must be zero or greater", mend="give mean and standard deviation")
+            raise InputError(
+                "normal: the standard deviation must be zero or greater",
+                mend="give mean and standard deviation",
+            )
         if self.kind in ("uniform", "log-uniform") and self.b < self.a:
-            raise InputError(f"{self.kind}: the lower end {self.a:g} is above the upper end {self.b:g}", mend="swap them")
+            raise InputError(
+                f"{self.kind}: the lower end {self.a:g} is above the upper end {self.b:g}",
+                mend="swap them",
+            )
         if self.kind == "log-uniform" and self.a <= 0:
-            raise InputError("log-uniform: both ends must be greater than zero", mend="draw it uniform, or from above zero")
+            raise InputError(
+                "log-uniform: both ends must be greater than zero",
+                mend="draw it uniform, or from above zero",
+            )
 
     def value(self, rng: np.random.Generator) -> Any:
         """One value."""
@@ -56,7 +68,9 @@ class Draw:
         elif self.kind == "uniform":
             number = self.a + (self.b - self.a) * rng.random()
         else:
-            number = math.exp(math.log(self.a) + (math.log(self.b) - math.log(self.a)) * rng.random())
+            number = math.exp(
+                math.log(self.a) + (math.log(self.b) - math.log(self.a)) * rng.random()
+            )
         return f"{float(number)!r} {self.unit}" if self.unit else float(number)
 
 
@@ -83,17 +97,26 @@ class Grid:
             if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
                 raise InputError("expected a list of values", key=name, mend=f"write [{values}]")
             if len(values) == 0:
-                raise InputError("there are no values", key=name, mend="give one or more, or leave it out")
-        object.__setattr__(self, "axes", {name: tuple(plain(list(v), name)) for name, v in self.axes.items()})
+                raise InputError(
+                    "there are no values", key=name, mend="give one or more, or leave it out"
+                )
+        object.__setattr__(
+            self, "axes", {name: tuple(plain(list(v), name)) for name, v in self.axes.items()}
+        )
         object.__setattr__(self, "draws", dict(self.draws))
         if twice := self.axes.keys() & self.draws.keys():
             raise InputError("is on the grid and drawn", key=min(twice), mend="keep one of them")
         if not self.axes and not self.draws:
             raise InputError("sweep: there is nothing to vary", mend="give a grid or draws")
         if bool(self.draws) != (self.count > 0):
-            raise InputError(f"draws: {self.count} of {len(self.draws)} parameters", mend="give both, or neither")
+            raise InputError(
+                f"draws: {self.count} of {len(self.draws)} parameters", mend="give both, or neither"
+            )
         if len(self) > MOST:
-            raise InputError(f"sweep: {len(self)} cases, expected at most {MOST}", mend="give fewer values, or draw them")
+            raise InputError(
+                f"sweep: {len(self)} cases, expected at most {MOST}",
+                mend="give fewer values, or draw them",
+            )
 
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.axes.values()) * max(self.count, 1)
@@ -105,8 +128,13 @@ class Grid:
 
     def points(self) -> list[dict[str, Any]]:
         """Parameter → value of every case, in order."""
-        drawn = [{name: d.value(_stream(self.seed, name, k)) for name, d in self.draws.items()} for k in range(self.count)]
-        combined = [dict(zip(self.axes, values)) for values in itertools.product(*self.axes.values())]
+        drawn = [
+            {name: d.value(_stream(self.seed, name, k)) for name, d in self.draws.items()}
+            for k in range(self.count)
+        ]
+        combined = [
+            dict(zip(self.axes, values)) for values in itertools.product(*self.axes.values())
+        ]
         return [{**point, **draw} for point in combined for draw in (drawn or [{}])]
 
 
@@ -119,8 +147,12 @@ def _stream(seed: int, name: str, k: int) -> np.random.Generator:
 def spaced(low: float, high: float, count: int, unit: str = "", log: bool = False) -> list:
     """`count` values from low to high with both ends, evenly or in equal ratios; as text where there is a unit."""
     if count < 1 or (count == 1 and low != high):
-        raise InputError(f"{count} values from {low:g} to {high:g}", mend="give a count of two or more")
+        raise InputError(
+            f"{count} values from {low:g} to {high:g}", mend="give a count of two or more"
+        )
     if log and not (low > 0 and high > 0):
-        raise InputError("equal ratios need both ends greater than zero", mend="leave the spacing out")
+        raise InputError(
+            "equal ratios need both ends greater than zero", mend="leave the spacing out"
+        )
     values = np.geomspace(low, high, count) if log else np.linspace(low, high, count)
     return [f"{v!r} {unit}" if unit else v for v in values.tolist()]

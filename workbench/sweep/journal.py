@@ -27,7 +27,11 @@ class Journal:
     """Outcomes by the hash of their case, in a file. A context manager; InputError as in `__enter__`."""
 
     def __init__(self, out: str | os.PathLike, resume: bool = False):
-        self.path, self.out, self.resume = os.path.realpath(out) + ".journal", os.fspath(out), resume
+        self.path, self.out, self.resume = (
+            os.path.realpath(out) + ".journal",
+            os.fspath(out),
+            resume,
+        )
         self.known: dict[str, Outcome] = {}
 
     def __enter__(self) -> Journal:
@@ -35,14 +39,22 @@ class Journal:
         try:
             self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _CALMLY, 0o666)
         except OSError as why:
-            raise InputError(f"cannot be written: {why.strerror}", file=self.path,
-                             mend="write the table to a folder of yours") from why
+            raise InputError(
+                f"cannot be written: {why.strerror}",
+                file=self.path,
+                mend="write the table to a folder of yours",
+            ) from why
         try:
             _lock(self.file, self.out)
             if not stat.S_ISREG(os.fstat(self.file).st_mode):
-                raise InputError("this is a device or a pipe, not the journal of a sweep", file=self.path,
-                                 mend="give the table another name with --out")
-            if not os.path.exists(self.path) or not os.path.samestat(os.fstat(self.file), os.stat(self.path)):
+                raise InputError(
+                    "this is a device or a pipe, not the journal of a sweep",
+                    file=self.path,
+                    mend="give the table another name with --out",
+                )
+            if not os.path.exists(self.path) or not os.path.samestat(
+                os.fstat(self.file), os.stat(self.path)
+            ):
                 raise _busy(self.out)  # who had it took the file away in between
             self._read()
         except BaseException:
@@ -61,8 +73,11 @@ class Journal:
         with open(self.path, "rb") as stream:
             first = stream.readline(len(HEAD.encode()))
             if not HEAD.encode().startswith(first):
-                raise InputError("this is not the journal of a sweep", file=self.path,
-                                 mend="give the table another name with --out")
+                raise InputError(
+                    "this is not the journal of a sweep",
+                    file=self.path,
+                    mend="give the table another name with --out",
+                )
             if first == HEAD.encode():
                 whole = stream.tell()
                 for line in iter(lambda: stream.readline(LONGEST_LINE), b""):
@@ -71,8 +86,11 @@ class Journal:
                         whole = stream.tell()
         if self.known and not self.resume:
             some = f"{len(self.known)} finished case{'s' if len(self.known) > 1 else ''}"
-            raise InputError(f"{some} of an earlier sweep are kept in {self.path}", file=self.out,
-                             mend="go on from there with --resume, or remove that file to start over")
+            raise InputError(
+                f"{some} of an earlier sweep are kept in {self.path}",
+                file=self.out,
+                mend="go on from there with --resume, or remove that file to start over",
+            )
         os.ftruncate(self.file, whole)
         if not whole:
             self._append(HEAD)
@@ -88,7 +106,12 @@ class Journal:
     def add(self, key: str, found: Outcome) -> None:
         """Keep an outcome; on return it is on the disk."""
         self.known[key] = found
-        self._append(json.dumps({"key": key, "results": found.results, "error": found.error}, ensure_ascii=False) + "\n")
+        self._append(
+            json.dumps(
+                {"key": key, "results": found.results, "error": found.error}, ensure_ascii=False
+            )
+            + "\n"
+        )
 
     def _append(self, line: str):
         data = line.encode("utf-8", "replace")
@@ -97,8 +120,11 @@ class Journal:
                 raise OSError("the disk is full")
             os.fsync(self.file)
         except OSError as why:
-            raise InputError(f"cannot be written: {why.strerror or why}", file=self.path,
-                             mend="free some space and go on with --resume; what is in it is kept") from why
+            raise InputError(
+                f"cannot be written: {why.strerror or why}",
+                file=self.path,
+                mend="free some space and go on with --resume; what is in it is kept",
+            ) from why
 
 
 def outcome_of(entry: object) -> tuple[str, Outcome]:
@@ -108,7 +134,11 @@ def outcome_of(entry: object) -> tuple[str, Outcome]:
     if not (isinstance(key, str) and isinstance(error, str)):
         raise ValueError("key and error are text")
     for name, value, unit in results:
-        if not (isinstance(name, str) and isinstance(unit, str) and isinstance(value, str | int | float | None)):
+        if not (
+            isinstance(name, str)
+            and isinstance(unit, str)
+            and isinstance(value, str | int | float | None)
+        ):
             raise ValueError("a result is a name, a number or text, and a unit")
         if isinstance(value, int) and not isinstance(value, bool):
             float(value)  # OverflowError for one that no table can hold
@@ -132,5 +162,8 @@ def _lock(file: int, out: str) -> None:
 
 
 def _busy(out: str) -> InputError:
-    return InputError("another sweep is writing to this file", file=out,
-                      mend="wait for it, or give this one a table of its own with --out")
+    return InputError(
+        "another sweep is writing to this file",
+        file=out,
+        mend="wait for it, or give this one a table of its own with --out",
+    )

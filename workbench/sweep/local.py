@@ -15,7 +15,11 @@ from workbench.errors import InputError
 from workbench.sweep.outcome import DIED, Outcome, outcome
 
 TRIES = 3  # times a case may take its process with it
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # small matrices: threads would only wait for cores
+_THREADS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)  # small matrices: threads would only wait for cores
 
 
 def cores() -> int:
@@ -29,14 +33,18 @@ def here(study: Callable, todo: Sequence[tuple[int, Any]]) -> Iterator[tuple[int
         yield i, outcome(study, point)
 
 
-def on_processes(study: Callable, todo: Sequence[tuple[int, Any]], jobs: int) -> Iterator[tuple[int, Outcome]]:
+def on_processes(
+    study: Callable, todo: Sequence[tuple[int, Any]], jobs: int
+) -> Iterator[tuple[int, Outcome]]:
     """(place, outcome) of every (place, point), as they finish. Started afresh (spawned), each with one thread of linear algebra.
 
     Raises InputError when the study cannot be sent to another process, or none can be started.
     """
     packed, waiting, tries = _packed(study), deque(todo), dict.fromkeys((i for i, _ in todo), 0)
     unready = 0  # processes killed before they were ready for a case, one after the other
-    running: dict[connection.Connection, tuple] = {}  # connection → (process, (place, point) or None before it is ready)
+    running: dict[
+        connection.Connection, tuple
+    ] = {}  # connection → (process, (place, point) or None before it is ready)
     try:
         with _one_thread():
             for _ in range(min(jobs, len(todo))):
@@ -58,12 +66,16 @@ def on_processes(study: Callable, todo: Sequence[tuple[int, Any]], jobs: int) ->
                             _start(packed, running)
                         continue
                     if isinstance(found, str) and found:
-                        raise InputError(f"the study cannot be used in another process: {found}",
-                                         mend="define it in a module, or run with one job")
+                        raise InputError(
+                            f"the study cannot be used in another process: {found}",
+                            mend="define it in a module, or run with one job",
+                        )
                     unready = 0
                     if waiting:
                         running[line] = process, waiting.popleft()
-                        with suppress(ConnectionError):  # it died meanwhile: its end of the line says so next
+                        with suppress(
+                            ConnectionError
+                        ):  # it died meanwhile: its end of the line says so next
                             line.send(running[line][1])
                     else:
                         _dismiss(line, process)
@@ -87,8 +99,10 @@ def _packed(study: Callable) -> bytes:
     try:
         return dumps(study)
     except Exception as why:
-        raise InputError(f"the study cannot be sent to another process: {why}",
-                         mend="define it at the top of a module, or run with one job") from why
+        raise InputError(
+            f"the study cannot be sent to another process: {why}",
+            mend="define it at the top of a module, or run with one job",
+        ) from why
 
 
 def _start(packed: bytes, running: dict) -> None:
@@ -104,11 +118,16 @@ def _check_start(process, times: int) -> None:
     """A process ended before its first case. Killed, it is replaced, TRIES times in a row; else it cannot be started at all."""
     code = process.exitcode
     if code is None or code >= 0:
-        raise InputError(f"a process for the sweep could not be started (exit code {code})",
-                         mend="in a script, call it below 'if __name__ == \"__main__\":'; or run with one job")
+        raise InputError(
+            f"a process for the sweep could not be started (exit code {code})",
+            mend="in a script, call it below 'if __name__ == \"__main__\":'; or run with one job",
+        )
     if times >= TRIES:
-        raise InputError(f"processes for the sweep were killed {times} times before their first case, by signal {-code}, as "
-                         "when memory runs out", mend="run with fewer jobs, or close what else needs memory")
+        raise InputError(
+            f"processes for the sweep were killed {times} times before their first case, by signal {-code}, as "
+            "when memory runs out",
+            mend="run with fewer jobs, or close what else needs memory",
+        )
 
 
 def _lost(process, busy, waiting: deque, tries: dict) -> Iterator[tuple[int, Outcome]]:
@@ -118,7 +137,11 @@ def _lost(process, busy, waiting: deque, tries: dict) -> Iterator[tuple[int, Out
         waiting.appendleft(busy)
         return
     code = process.exitcode
-    how = f"by signal {-code}, as when memory runs out" if code and code < 0 else f"with exit code {code}"
+    how = (
+        f"by signal {-code}, as when memory runs out"
+        if code and code < 0
+        else f"with exit code {code}"
+    )
     yield busy[0], Outcome(error=f"{DIED} {TRIES} times, {how}", kept=False)
 
 

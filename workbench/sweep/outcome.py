@@ -33,8 +33,12 @@ def outcome(study: Callable[[Mapping[str, Any]], Mapping], point: Mapping[str, A
     """`study(point)`; whatever it raises becomes the error of its row."""
     try:
         with _ONE, warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a diverging run overflows; its verdict says so
-            return Outcome(tuple(_result(name, value) for name, value in dict(study(dict(point))).items()))
+            warnings.simplefilter(
+                "ignore", RuntimeWarning
+            )  # a diverging run overflows; its verdict says so
+            return Outcome(
+                tuple(_result(name, value) for name, value in dict(study(dict(point))).items())
+            )
     except InputError as why:
         return Outcome(error=str(why))
     except MemoryError:
@@ -47,8 +51,10 @@ def _result(name: str, value: Any) -> tuple[str, Any, str]:
     number, unit = value if isinstance(value, tuple) and len(value) == 2 else (value, "")
     number = plain(number, str(name))
     if isinstance(number, (list, dict)):
-        raise InputError(f"the study's {name} is a {type(number).__name__}; expected a number or text",
-                         mend="return its entries one by one, each under its own name")
+        raise InputError(
+            f"the study's {name} is a {type(number).__name__}; expected a number or text",
+            mend="return its entries one by one, each under its own name",
+        )
     return str(name), number, str(unit)
 
 
@@ -70,4 +76,9 @@ def identity(study: Callable) -> list:
         text = ""
     own = "" if named is study else re.sub(r" at 0x[0-9a-f]+", "", repr(study))
     bound = [repr(c.cell_contents) for c in getattr(study, "__closure__", None) or ()]
-    return [f"{named.__module__}.{named.__qualname__}", text, own, [re.sub(r" at 0x[0-9a-f]+", "", b) for b in bound]]
+    return [
+        f"{named.__module__}.{named.__qualname__}",
+        text,
+        own,
+        [re.sub(r" at 0x[0-9a-f]+", "", b) for b in bound],
+    ]

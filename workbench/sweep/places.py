@@ -57,13 +57,19 @@ class Varied:
         tree = self.root
         for name, value in point.items():
             known = self.named.get(name)
-            tree = placed(tree, name, known[value] if known else node_of(value, self.place(name)), self.layout)
+            tree = placed(
+                tree, name, known[value] if known else node_of(value, self.place(name)), self.layout
+            )
         return tree
 
     def content(self, point: Mapping[str, Any]) -> list:
         """What a run depends on: the file as it is run, the files it names, versions."""
         tree = self.tree(point).plain()
-        return [tree, {name: _hash(Path(self.path).parent / name) for name in sorted(_named(tree))}, _versions()]
+        return [
+            tree,
+            {name: _hash(Path(self.path).parent / name) for name in sorted(_named(tree))},
+            _versions(),
+        ]
 
     def place(self, key: str) -> Node:
         """Where a parameter or a key stands in the sweep file."""
@@ -78,15 +84,26 @@ def placed(root: Node, name: str, value: Node, layout: Layout) -> Node:
     if words[0] not in layout.sections:
         raise unknown(value, words[0], [*layout.sections, *layout.short], name, "section")
     if not rest and words[0] not in layout.whole:
-        raise value.error("this is a whole section", key=name, mend=f"name something in it, such as {name}.…")
+        raise value.error(
+            "this is a whole section", key=name, mend=f"name something in it, such as {name}.…"
+        )
     for at, (bare, own) in layout.machines.items():
         if tuple(words[: len(at)]) == at and len(words) > len(at):
-            edit = partial(_changed, words=words[len(at):], value=value, name=name, bare=bare, own=own)
+            edit = partial(
+                _changed, words=words[len(at) :], value=value, name=name, bare=bare, own=own
+            )
             return _inside(root, [*at], edit, value, name)
     return _inside(root, words, lambda _: value, value, name)
 
 
-def _changed(machine: Node, words: list[str], value: Node, name: str, bare: str, own: Callable[[Mapping], set | None]) -> Node:
+def _changed(
+    machine: Node,
+    words: list[str],
+    value: Node,
+    name: str,
+    bare: str,
+    own: Callable[[Mapping], set | None],
+) -> Node:
     """A machine's section with one thing in it exchanged."""
     inside = {bare: machine} if isinstance(machine.value, str) else machine.value or {}
     machine = Node(inside, machine.line, machine.column, machine.file)
@@ -101,34 +118,54 @@ def _changed(machine: Node, words: list[str], value: Node, name: str, bare: str,
     return _inside(machine, ["change", ".".join(words)], lambda _: value, value, name)
 
 
-def _inside(node: Node, words: list[str], change: Callable[[Node], Node], value: Node, name: str) -> Node:
+def _inside(
+    node: Node, words: list[str], change: Callable[[Node], Node], value: Node, name: str
+) -> Node:
     """The tree with what is at `words` exchanged; mappings that are not there are made."""
     if not words:
         return change(node)
     word, inside = words[0], node.value
     if isinstance(inside, list):
-        labels = [c.value["name"].value if isinstance(c.value, dict) and "name" in c.value else str(i)
-                  for i, c in enumerate(inside)]
+        labels = [
+            c.value["name"].value if isinstance(c.value, dict) and "name" in c.value else str(i)
+            for i, c in enumerate(inside)
+        ]
         if word not in labels:
             raise unknown(value, word, labels, name, "entry")
-        new = [_inside(c, words[1:], change, value, name) if label == word else c for c, label in zip(inside, labels)]
+        new = [
+            _inside(c, words[1:], change, value, name) if label == word else c
+            for c, label in zip(inside, labels)
+        ]
         return Node(new, node.line, node.column, node.file)
     if isinstance(inside, str):  # a bare name: of a law, of a friction, of a reference
         inside = {"law": node} if name.startswith("controller") else {"type": node}
     if not isinstance(inside, (dict, bool)) and inside is not None:
-        raise value.error(f"there is nothing below {name.split('.' + word)[0]}: it is {node.words}", key=name,
-                          mend="write the way to it as in the file that is varied")
+        raise value.error(
+            f"there is nothing below {name.split('.' + word)[0]}: it is {node.words}",
+            key=name,
+            mend="write the way to it as in the file that is varied",
+        )
     inside = inside if isinstance(inside, dict) else {}
     key = next((k for k in inside if plain(k) == plain(word)), word)
     below = inside.get(key, Node(None, value.line, value.column, value.file))
-    return Node({**inside, key: _inside(below, words[1:], change, value, name)}, node.line, node.column, node.file)
+    return Node(
+        {**inside, key: _inside(below, words[1:], change, value, name)},
+        node.line,
+        node.column,
+        node.file,
+    )
 
 
 def node_of(value: Any, at: Node) -> Node:
     """Plain data as Nodes at one place."""
     if isinstance(value, Mapping):
         return Node({k: node_of(v, at) for k, v in value.items()}, at.line, at.column, at.file)
-    return Node([node_of(v, at) for v in value] if isinstance(value, (list, tuple)) else value, at.line, at.column, at.file)
+    return Node(
+        [node_of(v, at) for v in value] if isinstance(value, (list, tuple)) else value,
+        at.line,
+        at.column,
+        at.file,
+    )
 
 
 def unit_of(name: str, known: Mapping[str, str], parts: Iterable) -> str:
@@ -136,8 +173,12 @@ def unit_of(name: str, known: Mapping[str, str], parts: Iterable) -> str:
     last = plain(name.split(".")[-1])
     known = {plain(word): unit for word, unit in known.items()}
     if last not in known:
-        said = {leaf.info.unit for part in parts for leaf in leaves(part)
-                if last in [plain(w) for w in leaf.path.split(".") if not w.isdigit()][-1:]}
+        said = {
+            leaf.info.unit
+            for part in parts
+            for leaf in leaves(part)
+            if last in [plain(w) for w in leaf.path.split(".") if not w.isdigit()][-1:]
+        }
         known = {last: said.pop()} if len(said) == 1 else {}
     unit = known.get(last, "")
     return "" if unit == "1" else unit
@@ -165,4 +206,7 @@ def _hash(path: Path) -> str:
 def _versions() -> dict[str, str]:
     from workbench import __version__
 
-    return {"fluidproof": __version__, **{name: importlib.metadata.version(name) for name in ("numpy", "scipy", "casadi")}}
+    return {
+        "fluidproof": __version__,
+        **{name: importlib.metadata.version(name) for name in ("numpy", "scipy", "casadi")},
+    }

@@ -24,10 +24,21 @@ BEST = "dynamic programming"
 
 
 def _crane(inside: Mapping) -> set | None:
-    return next(({*annotations(kind)} for key, kind in (("machine", Machine), ("planar", Planar)) if key in inside), None)
+    return next(
+        (
+            {*annotations(kind)}
+            for key, kind in (("machine", Machine), ("planar", Planar))
+            if key in inside
+        ),
+        None,
+    )
 
 
-LAYOUT = Layout(SECTIONS, {("crane",): ("planar", _crane)}, whole=[s for s in SECTIONS if s not in ("title", "limits", "search")])
+LAYOUT = Layout(
+    SECTIONS,
+    {("crane",): ("planar", _crane)},
+    whole=[s for s in SECTIONS if s not in ("title", "limits", "search")],
+)
 
 
 @dataclass(frozen=True)
@@ -67,20 +78,41 @@ class PlanStudy:
         """What the results depend on: the file as it is run, the files it names, what is collected, versions."""
         tree, files, versions = self.file.content(point)
         kept = self.collect.planners
-        return [tree, files, [list(kept) if isinstance(kept, tuple) else kept, self.collect.drive], versions]
+        return [
+            tree,
+            files,
+            [list(kept) if isinstance(kept, tuple) else kept, self.collect.drive],
+            versions,
+        ]
 
     def check(self, points) -> dict[str, str]:
         """Parameter → SI unit of its plain numbers. Raises InputError for what would make every case fail."""
         try:
             case = self._checked(points[0])
         except InputError:
-            case = self._checked(points[-1])  # raises as well when it is the file, or a name, and not the first values
-        known = {name for kind in get_args(Supply) for name in baselines(replace(case.task, supply=kind()))}
+            case = self._checked(
+                points[-1]
+            )  # raises as well when it is the file, or a name, and not the first values
+        known = {
+            name
+            for kind in get_args(Supply)
+            for name in baselines(replace(case.task, supply=kind()))
+        }
         for wanted in self.collect.planners if isinstance(self.collect.planners, tuple) else ():
             if wanted not in known:
-                raise unknown(self.file.place("collect.planners"), wanted, sorted(known), "collect.planners", "planner")
+                raise unknown(
+                    self.file.place("collect.planners"),
+                    wanted,
+                    sorted(known),
+                    "collect.planners",
+                    "planner",
+                )
         infos = {**annotations(Task), **annotations(Limits)}
-        units = {word: info.unit for word, info in infos.items() if info} | {"points": "m", "values": "m", "times": "s"}
+        units = {word: info.unit for word, info in infos.items() if info} | {
+            "points": "m",
+            "values": "m",
+            "times": "s",
+        }
         task = case.task
         parts = [getattr(task.crane, "machine", task.crane), task.path, task.supply]
         return {name: unit_of(name, units, parts) for name in points[0]}
@@ -100,14 +132,19 @@ class PlanStudy:
 
 def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
     """Name → number, text, or (number, unit). A task without a motion is a result: it says why."""
-    only, timed = None if collect.planners is True else collect.planners or (), case.objective == "time"
+    only, timed = (
+        None if collect.planners is True else collect.planners or (),
+        case.objective == "time",
+    )
     try:
         if timed:
             found = race(case.task, case.starts)
         else:
             found = compare(case.task, case.search, case.starts, only=only, look_around=False)
     except InputError as why:
-        if why.key is None:  # not the task's fault: `feasibility.explain` always names a key of the plan
+        if (
+            why.key is None
+        ):  # not the task's fault: `feasibility.explain` always names a key of the plan
             raise
         where = "" if why.key == "path" else f"{why.key}: "
         return {"motion": "none", "why": f"{where}{why.message}; {why.mend}"}
@@ -117,24 +154,38 @@ def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
 
 def _planned(found: Comparison) -> dict[str, Any]:
     best, bound = found.rows[0], found.bound
-    known: dict[str, Any] = {f"{BEST}.energy": (best.energy, "J"), f"{BEST}.estimate": (found.best.estimate, "J"),
-                             f"{BEST}.smoothed": (best.driven, "J"), f"{BEST}.creeping": best.creeping}
+    known: dict[str, Any] = {
+        f"{BEST}.energy": (best.energy, "J"),
+        f"{BEST}.estimate": (found.best.estimate, "J"),
+        f"{BEST}.smoothed": (best.driven, "J"),
+        f"{BEST}.creeping": best.creeping,
+    }
     known |= {"no motion below": (bound, "J")} if bound is not None else {}
     for row in found.rows[1:]:
         if row.energy is None:
             known[f"{row.name}.note"] = row.note
             continue
-        known |= {f"{row.name}.energy": (row.energy, "J"), f"{row.name}.saving": saved(best.energy, row.energy),
-                  f"{row.name}.smoothed": (row.driven, "J")}
+        known |= {
+            f"{row.name}.energy": (row.energy, "J"),
+            f"{row.name}.saving": saved(best.energy, row.energy),
+            f"{row.name}.smoothed": (row.driven, "J"),
+        }
     return known
 
 
 def _raced(found: Race) -> dict[str, Any]:
     best = found.found
-    known: dict[str, Any] = {"no motion faster than": (best.bound, "s"), "least time.estimate": (best.estimate, "s"),
-                             "least time.energy": (found.best.energy, "J")}
+    known: dict[str, Any] = {
+        "no motion faster than": (best.bound, "s"),
+        "least time.estimate": (best.estimate, "s"),
+        "least time.energy": (found.best.energy, "J"),
+    }
     for row in found.rows:
-        known |= {f"{row.name}.note": row.note} if row.time is None else {f"{row.name}.time": (row.time, "s")}
+        known |= (
+            {f"{row.name}.note": row.note}
+            if row.time is None
+            else {f"{row.name}.time": (row.time, "s")}
+        )
     return known
 
 
@@ -153,7 +204,11 @@ def _driven(found: Comparison | Race, law: str) -> dict[str, Any]:
             known[f"{name}.not driven"] = why
             continue
         a = drive.account
-        known |= {f"{name}.metered": (a.metered, "J"), f"{name}.gap": a.gap, f"{name}.tip error": (float(drive.error.max()), "m")}
+        known |= {
+            f"{name}.metered": (a.metered, "J"),
+            f"{name}.gap": a.gap,
+            f"{name}.tip error": (float(drive.error.max()), "m"),
+        }
         if name != best and best in done:
             known[f"{name}.metered saving"] = 1 - done[best].account.metered / a.metered
         known |= {f"{name}.by {cause}": (value, "J") for cause, value in a.terms.items()}

@@ -16,10 +16,19 @@ from workbench.sweep.outcome import Outcome, digest
 from workbench.sweep.table import Table, ending, tabulated
 
 
-def sweep(study: Callable[[Mapping[str, Any]], Mapping[str, Any]], grid: Grid | Mapping[str, Sequence], *,
-          out: str | os.PathLike | None = None, resume: bool = False, jobs: int | None = None, scheduler: str | None = None,
-          units: Mapping[str, str] | None = None, about: Mapping[str, Any] | None = None,
-          progress: Callable[[float, str], None] | None = None, told: Callable[[int, int], None] | None = None) -> Table:
+def sweep(
+    study: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    grid: Grid | Mapping[str, Sequence],
+    *,
+    out: str | os.PathLike | None = None,
+    resume: bool = False,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    units: Mapping[str, str] | None = None,
+    about: Mapping[str, Any] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    told: Callable[[int, int], None] | None = None,
+) -> Table:
     """`study(point)` for every point of `grid` → Table, the same bit for bit wherever and in whatever order the cases ran.
 
     study      point (parameter → value as the grid has it) → results: name → number, text or None, or (number, unit)
@@ -38,7 +47,9 @@ def sweep(study: Callable[[Mapping[str, Any]], Mapping[str, Any]], grid: Grid | 
     grid = grid if isinstance(grid, Grid) else Grid(grid)
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
-        raise InputError(f"{jobs} processes, expected one or more", mend="leave --jobs out to use every core")
+        raise InputError(
+            f"{jobs} processes, expected one or more", mend="leave --jobs out to use every core"
+        )
     if scheduler is not None:
         check_address(scheduler)
     if out is not None:
@@ -48,7 +59,9 @@ def sweep(study: Callable[[Mapping[str, Any]], Mapping[str, Any]], grid: Grid | 
     keys = [digest(study, point) for point in points]
     first = {key: i for i, key in reversed(list(enumerate(keys)))}
     with Journal(out, resume) if out is not None else nullcontext() as journal:
-        done: dict[str, Outcome] = {k: journal.known[k] for k in first if k in journal.known} if journal else {}
+        done: dict[str, Outcome] = (
+            {k: journal.known[k] for k in first if k in journal.known} if journal else {}
+        )
         if told:
             told(sum(key in done for key in keys), len(keys))
         todo = [(i, points[i]) for i in sorted(i for key, i in first.items() if key not in done)]
@@ -59,7 +72,10 @@ def sweep(study: Callable[[Mapping[str, Any]], Mapping[str, Any]], grid: Grid | 
                     journal.add(keys[i], found)
                 done[keys[i]] = found
                 failed += bool(found.error)
-                tell((len(done) - before) / len(todo), f"{len(done)} of {len(first)}" + (f", {failed} failed" if failed else ""))
+                tell(
+                    (len(done) - before) / len(todo),
+                    f"{len(done)} of {len(first)}" + (f", {failed} failed" if failed else ""),
+                )
         table = tabulated(points, [done[key] for key in keys], units or {}, about or {})
         if out is not None:
             _save(table, out)

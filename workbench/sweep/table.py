@@ -62,7 +62,9 @@ class Table:
             import difflib
 
             near = difflib.get_close_matches(name, self.names, 3) or self.names
-            raise InputError(f"the table has no column {name!r}", mend=f"did you mean {', '.join(near)}?")
+            raise InputError(
+                f"the table has no column {name!r}", mend=f"did you mean {', '.join(near)}?"
+            )
         return found
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -72,10 +74,15 @@ class Table:
         """As xarray.Dataset over dimension "case", the parameters as coordinates."""
         import xarray
 
-        made = {c.name: ("case", c.values, {"units": c.unit} if c.unit else {}) for c in self.columns}
+        made = {
+            c.name: ("case", c.values, {"units": c.unit} if c.unit else {}) for c in self.columns
+        }
         given = {c.name for c in self.columns if c.parameter}
-        return xarray.Dataset({n: v for n, v in made.items() if n not in given}, {n: v for n, v in made.items() if n in given},
-                              {"sweep": json.dumps(dict(self.about), ensure_ascii=False)})
+        return xarray.Dataset(
+            {n: v for n, v in made.items() if n not in given},
+            {n: v for n, v in made.items() if n in given},
+            {"sweep": json.dumps(dict(self.about), ensure_ascii=False)},
+        )
 
     def save(self, path: str | os.PathLike) -> None:
         """Write NetCDF-4 or, by the file's ending, Parquet; all or nothing. The same table gives the same bytes."""
@@ -103,18 +110,36 @@ class Table:
             if given and not any(" " in n for n in given):
                 file.attrs["coordinates"] = " ".join(given)
             file.attrs[MARK] = FORMAT
-            file.attrs["columns"] = json.dumps([[n, c.name, c.unit, c.parameter] for n, c in zip(stored, self.columns)])
+            file.attrs["columns"] = json.dumps(
+                [[n, c.name, c.unit, c.parameter] for n, c in zip(stored, self.columns)]
+            )
             file.attrs["sweep"] = json.dumps(dict(self.about), ensure_ascii=False)
 
     def _to_parquet(self, target) -> None:
         import pyarrow
         from pyarrow import parquet
 
-        kinds = {c.name: pyarrow.string() if c.values.dtype == object else pyarrow.float64() for c in self.columns}
-        fields = [pyarrow.field(c.name, kinds[c.name], metadata={"units": c.unit, "parameter": str(c.parameter).lower()})
-                  for c in self.columns]
-        schema = pyarrow.schema(fields, {MARK: str(FORMAT), "sweep": json.dumps(dict(self.about), ensure_ascii=False)})
-        parquet.write_table(pyarrow.table([pyarrow.array(c.values, kinds[c.name]) for c in self.columns], schema=schema), target)
+        kinds = {
+            c.name: pyarrow.string() if c.values.dtype == object else pyarrow.float64()
+            for c in self.columns
+        }
+        fields = [
+            pyarrow.field(
+                c.name,
+                kinds[c.name],
+                metadata={"units": c.unit, "parameter": str(c.parameter).lower()},
+            )
+            for c in self.columns
+        ]
+        schema = pyarrow.schema(
+            fields, {MARK: str(FORMAT), "sweep": json.dumps(dict(self.about), ensure_ascii=False)}
+        )
+        parquet.write_table(
+            pyarrow.table(
+                [pyarrow.array(c.values, kinds[c.name]) for c in self.columns], schema=schema
+            ),
+            target,
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Table:
@@ -123,34 +148,53 @@ class Table:
 
         where = os.fspath(path)
         if not os.path.isfile(where):
-            raise InputError("there is no such file", file=where, mend="give a table written by workbench sweep")
+            raise InputError(
+                "there is no such file", file=where, mend="give a table written by workbench sweep"
+            )
         try:
             found = read_packed(where, "hdf5")
             if found.attributes.get(MARK) != FORMAT:
                 raise KeyError("it is not the table of a sweep")
-            columns = [Column(name, _read(found, stored), unit, parameter)
-                       for stored, name, unit, parameter in json.loads(found.attributes["columns"])]
+            columns = [
+                Column(name, _read(found, stored), unit, parameter)
+                for stored, name, unit, parameter in json.loads(found.attributes["columns"])
+            ]
             return cls(tuple(columns), json.loads(found.attributes["sweep"]))
         except (KeyError, ValueError, TypeError, RecursionError) as why:
             words = why.message if isinstance(why, InputError) else short(str(why))
-            raise InputError(f"this is no readable table of a sweep ({words})", file=where,
-                             mend="give a table written by workbench sweep, ending in .nc") from why
+            raise InputError(
+                f"this is no readable table of a sweep ({words})",
+                file=where,
+                mend="give a table written by workbench sweep, ending in .nc",
+            ) from why
 
 
 def ending(path: str | os.PathLike) -> str:
-    """".nc" or ".parquet"; InputError for another, and for Parquet where pyarrow is not installed."""
+    """ ".nc" or ".parquet"; InputError for another, and for Parquet where pyarrow is not installed."""
     from importlib.util import find_spec
 
     found = os.path.splitext(os.fspath(path))[1].lower()
     if found not in ENDINGS:
-        raise InputError("a table is NetCDF or Parquet", file=os.fspath(path), mend="end its name in .nc or .parquet")
+        raise InputError(
+            "a table is NetCDF or Parquet",
+            file=os.fspath(path),
+            mend="end its name in .nc or .parquet",
+        )
     if found == ".parquet" and find_spec("pyarrow") is None:
-        raise InputError("Parquet needs pyarrow", file=os.fspath(path), mend="pip install pyarrow, or end its name in .nc")
+        raise InputError(
+            "Parquet needs pyarrow",
+            file=os.fspath(path),
+            mend="pip install pyarrow, or end its name in .nc",
+        )
     return found
 
 
-def tabulated(points: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], units: Mapping[str, str],
-              about: Mapping[str, Any]) -> Table:
+def tabulated(
+    points: Sequence[Mapping[str, Any]],
+    outcomes: Sequence[Outcome],
+    units: Mapping[str, str],
+    about: Mapping[str, Any],
+) -> Table:
     """The table; columns in the order in which the rows first have them, whatever the order in which the cases finished.
 
     units   parameter → SI unit of its plain numbers. A result that has different units in different rows gets a column for each.
@@ -175,8 +219,14 @@ def tabulated(points: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], 
 
 def parameter(values: Sequence, unit: str = "") -> tuple[np.ndarray, str]:
     """(values in SI, unit) of a parameter's values as they were given; as text where they are no quantities."""
-    read = [measured(v) if isinstance(v, str) else None if isinstance(v, bool) or not isinstance(v, (int, float)) else
-            (float(v), "") for v in values]
+    read = [
+        measured(v)
+        if isinstance(v, str)
+        else None
+        if isinstance(v, bool) or not isinstance(v, (int, float))
+        else (float(v), "")
+        for v in values
+    ]
     units = {u for pair in read if pair for _, u in [pair] if u}
     if None in read or len(units) > 1:
         words = [v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
@@ -188,12 +238,16 @@ def _array(values: list) -> np.ndarray:
     if all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool)) for v in values):
         return np.array([np.nan if v is None else float(v) for v in values])
     words = {None: "", True: "true", False: "false"}
-    return np.array([words[v] if v is None or isinstance(v, bool) else str(v) for v in values], dtype=object)
+    return np.array(
+        [words[v] if v is None or isinstance(v, bool) else str(v) for v in values], dtype=object
+    )
 
 
 def _variable(name: str, index: int) -> str:
     """Name of a column's variable in the file; "/" would open a group there, and "case" is the dimension."""
-    return f"column_{index}" if "/" in name or name != name.strip(" .\0") or name == "case" else name
+    return (
+        f"column_{index}" if "/" in name or name != name.strip(" .\0") or name == "case" else name
+    )
 
 
 def _read(found, stored: str) -> np.ndarray:

@@ -46,8 +46,10 @@ def beyond_error(verdict: Verdict, run: Run, known: dict[str, float]) -> Verdict
     if verdict.holds is None or abs(verdict.margin) >= error:
         return verdict
     left = "left" if verdict.margin >= 0 else "over"
-    why = (f"{say(abs(verdict.margin), verdict.unit, 3)} {left} is less than the run's own error there, "
-           f"{say(error, verdict.unit, 2)} ({SOURCE}): {MEND}; was: {verdict.worst}")
+    why = (
+        f"{say(abs(verdict.margin), verdict.unit, 3)} {left} is less than the run's own error there, "
+        f"{say(error, verdict.unit, 2)} ({SOURCE}): {MEND}; was: {verdict.worst}"
+    )
     return replace(verdict, holds=None, worst=why)
 
 
@@ -62,7 +64,9 @@ def error_beside(verdict: Verdict, run: Run, known: dict[str, float]) -> float |
     if verdict.unit == "J" and verdict.limit is not None:
         share, _ = share_of(run.log, known, names(run.loop.states))
         return 2 * share * abs(verdict.limit - verdict.margin)
-    own = {s.name for s in (*run.loop.plant.states, *run.loop.plant.outputs) if s.unit == verdict.unit}
+    own = {
+        s.name for s in (*run.loop.plant.states, *run.loop.plant.outputs) if s.unit == verdict.unit
+    }
     beside = [error for name, error in known.items() if name in own]
     return max(beside) if beside and verdict.unit != "1" else None
 
@@ -72,16 +76,39 @@ def asked(run: Run, known: dict[str, float]) -> Verdict:
     wanted = run.scenario.accuracy
     text = f"the run is exact to {wanted:.3g} of the largest value of every state"
     if not known:
-        why = "its own error cannot be told: " + (run.log.status.message if not run.log.status.completed else
-                                                  "the plant brings its own integrator")
+        why = "its own error cannot be told: " + (
+            run.log.status.message
+            if not run.log.status.completed
+            else "the plant brings its own integrator"
+        )
         return Verdict("accuracy", text, None, worst=why, source=SOURCE)
     share, name = share_of(run.log, known, names(run.loop.states))
-    worst = f"{share:.2g} of {name}, {say(known[name], run.log.signal(name).unit, 2)}" if name else "no state differs"
+    worst = (
+        f"{share:.2g} of {name}, {say(known[name], run.log.signal(name).unit, 2)}"
+        if name
+        else "no state differs"
+    )
     if share > wanted:
-        return Verdict("accuracy", text, None, worst=f"{worst}: no step tried does better", source=SOURCE,
-                       data={"share": share, "state": name})
-    return Verdict("accuracy", text, True, "numerical", wanted - share, "1", wanted, worst, source=SOURCE,
-                   data={"share": share, "state": name})
+        return Verdict(
+            "accuracy",
+            text,
+            None,
+            worst=f"{worst}: no step tried does better",
+            source=SOURCE,
+            data={"share": share, "state": name},
+        )
+    return Verdict(
+        "accuracy",
+        text,
+        True,
+        "numerical",
+        wanted - share,
+        "1",
+        wanted,
+        worst,
+        source=SOURCE,
+        data={"share": share, "state": name},
+    )
 
 
 def told(run: Run) -> dict:
@@ -90,4 +117,6 @@ def told(run: Run) -> dict:
     if not known:
         return {}
     share, name = share_of(run.log, known, names(run.loop.states))
-    return {f"own error of the run, share of {name}" if name else "own error of the run": (share, "1")}
+    return {
+        f"own error of the run, share of {name}" if name else "own error of the run": (share, "1")
+    }

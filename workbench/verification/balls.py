@@ -55,9 +55,13 @@ class Ball:
         other = Ball.of(other)
         k = self.mid.shape[1]
         a, b = np.abs(self.mid), np.abs(other.mid)
-        with np.errstate(all="ignore"):  # what is not finite stays so, and is refused where it is judged
+        with np.errstate(
+            all="ignore"
+        ):  # what is not finite stays so, and is refused where it is judged
             own = (k + 2) * EPS * (a @ b) + TINY
-            return Ball(self.mid @ other.mid, up(a @ other.rad + self.rad @ (b + other.rad) + own, k))
+            return Ball(
+                self.mid @ other.mid, up(a @ other.rad + self.rad @ (b + other.rad) + own, k)
+            )
 
     def __rmatmul__(self, other) -> Ball:
         return Ball.of(other) @ self
@@ -76,9 +80,14 @@ class Ball:
     def scaled(self, low: float, high: float | None = None) -> Ball:
         """Times any number between low and high."""
         high = low if high is None else high
-        s, r = low + (high - low) / 2, 0.0 if high == low else float(up(np.float64((high - low) / 2)))
+        s, r = (
+            low + (high - low) / 2,
+            0.0 if high == low else float(up(np.float64((high - low) / 2))),
+        )
         mid = self.mid * s
-        return Ball(mid, up(self.rad * (abs(s) + r) + np.abs(self.mid) * r + EPS * np.abs(mid) + TINY))
+        return Ball(
+            mid, up(self.rad * (abs(s) + r) + np.abs(self.mid) * r + EPS * np.abs(mid) + TINY)
+        )
 
     def part(self, n: int) -> Ball:
         """The block of the first n rows and the columns from n on."""
@@ -86,8 +95,12 @@ class Ball:
 
     def holds(self, M) -> bool:
         """Whether the stored matrix is inside, exactly."""
-        inside = [[abs(v) <= r for v, r in zip(row, bound)] for row, bound in
-                  zip((Dyadic.of(M) - self.mid).fractions(), Dyadic.of(self.rad).fractions())]
+        inside = [
+            [abs(v) <= r for v, r in zip(row, bound)]
+            for row, bound in zip(
+                (Dyadic.of(M) - self.mid).fractions(), Dyadic.of(self.rad).fractions()
+            )
+        ]
         return all(all(row) for row in inside)
 
 
@@ -96,7 +109,10 @@ Ball.__array_ufunc__ = None
 
 def blocks(rows) -> Ball:
     """Block matrix of balls."""
-    return Ball(np.block([[b.mid for b in row] for row in rows]), np.block([[b.rad for b in row] for row in rows]))
+    return Ball(
+        np.block([[b.mid for b in row] for row in rows]),
+        np.block([[b.rad for b in row] for row in rows]),
+    )
 
 
 def up(x: np.ndarray, k: int = 0) -> np.ndarray:
@@ -122,7 +138,9 @@ def exponential(X: Ball, terms: int = 12) -> Ball:
     n = len(X.mid)
     if not (np.isfinite(X.mid).all() and np.isfinite(X.rad).all()):
         return Ball(np.zeros((n, n)), np.full((n, n), np.inf))
-    _, (d, _) = matrix_balance(X.mid, permute=False, separate=True)  # powers of two: scaling by them is exact
+    _, (d, _) = matrix_balance(
+        X.mid, permute=False, separate=True
+    )  # powers of two: scaling by them is exact
     swap = d[None, :] / d[:, None]
     mid, rad = X.mid * swap, X.rad * swap
     norm = float(up(np.abs(mid) + rad, n).sum(axis=1).max(initial=0.0)) * (1 + n * EPS)

@@ -24,8 +24,14 @@ from workbench.parameters import Leaf, leaves
 from workbench.system import Controller, System, innermost
 from workbench.verification.scales import scales
 
-SLIPS = {1e3: "mm for m, or ms for s", 1e5: "Pa for bar", 60.0: "seconds for minutes", 180.0 / math.pi: "degrees for rad",
-         1e6: "MPa for Pa", 6e4: "l/min for m³/s"}
+SLIPS = {
+    1e3: "mm for m, or ms for s",
+    1e5: "Pa for bar",
+    60.0: "seconds for minutes",
+    180.0 / math.pi: "degrees for rad",
+    1e6: "MPa for Pa",
+    6e4: "l/min for m³/s",
+}
 NEAR = 0.02  # relative distance at which a ratio is called a slip of units
 USUAL_SAMPLE = 1e-3  # s
 WILD = 30.0  # a belief further off than this is not made into a machine
@@ -47,8 +53,13 @@ def trials(run) -> list[Trial]:
     """What could be put right in this loop and scenario, the oddest first."""
     loop = run.loop
     known = {leaf.path: leaf for leaf in leaves(loop)}
-    found = [*_models(loop, known), *_paths(loop, known), *_gains(loop, known), *_machine(loop, known),
-             *_scenarios(run)]
+    found = [
+        *_models(loop, known),
+        *_paths(loop, known),
+        *_gains(loop, known),
+        *_machine(loop, known),
+        *_scenarios(run),
+    ]
     return sorted([*found, *_together(found)], key=lambda trial: -trial.oddness)
 
 
@@ -56,12 +67,25 @@ def _together(found: list[Trial]) -> Iterator[Trial]:
     """Everything of one kind put back at once: two halves of one fault heal nothing alone."""
     for kind in ("model", "machine"):
         # What is believed is put to the machine's, never both to the other's.
-        own = [trial for trial in found if trial.kind == kind and trial.numbers
-               and (kind != "model" or all(path.startswith("controller.") for path in trial.numbers))]
+        own = [
+            trial
+            for trial in found
+            if trial.kind == kind
+            and trial.numbers
+            and (kind != "model" or all(path.startswith("controller.") for path in trial.numbers))
+        ]
         if len({trial.words for trial in own}) > 1:
-            numbers = {path: number for trial in reversed(own) for path, number in trial.numbers.items()}
+            numbers = {
+                path: number for trial in reversed(own) for path, number in trial.numbers.items()
+            }
             words = "; ".join(dict.fromkeys(trial.words for trial in own))
-            yield Trial(kind, f"several numbers together: {words[:300]}", numbers, {}, 0.4 * max(t.oddness for t in own))
+            yield Trial(
+                kind,
+                f"several numbers together: {words[:300]}",
+                numbers,
+                {},
+                0.4 * max(t.oddness for t in own),
+            )
 
 
 def against(value: float, usual: float, of: str) -> str:
@@ -77,8 +101,15 @@ def slip(value: float, usual: float) -> str:
     if not value * usual > 0:
         return ""
     ratio = value / usual
-    return next((f" (a slip of units, {words}?)" for size, words in SLIPS.items()
-                 for off in (ratio / size, ratio * size) if abs(off - 1) < NEAR), "")
+    return next(
+        (
+            f" (a slip of units, {words}?)"
+            for size, words in SLIPS.items()
+            for off in (ratio / size, ratio * size)
+            if abs(off - 1) < NEAR
+        ),
+        "",
+    )
 
 
 def odd(value: float, usual: float) -> float:
@@ -104,7 +135,11 @@ def believed(loop: System) -> tuple[str, Any]:
     law = innermost(loop.controller)
     model = getattr(law, "model", None)
     machine = getattr(loop.plant, "machine", loop.plant)
-    return (law_path(loop.controller) + "model.", model) if type(model) is type(machine) else ("", None)
+    return (
+        (law_path(loop.controller) + "model.", model)
+        if type(model) is type(machine)
+        else ("", None)
+    )
 
 
 def _models(loop, known) -> Iterator[Trial]:
@@ -119,7 +154,9 @@ def _models(loop, known) -> Iterator[Trial]:
         words = f"plant.{suffix} is {against(true, wrong, 'what the controller believes')}"
         size = odd(true, wrong)
         yield Trial("model", words, told, {}, size)
-        if wrong and 1 / WILD < abs(true / wrong) < WILD:  # a machine made of a wild belief may be too stiff to run at all
+        if (
+            wrong and 1 / WILD < abs(true / wrong) < WILD
+        ):  # a machine made of a wild belief may be too stiff to run at all
             yield Trial("model", words, made, {}, 0.9 * size)
 
 
@@ -136,15 +173,19 @@ def _differences(known: Mapping[str, Leaf], own: str, other: str) -> dict[str, t
     return found
 
 
-def grouped(differences: Mapping[str, tuple[float, float]]) -> dict[str, dict[str, tuple[float, float]]]:
+def grouped(
+    differences: Mapping[str, tuple[float, float]],
+) -> dict[str, dict[str, tuple[float, float]]]:
     """Numbers of one name that differ alike, several cylinders' say, are one fault: "…valve.frequency"."""
     by: dict[tuple, list[str]] = {}
     for key, (a, b) in differences.items():
         ratio = round(a / b, 6) if b else a
         stem = ".".join(part for part in key.split(".")[-3:] if not part.isdigit())
         by.setdefault((".".join(stem.split(".")[-2:]), ratio), []).append(key)
-    return {keys[0] if len(keys) == 1 else f"*.{name[0]}": {key: differences[key] for key in keys}
-            for name, keys in by.items()}
+    return {
+        keys[0] if len(keys) == 1 else f"*.{name[0]}": {key: differences[key] for key in keys}
+        for name, keys in by.items()
+    }
 
 
 # ---- between machine and law ----------------------------------------------------------------------------------------
@@ -159,14 +200,23 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
     name, T = type(around).__name__, float(loop.period or USUAL_SAMPLE)
     if name == "Delayed" and around.delay > 0:
         words = f"delay of {1e3 * around.delay:g} ms, {around.delay / T:.3g} samples"
-        yield Trial("delay", words, {path + "delay": 0.0}, {}, min(1.2, 0.5 + around.delay / (10 * T)))
+        yield Trial(
+            "delay", words, {path + "delay": 0.0}, {}, min(1.2, 0.5 + around.delay / (10 * T))
+        )
     elif name == "Sampled" and around.T_s > USUAL_SAMPLE:
         words = f"sample time of {1e3 * around.T_s:g} ms"
-        yield Trial("sample time", words, {path + "T_s": USUAL_SAMPLE}, {}, odd(around.T_s, USUAL_SAMPLE))
+        yield Trial(
+            "sample time", words, {path + "T_s": USUAL_SAMPLE}, {}, odd(around.T_s, USUAL_SAMPLE)
+        )
     elif name == "Filtered":
         words = f"filter of {around.frequency:g} Hz on what is measured"
-        yield Trial("filter", words, {path + "frequency": 10.0 * max(around.frequency, 30.0)}, {},
-                    odd(around.frequency, max(around.frequency, 90.0)))
+        yield Trial(
+            "filter",
+            words,
+            {path + "frequency": 10.0 * max(around.frequency, 30.0)},
+            {},
+            odd(around.frequency, max(around.frequency, 90.0)),
+        )
     elif name == "Noisy" and around.σ > 0:
         words = f"noise of {around.σ:.4g} on {', '.join(around.signals) or 'what is measured'}"
         yield Trial("noise", words, {path + "σ": 0.0}, {}, 0.7)
@@ -178,14 +228,20 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
         top = max((high for _, high in ranges), default=math.inf)
         if around.high < 0.95 * top < math.inf:
             words = f"the controller limits commands to {around.high:g}, the machine takes {top:g}"
-            yield Trial("limit", words, {path + "low": -top, path + "high": top}, {}, odd(around.high, top))
+            yield Trial(
+                "limit", words, {path + "low": -top, path + "high": top}, {}, odd(around.high, top)
+            )
 
 
 # ---- gains ----------------------------------------------------------------------------------------------------------
 def usual_law(law, model):
     """The law as it is by default for a model; None where it cannot be made from a model alone."""
     suited = type(law).suited(model) if hasattr(type(law), "suited") else {}
-    own = {f.name for f in fields(law) if f.init and f.name in ("signals", "space", "derivative", "feed", "damping")}
+    own = {
+        f.name
+        for f in fields(law)
+        if f.init and f.name in ("signals", "space", "derivative", "feed", "damping")
+    }
     kept = {name: getattr(law, name) for name in own}
     try:
         return type(law)(model=model, **(suited | kept))
@@ -202,11 +258,17 @@ def _gains(loop, known) -> Iterator[Trial]:
     if usual is None:
         return
     for field in fields(law):
-        numbers = {p: leaf for p, leaf in known.items() if p == path + field.name or p.startswith(path + field.name + ".")}
+        numbers = {
+            p: leaf
+            for p, leaf in known.items()
+            if p == path + field.name or p.startswith(path + field.name + ".")
+        }
         if field.name == "model" or not numbers or "gains" == field.name:
             continue
         given = getattr(usual, field.name)
-        spread = list(given) * len(numbers) if isinstance(given, tuple) and len(given) == 1 else given
+        spread = (
+            list(given) * len(numbers) if isinstance(given, tuple) and len(given) == 1 else given
+        )
         defaults = list(spread) if isinstance(spread, tuple | list) else [spread]
         if len(defaults) != len(numbers):
             continue
@@ -225,7 +287,9 @@ def _machine(loop, known) -> Iterator[Trial]:
         return
     path, model = believed(loop)
     shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
-    same_build = {p for p in shipped} == {f"usual.{p.removeprefix('plant.')}" for p in known if p.startswith("plant.")}
+    same_build = {p for p in shipped} == {
+        f"usual.{p.removeprefix('plant.')}" for p in known if p.startswith("plant.")
+    }
     differences = _differences(known | shipped, "plant.", "usual.")
     for suffix, group in grouped(differences).items():
         if not same_build and not _hydraulic(next(iter(group))):
@@ -241,7 +305,11 @@ def _machine(loop, known) -> Iterator[Trial]:
 
 
 def _hydraulic(key: str) -> bool:
-    return "." not in key or key.startswith(("oil.", "pump.", "circuit.", "payload.")) or ".cylinder." in key
+    return (
+        "." not in key
+        or key.startswith(("oil.", "pump.", "circuit.", "payload."))
+        or ".cylinder." in key
+    )
 
 
 # ---- what is asked of it --------------------------------------------------------------------------------------------
@@ -251,7 +319,9 @@ def _scenarios(run) -> Iterator[Trial]:
     acting = {name: value for name, value in scenario.disturbances.items() if name in pushes}
     if acting:
         kept = {name: value for name, value in scenario.disturbances.items() if name not in acting}
-        yield Trial("disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6)
+        yield Trial(
+            "disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6
+        )
     slower = slowed(scenario.reference)
     if slower is not None:
         share, words = asked_speed(run)
@@ -260,7 +330,10 @@ def _scenarios(run) -> Iterator[Trial]:
 
 def asked_speed(run) -> tuple[float, str]:
     """(largest speed the reference asks for as a share of what the machine has, in words); share 0 where it has no such number."""
-    own, found = scales(run.loop.plant), [(0.0, "the reference is faster than this loop can follow")]
+    own, found = (
+        scales(run.loop.plant),
+        [(0.0, "the reference is faster than this loop can follow")],
+    )
     units = {s.name: s.unit for s in (*run.loop.plant.states, *run.loop.plant.outputs)}
     live = dict(zip(run.demand.live, run.demand.at(run.log.time).T))
     for name, order in run.demand.wanted:
@@ -278,10 +351,15 @@ def slowed(reference, factor: float = 4.0):
     """The same path `factor` times as slowly; None for a reference that stands still or has no pace of its own."""
     if reference is None:
         return None
-    own = {f.name for f in fields(reference)} if hasattr(reference, "__dataclass_fields__") else set()
+    own = (
+        {f.name for f in fields(reference)} if hasattr(reference, "__dataclass_fields__") else set()
+    )
     if "leg" in own:
         legs = reference.leg
-        return replace(reference, leg=tuple(factor * leg for leg in legs) if isinstance(legs, tuple) else factor * legs)
+        return replace(
+            reference,
+            leg=tuple(factor * leg for leg in legs) if isinstance(legs, tuple) else factor * legs,
+        )
     if "frequency" in own:
         return replace(reference, frequency=reference.frequency / factor)
     return None

@@ -34,8 +34,16 @@ VANISHES = 0.02  # residual below which an edit explains what was seen
 HORIZON = 0.2  # s
 SEVERAL = 1.0  # time constants within a run, below which a loop gets nowhere
 PUSH = 0.1  # of a command's range
-UNITS = {1e3: "a thousand", 1e-3: "a thousandth", 180 / math.pi: "degrees for rad", math.pi / 180: "rad for degrees",
-         1e5: "Pa for bar", 1e-5: "bar for Pa", 60.0: "sixty", 1 / 60.0: "a sixtieth"}
+UNITS = {
+    1e3: "a thousand",
+    1e-3: "a thousandth",
+    180 / math.pi: "degrees for rad",
+    math.pi / 180: "rad for degrees",
+    1e5: "Pa for bar",
+    1e-5: "bar for Pa",
+    60.0: "sixty",
+    1 / 60.0: "a sixtieth",
+}
 
 
 class Edit(NamedTuple):
@@ -53,6 +61,7 @@ def same(values):
 
 def crossed(i: int, j: int) -> Callable:
     """Wires i and j exchanged."""
+
     def exchange(values):
         out = list(values)
         out[i], out[j] = out[j], out[i]
@@ -84,11 +93,24 @@ def edits(law) -> Iterator[Edit]:
     for unit in dict.fromkeys(units):
         where = [k for k, own in enumerate(units) if own == unit]
         listed = ", ".join(measured[k] for k in where[:3])
-        for group, said in ((where, f"{listed}{' …' if len(where) > 3 else ''}"), *(([k], measured[k]) for k in where)):
-            yield from (Edit(f"unit of the measurement {said}: times {factor:.4g} ({words})", scaled(group, factor), same)
-                        for factor, words in UNITS.items())
-    yield from (Edit(f"unit of the commands: times {factor:.4g} ({words})", same, scaled(everything, factor))
-                for factor, words in UNITS.items())
+        for group, said in (
+            (where, f"{listed}{' …' if len(where) > 3 else ''}"),
+            *(([k], measured[k]) for k in where),
+        ):
+            yield from (
+                Edit(
+                    f"unit of the measurement {said}: times {factor:.4g} ({words})",
+                    scaled(group, factor),
+                    same,
+                )
+                for factor, words in UNITS.items()
+            )
+    yield from (
+        Edit(
+            f"unit of the commands: times {factor:.4g} ({words})", same, scaled(everything, factor)
+        )
+        for factor, words in UNITS.items()
+    )
 
 
 def between(controller) -> list:
@@ -128,7 +150,11 @@ def rewired(run) -> str:
             return ""
         best = min(edits(law), key=residual)
         left = residual(best)
-    return f"{best.words}: with that undone the residual falls from {untouched:.2g} to {left:.1g}" if left < VANISHES else ""
+    return (
+        f"{best.words}: with that undone the residual falls from {untouched:.2g} to {left:.1g}"
+        if left < VANISHES
+        else ""
+    )
 
 
 def traced(law) -> Callable:
@@ -137,7 +163,9 @@ def traced(law) -> Callable:
     t = ca.SX.sym("t")
     (z, zs), (y, ys), (r, rs) = (symbols(name, size) for name, size in zip("zyr", sizes))
     f = ca.Function("law", [t, z, y, r], [column(law.command(t, zs, ys, rs))])
-    return lambda t, z, y, r: np.array(f(t, z[: sizes[0]], y[: sizes[1]], r[: sizes[2]])).ravel().tolist()
+    return lambda t, z, y, r: (
+        np.array(f(t, z[: sizes[0]], y[: sizes[1]], r[: sizes[2]])).ravel().tolist()
+    )
 
 
 def samples(run) -> Iterator:
@@ -145,17 +173,26 @@ def samples(run) -> Iterator:
     loop, log = run.loop, run.log
     end = min(log.time[-1], run.left[0])
     rows = np.flatnonzero(log.time <= end)
-    rows = rows[np.unique(np.linspace(1, len(rows) - 1, SAMPLES).astype(int))] if len(rows) > 1 else rows
+    rows = (
+        rows[np.unique(np.linspace(1, len(rows) - 1, SAMPLES).astype(int))]
+        if len(rows) > 1
+        else rows
+    )
     n, m = len(loop.plant.states), sum(s.kind == "disturbance" for s in loop.inputs)
     x = np.column_stack([log.array(s.name) for s in loop.states])[rows]
     live = dict(zip(run.demand.live, run.demand.at(log.time[rows]).T))
     defaults = loop.defaults()
     for k, row in enumerate(rows):
-        w = [float(live[s.name][k]) if s.name in live else defaults.get(s.name, 0.0) for s in loop.inputs]
+        w = [
+            float(live[s.name][k]) if s.name in live else defaults.get(s.name, 0.0)
+            for s in loop.inputs
+        ]
         if not np.isfinite(x[k]).all():
             continue
         y_all = loop.plant.out(float(log.time[row]), list(x[k, :n]))
-        y = [float(y_all[names(loop.plant.outputs).index(s.name)]) for s in loop.controller.measured]
+        y = [
+            float(y_all[names(loop.plant.outputs).index(s.name)]) for s in loop.controller.measured
+        ]
         yield float(log.time[row]), list(x[k, n:]), y, w[m:]
 
 
@@ -166,12 +203,17 @@ def response(run, commands: list[str], outputs: list[str]) -> np.ndarray | None:
     None where the plant cannot be run so.
     """
     plant, ranges = run.loop.plant, run.loop.plant.limits()
-    still = replace(run.scenario, reference=None, disturbances={}, duration=HORIZON, log_period=None)
+    still = replace(
+        run.scenario, reference=None, disturbances={}, duration=HORIZON, log_period=None
+    )
     columns = []
     for name in commands:
         push = PUSH * (ranges[name][1] if name in ranges else 1.0)
         try:
-            ends = [simulate(plant, replace(still, disturbances={name: side * push})) for side in (1.0, -1.0)]
+            ends = [
+                simulate(plant, replace(still, disturbances={name: side * push}))
+                for side in (1.0, -1.0)
+            ]
         except (InputError, ValueError):
             return None
         up, down = (_last(plant, log, outputs) for log in ends)
@@ -191,7 +233,11 @@ def feedback(run) -> str:
     loop = run.loop
     position = _followed(loop)
     commands = names(loop.controller.commands)
-    if not position or len(position) != len(commands) or not set(commands) <= set(names(controls(loop.plant))):
+    if (
+        not position
+        or len(position) != len(commands)
+        or not set(commands) <= set(names(controls(loop.plant)))
+    ):
         return ""
     G = response(run, commands, position)
     K = slopes(run, position)
@@ -204,8 +250,10 @@ def feedback(run) -> str:
         P = np.eye(n)
         P[[i, j]] = P[[j, i]]
         if negative(G @ P @ K):
-            return (f"commands {commands[i]} and {commands[j]} swapped: as they are wired the loop feeds back positively or "
-                    "crosswise")
+            return (
+                f"commands {commands[i]} and {commands[j]} swapped: as they are wired the loop feeds back positively or "
+                "crosswise"
+            )
     for i in range(n):
         S = np.eye(n)
         S[i, i] = -1.0
@@ -222,21 +270,31 @@ def _far_off(loop, commands, position, rates, length) -> str:
     if not isinstance(innermost(loop.controller), Plain):
         return ""
     if rates[slow] * length < SEVERAL:
-        return (f"gain from {position[slow]} to {commands[slow]}: it closes the loop at {rates[slow]:.3g} 1/s, which in a run of "
-                f"{length:.3g} s gets nowhere (a slip of units?)")
+        return (
+            f"gain from {position[slow]} to {commands[slow]}: it closes the loop at {rates[slow]:.3g} 1/s, which in a run of "
+            f"{length:.3g} s gets nowhere (a slip of units?)"
+        )
     if rates[k] < bears:
         return ""
-    return (f"gain from {position[k]} to {commands[k]}: it closes the loop at {rates[k]:.3g} 1/s, and a sample time of "
-            f"{1e3 * float(loop.period or 1e-3):g} ms bears {bears:.3g} 1/s (a slip of units?)")
+    return (
+        f"gain from {position[k]} to {commands[k]}: it closes the loop at {rates[k]:.3g} 1/s, and a sample time of "
+        f"{1e3 * float(loop.period or 1e-3):g} ms bears {bears:.3g} 1/s (a slip of units?)"
+    )
 
 
 def _followed(loop) -> list[str]:
     """Measured positions the law is to bring to a reference."""
     from workbench.demand import parse
 
-    wanted = [parse(s.name.split("@")[0]) for s in loop.controller.references if s.kind == "reference"]
+    wanted = [
+        parse(s.name.split("@")[0]) for s in loop.controller.references if s.kind == "reference"
+    ]
     measured = set(names(loop.controller.measured))
-    return [name for name in dict.fromkeys(name for name, order in wanted if order == 0) if name in measured]
+    return [
+        name
+        for name in dict.fromkeys(name for name, order in wanted if order == 0)
+        if name in measured
+    ]
 
 
 def negative(M: np.ndarray) -> bool:

@@ -30,8 +30,15 @@ from workbench.verification.run import Run, run_many
 from workbench.verification.scales import scales
 
 # What a claim of these says of itself is its cause: a fault of the books, or of the machine alone.
-SELF_SAID = ("identity", "power-flows", "energy-balance", "valve-losses", "unique-velocity", "incremental-passivity",
-             "holds-weight")
+SELF_SAID = (
+    "identity",
+    "power-flows",
+    "energy-balance",
+    "valve-losses",
+    "unique-velocity",
+    "incremental-passivity",
+    "holds-weight",
+)
 MOST = 24  # trials of one loop; of one called from Python, where a run takes seconds, HOSTED
 HOSTED = 6
 LONGEST = 6.0  # s of a trial's run
@@ -70,8 +77,11 @@ def _wrong(v: Verdict) -> bool:
 
 def _named(v: Verdict, found: Cause) -> Verdict:
     words = f"most likely cause: {found.words}"
-    return replace(v, worst=f"{words}; {v.worst}" if v.worst else words,
-                   data={**v.data, "cause": {"kind": found.kind, "words": found.words, "share": found.share}})
+    return replace(
+        v,
+        worst=f"{words}; {v.worst}" if v.worst else words,
+        data={**v.data, "cause": {"kind": found.kind, "words": found.words, "share": found.share}},
+    )
 
 
 def likely_cause(run: Run) -> Cause | None:
@@ -98,7 +108,10 @@ def at_limits(run: Run) -> Cause | None:
     name = max(shares, key=shares.get, default=None)
     if name is None or shares[name] < 0.3:
         return None
-    return Cause("limit", f"{name} is at its limit for {100 * shares[name]:.0f} % of the run: more is asked than the machine has")
+    return Cause(
+        "limit",
+        f"{name} is at its limit for {100 * shares[name]:.0f} % of the run: more is asked than the machine has",
+    )
 
 
 # ---- one fault at a time taken away ---------------------------------------------------------------------------------
@@ -112,7 +125,10 @@ def removal(run: Run) -> Cause | None:
         return None
     jobs, kept = [], []
     for trial in tried:
-        job = (bind(run.loop, dict(trial.numbers)) if trial.numbers else run.loop, replace(scenario, **trial.scenario))
+        job = (
+            bind(run.loop, dict(trial.numbers)) if trial.numbers else run.loop,
+            replace(scenario, **trial.scenario),
+        )
         jobs.append(job)
         kept.append(trial)
     found = _judged(jobs)
@@ -185,8 +201,18 @@ def parts(run: Run) -> list[float]:
         rough = float(np.sqrt(np.mean(np.diff(u, 2) ** 2))) / (high - low) if len(u) > 3 else 0.0
         found += [at / 0.02, rough / 0.02]
     if own.pressure is not None:
-        p = np.array([log.array(name)[late] for name in run.loop.plant.pressure_names if name in log])
-        beyond = max(float(p.max()) / own.pressure.value - 1.25, -float(p.min()) / own.pressure.value, 0.0) if p.size else 0.0
+        p = np.array(
+            [log.array(name)[late] for name in run.loop.plant.pressure_names if name in log]
+        )
+        beyond = (
+            max(
+                float(p.max()) / own.pressure.value - 1.25,
+                -float(p.min()) / own.pressure.value,
+                0.0,
+            )
+            if p.size
+            else 0.0
+        )
         found.append(beyond / 0.02)
     return [part if math.isfinite(part) else 1e6 for part in found]
 
@@ -209,8 +235,14 @@ def mismatch(run: Run, loop) -> float:
     """What model and parameters cost along the run with the numbers of `loop`: sum of their terms' sizes, W."""
     t, x, w = run.instants
     rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), 200)).astype(int))
-    b = run.ledger(loop, t[rows], np.ascontiguousarray(x[rows]), np.ascontiguousarray(w[rows])).finite()
-    terms = [np.abs(d) for (_, _, name), d in b.perturbations.items() if name in ("model", "parameters", "friction")]
+    b = run.ledger(
+        loop, t[rows], np.ascontiguousarray(x[rows]), np.ascontiguousarray(w[rows])
+    ).finite()
+    terms = [
+        np.abs(d)
+        for (_, _, name), d in b.perturbations.items()
+        if name in ("model", "parameters", "friction")
+    ]
     return float(sum(term.sum() for term in terms))
 
 
@@ -219,9 +251,13 @@ def largest_term(run: Run) -> Cause | None:
     if not has_ledger(run.loop) or len(run.log.time) < 2:
         return None
     b = run.balance.part(readable(run.balance))
-    brought = {key: float(np.maximum(d, 0.0).sum()) for key, d in outside(b).items()} if len(b.t) else {}
+    brought = (
+        {key: float(np.maximum(d, 0.0).sum()) for key, d in outside(b).items()} if len(b.t) else {}
+    )
     total = sum(brought.values())
     if not total > 0:
         return None
     (s, c, name), most = max(brought.items(), key=lambda entry: entry[1])
-    return Cause("term", f"the {name} term of {c} ({s}) brings {100 * most / total:.0f} % of what v lives on")
+    return Cause(
+        "term", f"the {name} term of {c} ({s}) brings {100 * most / total:.0f} % of what v lives on"
+    )

@@ -40,8 +40,15 @@ def check_asked(claim, loop) -> None:
         try:
             posed(**_question(claim, loop))
         except InputError as why:
-            own = why.key if why.key in {f.name for f in fields(claim)} and not why.message.startswith(f"{why.key}:") else ""
-            raise InputError(f"{own}: {why.message}" if own else why.message, mend=why.mend) from None
+            own = (
+                why.key
+                if why.key in {f.name for f in fields(claim)}
+                and not why.message.startswith(f"{why.key}:")
+                else ""
+            )
+            raise InputError(
+                f"{own}: {why.message}" if own else why.message, mend=why.mend
+            ) from None
 
 
 # ---- a sector at the commands -------------------------------------------------------------------------------------------
@@ -50,12 +57,21 @@ def check_sector(claim, run, tick=None) -> Verdict:
     check_asked(claim, run.loop)
     at, linear = point(run.loop.plant, claim.at), is_linear(run.loop.plant)
     what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
-    what += {"valve": ", its law without limits, a nonlinearity between law and plant,",
-             "limit": ", a nonlinearity at the law's limits,"}[claim.place]
+    what += {
+        "valve": ", its law without limits, a nonlinearity between law and plant,",
+        "limit": ", a nonlinearity at the law's limits,",
+    }[claim.place]
     try:
         s, notes = sector_loop(claim, run.loop, at)
     except InputError as why:
-        return Verdict("sector", f"{what} is stable", None, worst=why.message, source="sector criteria", counted=claim.counted)
+        return Verdict(
+            "sector",
+            f"{what} is stable",
+            None,
+            worst=why.message,
+            source="sector criteria",
+            counted=claim.counted,
+        )
     tried = []
     for criterion in _criteria(claim, run.loop):
         own = replace(s, slope=None) if criterion != "jury-lee" else s
@@ -65,7 +81,13 @@ def check_sector(claim, run, tick=None) -> Verdict:
             break
     criterion, found = tried[-1]
     notes += () if linear else (Assumption("near that motion", None, source="linearised"),)
-    data = {**found.data, "criterion": criterion, "low": claim.low, "high": claim.high, "response": _response(s)}
+    data = {
+        **found.data,
+        "criterion": criterion,
+        "low": claim.low,
+        "high": claim.high,
+        "response": _response(s),
+    }
     margin, unit, limit, worst = found.margin, found.unit, None, named(found.worst, run.loop)
     if found.holds:
         k, _ = sectors.largest_sector(own, criterion, ROUNDS)
@@ -74,15 +96,31 @@ def check_sector(claim, run, tick=None) -> Verdict:
         worst = f"{criterion} criterion, proven up to the sector [{claim.low:.4g}, {widest:.4g}]; {found.worst}"
     elif found.holds is None:
         worst = "; ".join(f"{c}: {v.worst}" for c, v in tried)
-        worst += "; jury-lee needs the slope of the nonlinearity" if s.T is not None and s.slope is None and len(tried) == 1 else ""
-    return replace(found, key="sector", margin=margin, unit=unit, limit=limit, worst=worst, counted=claim.counted,
-                   assumptions=(*found.assumptions, *notes), data=data)
+        worst += (
+            "; jury-lee needs the slope of the nonlinearity"
+            if s.T is not None and s.slope is None and len(tried) == 1
+            else ""
+        )
+    return replace(
+        found,
+        key="sector",
+        margin=margin,
+        unit=unit,
+        limit=limit,
+        worst=worst,
+        counted=claim.counted,
+        assumptions=(*found.assumptions, *notes),
+        data=data,
+    )
 
 
 def _chosen(claim, loop) -> list[int]:
     own = loop.controller.commands
     if claim.place == "limit" and claim.commands:
-        raise InputError("commands: at the limits all of them count", mend="leave commands out, or choose place: valve")
+        raise InputError(
+            "commands: at the limits all of them count",
+            mend="leave commands out, or choose place: valve",
+        )
     chosen = [find(own, n, "commands").name for n in claim.commands] or names(own)
     return [names(own).index(n) for n in chosen]
 
@@ -93,10 +131,15 @@ def _criteria(claim, loop) -> list[str]:
     if claim.criterion == "auto":
         return ["circle", *([other] if other == "popov" or slope else [])]
     if claim.criterion not in ("circle", other):
-        raise InputError(f"criterion: {claim.criterion} is for {'sampled' if loop.period is None else 'continuous'} loops",
-                         mend=f"circle or {other}, or leave it to auto")
+        raise InputError(
+            f"criterion: {claim.criterion} is for {'sampled' if loop.period is None else 'continuous'} loops",
+            mend=f"circle or {other}, or leave it to auto",
+        )
     if claim.criterion == "jury-lee" and not slope:
-        raise InputError("slope: jury-lee needs the largest slope of the nonlinearity", mend="give slope, or use circle")
+        raise InputError(
+            "slope: jury-lee needs the largest slope of the nonlinearity",
+            mend="give slope, or use circle",
+        )
     return [claim.criterion]
 
 
@@ -115,9 +158,16 @@ def sector_loop(claim, loop, at: Point) -> tuple[sectors.Sector, tuple[Assumptio
         M, enter, command, slope = own.M, own.E, own.K, 1.0 if claim.slope is None else claim.slope
         notes = own.assumptions()
         if claim.low > 0:
-            notes += (Assumption(f"before its limit a command stays within {1 / claim.low:.4g} times the limit", None),)
+            notes += (
+                Assumption(
+                    f"before its limit a command stays within {1 / claim.low:.4g} times the limit",
+                    None,
+                ),
+            )
     T = None if loop.period is None else float(loop.period)
-    return sectors.Sector(M - enter @ command, -enter, command, claim.low, claim.high, T, slope), notes
+    return sectors.Sector(
+        M - enter @ command, -enter, command, claim.low, claim.high, T, slope
+    ), notes
 
 
 def _response(s: sectors.Sector):
@@ -126,9 +176,11 @@ def _response(s: sectors.Sector):
         return None
     G = LinearSystem(s.A, s.B, s.C, np.zeros((1, 1)), s.T)
     size = np.abs(np.linalg.eigvals(s.A))
-    size = (size if s.T is None else np.abs(np.log(np.maximum(size, 1e-12))) / s.T)
+    size = size if s.T is None else np.abs(np.log(np.maximum(size, 1e-12))) / s.T
     size = size[size > 1e-9 * size.max(initial=1.0)]
-    low, high = (0.01 * size.min(initial=1.0), 30 * size.max(initial=1.0)) if len(size) else (1e-2, 1e2)
+    low, high = (
+        (0.01 * size.min(initial=1.0), 30 * size.max(initial=1.0)) if len(size) else (1e-2, 1e2)
+    )
     ω = np.geomspace(min(low, 1e-3 * G.top), min(high, G.top), 400)
     return ω, np.array([G.at(w)[0, 0] for w in ω])
 
@@ -140,9 +192,17 @@ def check_supplied(claim, run, tick=None) -> Verdict:
     judge, text, level = posed(**asked)
     found = judge.verdict(f"V = {claim.V.strip()}", text, level)
     units = {s.name: s.unit for s in run.loop.states}
-    own = {"V": claim.V.strip(), "box": asked["box"], "centre": {n: asked["centre"].get(n, 0.0) for n in claim.box},
-           "units": {n: units[n] for n in claim.box}}
-    return _inside(run, asked, replace(found, key="supplied", counted=claim.counted, data={**found.data, **own}))
+    own = {
+        "V": claim.V.strip(),
+        "box": asked["box"],
+        "centre": {n: asked["centre"].get(n, 0.0) for n in claim.box},
+        "units": {n: units[n] for n in claim.box},
+    }
+    return _inside(
+        run,
+        asked,
+        replace(found, key="supplied", counted=claim.counted, data={**found.data, **own}),
+    )
 
 
 def _inside(run, asked: dict, found: Verdict) -> Verdict:
@@ -155,10 +215,19 @@ def _inside(run, asked: dict, found: Verdict) -> Verdict:
     out = [n for n, (low, high) in asked["box"].items() if not low <= start[n] <= high]
     where = f"{out[0]} = {start[out[0]]:.6g}" if out else f"V = {value:.6g}"
     if not out and value <= found.data["level"]:
-        note = Assumption("this run's start is among those proven", True, worst=f"V = {value:.6g} ≤ {found.data['level']:.6g}")
+        note = Assumption(
+            "this run's start is among those proven",
+            True,
+            worst=f"V = {value:.6g} ≤ {found.data['level']:.6g}",
+        )
         return replace(found, assumptions=(*found.assumptions, note))
-    return replace(found, holds=None, strength=None, margin=None,
-                   worst=f"this run's start is outside what is proven ({where}); for starts inside: {found.worst}")
+    return replace(
+        found,
+        holds=None,
+        strength=None,
+        margin=None,
+        worst=f"this run's start is outside what is proven ({where}); for starts inside: {found.worst}",
+    )
 
 
 def _question(claim, loop) -> dict:
@@ -167,7 +236,11 @@ def _question(claim, loop) -> dict:
 
     def si(value, unit, key):
         try:
-            return tuple(quantity(v, unit) for v in value) if isinstance(value, tuple) else quantity(value, unit)
+            return (
+                tuple(quantity(v, unit) for v in value)
+                if isinstance(value, tuple)
+                else quantity(value, unit)
+            )
         except InputError as why:
             raise InputError(f"{key}: {why.message}", mend=why.mend) from None
 
@@ -181,8 +254,24 @@ def _question(claim, loop) -> dict:
     numbers = {leaf.path: leaf.info.unit for leaf in leaves(loop)} if claim.parameters else {}
     for path in claim.parameters:
         if path not in numbers:
-            raise InputError(f"parameters: no number {path!r}", mend=f"such as {', '.join([*numbers][:6])}")
-    ball = table("ball", states, loop.states) if not isinstance(claim.ball, (int, float)) else float(claim.ball)
-    return {"V": claim.V, "system": loop, "box": table("box", states, loop.states), "ball": ball, "level": claim.level,
-            "centre": table("centre", states, loop.states), "inputs": table("inputs", inputs, loop.inputs),
-            "parameters": {p: si(v, numbers[p], f"parameters.{p}") for p, v in claim.parameters.items()}, "budget": claim.budget}
+            raise InputError(
+                f"parameters: no number {path!r}", mend=f"such as {', '.join([*numbers][:6])}"
+            )
+    ball = (
+        table("ball", states, loop.states)
+        if not isinstance(claim.ball, (int, float))
+        else float(claim.ball)
+    )
+    return {
+        "V": claim.V,
+        "system": loop,
+        "box": table("box", states, loop.states),
+        "ball": ball,
+        "level": claim.level,
+        "centre": table("centre", states, loop.states),
+        "inputs": table("inputs", inputs, loop.inputs),
+        "parameters": {
+            p: si(v, numbers[p], f"parameters.{p}") for p, v in claim.parameters.items()
+        },
+        "budget": claim.budget,
+    }

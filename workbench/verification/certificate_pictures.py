@@ -1,8 +1,8 @@
 """What a report draws of certificates: regions in the plane of two signals, the linear part against its sector.
 
-    region   list of {x, y: names; unit_x, unit_y; boundary (N, 2), SI; kind "projection" | "section"; box ((low, high), (low,
-             high)) or None; path (M, 2) of the run or None; title}
-    sector   {ω rad/s, G(jω) of the linear part, k: (low, high), criterion}
+region   list of {x, y: names; unit_x, unit_y; boundary (N, 2), SI; kind "projection" | "section"; box ((low, high), (low,
+         high)) or None; path (M, 2) of the run or None; title}
+sector   {ω rad/s, G(jω) of the linear part, k: (low, high), criterion}
 """
 
 from __future__ import annotations
@@ -19,12 +19,21 @@ STEPS = 400  # on every ray to it
 def certificate_arrays(run, verdicts: list[Verdict]) -> dict:
     """The arrays named above, of the verdicts that have them."""
     by = {v.key: v for v in verdicts}
-    regions = [draw(run, by[key]) for key, draw in (("region-of-attraction", _ellipsoid), ("supplied", _level_set)) if key in by]
+    regions = [
+        draw(run, by[key])
+        for key, draw in (("region-of-attraction", _ellipsoid), ("supplied", _level_set))
+        if key in by
+    ]
     found = {"region": kept} if (kept := [r for r in regions if r]) else {}
     drawn = by["sector"].data if "sector" in by else {}
     if drawn.get("response"):
         ω, G = drawn["response"]
-        found["sector"] = {"ω": ω, "G": G, "k": (drawn["low"], drawn["high"]), "criterion": drawn["criterion"]}
+        found["sector"] = {
+            "ω": ω,
+            "G": G,
+            "k": (drawn["low"], drawn["high"]),
+            "criterion": drawn["criterion"],
+        }
     return found
 
 
@@ -42,8 +51,15 @@ def _ellipsoid(run, verdict: Verdict) -> dict | None:
     circle = np.stack([np.cos(angle), np.sin(angle)])
     boundary = (X * np.sqrt(np.maximum(w, 0))) @ circle + np.array(data["centre"])[pair][:, None]
     names = [own[i] for i in pair]
-    return _picture(run, names, [data["units"][i] for i in pair], boundary.T, "projection", None,
-                    "region of attraction with saturated commands")
+    return _picture(
+        run,
+        names,
+        [data["units"][i] for i in pair],
+        boundary.T,
+        "projection",
+        None,
+        "region of attraction with saturated commands",
+    )
 
 
 def _driver(run, own, first: int, size) -> int:
@@ -69,7 +85,9 @@ def _level_set(run, verdict: Verdict) -> dict | None:
     start, angle = np.array(centre[:2]), np.linspace(0, 2 * np.pi, POINTS)
     way = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (high - low) / 2
     with np.errstate(all="ignore"):
-        ends = np.where(way > 0, (high - start) / way, np.where(way < 0, (low - start) / way, np.inf)).min(axis=1)
+        ends = np.where(
+            way > 0, (high - start) / way, np.where(way < 0, (low - start) / way, np.inf)
+        ).min(axis=1)
         s = np.linspace(0, 1, STEPS)[:, None] * ends
         rays = start[:, None, None] + s * way.T[:, None, :]
         values = V([*rays, *(np.full(s.shape, c) for c in centre[2:])]) + np.zeros(s.shape)
@@ -77,15 +95,39 @@ def _level_set(run, verdict: Verdict) -> dict | None:
     k, every = np.where(over.any(axis=0), over.argmax(axis=0), STEPS - 1), np.arange(POINTS)
     before = np.maximum(k - 1, 0)
     rise = values[k, every] - values[before, every]
-    share = np.where(over[k, every] & (rise > 0), (data["level"] - values[before, every]) / np.where(rise > 0, rise, 1.0), 1.0)
+    share = np.where(
+        over[k, every] & (rise > 0),
+        (data["level"] - values[before, every]) / np.where(rise > 0, rise, 1.0),
+        1.0,
+    )
     at = s[before, every] + share * (s[k, every] - s[before, every])
     boundary = start + at[:, None] * way
     box = tuple((float(a), float(b)) for a, b in zip(low, high))
-    return _picture(run, names, [data["units"][n] for n in names], boundary, "section", box,
-                    f"V = {data['V'][:60]} at its level {data['level']:.4g}")
+    return _picture(
+        run,
+        names,
+        [data["units"][n] for n in names],
+        boundary,
+        "section",
+        box,
+        f"V = {data['V'][:60]} at its level {data['level']:.4g}",
+    )
 
 
 def _picture(run, names, units, boundary, kind, box, title) -> dict:
-    path = np.column_stack([run.log.array(n) for n in names]) if all(n in run.log for n in names) else None
-    return {"x": names[0], "y": names[1], "unit_x": units[0], "unit_y": units[1], "boundary": boundary, "kind": kind, "box": box,
-            "path": path, "title": title}
+    path = (
+        np.column_stack([run.log.array(n) for n in names])
+        if all(n in run.log for n in names)
+        else None
+    )
+    return {
+        "x": names[0],
+        "y": names[1],
+        "unit_x": units[0],
+        "unit_y": units[1],
+        "boundary": boundary,
+        "kind": kind,
+        "box": box,
+        "path": path,
+        "title": title,
+    }

@@ -30,7 +30,9 @@ from workbench.verification.proofs import (
 class Identity(_Checked):
     """The completed identity (C.12), entry by entry, and (99) where its hypotheses hold."""
 
-    tolerance: Annotated[float, Unit("1"), "largest residual, relative to the terms before subtraction", positive] = 1e-12
+    tolerance: Annotated[
+        float, Unit("1"), "largest residual, relative to the terms before subtraction", positive
+    ] = 1e-12
     counted: bool = True
 
 
@@ -39,7 +41,9 @@ class Identity(_Checked):
 class PowerFlows(_Checked):
     """Virtual power flows cancel at every inner cut (Theorem 2)."""
 
-    tolerance: Annotated[float, Unit("1"), "largest sum at a cut, relative to the terms before subtraction", positive] = 1e-12
+    tolerance: Annotated[
+        float, Unit("1"), "largest sum at a cut, relative to the terms before subtraction", positive
+    ] = 1e-12
     counted: bool = True
 
 
@@ -73,11 +77,25 @@ class PracticalStability(_Checked):
 
     bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
     runs: Annotated[int, Unit("1"), "how many other starts", up_to(10_000)] = 6
-    spread: Annotated[float, Unit("rad"), "starts: joint angles off by up to this (extensions by as many m)", positive] = 0.02
+    spread: Annotated[
+        float,
+        Unit("rad"),
+        "starts: joint angles off by up to this (extensions by as many m)",
+        positive,
+    ] = 0.02
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
-    within: Annotated[float | None, Unit("s"), "time by which all must be back; that of the scenario by default", positive] = None
-    duration: Annotated[float | None, Unit("s"), "of every run; twice that of the scenario by default", positive] = None
-    longest: Annotated[float, Unit("s"), "up to where runs are lengthened by themselves", positive] = 30.0
+    within: Annotated[
+        float | None,
+        Unit("s"),
+        "time by which all must be back; that of the scenario by default",
+        positive,
+    ] = None
+    duration: Annotated[
+        float | None, Unit("s"), "of every run; twice that of the scenario by default", positive
+    ] = None
+    longest: Annotated[
+        float, Unit("s"), "up to where runs are lengthened by themselves", positive
+    ] = 30.0
     counted: bool = True
 
 
@@ -86,7 +104,9 @@ class PracticalStability(_Checked):
 class Tracking(_Checked):
     """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
 
-    error: Annotated[str | float, "largest error; of the tool in m, else in the unit of what is followed"] = 5e-3
+    error: Annotated[
+        str | float, "largest error; of the tool in m, else in the unit of what is followed"
+    ] = 5e-3
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
     counted: bool = True
 
@@ -101,8 +121,15 @@ class Tracking(_Checked):
 class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
 
-    low: Annotated[float, Unit("Pa"), "cavitation limit; below zero where the plant's pressures are gauge"] = 1e5
-    high: Annotated[float | None, Unit("Pa"), "pressure limit; 1.25 times the supply pressure by default", positive] = None
+    low: Annotated[
+        float, Unit("Pa"), "cavitation limit; below zero where the plant's pressures are gauge"
+    ] = 1e5
+    high: Annotated[
+        float | None,
+        Unit("Pa"),
+        "pressure limit; 1.25 times the supply pressure by default",
+        positive,
+    ] = None
     counted: bool = True
 
     def __post_init__(self):
@@ -116,7 +143,9 @@ class Pressures(_Checked):
 class Saturation(_Checked):
     """Valves stay off their limits for all but a fraction of the time."""
 
-    share: Annotated[float, Unit("1"), "largest acceptable share of time at the limit", fraction] = 0.01
+    share: Annotated[
+        float, Unit("1"), "largest acceptable share of time at the limit", fraction
+    ] = 0.01
     counted: bool = True
 
 
@@ -129,7 +158,9 @@ class MachineLimits(_Checked):
     the model describes no machine any more, never. Ranges of commands are what `saturation` asks.
     """
 
-    share: Annotated[float, Unit("1"), "share of the time at a limit that the machine bears", fraction] = 0.01
+    share: Annotated[
+        float, Unit("1"), "share of the time at a limit that the machine bears", fraction
+    ] = 0.01
     counted: bool = True
 
 
@@ -138,7 +169,9 @@ class MachineLimits(_Checked):
 class EnergyBalance(_Checked):
     """Power in = stored + work + losses over the run; every sampled verdict depends on it."""
 
-    share: Annotated[float, Unit("1"), "largest gap as a share of the energy through the pump", fraction] = 1e-3
+    share: Annotated[
+        float, Unit("1"), "largest gap as a share of the energy through the pump", fraction
+    ] = 1e-3
     counted: bool = True
 
 
@@ -147,7 +180,12 @@ class EnergyBalance(_Checked):
 class ValveLosses(_Checked):
     """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
 
-    share: Annotated[float, Unit("1"), "largest gap, as a share of the largest power of pump, rods, valves", fraction] = 1e-6
+    share: Annotated[
+        float,
+        Unit("1"),
+        "largest gap, as a share of the largest power of pump, rods, valves",
+        fraction,
+    ] = 1e-6
     counted: bool = True
 
 
@@ -164,7 +202,9 @@ class HoldsWeight(_Checked):
 class NoCavitation(_Checked):
     """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
 
-    drawn: Annotated[float, Unit("m^3"), "most oil a chamber may draw through its suction check", nonnegative] = 1e-5
+    drawn: Annotated[
+        float, Unit("m^3"), "most oil a chamber may draw through its suction check", nonnegative
+    ] = 1e-5
     low: Annotated[float, Unit("Pa"), "cavitation limit, below the tank's pressure"] = -0.3e5
     counted: bool = True
 
@@ -174,10 +214,17 @@ class NoCavitation(_Checked):
 class SampleTimeLimit(_Checked):
     """Largest sample time at which the practical claim still holds from the scenario's own start (scan, then bracket)."""
 
-    at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive] = None
+    at_least: Annotated[
+        float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive
+    ] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
-    bound: Annotated[float | None, Unit("J"), "largest v that still counts; the practical claim\'s by default", positive] = None
+    bound: Annotated[
+        float | None,
+        Unit("J"),
+        "largest v that still counts; the practical claim's by default",
+        positive,
+    ] = None
     counted: bool = True
 
 
@@ -186,10 +233,17 @@ class SampleTimeLimit(_Checked):
 class DelayLimit(_Checked):
     """Largest delay from sample to valve at which the practical claim still holds from the scenario's own start (likewise)."""
 
-    at_least: Annotated[float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive] = None
+    at_least: Annotated[
+        float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive
+    ] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 20e-3
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
-    bound: Annotated[float | None, Unit("J"), "largest v that still counts; the practical claim\'s by default", positive] = None
+    bound: Annotated[
+        float | None,
+        Unit("J"),
+        "largest v that still counts; the practical claim's by default",
+        positive,
+    ] = None
     counted: bool = True
 
 
@@ -204,10 +258,20 @@ class ParameterLimit(_Checked):
     """
 
     parameter: str
-    to: Annotated[float, Unit("1"), "end of the scan: factor, or SI value where the nominal one is zero", positive] = 2.0
+    to: Annotated[
+        float,
+        Unit("1"),
+        "end of the scan: factor, or SI value where the nominal one is zero",
+        positive,
+    ] = 2.0
     at_least: Annotated[float | None, Unit("1"), "factor (or value) asked for", positive] = None
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
-    bound: Annotated[float | None, Unit("J"), "largest v that still counts; the practical claim\'s by default", positive] = None
+    bound: Annotated[
+        float | None,
+        Unit("J"),
+        "largest v that still counts; the practical claim's by default",
+        positive,
+    ] = None
     counted: bool = True
 
 
@@ -226,10 +290,16 @@ class Linear(_Checked):
 class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
 
-    floor: Annotated[str | float, "oscillation below is of no interest; in the unit of what oscillates"] = 1e-4
-    chatter: Annotated[float, Unit("1"), "rms of a command's fast part, as a share of the range it uses", positive] = 0.05
+    floor: Annotated[
+        str | float, "oscillation below is of no interest; in the unit of what oscillates"
+    ] = 1e-4
+    chatter: Annotated[
+        float, Unit("1"), "rms of a command's fast part, as a share of the range it uses", positive
+    ] = 0.05
     rest: Annotated[bool, "whether the run is held at its end, to see it at rest"] = True
-    longest: Annotated[float, Unit("s"), "up to where the rest after the run is lengthened by itself", positive] = 30.0
+    longest: Annotated[
+        float, Unit("s"), "up to where the rest after the run is lengthened by itself", positive
+    ] = 30.0
     counted: bool = True
 
     def __post_init__(self):
@@ -247,7 +317,34 @@ class Unasked(_Checked):
     counted: bool = False
 
 
-Claim = (Identity | PowerFlows | Hypotheses | Inequality | PracticalStability | Tracking | Pressures | Saturation
-         | EnergyBalance | MachineLimits | SampleTimeLimit | DelayLimit | ParameterLimit | Linear | Settled | LinearStability
-         | RobustStability | MPCStability | CostDecrease | Solves | Sector | RegionOfAttraction | Supplied
-         | IncrementalPassivity | UniqueVelocity | ValveLosses | NoCavitation | Unasked | HoldsWeight)
+Claim = (
+    Identity
+    | PowerFlows
+    | Hypotheses
+    | Inequality
+    | PracticalStability
+    | Tracking
+    | Pressures
+    | Saturation
+    | EnergyBalance
+    | MachineLimits
+    | SampleTimeLimit
+    | DelayLimit
+    | ParameterLimit
+    | Linear
+    | Settled
+    | LinearStability
+    | RobustStability
+    | MPCStability
+    | CostDecrease
+    | Solves
+    | Sector
+    | RegionOfAttraction
+    | Supplied
+    | IncrementalPassivity
+    | UniqueVelocity
+    | ValveLosses
+    | NoCavitation
+    | Unasked
+    | HoldsWeight
+)

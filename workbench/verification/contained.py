@@ -31,17 +31,24 @@ class Contained:
 
     def assumption(self) -> Assumption:
         """As an assumption of a verdict that holds; what is contained is not met, but does no harm: None."""
-        return Assumption("no mode of the linearised loop grows", None, None, "", self.words, SOURCE)
+        return Assumption(
+            "no mode of the linearised loop grows", None, None, "", self.words, SOURCE
+        )
 
 
-def containment(run: Run, modes: Modes, start: Start, floor: float, longest: float) -> Contained | None:
+def containment(
+    run: Run, modes: Modes, start: Start, floor: float, longest: float
+) -> Contained | None:
     """None where no mode grows. `floor`: what the loop may still move by at rest, in the unit of its errors."""
     growing = [m for m in modes.unstable if not m.aside]
     if not growing:
         return None
     at_rest = [m for m in growing if _rests(modes, m)]
     if not at_rest:
-        return Contained(True, f"{growing[0].where}: a mode {growing[0].words}; every other start came back all the same")
+        return Contained(
+            True,
+            f"{growing[0].where}: a mode {growing[0].words}; every other start came back all the same",
+        )
     slowest = min(at_rest, key=lambda m: m.s.real)
     return _held(run, slowest, start, floor, longest)
 
@@ -56,9 +63,13 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
     wanted = GROWTHS * mode.time_constant
     length = run.scenario.length()
     if wanted > max(longest, length):
-        return Contained(None, f"{said}; too slow to be seen within {say(max(longest, length), 's', 3)}")
+        return Contained(
+            None, f"{said}; too slow to be seen within {say(max(longest, length), 's', 3)}"
+        )
     if not comes_to_rest(run):
-        return Contained(None, f"{said}; the reference never rests, so nothing shows whether it is contained")
+        return Contained(
+            None, f"{said}; the reference never rests, so nothing shows whether it is contained"
+        )
     scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
     end = scenario_from(run, start, replace(scenario, duration=length + wanted))
     seen = simulated(run.loop, end)
@@ -67,7 +78,9 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
         return Contained(holds, f"{said}; held there, the run is {seen.log.status.message}")
     widest = max(rests(seen, length, floor), key=lambda r: r.width, default=None)
     if widest is None or widest.word == "still":
-        return Contained(True, f"{said}; held there for {say(wanted, 's', 3)} it stands still all the same")
+        return Contained(
+            True, f"{said}; held there for {say(wanted, 's', 3)} it stands still all the same"
+        )
     unit = seen.log.signal(widest.name).unit
     cycle = f"{said}; held there, {widest.name} swings by {say(0.5 * widest.width, unit, 3)}"
     return Contained(False if widest.word == "restless" else None, cycle)

@@ -40,7 +40,11 @@ class Curvature:
         """A proven lower bound of sign·g on the box (bounds of states and of what varies) where s ≥ 1; −∞ where there is none."""
         H, e, k = self._enclosed(low, high, centre, radii)
         μ = -np.inf if H is None else self._largest(H.scaled(sign), radii)
-        return (0.5 * μ - (e + k) * (1 + 1e-12)) * (1 - 1e-12) if μ > k and 0.5 * μ > e + k else -np.inf
+        return (
+            (0.5 * μ - (e + k) * (1 + 1e-12)) * (1 - 1e-12)
+            if μ > k and 0.5 * μ > e + k
+            else -np.inf
+        )
 
     def inside(self, low, high, centre, radii) -> float:
         """A proven upper bound of g where s ≤ 1; ∞ where there is none."""
@@ -50,8 +54,12 @@ class Curvature:
 
     def bends(self, low, high, centre) -> np.ndarray:
         """Directions in which g may change its sign, one a row: eigenvectors of its Hessian at the centre. Nothing proven."""
-        H, _, _ = self._enclosed(np.concatenate([centre, low[self.n:]]), np.concatenate([centre, high[self.n:]]), centre,
-                                 np.ones(self.n))
+        H, _, _ = self._enclosed(
+            np.concatenate([centre, low[self.n :]]),
+            np.concatenate([centre, high[self.n :]]),
+            centre,
+            np.ones(self.n),
+        )
         if H is None:
             return np.zeros((0, self.n))
         r = (high - low)[: self.n] / 2
@@ -62,7 +70,9 @@ class Curvature:
         """A number μ with H ⪰ μ diag(1/r²) for every H of the ball, close to the largest; −∞ where none was shown."""
         r = np.asarray(radii)
         own = np.linalg.eigvalsh((H.mid + H.mid.T) / 2 * np.outer(r, r))
-        wide = float(np.abs(H.rad * np.outer(r, r)).sum(axis=1).max()) + 1e-12 * float(np.abs(own).max())
+        wide = float(np.abs(H.rad * np.outer(r, r)).sum(axis=1).max()) + 1e-12 * float(
+            np.abs(own).max()
+        )
         for back in (1e-6, 1e-3, 0.1, 0.5, 0.9):
             μ = own[0] - back * abs(own[0]) - wide * min(1.0, 10 * back)
             if definite_ball(H - np.diag(μ / r**2)):
@@ -72,12 +82,17 @@ class Curvature:
     def _enclosed(self, low, high, centre, radii):
         """(Hessian or None, e, k) of the module's docstring."""
         n, none = self.n, (None, np.inf, np.inf)
-        ask = lambda f, a, b: self.lifted.enclose(f, [*(box(x, y) for x, y in zip(a, b)), *self.values])
+        ask = lambda f, a, b: self.lifted.enclose(
+            f, [*(box(x, y) for x, y in zip(a, b)), *self.values]
+        )
         if not all(m.low[0] == m.high[0] for m in ask(self.marks, low, high)):
             return none
         found = ask(self.second, low, high)
         at = ask(self.first, np.concatenate([centre, low[n:]]), np.concatenate([centre, high[n:]]))
-        if not all(m.sure[0] and np.isfinite([m.low[0], m.high[0]]).all() for m in (*ask(self.domains, low, high), *found, *at)):
+        if not all(
+            m.sure[0] and np.isfinite([m.low[0], m.high[0]]).all()
+            for m in (*ask(self.domains, low, high), *found, *at)
+        ):
             return none
         H = Ball.between(*(np.array([m[side][0] for m in found]).reshape(n, n) for side in (0, 1)))
         size = np.array([max(-m.low[0], m.high[0]) for m in at])

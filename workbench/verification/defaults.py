@@ -75,8 +75,15 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
     about = _Loop(loop, scenario)
     size = 0.0 if about.jointed else span(loop, scenario)
     unasked: list[tuple[str, str]] = []
-    found = [*_theorem(about), *_linear(about, unasked), *_practical(about), *_limits(about, size, unasked),
-             *_requirements(about, size), *_machine(about, unasked), *_predictive(about)]
+    found = [
+        *_theorem(about),
+        *_linear(about, unasked),
+        *_practical(about),
+        *_limits(about, size, unasked),
+        *_requirements(about, size),
+        *_machine(about, unasked),
+        *_predictive(about),
+    ]
     if unasked:
         found.append(C.Unasked(tuple(unasked)))
     return tuple(found)
@@ -133,10 +140,15 @@ def _requirements(about: _Loop, size: float) -> list:
     metered = hasattr(plant, "valve_account")
     found: list = []
     if about.closed:
-        found.append(C.Tracking() if about.jointed else
-                     C.Tracking(**({"error": ON_PATH * size} if size else {}), settle=_settle(about)))
+        found.append(
+            C.Tracking()
+            if about.jointed
+            else C.Tracking(**({"error": ON_PATH * size} if size else {}), settle=_settle(about))
+        )
     if plant.pressure_names and bounded:
-        found.append(C.Pressures() if about.jointed else C.Pressures(*getattr(plant, "pressure_limits", ())))
+        found.append(
+            C.Pressures() if about.jointed else C.Pressures(*getattr(plant, "pressure_limits", ()))
+        )
     if metered:
         found.append(C.NoCavitation())
     if about.closed and plant.limits():
@@ -164,7 +176,9 @@ def _machine(about: _Loop, unasked: list) -> list:
     if hasattr(plant, "passivity"):
         found.append(C.IncrementalPassivity())
     if about.jointed and about.hosted:
-        unasked.append(("linear", "the law is called from Python, and nothing says what it does near rest"))
+        unasked.append(
+            ("linear", "the law is called from Python, and nothing says what it does near rest")
+        )
     elif about.jointed and about.closed:
         found.append(C.Linear())
     return found
@@ -177,7 +191,14 @@ def _predictive(about: _Loop) -> list:
     found: list = [] if law is None else [C.Solves()]
     pushed = getattr(scenario, "disturbances", None)
     holds = isinstance(getattr(scenario, "reference", None), Hold | None)
-    if law is not None and not about.jointed and about.linear and holds and not pushed and law.observer is None:
+    if (
+        law is not None
+        and not about.jointed
+        and about.linear
+        and holds
+        and not pushed
+        and law.observer is None
+    ):
         found += [C.MPCStability(), C.CostDecrease()]
     if about.closed and not about.jointed and about.linear and saturates(about.loop):
         found.append(C.RegionOfAttraction(counted=False))
@@ -188,13 +209,15 @@ def span(loop, scenario) -> float:
     """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
     reference = getattr(scenario, "reference", None)
     amplitude = getattr(reference, "amplitude", None)
-    points = getattr(reference, "points", None) or [p for p in (getattr(reference, "point", None),) if p is not None]
+    points = getattr(reference, "points", None) or [
+        p for p in (getattr(reference, "point", None),) if p is not None
+    ]
     if amplitude or not points:
         return float(np.abs(amplitude or 0.0).max())
     whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
     try:
-        return float(np.ptp(Demand(loop, whole, start_state(loop, whole)).reference.points, axis=0).max())
+        return float(
+            np.ptp(Demand(loop, whole, start_state(loop, whole)).reference.points, axis=0).max()
+        )
     except InputError:  # the run will say why
         return 0.0
-
-

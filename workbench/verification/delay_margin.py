@@ -27,7 +27,9 @@ from workbench.verification.lyapunov import coordinates
 from workbench.verification.sampled_data import hold
 
 BOXES = 20_000  # looked at before the search ends with what is certain by then
-NARROW = 1e-6  # how well N and S are known on a box that is not halved any more, share of their size
+NARROW = (
+    1e-6  # how well N and S are known on a box that is not halved any more, share of their size
+)
 MOST = 100_000  # samples of delay that are looked at
 
 
@@ -80,7 +82,14 @@ class _Response:
             z = np.exp(1j * θ)
             R = np.linalg.inv(z * self.one - self.M)
             k = self.K @ R
-            self.known_θ[θ] = z, k, np.linalg.norm(k @ R), R @ self.E, k @ self.E, np.linalg.norm(R, 2)
+            self.known_θ[θ] = (
+                z,
+                k,
+                np.linalg.norm(k @ R),
+                R @ self.E,
+                k @ self.E,
+                np.linalg.norm(R, 2),
+            )
         return self.known_θ[θ]
 
     def at_τ(self, τ: float):
@@ -99,7 +108,9 @@ class _Response:
             return 0.0, np.inf, 0.0, 0.0, np.inf
         t, h = (τ[0] + τ[1]) / 2, (τ[1] - τ[0]) / 2
         v, e, _ = self.at_τ(t)
-        _, _, steep = self.at_τ(τ[1])  # the earliest instant, from which e^{As} b grows at most by `rise`
+        _, _, steep = self.at_τ(
+            τ[1]
+        )  # the earliest instant, from which e^{As} b grows at most by `rise`
         turn = 1 - 1 / z
 
         def drift(x):
@@ -108,7 +119,9 @@ class _Response:
 
         g = self.Γ - turn * v
         by_θ = drift(g) + δ * (abs(q @ v) + drift(v))
-        far = np.linalg.norm(q @ self.V_back) + δ * np.linalg.norm(k) * np.linalg.norm(RE @ self.V_back, 2) / (1 - δ * size)
+        far = np.linalg.norm(q @ self.V_back) + δ * np.linalg.norm(k) * np.linalg.norm(
+            RE @ self.V_back, 2
+        ) / (1 - δ * size)
         bend = h**2 / 2 * steep * np.exp(self.rise * 2 * h) * far
         by_τ = (abs(turn) + δ) * (h * (abs(q @ e) + drift(e)) + bend)
         return q @ g, by_θ, by_τ, 1 + q @ self.Γ, drift(self.Γ)
@@ -148,7 +161,10 @@ def delay_margin(c: LateCommand, boxes: int = BOXES) -> DelayMargin:
 
 def _first(c: LateCommand, θ, τ, N, own, S, of_S) -> float:
     """The least delay ≥ the loop's own that the phases on a box allow; inf: none up to MOST samples."""
-    first, phase = max(0, int(np.ceil((c.delay - τ[1]) / c.T - 1e-9))), own < abs(N) and of_S < abs(S)
+    first, phase = (
+        max(0, int(np.ceil((c.delay - τ[1]) / c.T - 1e-9))),
+        own < abs(N) and of_S < abs(S),
+    )
     if phase:
         φ, spread = np.angle(N / S), np.arcsin(own / abs(N)) + np.arcsin(of_S / abs(S))
     for size in (64, 2048, MOST) if phase else ():

@@ -13,13 +13,24 @@ from workbench.system import innermost, names
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes
 from workbench.verification.requirements import oscillation
-from workbench.verification.returning import Judged, Return, distances, judged, returns, thinned, worst_of
+from workbench.verification.returning import (
+    Judged,
+    Return,
+    distances,
+    judged,
+    returns,
+    thinned,
+    worst_of,
+)
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor
 from workbench.verification.starts import Start, drawn, positions, scenario_from, sizes
 
-FLOOR, CHATTER = 1e-3, 0.05  # rad or m, share of the range used: oscillation smaller than this does not end a scan
+FLOOR, CHATTER = (
+    1e-3,
+    0.05,
+)  # rad or m, share of the range used: oscillation smaller than this does not end a scan
 SPREAD = 0.02  # rad, m of a sliding joint: starts of a run that stands still
 
 
@@ -33,7 +44,11 @@ def longer(scenario, duration: float | None = None):
     dwell = getattr(reference, "dwell", 0.0)
     lap = reference.duration + dwell
     laps = max(1, math.ceil(wanted * (1 - 1e-9) / lap))
-    return replace(scenario, reference=replace(reference, repeat=laps * reference.repeat), duration=wanted + dwell)
+    return replace(
+        scenario,
+        reference=replace(reference, repeat=laps * reference.repeat),
+        duration=wanted + dwell,
+    )
 
 
 def walking(run: Run, settle: float) -> Run:
@@ -43,7 +58,11 @@ def walking(run: Run, settle: float) -> Run:
     """
     again = longer(run.scenario)
     lap = getattr(run.scenario.reference, "duration", math.inf)
-    if again.reference is run.scenario.reference or settle <= lap / 2 or not run.log.status.completed:
+    if (
+        again.reference is run.scenario.reference
+        or settle <= lap / 2
+        or not run.log.status.completed
+    ):
         return run
     return undisturbed(run, 2 * run.scenario.length())
 
@@ -71,13 +90,22 @@ def other_starts(run: Run, claim, duration: float | None = None) -> list[tuple]:
     """Loop and scenario of every other start, each over twice the duration (or over `duration`)."""
     scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
     base = longer(scenario, duration)
-    return [(run.loop, scenario_from(run, start, base)) for start in drawn(run, claim.runs, claim.spread)]
+    return [
+        (run.loop, scenario_from(run, start, base))
+        for start in drawn(run, claim.runs, claim.spread)
+    ]
 
 
 def stands_still(run: Run) -> bool:
     """True for a run with a law on which no position leaves its resolution: what it shows is no motion."""
-    places = [name for name in positions(run.loop.plant) if name in run.log] or names(run.loop.plant.outputs)
-    return all(float(np.ptp(run.log.array(name))) <= _resolution(run, name) for name in places if name in run.log)
+    places = [name for name in positions(run.loop.plant) if name in run.log] or names(
+        run.loop.plant.outputs
+    )
+    return all(
+        float(np.ptp(run.log.array(name))) <= _resolution(run, name)
+        for name in places
+        if name in run.log
+    )
 
 
 def _resolution(run: Run, name: str) -> float:
@@ -128,7 +156,9 @@ def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) ->
     """What a disturbed run showed beside the undisturbed one."""
     gone = run.log.status.message if not run.log.status.completed else run.left[1]
     if gone:
-        return Outcome(math.inf, run.log.status.t_end, gone, gone, "", (), followed=run.log.status.followed)
+        return Outcome(
+            math.inf, run.log.status.t_end, gone, gone, "", (), followed=run.log.status.followed
+        )
     v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
     apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
     return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)), apart)
@@ -156,7 +186,9 @@ def restless(run: Run) -> str:
     return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
 
 
-def disturbed(claim, run: Run, starts: list[Start], allowed, modes: Modes, tick) -> tuple[list[Outcome], float]:
+def disturbed(
+    claim, run: Run, starts: list[Start], allowed, modes: Modes, tick
+) -> tuple[list[Outcome], float]:
     """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
     slowest = modes.slowest.settles if modes.slowest else 0.0
     twice = 2 * run.scenario.length()

@@ -33,7 +33,9 @@ class Dyadic:
             return M
         M = np.atleast_2d(np.asarray(M, dtype=float))
         if not np.isfinite(M).all():
-            raise InputError("exact arithmetic: an entry is not finite", mend="give finite matrices")
+            raise InputError(
+                "exact arithmetic: an entry is not finite", mend="give finite matrices"
+            )
         ratios = [v.as_integer_ratio() for v in M.ravel().tolist()]
         e = max((d.bit_length() - 1 for _, d in ratios), default=0)
         Z = np.empty(len(ratios), dtype=object)
@@ -120,8 +122,10 @@ def definite(S, strict: bool = True) -> bool:
     keep = [i for i in range(n) if diagonal[i] > 0]
     half = [diagonal[i].bit_length() // 2 for i in keep]
     top = max(half, default=0)
-    A = [[int(Z[i, j]) << (2 * top - half[a] - half[b]) for b, j in enumerate(keep[: a + 1])]
-         for a, i in enumerate(keep)]
+    A = [
+        [int(Z[i, j]) << (2 * top - half[a] - half[b]) for b, j in enumerate(keep[: a + 1])]
+        for a, i in enumerate(keep)
+    ]
     together = 0
     for row in A:
         for v in row:

@@ -1,6 +1,6 @@
 """A user's formula over named signals: a whitelist of arithmetic, read as a syntax tree, never executed as code.
 
-    + − * /   ** with a whole number   sqrt sin cos tanh exp abs   numbers   the names given
++ − * /   ** with a whole number   sqrt sin cos tanh exp abs   numbers   the names given
 """
 
 from __future__ import annotations
@@ -14,8 +14,14 @@ import numpy as np
 
 from workbench.errors import InputError, short
 
-FUNCTIONS: Mapping[str, Callable] = {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "exp": np.exp,
-                                     "abs": np.abs}
+FUNCTIONS: Mapping[str, Callable] = {
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "abs": np.abs,
+}
 
 
 def _divided(a, b):
@@ -23,7 +29,11 @@ def _divided(a, b):
     try:
         return a / b
     except ZeroDivisionError:
-        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
+        return (
+            math.nan
+            if a == 0 or math.isnan(a)
+            else math.copysign(math.inf, a) * math.copysign(1.0, b)
+        )
 
 
 def _raised(a, n: int):
@@ -34,8 +44,12 @@ def _raised(a, n: int):
         return math.inf if a > 0 or n % 2 == 0 else -math.inf
 
 
-_BINARY = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
-           ast.Div: _divided}
+_BINARY = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: _divided,
+}
 _LONGEST, _DEEPEST, _POWER = 4000, 100, 16
 
 
@@ -45,18 +59,29 @@ def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], object]:
     Raises InputError, with the place, for anything outside the whitelist.
     """
     if not isinstance(text, str) or not text.strip():
-        raise InputError("expected a formula such as 'x**2 + 0.5*v**2'", key=str(text)[:40], mend="write it as text")
+        raise InputError(
+            "expected a formula such as 'x**2 + 0.5*v**2'",
+            key=str(text)[:40],
+            mend="write it as text",
+        )
     if len(text) > _LONGEST:
-        raise InputError(f"formula of {len(text)} characters, at most {_LONGEST}", mend="shorten it")
+        raise InputError(
+            f"formula of {len(text)} characters, at most {_LONGEST}", mend="shorten it"
+        )
     try:
         tree = _parsed(text)
         _check(tree, text, set(names), 0)
     except SyntaxError as e:
-        raise InputError(f"cannot read the formula {short(text)!r}, near column {e.offset}", mend="check its brackets") from e
+        raise InputError(
+            f"cannot read the formula {short(text)!r}, near column {e.offset}",
+            mend="check its brackets",
+        ) from e
     except (RecursionError, MemoryError, ValueError) as e:
         if isinstance(e, InputError):
             raise
-        raise InputError(f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter") from e
+        raise InputError(
+            f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter"
+        ) from e
     _check_constants(tree, text)
     return lambda values: _value(tree, dict(zip(names, values, strict=True)))
 
@@ -83,7 +108,13 @@ def _constant_parts(tree) -> list:
         tree = tree.left
     if not _has_signal(tree):
         return [*parts, tree]
-    below = tree.args if isinstance(tree, ast.Call) else [tree.operand] if isinstance(tree, ast.UnaryOp) else []
+    below = (
+        tree.args
+        if isinstance(tree, ast.Call)
+        else [tree.operand]
+        if isinstance(tree, ast.UnaryOp)
+        else []
+    )
     return parts + [part for child in below for part in _constant_parts(child)]
 
 
@@ -115,34 +146,66 @@ def _check(node, text: str, names: set[str], depth: int) -> None:
         _check(node.right, text, names, depth + 1)
         node = node.left
     if depth > _DEEPEST:
-        raise InputError(f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter")
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float) and abs(node.value) < 1e300:
+        raise InputError(
+            f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter"
+        )
+    if (
+        isinstance(node, ast.Constant)
+        and type(node.value) in (int, float)
+        and abs(node.value) < 1e300
+    ):
         return
     if isinstance(node, ast.Name):
         if node.id in names:
             return
-        _refuse(node, text, f"unknown signal {node.id!r}", f"choose from {', '.join(sorted(names)) or 'none'}")
+        _refuse(
+            node,
+            text,
+            f"unknown signal {node.id!r}",
+            f"choose from {', '.join(sorted(names)) or 'none'}",
+        )
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         return _check(node.operand, text, names, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        if not (isinstance(node.right, ast.Constant) and type(node.right.value) is int
-                and 0 <= node.right.value <= _POWER):
-            _refuse(node, text, "a power that is not a whole number",
-                    f"x**2, up to x**{_POWER}; sqrt(x) for roots, 1/x for inverses")
+        if not (
+            isinstance(node.right, ast.Constant)
+            and type(node.right.value) is int
+            and 0 <= node.right.value <= _POWER
+        ):
+            _refuse(
+                node,
+                text,
+                "a power that is not a whole number",
+                f"x**2, up to x**{_POWER}; sqrt(x) for roots, 1/x for inverses",
+            )
         return _check(node.left, text, names, depth + 1)
     if isinstance(node, ast.Call):
         known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
         if not known or len(node.args) != 1 or node.keywords:
-            _refuse(node, text, "a call that is not allowed", f"functions of one value: {', '.join(FUNCTIONS)}")
+            _refuse(
+                node,
+                text,
+                "a call that is not allowed",
+                f"functions of one value: {', '.join(FUNCTIONS)}",
+            )
         return _check(node.args[0], text, names, depth + 1)
-    _refuse(node, text, "something a formula cannot have", "use + − * / **, numbers, signals and "
-            + ", ".join(FUNCTIONS) + ("; powers are written **" if "^" in text else ""))
+    _refuse(
+        node,
+        text,
+        "something a formula cannot have",
+        "use + − * / **, numbers, signals and "
+        + ", ".join(FUNCTIONS)
+        + ("; powers are written **" if "^" in text else ""),
+    )
 
 
 def _refuse(node, text, what, mend):
     piece = ast.get_source_segment(text.strip(), node) or ""
     column = getattr(node, "col_offset", 0) + 1
-    raise InputError(f"formula {short(text.strip(), 200)!r}: {what}: {short(piece)!r} (column {column})", mend=mend)
+    raise InputError(
+        f"formula {short(text.strip(), 200)!r}: {what}: {short(piece)!r} (column {column})",
+        mend=mend,
+    )
 
 
 def _value(node, at: Mapping):

@@ -39,7 +39,9 @@ class Family:
     T: float | None = None
 
     @cached_property
-    def traced(self) -> tuple[Lifted, ca.Function, np.ndarray, np.ndarray, tuple[tuple[int, int, bool], ...]]:
+    def traced(
+        self,
+    ) -> tuple[Lifted, ca.Function, np.ndarray, np.ndarray, tuple[tuple[int, int, bool], ...]]:
         """(entries and times that depend on θ, they and their derivatives as a function, all values with the constant
         ones in place, where the others belong, (rows, columns, timed) by stage)."""
         θ, entries = symbols("θ", len(self.names))
@@ -54,16 +56,30 @@ class Family:
         moving = np.array([i for i in range(len(values)) if not whole[i].is_constant()], dtype=int)
         fixed = np.array([0.0 if i in moving else float(whole[i]) for i in range(len(values))])
         if not np.isfinite(fixed).all():
-            raise InputError("family: an entry of the matrix is not a number", mend="check the text and its constants")
+            raise InputError(
+                "family: an entry of the matrix is not a number",
+                mend="check the text and its constants",
+            )
         own = lift(θ, ca.vertcat(*[whole[int(i)] for i in moving]) if len(moving) else ca.SX(0, 1))
-        return own, own.function(own.expression, ca.jacobian(own.expression, θ)), fixed, moving, tuple(shapes)
+        return (
+            own,
+            own.function(own.expression, ca.jacobian(own.expression, θ)),
+            fixed,
+            moving,
+            tuple(shapes),
+        )
 
     @cached_property
     def affine(self) -> bool:
         """Whether the matrix is affine in θ: one stage, no exponential, derivative constant, nothing that may jump."""
         own, _, _, _, shapes = self.traced
         first = ca.jacobian(own.expression, own.x)
-        return len(shapes) == 1 and not shapes[0][2] and not own.steps and not ca.depends_on(first, own.x)
+        return (
+            len(shapes) == 1
+            and not shapes[0][2]
+            and not own.steps
+            and not ca.depends_on(first, own.x)
+        )
 
     def cover(self, low, high) -> tuple[Ball, list[Ball], np.ndarray]:
         """(M, D, r): every matrix of the box is M + Σ δ_k D_k with |δ_k| ≤ r_k, by the mean value theorem.
@@ -79,11 +95,13 @@ class Family:
 
         def evaluated(a, b):
             found = own.enclose(f, [box(v, w) for v, w in zip(a, b)])
-            bounds = np.array([[e.low[0], e.high[0]] if e.sure[0] else [-np.inf, np.inf] for e in found]).reshape(-1, 2)
+            bounds = np.array(
+                [[e.low[0], e.high[0]] if e.sure[0] else [-np.inf, np.inf] for e in found]
+            ).reshape(-1, 2)
             parts = []
             for k in range(len(self.names) + 1):
                 whole = np.repeat((fixed if k == 0 else 0 * fixed)[:, None], 2, axis=1)
-                whole[moving] = bounds[k * n: (k + 1) * n]
+                whole[moving] = bounds[k * n : (k + 1) * n]
                 parts.append(whole)
             return parts
 
@@ -91,7 +109,11 @@ class Family:
         if own.steps and len(vary):
             return _product(over[0], [], shapes)[0], [], r[:0]
         M, _ = _product(evaluated(middle, middle)[0], [], shapes)
-        return M, _product(over[0], [over[1 + k] for k in vary], shapes)[1] if len(vary) else [], r[vary]
+        return (
+            M,
+            _product(over[0], [over[1 + k] for k in vary], shapes)[1] if len(vary) else [],
+            r[vary],
+        )
 
     def at(self, θ) -> Ball:
         """The matrix at one θ, enclosed."""
@@ -102,8 +124,10 @@ def corners_of(M: Ball, D: list[Ball], r: np.ndarray) -> list[Ball]:
     """Balls whose convex hull holds every M + Σ δ_k D_k, |δ_k| ≤ r_k."""
     spread = sum((up(Δ.rad * h) for Δ, h in zip(D, r)), np.zeros_like(M.mid))
     M = Ball(M.mid, up(M.rad + spread, len(D)))
-    return [sum((Ball.of(Δ.mid).scaled(s * h) for s, Δ, h in zip(signs, D, r)), M)
-            for signs in itertools.product((1.0, -1.0), repeat=len(D))]
+    return [
+        sum((Ball.of(Δ.mid).scaled(s * h) for s, Δ, h in zip(signs, D, r)), M)
+        for signs in itertools.product((1.0, -1.0), repeat=len(D))
+    ]
 
 
 def _product(values, slopes, shapes) -> tuple[Ball, list[Ball]]:
@@ -126,7 +150,7 @@ def _product(values, slopes, shapes) -> tuple[Ball, list[Ball]]:
 
 
 def _matrix(bounds, at: int, n: int, m: int) -> Ball:
-    low, high = bounds[at: at + n * m].T.reshape(2, n, m)
+    low, high = bounds[at : at + n * m].T.reshape(2, n, m)
     if not np.isfinite(low).all() or not np.isfinite(high).all():
         return Ball(np.zeros((n, m)), np.full((n, m), np.inf))
     return Ball.between(low, high)
@@ -161,8 +185,18 @@ def sampled_loop(names: Sequence[str], A: Text, B: Text, K, T: float, delay: flo
     release[place(0)], release[place(0), place(d + 1)] = 0.0, np.eye(m)
 
     def flow(θ):
-        return [[*a, *b, *[0.0] * (N - n - m)] for a, b in zip(A(θ), B(θ))] + [[0.0] * N for _ in range(N - n)]
+        return [[*a, *b, *[0.0] * (N - n - m)] for a, b in zip(A(θ), B(θ))] + [
+            [0.0] * N for _ in range(N - n)
+        ]
 
     early = ((flow, rest),) if rest else ()
-    return Family(tuple(names), ((lambda θ: jump.tolist(), None), *early, (lambda θ: release.tolist(), None),
-                                 (flow, T - rest)), T)
+    return Family(
+        tuple(names),
+        (
+            (lambda θ: jump.tolist(), None),
+            *early,
+            (lambda θ: release.tolist(), None),
+            (flow, T - rest),
+        ),
+        T,
+    )

@@ -99,8 +99,10 @@ class TracedPoints:
     def steady(self) -> None:
         """Raise InputError where the flow depends on time, as of a pump seen piston by piston."""
         if self.traced.flow_is_timed:
-            raise InputError("the plant changes with time itself: linearised at one instant it says "
-                             "nothing", mend="ask this of the averaged plant")
+            raise InputError(
+                "the plant changes with time itself: linearised at one instant it says nothing",
+                mend="ask this of the averaged plant",
+            )
 
     def moving(self, k: int) -> list[Place]:
         """At row k with every speed at `SPEED`, as is wanted of it.

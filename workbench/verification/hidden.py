@@ -44,7 +44,10 @@ def hidden_modes(A, B, C, states) -> tuple[Hidden, ...]:
             continue
         shift = λ * one - sys.A
         why = []
-        for word, M in (("no command moves it", np.hstack([shift, sys.B])), ("no measurement shows it", np.vstack([shift, sys.C]))):
+        for word, M in (
+            ("no command moves it", np.hstack([shift, sys.B])),
+            ("no measurement shows it", np.vstack([shift, sys.C])),
+        ):
             σ = np.linalg.svd(M, compute_uv=False)
             if σ[-1] <= SMALL * σ[0]:
                 why.append(word)

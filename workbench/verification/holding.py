@@ -31,18 +31,34 @@ def check_holding(claim, run: Run) -> Verdict:
     poses = list(_poses(run))
     found = [(t, h) for t, x, u in poses for h in plant.holding(x, u)]
     if poses and not found:
-        raise InputError(f"claim {_KEY}: a {type(plant).__name__} knows no limit of its drives",
-                         mend="give its drives a limit (or a supply pressure), or leave the claim out")
+        raise InputError(
+            f"claim {_KEY}: a {type(plant).__name__} knows no limit of its drives",
+            mend="give its drives a limit (or a supply pressure), or leave the claim out",
+        )
     if not found or not all(np.isfinite(h.needs) for _, h in found):
-        return Verdict(_KEY, text, None, worst=run.log.status.message, source=_SOURCE, counted=claim.counted)
+        return Verdict(
+            _KEY, text, None, worst=run.log.status.message, source=_SOURCE, counted=claim.counted
+        )
     t, worst = min(found, key=lambda entry: entry[1].room)
-    needs = {h.name: max((e.needs for _, e in found if e.name == h.name), key=abs) for _, h in found}
+    needs = {
+        h.name: max((e.needs for _, e in found if e.name == h.name), key=abs) for _, h in found
+    }
     has = f"{say(worst.low, worst.unit, 3)} … {say(worst.high, worst.unit, 3)} ({worst.limited_by})"
     verb = "needs" if worst.room >= 0 else "cannot hold: needs"
     mend = "" if worst.room >= 0 else f"; more from {worst.key}, less load, or other poses"
-    return Verdict(_KEY, text, worst.room >= 0, "numerical", worst.room, "1", 0.0,
-                   f"{worst.name} {verb} {say(worst.needs, worst.unit, 3)} at t = {t:.2f} s, can give {has}{mend}",
-                   source=_SOURCE, counted=claim.counted, data={"poses": len(poses), "needs": needs})
+    return Verdict(
+        _KEY,
+        text,
+        worst.room >= 0,
+        "numerical",
+        worst.room,
+        "1",
+        0.0,
+        f"{worst.name} {verb} {say(worst.needs, worst.unit, 3)} at t = {t:.2f} s, can give {has}{mend}",
+        source=_SOURCE,
+        counted=claim.counted,
+        data={"poses": len(poses), "needs": needs},
+    )
 
 
 def _poses(run: Run):
@@ -50,7 +66,10 @@ def _poses(run: Run):
     plant, log = run.loop.plant, run.log
     given = plant.defaults()
     columns = [log.array(name) for name in names(plant.states)]
-    inputs = [log.array(name) if name in log else np.full(len(log.time), given.get(name, 0.0)) for name in names(plant.inputs)]
+    inputs = [
+        log.array(name) if name in log else np.full(len(log.time), given.get(name, 0.0))
+        for name in names(plant.inputs)
+    ]
     for k in np.unique(np.linspace(0, len(log.time) - 1, _POSES).astype(int)):
         x = [float(c[k]) for c in columns]
         if np.isfinite(x).all():

@@ -23,13 +23,21 @@ def check_hypotheses(claim, run: Run) -> Verdict:
     stated = innermost(run.loop.controller).certificate(run.loop.plant).hypotheses(run, claim)
     found = measured(run, list(stated))
     met = sum(a.holds is True for a in found)
-    missing = "; ".join(f"{a.text} ({a.worst})" if a.worst else a.text for a in found if a.holds is not True)
+    missing = "; ".join(
+        f"{a.text} ({a.worst})" if a.worst else a.text for a in found if a.holds is not True
+    )
     holds = met == len(found)
-    return Verdict("hypotheses", f"theorem's hypotheses: {met} of {len(found)} met", holds if holds else False, "sampled",
-                   worst=f"not met: {missing}" if missing else "all met on this run",
-                   source="[Petrovic22] Theorem 5, Assumptions 1–5",
-                   assumptions=tuple(found) if holds else (), counted=claim.counted,
-                   data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]})
+    return Verdict(
+        "hypotheses",
+        f"theorem's hypotheses: {met} of {len(found)} met",
+        holds if holds else False,
+        "sampled",
+        worst=f"not met: {missing}" if missing else "all met on this run",
+        source="[Petrovic22] Theorem 5, Assumptions 1–5",
+        assumptions=tuple(found) if holds else (),
+        counted=claim.counted,
+        data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]},
+    )
 
 
 def manipulator(run, claim):
@@ -37,7 +45,13 @@ def manipulator(run, claim):
     law = innermost(run.loop.controller)
     plant = run.loop.plant
     yield from gains(law, plant, force_rate(law, plant), law.k_x)
-    yield from (*friction(run), *geometry(run, claim.lever), *valves(run), *supply(run), *reference(run))
+    yield from (
+        *friction(run),
+        *geometry(run, claim.lever),
+        *valves(run),
+        *supply(run),
+        *reference(run),
+    )
     yield from (*knowledge(run, law), *signal_path(run))
 
 
@@ -52,9 +66,14 @@ def gains(law, plant, c_f, k_x):
     low = min(rates, key=lambda k: rates[k][0])
     c, exact = rates[low]
     c_body = min(c, c_f)
-    yield Assumption("K_A ≻ 0 for every body, and k_x, k_f > 0", c > 0 and exact and min(k_x) > 0, c_body, "1/s",
-                     f"{low}: rate c = {c_body:.3g} 1/s" + ("" if exact else ", not confirmed exactly"),
-                     "rational LDLᵀ of K_A + K_Aᵀ − c M_A")
+    yield Assumption(
+        "K_A ≻ 0 for every body, and k_x, k_f > 0",
+        c > 0 and exact and min(k_x) > 0,
+        c_body,
+        "1/s",
+        f"{low}: rate c = {c_body:.3g} 1/s" + ("" if exact else ", not confirmed exactly"),
+        "rational LDLᵀ of K_A + K_Aᵀ − c M_A",
+    )
 
 
 def friction(run):
@@ -73,14 +92,23 @@ def rubbing(run, label, law, known, v, Δv) -> Assumption:
     # The part −Δẋ(f_fr − f_f) looks at the law between true and required speed.
     top = max(top, float(np.abs(v + Δv).max()))
     slope = float(law.slope(max(top, 1e-9))[0])
-    return Assumption(f"friction of cylinder {label} ({type(law).__name__}) increasing", slope >= 0, slope, "N s/m",
-                      f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s", "interval bound of the law",
-                      terms=rubs(label))
+    return Assumption(
+        f"friction of cylinder {label} ({type(law).__name__}) increasing",
+        slope >= 0,
+        slope,
+        "N s/m",
+        f"slope ≥ {slope:.4g} N s/m up to {top:.3g} m/s",
+        "interval bound of the law",
+        terms=rubs(label),
+    )
 
 
 def rubs(label: str) -> tuple[str, ...]:
     """The friction term of the cylinder or rod called `label`."""
-    return tuple(term(component, "friction") for component in (f"actuator {label}", f"rod {label}", "cylinder"))
+    return tuple(
+        term(component, "friction")
+        for component in (f"actuator {label}", f"rod {label}", "cylinder")
+    )
 
 
 def passive(run, label, law, known, top: float) -> Assumption:
@@ -91,15 +119,32 @@ def passive(run, label, law, known, top: float) -> Assumption:
     room = min((float(np.min(margin)) for margin in law.domain(z)), default=0.0)
     words = f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s"
     if known != law:
-        return Assumption(what, None, None, "", f"not proved: the model has {_told(known, law)}", source, rubs(label))
+        return Assumption(
+            what,
+            None,
+            None,
+            "",
+            f"not proved: the model has {_told(known, law)}",
+            source,
+            rubs(label),
+        )
     if room < 0:
-        return Assumption(what, None, None, "", f"not proved: a bristle deflection is {1e6 * -room:.3g} µm beyond F_s/σ_0", source,
-                          rubs(label))
+        return Assumption(
+            what,
+            None,
+            None,
+            "",
+            f"not proved: a bristle deflection is {1e6 * -room:.3g} µm beyond F_s/σ_0",
+            source,
+            rubs(label),
+        )
     if top <= limit:
         return Assumption(what, True, limit - top, "m/s", words, source, rubs(label))
     # The limit is sufficient; the quadratic form itself fails where |v| > 4 (σ_1 + b) g(v)/σ_1², with g at its largest.
     fails = top > law.quadratic_limit() * law.grip(top, [0.0, 0.0]) / law.F_c
-    return Assumption(what, False if fails else None, limit - top, "m/s", words, source, rubs(label))
+    return Assumption(
+        what, False if fails else None, limit - top, "m/s", words, source, rubs(label)
+    )
 
 
 def _told(known, law) -> str:
@@ -122,20 +167,36 @@ def geometry(run, least):
     for label, segment, (low, high) in zip(plant.labels, plant.segments, plant.joint_range()):
         if hasattr(segment, "lever"):
             bound = proven_lever(segment, low, high)
-            yield Assumption(f"lever arm of cylinder {label} not zero anywhere in its stroke", True if bound > 0 else None, bound,
-                    "m",
-                             f"at least {bound:.3g} m, proven for the whole stroke", "sin q_j2 = 0 is a pole of (68)")
+            yield Assumption(
+                f"lever arm of cylinder {label} not zero anywhere in its stroke",
+                True if bound > 0 else None,
+                bound,
+                "m",
+                f"at least {bound:.3g} m, proven for the whole stroke",
+                "sin q_j2 = 0 is a pole of (68)",
+            )
     for label in run.loop.plant.labels:
         if not label.startswith("t"):
             lever = np.abs(q[f"lever {label}"])
             k = int(np.argmin(lever))
-            yield Assumption(f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m", bool(lever[k] >= least),
-                    float(lever[k] - least), "m",
-                             f"{lever[k]:.3g} m at t = {run.balance.t[k]:.2f} s", "sin q_j2 = 0 is a pole of (68)")
+            yield Assumption(
+                f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m",
+                bool(lever[k] >= least),
+                float(lever[k] - least),
+                "m",
+                f"{lever[k]:.3g} m at t = {run.balance.t[k]:.2f} s",
+                "sin q_j2 = 0 is a pole of (68)",
+            )
         room = np.minimum(q[f"x {label}"], q[f"room {label}"])
         k = int(np.argmin(room))
-        yield Assumption(f"piston {label} inside its stroke", bool(room[k] > 0), float(room[k]), "m",
-                         f"{1e3 * room[k]:.3g} mm left at t = {run.balance.t[k]:.2f} s", "[Petrovic22] Assumption 4")
+        yield Assumption(
+            f"piston {label} inside its stroke",
+            bool(room[k] > 0),
+            float(room[k]),
+            "m",
+            f"{1e3 * room[k]:.3g} mm left at t = {run.balance.t[k]:.2f} s",
+            "[Petrovic22] Assumption 4",
+        )
 
 
 def wrappers(controller) -> list:
@@ -154,23 +215,44 @@ def valves(run):
         low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
         share = low / max(float(np.median(low)), 1e-300)
         u = np.abs(q[f"inverse {label}"])
-        most = min([c.valve.u_max, *(min(-w.low, w.high) for w in wrappers(run.loop.controller) if isinstance(w, Saturated))])
+        most = min(
+            [
+                c.valve.u_max,
+                *(
+                    min(-w.low, w.high)
+                    for w in wrappers(run.loop.controller)
+                    if isinstance(w, Saturated)
+                ),
+            ]
+        )
         k, m = int(np.argmin(low)), int(np.argmax(u))
         ok = bool(low[k] > 0 and u[m] <= most)
-        yield Assumption(f"valve {label} invertible within ±{most:g} V", ok, float(most - u[m]), "V",
-                         f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), "
-                         f"denominators ≥ {100 * share[k]:.3g} % of their median",
-                         "[Petrovic22] (89), in place of Assumption 5",
-                         terms=tuple(term(f"actuator {label}", name) for name in ("valve inverse", "saturation")))
+        yield Assumption(
+            f"valve {label} invertible within ±{most:g} V",
+            ok,
+            float(most - u[m]),
+            "V",
+            f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), "
+            f"denominators ≥ {100 * share[k]:.3g} % of their median",
+            "[Petrovic22] (89), in place of Assumption 5",
+            terms=tuple(
+                term(f"actuator {label}", name) for name in ("valve inverse", "saturation")
+            ),
+        )
 
 
 def supply(run):
     """The pump delivers what all valves take."""
     Q = run.balance.quantities["pump flow"]
     k, most = int(np.argmax(Q)), run.loop.plant.Q_max
-    yield Assumption("pump flow ≥ Σ Q", bool(Q[k] <= most), float(most - Q[k]), "m^3/s",
-                     f"{6e4 * Q[k]:.3g} of {6e4 * most:.3g} l/min at t = {run.balance.t[k]:.2f} s",
-                     "constant supply pressure (82), (83)")
+    yield Assumption(
+        "pump flow ≥ Σ Q",
+        bool(Q[k] <= most),
+        float(most - Q[k]),
+        "m^3/s",
+        f"{6e4 * Q[k]:.3g} of {6e4 * most:.3g} l/min at t = {run.balance.t[k]:.2f} s",
+        "constant supply pressure (82), (83)",
+    )
 
 
 def reference(run):
@@ -180,30 +262,61 @@ def reference(run):
         return
     times, jumps = own.jerk_jumps()
     n = len(times)
-    yield Assumption("reference in C² with bounded jerk", True, None, "",
-                     f"jerk jumps at {n} instants, where ḟ_pr is discontinuous" if n else "no jerk jumps", "(90)")
+    yield Assumption(
+        "reference in C² with bounded jerk",
+        True,
+        None,
+        "",
+        f"jerk jumps at {n} instants, where ḟ_pr is discontinuous" if n else "no jerk jumps",
+        "(90)",
+    )
 
 
 def knowledge(run, law):
     """Controller's model = plant, and what the law takes for granted."""
     yield from told(run, law, {"pose": None, "pressures": None, "name": ""})
-    lag = [label for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders) if c.valve.lag != "ideal"]
+    lag = [
+        label
+        for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders)
+        if c.valve.lag != "ideal"
+    ]
     c = run.loop.plant.cylinders[0].valve
-    yield Assumption("valves without lag", not lag, None, "",
-                     f"spool of order {'1' if c.lag == 'first' else '2'} at {c.frequency:g} Hz" if lag else "",
-                     "(82), (83) are static", terms=("valve",))
-    moving = any(n.startswith(("V_b", "ω_b", "A_b", "α_b", "g_")) for n in run.scenario.disturbances)
-    yield Assumption("base at rest, or its motion known", not moving, None, "", "the law takes the base to be at rest" if moving
-            else "",
-                     "V_r = V at B_c1", terms=("base B_c1", "model"))
+    yield Assumption(
+        "valves without lag",
+        not lag,
+        None,
+        "",
+        f"spool of order {'1' if c.lag == 'first' else '2'} at {c.frequency:g} Hz" if lag else "",
+        "(82), (83) are static",
+        terms=("valve",),
+    )
+    moving = any(
+        n.startswith(("V_b", "ω_b", "A_b", "α_b", "g_")) for n in run.scenario.disturbances
+    )
+    yield Assumption(
+        "base at rest, or its motion known",
+        not moving,
+        None,
+        "",
+        "the law takes the base to be at rest" if moving else "",
+        "V_r = V at B_c1",
+        terms=("base B_c1", "model"),
+    )
     yield wrench(run)
 
 
 def wrench(run) -> Assumption:
     """No force on the tip that the law does not know."""
     tip = any(n.startswith(("f_D", "m_D")) for n in run.scenario.disturbances)
-    return Assumption("no unmodelled tip wrench", not tip, None, "", "its power enters as −p_D" if tip else "", "Definition 4",
-                      terms=tips(run))
+    return Assumption(
+        "no unmodelled tip wrench",
+        not tip,
+        None,
+        "",
+        "its power enters as −p_D" if tip else "",
+        "Definition 4",
+        terms=tips(run),
+    )
 
 
 def tips(run) -> tuple[str, ...]:
@@ -214,8 +327,15 @@ def tips(run) -> tuple[str, ...]:
 def told(run, law, aside):
     """Controller's model = plant, and ḟ_pr exact."""
     yield known(run, law, aside)
-    yield Assumption("ḟ_pr exact along the true motion", True, None, "", f"formed as {law.derivative!r}", "(90)",
-                     terms=("derivative",))
+    yield Assumption(
+        "ḟ_pr exact along the true motion",
+        True,
+        None,
+        "",
+        f"formed as {law.derivative!r}",
+        "(90)",
+        terms=("derivative",),
+    )
 
 
 def known(run, law, aside) -> Assumption:
@@ -225,29 +345,71 @@ def known(run, law, aside) -> Assumption:
         plant, aside = plant.machine, aside | {"p_s": plant.machine.p_s}
     blank = lambda p: digest(replace(p, **aside)) if p.__class__ is plant.__class__ else ""
     same = blank(law.model) == blank(plant)
-    d = np.abs(sum((v for (_, _, name), v in run.balance.perturbations.items() if name in ("model", "parameters")),
-                   np.zeros(1)))
-    return Assumption("the controller's model is the plant", same, None if same else -float(d.max()), "W",
-                      "" if same else f"model and parameter terms up to {d.max():.3g} W", "[Petrovic22] known parameters",
-                      terms=("parameters", "model"))
+    d = np.abs(
+        sum(
+            (
+                v
+                for (_, _, name), v in run.balance.perturbations.items()
+                if name in ("model", "parameters")
+            ),
+            np.zeros(1),
+        )
+    )
+    return Assumption(
+        "the controller's model is the plant",
+        same,
+        None if same else -float(d.max()),
+        "W",
+        "" if same else f"model and parameter terms up to {d.max():.3g} W",
+        "[Petrovic22] known parameters",
+        terms=("parameters", "model"),
+    )
 
 
 def signal_path(run):
     """No hold, delay, filter, noise or quantiser between plant and law."""
     around, T = wrappers(run.loop.controller), run.loop.controller.period
     lag = sum(w.delay for w in around if isinstance(w, Delayed))
-    wrong = [*("noise" for w in around if isinstance(w, Noisy) and w.σ > 0), *("quantised" for w in around if isinstance(w,
-            Quantised)),
-             *(f"filter {w.frequency:g} Hz" for w in around if isinstance(w, Filtered))]
+    wrong = [
+        *("noise" for w in around if isinstance(w, Noisy) and w.σ > 0),
+        *("quantised" for w in around if isinstance(w, Quantised)),
+        *(f"filter {w.frequency:g} Hz" for w in around if isinstance(w, Filtered)),
+    ]
     plain = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
-    other = [type(w).__name__ for w in around if not isinstance(w, plain) and not hasattr(w, "supplies")]
-    yield Assumption("continuous law, no hold", T is None, None, "", f"hold {1e3 * T:g} ms" if T else "", "Theorem 5",
-                     terms=("hold",))
-    yield Assumption("no delay", lag == 0, None, "", f"delay {1e3 * lag:g} ms" if lag else "", "Theorem 5")
-    yield Assumption("true states measured", not wrong, None, "", ", ".join(wrong), "Theorem 5", terms=("measurement",))
+    other = [
+        type(w).__name__ for w in around if not isinstance(w, plain) and not hasattr(w, "supplies")
+    ]
+    yield Assumption(
+        "continuous law, no hold",
+        T is None,
+        None,
+        "",
+        f"hold {1e3 * T:g} ms" if T else "",
+        "Theorem 5",
+        terms=("hold",),
+    )
+    yield Assumption(
+        "no delay", lag == 0, None, "", f"delay {1e3 * lag:g} ms" if lag else "", "Theorem 5"
+    )
+    yield Assumption(
+        "true states measured",
+        not wrong,
+        None,
+        "",
+        ", ".join(wrong),
+        "Theorem 5",
+        terms=("measurement",),
+    )
     if other:
-        yield Assumption("nothing unknown between plant and law", None, None, "", ", ".join(other), "Theorem 5",
-                         terms=("measurement", "saturation", "hold"))
+        yield Assumption(
+            "nothing unknown between plant and law",
+            None,
+            None,
+            "",
+            ", ".join(other),
+            "Theorem 5",
+            terms=("measurement", "saturation", "hold"),
+        )
 
 
 def rate_left(run, points: int = 12) -> float:

@@ -41,8 +41,12 @@ def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
     return defaults(loop, scenario)
 
 
-def verify(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
-           progress: Callable[[float, str], None] | None = None) -> list[Verdict]:
+def verify(
+    loop: System,
+    scenario: Scenario | None = None,
+    claims: Sequence | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> list[Verdict]:
     """Verdicts on `claims` (those that suit the loop by default); see `study` for the log and the report's arrays."""
     return study(loop, scenario, claims, progress).verdicts
 
@@ -57,11 +61,22 @@ class _Progress:
             self.tell(self.done / self.total, what)
 
 
-_WORK = {C.PracticalStability: 8, C.Settled: 2, C.SampleTimeLimit: 12, C.DelayLimit: 12, C.ParameterLimit: 12, C.Linear: 2}
+_WORK = {
+    C.PracticalStability: 8,
+    C.Settled: 2,
+    C.SampleTimeLimit: 12,
+    C.DelayLimit: 12,
+    C.ParameterLimit: 12,
+    C.Linear: 2,
+}
 
 
-def study(loop: System, scenario: Scenario | None = None, claims: Sequence | None = None,
-          progress: Callable[[float, str], None] | None = None) -> Study:
+def study(
+    loop: System,
+    scenario: Scenario | None = None,
+    claims: Sequence | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Study:
     """Run the scenario, check the claims.
 
     progress(fraction, what) is called along the way. Raises InputError for claims the loop cannot be asked.
@@ -73,7 +88,9 @@ def study(loop: System, scenario: Scenario | None = None, claims: Sequence | Non
     run = simulated(loop, scenario)
     bar.tick("simulating", 4)
     verdicts = within_accuracy(run, _verdicts(claims, run, bar))
-    drawn = report_arrays(run, claims, verdicts) | analysis(run, verdicts)  # the latter takes arrays out of the verdicts' data
+    drawn = report_arrays(run, claims, verdicts) | analysis(
+        run, verdicts
+    )  # the latter takes arrays out of the verdicts' data
     return Study(with_cause(run, _with_energy(run, verdicts)), run.told, drawn, run)
 
 
@@ -81,7 +98,9 @@ def _verdicts(claims: Sequence, run: Run, bar: _Progress) -> list[Verdict]:
     """One verdict a claim, in order. Limits rest on the bound of the practical claim, so that one is decided first."""
     known = {"bound": None, "allowed": _allowed(claims, run), "practical": None}
     found: dict[int, Verdict] = {}
-    for i, claim in sorted(enumerate(claims), key=lambda e: not isinstance(e[1], C.PracticalStability)):
+    for i, claim in sorted(
+        enumerate(claims), key=lambda e: not isinstance(e[1], C.PracticalStability)
+    ):
         found[i] = _check(claim, run, known, bar)
         if isinstance(claim, C.PracticalStability):
             known |= {"bound": found[i].data.get("bound"), "practical": found[i]}
@@ -93,38 +112,61 @@ def _allowed(claims: Sequence, run: Run) -> float | None:
     from workbench.verification.requirements import size_of
 
     stated = [c for c in claims if isinstance(c, C.Tracking)]
-    asked = stated or [c for c in default_claims(run.loop, run.scenario) if isinstance(c, C.Tracking)]
+    asked = stated or [
+        c for c in default_claims(run.loop, run.scenario) if isinstance(c, C.Tracking)
+    ]
     return size_of(asked[0], "error", [run.error_unit]) if asked else None
 
 
 def _with_energy(run, verdicts):
     from workbench.verification.requirements import check_energy, resting_on
 
-    energy = next((v for v in verdicts if v.key == "energy-balance"), None) or check_energy(C.EnergyBalance(), run)
+    energy = next((v for v in verdicts if v.key == "energy-balance"), None) or check_energy(
+        C.EnergyBalance(), run
+    )
     return [resting_on(v, energy, run) for v in verdicts]
 
 
 # claim → (module of `verification`, function, what it takes beside claim and run). Modules are imported when asked for.
 CHECKS = {
-    C.Identity: ("ledger_claims", "check_identity", ""), C.PowerFlows: ("ledger_claims", "check_power_flows", ""),
-    C.Inequality: ("ledger_claims", "check_inequality", ""), C.Hypotheses: ("hypotheses", "check_hypotheses", ""),
+    C.Identity: ("ledger_claims", "check_identity", ""),
+    C.PowerFlows: ("ledger_claims", "check_power_flows", ""),
+    C.Inequality: ("ledger_claims", "check_inequality", ""),
+    C.Hypotheses: ("hypotheses", "check_hypotheses", ""),
     C.PracticalStability: ("practical", "check_practical", "allowed tick"),
     C.SampleTimeLimit: ("limits", "check_sample_time", "bound practical tick"),
     C.DelayLimit: ("limits", "check_delay", "bound practical tick"),
-    C.ParameterLimit: ("limits", "check_parameter", "bound practical tick"), C.Linear: ("local", "check_linear", ""),
-    C.LinearStability: ("linear_claims", "check_linear_stability", ""), C.RobustStability: ("linear_claims", "check_robust", ""),
-    C.MPCStability: ("linear_claims", "check_mpc_stability", ""), C.CostDecrease: ("linear_claims", "check_cost_decrease", ""),
-    C.Solves: ("linear_claims", "check_solves", ""), C.Sector: ("certificate_claims", "check_sector", ""),
-    C.RegionOfAttraction: ("region_claims", "check_region", ""), C.Supplied: ("certificate_claims", "check_supplied", ""),
-    C.Tracking: ("requirements", "check_tracking", ""), C.Pressures: ("requirements", "check_pressures", ""),
-    C.Saturation: ("requirements", "check_saturation", ""), C.Settled: ("settled", "check_settled", "tick"),
-    C.EnergyBalance: ("requirements", "check_energy", ""), C.MachineLimits: ("machine", "check_machine_limits", ""),
+    C.ParameterLimit: ("limits", "check_parameter", "bound practical tick"),
+    C.Linear: ("local", "check_linear", ""),
+    C.LinearStability: ("linear_claims", "check_linear_stability", ""),
+    C.RobustStability: ("linear_claims", "check_robust", ""),
+    C.MPCStability: ("linear_claims", "check_mpc_stability", ""),
+    C.CostDecrease: ("linear_claims", "check_cost_decrease", ""),
+    C.Solves: ("linear_claims", "check_solves", ""),
+    C.Sector: ("certificate_claims", "check_sector", ""),
+    C.RegionOfAttraction: ("region_claims", "check_region", ""),
+    C.Supplied: ("certificate_claims", "check_supplied", ""),
+    C.Tracking: ("requirements", "check_tracking", ""),
+    C.Pressures: ("requirements", "check_pressures", ""),
+    C.Saturation: ("requirements", "check_saturation", ""),
+    C.Settled: ("settled", "check_settled", "tick"),
+    C.EnergyBalance: ("requirements", "check_energy", ""),
+    C.MachineLimits: ("machine", "check_machine_limits", ""),
     C.Unasked: ("unasked", "check_unasked", ""),
-    C.IncrementalPassivity: ("passivity", "check_passivity", ""), C.UniqueVelocity: ("passivity", "check_unique", ""),
+    C.IncrementalPassivity: ("passivity", "check_passivity", ""),
+    C.UniqueVelocity: ("passivity", "check_unique", ""),
     C.HoldsWeight: ("holding", "check_holding", ""),
-    C.ValveLosses: ("valve_claims", "check_valve_losses", ""), C.NoCavitation: ("valve_claims", "check_cavitation", ""),
+    C.ValveLosses: ("valve_claims", "check_valve_losses", ""),
+    C.NoCavitation: ("valve_claims", "check_cavitation", ""),
 }
-AT_STEPS = (C.Tracking, C.Pressures, C.NoCavitation, C.ValveLosses, C.EnergyBalance, C.MachineLimits)  # between samples, too
+AT_STEPS = (
+    C.Tracking,
+    C.Pressures,
+    C.NoCavitation,
+    C.ValveLosses,
+    C.EnergyBalance,
+    C.MachineLimits,
+)  # between samples, too
 NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses)
 NEED_MOTION = (C.Tracking, C.EnergyBalance)  # of a run that stands still they would say nothing
 
@@ -134,8 +176,10 @@ def _check(claim, run: Run, known: dict, bar) -> Verdict:
 
     what = type(claim).__name__
     if isinstance(claim, NEED_LEDGER) and not has_ledger(run.loop):
-        raise InputError(f"claim {what}: this controller states no accompanying function",
-                         mend="ask it of a VDC loop, or leave the claim out")
+        raise InputError(
+            f"claim {what}: this controller states no accompanying function",
+            mend="ask it of a VDC loop, or leave the claim out",
+        )
     if isinstance(claim, NEED_LEDGER) and len(run.log.time) < 2:
         return Verdict(what, what, None, worst=run.log.status.message, counted=claim.counted)
     given = {**known, "tick": lambda: bar.tick(what)}
@@ -177,21 +221,36 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     for key, name in (("sample-time-limit", "sample_time"), ("delay-limit", "delay")):
         data = by_key[key].data if key in by_key else {}
         if data.get("values"):
-            found[name] = {"T_s" if name == "sample_time" else "delay": np.array(data["values"]), "v_max": np.array(data["v"],
-                    float),
-                           "error_max": np.array(data["error"], float), "stable": np.array(data["ok"], bool),
-                           "limit": data["good"], "bound": by_key[key].limit}
-    for key in ("linear-stability", "linear"):  # the latter, which was asked for, is drawn where there are both
+            found[name] = {
+                "T_s" if name == "sample_time" else "delay": np.array(data["values"]),
+                "v_max": np.array(data["v"], float),
+                "error_max": np.array(data["error"], float),
+                "stable": np.array(data["ok"], bool),
+                "limit": data["good"],
+                "bound": by_key[key].limit,
+            }
+    for key in (
+        "linear-stability",
+        "linear",
+    ):  # the latter, which was asked for, is drawn where there are both
         if key not in by_key:
             continue
         data = by_key[key].data
         found |= {k: data[k] for k in ("margins", "loops") if data.get(k)}
         if "eigenvalues" in data:
-            found["eigenvalues"] = {"values": data["eigenvalues"], "sampled": run.loop.period is not None}
+            found["eigenvalues"] = {
+                "values": data["eigenvalues"],
+                "sampled": run.loop.period is not None,
+            }
     found |= certificate_arrays(run, verdicts)
     # Arrays stay out of the verdicts themselves, which are plain data.
-    verdicts[:] = [replace(v, data={k: a for k, a in v.data.items() if k not in ("eigenvalues", "loops", "response")})
-                   for v in verdicts]
+    verdicts[:] = [
+        replace(
+            v,
+            data={k: a for k, a in v.data.items() if k not in ("eigenvalues", "loops", "response")},
+        )
+        for v in verdicts
+    ]
     return found
 
 
@@ -208,8 +267,11 @@ def ledger_arrays(run: Run) -> dict:
     for s in structures:
         pick = [i for i, (name, _) in enumerate(b.entries) if name == s]
         flows = sum(v for (name, _, _), v in b.flows.items() if name == s)
-        per[s] = {"v": b.v[:, pick].sum(axis=1), "vdot": b.vdot[:, pick].sum(axis=1),
-                  "bound": flows - b.dissipation[:, pick].sum(axis=1)}
+        per[s] = {
+            "v": b.v[:, pick].sum(axis=1),
+            "vdot": b.vdot[:, pick].sum(axis=1),
+            "bound": flows - b.dissipation[:, pick].sum(axis=1),
+        }
     sides, sums = b.sides(), b.cuts()
     inner = [c for c in sums if len(sides[c]) > 1]
     outgoing = {}
@@ -217,13 +279,26 @@ def ledger_arrays(run: Run) -> dict:
         outgoing.setdefault(cut, values)
     margins = innermost(run.loop.controller).certificate(run.loop.plant).monitors(b)
     monitors = {name: {"t": b.t, "margin": margin} for name, margin in margins.items()}
-    monitors["(99) at this instant"] = {"t": b.t,
-            "margin": -sum(per_structure_excess(b).values()) / max(np.abs(b.total_rate).max(), 1e-300)}
-    return {"ledger": {"t": b.t, "v": b.total, "v_bound": predicted(b, reduced), "vdot": b.total_rate,
-                       "vdot_bound": sum(p["bound"] for p in per.values()), "per_subsystem": per, "perturbations": b.perturbation(),
-                       "power_flows": {c: outgoing[c] for c in inner}, "cancellation": sum(np.abs(sums[c]) for c in inner),
-                       "rate": own, "reduced_rate": reduced},
-            "assumptions": monitors}
+    monitors["(99) at this instant"] = {
+        "t": b.t,
+        "margin": -sum(per_structure_excess(b).values()) / max(np.abs(b.total_rate).max(), 1e-300),
+    }
+    return {
+        "ledger": {
+            "t": b.t,
+            "v": b.total,
+            "v_bound": predicted(b, reduced),
+            "vdot": b.total_rate,
+            "vdot_bound": sum(p["bound"] for p in per.values()),
+            "per_subsystem": per,
+            "perturbations": b.perturbation(),
+            "power_flows": {c: outgoing[c] for c in inner},
+            "cancellation": sum(np.abs(sums[c]) for c in inner),
+            "rate": own,
+            "reduced_rate": reduced,
+        },
+        "assumptions": monitors,
+    }
 
 
 def statistics(run: Run) -> dict:
@@ -237,12 +312,22 @@ def statistics(run: Run) -> dict:
     e = run.tool_error
     if e is not None:
         at = [f"tcp_{a}" for a in "xyz"] if "tcp_x" in run.log else list(joint_errors(run))
-        speed = np.linalg.norm(np.gradient(np.column_stack([run.log.array(n) for n in at]), t, axis=0), axis=1)
-        unit, what = run.log.signal(at[0]).unit, "tool error" if "tcp_x" in run.log else "tracking error"
-        found |= {f"{what}, largest": (metrics.max_abs(e), unit), f"{what}, rms": (metrics.rms(t, e), unit),
-                  f"{what}, L2 norm": (metrics.l2_norm(t, e), unit + " s^0.5"),
-                  "ρ = max|e|/max|v|": (float(e.max() / max(speed.max(), 1e-12)), "s")}
-    for name, err in (joint_errors(run) if run.demand.reference is not None else {}).items():  # nothing desired, no error
+        speed = np.linalg.norm(
+            np.gradient(np.column_stack([run.log.array(n) for n in at]), t, axis=0), axis=1
+        )
+        unit, what = (
+            run.log.signal(at[0]).unit,
+            "tool error" if "tcp_x" in run.log else "tracking error",
+        )
+        found |= {
+            f"{what}, largest": (metrics.max_abs(e), unit),
+            f"{what}, rms": (metrics.rms(t, e), unit),
+            f"{what}, L2 norm": (metrics.l2_norm(t, e), unit + " s^0.5"),
+            "ρ = max|e|/max|v|": (float(e.max() / max(speed.max(), 1e-12)), "s"),
+        }
+    for name, err in (
+        joint_errors(run) if run.demand.reference is not None else {}
+    ).items():  # nothing desired, no error
         unit = run.log.signal(name).unit
         found[f"error of {name}, largest"] = (metrics.linf_norm(err), unit)
         found[f"error of {name}, L2 norm"] = (metrics.l2_norm(t, err), unit + " s^0.5")
@@ -256,7 +341,10 @@ def statistics(run: Run) -> dict:
         found["v, largest after settling"] = (float(b.total[late].max()), "J")
         found["rate c of v"] = (rate, "1/s")
         if rate > 0:
-            found["v bound from the ledger, max d / c"] = (max(0.0, float(d[late].max())) / rate, "J")
+            found["v bound from the ledger, max d / c"] = (
+                max(0.0, float(d[late].max())) / rate,
+                "J",
+            )
     return found | energy_rows(run)
 
 
@@ -265,6 +353,10 @@ def energy_rows(run: Run) -> dict:
     e = run.energy
     if e is None:
         return {}
-    return {"energy that passed through": (e.through, "J"), **{f"energy by {name}": (J, "J") for name, J in e.by.items()},
-            "energy stored, change": (e.change, "J"), "energy drift, largest": (e.drift, "J"),
-            **({"energy drift, share of throughput": (100 * e.share, "%")} if e.through else {})}
+    return {
+        "energy that passed through": (e.through, "J"),
+        **{f"energy by {name}": (J, "J") for name, J in e.by.items()},
+        "energy stored, change": (e.change, "J"),
+        "energy drift, largest": (e.drift, "J"),
+        **({"energy drift, share of throughput": (100 * e.share, "%")} if e.through else {}),
+    }

@@ -59,7 +59,9 @@ class Balance:
     scale: np.ndarray  # (N, K)
     flows: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, cut) → (N,)
     perturbations: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, name) → (N,)
-    quantities: dict[str, np.ndarray]  # named by the certificate: margins of hypotheses and the like
+    quantities: dict[
+        str, np.ndarray
+    ]  # named by the certificate: margins of hypotheses and the like
 
     @property
     def total(self) -> np.ndarray:
@@ -82,13 +84,24 @@ class Balance:
     def part(self, rows: np.ndarray) -> Balance:
         """The instants that a mask (N,) picks."""
         pick = lambda group: {k: v[rows] for k, v in group.items()}
-        return Balance(self.t[rows], self.entries, self.v[rows], self.vdot[rows], self.dissipation[rows], self.scale[rows],
-                       pick(self.flows), pick(self.perturbations), pick(self.quantities))
+        return Balance(
+            self.t[rows],
+            self.entries,
+            self.v[rows],
+            self.vdot[rows],
+            self.dissipation[rows],
+            self.scale[rows],
+            pick(self.flows),
+            pick(self.perturbations),
+            pick(self.quantities),
+        )
 
     @property
     def weight(self) -> np.ndarray:
         """`scale`, no smaller than a hundredth of its median (N, K): where ΔV passes zero, what is rounded is V."""
-        return np.maximum(self.scale, np.maximum(1e-2 * np.median(self.scale, axis=0), np.finfo(float).tiny))
+        return np.maximum(
+            self.scale, np.maximum(1e-2 * np.median(self.scale, axis=0), np.finfo(float).tiny)
+        )
 
     def residual(self) -> np.ndarray:
         """v̇_k minus the ledger's row, relative to its weight (N, K); rounding only, or a bug."""
@@ -108,7 +121,10 @@ class Balance:
     def cut_scale(self) -> dict[str, np.ndarray]:
         """What rounding at every cut is measured against (N,): the terms, before subtraction, of the entries that meet there."""
         weight = self.weight
-        return {cut: sum(weight[:, self.entries.index(side)] for side in sides) for cut, sides in self.sides().items()}
+        return {
+            cut: sum(weight[:, self.entries.index(side)] for side in sides)
+            for cut, sides in self.sides().items()
+        }
 
     def sides(self) -> dict[str, list[tuple[str, str]]]:
         """Cut → components that meet there."""
@@ -129,7 +145,10 @@ class Balance:
 
     def drive(self, rate: float) -> np.ndarray:
         """d (N,) in v̇ ≤ −c v + d: all perturbations, and c times the storages that nothing damps at that rate (bristles)."""
-        undamped = sum((q for name, q in self.quantities.items() if name.startswith("undamped ")), np.zeros(len(self.t)))
+        undamped = sum(
+            (q for name, q in self.quantities.items() if name.startswith("undamped ")),
+            np.zeros(len(self.t)),
+        )
         return sum(self.perturbation().values()) + rate * undamped
 
 
@@ -165,9 +184,15 @@ class LedgerFunction:
         self.flow_keys = [(e.subsystem, e.name, cut) for e in rows for cut in e.flows]
         self.d_keys = [(e.subsystem, e.name, name) for e in rows for name in e.perturbations]
         self.names = list(quantities)
-        parts = [stored, vdot, column([e.dissipation for e in rows]), column([e.scale for e in rows]),
-                 column([f for e in rows for f in e.flows.values()]),
-                 column([d for e in rows for d in e.perturbations.values()]), column(list(quantities.values()))]
+        parts = [
+            stored,
+            vdot,
+            column([e.dissipation for e in rows]),
+            column([e.scale for e in rows]),
+            column([f for e in rows for f in e.flows.values()]),
+            column([d for e in rows for d in e.perturbations.values()]),
+            column(list(quantities.values())),
+        ]
         self.sizes = [e.numel() for e in parts]
         (whole, alone), c, prelude = hoist([ca.vertcat(*parts), ca.sum1(stored)], p)
         self.paths = [leaf.path for leaf in free]
@@ -197,8 +222,17 @@ class LedgerFunction:
         found = self.f(t[:, None], x, w, self.constants(loop))
         cut = np.split(found, np.cumsum(self.sizes)[:-1], axis=1)
         v, vdot, D, scale, flows, d, q = cut
-        return Balance(t, tuple(self.keys), v, vdot, D, scale, dict(zip(self.flow_keys, flows.T)),
-                       dict(zip(self.d_keys, d.T)), dict(zip(self.names, q.T)))
+        return Balance(
+            t,
+            tuple(self.keys),
+            v,
+            vdot,
+            D,
+            scale,
+            dict(zip(self.flow_keys, flows.T)),
+            dict(zip(self.d_keys, d.T)),
+            dict(zip(self.names, q.T)),
+        )
 
 
 def rate_of(name: str) -> str | None:
@@ -224,7 +258,11 @@ def ledger_function(loop: System, live: tuple[str, ...]) -> LedgerFunction:
 
 def coarse(loop: System, log: Log) -> bool:
     """Whether the log skips samples."""
-    return loop.period is not None and len(log.time) > 1 and log.time[1] - log.time[0] > 1.5 * loop.period
+    return (
+        loop.period is not None
+        and len(log.time) > 1
+        and log.time[1] - log.time[0] > 1.5 * loop.period
+    )
 
 
 def both_ends(loop: System, log: Log, demand: Demand) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -249,7 +287,9 @@ def ends(loop: System, log: Log, demand: Demand) -> list[tuple[np.ndarray, np.nd
     m = len(getattr(loop, "plant", loop).states)
     before = np.hstack([x[1:, :m], x[:-1, m:]])
     if loop.lag > 0:  # a fraction of a sample later another command was applied
-        before[:, m:] = np.column_stack(loop.controller.release(None, list(x[:-1, m:].T), None, None))
+        before[:, m:] = np.column_stack(
+            loop.controller.release(None, list(x[:-1, m:].T), None, None)
+        )
     held = np.array([demand.kinds[n] == "noise" for n in demand.live], bool)
     return [(t, x, w), (t[1:], before, np.where(held, w[:-1], w[1:]))]
 

@@ -14,7 +14,9 @@ from workbench.verification.scales import power_floor
 SOURCE = "[Petrovic22] (94)–(99), (C.1)–(C.12), completed"
 RANDOM_STATES = 400
 NORM = "(99): v̇ ≤ −Σ ΔVᵀK_AΔV − Σ (k_f/k_x)Δf² + p_Bc1 at every instant"
-HUGE = 1e100  # W: terms beyond are those of a run that blows up, and overflow when they are multiplied
+HUGE = (
+    1e100  # W: terms beyond are those of a run that blows up, and overflow when they are multiplied
+)
 BRISTLES = 1e-5  # m, spread of deflections at random states
 
 
@@ -26,17 +28,31 @@ def check_identity(claim, run: Run) -> Verdict:
         r[~np.isfinite(r)] = np.inf
         r[~readable(b)] = 0.0
         k, i = np.unravel_index(np.argmax(r), r.shape)
-        given = np.where(np.isfinite(b.dissipation / b.weight), b.dissipation / b.weight, 0.0).min(axis=0)
-        if given.min() < -claim.tolerance:  # a feedback of the wrong sign balances as well as the right one
+        given = np.where(np.isfinite(b.dissipation / b.weight), b.dissipation / b.weight, 0.0).min(
+            axis=0
+        )
+        if (
+            given.min() < -claim.tolerance
+        ):  # a feedback of the wrong sign balances as well as the right one
             gains = f"; {'.'.join(b.entries[int(np.argmin(given))])} dissipates less than nothing: a gain has the wrong sign"
         n += len(b.t)
         if r[k, i] >= worst:
             worst = float(r[k, i])
             at = f"t = {b.t[k]:.3f} s" if title == "logged" else f"random state {k}"
             where = f"{'.'.join(b.entries[i])}, {at}"
-    return Verdict("identity", f"the completed identity holds at {n} states", worst <= claim.tolerance and not gains, "numerical",
-                   claim.tolerance - worst, "1", claim.tolerance, f"residual {worst:.1e} of its terms, {where}{gains}{_until(run)}",
-                   source=SOURCE, counted=claim.counted, data={"residual": worst, "states": n})
+    return Verdict(
+        "identity",
+        f"the completed identity holds at {n} states",
+        worst <= claim.tolerance and not gains,
+        "numerical",
+        claim.tolerance - worst,
+        "1",
+        claim.tolerance,
+        f"residual {worst:.1e} of its terms, {where}{gains}{_until(run)}",
+        source=SOURCE,
+        counted=claim.counted,
+        data={"residual": worst, "states": n},
+    )
 
 
 def readable(b: Balance) -> np.ndarray:
@@ -76,8 +92,14 @@ def check_power_flows(claim, run: Run) -> Verdict:
     b = run.balance.part(readable(run.balance))
     text, source = "virtual power flows cancel at every inner cut", "[Petrovic22] Theorem 2"
     if not len(b.t):
-        return Verdict("power-flows", text, None, worst=f"nothing to read: {run.log.status.message}", source=source,
-                       counted=claim.counted)
+        return Verdict(
+            "power-flows",
+            text,
+            None,
+            worst=f"nothing to read: {run.log.status.message}",
+            source=source,
+            counted=claim.counted,
+        )
     sums, sizes, sides = b.cuts(), b.cut_scale(), b.sides()
     worst, name = 0.0, ""
     for cut, values in sums.items():
@@ -89,17 +111,38 @@ def check_power_flows(claim, run: Run) -> Verdict:
             worst, name = share, cut
     top = max((float(np.abs(v).max()) for v in b.flows.values()), default=0.0)
     who = " and ".join(".".join(s) for s in sides.get(name, ()))
-    where = f"{worst:.0e} of up to {say(top, 'W', 3)}, cut {name} ({who}){_until(run)}" if name else "no inner cut"
-    return Verdict("power-flows", text, worst <= claim.tolerance, "numerical", claim.tolerance - worst, "1", claim.tolerance,
-                   where, source=source, counted=claim.counted, data={"share": worst, "cut": name, "largest": top})
+    where = (
+        f"{worst:.0e} of up to {say(top, 'W', 3)}, cut {name} ({who}){_until(run)}"
+        if name
+        else "no inner cut"
+    )
+    return Verdict(
+        "power-flows",
+        text,
+        worst <= claim.tolerance,
+        "numerical",
+        claim.tolerance - worst,
+        "1",
+        claim.tolerance,
+        where,
+        source=source,
+        counted=claim.counted,
+        data={"share": worst, "cut": name, "largest": top},
+    )
 
 
 def check_inequality(claim, run: Run) -> Verdict:
     """(99) at every logged state, per structure: the named perturbations, with the tip's power, must not be positive in sum."""
     b = run.balance.part(readable(run.balance))
     if not len(b.t):
-        return Verdict("inequality-99", NORM, None, worst=f"nothing to read: {run.log.status.message}",
-                       source="[Petrovic22] (99)", counted=claim.counted)
+        return Verdict(
+            "inequality-99",
+            NORM,
+            None,
+            worst=f"nothing to read: {run.log.status.message}",
+            source="[Petrovic22] (99)",
+            counted=claim.counted,
+        )
     excess, top = per_structure_excess(b), float(np.abs(b.total_rate).max())
     floor = np.maximum(1e-12 * b.scale.sum(axis=1), power_floor(run))
     total = np.column_stack(list(excess.values()))
@@ -107,18 +150,37 @@ def check_inequality(claim, run: Run) -> Verdict:
     k, j = np.unravel_index(np.argmax(np.where(np.isfinite(total), total, np.inf)), total.shape)
     unseen = _unseen(run, b, float(total[k, j]), bad, top)
     if unseen:
-        return Verdict("inequality-99", NORM, None, worst=unseen, source="[Petrovic22] (99)", counted=claim.counted,
-                       data={"share": float(bad.mean()), "largest_rate": top})
+        return Verdict(
+            "inequality-99",
+            NORM,
+            None,
+            worst=unseen,
+            source="[Petrovic22] (99)",
+            counted=claim.counted,
+            data={"share": float(bad.mean()), "largest_rate": top},
+        )
     cause = worst_cause(b, list(excess)[j], k)
     share = float(bad.mean())
     room = float(floor[k])
     worst = f"at all {len(bad)} logged instants, to rounding ({say(room, 'W', 2)})"
     if bad.any():
-        worst = (f"not at {100 * share:.3g} % of {len(bad)} instants, most by {say(total[k, j], 'W', 3)} (largest |v̇| "
-                 f"{say(top, 'W', 3)}) at t = {b.t[k]:.3f} s, structure {list(excess)[j]}, {cause}")
-    return Verdict("inequality-99", NORM, not bad.any(), "sampled", -float(total[k, j]) if bad.any() else 0.0, "W", 0.0, worst,
-                   source="[Petrovic22] (99)", counted=claim.counted, data={"share": share, "excess": float(total[k, j]),
-                                                                            "largest_rate": top})
+        worst = (
+            f"not at {100 * share:.3g} % of {len(bad)} instants, most by {say(total[k, j], 'W', 3)} (largest |v̇| "
+            f"{say(top, 'W', 3)}) at t = {b.t[k]:.3f} s, structure {list(excess)[j]}, {cause}"
+        )
+    return Verdict(
+        "inequality-99",
+        NORM,
+        not bad.any(),
+        "sampled",
+        -float(total[k, j]) if bad.any() else 0.0,
+        "W",
+        0.0,
+        worst,
+        source="[Petrovic22] (99)",
+        counted=claim.counted,
+        data={"share": share, "excess": float(total[k, j]), "largest_rate": top},
+    )
 
 
 def _unseen(run: Run, b: Balance, most: float, bad: np.ndarray, top: float) -> str:
@@ -130,8 +192,10 @@ def _unseen(run: Run, b: Balance, most: float, bad: np.ndarray, top: float) -> s
     if not bad.any() and coarse(run.loop, run.log):
         return "the log skips samples: what the hold does is not in it"
     if not bad.any() and top <= power_floor(run):
-        return (f"|v̇| stays below {say(power_floor(run), 'W', 2)}, which is rounding for this machine: "
-                "start away from the reference")
+        return (
+            f"|v̇| stays below {say(power_floor(run), 'W', 2)}, which is rounding for this machine: "
+            "start away from the reference"
+        )
     return ""
 
 
@@ -151,7 +215,11 @@ def per_structure_excess(b: Balance) -> dict[str, np.ndarray]:
 def outside(b: Balance) -> dict[tuple[str, str, str], np.ndarray]:
     """Everything (99) does not name: perturbations, and power through outer cuts other than the base's."""
     sides = b.sides()
-    return b.perturbations | {key: v for key, v in b.flows.items() if len(sides[key[2]]) == 1 and not key[2].startswith("base ")}
+    return b.perturbations | {
+        key: v
+        for key, v in b.flows.items()
+        if len(sides[key[2]]) == 1 and not key[2].startswith("base ")
+    }
 
 
 def worst_cause(b: Balance, structure: str, k: int) -> str:
@@ -172,7 +240,9 @@ def predicted(b: Balance, rate: float) -> np.ndarray:
     v[0] = b.total[0]
     step = np.diff(b.t)
     decay = np.exp(-rate * step)
-    gain = np.where(rate * step > 1e-12, (1 - decay) / max(rate, 1e-300), step) if rate > 0 else step
+    gain = (
+        np.where(rate * step > 1e-12, (1 - decay) / max(rate, 1e-300), step) if rate > 0 else step
+    )
     drive = np.where(step > 0, gain * (d[1:] + d[:-1]) / 2, np.diff(b.total))
     for k in range(len(step)):
         v[k + 1] = decay[k] * v[k] + drive[k]

@@ -43,16 +43,21 @@ class Lifted:
 
     def function(self, *expressions: ca.SX) -> ca.Function:
         """(x, κ) → the given expressions, each a column."""
-        return ca.Function("lifted", [self.x, self.κ], [ca.densify(column([e[i] for i in range(e.numel())]))
-                                                       for e in expressions])
+        return ca.Function(
+            "lifted",
+            [self.x, self.κ],
+            [ca.densify(column([e[i] for i in range(e.numel())])) for e in expressions],
+        )
 
     def enclose(self, f: ca.Function, boxes: Sequence[Box]) -> list[Box]:
         """Enclosures of all entries of f (made by `function`) on boxes of x, flattened."""
         try:
             return enclose(f, [boxes, [box(v, v) for v in self.constants]])
         except KeyError as e:
-            raise InputError(f"the expression uses an operation without an enclosure (code {e.args[0]})",
-                             mend="use + − * / **, sqrt, sin, cos, tanh, exp, abs, where") from e
+            raise InputError(
+                f"the expression uses an operation without an enclosure (code {e.args[0]})",
+                mend="use + − * / **, sqrt, sin, cos, tanh, exp, abs, where",
+            ) from e
 
 
 def lift(x: ca.SX, expression: ca.SX) -> Lifted:
@@ -86,7 +91,9 @@ def lift(x: ca.SX, expression: ca.SX) -> Lifted:
 
 def _constant(value: float, symbols: list, values: list) -> ca.SX:
     if not np.isfinite(value):
-        raise InputError("an expression contains a constant that is not a number", mend="check its parameters")
+        raise InputError(
+            "an expression contains a constant that is not a number", mend="check its parameters"
+        )
     if value == round(value) and abs(value) <= 1024:
         return ca.SX(value)  # products and sums of a few of these are exact
     if value not in values:
@@ -98,8 +105,10 @@ def _constant(value: float, symbols: list, values: list) -> ca.SX:
 def _applied(op: int, a: list, exponent: float | None) -> ca.SX:
     table = _BINARY if op in _BINARY else _UNARY
     if op not in table:
-        raise InputError(f"the expression uses an operation without an enclosure (code {op})",
-                         mend="use + − * / **, sqrt, sin, cos, tanh, exp, abs, where")
+        raise InputError(
+            f"the expression uses an operation without an enclosure (code {op})",
+            mend="use + − * / **, sqrt, sin, cos, tanh, exp, abs, where",
+        )
     if op in (ca.OP_POW, ca.OP_CONSTPOW) and exponent is not None:
         return a[0] ** exponent
     return table[op](*a)

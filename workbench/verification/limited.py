@@ -58,18 +58,33 @@ class Limited:
         """
         turn = np.eye(len(self.M)) - self.M if self.T is not None else -self.M
         x = np.linalg.lstsq(turn, self.o, rcond=None)[0]
-        if np.abs(turn @ x - self.o).max(initial=0.0) > 1e-9 * np.abs([self.o, turn @ x]).max(initial=0.0):
-            raise InputError("the loop does not come to rest at this reference", mend="hold the reference still")
+        if np.abs(turn @ x - self.o).max(initial=0.0) > 1e-9 * np.abs([self.o, turn @ x]).max(
+            initial=0.0
+        ):
+            raise InputError(
+                "the loop does not come to rest at this reference", mend="hold the reference still"
+            )
         v = self.K @ x + self.w
         room = np.minimum(self.high - v, v - self.low)
         if not (room > 0).all():
-            raise InputError("at rest a command is at its limit already", mend="a reference, or a limit, that leaves room")
+            raise InputError(
+                "at rest a command is at its limit already",
+                mend="a reference, or a limit, that leaves room",
+            )
         return x, room
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the matrices leave unsaid: limits that are the plant's own, memory that stays."""
-        cut = tuple(Assumption(f"of {n} the plant takes what its limits say; the run's model takes all", None) for n in self.beyond)
-        return (*cut, *(Assumption(f"{n} stays what it is: nothing changes it", True) for n in self.constant))
+        cut = tuple(
+            Assumption(
+                f"of {n} the plant takes what its limits say; the run's model takes all", None
+            )
+            for n in self.beyond
+        )
+        return (
+            *cut,
+            *(Assumption(f"{n} stays what it is: nothing changes it", True) for n in self.constant),
+        )
 
     def next(self, x: np.ndarray) -> np.ndarray:
         """x⁺ (or ẋ), limits and all."""
@@ -102,13 +117,33 @@ def unlimited(x: ca.SX, expression: ca.SX) -> tuple[ca.SX, list[_Limit], list[in
         elif op == ca.OP_CONST:
             here = {"value": ca.SX(f.instruction_constant(k)), "number": f.instruction_constant(k)}
         elif op in (ca.OP_FMIN, ca.OP_FMAX):
-            here = _bounded(op, *(({"value": value[j], "number": number.get(j), "half": half.get(j), "outcome": outcome.get(j)})
-                                  for j in i), limits)
+            here = _bounded(
+                op,
+                *(
+                    (
+                        {
+                            "value": value[j],
+                            "number": number.get(j),
+                            "half": half.get(j),
+                            "outcome": outcome.get(j),
+                        }
+                    )
+                    for j in i
+                ),
+                limits,
+            )
         elif op in (table := _BINARY if op in _BINARY else _UNARY):
             here["value"] = table[op](*(value[j] for j in i))
         else:
-            raise InputError("the law uses an operation that is not known here", mend="ask this of PID or LQR")
-        for store, key in ((value, "value"), (number, "number"), (half, "half"), (outcome, "outcome")):
+            raise InputError(
+                "the law uses an operation that is not known here", mend="ask this of PID or LQR"
+            )
+        for store, key in (
+            (value, "value"),
+            (number, "number"),
+            (half, "half"),
+            (outcome, "outcome"),
+        ):
             store.pop(o[0], None)
             if here.get(key) is not None:
                 store[o[0]] = here[key]
@@ -140,7 +175,10 @@ def _affine(expression: ca.SX, parts: Sequence[ca.SX], why: str) -> list[np.ndar
     whole = ca.vertcat(*parts)
     J = ca.jacobian(expression, whole)
     if ca.depends_on(J, whole) or jumps(whole, expression):
-        raise InputError(why, mend="integral action with anti_windup: back or none; no filter, rounding or limit of its own kind")
+        raise InputError(
+            why,
+            mend="integral action with anti_windup: back or none; no filter, rounding or limit of its own kind",
+        )
     f = ca.Function("affine", [whole], [ca.densify(J), ca.densify(expression)])
     J, at_0 = (np.array(v) for v in f(np.zeros(whole.numel())))
     cuts = np.cumsum([p.numel() for p in parts])[:-1]
@@ -159,7 +197,9 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     if hasattr(controller, "capacity") and hasattr(controller, "delay"):
         delay, controller = float(controller.delay), controller.inner
     if isinstance(innermost(controller), Plain):
-        raise InputError("a law called from Python may do anything at its limits", mend="ask this of PID or LQR")
+        raise InputError(
+            "a law called from Python may do anything at its limits", mend="ask this of PID or LQR"
+        )
     if loop.no_derivative:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
     T = None if loop.period is None else float(loop.period)
@@ -172,12 +212,24 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     (Az, Bz, Rz, Ez, oz), (Cz, Dz, Ru, Fu, ou), (Hz, Hy, Hr, _, ov) = law
     n, k, m = len(A), len(Az), B.shape[1]
     found = Limited(
-        np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]), -np.vstack([B @ Fu, Ez]), np.hstack([Hy @ C, Hz]),
-        np.concatenate([B @ (Ru @ r + ou), Rz @ r + oz]), Hr @ r + ov,
-        np.array([e.low for e in limits]), np.array([e.high for e in limits]),
-        np.vstack([B, np.zeros((k, m))]), np.hstack([Dz @ C, Cz]),
-        (*names(loop.plant.states), *(f"command {i} on its way" for i in range(n - len(at.x))), *names(controller.states)),
-        _start(loop, controller, at.x, r, n), T, tuple(beyond))
+        np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]),
+        -np.vstack([B @ Fu, Ez]),
+        np.hstack([Hy @ C, Hz]),
+        np.concatenate([B @ (Ru @ r + ou), Rz @ r + oz]),
+        Hr @ r + ov,
+        np.array([e.low for e in limits]),
+        np.array([e.high for e in limits]),
+        np.vstack([B, np.zeros((k, m))]),
+        np.hstack([Dz @ C, Cz]),
+        (
+            *names(loop.plant.states),
+            *(f"command {i} on its way" for i in range(n - len(at.x))),
+            *names(controller.states),
+        ),
+        _start(loop, controller, at.x, r, n),
+        T,
+        tuple(beyond),
+    )
     return _needed(found, n)
 
 
@@ -213,12 +265,17 @@ def _law(loop, controller, T):
     for i, (name, by) in enumerate(zip(names(controller.commands), which[k:])):
         low, high = ends.get(name, (-np.inf, np.inf))
         if by is None and np.isfinite([low, high]).all():
-            limits.append(_Limit(commands[i], ca.SX.sym(f"ψ{len(limits)}"), float(low), float(high)))
+            limits.append(
+                _Limit(commands[i], ca.SX.sym(f"ψ{len(limits)}"), float(low), float(high))
+            )
             commands[i] = commands[i] - limits[-1].ψ
             beyond.append(name)
         elif by is not None and (limits[by].low < low or limits[by].high > high):
-            raise InputError(f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
-                             f"{low:g} to {high:g}", mend="limit the law to what the plant takes")
+            raise InputError(
+                f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
+                f"{low:g} to {high:g}",
+                mend="limit the law to what the plant takes",
+            )
     ψ = ca.vertcat(*[e.ψ for e in limits]) if limits else ca.SX(0, 1)
     parts = [z, y, r, ψ]
     turned = "the law switches at its limits: it is not linear but for them"
@@ -235,15 +292,37 @@ def _needed(s: Limited, n: int) -> Limited:
     """Without memory that nothing changes (its value goes into o and w) and memory that fades and nothing reads."""
     while True:
         size = len(s.M)
-        still = [(s.M[i] == np.eye(size)[i] * (s.T is not None)).all() and not s.E[i].any() and not s.o[i] for i in range(size)]
+        still = [
+            (s.M[i] == np.eye(size)[i] * (s.T is not None)).all()
+            and not s.E[i].any()
+            and not s.o[i]
+            for i in range(size)
+        ]
         still = [i for i in range(n, size) if still[i]]
-        idle = [i for i in range(n, size) if i not in still and not np.delete(s.M[:, i], i).any() and not s.K[:, i].any()
-                and not s.command[:, i].any() and (abs(s.M[i, i]) < 1 if s.T is not None else s.M[i, i] < 0)]
+        idle = [
+            i
+            for i in range(n, size)
+            if i not in still
+            and not np.delete(s.M[:, i], i).any()
+            and not s.K[:, i].any()
+            and not s.command[:, i].any()
+            and (abs(s.M[i, i]) < 1 if s.T is not None else s.M[i, i] < 0)
+        ]
         if not still and not idle:
             return s
         held = s.start[still]
         keep = [i for i in range(size) if i not in still and i not in idle]
         own = tuple(s.states[i] for i in still)
-        s = replace(s, M=s.M[np.ix_(keep, keep)], E=s.E[keep], K=s.K[:, keep], o=s.o[keep] + s.M[np.ix_(keep, still)] @ held,
-                    w=s.w + s.K[:, still] @ held, enter=s.enter[keep], command=s.command[:, keep], start=s.start[keep],
-                    states=tuple(s.states[i] for i in keep), constant=(*s.constant, *own))
+        s = replace(
+            s,
+            M=s.M[np.ix_(keep, keep)],
+            E=s.E[keep],
+            K=s.K[:, keep],
+            o=s.o[keep] + s.M[np.ix_(keep, still)] @ held,
+            w=s.w + s.K[:, still] @ held,
+            enter=s.enter[keep],
+            command=s.command[:, keep],
+            start=s.start[keep],
+            states=tuple(s.states[i] for i in keep),
+            constant=(*s.constant, *own),
+        )

@@ -38,16 +38,22 @@ class Reach:
 
 def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, float, str]]:
     """(still holds, largest settled v, largest settled tool error, why not) of a run."""
+
     def judge(run: Run):
         if not run.log.status.completed or run.left[1]:
-            return False, math.inf, math.inf, run.log.status.message if not run.log.status.completed else run.left[1]
+            return (
+                False,
+                math.inf,
+                math.inf,
+                run.log.status.message if not run.log.status.completed else run.left[1],
+            )
         part = run.fine.settled(SETTLE)
         e = run.fine.tool_error
         error = float(e[part].max()) if e is not None else math.nan
         v = math.nan
         if bound is not None:
             t, stored = run.storage
-            v = float(stored[np.searchsorted(t, min(SETTLE, 0.9 * t[-1])):].max())
+            v = float(stored[np.searchsorted(t, min(SETTLE, 0.9 * t[-1])) :].max())
             if v > bound:
                 return False, v, error, restless(run) or f"v = {say(v, 'J', 3)}"
         if e is not None and error > claim.error:
@@ -58,8 +64,15 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
     return judge
 
 
-def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int = 2, down: bool = False,
-         known: Mapping[float, Run] | None = None) -> Reach:
+def scan(
+    make: Callable[[float], tuple],
+    values,
+    judge,
+    tick=None,
+    rounds: int = 2,
+    down: bool = False,
+    known: Mapping[float, Run] | None = None,
+) -> Reach:
     """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
     before the first bad one and that one, two inner values a round. Stability need not be monotone, so everything nearer than
     the edge was tried too. known: runs there are already, by value.
@@ -68,7 +81,7 @@ def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int =
     todo = [value for value in values if value not in tried]
     nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
     for i in range(0, len(todo) if all(outcome[0] for outcome in tried.values()) else 0, 2):
-        batch = list(todo[i: i + 2])
+        batch = list(todo[i : i + 2])
         tried |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
         if not all(tried[v][0] for v in batch):
             break
@@ -77,7 +90,10 @@ def scan(make: Callable[[float], tuple], values, judge, tick=None, rounds: int =
     passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
     good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
     for _ in range(rounds if bad is not None and passed else 0):
-        inner = [good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good) for k in (1 / 3, 2 / 3)]
+        inner = [
+            good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good)
+            for k in (1 / 3, 2 / 3)
+        ]
         tried |= dict(zip(inner, run_many([make(v) for v in inner], judge, tick)))
         failed = [v for v in inner if not tried[v][0]]
         if failed:
@@ -92,58 +108,91 @@ def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict 
     """An undecided verdict where the practical claim, which a limit rests on, does not hold to begin with; else None."""
     if practical is None or practical.holds:
         return None
-    return Verdict(key, text, None, worst=f"practical stability is {practical.word} as the loop is: there is nothing to reach from",
-                   source=SCANNED, counted=claim.counted)
+    return Verdict(
+        key,
+        text,
+        None,
+        worst=f"practical stability is {practical.word} as the loop is: there is nothing to reach from",
+        source=SCANNED,
+        counted=claim.counted,
+    )
 
 
-def check_sample_time(claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None) -> Verdict:
+def check_sample_time(
+    claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
+) -> Verdict:
     """Largest sample time at which the practical claim still holds."""
     run = lasting(run, SETTLE)
     own = float(run.loop.period or 1e-3)
     least = claim.at_least or own
     quick = replace(run.scenario, log_period=None)
     make = lambda T: variant(run.loop, quick, T_s=T)
-    return _limit("sample-time", "sample time", claim, run, own, own, least, make, bound, practical, tick)
+    return _limit(
+        "sample-time", "sample time", claim, run, own, own, least, make, bound, practical, tick
+    )
 
 
-def check_delay(claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None) -> Verdict:
+def check_delay(
+    claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
+) -> Verdict:
     """Largest delay between sample and valve at which the practical claim still holds."""
     run = lasting(run, SETTLE)
     T = float(run.loop.period or 1e-3)
     own = float(getattr(run.loop.controller, "delay", 0.0))
     least = claim.at_least or own
-    claim = replace(claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least)))  # as far as a delay can be held
+    claim = replace(
+        claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least))
+    )  # as far as a delay can be held
     capacity = int(math.ceil(max(claim.up_to, least) / T)) + 1
     quick = replace(run.scenario, log_period=None)
     make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)
     return _limit("delay", "delay", claim, run, own, T / 2, least, make, bound, practical, tick)
 
 
-def check_parameter(claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None) -> Verdict:
+def check_parameter(
+    claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
+) -> Verdict:
     """How far a parameter of the true plant may move, the controller's model as it is."""
     from workbench.parameters import bind, leaves
     from workbench.system import ClosedLoop
 
     run = lasting(run, SETTLE)
-    found = {leaf.path: leaf for leaf in leaves(run.loop.plant)
-             if leaf.path == claim.parameter or leaf.path.endswith("." + claim.parameter)}
+    found = {
+        leaf.path: leaf
+        for leaf in leaves(run.loop.plant)
+        if leaf.path == claim.parameter or leaf.path.endswith("." + claim.parameter)
+    }
     if not found:
         import difflib
 
         known = [leaf.path for leaf in leaves(run.loop.plant)]
-        near = difflib.get_close_matches(claim.parameter, [*known, *{".".join(k.split(".")[-2:]) for k in known}], 3)
-        raise InputError(f"claim parameter-limit: the plant has no number {claim.parameter!r}", key="parameter",
-                         mend=f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join(known[:3])}")
+        near = difflib.get_close_matches(
+            claim.parameter, [*known, *{".".join(k.split(".")[-2:]) for k in known}], 3
+        )
+        raise InputError(
+            f"claim parameter-limit: the plant has no number {claim.parameter!r}",
+            key="parameter",
+            mend=f"did you mean {' or '.join(near)}?"
+            if near
+            else f"for example {', '.join(known[:3])}",
+        )
     zero = all(leaf.value == 0 for leaf in found.values())
     start = 0.0 if zero else 1.0
-    values = np.linspace(start, claim.to, 9) if zero or claim.to < 1 else np.geomspace(1.0, claim.to, 9)
+    values = (
+        np.linspace(start, claim.to, 9) if zero or claim.to < 1 else np.geomspace(1.0, claim.to, 9)
+    )
 
     def make(k):
-        plant = bind(run.loop.plant, {path: float(k) if zero else leaf.value * float(k) for path, leaf in found.items()})
+        plant = bind(
+            run.loop.plant,
+            {path: float(k) if zero else leaf.value * float(k) for path, leaf in found.items()},
+        )
         return ClosedLoop(plant, run.loop.controller), run.scenario
 
     text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {claim.at_least or claim.to:g}"
-    gone = diverged("parameter-limit", text, run, claim.counted, SCANNED) or unfounded("parameter-limit", text, claim, practical)
+    gone = diverged("parameter-limit", text, run, claim.counted, SCANNED) or unfounded(
+        "parameter-limit", text, claim, practical
+    )
     if gone:
         return gone
     wanted = claim.at_least or claim.to
@@ -155,32 +204,82 @@ def check_parameter(claim, run: Run, bound: float | None, practical: Verdict | N
     k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     sign = -1 if down else 1
-    data = {"values": reach.values, "ok": reach.ok, "v": reach.v, "error": reach.error, "why": reach.why, "good": good,
-            "bad": reach.bad, "paths": sorted(found)}
-    return Verdict("parameter-limit", text, holds, "sampled", sign * (good - wanted), unit, wanted,
-                   f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}" if reach.bad is not None else
-                   f"nothing failed up to {good:g}, the end of the scan", source=SCANNED, counted=claim.counted,
-                           data=data)
+    data = {
+        "values": reach.values,
+        "ok": reach.ok,
+        "v": reach.v,
+        "error": reach.error,
+        "why": reach.why,
+        "good": good,
+        "bad": reach.bad,
+        "paths": sorted(found),
+    }
+    return Verdict(
+        "parameter-limit",
+        text,
+        holds,
+        "sampled",
+        sign * (good - wanted),
+        unit,
+        wanted,
+        f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}"
+        if reach.bad is not None
+        else f"nothing failed up to {good:g}, the end of the scan",
+        source=SCANNED,
+        counted=claim.counted,
+        data=data,
+    )
 
 
 def _limit(key, what, claim, run, own, first, least, make, bound, practical, tick):
     text = f"stays so up to {what} {say(least, 's', 3)}"
-    gone = diverged(f"{key}-limit", text, run, claim.counted, SCANNED) or unfounded(f"{key}-limit", text, claim, practical)
+    gone = diverged(f"{key}-limit", text, run, claim.counted, SCANNED) or unfounded(
+        f"{key}-limit", text, claim, practical
+    )
     if gone:
         return gone
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
-    values = sorted({float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least})
+    values = sorted(
+        {float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least}
+    )
     known = {} if run.loop.period is None else {float(own): run}
     found = scan(make, values, outcome(claim, claim.bound or bound), tick, known=known)
     k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
-    data = {"values": found.values, "ok": found.ok, "v": found.v, "error": found.error, "good": found.good, "bad": found.bad,
-            "why": found.why}
+    data = {
+        "values": found.values,
+        "ok": found.ok,
+        "v": found.v,
+        "error": found.error,
+        "good": found.good,
+        "bad": found.bad,
+        "why": found.why,
+    }
     if found.bad is None:
-        return Verdict(f"{key}-limit", text, True, "sampled", found.good - least, "s", least,
-                       f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan", source=SCANNED,
-                       counted=claim.counted, data=data)
+        return Verdict(
+            f"{key}-limit",
+            text,
+            True,
+            "sampled",
+            found.good - least,
+            "s",
+            least,
+            f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan",
+            source=SCANNED,
+            counted=claim.counted,
+            data=data,
+        )
     holds = found.bad > least and any(found.ok)
-    return Verdict(f"{key}-limit", text, holds, "sampled", found.good - least, "s", least,
-                   (f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,")
-                   + f" {say(found.bad, 's', 3)}: {found.why[k]}", source=SCANNED,
-                   counted=claim.counted, data=data)
+    return Verdict(
+        f"{key}-limit",
+        text,
+        holds,
+        "sampled",
+        found.good - least,
+        "s",
+        least,
+        (f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,")
+        + f" {say(found.bad, 's', 3)}: {found.why[k]}",
+        source=SCANNED,
+        counted=claim.counted,
+        data=data,
+    )

@@ -39,17 +39,26 @@ class LinearSystem:
             value = np.array(getattr(self, name), dtype=float)
             value = value.reshape(shape) if value.size == 0 and 0 in shape else np.atleast_2d(value)
             if value.shape != shape:
-                raise InputError(f"linear system: {name} is {'×'.join(map(str, value.shape))}, expected "
-                                 f"{shape[0]}×{shape[1]} ({n} states, {m} inputs, {p} outputs)", key=name,
-                                 mend="give A n×n, B n×m, C p×n, D p×m as nested lists or arrays")
+                raise InputError(
+                    f"linear system: {name} is {'×'.join(map(str, value.shape))}, expected "
+                    f"{shape[0]}×{shape[1]} ({n} states, {m} inputs, {p} outputs)",
+                    key=name,
+                    mend="give A n×n, B n×m, C p×n, D p×m as nested lists or arrays",
+                )
             if not np.all(np.isfinite(value)):
-                raise InputError(f"linear system: {name} has an entry that is not finite", key=name,
-                                 mend="linearise at a state where the plant has a derivative")
+                raise InputError(
+                    f"linear system: {name} has an entry that is not finite",
+                    key=name,
+                    mend="linearise at a state where the plant has a derivative",
+                )
             value.flags.writeable = False
             object.__setattr__(self, name, value)
         if self.T is not None and not (np.isfinite(self.T) and self.T > 0):
-            raise InputError(f"linear system: sample time {self.T}, expected more than 0 s", key="T",
-                             mend="T=None for a continuous system")
+            raise InputError(
+                f"linear system: sample time {self.T}, expected more than 0 s",
+                key="T",
+                mend="T=None for a continuous system",
+            )
 
     @property
     def siso(self) -> bool:
@@ -66,7 +75,10 @@ class LinearSystem:
             return self.D.astype(complex)
         λ = 1j * ω if self.T is None else (-1.0 if ω == self.top else np.exp(1j * ω * self.T))
         try:
-            return self.C @ np.linalg.solve(λ * np.eye(len(self.A)) - self.A, self.B.astype(complex)) + self.D
+            return (
+                self.C @ np.linalg.solve(λ * np.eye(len(self.A)) - self.A, self.B.astype(complex))
+                + self.D
+            )
         except np.linalg.LinAlgError:
             return np.full(self.D.shape, np.inf, dtype=complex)
 
@@ -74,8 +86,14 @@ class LinearSystem:
         """The same system as `control.StateSpace`."""
         import control
 
-        return control.StateSpace(self.A, self.B, self.C, self.D, 0 if self.T is None else self.T,
-                                  remove_useless_states=False)
+        return control.StateSpace(
+            self.A,
+            self.B,
+            self.C,
+            self.D,
+            0 if self.T is None else self.T,
+            remove_useless_states=False,
+        )
 
     @staticmethod
     def from_control(sys) -> LinearSystem:
@@ -83,8 +101,10 @@ class LinearSystem:
         import control
 
         if sys.dt is True:
-            raise InputError("python-control system is sampled with unspecified sample time (dt = True)",
-                             mend="give dt in seconds")
+            raise InputError(
+                "python-control system is sampled with unspecified sample time (dt = True)",
+                mend="give dt in seconds",
+            )
         s = control.ss(sys)
         return LinearSystem(s.A, s.B, s.C, s.D, float(s.dt) if s.dt else None)
 
@@ -92,8 +112,10 @@ class LinearSystem:
 def same_clock(*systems: LinearSystem) -> float | None:
     """The common sample time; InputError when they differ."""
     if len({s.T for s in systems}) > 1:
-        raise InputError(f"linear systems with different sample times: {', '.join(str(s.T) for s in systems)} s",
-                         mend="discretise all of them with the same T (sampled_data.sampled)")
+        raise InputError(
+            f"linear systems with different sample times: {', '.join(str(s.T) for s in systems)} s",
+            mend="discretise all of them with the same T (sampled_data.sampled)",
+        )
     return systems[0].T
 
 
@@ -101,8 +123,13 @@ def series(first: LinearSystem, second: LinearSystem) -> LinearSystem:
     """second(first(u)): y = G₂ G₁ u."""
     n1, n2 = len(first.A), len(second.A)
     A = np.block([[first.A, np.zeros((n1, n2))], [second.B @ first.C, second.A]])
-    return LinearSystem(A, np.vstack([first.B, second.B @ first.D]), np.hstack([second.D @ first.C, second.C]),
-                        second.D @ first.D, same_clock(first, second))
+    return LinearSystem(
+        A,
+        np.vstack([first.B, second.B @ first.D]),
+        np.hstack([second.D @ first.C, second.C]),
+        second.D @ first.D,
+        same_clock(first, second),
+    )
 
 
 def feedback(L: LinearSystem) -> LinearSystem:
@@ -113,8 +140,11 @@ def feedback(L: LinearSystem) -> LinearSystem:
     p, m = L.D.shape
     R = np.eye(p, m) + L.D if p == m else np.zeros((1, 1))
     if p != m or np.linalg.cond(R) > 1 / (100 * EPS):
-        raise InputError(f"the loop cannot be closed: L is {p}×{m}" + (" and I + D is singular" if p == m else ""),
-                         mend="L has as many outputs as inputs; a delay or a sample removes a direct feedthrough of −1")
+        raise InputError(
+            f"the loop cannot be closed: L is {p}×{m}"
+            + (" and I + D is singular" if p == m else ""),
+            mend="L has as many outputs as inputs; a delay or a sample removes a direct feedthrough of −1",
+        )
     C, D = np.linalg.solve(R, L.C), np.linalg.solve(R, L.D)
     return LinearSystem(L.A - L.B @ C, L.B - L.B @ D, C, D, L.T)
 
@@ -128,8 +158,13 @@ def loop_at(L: LinearSystem, i: int) -> LinearSystem:
     # u_o = −(C_o x + D_oo u_o + D_oi u_i): solved for u_o as a function of (x, u_i)
     R = np.eye(m - 1) + L.D[np.ix_(o, o)]
     Kx, Ku = np.linalg.solve(R, L.C[o]), np.linalg.solve(R, L.D[np.ix_(o, [i])])
-    return LinearSystem(L.A - L.B[:, o] @ Kx, L.B[:, [i]] - L.B[:, o] @ Ku, L.C[[i]] - L.D[np.ix_([i], o)] @ Kx,
-                        L.D[np.ix_([i], [i])] - L.D[np.ix_([i], o)] @ Ku, L.T)
+    return LinearSystem(
+        L.A - L.B[:, o] @ Kx,
+        L.B[:, [i]] - L.B[:, o] @ Ku,
+        L.C[[i]] - L.D[np.ix_([i], o)] @ Kx,
+        L.D[np.ix_([i], [i])] - L.D[np.ix_([i], o)] @ Ku,
+        L.T,
+    )
 
 
 def break_loop(A, B, C, i: int = 0, T: float | None = None) -> LinearSystem:
@@ -141,8 +176,10 @@ def break_loop(A, B, C, i: int = 0, T: float | None = None) -> LinearSystem:
     """
     A, B, C = (np.atleast_2d(np.asarray(M, dtype=float)) for M in (A, B, C))
     if not (0 <= i < B.shape[1] and i < C.shape[0]):
-        raise InputError(f"insertion point {i}, but B has {B.shape[1]} columns and C {C.shape[0]} rows",
-                         mend="one column of B and one row of C per actuator")
+        raise InputError(
+            f"insertion point {i}, but B has {B.shape[1]} columns and C {C.shape[0]} rows",
+            mend="one column of B and one row of C per actuator",
+        )
     b, c = B[:, [i]], C[[i]]
     return LinearSystem(A - b @ c, b, -c, [[0.0]], T)
 
@@ -153,7 +190,7 @@ def balanced(sys: LinearSystem) -> LinearSystem:
 
     n, k = len(sys.A), max(sys.D.shape)
     M = np.zeros((n + k, n + k))
-    M[:n, :n], M[:n, n:n + sys.D.shape[1]], M[n:n + sys.D.shape[0], :n] = sys.A, sys.B, sys.C
+    M[:n, :n], M[:n, n : n + sys.D.shape[1]], M[n : n + sys.D.shape[0], :n] = sys.A, sys.B, sys.C
     _, (scale, _) = matrix_balance(M, permute=False, separate=True)
     s = scale[:n] / 2.0 ** np.round(np.mean(np.log2(scale[n:])))
     return LinearSystem(sys.A / s[:, None] * s, sys.B / s[:, None], sys.C * s, sys.D, sys.T)

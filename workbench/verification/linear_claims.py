@@ -19,7 +19,16 @@ from workbench.verification.delay_margin import delay_margin
 from workbench.verification.hidden import hidden_modes
 from workbench.verification.ledger import has_ledger
 from workbench.verification.linear import break_loop
-from workbench.verification.linear_loop import Point, closed, constant_memory, family_of, flat, is_linear, late_command, point
+from workbench.verification.linear_loop import (
+    Point,
+    closed,
+    constant_memory,
+    family_of,
+    flat,
+    is_linear,
+    late_command,
+    point,
+)
 from workbench.verification.local import _or_zero as or_zero
 from workbench.verification.local import response
 from workbench.verification.lyapunov import quadratic_certificate
@@ -43,13 +52,18 @@ def check_asked(claim, loop) -> None:
 
         certificate(claim, loop)
     if kind == "PracticalStability" and claim.bound is not None and not has_ledger(loop):
-        raise InputError("bound: this controller states no accompanying function that it could bound", key="bound",
-                         mend="leave the bound out: the claim then asks whether the loop comes back from other starts")
+        raise InputError(
+            "bound: this controller states no accompanying function that it could bound",
+            key="bound",
+            mend="leave the bound out: the claim then asks whether the loop comes back from other starts",
+        )
     if kind == "Settled":
         size_of(claim, "floor", error_units(loop))
     if kind in ("MPCStability", "CostDecrease", "Solves") and predictive(loop) is None:
-        raise InputError("this controller is not predictive: it has no cost and solves no problem",
-                         mend="ask it of an MPC loop, or remove this line")
+        raise InputError(
+            "this controller is not predictive: it has no cost and solves no problem",
+            mend="ask it of an MPC loop, or remove this line",
+        )
     if kind in ("LinearStability", "RobustStability"):
         point(loop.plant, claim.at)
     if kind == "RobustStability":
@@ -81,15 +95,34 @@ def check_linear_stability(claim, run) -> Verdict:
         worst += f"; hidden mode: {mode.words}"
     rows, responses = margins(run.loop, at, M, B, C) if found.holds else ([], {})
     for r in rows:
-        delay = say(_rounded_down(r["delay"]), "s", 3) + ("" if r["delay_found"] else " at least (no further looked)")
-        worst += (f"; {r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
-                  f"delay {delay}")
+        delay = say(_rounded_down(r["delay"]), "s", 3) + (
+            "" if r["delay_found"] else " at least (no further looked)"
+        )
+        worst += (
+            f"; {r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
+            f"delay {delay}"
+        )
     notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
-    notes += tuple(Assumption(f"{name} stays what it is: nothing changes it", True) for name in constant_memory(run.loop))
-    data = {**found.data, **({"radius": float(abs(λ[k]))} if T else {}), "frequency": float(f), "eigenvalues": λ, "margins": rows,
-            "loops": responses}
-    return replace(found, key="linear-stability", worst=worst, counted=claim.counted, assumptions=(*found.assumptions, *notes),
-                   data=data)
+    notes += tuple(
+        Assumption(f"{name} stays what it is: nothing changes it", True)
+        for name in constant_memory(run.loop)
+    )
+    data = {
+        **found.data,
+        **({"radius": float(abs(λ[k]))} if T else {}),
+        "frequency": float(f),
+        "eigenvalues": λ,
+        "margins": rows,
+        "loops": responses,
+    }
+    return replace(
+        found,
+        key="linear-stability",
+        worst=worst,
+        counted=claim.counted,
+        assumptions=(*found.assumptions, *notes),
+        data=data,
+    )
 
 
 def margins(loop, at: Point, M, B, C) -> tuple[list[dict], dict]:
@@ -98,8 +131,16 @@ def margins(loop, at: Point, M, B, C) -> tuple[list[dict], dict]:
     for i, name in enumerate(names(loop.controller.commands)):
         L = break_loop(M, B, C, i, loop.period and float(loop.period))
         m, disk = loop_margins(L), disk_margin(L)
-        rows.append({"actuator": name, "gain_up": or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None else
-                     float(m.gain_down), "phase": or_zero(m.phase_margin), "disk": or_zero(disk.α)} | _delay(loop, at, i, m))
+        rows.append(
+            {
+                "actuator": name,
+                "gain_up": or_zero(m.gain_up),
+                "gain_down": 1.0 if m.gain_down is None else float(m.gain_down),
+                "phase": or_zero(m.phase_margin),
+                "disk": or_zero(disk.α),
+            }
+            | _delay(loop, at, i, m)
+        )
         responses[name] = response(L)
     return rows, responses
 
@@ -126,11 +167,17 @@ def _rounded_down(value: float) -> float:
 def _named(text: str, loop) -> str:
     """State names for x[0], x[1] …; what is not the plant's is the law's."""
     own = names(loop.plant.states)
-    return re.sub(r"x\[(\d+)\]", lambda m: own[int(m[1])] if int(m[1]) < len(own) else "the law's memory", text)
+    return re.sub(
+        r"x\[(\d+)\]",
+        lambda m: own[int(m[1])] if int(m[1]) < len(own) else "the law's memory",
+        text,
+    )
 
 
 def _no_matrix(key, text, why, claim) -> Verdict:
-    return Verdict(key, text, None, worst=why.message, source="the loop as a linear one", counted=claim.counted)
+    return Verdict(
+        key, text, None, worst=why.message, source="the loop as a linear one", counted=claim.counted
+    )
 
 
 # ---- parameters in a box --------------------------------------------------------------------------------------------------
@@ -140,8 +187,12 @@ def check_robust(claim, run, tick=None) -> Verdict:
     try:
         family, limits = family_of(loop, at, ranges(loop, claim))
     except InputError as why:
-        return _no_matrix("robust-stability", "the loop is exponentially stable in the whole box", why, claim)
-    what = "the loop" if is_linear(loop.plant) else f"the loop linearised at {at.words or 'the start'}"
+        return _no_matrix(
+            "robust-stability", "the loop is exponentially stable in the whole box", why, claim
+        )
+    what = (
+        "the loop" if is_linear(loop.plant) else f"the loop linearised at {at.words or 'the start'}"
+    )
     found = robust_stability(family, limits, claim.mode, claim.budget, None, what)
     return replace(found, key="robust-stability", counted=claim.counted)
 
@@ -155,16 +206,23 @@ def ranges(loop, claim) -> dict[str, tuple[float, float]]:
             import difflib
 
             near = difflib.get_close_matches(name, [*known, "delay"], 3)
-            raise InputError(f"box: the plant has no number {name!r}",
-                             mend=f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join([*known][:3])}")
+            raise InputError(
+                f"box: the plant has no number {name!r}",
+                mend=f"did you mean {' or '.join(near)}?"
+                if near
+                else f"for example {', '.join([*known][:3])}",
+            )
         unit = "s" if name == "delay" else known[name].info.unit
         low, high = (quantity(v, unit) for v in ends)
         if not low <= high:
-            raise InputError(f"box.{name}: low, {low:g}, is above high, {high:g}",
-                             mend="write [low, high]")
+            raise InputError(
+                f"box.{name}: low, {low:g}, is above high, {high:g}", mend="write [low, high]"
+            )
         if name != "delay" and not all(known[name].info.bound.admits(v) for v in (low, high)):
-            raise InputError(f"box.{name}: it cannot be from {low:g} to {high:g}",
-                             mend="keep the box where the plant allows it")
+            raise InputError(
+                f"box.{name}: it cannot be from {low:g} to {high:g}",
+                mend="keep the box where the plant allows it",
+            )
         found[name] = (low, high)
     return found
 
@@ -189,8 +247,10 @@ def check_mpc_stability(claim, run) -> Verdict:
 
     check_asked(claim, run.loop)
     law, loop, key = predictive(run.loop), run.loop, "mpc-stability"
-    text = ("from every feasible start, this run's among them, the predictive controller stays feasible, its cost falls by the "
-            "stage cost, and the state goes to the target")
+    text = (
+        "from every feasible start, this run's among them, the predictive controller stays feasible, its cost falls by the "
+        "stage cost, and the state goes to the target"
+    )
     r, why = constant(run)
     lost = [why] if why else []
     if digest(law.model) != digest(loop.plant):
@@ -201,23 +261,54 @@ def check_mpc_stability(claim, run) -> Verdict:
     try:
         given, left = law.ingredients([0.0] * len(law.follows) if r is None else r, tuple(lost))
     except InputError as reason:
-        return Verdict(key, text, None, worst=reason.message, source="terminal ingredients", counted=claim.counted)
+        return Verdict(
+            key,
+            text,
+            None,
+            worst=reason.message,
+            source="terminal ingredients",
+            counted=claim.counted,
+        )
     if lost or law.terminal != "set":
-        gone = "; ".join((*given.lost, *(() if law.terminal == "set" else ("a terminal set as a constraint",))))
+        gone = "; ".join(
+            (*given.lost, *(() if law.terminal == "set" else ("a terminal set as a constraint",)))
+        )
         if not lost and law.observer is None and not given.lost:
             return _begins_feasible(run, replace(local_stability(given), counted=claim.counted))
-        return Verdict(key, text, None, worst=f"the theorem's hypotheses that are not met: {gone}", counted=claim.counted,
-                       source="shifted plan", assumptions=tuple(Assumption(t, False) for t in given.lost))
+        return Verdict(
+            key,
+            text,
+            None,
+            worst=f"the theorem's hypotheses that are not met: {gone}",
+            counted=claim.counted,
+            source="shifted plan",
+            assumptions=tuple(Assumption(t, False) for t in given.lost),
+        )
     cost, kept, found = mpc_stability(given)
     restless = [name for name in left if np.ptp(run.log.array(name)) > 0]
     if restless:
-        return Verdict(key, text, None, worst=f"{', '.join(restless)} moves although no command drives it, which the argument "
-                       "leaves out: start at rest", source="shifted plan", counted=claim.counted)
-    notes = tuple(Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left)
+        return Verdict(
+            key,
+            text,
+            None,
+            worst=f"{', '.join(restless)} moves although no command drives it, which the argument "
+            "leaves out: start at rest",
+            source="shifted plan",
+            counted=claim.counted,
+        )
+    notes = tuple(
+        Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left
+    )
     if found.holds is None and False in (cost.holds, kept.holds):
         found = replace(found, worst=f"{found.worst}; {cost.worst}; {kept.worst}")
     worst = f"{found.worst}; {kept.worst}" if found.holds else found.worst
-    found = replace(found, claim=text, worst=worst, assumptions=(*found.assumptions, *notes), counted=claim.counted)
+    found = replace(
+        found,
+        claim=text,
+        worst=worst,
+        assumptions=(*found.assumptions, *notes),
+        counted=claim.counted,
+    )
     return _begins_feasible(run, found)
 
 
@@ -229,8 +320,14 @@ def _begins_feasible(run, found: Verdict) -> Verdict:
     why = FALLBACK.get(int(fallback[0]), "fallback")
     if status[0] not in (1, 2):
         why = STATUS.get(int(status[0]), f"status {status[0]}")
-    return replace(found, holds=None, strength=None, margin=None, worst=f"this run's start is outside what is proven: its first "
-                   f"problem is not solved ({why}); from feasible starts: {found.worst}")
+    return replace(
+        found,
+        holds=None,
+        strength=None,
+        margin=None,
+        worst=f"this run's start is outside what is proven: its first "
+        f"problem is not solved ({why}); from feasible starts: {found.worst}",
+    )
 
 
 def _around(loop, law) -> list[str]:
@@ -249,14 +346,24 @@ def _around(loop, law) -> list[str]:
     return found
 
 
-STATUS = {-1: "infeasible", -2: "cycling", -3: "unbounded", -4: "too many iterations", -5: "not convex", 4: "inaccurate",
-          -9: "beyond a limit", -10: "no finite model"}
+STATUS = {
+    -1: "infeasible",
+    -2: "cycling",
+    -3: "unbounded",
+    -4: "too many iterations",
+    -5: "not convex",
+    4: "inaccurate",
+    -9: "beyond a limit",
+    -10: "no finite model",
+}
 FALLBACK = {1: "last plan", 2: "terminal law", 3: "command held"}
 
 
 def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
     """(statuses, fallbacks, in words what was not optimal, counts)."""
-    status, fallback = (np.rint(run.log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback"))
+    status, fallback = (
+        np.rint(run.log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback")
+    )
     counts = {}
     for values, words, good in ((status, STATUS, (1, 2)), (fallback, FALLBACK, (0,))):
         for v in np.unique(values):
@@ -264,7 +371,12 @@ def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
                 counts[words.get(int(v), f"status {v}")] = int((values == v).sum())
     first = np.flatnonzero(~np.isin(status, (1, 2)) | (fallback != 0))
     words = ", ".join(f"{k}: {v}" for k, v in counts.items())
-    return status, fallback, f"{words}; the first at t = {run.log.time[first[0]]:.4g} s" if len(first) else "", counts
+    return (
+        status,
+        fallback,
+        f"{words}; the first at t = {run.log.time[first[0]]:.4g} s" if len(first) else "",
+        counts,
+    )
 
 
 def check_solves(claim, run) -> Verdict:
@@ -275,11 +387,33 @@ def check_solves(claim, run) -> Verdict:
     check_asked(claim, run.loop)
     status, fallback, words, counts = _solves(run)
     share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
-    worst = words or f"all {len(status)} samples optimal, at most {int(run.log.array('mpc_iterations').max())} iterations"
+    worst = (
+        words
+        or f"all {len(status)} samples optimal, at most {int(run.log.array('mpc_iterations').max())} iterations"
+    )
     if not run.log.status.completed:
-        return Verdict("solves", text, False, "sampled", worst=run.log.status.message, source=source, counted=claim.counted)
-    return Verdict("solves", text, share <= claim.share, "sampled", claim.share - share, "1", claim.share, worst, source=source,
-                   counted=claim.counted, data={"samples": len(status), "not_optimal": counts})
+        return Verdict(
+            "solves",
+            text,
+            False,
+            "sampled",
+            worst=run.log.status.message,
+            source=source,
+            counted=claim.counted,
+        )
+    return Verdict(
+        "solves",
+        text,
+        share <= claim.share,
+        "sampled",
+        claim.share - share,
+        "1",
+        claim.share,
+        worst,
+        source=source,
+        counted=claim.counted,
+        data={"samples": len(status), "not_optimal": counts},
+    )
 
 
 def check_cost_decrease(claim, run) -> Verdict:
@@ -292,7 +426,9 @@ def check_cost_decrease(claim, run) -> Verdict:
     r, why = constant(run)
     t = run.log.time
     if why or len(t) < 3 or abs(t[1] - t[0] - run.loop.period) > 1e-9 * run.loop.period:
-        reason = f"only where {why}" if why else "every sample must be in the log: leave log_period out"
+        reason = (
+            f"only where {why}" if why else "every sample must be in the log: leave log_period out"
+        )
         return Verdict(key, text, None, worst=reason, source="logged costs", counted=claim.counted)
     log = run.log
     stack = lambda signals: np.column_stack([log.array(s.name) for s in signals])
@@ -301,5 +437,11 @@ def check_cost_decrease(claim, run) -> Verdict:
     floor = claim.floor * float(np.max(V[np.isfinite(V)], initial=0.0))
     said = ["optimal" if s in (1, 2) else STATUS.get(int(s), str(s)) for s in status]
     found = cost_on_log(V, ℓ, said, fallback != 0, floor)
-    return replace(found, key=key, claim=text, counted=claim.counted, limit=floor,
-                   worst=f"{found.worst}; {len(V)} samples, noise allowed {floor:.3g}")
+    return replace(
+        found,
+        key=key,
+        claim=text,
+        counted=claim.counted,
+        limit=floor,
+        worst=f"{found.worst}; {len(V)} samples, noise allowed {floor:.3g}",
+    )

@@ -43,23 +43,32 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
     """
     controller, delay = loop.controller, 0.0
     if loop.period is None:
-        raise InputError("the law is continuous: it has no samples", mend="give the loop a sample_time")
+        raise InputError(
+            "the law is continuous: it has no samples", mend="give the loop a sample_time"
+        )
     if hasattr(controller, "capacity") and hasattr(controller, "delay"):
         delay, controller = float(controller.delay), controller.inner
     law = innermost(controller)
     if isinstance(law, Plain):
         if not hasattr(law.law, "linear_law"):
-            raise InputError(f"{law.name} is code, of which no linear law is known", mend="ask this of PID, LQR or MPC")
+            raise InputError(
+                f"{law.name} is code, of which no linear law is known",
+                mend="ask this of PID, LQR or MPC",
+            )
         if getattr(controller, "inner", None) is not law:
-            raise InputError("filters, noise or limits around a predictive controller are not linearised",
-                             mend="leave them out")
+            raise InputError(
+                "filters, noise or limits around a predictive controller are not linearised",
+                mend="leave them out",
+            )
         return LinearLaw(*law.law.linear_law(), float(loop.period), delay)
     if loop.no_derivative:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
     A, B, C, D = _traced(controller, curved=tangent)
     still = (A == np.eye(len(A))).all(axis=1) & (B == 0).all(axis=1)
     own = [name for name, s in zip(names(controller.states), still) if s]
-    return LinearLaw(A[~still][:, ~still], B[~still], C[:, ~still], D, float(loop.period), delay, tuple(own))
+    return LinearLaw(
+        A[~still][:, ~still], B[~still], C[:, ~still], D, float(loop.period), delay, tuple(own)
+    )
 
 
 def _traced(controller, flows: bool = False, curved: bool = False):
@@ -76,7 +85,9 @@ def _traced(controller, flows: bool = False, curved: bool = False):
     M = np.array(g(*rest)).reshape(both.numel(), n + p)
     if not np.isfinite(M).all():
         raise InputError("the law has no derivative at rest", mend="verify it by runs")
-    if not curved and not ca.jacobian(ca.vec(slopes), known).is_zero():  # slopes are constant on each side of a switch
+    if (
+        not curved and not ca.jacobian(ca.vec(slopes), known).is_zero()
+    ):  # slopes are constant on each side of a switch
         raise InputError("the law is not linear", mend="verify it by runs")
     refuse_undecided(f, rest, M, (0, 1))
     J, K = M[:, :n], M[:, n:]
@@ -132,8 +143,12 @@ def stepped(loop, where: Point) -> Callable:
     law, (A, B, C) = linear_law(loop), flat(loop, where)
 
     def at(more=0.0):
-        plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay + np.asarray(more, float))
-        return plant, np.block([[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]])
+        plant = sampled(
+            A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay + np.asarray(more, float)
+        )
+        return plant, np.block(
+            [[plant.A + plant.B @ law.D @ plant.C, plant.B @ law.C], [law.B @ plant.C, law.A]]
+        )
 
     return at
 
@@ -153,7 +168,10 @@ def _flowing(loop, where: Point):
     """The same of a continuous law: ẋ = M x."""
     controller = loop.controller
     if isinstance(innermost(controller), Plain) or loop.no_derivative:
-        raise InputError(loop.no_derivative or "the law is code, of which no linear law is known", mend="verify it by runs")
+        raise InputError(
+            loop.no_derivative or "the law is code, of which no linear law is known",
+            mend="verify it by runs",
+        )
     Az, Bz, Cz, D = _traced(controller, flows=True)
     moves = Az.any(axis=1) | Bz.any(axis=1)
     Az, Bz, Cz = Az[moves][:, moves], Bz[moves], Cz[:, moves]
@@ -167,7 +185,9 @@ def constant_memory(loop) -> tuple[str, ...]:
     if loop.period is not None:
         return linear_law(loop).constant
     A, B, _, _ = _traced(loop.controller, flows=True)
-    return tuple(n for n, a, b in zip(names(loop.controller.states), A, B) if not a.any() and not b.any())
+    return tuple(
+        n for n, a, b in zip(names(loop.controller.states), A, B) if not a.any() and not b.any()
+    )
 
 
 def closed_matrix(loop, where: Point) -> np.ndarray:
@@ -180,8 +200,10 @@ def refuse_turning(plant) -> None:
     xs, us = (symbols(c, len(s))[1] for c, s in (("x", plant.states), ("u", plant.inputs)))
     t = ca.SX.sym("t")
     if ca.depends_on(column(plant.rhs(t, xs, us)), t):
-        raise InputError("the plant changes with time itself: linearised at one instant it says nothing",
-                         mend="ask this of the averaged plant")
+        raise InputError(
+            "the plant changes with time itself: linearised at one instant it says nothing",
+            mend="ask this of the averaged plant",
+        )
 
 
 def is_linear(plant) -> bool:
@@ -191,7 +213,9 @@ def is_linear(plant) -> bool:
     t = ca.SX.sym("t")
     both = ca.vertcat(column(plant.rhs(t, xs, us)), column(plant.out(t, xs)))
     whole = ca.vertcat(x, u)
-    if ca.depends_on(ca.jacobian(both, whole), ca.vertcat(whole, t)) or jumps(ca.vertcat(whole, t), both):
+    if ca.depends_on(ca.jacobian(both, whole), ca.vertcat(whole, t)) or jumps(
+        ca.vertcat(whole, t), both
+    ):
         return False
     at_rest = ca.Function("rest", [whole, t], [both])(np.zeros(whole.numel()), 0.0)
     return not np.array(at_rest).any()
@@ -206,8 +230,10 @@ def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
     low, high = box.get("delay", (law.delay, law.delay))
     d, rest = whole_and_rest(low, law.T)
     if low < 0 or high > (d + 1) * law.T * (1 + 1e-9):
-        raise InputError(f"box.delay: the range {low:g} … {high:g} s reaches over a sample",
-                         mend=f"stay between two multiples of {law.T:g} s, and add a claim for the next")
+        raise InputError(
+            f"box.delay: the range {low:g} … {high:g} s reaches over a sample",
+            mend=f"stay between two multiples of {law.T:g} s, and add a claim for the next",
+        )
     moving = [name for name in box if name != "delay"]
     text = _plant_text(loop, at, moving)
     n, m, k = C.shape[1], law.D.shape[0], len(law.A)
@@ -218,7 +244,12 @@ def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
     for i in range(d, 0, -1):
         jump[place(i + 1)], jump[place(i + 1), place(i)] = 0.0, np.eye(m)
     jump[place(1)], jump[z] = 0.0, 0.0
-    jump[place(1), :n], jump[place(1), z], jump[z, :n], jump[z, z] = law.D @ C, law.C, law.B @ C, law.A
+    jump[place(1), :n], jump[place(1), z], jump[z, :n], jump[z, z] = (
+        law.D @ C,
+        law.C,
+        law.B @ C,
+        law.A,
+    )
     release[place(0)], release[place(0), place(d + 1)] = 0.0, np.eye(m)
 
     def flow(θ):
@@ -237,7 +268,10 @@ def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
 def _plant_text(loop, at: Point, moving):
     """θ → rows (A B) of the plant's flow at `at`, by the commands."""
     plant = loop.plant
-    (x, xs), (u, us), (p, ps) = (symbols(c, k) for c, k in (("x", len(plant.states)), ("u", len(plant.inputs)), ("p", len(moving))))
+    (x, xs), (u, us), (p, ps) = (
+        symbols(c, k)
+        for c, k in (("x", len(plant.states)), ("u", len(plant.inputs)), ("p", len(moving)))
+    )
     drives = [names(plant.inputs).index(s.name) for s in loop.controller.commands]
     flow = column(bind(plant, dict(zip(moving, ps))).rhs(0.0, xs, us))
     J = ca.jacobian(flow, ca.vertcat(x, ca.vertcat(*[us[i] for i in drives])))

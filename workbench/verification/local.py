@@ -24,7 +24,10 @@ from workbench.verification.stability import stability
 
 HAIR = 1e-7  # V: how far a valve is opened to choose its side
 STILL = 1e-2  # scaled rates below this count as an equilibrium
-SCALE = {"Pa": 1e6, "V/s": 100.0}  # typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers
+SCALE = {
+    "Pa": 1e6,
+    "V/s": 100.0,
+}  # typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,9 @@ def jacobians(traced: Traced) -> dict[str, ca.Function]:
         f = getattr(traced, name)
         a = [ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc")]
         y = f(*a)
-        made[name] = ca.Function(name, a, [ca.densify(ca.jacobian(y, a[1])), ca.densify(ca.jacobian(y, a[2]))])
+        made[name] = ca.Function(
+            name, a, [ca.densify(ca.jacobian(y, a[1])), ca.densify(ca.jacobian(y, a[2]))]
+        )
     return made
 
 
@@ -79,19 +84,26 @@ def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]
     jac = jacobians_of(traced)
     c = traced.constants(loop)
     w0 = demand.at(np.zeros(1))[0].copy()
-    moving = [i for i, n in enumerate(demand.live) if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"]
+    moving = [
+        i
+        for i, n in enumerate(demand.live)
+        if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"
+    ]
     w0[moving] = 0.0
     for i, n in enumerate(demand.live):
         if demand.kinds[n] != "reference":
             w0[i] = loop.defaults().get(n, 0.0)
     x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
-    steer = [i for i, n in enumerate(demand.live)
-             if demand.kinds[n] == "reference" and i not in moving][: len(loop.controller.commands)]
+    steer = [
+        i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving
+    ][: len(loop.controller.commands)]
     valves = min(len(getattr(loop.plant, "cylinders", ())), 3)
     combinations = itertools.product((1, -1), repeat=valves)
     if alike:
         combinations = dict.fromkeys(((1,) * valves, (-1,) * valves))
-    return [_one(loop, traced, jac, c, x0.copy(), w0.copy(), steer, sides) for sides in combinations]
+    return [
+        _one(loop, traced, jac, c, x0.copy(), w0.copy(), steer, sides) for sides in combinations
+    ]
 
 
 def jacobians_of(traced: Traced) -> dict[str, ca.Function]:
@@ -108,8 +120,20 @@ def _hosted(loop) -> Local:
     at = point(loop.plant, {})
     M, B, C = closed(loop, at)
     state = names(loop.plant.states)
-    residual = float(np.abs(np.array(loop.plant.rhs(0.0, at.x, at.u), float) / _sizes(loop.plant.states)).max())
-    return Local((), M, B, C, float(loop.period), (*state, *["the law's memory"] * (len(M) - len(state))), residual, 0, 0.0)
+    residual = float(
+        np.abs(np.array(loop.plant.rhs(0.0, at.x, at.u), float) / _sizes(loop.plant.states)).max()
+    )
+    return Local(
+        (),
+        M,
+        B,
+        C,
+        float(loop.period),
+        (*state, *["the law's memory"] * (len(M) - len(state))),
+        residual,
+        0,
+        0.0,
+    )
 
 
 def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
@@ -126,8 +150,11 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
         if f"u_s_{label}" in state:
             x[state.index(f"u_s_{label}")] = wanted[i]
     rows = [shown.index(u) for u in commands]
-    formed = (lambda: np.array(traced.jump(0.0, x, w, c)).ravel()[held]) if sampled else (
-        lambda: np.array(traced.log(0.0, x, w, c)).ravel()[rows])
+    formed = (
+        (lambda: np.array(traced.jump(0.0, x, w, c)).ravel()[held])
+        if sampled
+        else (lambda: np.array(traced.log(0.0, x, w, c)).ravel()[rows])
+    )
     part, pick = ("jump", held) if sampled else ("log", rows)
     if not cylinders:  # nothing to steer clear of: the command as the law gives it
         wanted = formed()
@@ -144,12 +171,22 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
                 x[state.index(f"{u}_applied")] = wanted[i]
     n = len(state)
     A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
-    residual = float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(loop.states)).max())
+    residual = float(
+        np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(loop.states)).max()
+    )
     # A command the law does not give is no equilibrium either.
     residual = max(residual, float(np.abs(formed() - wanted).max(initial=0.0)))
-    M, B, C = _monodromy(loop, traced, jac, c, x, w, A, held, state, commands) if sampled else \
-        _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
-    return _deflate(Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0), plant, state, _sizes(loop.states))
+    M, B, C = (
+        _monodromy(loop, traced, jac, c, x, w, A, held, state, commands)
+        if sampled
+        else _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
+    )
+    return _deflate(
+        Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0),
+        plant,
+        state,
+        _sizes(loop.states),
+    )
 
 
 def _sizes(signals):
@@ -215,56 +252,131 @@ def _deflate(local: Local, plant, state, S) -> Local:
     D, Q = np.array(gone).T, np.array(keep).T
     leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
     λ = np.linalg.eigvals(D.T @ A @ D)
-    own = float(λ.real.max() if local.T is None else np.abs(λ).max() - 1)  # how far from neutral or dying away they are
+    own = float(
+        λ.real.max() if local.T is None else np.abs(λ).max() - 1
+    )  # how far from neutral or dying away they are
     if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
-    return Local(local.sides, Q.T @ A @ Q, Q.T @ B, C @ Q, local.T, tuple(kept_names), local.residual, D.shape[1], leak)
+    return Local(
+        local.sides,
+        Q.T @ A @ Q,
+        Q.T @ B,
+        C @ Q,
+        local.T,
+        tuple(kept_names),
+        local.residual,
+        D.shape[1],
+        leak,
+    )
 
 
 def chambers(plant, state) -> dict[str, tuple[str, object]]:
     """Pressure of chamber a → (pressure of chamber b, their cylinder), and a law's own filters of them."""
-    return {f"p_a{label}{end}": (f"p_b{label}{end}", c)
-            for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))
-            for end in ("", "_slow") if f"p_b{label}{end}" in state}
+    return {
+        f"p_a{label}{end}": (f"p_b{label}{end}", c)
+        for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))
+        for end in ("", "_slow")
+        if f"p_b{label}{end}" in state
+    }
 
 
 def check_linear(claim, run: Run) -> Verdict:
     """Local stability at the start's equilibrium, and margins per actuator, for the worst combination of valve sides."""
-    text = (f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°")
+    text = f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°"
     source = "exact sampled linearisation; margins at every crossover"
     try:
         found = linearised(run)
     except InputError as why:
-        return Verdict("linear", text, None, worst=f"cannot linearise: {why.message}", source=source, counted=claim.counted)
+        return Verdict(
+            "linear",
+            text,
+            None,
+            worst=f"cannot linearise: {why.message}",
+            source=source,
+            counted=claim.counted,
+        )
     off = max(found, key=lambda loc: loc.residual)
     if not off.residual <= STILL:
-        return Verdict("linear", text, None, worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "
-                       "1 rad/s², 10 bar/s, 1 V): nothing to linearise about", source=source, counted=claim.counted,
-                       data={"residual": off.residual})
+        return Verdict(
+            "linear",
+            text,
+            None,
+            worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "
+            "1 rad/s², 10 bar/s, 1 V): nothing to linearise about",
+            source=source,
+            counted=claim.counted,
+            data={"residual": off.residual},
+        )
     judged = [(loc, stability(loc.A, loc.T, loc.states)) for loc in found]
     worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
     eigenvalues = worst.spectrum.eigenvalues
-    rate = worst.spectrum.margin if worst_loc.T is None else -np.log(max(1e-300, 1 - worst.spectrum.margin)) / worst_loc.T \
-        if worst.spectrum.margin < 1 else np.inf
-    data = {"eigenvalues": eigenvalues, "rate": float(rate), "residual": worst_loc.residual, "deflated": worst_loc.deflated,
-            "leak": worst_loc.leak}
+    rate = (
+        worst.spectrum.margin
+        if worst_loc.T is None
+        else -np.log(max(1e-300, 1 - worst.spectrum.margin)) / worst_loc.T
+        if worst.spectrum.margin < 1
+        else np.inf
+    )
+    data = {
+        "eigenvalues": eigenvalues,
+        "rate": float(rate),
+        "residual": worst_loc.residual,
+        "deflated": worst_loc.deflated,
+        "leak": worst_loc.leak,
+    }
     valves = len(getattr(run.loop.plant, "cylinders", ()))
-    note = (Assumption("valve sides taken one combination at a time", None, None, "",
-            f"{len(found)} of {2 ** valves} combinations", "kink at u = 0"),) if valves else ()
+    note = (
+        (
+            Assumption(
+                "valve sides taken one combination at a time",
+                None,
+                None,
+                "",
+                f"{len(found)} of {2**valves} combinations",
+                "kink at u = 0",
+            ),
+        )
+        if valves
+        else ()
+    )
     if worst.holds is not True:
-        return Verdict("linear", text, worst.holds, "numerical" if worst.holds is False else None, worst=worst.why, source=source,
-                       assumptions=note, counted=claim.counted, data=data)
+        return Verdict(
+            "linear",
+            text,
+            worst.holds,
+            "numerical" if worst.holds is False else None,
+            worst=worst.why,
+            source=source,
+            assumptions=note,
+            counted=claim.counted,
+            data=data,
+        )
     rows, loops = margins_of(run, found)
     data |= {"margins": rows, "loops": loops}
-    share = lambda r: min(r["gain_up"] / claim.gain, 1 / (max(r["gain_down"], 1e-9) * claim.gain), r["phase"] / claim.phase)
+    share = lambda r: min(
+        r["gain_up"] / claim.gain,
+        1 / (max(r["gain_down"], 1e-9) * claim.gain),
+        r["phase"] / claim.phase,
+    )
     least = min(rows, key=share)
     holds = share(least) >= 1
     margin = float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None
-    return Verdict("linear", text, holds, "numerical", margin, "rad", claim.phase,
-                   f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
-                   f"phase {np.degrees(least['phase']):.3g}°, delay near "
-                   f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s", source=source,
-                   assumptions=note, counted=claim.counted, data=data)
+    return Verdict(
+        "linear",
+        text,
+        holds,
+        "numerical",
+        margin,
+        "rad",
+        claim.phase,
+        f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
+        f"phase {np.degrees(least['phase']):.3g}°, delay near "
+        f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s",
+        source=source,
+        assumptions=note,
+        counted=claim.counted,
+        data=data,
+    )
 
 
 def margins_of(run, locals_) -> tuple[list[dict], dict]:
@@ -275,13 +387,22 @@ def margins_of(run, locals_) -> tuple[list[dict], dict]:
         for loc in locals_:
             L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
             m, disk = loop_margins(L), disk_margin(L)
-            each.append({"actuator": label, "gain_up": _or_zero(m.gain_up), "gain_down": 1.0 if m.gain_down is None
-                    else float(m.gain_down), "phase": _or_zero(m.phase_margin),
-                         "delay": _or_zero(m.delay_margin), "disk": _or_zero(disk.α)})
+            each.append(
+                {
+                    "actuator": label,
+                    "gain_up": _or_zero(m.gain_up),
+                    "gain_down": 1.0 if m.gain_down is None else float(m.gain_down),
+                    "phase": _or_zero(m.phase_margin),
+                    "delay": _or_zero(m.delay_margin),
+                    "disk": _or_zero(disk.α),
+                }
+            )
             if label not in loops:
                 loops[label] = response(L)
-        rows.append({"actuator": label, "gain_down": max(e["gain_down"] for e in each)}
-                    | {k: min(e[k] for e in each) for k in ("gain_up", "phase", "delay", "disk")})
+        rows.append(
+            {"actuator": label, "gain_down": max(e["gain_down"] for e in each)}
+            | {k: min(e[k] for e in each) for k in ("gain_up", "phase", "delay", "disk")}
+        )
     return rows, loops
 
 

@@ -20,7 +20,13 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.verdict import Verdict
 from workbench.verification.balls import Ball, definite_ball, up
-from workbench.verification.data_margin import NEUTRAL, borne, definite_around, largest_change, sizes
+from workbench.verification.data_margin import (
+    NEUTRAL,
+    borne,
+    definite_around,
+    largest_change,
+    sizes,
+)
 from workbench.verification.exact import Dyadic, definite, fall, lyapunov_exactly
 from workbench.verification.stability import stability
 
@@ -63,11 +69,20 @@ class Certificate:
     def document(self) -> dict:
         """Plain data for `recheck`: numbers as hexadecimal floats, so that nothing is lost. See recheck.py."""
         hexed = lambda M: [[float(v).hex() for v in row] for row in np.atleast_2d(M)]
-        return {"format": "quadratic-certificate-1", "time": "continuous" if self.T is None else "sampled",
-                "T": None if self.T is None else float(self.T).hex(), "rate": float(self.rate).hex(),
-                "matrices": [hexed(A) for A in self.matrices], "P": hexed(self.P),
-                "radius": None if self.radius is None else hexed(np.broadcast_to(self.radius, self.P.shape)),
-                "X": None if self.radius is None else hexed(np.linalg.inv(np.linalg.cholesky(self.P).T))}
+        return {
+            "format": "quadratic-certificate-1",
+            "time": "continuous" if self.T is None else "sampled",
+            "T": None if self.T is None else float(self.T).hex(),
+            "rate": float(self.rate).hex(),
+            "matrices": [hexed(A) for A in self.matrices],
+            "P": hexed(self.P),
+            "radius": None
+            if self.radius is None
+            else hexed(np.broadcast_to(self.radius, self.P.shape)),
+            "X": None
+            if self.radius is None
+            else hexed(np.linalg.inv(np.linalg.cholesky(self.P).T)),
+        }
 
     def save(self, path) -> None:
         """Write the document as JSON."""
@@ -80,7 +95,11 @@ def falls_in_ball(A: Ball, P: np.ndarray, T: float | None = None, rate: float = 
     Looked at in coordinates x = X z in which XᵀPX is close to I, so that a radius weighs alike in all directions. X may
     be anything invertible (XᵀPX ≻ 0 says so): both conditions are then the same for z as for x.
     """
-    if not (0 <= rate < (np.inf if T is None else 1)) or not np.array_equal(P, P.T) or not np.isfinite(A.mid).all():
+    if (
+        not (0 <= rate < (np.inf if T is None else 1))
+        or not np.array_equal(P, P.T)
+        or not np.isfinite(A.mid).all()
+    ):
         return False
     try:
         X = np.linalg.inv(np.linalg.cholesky(P).T)
@@ -93,7 +112,9 @@ def falls_in_ball(A: Ball, P: np.ndarray, T: float | None = None, rate: float = 
     if T is None:
         half = PX.T @ AX
         return definite_ball(Ball.of(0 * P) - half - half.T - own.scaled(2 * rate))
-    ρ = np.nextafter(1 - rate, 0)  # below 1 − rate, and its square below (1 − rate)², whatever was rounded
+    ρ = np.nextafter(
+        1 - rate, 0
+    )  # below 1 − rate, and its square below (1 − rate)², whatever was rounded
     return definite_ball(own.scaled(float(np.nextafter(ρ * ρ, 0))) - AX.T @ (Ball.of(P) @ AX))
 
 
@@ -121,11 +142,15 @@ def lyapunov_matrix(A, T: float | None = None, rate: float = 0.0) -> np.ndarray 
     n = len(A)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a nearly singular equation gives a P that fails its check
+            warnings.simplefilter(
+                "ignore"
+            )  # a nearly singular equation gives a P that fails its check
             if T is None:
                 P = solve_continuous_lyapunov((A + rate * np.eye(n)).T, -np.eye(n))
             else:
-                P = solve_discrete_lyapunov(A.T / (1 - rate), np.eye(n), method="direct" if n <= 6 else "bilinear")
+                P = solve_discrete_lyapunov(
+                    A.T / (1 - rate), np.eye(n), method="direct" if n <= 6 else "bilinear"
+                )
     except (np.linalg.LinAlgError, ValueError):
         return None
     P = (P + P.T) / 2 / d / d[:, None]
@@ -150,7 +175,10 @@ def common_matrix(matrices, T: float | None = None, rate: float = 0.0) -> np.nda
     for A in (W @ A @ back for A in matrices):
         down = -(A.T @ P + P @ A + 2 * rate * P) if T is None else (1 - rate) ** 2 * P - A.T @ P @ A
         limits.append((down + down.T) / 2 >> margin * np.eye(n))
-    if solve_sdp(cp.Problem(cp.Maximize(margin - 1e-6 * cp.trace(P) / n), limits)) and P.value is not None:
+    if (
+        solve_sdp(cp.Problem(cp.Maximize(margin - 1e-6 * cp.trace(P) / n), limits))
+        and P.value is not None
+    ):
         found = W.T @ P.value @ W
         return (found + found.T) / 2
     return None
@@ -181,7 +209,9 @@ def solve_sdp(problem) -> bool:
     import cvxpy as cp
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "inaccurate" is no matter here: nothing rests on the solver's word
+        warnings.simplefilter(
+            "ignore"
+        )  # "inaccurate" is no matter here: nothing rests on the solver's word
         try:
             problem.solve(solver=cp.CLARABEL)
         except (cp.error.SolverError, ValueError, ArithmeticError):
@@ -192,7 +222,11 @@ def solve_sdp(problem) -> bool:
 def certify(A, T: float | None = None, radius=None) -> Certificate | None:
     """The certificate with the largest rate that passes its check (bisection), or None."""
     A = np.atleast_2d(np.asarray(A, float))
-    radius = None if radius is None else np.broadcast_to(np.abs(np.asarray(radius, float)), A.shape).copy()
+    radius = (
+        None
+        if radius is None
+        else np.broadcast_to(np.abs(np.asarray(radius, float)), A.shape).copy()
+    )
     λ = np.linalg.eigvals(A)
     top = float(-λ.real.max() if T is None else 1 - np.abs(λ).max())
     if not top > 0:
@@ -216,8 +250,9 @@ def certify(A, T: float | None = None, radius=None) -> Certificate | None:
     return best
 
 
-def quadratic_certificate(A, T: float | None = None, what: str = "x⁺ = A x", radius=None,
-                          P: np.ndarray | None = None) -> Verdict:
+def quadratic_certificate(
+    A, T: float | None = None, what: str = "x⁺ = A x", radius=None, P: np.ndarray | None = None
+) -> Verdict:
     """Verdict on "`what` is exponentially stable": `proof` for the stored matrix, or for all within `radius` of it.
 
     P given: that matrix alone is judged. holds: checked exactly, with the decay rate found by bisection (data["rate"],
@@ -227,29 +262,64 @@ def quadratic_certificate(A, T: float | None = None, what: str = "x⁺ = A x", r
     """
     A = np.atleast_2d(np.asarray(A, float))
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
-        raise InputError(f"a quadratic certificate needs a square matrix of numbers, not {A.shape}", key="A",
-                         mend="give the state matrix of the closed loop")
-    given = None if P is None else Certificate((A,), np.atleast_2d(np.asarray(P, float)), T, 0.0, radius)
+        raise InputError(
+            f"a quadratic certificate needs a square matrix of numbers, not {A.shape}",
+            key="A",
+            mend="give the state matrix of the closed loop",
+        )
+    given = (
+        None
+        if P is None
+        else Certificate((A,), np.atleast_2d(np.asarray(P, float)), T, 0.0, radius)
+    )
     found = certify(A, T, radius) if P is None else (given if given.check() else None)
     scope = "for the stored matrix" if radius is None else "for every matrix within the radius"
     how = "exact LDLᵀ" if radius is None and len(A) <= EXACT_UP_TO else "outward-rounded Cholesky"
     claim, unit = f"{what} is exponentially stable, {scope}", "1/s" if T is None else "1"
     if found is not None:
-        falls = f"xᵀPx falls at rate {found.rate:.6g} {unit}{'' if T is None else ' a sample (1 − ρ)'}"
+        falls = (
+            f"xᵀPx falls at rate {found.rate:.6g} {unit}{'' if T is None else ' a sample (1 − ρ)'}"
+        )
         change = _bearable(found, P is None)
         data = {"rate": found.rate, "change": change, "certificate": found.document()}
         source = f"Lyapunov matrix checked by {how}"
         if change < NEUTRAL:
             worst = f"neutral to rounding: {falls}, which a relative change of the data of {NEUTRAL:g} destroys"
-            return Verdict("quadratic-certificate", claim, None, worst=worst, source=source, data=data)
-        return Verdict("quadratic-certificate", claim, True, "proof", change, "1", NEUTRAL, f"{falls}; {borne(change)}",
-                       source=source, data=data)
+            return Verdict(
+                "quadratic-certificate", claim, None, worst=worst, source=source, data=data
+            )
+        return Verdict(
+            "quadratic-certificate",
+            claim,
+            True,
+            "proof",
+            change,
+            "1",
+            NEUTRAL,
+            f"{falls}; {borne(change)}",
+            source=source,
+            data=data,
+        )
     s = stability(A, T)
     if s.holds is False:
-        return Verdict("quadratic-certificate", claim, False, "numerical", s.spectrum.margin, unit, worst=s.why,
-                       source="eigenvalues and σ_min(A − λI)")
+        return Verdict(
+            "quadratic-certificate",
+            claim,
+            False,
+            "numerical",
+            s.spectrum.margin,
+            unit,
+            worst=s.why,
+            source="eigenvalues and σ_min(A − λI)",
+        )
     why = "the matrix given is no certificate" if P is not None else "no certificate found"
-    return Verdict("quadratic-certificate", claim, None, worst=f"{why}; {s.why}", source=f"Lyapunov matrix, {how}")
+    return Verdict(
+        "quadratic-certificate",
+        claim,
+        None,
+        worst=f"{why}; {s.why}",
+        source=f"Lyapunov matrix, {how}",
+    )
 
 
 def _bearable(found: Certificate, free: bool) -> float:
@@ -277,7 +347,9 @@ def slack(A, P, T: float | None = None) -> float:
 
 def tolerates(A, P, δ: float, T: float | None = None) -> bool:
     """True only if the certificate's slack proves stability of every matrix within δ (spectral norm) of A."""
-    size = lambda M: float(up(np.linalg.norm(M), M.size))  # Frobenius: never below the spectral norm
+    size = lambda M: float(
+        up(np.linalg.norm(M), M.size)
+    )  # Frobenius: never below the spectral norm
     A, P = np.asarray(A, float), np.asarray(P, float)
     spent = 2 * δ * size(P) if T is None else 2 * δ * size(A) * size(P) + δ**2 * size(P)
     return slack(A, P, T) > spent * (1 + 1e-12)

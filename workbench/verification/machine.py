@@ -13,7 +13,13 @@ from workbench.verification.run import Run
 KEY = "machine-limits"
 SOURCE = "numbers of the plant, checked on the run"
 ROUNDING = 1e-6  # of a limit's size: what rounding may pass it by
-WORDS = {"flow": "pump flow", "stroke": "strokes", "vacuum": "vacuum", "pressure": "reliefs", "valve": "valve travel"}
+WORDS = {
+    "flow": "pump flow",
+    "stroke": "strokes",
+    "vacuum": "vacuum",
+    "pressure": "reliefs",
+    "valve": "valve travel",
+}
 
 
 def limits_of(plant) -> list[Limit]:
@@ -24,20 +30,44 @@ def limits_of(plant) -> list[Limit]:
 def check_machine_limits(claim, run: Run) -> Verdict:
     """Every limit kept at every logged instant; those the machine bears, for all but a share of the time."""
     asked = limits_of(run.loop.plant)
-    if not run.loop.controller.commands:  # without a law a valve is where the scenario asks it to be
+    if (
+        not run.loop.controller.commands
+    ):  # without a law a valve is where the scenario asks it to be
         asked = [limit for limit in asked if limit.kind != "valve"]
     kinds = dict.fromkeys(WORDS[limit.kind] for limit in asked)
-    text = f"the machine's limits are kept: {', '.join(kinds)}" if kinds else "the machine's limits are kept"
+    text = (
+        f"the machine's limits are kept: {', '.join(kinds)}"
+        if kinds
+        else "the machine's limits are kept"
+    )
     gone = diverged(KEY, text, run, claim.counted, SOURCE)
     if gone:
         return gone
     if not asked:
-        return Verdict(KEY, text, None, worst="the plant states no limits", source=SOURCE, counted=claim.counted)
+        return Verdict(
+            KEY,
+            text,
+            None,
+            worst="the plant states no limits",
+            source=SOURCE,
+            counted=claim.counted,
+        )
     rows = [_row(limit, run, claim.share) for limit in asked]
     broken = [row for row in rows if row["broken"]]
     worst = max(broken or rows, key=lambda row: row["reached"])
-    return Verdict(KEY, text, not broken, "sampled", worst["margin"], worst["unit"], worst["limit"], worst["words"],
-                   source=SOURCE, counted=claim.counted, data={"limits": rows})
+    return Verdict(
+        KEY,
+        text,
+        not broken,
+        "sampled",
+        worst["margin"],
+        worst["unit"],
+        worst["limit"],
+        worst["words"],
+        source=SOURCE,
+        counted=claim.counted,
+        data={"limits": rows},
+    )
 
 
 def _row(limit: Limit, run: Run, share: float) -> dict:
@@ -54,9 +84,20 @@ def _row(limit: Limit, run: Run, share: float) -> dict:
     at = f"{say(value[k], limit.unit, 3)} at t = {run.log.time[k]:.2f} s"
     words = f"nearest: {limit.name} {at}, limit {say(edge, limit.unit, 3)} ({limit.key})"
     if broken:
-        words += f"; {'at' if limit.bearable else 'beyond'} it for {100 * portion:.2g} % of the time"
-    return {"name": limit.name, "kind": limit.kind, "margin": float(room[k]), "unit": limit.unit, "limit": float(edge),
-            "share": portion, "broken": broken, "reached": 1.0 - float(room[k]) / size, "words": words}
+        words += (
+            f"; {'at' if limit.bearable else 'beyond'} it for {100 * portion:.2g} % of the time"
+        )
+    return {
+        "name": limit.name,
+        "kind": limit.kind,
+        "margin": float(room[k]),
+        "unit": limit.unit,
+        "limit": float(edge),
+        "share": portion,
+        "broken": broken,
+        "reached": 1.0 - float(room[k]) / size,
+        "words": words,
+    }
 
 
 def _size(limit: Limit, value: np.ndarray) -> float:

@@ -20,8 +20,10 @@ from workbench.verification.stability import Stability, stability, stable_verdic
 
 def siso(L: LinearSystem, what: str) -> None:
     if not L.siso:
-        raise InputError(f"{what} need one loop, L is {L.D.shape[0]}×{L.D.shape[1]}",
-                         mend="break one loop at a time: loop_at(L, i) or break_loop(A, B, C, i)")
+        raise InputError(
+            f"{what} need one loop, L is {L.D.shape[0]}×{L.D.shape[1]}",
+            mend="break one loop at a time: loop_at(L, i) or break_loop(A, B, C, i)",
+        )
 
 
 def log_gain(L: LinearSystem, ω: float) -> float:
@@ -146,7 +148,9 @@ def disk_margin(L: LinearSystem, σ: float = 0.0) -> DiskMargin:
     if inside.holds is not True:
         return DiskMargin(0.0, 1.0, 1.0, 0.0, np.nan, inside)
     shift = (1 + σ) / 2 * np.eye(len(L.D))
-    norm, ω = hinf_norm(LinearSystem(closed.A, closed.B, -closed.C, shift - closed.D, L.T))  # S = I − T
+    norm, ω = hinf_norm(
+        LinearSystem(closed.A, closed.B, -closed.C, shift - closed.D, L.T)
+    )  # S = I − T
     α = 1 / norm if norm > 0 else np.inf
     return DiskMargin(α, *disk_range(α, σ), ω, inside)
 
@@ -163,9 +167,15 @@ def disk_range(α: float, σ: float = 0.0) -> tuple[float, float, float]:
     low, rest = (1 - α * (1 - σ) / 2) / (1 + α * (1 + σ) / 2), 1 - α * (1 + σ) / 2
     if rest == 0:  # half-plane Re f > low
         return low, np.inf, float(np.arccos(low)) if abs(low) <= 1 else np.inf
-    high = (1 + α * (1 - σ) / 2) / rest  # rest < 0: below low, and the disk is what lies outside [high, low]
+    high = (
+        1 + α * (1 - σ) / 2
+    ) / rest  # rest < 0: below low, and the disk is what lies outside [high, low]
     cosine = (1 + low * high) / (low + high) if low + high else np.inf
-    return low, (high if rest > 0 else np.inf), float(np.arccos(cosine)) if abs(cosine) <= 1 else np.inf
+    return (
+        low,
+        (high if rest > 0 else np.inf),
+        float(np.arccos(cosine)) if abs(cosine) <= 1 else np.inf,
+    )
 
 
 def stable_with(L: LinearSystem, f: complex) -> bool:
@@ -174,44 +184,120 @@ def stable_with(L: LinearSystem, f: complex) -> bool:
     return bool(np.all(λ.real < 0 if L.T is None else np.abs(λ) < 1))
 
 
-def margin_verdicts(L: LinearSystem, what: str, *, gain_up: float | None = 2.0, gain_down: float | None = 0.5,
-                    phase: float | None = np.pi / 6, delay: float | None = None,
-                    disk: float | None = None) -> list[Verdict]:
+def margin_verdicts(
+    L: LinearSystem,
+    what: str,
+    *,
+    gain_up: float | None = 2.0,
+    gain_down: float | None = 0.5,
+    phase: float | None = np.pi / 6,
+    delay: float | None = None,
+    disk: float | None = None,
+) -> list[Verdict]:
     """Verdicts on a SISO loop: stable, then each required margin (phase in rad, delay in s; None: not asked).
 
     A margin of an unstable loop is violated, of an undecided one undecided. Within 1e-8 (relative) of what is required
     it is undecided. Gain, phase and disk are re-checked by closed-loop eigenvalues at the required factors.
     """
     margins, disk_found = loop_margins(L), disk_margin(L) if disk is not None else None
-    around = [(1 + d / 2) / (1 - d / 2) for d in (disk or 0) * 0.999999 * np.exp(1j * np.arange(0.1, 6.3, 0.2))]
-    rows = [("gain-up", gain_up, margins.gain_up, "1", f"gain times {gain_up} keeps it stable", [gain_up]),
-            ("gain-down", gain_down, margins.gain_down, "1", f"gain times {gain_down} keeps it stable", [gain_down]),
-            ("phase", phase, margins.phase_margin, "rad", f"phase margin at least {phase} rad",
-             [np.exp(1j * (phase or 0)), np.exp(-1j * (phase or 0))]),
-            ("delay", delay, margins.delay_margin, "s", f"{delay} s of delay keeps it stable", []),
-            ("disk", disk, disk_found and disk_found.α, "1", f"disk margin at least {disk}", around)]
+    around = [
+        (1 + d / 2) / (1 - d / 2)
+        for d in (disk or 0) * 0.999999 * np.exp(1j * np.arange(0.1, 6.3, 0.2))
+    ]
+    rows = [
+        (
+            "gain-up",
+            gain_up,
+            margins.gain_up,
+            "1",
+            f"gain times {gain_up} keeps it stable",
+            [gain_up],
+        ),
+        (
+            "gain-down",
+            gain_down,
+            margins.gain_down,
+            "1",
+            f"gain times {gain_down} keeps it stable",
+            [gain_down],
+        ),
+        (
+            "phase",
+            phase,
+            margins.phase_margin,
+            "rad",
+            f"phase margin at least {phase} rad",
+            [np.exp(1j * (phase or 0)), np.exp(-1j * (phase or 0))],
+        ),
+        ("delay", delay, margins.delay_margin, "s", f"{delay} s of delay keeps it stable", []),
+        ("disk", disk, disk_found and disk_found.α, "1", f"disk margin at least {disk}", around),
+    ]
     closed = LinearSystem(feedback(L).A, L.B, L.C, L.D, L.T)
     verdicts = [stable_verdict(closed, what)]
     for key, limit, found, unit, claim, factors in rows:
         if limit is not None:
-            verdicts.append(_compared(L, margins.stability, f"margin-{key}", f"{what}: {claim}", limit, found, unit,
-                                      factors))
+            verdicts.append(
+                _compared(
+                    L,
+                    margins.stability,
+                    f"margin-{key}",
+                    f"{what}: {claim}",
+                    limit,
+                    found,
+                    unit,
+                    factors,
+                )
+            )
     return verdicts
 
 
 def _compared(L, inside, key, claim, limit, found, unit, factors) -> Verdict:
-    source = "crossovers from eigenvalues of the mirror pencil" + (", factors re-checked" if factors else "")
+    source = "crossovers from eigenvalues of the mirror pencil" + (
+        ", factors re-checked" if factors else ""
+    )
     if inside.holds is not True:
-        return Verdict(key, claim, inside.holds, None if inside.holds is None else "numerical", None, unit, limit,
-                       f"no margin: {inside.why}", source=source)
+        return Verdict(
+            key,
+            claim,
+            inside.holds,
+            None if inside.holds is None else "numerical",
+            None,
+            unit,
+            limit,
+            f"no margin: {inside.why}",
+            source=source,
+        )
     left = limit - found if key == "margin-gain-down" else found - limit
     holds, worst = bool(left > 0), f"margin {found:.6g} {unit}"
     if abs(left) <= 1e-8 * max(abs(limit), 1e-300):
         holds, worst = None, f"margin {found:.9g} {unit}: at the edge within rounding"
     elif holds and not all(stable_with(L, f) for f in factors):
-        holds, worst = None, f"margin {found:.6g} {unit}, but eigenvalues at the required change do not confirm it"
+        holds, worst = (
+            None,
+            f"margin {found:.6g} {unit}, but eigenvalues at the required change do not confirm it",
+        )
     if np.isinf(found):
         worst = "no change of this kind destabilises" if holds else worst
-        return Verdict(key, claim, holds, "numerical" if holds else None, None, unit, limit, worst, source=source)
-    return Verdict(key, claim, holds, None if holds is None else "numerical", float(left), unit, limit, worst,
-                   source=source, data={"found": float(found)})
+        return Verdict(
+            key,
+            claim,
+            holds,
+            "numerical" if holds else None,
+            None,
+            unit,
+            limit,
+            worst,
+            source=source,
+        )
+    return Verdict(
+        key,
+        claim,
+        holds,
+        None if holds is None else "numerical",
+        float(left),
+        unit,
+        limit,
+        worst,
+        source=source,
+        data={"found": float(found)},
+    )

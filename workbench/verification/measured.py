@@ -54,7 +54,9 @@ def measured(run, found: Sequence[Assumption]) -> list[Assumption]:
     """The hypotheses with those failed that a perturbation of this run contradicts; one more for a perturbation none speaks of."""
     judged = list(found)
     for (component, name), (power, t) in excesses(run).items():
-        own = [i for i, a in enumerate(judged) if name in a.terms or term(component, name) in a.terms]
+        own = [
+            i for i, a in enumerate(judged) if name in a.terms or term(component, name) in a.terms
+        ]
         if any(judged[i].holds is False for i in own):
             continue
         words = f"{term(component, name)}: {say(power, 'W', 3)} at t = {t:.2f} s"
@@ -65,5 +67,15 @@ def measured(run, found: Sequence[Assumption]) -> list[Assumption]:
             worst = f"{a.worst}; {words}" if a.worst else words
             judged[first] = replace(a, holds=False, margin=-power, unit="W", worst=worst)
         else:
-            judged.append(Assumption(f"no {name} term in the ledger", False, -power, "W", words, "(99)", terms=(name,)))
+            judged.append(
+                Assumption(
+                    f"no {name} term in the ledger",
+                    False,
+                    -power,
+                    "W",
+                    words,
+                    "(99)",
+                    terms=(name,),
+                )
+            )
     return judged

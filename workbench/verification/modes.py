@@ -196,7 +196,9 @@ def modes_of(M, T, states, length, where="", t=0.0, rests=True, commons=None) ->
         part = found.participation[i]
         top = [states[j] for j in np.argsort(-part, kind="stable")[:2] if part[j] > 0.15]
         aside = bool(shares[i] > ASIDE)
-        made.append(Mode(complex(s[i]), float(bounds[i]), tuple(dict.fromkeys(top)), where, t, aside))
+        made.append(
+            Mode(complex(s[i]), float(bounds[i]), tuple(dict.fromkeys(top)), where, t, aside)
+        )
     return tuple(made)
 
 

@@ -37,22 +37,36 @@ class Motion:
     Raises InputError where the flow depends on time, or the motion on a state that is not in the box.
     """
 
-    def __init__(self, system: System, V: Callable[[Sequence], object], states: Sequence[str],
-                 inputs: Mapping[str, object] | None = None, parameters: Mapping[str, tuple[float, float]] | None = None):
+    def __init__(
+        self,
+        system: System,
+        V: Callable[[Sequence], object],
+        states: Sequence[str],
+        inputs: Mapping[str, object] | None = None,
+        parameters: Mapping[str, tuple[float, float]] | None = None,
+    ):
         inputs, parameters = dict(inputs or {}), dict(parameters or {})
         _fits(system, inputs)
         t = trace(system, tuple(inputs))
         if t.flow_is_timed:
-            raise InputError("the loop depends on time explicitly", key="certificate",
-                             mend="leave the time-dependent part out, or make it an input with bounds")
+            raise InputError(
+                "the loop depends on time explicitly",
+                key="certificate",
+                mend="leave the time-dependent part out, or make it an input with bounds",
+            )
         self.names = own = names(system.states)
         self.at = [own.index(find(system.states, n, "certificate, box").name) for n in states]
-        held = {s.name: inputs.get(s.name, system.defaults().get(s.name, 0.0)) for s in system.inputs}
+        held = {
+            s.name: inputs.get(s.name, system.defaults().get(s.name, 0.0)) for s in system.inputs
+        }
         self.held = {name: float(v) for name, v in held.items() if not np.ndim(v)}
         self.period = None if system.period is None else float(system.period)
         self.flows = t.n_moving > 0
         self.varying = tuple(n for n, v in inputs.items() if np.ndim(v)) + tuple(parameters)
-        self.ranges = [tuple(map(float, v)) for v in (*(v for v in inputs.values() if np.ndim(v)), *parameters.values())]
+        self.ranges = [
+            tuple(map(float, v))
+            for v in (*(v for v in inputs.values() if np.ndim(v)), *parameters.values())
+        ]
         x, xs = symbols("x", t.n_states)
         w, c, vary, fixed, values = _numbers(system, t, inputs, parameters)
         at = lambda name, y: getattr(t, name)(0.0, y, w, c)[: t.n_states]
@@ -68,17 +82,25 @@ class Motion:
         self.values = [box(v, v) for v in numbers]
         self.bear(NEUTRAL)
         n = t.n_states
-        value, flow, jumped = whole.expression[0], whole.expression[1: n + 1], whole.expression[n + 1:]
+        value, flow, jumped = (
+            whole.expression[0],
+            whole.expression[1 : n + 1],
+            whole.expression[n + 1 :],
+        )
         stays = [jumped[i].element_hash() == x[i].element_hash() for i in range(n)]
         flow = flow * (1 + η[:n])
-        jumped = ca.vertcat(*[jumped[i] if stays[i] else jumped[i] * (1 + η[n + i]) for i in range(n)])
+        jumped = ca.vertcat(
+            *[jumped[i] if stays[i] else jumped[i] * (1 + η[n + i]) for i in range(n)]
+        )
         self.x, self.z, self.vary = x, ca.vertcat(*[xs[i] for i in self.at], vary), vary
         self.V, self.fall, self.curved = self._bound(value), None, None
         after = lambda e: ca.substitute([e], [x], [jumped])[0]
         if self.period is None:
             fall = ca.jtimes(value, x, flow)
             self.fall = self._known(fall)
-            self.curved = [Curvature(self.z, len(self.at), g, self.fixed, self.values) for g in (value, fall)]
+            self.curved = [
+                Curvature(self.z, len(self.at), g, self.fixed, self.values) for g in (value, fall)
+            ]
             return
         slopes = [value]
         for _ in range(ORDER if self.flows else 0):
@@ -89,7 +111,11 @@ class Motion:
         self.jump = [None if self._outside(jumped[i]) else self._bound(jumped[i]) for i in range(n)]
         along = ca.vertcat(x, vary)
         self.flow = [Bound(along, flow[i], self.fixed, self.values) for i in range(n)]
-        self.rest = [Bound(along, slopes[k], self.fixed, self.values) for k in (1, ORDER)] if self.flows else None
+        self.rest = (
+            [Bound(along, slopes[k], self.fixed, self.values) for k in (1, ORDER)]
+            if self.flows
+            else None
+        )
         self.leap = self._known(after(value) - value)
         self.edges = lift(base, ca.vertcat(column([V([xs[i] for i in self.at])]), at("flow", x)))
 
@@ -101,15 +127,20 @@ class Motion:
         return Bound(self.z, e, self.fixed, self.values)
 
     def _outside(self, e: ca.SX) -> list[int]:
-        return [i for i in range(self.x.numel()) if i not in self.at and ca.depends_on(e, self.x[i])]
+        return [
+            i for i in range(self.x.numel()) if i not in self.at and ca.depends_on(e, self.x[i])
+        ]
 
     def _known(self, e: ca.SX) -> Bound | None:
         """The bound of what may depend on states of the box only."""
         left = self._outside(e)
         if left:
             gone = ", ".join(self.names[i] for i in left)
-            raise InputError(f"V moves with {gone}, which the box gives no range", key="box",
-                             mend="give every state that matters a range in the box")
+            raise InputError(
+                f"V moves with {gone}, which the box gives no range",
+                key="box",
+                mend="give every state that matters a range in the box",
+            )
         return self._bound(e) if e.numel() == 1 else None
 
     def change(self, low, high):
@@ -138,9 +169,20 @@ class Motion:
         smooth = self._smooth(*wide(B))
         (a1, b1, _), (a, b, _) = (g.plain(*wide(B)) for g in self.rest)
         with np.errstate(all="ignore"):
-            T, high_T = self.period * (1 + 1e-15), self.period**ORDER / factorial(ORDER) * (1 + 1e-14)
-            a = np.where(smooth, np.minimum(a, 0) * high_T, np.minimum(a1 * T, a1 * self.period * (1 - 1e-15)))
-            b = np.where(smooth, np.maximum(b, 0) * high_T, np.maximum(b1 * T, b1 * self.period * (1 - 1e-15)))
+            T, high_T = (
+                self.period * (1 + 1e-15),
+                self.period**ORDER / factorial(ORDER) * (1 + 1e-14),
+            )
+            a = np.where(
+                smooth,
+                np.minimum(a, 0) * high_T,
+                np.minimum(a1 * T, a1 * self.period * (1 - 1e-15)),
+            )
+            b = np.where(
+                smooth,
+                np.maximum(b, 0) * high_T,
+                np.maximum(b1 * T, b1 * self.period * (1 - 1e-15)),
+            )
         return a, b, (B[0][:, self.at], B[1][:, self.at]), smooth
 
     def _smooth(self, low, high) -> np.ndarray:
@@ -156,18 +198,24 @@ class Motion:
 
     def _picard(self, X, flow):
         """B ⊇ X + [0, T] f(B): then every path from X stays in B for the whole sample. ±∞ where none was found."""
+
         def image(B):
             slopes = flow(B)
             with np.errstate(all="ignore"):
                 down, above = (np.array([s[i] for s in slopes]).T * self.period for i in (0, 1))
-                return (np.nextafter(X[0] + np.minimum(0, down) * (1 + 1e-14), -np.inf),
-                        np.nextafter(X[1] + np.maximum(0, above) * (1 + 1e-14), np.inf))
+                return (
+                    np.nextafter(X[0] + np.minimum(0, down) * (1 + 1e-14), -np.inf),
+                    np.nextafter(X[1] + np.maximum(0, above) * (1 + 1e-14), np.inf),
+                )
 
         (down, above), B, ok = image(X), X, np.zeros(len(X[0]), bool)
         for _ in range(8):
             with np.errstate(all="ignore"):
                 room = 0.2 * np.maximum(above - X[1], X[0] - down) + 1e-12 * (1 + np.abs(above))
-                B = tuple(np.where(ok[:, None], old, new) for old, new in zip(B, (down - room, above + room)))
+                B = tuple(
+                    np.where(ok[:, None], old, new)
+                    for old, new in zip(B, (down - room, above + room))
+                )
                 down, above = image(B)
             ok |= ((down >= B[0]) & (above <= B[1])).all(axis=1)
             if ok.all():
@@ -180,11 +228,17 @@ class Motion:
 
 def _fits(system: System, inputs: Mapping) -> None:
     if getattr(system, "hosted", False):
-        raise InputError("the loop's controller is called from Python and has no expression", key="certificate",
-                         mend="a supplied V needs a law written as an expression")
+        raise InputError(
+            "the loop's controller is called from Python and has no expression",
+            key="certificate",
+            mend="a supplied V needs a law written as an expression",
+        )
     if system.period is not None and system.lag:
-        raise InputError("a command released between samples is not covered by a supplied certificate", key="certificate",
-                         mend="take the delay out, or a whole number of samples")
+        raise InputError(
+            "a command released between samples is not covered by a supplied certificate",
+            key="certificate",
+            mend="take the delay out, or a whole number of samples",
+        )
     for name in inputs:
         find(system.inputs, name, "certificate, inputs")
 
@@ -205,13 +259,17 @@ def _numbers(system, t, inputs: Mapping, parameters: Mapping):
     w = [symbol(n, None if np.ndim(v) else v) for n, v in inputs.items()]
     for path in parameters:
         if path not in t.paths:
-            raise InputError(f"no parameter {path!r}", key="parameters", mend=f"such as {', '.join(t.paths[:8])}")
+            raise InputError(
+                f"no parameter {path!r}", key="parameters", mend=f"such as {', '.join(t.paths[:8])}"
+            )
     if parameters:
         own = {leaf.path: leaf.value for leaf in leaves(system)}
-        c = t.prelude(column([symbol(path, None if path in parameters else own[path]) for path in t.paths]))
+        c = t.prelude(
+            column([symbol(path, None if path in parameters else own[path]) for path in t.paths])
+        )
         order = [path for path in t.paths if path in parameters]
-        tail = vary[len(vary) - len(order):]
-        vary[len(vary) - len(order):] = [tail[order.index(path)] for path in parameters]
+        tail = vary[len(vary) - len(order) :]
+        vary[len(vary) - len(order) :] = [tail[order.index(path)] for path in parameters]
     else:
         c = column([symbol(f"c{i}", v) for i, v in enumerate(t.constants(system))])
     stack = lambda e: ca.vertcat(*e) if e else ca.SX(0, 1)

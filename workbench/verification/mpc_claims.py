@@ -21,7 +21,14 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
 from workbench.verification.balls import up
-from workbench.verification.data_margin import NEUTRAL, borne, definite_around, largest_change, refused, sizes
+from workbench.verification.data_margin import (
+    NEUTRAL,
+    borne,
+    definite_around,
+    largest_change,
+    refused,
+    sizes,
+)
 from workbench.verification.exact import Dyadic, definite, dual_bound, multipliers, radius_bound
 from workbench.verification.lyapunov import solve_sdp
 from workbench.verification.mpc_ingredients import TerminalIngredients
@@ -36,28 +43,58 @@ def terminal_cost(t: TerminalIngredients) -> Verdict:
     holds = definite(P) and definite(gap, strict=False)
     low = float(np.linalg.eigvalsh(gap.floats())[0])
     if holds:
-        return Verdict("mpc-terminal-cost", claim, True, "proof", worst="for the stored matrices", source="exact LDLᵀ")
+        return Verdict(
+            "mpc-terminal-cost",
+            claim,
+            True,
+            "proof",
+            worst="for the stored matrices",
+            source="exact LDLᵀ",
+        )
     size = float(np.linalg.norm(t.P))
     if low < -1e-6 * size:
         w, X = np.linalg.eigh(gap.floats())
         x = Dyadic.of(X[:, :1])
         if (x.T @ gap @ x).fractions()[0][0] < 0:
-            return Verdict("mpc-terminal-cost", claim, False, "proof", low, worst="rises against ℓ at x = "
-                           + np.array2string(X[:, 0], precision=6), source="exact value at that state",
-                           data={"x": X[:, 0].tolist()})
-    return Verdict("mpc-terminal-cost", claim, None, worst=f"least eigenvalue {low:.3g} of {size:.3g}: a Riccati solution is "
-                   "at the edge, where rounding decides; use strict_terminal_cost", source="exact LDLᵀ")
+            return Verdict(
+                "mpc-terminal-cost",
+                claim,
+                False,
+                "proof",
+                low,
+                worst="rises against ℓ at x = " + np.array2string(X[:, 0], precision=6),
+                source="exact value at that state",
+                data={"x": X[:, 0].tolist()},
+            )
+    return Verdict(
+        "mpc-terminal-cost",
+        claim,
+        None,
+        worst=f"least eigenvalue {low:.3g} of {size:.3g}: a Riccati solution is "
+        "at the edge, where rounding decides; use strict_terminal_cost",
+        source="exact LDLᵀ",
+    )
 
 
 def terminal_set(t: TerminalIngredients) -> tuple[Verdict, dict]:
     """The terminal set is bounded, has the origin inside, is kept and admissible under the terminal law; (verdict, duals)."""
     claim = "the terminal set is invariant and admissible under the terminal law"
-    say = lambda holds, worst, margin=None, **data: Verdict("mpc-terminal-set", claim, holds, holds if holds is None else
-                                                            "proof", margin, "1", worst=worst, data=data,
-                                                            source="linear programmes, dual certificates checked exactly")
+    say = lambda holds, worst, margin=None, **data: Verdict(
+        "mpc-terminal-set",
+        claim,
+        holds,
+        holds if holds is None else "proof",
+        margin,
+        "1",
+        worst=worst,
+        data=data,
+        source="linear programmes, dual certificates checked exactly",
+    )
     g = np.asarray(t.g, float)
     if t.H is None:
-        return (_ellipsoid(t, say) if t.level is not None else say(None, "there is no terminal set")), {}
+        return (
+            _ellipsoid(t, say) if t.level is not None else say(None, "there is no terminal set")
+        ), {}
     H, h = np.atleast_2d(np.asarray(t.H, float)), np.asarray(t.h, float)
     if not ((h > 0).all() and (g >= 0).all()):
         return say(None, "the origin is not inside: expected h > 0 and g ≥ 0"), {}
@@ -68,10 +105,13 @@ def terminal_set(t: TerminalIngredients) -> tuple[Verdict, dict]:
     if radius is None:
         return say(None, "the terminal set is not shown bounded"), {}
     duals, worst = {"radius": ends}, (np.inf, "")
-    for key, rows, limits, words in (("kept", Dyadic.of(H) @ t.closed, h, "next step, row"), ("limits", t.rows, g, "limit")):
+    for key, rows, limits, words in (
+        ("kept", Dyadic.of(H) @ t.closed, h, "next step, row"),
+        ("limits", t.rows, g, "limit"),
+    ):
         duals[key] = []
         for i, limit in enumerate(limits):
-            c = Dyadic(rows.Z[i:i + 1], rows.e)
+            c = Dyadic(rows.Z[i : i + 1], rows.e)
             y = solve(c.floats())
             bound = None if y is None else dual_bound(c, H, h, y, radius)
             duals[key].append(y)
@@ -105,10 +145,17 @@ def _escape(say, c, H, h, limit, words, bound) -> Verdict:
         inside = all(v[0] <= Fraction(float(e)) for v, e in zip((Dyadic.of(H) @ x).fractions(), h))
         if inside and (c @ x).fractions()[0][0] > Fraction(float(limit)):
             at = x.floats().ravel()
-            return say(False, f"{words} is broken at x = {np.array2string(at, precision=6)}",
-                       float(limit - (c.floats() @ at)[0]), x=at.tolist())
+            return say(
+                False,
+                f"{words} is broken at x = {np.array2string(at, precision=6)}",
+                float(limit - (c.floats() @ at)[0]),
+                x=at.tolist(),
+            )
     over = "" if bound is None else f", by {float(bound) - limit:.3g} of {limit:.3g} (bound)"
-    return say(None, f"{words} is not shown kept{over}: make the set for A_K/0.999999 and shrink it by 1e-9")
+    return say(
+        None,
+        f"{words} is not shown kept{over}: make the set for A_K/0.999999 and shrink it by 1e-9",
+    )
 
 
 def _ellipsoid(t, say) -> Verdict:
@@ -117,10 +164,12 @@ def _ellipsoid(t, say) -> Verdict:
         return say(None, "the ellipsoid is kept only where the terminal cost falls")
     γ, rows = Dyadic.of([[float(t.level)]]), t.rows
     for i, limit in enumerate(np.asarray(t.g, float)):
-        row, square = Dyadic(rows.Z[i:i + 1], rows.e), Dyadic.of([[limit]]) @ Dyadic.of([[limit]])
+        row, square = Dyadic(rows.Z[i : i + 1], rows.e), Dyadic.of([[limit]]) @ Dyadic.of([[limit]])
         P = Dyadic.of(t.P)
         # row² level ≤ g²: scaled by level so that nothing is divided
-        if limit < 0 or not definite(Dyadic.block([[square, γ @ row], [(γ @ row).T, P.times(t.level)]]), strict=False):
+        if limit < 0 or not definite(
+            Dyadic.block([[square, γ @ row], [(γ @ row).T, P.times(t.level)]]), strict=False
+        ):
             return say(None, f"limit {i} is not shown kept on the ellipsoid")
     return say(True, f"xᵀPx ≤ {t.level:.6g}")
 
@@ -138,7 +187,13 @@ def sees_state(t: TerminalIngredients) -> tuple[np.ndarray, float] | None:
     state = np.eye(n, n + m)
     W, c, margin = cp.Variable((n, n), symmetric=True), cp.Variable(), cp.Variable()
     form = c * (M * size * size[:, None]) - step.T @ W @ step + state.T @ W @ state
-    limits = [(form + form.T) / 2 >> margin * np.eye(n + m), W >> margin * np.eye(n), cp.trace(W) == n, c >= 0, c <= 1e7]
+    limits = [
+        (form + form.T) / 2 >> margin * np.eye(n + m),
+        W >> margin * np.eye(n),
+        cp.trace(W) == n,
+        c >= 0,
+        c <= 1e7,
+    ]
     if not solve_sdp(cp.Problem(cp.Maximize(margin), limits)) or W.value is None:
         return None
     W, c = (W.value + W.value.T) / 2 * (d * d[:, None]), float(c.value)
@@ -173,25 +228,60 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
     """Verdicts: terminal cost, terminal set, and "`what` stays feasible, its cost falls by ℓ, the state goes to 0"."""
     cost, (kept, duals) = terminal_cost(t), terminal_set(t)
     found = sees_state(t)
-    parts = [Assumption("terminal cost falls by ℓ", cost.holds, worst=cost.worst),
-             Assumption("terminal set invariant, admissible, and a constraint of the problem", kept.holds, worst=kept.worst),
-             Assumption("ℓ ⪰ 0 and sees every state", found is not None or None, source="exact LDLᵀ"),
-             *(Assumption(text, False) for text in t.lost)]
-    solver = Assumption("the solver returns the minimiser (or a feasible plan no worse than the last one, shifted)", None)
+    parts = [
+        Assumption("terminal cost falls by ℓ", cost.holds, worst=cost.worst),
+        Assumption(
+            "terminal set invariant, admissible, and a constraint of the problem",
+            kept.holds,
+            worst=kept.worst,
+        ),
+        Assumption("ℓ ⪰ 0 and sees every state", found is not None or None, source="exact LDLᵀ"),
+        *(Assumption(text, False) for text in t.lost),
+    ]
+    solver = Assumption(
+        "the solver returns the minimiser (or a feasible plan no worse than the last one, shifted)",
+        None,
+    )
     if t.blocks is not None and max(t.blocks) > 1:
-        parts.append(Assumption("every sample has its own move", False, worst="the last plan, shifted, is no plan any more"))
+        parts.append(
+            Assumption(
+                "every sample has its own move",
+                False,
+                worst="the last plan, shifted, is no plan any more",
+            )
+        )
     claim = f"{what} stays feasible, its cost falls by the stage cost, and the state goes to 0"
     key, source = "mpc-stability", "shifted plan; exact LDLᵀ and dual certificates"
     gone = [f"{a.text} ({a.worst})" if a.worst else a.text for a in parts if a.holds is not True]
     if gone:
         parts.append(solver)
-        return [cost, kept, Verdict(key, claim, None, worst="gone: " + "; ".join(gone), assumptions=tuple(parts),
-                                    source=source)]
+        return [
+            cost,
+            kept,
+            Verdict(
+                key,
+                claim,
+                None,
+                worst="gone: " + "; ".join(gone),
+                assumptions=tuple(parts),
+                source=source,
+            ),
+        ]
     data = {"certificate": document(t, duals, *found)} if duals else {}
     change = largest_change(partial(bears, t, *found))
-    proven = Verdict(key, claim, True, "proof", change, "1", NEUTRAL,
-                     f"from every feasible start, for the stored matrices; {borne(change)}", (*parts, solver), source,
-                     data={**data, "change": change})
+    proven = Verdict(
+        key,
+        claim,
+        True,
+        "proof",
+        change,
+        "1",
+        NEUTRAL,
+        f"from every feasible start, for the stored matrices; {borne(change)}",
+        (*parts, solver),
+        source,
+        data={**data, "change": change},
+    )
     return [cost, kept, proven if change >= NEUTRAL else refused(proven)]
 
 
@@ -199,16 +289,31 @@ def document(t: TerminalIngredients, duals: dict, W, c: float) -> dict:
     """Plain data for `recheck`: exact numbers as fractions. See recheck.py."""
     plain = lambda M: [[str(v) for v in row] for row in Dyadic.of(M).fractions()]
     rows = lambda ys: [[float(v).hex() for v in y] for y in ys]
-    own = {name: plain(getattr(t, name)) for name in ("A", "B", "Q", "R", "S", "P", "K", "E", "F", "H")}
-    return {"format": "terminal-certificate-1", **own, "g": plain(t.g)[0], "h": plain(t.h)[0], "W": plain(W),
-            "c": float(c).hex(), "duals": {key: rows(ys) for key, ys in duals.items()}}
+    own = {
+        name: plain(getattr(t, name)) for name in ("A", "B", "Q", "R", "S", "P", "K", "E", "F", "H")
+    }
+    return {
+        "format": "terminal-certificate-1",
+        **own,
+        "g": plain(t.g)[0],
+        "h": plain(t.h)[0],
+        "W": plain(W),
+        "c": float(c).hex(),
+        "duals": {key: rows(ys) for key, ys in duals.items()},
+    }
 
 
 # ---- logs
 
 
-def cost_on_log(V: Sequence[float], ℓ: Sequence[float], status: Sequence[str], fallback: Sequence[bool] | None = None,
-                floor: float = 0.0, optimal: Sequence[str] = ("optimal",)) -> Verdict:
+def cost_on_log(
+    V: Sequence[float],
+    ℓ: Sequence[float],
+    status: Sequence[str],
+    fallback: Sequence[bool] | None = None,
+    floor: float = 0.0,
+    optimal: Sequence[str] = ("optimal",),
+) -> Verdict:
     """V(x_{k+1}) − V(x_k) ≤ −ℓ_k at every step of a log, `floor` the solver's noise stated beforehand. `sampled`.
 
     Steps solved by fallback or with another status than `optimal` are listed; they are no evidence: with any of them the
@@ -216,24 +321,64 @@ def cost_on_log(V: Sequence[float], ℓ: Sequence[float], status: Sequence[str],
     """
     V, ℓ = np.asarray(V, float), np.asarray(ℓ, float)
     fallback = np.zeros(len(V), bool) if fallback is None else np.asarray(fallback, bool)
-    if not (len(V) == len(ℓ) == len(status) == len(fallback)) or not (np.isfinite(floor) and floor >= 0):
-        raise InputError("cost on a log: V, ℓ, status and fallback differ in length, or the floor is no number",
-                         mend="one entry a sample each, and a floor of 0 or more")
-    good = np.array([s in optimal for s in status], bool) & ~fallback & np.isfinite(V) & np.isfinite(ℓ)
-    listed = [{"step": int(k), "status": str(status[k]), "fallback": bool(fallback[k])} for k in np.flatnonzero(~good)]
+    if not (len(V) == len(ℓ) == len(status) == len(fallback)) or not (
+        np.isfinite(floor) and floor >= 0
+    ):
+        raise InputError(
+            "cost on a log: V, ℓ, status and fallback differ in length, or the floor is no number",
+            mend="one entry a sample each, and a floor of 0 or more",
+        )
+    good = (
+        np.array([s in optimal for s in status], bool) & ~fallback & np.isfinite(V) & np.isfinite(ℓ)
+    )
+    listed = [
+        {"step": int(k), "status": str(status[k]), "fallback": bool(fallback[k])}
+        for k in np.flatnonzero(~good)
+    ]
     data = {"not_optimal": listed, "steps": len(V)}
     claim, source = "the cost falls by the stage cost at every step of the run", "logged costs"
     pairs = np.flatnonzero(good[:-1] & good[1:])
     if not len(pairs):
-        return Verdict("mpc-cost-on-log", claim, None, worst="no two successive optimal solves", source=source, data=data)
+        return Verdict(
+            "mpc-cost-on-log",
+            claim,
+            None,
+            worst="no two successive optimal solves",
+            source=source,
+            data=data,
+        )
     over = V[pairs + 1] - V[pairs] + ℓ[pairs]
     k, worst = int(pairs[over.argmax()]), float(over.max())
     data["broken"] = [int(i) for i in pairs[over > floor]]
     words = f"V⁺ − V + ℓ = {worst:.3g} at step {k}"
     if worst > floor:
-        return Verdict("mpc-cost-on-log", claim, False, "sampled", floor - worst, worst=words, source=source, data=data)
+        return Verdict(
+            "mpc-cost-on-log",
+            claim,
+            False,
+            "sampled",
+            floor - worst,
+            worst=words,
+            source=source,
+            data=data,
+        )
     if listed:
-        return Verdict("mpc-cost-on-log", claim, None, worst=f"{len(listed)} steps not solved to optimality, the first "
-                       f"{listed[0]['step']} ({listed[0]['status']}{', fallback' if listed[0]['fallback'] else ''})",
-                       source=source, data=data)
-    return Verdict("mpc-cost-on-log", claim, True, "sampled", floor - worst, worst=words, source=source, data=data)
+        return Verdict(
+            "mpc-cost-on-log",
+            claim,
+            None,
+            worst=f"{len(listed)} steps not solved to optimality, the first "
+            f"{listed[0]['step']} ({listed[0]['status']}{', fallback' if listed[0]['fallback'] else ''})",
+            source=source,
+            data=data,
+        )
+    return Verdict(
+        "mpc-cost-on-log",
+        claim,
+        True,
+        "sampled",
+        floor - worst,
+        worst=words,
+        source=source,
+        data=data,
+    )

@@ -43,20 +43,41 @@ class TerminalIngredients:
         if self.S is None:
             object.__setattr__(self, "S", np.zeros((n, m)))
         g = np.atleast_1d(np.asarray(self.g, float))
-        shapes = {"A": (n, n), "Q": (n, n), "R": (m, m), "P": (n, n), "K": (m, n), "S": (n, m), "E": (len(g), n),
-                  "F": (len(g), m)}
+        shapes = {
+            "A": (n, n),
+            "Q": (n, n),
+            "R": (m, m),
+            "P": (n, n),
+            "K": (m, n),
+            "S": (n, m),
+            "E": (len(g), n),
+            "F": (len(g), m),
+        }
         if self.H is not None:
             shapes["H"] = (len(np.atleast_1d(self.h)), n)
         for name, shape in shapes.items():
             found = Dyadic.of(getattr(self, name)).shape if len(g) or name not in "EF" else shape
             if found != shape:
-                raise InputError(f"terminal ingredients: {name} is {found}, expected {shape}", key=name,
-                                 mend="A n×n, B n×m, Q n×n, R m×m, P n×n, K m×n with u = −K x, E x + F u ≤ g, H x ≤ h")
+                raise InputError(
+                    f"terminal ingredients: {name} is {found}, expected {shape}",
+                    key=name,
+                    mend="A n×n, B n×m, Q n×n, R m×m, P n×n, K m×n with u = −K x, E x + F u ≤ g, H x ≤ h",
+                )
         ends = [g, *([] if self.h is None else [np.asarray(self.h, float)])]
         if not all(np.isfinite(e).all() for e in ends):
-            raise InputError("terminal ingredients: a limit is not a number", key="g", mend="leave infinite limits out")
-        if self.N < 1 or (self.blocks is not None and (sum(self.blocks) != self.N or min(self.blocks) < 1)):
-            raise InputError(f"horizon {self.N}, blocks {self.blocks}", key="N", mend="blocks add up to the horizon")
+            raise InputError(
+                "terminal ingredients: a limit is not a number",
+                key="g",
+                mend="leave infinite limits out",
+            )
+        if self.N < 1 or (
+            self.blocks is not None and (sum(self.blocks) != self.N or min(self.blocks) < 1)
+        ):
+            raise InputError(
+                f"horizon {self.N}, blocks {self.blocks}",
+                key="N",
+                mend="blocks add up to the horizon",
+            )
 
     @property
     def closed(self) -> Dyadic:
@@ -91,8 +112,13 @@ def with_slew(A, B, u_min, u_max, slew, C=None, y_min=None, y_max=None):
             limit = np.broadcast_to(np.asarray(limit, float), (len(e),)) * sign
             keep = np.isfinite(limit)
             E, F, g = [*E, *(sign * e[keep])], [*F, *(sign * f[keep])], [*g, *limit[keep]]
-    return (np.block([[A, np.zeros((n, m))], [np.zeros((m, n + m))]]), np.vstack([B, one]),
-            np.array(E).reshape(-1, n + m), np.array(F).reshape(-1, m), np.array(g))
+    return (
+        np.block([[A, np.zeros((n, m))], [np.zeros((m, n + m))]]),
+        np.vstack([B, one]),
+        np.array(E).reshape(-1, n + m),
+        np.array(F).reshape(-1, m),
+        np.array(g),
+    )
 
 
 def strict_terminal_cost(A, B, Q, R, K, S=None, ε: float = 1e-7) -> np.ndarray:
@@ -103,6 +129,8 @@ def strict_terminal_cost(A, B, Q, R, K, S=None, ε: float = 1e-7) -> np.ndarray:
     S = np.zeros(B.shape) if S is None else np.asarray(S, float)
     own, W = A - B @ K, Q - S @ K - K.T @ S.T + K.T @ R @ K
     P = solve_discrete_lyapunov(own.T, W)
-    d = np.sqrt(np.maximum(np.diag(P), 1e-12 * np.diag(P).max()))  # states in units in which P has ones on its diagonal
+    d = np.sqrt(
+        np.maximum(np.diag(P), 1e-12 * np.diag(P).max())
+    )  # states in units in which P has ones on its diagonal
     P = solve_discrete_lyapunov((own * d[:, None] / d).T, W / d / d[:, None] + ε * np.eye(len(d)))
     return (P + P.T) / 2 * (d * d[:, None])

@@ -30,7 +30,7 @@ def predictions(t: TerminalIngredients) -> list[tuple[Ball, Ball]]:
     x, found = Ball.of(np.eye(n, width)), []
     for k in range(t.N):
         u = np.zeros((m, width))
-        u[:, n + m * owner[k]: n + m * (owner[k] + 1)] = np.eye(m)
+        u[:, n + m * owner[k] : n + m * (owner[k] + 1)] = np.eye(m)
         found.append((x, Ball.of(u)))
         x = A @ x + B @ Ball.of(u)
     return [*found, (x, Ball.of(np.zeros((0, width))))]
@@ -53,15 +53,23 @@ def unconstrained(t: TerminalIngredients) -> Ball | None:
         total = z.T @ (M @ z) + total
     total = end.T @ (Ball.of(t.P) @ end) + total
     H, G = Ball(total.mid[n:, n:], total.rad[n:, n:]), Ball(total.mid[n:, :n], total.rad[n:, :n])
-    d = 2.0 ** -np.round(np.log2(np.maximum(np.diag(H.mid), 1e-300)) / 2)  # moves in units that make H's diagonal 1
-    H, G = Ball(H.mid * d * d[:, None], H.rad * d * d[:, None]), Ball(G.mid * d[:, None], G.rad * d[:, None])
+    d = 2.0 ** -np.round(
+        np.log2(np.maximum(np.diag(H.mid), 1e-300)) / 2
+    )  # moves in units that make H's diagonal 1
+    H, G = (
+        Ball(H.mid * d * d[:, None], H.rad * d * d[:, None]),
+        Ball(G.mid * d[:, None], G.rad * d[:, None]),
+    )
     μ = 0.5 * float(np.linalg.eigvalsh((H.mid + H.mid.T) / 2)[0])
     if not (μ > 0 and definite_ball(H - Ball.of(μ * np.eye(len(d))))):
         return None
     X = -np.linalg.solve(H.mid, G.mid)
     left = (H @ Ball.of(X) + G).size
     error = up(np.sqrt((left**2).sum(axis=0)) / μ, len(d))
-    return Ball(X * d[:, None], up(np.tile(error, (len(d), 1)) * d[:, None] + np.spacing(np.abs(X)) * d[:, None]))
+    return Ball(
+        X * d[:, None],
+        up(np.tile(error, (len(d), 1)) * d[:, None] + np.spacing(np.abs(X)) * d[:, None]),
+    )
 
 
 def local_stability(t: TerminalIngredients, what: str = "the predictive controller") -> Verdict:
@@ -69,11 +77,24 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
 
     `proof` for the stored matrices and the exact minimiser; violated (`numerical`) when K_0 does not stabilise.
     """
-    claim, source = f"{what} is locally exponentially stable: no limit is active near the origin", \
-        "unconstrained gain, enclosed; xᵀWx by outward-rounded Cholesky"
-    notes = (Assumption("the solver returns the minimiser", None), Assumption("full state, model = plant", None))
-    say = lambda holds, worst, **data: Verdict("mpc-local-stability", claim, holds, data.pop("strength", None), worst=worst,
-                                               assumptions=notes, source=source, data=data)
+    claim, source = (
+        f"{what} is locally exponentially stable: no limit is active near the origin",
+        "unconstrained gain, enclosed; xᵀWx by outward-rounded Cholesky",
+    )
+    notes = (
+        Assumption("the solver returns the minimiser", None),
+        Assumption("full state, model = plant", None),
+    )
+    say = lambda holds, worst, **data: Verdict(
+        "mpc-local-stability",
+        claim,
+        holds,
+        data.pop("strength", None),
+        worst=worst,
+        assumptions=notes,
+        source=source,
+        data=data,
+    )
     X = unconstrained(t)
     if X is None:
         return say(None, "the cost is not shown strictly convex in the moves")
@@ -81,24 +102,42 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
     K = Ball(X.mid[:m], X.rad[:m])
     own = rounded(t.A) + rounded(t.B) @ K
     s = stability(own.mid, 1.0)
-    if s.holds is False and -s.spectrum.margin > 1e3 * np.linalg.norm(own.rad) * min(s.spectrum.conditions[0], 1e8):
-        return say(False, f"the unconstrained gain does not stabilise: {s.why}", strength="numerical", K0=K.mid.tolist())
+    if s.holds is False and -s.spectrum.margin > 1e3 * np.linalg.norm(own.rad) * min(
+        s.spectrum.conditions[0], 1e8
+    ):
+        return say(
+            False,
+            f"the unconstrained gain does not stabilise: {s.why}",
+            strength="numerical",
+            K0=K.mid.tolist(),
+        )
     W = lyapunov_matrix(own.mid, 1.0, max(s.spectrum.margin, 0.0) / 2)
     if W is None or not falls_in_ball(own, W, 1.0):
         return say(None, "no certificate for the unconstrained gain")
+
     def bears(change):
         return falls_in_ball(Ball(own.mid, up(own.rad + change * sizes(own.mid))), W, 1.0)
 
     change = largest_change(bears)
     if change < NEUTRAL:
-        return say(None, f"neutral to rounding: a relative change of the data of {NEUTRAL:g} destroys the certificate")
+        return say(
+            None,
+            f"neutral to rounding: a relative change of the data of {NEUTRAL:g} destroys the certificate",
+        )
     c, row = critical_level(t, X, W)
     if not c > 0:
         return say(None, f"limit {row} may be active at the origin")
     half = float(np.sqrt(c / np.linalg.eigvalsh(W)[-1]))
     first = f"; limit {row} is the first" if row is not None else ""
-    return say(True, f"within xᵀWx ≤ {c:.4g}, at least |x| ≤ {half:.4g}; there the law is linear{first}; {borne(change)}",
-               strength="proof", change=change, W=W.tolist(), level=c, K0=K.mid.tolist())
+    return say(
+        True,
+        f"within xᵀWx ≤ {c:.4g}, at least |x| ≤ {half:.4g}; there the law is linear{first}; {borne(change)}",
+        strength="proof",
+        change=change,
+        W=W.tolist(),
+        level=c,
+        K0=K.mid.tolist(),
+    )
 
 
 def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[float, int | None]:
@@ -106,17 +145,29 @@ def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[floa
     n = len(t.P)
     whole = blocks([[Ball.of(np.eye(n))], [X]])
     *steps, (end, _) = predictions(t)
-    parts = [(Ball.of(t.E) @ x + Ball.of(t.F) @ u, np.asarray(t.g, float)) for x, u in steps] if len(t.g) else []
+    parts = (
+        [(Ball.of(t.E) @ x + Ball.of(t.F) @ u, np.asarray(t.g, float)) for x, u in steps]
+        if len(t.g)
+        else []
+    )
     if t.H is not None:
         parts.append((Ball.of(t.H) @ end, np.asarray(t.h, float)))
     root = np.linalg.inv(np.linalg.cholesky(W).T)
-    near = Ball.of(root.T) @ Ball.of(W) @ Ball.of(root)  # close to I: |z|² ≤ c/(1 − its distance from I) for x = root z
+    near = (
+        Ball.of(root.T) @ Ball.of(W) @ Ball.of(root)
+    )  # close to I: |z|² ≤ c/(1 − its distance from I) for x = root z
     loss = float(up(np.linalg.norm((near - Ball.of(np.eye(n))).size), n))
     best, first = np.inf, None
     for rows, limits in parts:
         size = up(np.sqrt(((rows @ whole @ Ball.of(root)).size ** 2).sum(axis=1)), n)
         for i, (length, limit) in enumerate(zip(size, limits)):
-            c = 0.0 if limit <= 0 else (limit / length) ** 2 * (1 - loss) * (1 - 1e-12) if length > 0 else np.inf
+            c = (
+                0.0
+                if limit <= 0
+                else (limit / length) ** 2 * (1 - loss) * (1 - 1e-12)
+                if length > 0
+                else np.inf
+            )
             if c < best:
                 best, first = float(c), i
     return (best, first) if np.isfinite(best) else (1e300, None)

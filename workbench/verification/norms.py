@@ -36,14 +36,20 @@ def mirror_pencil(sys: LinearSystem, level: bool) -> tuple[np.ndarray, np.ndarra
     if level:  # mirror of y = C x₁ + D u: states by Aᵀ and Cᵀ y, and u = Bᵀx₂ + Dᵀy
         own, A2, inp = g.C.T @ g.C, g.A.T, g.C.T @ g.D
         last = [g.D.T @ g.C, g.B.T, g.D.T @ g.D - np.eye(m)]
-    else:      # both driven by u, C x₁ − C x₂ = 0; D cancels
+    else:  # both driven by u, C x₁ − C x₂ = 0; D cancels
         own, A2, inp, last = O, g.A, g.B, [g.C, -g.C, np.zeros((1, 1))]
     zero, none = np.zeros((n, m)), np.zeros((m, 2 * n + m))
-    first, second, unit = np.hstack([g.A, O, g.B]), np.hstack([own, A2, inp]), np.hstack([O, I, zero])
+    first, second, unit = (
+        np.hstack([g.A, O, g.B]),
+        np.hstack([own, A2, inp]),
+        np.hstack([O, I, zero]),
+    )
     shift = np.hstack([I, O, zero])
     if sys.T is None:  # λx₁ = …, −λx₂ = …
         return np.vstack([first, second, np.hstack(last)]), np.vstack([shift, -unit, none])
-    return np.vstack([first, unit, np.hstack(last)]), np.vstack([shift, second, none])  # λx₁ = …, x₂ = λ(…)
+    return np.vstack([first, unit, np.hstack(last)]), np.vstack(
+        [shift, second, none]
+    )  # λx₁ = …, x₂ = λ(…)
 
 
 def cuts(sys: LinearSystem, level: bool) -> np.ndarray:
@@ -66,7 +72,9 @@ def between(ω: np.ndarray, top: float) -> np.ndarray:
     """One frequency in each of the intervals that the cuts ω make of (0, top)."""
     if not len(ω):
         return np.array([1.0 if np.isinf(top) else top / 2])
-    return np.concatenate([[ω[0] / 2], np.sqrt(ω[:-1] * ω[1:]), [2 * ω[-1] if np.isinf(top) else (ω[-1] + top) / 2]])
+    return np.concatenate(
+        [[ω[0] / 2], np.sqrt(ω[:-1] * ω[1:]), [2 * ω[-1] if np.isinf(top) else (ω[-1] + top) / 2]]
+    )
 
 
 def crossings(f: Callable[[float], float], ω: np.ndarray, top: float) -> list[float]:
@@ -115,7 +123,9 @@ def hinf_norm(sys: LinearSystem, tol: float = 1e-10) -> tuple[float, float]:
 
     s = λ if sys.T is None else np.log(λ[λ != 0]) / sys.T
     poles = np.minimum(np.unique(np.concatenate([np.abs(s.imag), np.abs(s)])), sys.top)
-    best, at = largest([0.0, sys.top, *poles, *between(poles[(poles > 0) & (poles < sys.top)], sys.top)])
+    best, at = largest(
+        [0.0, sys.top, *poles, *between(poles[(poles > 0) & (poles < sys.top)], sys.top)]
+    )
     while best > 0:
         γ = (1 + 2 * tol) * best
         ω = cuts(LinearSystem(g.A, g.B, g.C / γ, g.D / γ, g.T), level=True)

@@ -23,6 +23,8 @@ def check_unique(claim: UniqueVelocity, run: Run) -> Verdict:
 def _own(claim, run: Run, method: str, key: str) -> Verdict:
     plant = run.loop.plant
     if not hasattr(plant, method):
-        raise InputError(f"claim {key}: a {type(plant).__name__} states no quasistatic circuit",
-                         mend="ask it of a MeteredArms or a MeteredCrane, or leave the claim out")
+        raise InputError(
+            f"claim {key}: a {type(plant).__name__} states no quasistatic circuit",
+            mend="ask it of a MeteredArms or a MeteredCrane, or leave the claim out",
+        )
     return replace(getattr(plant, method)(claim.samples, claim.seed), counted=claim.counted)

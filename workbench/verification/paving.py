@@ -24,18 +24,24 @@ class Bound:
     fixed, values: further symbols of the expression, in these boxes (kept, not copied: who made them may change them).
     """
 
-    def __init__(self, z: ca.SX, expression: ca.SX, fixed: ca.SX | None = None, values: Sequence[Box] = ()):
+    def __init__(
+        self, z: ca.SX, expression: ca.SX, fixed: ca.SX | None = None, values: Sequence[Box] = ()
+    ):
         none = ca.SX(0, 1)
         self.z, self.values = z, values
         self.lifted = own = lift(ca.vertcat(z, none if fixed is None else fixed), expression)
-        self.natural = own.function(own.expression, ca.vertcat(none, *own.steps), ca.vertcat(none, *own.domains))
+        self.natural = own.function(
+            own.expression, ca.vertcat(none, *own.steps), ca.vertcat(none, *own.domains)
+        )
 
     @cached_property
     def slopes(self) -> ca.Function:
         return self.lifted.function(ca.gradient(self.lifted.expression, self.z))
 
     def _enclosed(self, f, low, high):
-        return self.lifted.enclose(f, [*(box(low[:, i], high[:, i]) for i in range(low.shape[1])), *self.values])
+        return self.lifted.enclose(
+            f, [*(box(low[:, i], high[:, i]) for i in range(low.shape[1])), *self.values]
+        )
 
     def plain(self, low, high) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(lower, upper, smooth): natural bounds, ±∞ where the expression is not surely defined."""
@@ -43,10 +49,22 @@ class Bound:
         b = self._enclosed(self.natural, low, high)
         n, k = len(low), 1 + len(own.steps)
         wide = lambda a: np.broadcast_to(a, (n,))
-        smooth = np.all([wide(s.low == s.high) for s in b[1:k]], axis=0) if own.steps else np.ones(n, bool)
+        smooth = (
+            np.all([wide(s.low == s.high) for s in b[1:k]], axis=0)
+            if own.steps
+            else np.ones(n, bool)
+        )
         # Where a switch is undecided, a branch's domain counts even if the branch may not be taken.
-        sure = wide(b[0].sure) & (smooth | np.all([wide(d.sure) for d in b[k:]], axis=0)) if own.domains else b[0].sure
-        return np.where(sure, wide(b[0].low), -INF), np.where(sure, wide(b[0].high), INF), smooth & sure
+        sure = (
+            wide(b[0].sure) & (smooth | np.all([wide(d.sure) for d in b[k:]], axis=0))
+            if own.domains
+            else b[0].sure
+        )
+        return (
+            np.where(sure, wide(b[0].low), -INF),
+            np.where(sure, wide(b[0].high), INF),
+            smooth & sure,
+        )
 
     def over(self, low, high) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(lower, upper, weights): bounds on every box, and how much each side of the box contributes (N × n)."""
@@ -64,7 +82,11 @@ class Bound:
             with np.errstate(all="ignore"):
                 for i, s in enumerate(g):
                     size = np.where(s.sure, np.maximum(np.abs(s.low), np.abs(s.high)), INF)
-                    move = np.where(h[:, i] > l[:, i], np.nextafter(np.broadcast_to(size, len(at)) * r[:, i], INF), 0.0)
+                    move = np.where(
+                        h[:, i] > l[:, i],
+                        np.nextafter(np.broadcast_to(size, len(at)) * r[:, i], INF),
+                        0.0,
+                    )
                     down, above = np.nextafter(down - move, -INF), np.nextafter(above + move, INF)
                     share[:, i] = move
             good = np.isfinite(down) & np.isfinite(above)
@@ -79,7 +101,11 @@ def halved(low, high, weights, scale) -> tuple[np.ndarray, np.ndarray]:
     """Every box cut in two across its heaviest side (relative to `scale` where no weight tells); sides never vanish."""
     width = (high - low) / scale
     # A side much shorter than the longest is left alone, so that boxes stay roundish.
-    weights = np.where(width > width.max(axis=1, keepdims=True) / 64, np.where(np.isfinite(weights), weights, INF), -1.0)
+    weights = np.where(
+        width > width.max(axis=1, keepdims=True) / 64,
+        np.where(np.isfinite(weights), weights, INF),
+        -1.0,
+    )
     tie = np.where(weights >= weights.max(axis=1, keepdims=True), width, -1.0)
     k, row = tie.argmax(axis=1), np.arange(len(low))
     middle = low[row, k] + (high[row, k] - low[row, k]) / 2
@@ -88,7 +114,9 @@ def halved(low, high, weights, scale) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([low, above]), np.concatenate([below, high])
 
 
-def least(bound: Bound, low, high, keep=None, budget: int = 20000, gap: float = 1e-2, sign: float = 1.0) -> float:
+def least(
+    bound: Bound, low, high, keep=None, budget: int = 20000, gap: float = 1e-2, sign: float = 1.0
+) -> float:
     """A proven lower bound of sign·g on the boxes (minus those parts that `keep(low, high)` says do not belong).
 
     Boxes are halved until the bound is within `gap` (relative to its size) of a value taken, or `budget` boxes were used.
@@ -120,7 +148,10 @@ def least(bound: Bound, low, high, keep=None, budget: int = 20000, gap: float = 
 
 def faces(low: Sequence[float], high: Sequence[float], count: int) -> tuple[np.ndarray, np.ndarray]:
     """The 2·count faces of a box across its first `count` sides."""
-    lows, highs = np.tile(low, (2 * count, 1)).astype(float), np.tile(high, (2 * count, 1)).astype(float)
+    lows, highs = (
+        np.tile(low, (2 * count, 1)).astype(float),
+        np.tile(high, (2 * count, 1)).astype(float),
+    )
     for i in range(count):
         highs[2 * i, i] = low[i]
         lows[2 * i + 1, i] = high[i]
@@ -132,8 +163,15 @@ def ball_size(low, high, centre, radii) -> tuple[np.ndarray, np.ndarray]:
     n = len(centre)
     least, most = np.zeros(len(low)), np.zeros(len(low))
     for i in range(n):
-        d = Box(np.nextafter(low[:, i] - centre[i], -INF), np.nextafter(high[:, i] - centre[i], INF), None)
-        near = np.where((d.low <= 0) & (d.high >= 0), 0.0, np.minimum(np.abs(d.low), np.abs(d.high))) / radii[i]
+        d = Box(
+            np.nextafter(low[:, i] - centre[i], -INF),
+            np.nextafter(high[:, i] - centre[i], INF),
+            None,
+        )
+        near = (
+            np.where((d.low <= 0) & (d.high >= 0), 0.0, np.minimum(np.abs(d.low), np.abs(d.high)))
+            / radii[i]
+        )
         far = np.maximum(np.abs(d.low), np.abs(d.high)) / radii[i]
         least, most = least + near**2 * (1 - 1e-14), most + far**2 * (1 + 1e-14)
     return least * (1 - n * 1e-15), most * (1 + n * 1e-15)

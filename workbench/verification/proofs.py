@@ -66,7 +66,9 @@ class MPCStability(Checked):
 class CostDecrease(Checked):
     """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
 
-    floor: Annotated[float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative] = 1e-8
+    floor: Annotated[
+        float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative
+    ] = 1e-8
     counted: bool = True
 
 
@@ -75,7 +77,9 @@ class CostDecrease(Checked):
 class Solves(Checked):
     """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
 
-    share: Annotated[float, Unit("1"), "largest acceptable share of samples that are not", fraction] = 0.0
+    share: Annotated[
+        float, Unit("1"), "largest acceptable share of samples that are not", fraction
+    ] = 0.0
     counted: bool = True
 
 
@@ -104,9 +108,13 @@ class Sector(Checked):
         if not self.low < self.high:
             raise ValueError(f"high: {self.high:g} is not above low, {self.low:g}")
         if self.place == "limit" and self.high < 1:
-            raise ValueError(f"high: a limit passes small commands unchanged, gain 1; {self.high:g} leaves that out")
+            raise ValueError(
+                f"high: a limit passes small commands unchanged, gain 1; {self.high:g} leaves that out"
+            )
         if self.slope is not None and self.slope < self.high:
-            raise ValueError(f"slope: {self.slope:g} is below high, {self.high:g}; a curve through zero is at least as steep")
+            raise ValueError(
+                f"slope: {self.slope:g} is below high, {self.high:g}; a curve through zero is at least as steep"
+            )
 
 
 @final

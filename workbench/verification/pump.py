@@ -29,28 +29,53 @@ OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 def pump(run):
     """What is assumed of the pump, one by one."""
     plant = run.loop.plant
-    told = hasattr(run.loop.controller, "supplies") or any(hasattr(w, "supplies") for w in _around(run.loop.controller))
-    yield Assumption("the law is told the supply pressure", told, None, "", "" if told else
-                     f"it takes it to be {innermost(run.loop.controller).model.p_s / 1e5:g} bar", "(89) at the p_s of the instant",
-                     terms=("measurement",))
+    told = hasattr(run.loop.controller, "supplies") or any(
+        hasattr(w, "supplies") for w in _around(run.loop.controller)
+    )
+    yield Assumption(
+        "the law is told the supply pressure",
+        told,
+        None,
+        "",
+        "" if told else f"it takes it to be {innermost(run.loop.controller).model.p_s / 1e5:g} bar",
+        "(89) at the p_s of the instant",
+        terms=("measurement",),
+    )
     p = np.column_stack([run.log.array(name) for name in plant.supply_names])
     low, high = float(plant.least()), float(plant.machine.p_s)
     room = float(min(p.min() - low, high - p.max()))
     # A first-order lag never leaves the interval of its aim; rounding of the integrator is no reason to say it did.
-    yield Assumption(f"supply pressure within {low / 1e5:g} … {high / 1e5:g} bar; the pump itself is outside v",
-                     room >= -1e-6 * high, room, "Pa", f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
-                     "first-order lag of an aim in there")
+    yield Assumption(
+        f"supply pressure within {low / 1e5:g} … {high / 1e5:g} bar; the pump itself is outside v",
+        room >= -1e-6 * high,
+        room,
+        "Pa",
+        f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
+        "first-order lag of an aim in there",
+    )
     yield from fills(run)
     # What the law gives up while it waits (`SupplyTold`) is the ledger's term, which fails this.
-    yield Assumption("no valve waits for its pump", True, None, "", "", "(89): the opening asked for is the one it has",
-                     terms=("pump",))
+    yield Assumption(
+        "no valve waits for its pump",
+        True,
+        None,
+        "",
+        "",
+        "(89): the opening asked for is the one it has",
+        terms=("pump",),
+    )
 
 
 def fills(run) -> list[Assumption]:
     """Whether the supply fills what empties, cylinder by cylinder; under any law."""
     log, plant = run.log, run.loop.plant
-    p = [log.array(name) for name in getattr(plant, "supply_names", ())] or [np.full(len(log.time), plant.p_s)]
-    return [filled(run, k, c, p[i % len(p)]) for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders))]
+    p = [log.array(name) for name in getattr(plant, "supply_names", ())] or [
+        np.full(len(log.time), plant.p_s)
+    ]
+    return [
+        filled(run, k, c, p[i % len(p)])
+        for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders))
+    ]
 
 
 def _around(controller):
@@ -71,14 +96,30 @@ def steady(c, o, f_p, p_s, p_r):
 def filled(run, k, c, p_s) -> Assumption:
     """That the supply fills the chamber that grows, wherever cylinder k moves to the side its valve is open to."""
     log, plant = run.log, run.loop.plant
-    held = log.array(f"u_s_{k}") if c.valve.lag != "ideal" else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
+    held = (
+        log.array(f"u_s_{k}")
+        if c.valve.lag != "ideal"
+        else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
+    )
     o, v = c.valve.opening(held), log.array(f"dx_{k}")
-    p = steady(c, np.where((np.abs(o) > OPEN) & (o * v > 0), o, 0.0), log.array(f"f_p{k}"), p_s, plant.p_r)
+    p = steady(
+        c, np.where((np.abs(o) > OPEN) & (o * v > 0), o, 0.0), log.array(f"f_p{k}"), p_s, plant.p_r
+    )
     i, short = int(np.argmin(p)), float(np.mean(p < 0))
     side = "b" if o[i] < 0 else "a"
     at = lambda more: float(steady(c, o[i], log.array(f"f_p{k}")[i], p_s[i] + more, plant.p_r))
     lacks = -at(0.0) / (at(1e5) - at(0.0)) * 1e5  # linear in the supply pressure
-    need = f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time" if short else ""
-    return Assumption(f"supply fills cylinder {k} as fast as it empties", bool(p[i] >= 0), float(p[i]), "Pa",
-                      f"chamber {side} would come to rest at {p[i] / 1e5:.3g} bar, t = {log.time[i]:.2f} s, "
-                      f"supply {p_s[i] / 1e5:.3g} bar{need}", "notches of one spool, steady flow")
+    need = (
+        f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time"
+        if short
+        else ""
+    )
+    return Assumption(
+        f"supply fills cylinder {k} as fast as it empties",
+        bool(p[i] >= 0),
+        float(p[i]),
+        "Pa",
+        f"chamber {side} would come to rest at {p[i] / 1e5:.3g} bar, t = {log.time[i]:.2f} s, "
+        f"supply {p_s[i] / 1e5:.3g} bar{need}",
+        "notches of one spool, steady flow",
+    )

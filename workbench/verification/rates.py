@@ -41,7 +41,9 @@ def body_rates(law, plant) -> dict[str, tuple[float, bool]]:
                 K = own.get(name, law.κ * body.matrix() + law.K_I * np.eye(6))
                 found[name] = certified_rate(K, true.matrix())
     if plant.payload.mass > 0:
-        found["payload"] = certified_rate(law.κ * law.model.payload.matrix(), plant.payload.matrix())
+        found["payload"] = certified_rate(
+            law.κ * law.model.payload.matrix(), plant.payload.matrix()
+        )
     return found
 
 
@@ -57,7 +59,9 @@ def joint_jacobians(plant, q) -> dict[str, np.ndarray]:
         for j, s in enumerate(plant.structures):
             for segment in s.segments:
                 for frame, _ in segment.bodies:
-                    columns.setdefault(f"{s.name}.{frame}", []).append([*V[j][frame][0], *V[j][frame][1]])
+                    columns.setdefault(f"{s.name}.{frame}", []).append(
+                        [*V[j][frame][0], *V[j][frame][1]]
+                    )
         end = V[-1][chain.end_frame(plant.structures[-1])]
         columns.setdefault("payload", []).append([*end[0], *end[1]])
     return {name: np.array(rows, float).T for name, rows in columns.items()}

@@ -49,8 +49,13 @@ def number(text):
 
 def matrix(data, rows=None, columns=None):
     M = [[number(v) for v in row] for row in data]
-    if not M or not M[0] or any(len(row) != len(M[0]) for row in M) or (rows or len(M)) != len(M) or (
-            columns or len(M[0])) != len(M[0]):
+    if (
+        not M
+        or not M[0]
+        or any(len(row) != len(M[0]) for row in M)
+        or (rows or len(M)) != len(M)
+        or (columns or len(M[0])) != len(M[0])
+    ):
         raise Refused(f"a matrix of the wrong shape: {len(M)} rows, expected {rows}×{columns}")
     return M
 
@@ -61,7 +66,9 @@ def T(M):
 
 def mul(A, B):
     columns = T(B)
-    return [[sum((a * b for a, b in zip(row, c) if a and b), Fraction(0)) for c in columns] for row in A]
+    return [
+        [sum((a * b for a, b in zip(row, c) if a and b), Fraction(0)) for c in columns] for row in A
+    ]
 
 
 def add(A, B, s=1):
@@ -104,8 +111,12 @@ def definite(M, strict=True):
 
 def scaled(M, error):
     """Both between the same powers of two, M with a diagonal near 1: what M needs, its error's row sums see alike."""
-    half = [Fraction(2) ** ((v.denominator.bit_length() - v.numerator.bit_length()) // 2) if (v := M[i][i]) > 0 else 1
-            for i in range(len(M))]
+    half = [
+        Fraction(2) ** ((v.denominator.bit_length() - v.numerator.bit_length()) // 2)
+        if (v := M[i][i]) > 0
+        else 1
+        for i in range(len(M))
+    ]
     return [[[v * a * b for v, b in zip(row, half)] for row, a in zip(X, half)] for X in (M, error)]
 
 
@@ -131,28 +142,44 @@ def quadratic(d):
         move = times(0, own) if radius is None else mul(radius, size(X))
         if sampled:
             fall = add(times((1 - rate) ** 2, own), mul(T(AX), mul(P, AX)), -1)
-            half = add(mul(size(T(mul(P, AX))), move), times(Fraction(1, 2), mul(T(move), mul(size(P), move))))
+            half = add(
+                mul(size(T(mul(P, AX))), move),
+                times(Fraction(1, 2), mul(T(move), mul(size(P), move))),
+            )
         else:
             cross = mul(T(X), mul(P, AX))
             fall = times(-1, add(add(cross, T(cross)), times(2 * rate, own)))
             half = mul(size(mul(T(X), P)), move)
         spent = add(half, T(half))
         fall, spent = scaled(fall, spent)
-        need(definite(add(fall, diagonal([sum(row) for row in spent]), -1)), "V = xᵀPx does not fall at the rate stated")
+        need(
+            definite(add(fall, diagonal([sum(row) for row in spent]), -1)),
+            "V = xᵀPx does not fall at the rate stated",
+        )
     unit = f"(1 − {float(rate):.6g})² a sample" if sampled else f"e^(−2·{float(rate):.6g} t)"
-    return f"V = xᵀPx falls like {unit} for {len(d['matrices'])} stored matrices" + (" ± radius" if radius else "")
+    return f"V = xᵀPx falls like {unit} for {len(d['matrices'])} stored matrices" + (
+        " ± radius" if radius else ""
+    )
 
 
 def sector(d):
     n, m = len(d["A"]), len(d["C"])
-    A, B, C, P = matrix(d["A"], n, n), matrix(d["B"], n, m), matrix(d["C"], m, n), matrix(d["P"], n, n)
+    A, B, C, P = (
+        matrix(d["A"], n, n),
+        matrix(d["B"], n, m),
+        matrix(d["C"], m, n),
+        matrix(d["P"], n, n),
+    )
     need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
     sampled, kind = d["time"] == "sampled", d["criterion"]
     low, high, τ, λ = (matrix(d[k], 1, m)[0] for k in ("low", "high", "tau", "lambda"))
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
     need(all(v > 0 for v in τ) and all(v >= 0 for v in λ), "a multiplier has the wrong sign")
     need(all(a < b for a, b in zip(low, high)), "the sector is empty")
-    need(kind == "circle" or (kind == "popov") != sampled and kind in ("popov", "jury-lee"), "criterion and time do not fit")
+    need(
+        kind == "circle" or (kind == "popov") != sampled and kind in ("popov", "jury-lee"),
+        "criterion and time do not fit",
+    )
     need(kind != "circle" or not any(λ), "the circle criterion has no λ")
     if kind != "circle":
         A = add(A, mul(mul(B, diagonal(low)), C), -1)
@@ -161,7 +188,9 @@ def sector(d):
     zero, one = [[Fraction(0)] * m for _ in range(n)], diagonal([Fraction(1)] * m)
     step, state = beside(A, times(-1, B)), beside(diagonal([Fraction(1)] * n), zero)
     y, w = beside(C, diagonal([Fraction(0)] * m)), beside(T(zero), one)
-    form = mul(T(add(w, mul(diagonal(low), y), -1)), mul(diagonal(τ), add(mul(diagonal(high), y), w, -1)))
+    form = mul(
+        T(add(w, mul(diagonal(low), y), -1)), mul(diagonal(τ), add(mul(diagonal(high), y), w, -1))
+    )
     if sampled:
         form = add(add(form, mul(T(step), mul(P, step))), mul(T(state), mul(P, state)), -1)
         if kind == "jury-lee":
@@ -177,8 +206,10 @@ def sector(d):
 
 def saturation(d):
     n, m = len(d["A"]), len(d["K"])
-    A, B, K, P, G = (matrix(d[k], *size) for k, size in
-                     (("A", (n, n)), ("B", (n, m)), ("K", (m, n)), ("P", (n, n)), ("G", (m, n))))
+    A, B, K, P, G = (
+        matrix(d[k], *size)
+        for k, size in (("A", (n, n)), ("B", (n, m)), ("K", (m, n)), ("P", (n, n)), ("G", (m, n)))
+    )
     limit, τ = matrix(d["limit"], 1, m)[0], matrix(d["tau"], 1, m)[0]
     need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
@@ -192,9 +223,15 @@ def saturation(d):
         half = mul(T(own), P)
         fall, cross = times(-1, add(half, T(half))), add(mul(P, B), mul(T(G), weigh), -1)
         corner = times(2, weigh)
-    need(definite(beside(fall, cross) + beside(T(cross), corner)), "V = xᵀPx does not fall beyond the limits")
+    need(
+        definite(beside(fall, cross) + beside(T(cross), corner)),
+        "V = xᵀPx does not fall beyond the limits",
+    )
     for row, u in zip(add(K, G, -1), limit):
-        need(definite([[u * u, *row]] + [[a, *p] for a, p in zip(row, P)], strict=False), "the region reaches past its planes")
+        need(
+            definite([[u * u, *row]] + [[a, *p] for a, p in zip(row, P)], strict=False),
+            "the region reaches past its planes",
+        )
     for x in d["inside"]:
         x = matrix([x], 1, n)
         need(mul(mul(x, P), T(x))[0][0] <= 1, "a state named is not inside")
@@ -203,15 +240,28 @@ def saturation(d):
 
 def terminal(d):
     n, m = len(d["A"]), len(d["R"])
-    A, B, K, W = matrix(d["A"], n, n), matrix(d["B"], n, m), matrix(d["K"], m, n), matrix(d["W"], n, n)
-    Q, R, S, P = matrix(d["Q"], n, n), matrix(d["R"], m, m), matrix(d["S"], n, m), matrix(d["P"], n, n)
+    A, B, K, W = (
+        matrix(d["A"], n, n),
+        matrix(d["B"], n, m),
+        matrix(d["K"], m, n),
+        matrix(d["W"], n, n),
+    )
+    Q, R, S, P = (
+        matrix(d["Q"], n, n),
+        matrix(d["R"], m, m),
+        matrix(d["S"], n, m),
+        matrix(d["P"], n, n),
+    )
     E, F, H = matrix(d["E"], None, n), matrix(d["F"], None, m), matrix(d["H"], None, n)
     g, h, c = [number(v) for v in d["g"]], [number(v) for v in d["h"]], number(d["c"])
     own = add(A, mul(B, K), -1)
     stage = beside(Q, S) + beside(T(S), R)
     law = diagonal([Fraction(1)] * n) + times(-1, K)
     fall = add(add(P, mul(T(own), mul(P, own)), -1), mul(T(law), mul(stage, law)), -1)
-    need(definite(P) and definite(fall, strict=False), "the terminal cost does not fall by the stage cost")
+    need(
+        definite(P) and definite(fall, strict=False),
+        "the terminal cost does not fall by the stage cost",
+    )
     need(len(H) == len(h) and len(E) == len(F) == len(g), "limits and rows differ in number")
     need(all(v > 0 for v in h) and all(v >= 0 for v in g), "the origin is not inside")
     units = [[Fraction((1 - 2 * s) * (i == j)) for j in range(n)] for i in range(n) for s in (0, 1)]
@@ -224,10 +274,16 @@ def terminal(d):
         need(len(d["duals"][key]) == len(rows), f"{key}: a row without multipliers")
         for row, limit, y in zip(rows, limits, d["duals"][key]):
             value, left = bound(row, H, h, y)
-            need(value + left * radius <= limit, f"{key}: a row is not shown kept on the terminal set")
+            need(
+                value + left * radius <= limit,
+                f"{key}: a row is not shown kept on the terminal set",
+            )
     step, state = beside(A, B), [[Fraction(i == j) for j in range(n + m)] for i in range(n)]
     seen = add(add(times(c, stage), mul(T(step), mul(W, step)), -1), mul(T(state), mul(W, state)))
-    need(c > 0 and definite(W) and definite(stage, strict=False) and definite(seen), "the stage cost does not see the state")
+    need(
+        c > 0 and definite(W) and definite(stage, strict=False) and definite(seen),
+        "the stage cost does not see the state",
+    )
     return "the terminal cost falls by the stage cost, the terminal set is invariant and admissible"
 
 
@@ -235,12 +291,20 @@ def bound(c, H, h, y):
     """(yᵀh, |c − Hᵀy|₁) for y ≥ 0: cᵀx ≤ their sum where |x_i| ≤ 1."""
     y = [number(v) for v in y]
     need(len(y) == len(H) and all(v >= 0 for v in y), "multipliers of the wrong number or sign")
-    left = [v - sum((a * row[j] for a, row in zip(y, H) if a), Fraction(0)) for j, v in enumerate(c)]
-    return sum((a * b for a, b in zip(y, h) if a), Fraction(0)), sum((abs(v) for v in left), Fraction(0))
+    left = [
+        v - sum((a * row[j] for a, row in zip(y, H) if a), Fraction(0)) for j, v in enumerate(c)
+    ]
+    return sum((a * b for a, b in zip(y, h) if a), Fraction(0)), sum(
+        (abs(v) for v in left), Fraction(0)
+    )
 
 
-FORMATS = {"quadratic-certificate-1": quadratic, "sector-certificate-1": sector, "saturation-certificate-1": saturation,
-           "terminal-certificate-1": terminal}
+FORMATS = {
+    "quadratic-certificate-1": quadratic,
+    "sector-certificate-1": sector,
+    "saturation-certificate-1": saturation,
+    "terminal-certificate-1": terminal,
+}
 
 
 def recheck(document):
@@ -252,7 +316,15 @@ def recheck(document):
         return True, FORMATS[kind](document)
     except Refused as reason:
         return False, str(reason)
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError, MemoryError) as reason:
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+        MemoryError,
+    ) as reason:
         return False, f"not a certificate of its format: {reason!r:.200}"
 
 

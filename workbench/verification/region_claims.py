@@ -21,14 +21,18 @@ from workbench.verification.stability import stability
 
 LEAVES = 1e6  # times its start: a run that grows so far does not come back
 LONGEST = 20_000  # samples of such a run
-TEXT = ("with a reference that stands still and no disturbance, every start in the ellipsoid goes to rest although commands "
-        "saturate, for the stored matrices")
+TEXT = (
+    "with a reference that stands still and no disturbance, every start in the ellipsoid goes to rest although commands "
+    "saturate, for the stored matrices"
+)
 
 
 def check_starts(claim, plant) -> None:
     """Raise InputError for states the plant has not; the message begins with the key."""
     for i, start in enumerate(claim.starts):
-        _state(plant, start, plant.initial(), "contains" if len(claim.starts) == 1 else f"contains.{i}")
+        _state(
+            plant, start, plant.initial(), "contains" if len(claim.starts) == 1 else f"contains.{i}"
+        )
     _state(plant, claim.along, plant.initial(), "along")
     if claim.along and not any(_si(plant, n, v) for n, v in claim.along.items()):
         raise InputError("along: a direction of no length", mend="name a state and any value but 0")
@@ -38,76 +42,174 @@ def check_region(claim, run) -> Verdict:
     """An ellipsoid of starts attracted although commands saturate, made large along what is asked for."""
     check_starts(claim, run.loop.plant)
     n = len(claim.starts)
-    text = TEXT + (f"; the {n} starts named are inside" if n > 1 else "; the start named is inside" if n else "")
-    say_no = lambda why, **more: Verdict("region-of-attraction", text, None, worst=why, counted=claim.counted, **more,
-                                         source="saturation as a sector inside the ellipsoid")
+    text = TEXT + (
+        f"; the {n} starts named are inside"
+        if n > 1
+        else "; the start named is inside"
+        if n
+        else ""
+    )
+    say_no = lambda why, **more: Verdict(
+        "region-of-attraction",
+        text,
+        None,
+        worst=why,
+        counted=claim.counted,
+        **more,
+        source="saturation as a sector inside the ellipsoid",
+    )
     loop = run.loop
     if not is_linear(loop.plant):
-        return say_no("the plant is not linear, and a region of its linearisation says nothing about it: supply a V")
+        return say_no(
+            "the plant is not linear, and a region of its linearisation says nothing about it: supply a V"
+        )
     if any(loop.plant.defaults().values()):
-        return say_no("inputs of the plant are not zero by default, so it does not rest where this looks for it")
+        return say_no(
+            "inputs of the plant are not zero by default, so it does not rest where this looks for it"
+        )
     r, still = reference(run)
     try:
         own = limited(loop, point(loop.plant, {}), r)
         if not len(own.K):
-            return say_no("nothing limits the commands: what linear-stability says holds from everywhere")
+            return say_no(
+                "nothing limits the commands: what linear-stability says holds from everywhere"
+            )
         rest, room = own.rest()
     except InputError as why:
         return say_no(why.message)
-    begin = lambda said: limited(loop, Point(_state(loop.plant, said, rest, "start"), [0.0] * len(loop.plant.inputs), ""), r).start
+    begin = lambda said: (
+        limited(
+            loop,
+            Point(_state(loop.plant, said, rest, "start"), [0.0] * len(loop.plant.inputs), ""),
+            r,
+        ).start
+    )
     asked = [begin(s) - rest for s in claim.starts]
     along = dict(claim.along) or {_first(loop): 1.0}
-    way = begin({n: rest[names(loop.plant.states).index(n)] + _si(loop.plant, n, v) for n, v in along.items()}) - begin({})
-    region = attracted(own.M - own.E @ own.K, own.E, own.K, room, own.T, starts=[d for d in asked if d.any()] or [way])
-    notes = (Assumption("the reference stands still" + (f" at {_at(loop, r)}" if still else ""), True if still else None),
-             Assumption("no disturbance acts", None), *own.assumptions())
+    way = begin(
+        {
+            n: rest[names(loop.plant.states).index(n)] + _si(loop.plant, n, v)
+            for n, v in along.items()
+        }
+    ) - begin({})
+    region = attracted(
+        own.M - own.E @ own.K,
+        own.E,
+        own.K,
+        room,
+        own.T,
+        starts=[d for d in asked if d.any()] or [way],
+    )
+    notes = (
+        Assumption(
+            "the reference stands still" + (f" at {_at(loop, r)}" if still else ""),
+            True if still else None,
+        ),
+        Assumption("no disturbance acts", None),
+        *own.assumptions(),
+    )
     if region is None:
         s = stability(own.M, own.T, own.states)
         if s.holds is False:
-            return replace(say_no(f"unstable away from its limits: {s.why}"), holds=False, strength="numerical",
-                           margin=s.spectrum.margin, unit="1" if own.T else "1/s", source="eigenvalues")
+            return replace(
+                say_no(f"unstable away from its limits: {s.why}"),
+                holds=False,
+                strength="numerical",
+                margin=s.spectrum.margin,
+                unit="1" if own.T else "1/s",
+                source="eigenvalues",
+            )
         left = "" if s.holds else f"; away from its limits: {s.why}"
         return say_no((too_many(len(own.M)) or "no region found") + left, assumptions=notes)
     return _judged(claim, run, own, region, rest, asked, way, along, say_no("", assumptions=notes))
 
 
-def _judged(claim, run, own: Limited, region: Region, rest, asked, way, along, blank: Verdict) -> Verdict:
+def _judged(
+    claim, run, own: Limited, region: Region, rest, asked, way, along, blank: Verdict
+) -> Verdict:
     """The verdict on a region that passed its check."""
     plant = run.loop.plant
     units = {s.name: s.unit for s in (*plant.states, *run.loop.controller.states)}
     change = largest_change(region.bears)
-    data = {"change": change, "P": region.P.tolist(), "centre": rest.tolist(), "states": list(own.states), "along": list(along),
-            "units": [units.get(n, "1") for n in own.states], "room": region.u_max.tolist(),
-            "certificate": region.document([d for d in asked if region.holds(d)])}
+    data = {
+        "change": change,
+        "P": region.P.tolist(),
+        "centre": rest.tolist(),
+        "states": list(own.states),
+        "along": list(along),
+        "units": [units.get(n, "1") for n in own.states],
+        "room": region.u_max.tolist(),
+        "certificate": region.document([d for d in asked if region.holds(d)]),
+    }
     source = f"{blank.source}, checked by exact LDLᵀ"
     if change < NEUTRAL:
         return refused(replace(blank, data=data, source=source))
     begins = [float(v) for v in start_state(run.loop, run.scenario)[: len(plant.states)]]
-    off = limited(run.loop, Point(begins, [0.0] * len(plant.inputs), ""), reference(run)[0]).start - rest
+    off = (
+        limited(run.loop, Point(begins, [0.0] * len(plant.inputs), ""), reference(run)[0]).start
+        - rest
+    )
     if not region.holds(off):
         far = 1 / max(region.reach(off), 1e-300)
-        return replace(blank, data=data, source=source, worst="this run's start is outside the ellipsoid that is proven, "
-                       f"{far:.4g} times too far: name it in `contains` to have one looked for around it")
+        return replace(
+            blank,
+            data=data,
+            source=source,
+            worst="this run's start is outside the ellipsoid that is proven, "
+            f"{far:.4g} times too far: name it in `contains` to have one looked for around it",
+        )
     if not asked:
         name, share = next(iter(along)), region.reach(way)
         size = share * abs(_si(plant, name, along[name]))
         unit = units[name]
-        words = f"{name} off by up to {say(size, unit)}" if len(along) == 1 else f"up to {share:.4g} times the direction stated"
-        return replace(blank, holds=True, strength="proof", margin=size, unit=unit, data=data, source=source,
-                       worst=f"{words}, all else at rest; limits leave {_room(run, region)}; {borne(change)}")
+        words = (
+            f"{name} off by up to {say(size, unit)}"
+            if len(along) == 1
+            else f"up to {share:.4g} times the direction stated"
+        )
+        return replace(
+            blank,
+            holds=True,
+            strength="proof",
+            margin=size,
+            unit=unit,
+            data=data,
+            source=source,
+            worst=f"{words}, all else at rest; limits leave {_room(run, region)}; {borne(change)}",
+        )
     share = [region.reach(d) for d in asked]
     k = int(np.argmin(share))
-    named = ", ".join(f"{n} = {say(_si(plant, n, v), units[n])}" for n, v in claim.starts[k].items())
+    named = ", ".join(
+        f"{n} = {say(_si(plant, n, v), units[n])}" for n, v in claim.starts[k].items()
+    )
     if all(region.holds(d) for d in asked):
-        return replace(blank, holds=True, strength="proof", margin=float(share[k] - 1), unit="1", data=data, source=source,
-                       worst=f"nearest the edge: {named}, which could be {share[k]:.4g} times as far; "
-                       f"{borne(change)}")
+        return replace(
+            blank,
+            holds=True,
+            strength="proof",
+            margin=float(share[k] - 1),
+            unit="1",
+            data=data,
+            source=source,
+            worst=f"nearest the edge: {named}, which could be {share[k]:.4g} times as far; "
+            f"{borne(change)}",
+        )
     gone = _leaves(own, rest + asked[k])
     if gone:
-        return replace(blank, holds=False, strength="sampled", data=data, source="a run of the stored matrices with their limits",
-                       worst=f"from {named} the loop leaves: {LEAVES:.0e} times as far after {gone} samples")
-    return replace(blank, data=data, source=source,
-                   worst=f"not inside: {named}; the largest region found reaches {share[k]:.4g} of the way")
+        return replace(
+            blank,
+            holds=False,
+            strength="sampled",
+            data=data,
+            source="a run of the stored matrices with their limits",
+            worst=f"from {named} the loop leaves: {LEAVES:.0e} times as far after {gone} samples",
+        )
+    return replace(
+        blank,
+        data=data,
+        source=source,
+        worst=f"not inside: {named}; the largest region found reaches {share[k]:.4g} of the way",
+    )
 
 
 def _leaves(own: Limited, x) -> int:
@@ -128,11 +230,17 @@ def reference(run) -> tuple[list[float], bool]:
     logged = [run.log.array(s.name) if s.name in run.log else np.zeros(1) for s in own]
     if all(np.ptp(v) == 0 for v in logged):
         return [float(v[0]) for v in logged], True
-    return [0.0 if s.name.startswith("d") and s.name.endswith("_d") else float(v[0]) for s, v in zip(own, logged)], False
+    return [
+        0.0 if s.name.startswith("d") and s.name.endswith("_d") else float(v[0])
+        for s, v in zip(own, logged)
+    ], False
 
 
 def _at(loop, r) -> str:
-    return ", ".join(f"{s.name} = {say(v, s.unit)}" for s, v in zip(loop.controller.references, r)) or "zero"
+    return (
+        ", ".join(f"{s.name} = {say(v, s.unit)}" for s, v in zip(loop.controller.references, r))
+        or "zero"
+    )
 
 
 def _first(loop) -> str:

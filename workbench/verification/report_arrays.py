@@ -35,9 +35,17 @@ POINTS = 240  # of a frequency or step response
 def report_arrays(run: Run, claims: Sequence, verdicts: Sequence) -> dict:
     """The arrays named above that suit this loop."""
     plain = not hasattr(run.loop.plant, "structures") and len(run.log.time) > 2
-    made = {"sensitivity": sensitivity(run, claims, verdicts), "solver": solver(run), "hypotheses": hypotheses(run)}
+    made = {
+        "sensitivity": sensitivity(run, claims, verdicts),
+        "solver": solver(run),
+        "hypotheses": hypotheses(run),
+    }
     if plain:
-        made |= {"model": model(run, claims), "tracking": tracking(run, claims), "limits": limits(run)}
+        made |= {
+            "model": model(run, claims),
+            "tracking": tracking(run, claims),
+            "limits": limits(run),
+        }
     return {name: value for name, value in made.items() if value}
 
 
@@ -56,7 +64,11 @@ def sensitivity(run: Run, claims, verdicts) -> dict:
     if source is None:
         return {}
     rows = {row["actuator"]: row for row in source.data["margins"]}
-    return {name: around(loops, rows[name]["disk"]) for name, loops in _loops(run, claims, source.key) if name in rows}
+    return {
+        name: around(loops, rows[name]["disk"])
+        for name, loops in _loops(run, claims, source.key)
+        if name in rows
+    }
 
 
 def _loops(run, claims, key) -> Iterator[tuple[str, list[LinearSystem]]]:
@@ -67,7 +79,10 @@ def _loops(run, claims, key) -> Iterator[tuple[str, list[LinearSystem]]]:
     if key == "linear":
         found = linearised(run)
         for i, name in enumerate(commands):
-            yield name.removeprefix("u_"), [break_loop(loc.A, loc.B, loc.C, i, loc.T) for loc in found]
+            yield (
+                name.removeprefix("u_"),
+                [break_loop(loc.A, loc.B, loc.C, i, loc.T) for loc in found],
+            )
     else:
         M, B, K = closed(run.loop, where(run, claims))
         for i, name in enumerate(commands):
@@ -83,11 +98,22 @@ def around(loops: Sequence[LinearSystem], α: float) -> dict:
         T = feedback(L)
         S = LinearSystem(T.A, T.B, -T.C, 1.0 - T.D, T.T)
         peaks.append((*hinf_norm(S), *hinf_norm(T)))
-    (M_S, ω_S), (M_T, ω_T) = (max((p[i: i + 2] for p in peaks), key=lambda e: e[0]) for i in (0, 2))
+    (M_S, ω_S), (M_T, ω_T) = (
+        max((p[i : i + 2] for p in peaks), key=lambda e: e[0]) for i in (0, 2)
+    )
     ω = frequencies(loops[0])
     L = np.array([loops[0].at(w)[0, 0] for w in ω])
-    return {"ω": ω, "L": L, "S": np.abs(1 / (1 + L)), "T": np.abs(L / (1 + L)), "M_S": M_S, "ω_S": ω_S, "M_T": M_T, "ω_T": ω_T,
-            "disk": excluded(α)}
+    return {
+        "ω": ω,
+        "L": L,
+        "S": np.abs(1 / (1 + L)),
+        "T": np.abs(L / (1 + L)),
+        "M_S": M_S,
+        "ω_S": ω_S,
+        "M_T": M_T,
+        "ω_T": ω_T,
+        "disk": excluded(α),
+    }
 
 
 def frequencies(L: LinearSystem) -> np.ndarray:
@@ -96,7 +122,9 @@ def frequencies(L: LinearSystem) -> np.ndarray:
     λ = np.linalg.eigvals(L.A)
     s = λ if L.T is None else np.log(λ[np.abs(λ) > 0]) / L.T
     light = [p for p in s if 0.1 < p.imag < top and abs(p.real) < 0.3 * p.imag]
-    near = [p.imag + max(abs(p.real), 1e-3 * p.imag) * np.sinh(np.linspace(-4, 4, 41)) for p in light]
+    near = [
+        p.imag + max(abs(p.real), 1e-3 * p.imag) * np.sinh(np.linspace(-4, 4, 41)) for p in light
+    ]
     ω = np.concatenate([np.geomspace(0.1, top, POINTS), *near])
     return np.unique(ω[(ω >= 0.1) & (ω <= top)])
 
@@ -130,7 +158,11 @@ def model(run: Run, claims) -> dict:
     """
     plant, law = run.loop.plant, law_of(run.loop)
     belief = getattr(law, "model", None)
-    if not run.loop.controller.commands or not isinstance(belief, System) or digest(belief) == digest(plant):
+    if (
+        not run.loop.controller.commands
+        or not isinstance(belief, System)
+        or digest(belief) == digest(plant)
+    ):
         return {}  # an open loop's model is asked nothing
     said = {"truth": type(plant).__name__, "model": type(belief).__name__}
     try:
@@ -139,7 +171,10 @@ def model(run: Run, claims) -> dict:
         believed = _linear(belief, getattr(law, "x_0", ()) or belief.initial(), None)
     except InputError as why:
         return said | {"why": why.message}
-    return said | {"where": words, "channels": [_channel(run, law, truth, believed, n) for n in _shared(plant, belief)]}
+    return said | {
+        "where": words,
+        "channels": [_channel(run, law, truth, believed, n) for n in _shared(plant, belief)],
+    }
 
 
 def _shared(plant, belief) -> list[str]:
@@ -158,13 +193,21 @@ def _point(run, claims):
     if at.words:
         return at.x, at.u, at.words
     u = run.log.array(names(run.loop.controller.commands)[0])
-    usable = np.isfinite(u) & np.all([np.isfinite(run.log.array(s.name)) for s in plant.states if s.name in run.log], axis=0)
+    usable = np.isfinite(u) & np.all(
+        [np.isfinite(run.log.array(s.name)) for s in plant.states if s.name in run.log], axis=0
+    )
     if not usable.any():
         raise InputError("the run has no state at which it could be linearised")
     size = np.where(usable, np.abs(u), np.inf)
     k = int(np.argmin(np.abs(size - np.sqrt(np.mean(u[usable] ** 2)))))
-    pick = lambda signals: [float(run.log.array(s.name)[k]) if s.name in run.log else 0.0 for s in signals]
-    return pick(plant.states), pick(plant.inputs), f"its state in the run at t = {run.log.time[k]:.3g} s"
+    pick = lambda signals: [
+        float(run.log.array(s.name)[k]) if s.name in run.log else 0.0 for s in signals
+    ]
+    return (
+        pick(plant.states),
+        pick(plant.inputs),
+        f"its state in the run at t = {run.log.time[k]:.3g} s",
+    )
 
 
 def _linear(system, x, u):
@@ -181,8 +224,16 @@ def _channel(run, law, truth, believed, name) -> dict:
     span = getattr(law, "N", 100) * (run.loop.period or 1e-3)
     values = log.array(name) if name in log else np.zeros(1)
     size = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
-    made = {"input": name, "output": followed[0], "ω": ω, "t": np.linspace(0.0, span, POINTS), "size": size,
-            "unit": f"{signal[followed[0]].unit}/{signal[name].unit}", "size_unit": signal[name].unit, "steps": {}}
+    made = {
+        "input": name,
+        "output": followed[0],
+        "ω": ω,
+        "t": np.linspace(0.0, span, POINTS),
+        "size": size,
+        "unit": f"{signal[followed[0]].unit}/{signal[name].unit}",
+        "size_unit": signal[name].unit,
+        "steps": {},
+    }
     for key, found in (("truth", truth), ("model", believed)):
         i = found.inputs.index(name)
         G = LinearSystem(found.A, found.B[:, [i]], found.C, found.D[:, [i]])
@@ -190,7 +241,9 @@ def _channel(run, law, truth, believed, name) -> dict:
         made[key] = np.array([G.at(w)[row, 0] for w in ω])
         y = size * step_response(G, span, POINTS)
         for output in both[:2]:
-            made["steps"].setdefault(output, {"unit": signal[output].unit})[key] = y[:, found.outputs.index(output)]
+            made["steps"].setdefault(output, {"unit": signal[output].unit})[key] = y[
+                :, found.outputs.index(output)
+            ]
     return made
 
 
@@ -214,11 +267,29 @@ def tracking(run: Run, claims) -> dict:
         return {}
     log = run.log
     settle = next((float(c.settle) for c in claims if isinstance(c, C.Tracking)), 0.0)
-    outputs = [{"name": name, "unit": log.signal(name).unit, "wanted": log.array(target_name(name, 0)), "got": log.array(name),
-                **error(log, name, settle)} for name in wanted]
-    loads = [s for s in run.loop.plant.inputs if s.kind == "disturbance" and s.name in log and np.any(log.array(s.name) != 0)]
-    return {"t": log.time, "settle": settle, "outputs": outputs,
-            "disturbances": [{"name": s.name, "unit": s.unit, "values": log.array(s.name)} for s in loads]}
+    outputs = [
+        {
+            "name": name,
+            "unit": log.signal(name).unit,
+            "wanted": log.array(target_name(name, 0)),
+            "got": log.array(name),
+            **error(log, name, settle),
+        }
+        for name in wanted
+    ]
+    loads = [
+        s
+        for s in run.loop.plant.inputs
+        if s.kind == "disturbance" and s.name in log and np.any(log.array(s.name) != 0)
+    ]
+    return {
+        "t": log.time,
+        "settle": settle,
+        "outputs": outputs,
+        "disturbances": [
+            {"name": s.name, "unit": s.unit, "values": log.array(s.name)} for s in loads
+        ],
+    }
 
 
 def error(log, name: str, settle: float) -> dict:
@@ -230,7 +301,12 @@ def error(log, name: str, settle: float) -> dict:
     if np.count_nonzero(late) < 2:
         return {"error": e, "rms": np.nan, "largest": np.nan, "at": float(t[0])}
     k = int(np.where(late, np.abs(e), -1.0).argmax())
-    return {"error": e, "rms": metrics.rms(t[late], e[late]), "largest": float(np.abs(e[k])), "at": float(t[k])}
+    return {
+        "error": e,
+        "rms": metrics.rms(t[late], e[late]),
+        "largest": float(np.abs(e[k])),
+        "at": float(t[k]),
+    }
 
 
 def followed(run: Run) -> list[str]:
@@ -238,7 +314,11 @@ def followed(run: Run) -> list[str]:
     reference = run.demand.reference
     if reference is None or reference.space != "output":
         return []
-    return [n for n, order in run.demand.wanted if order == 0 and n in run.log and target_name(n, 0) in run.log]
+    return [
+        n
+        for n, order in run.demand.wanted
+        if order == 0 and n in run.log and target_name(n, 0) in run.log
+    ]
 
 
 def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
@@ -251,7 +331,9 @@ def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
     if not getattr(law, "ahead", 0) or slow or not followed(run):
         return {}
     try:
-        log = simulate(ClosedLoop(plant, rewrapped(run.loop.controller, replace(law, preview=0))), run.scenario)
+        log = simulate(
+            ClosedLoop(plant, rewrapped(run.loop.controller, replace(law, preview=0))), run.scenario
+        )
     except InputError:  # limits that cannot be kept without looking ahead
         return {}
     if not log.status.completed or len(log) != len(run.log):
@@ -268,12 +350,28 @@ def limits(run: Run) -> list[dict]:
 
     def add(name, unit, kind, value, low, high, soft=False):
         ends = [abs(v) for v in (low, high) if np.isfinite(v)]
-        near = (1e-9 if kind == "command" else 1e-6) * (high - low if np.isfinite(high - low) else max(ends))
+        near = (1e-9 if kind == "command" else 1e-6) * (
+            high - low if np.isfinite(high - low) else max(ends)
+        )
         active = (value >= high - near) | (value <= low + near)
-        found.append({"name": name, "unit": unit, "kind": kind, "soft": soft, "t": log.time, "value": value, "low": float(low),
-                      "high": float(high), "active": active, "share": float(np.mean(active))})
+        found.append(
+            {
+                "name": name,
+                "unit": unit,
+                "kind": kind,
+                "soft": soft,
+                "t": log.time,
+                "value": value,
+                "low": float(low),
+                "high": float(high),
+                "active": active,
+                "share": float(np.mean(active)),
+            }
+        )
 
-    for (name, (low, high)), slew in zip(_command_limits(run, law).items(), _each(law, "slew", run)):
+    for (name, (low, high)), slew in zip(
+        _command_limits(run, law).items(), _each(law, "slew", run)
+    ):
         unit, u = log.signal(name).unit, log.array(name)
         if np.isfinite(low) or np.isfinite(high):
             add(name, unit, "command", u, low, high)
@@ -281,8 +379,19 @@ def limits(run: Run) -> list[dict]:
             add(name, f"{unit}/s", "slew", np.diff(u, prepend=u[0]) / T, -slew, slew)
     for limit in getattr(law, "limits", ()):
         if limit.name in log:
-            low, high = (-np.inf if limit.low is None else limit.low), (np.inf if limit.high is None else limit.high)
-            add(limit.name, log.signal(limit.name).unit, "output", log.array(limit.name), low, high, limit.soft)
+            low, high = (
+                (-np.inf if limit.low is None else limit.low),
+                (np.inf if limit.high is None else limit.high),
+            )
+            add(
+                limit.name,
+                log.signal(limit.name).unit,
+                "output",
+                log.array(limit.name),
+                low,
+                high,
+                limit.soft,
+            )
     return found
 
 
@@ -306,7 +415,9 @@ def _each(law, field: str, run) -> list[float]:
     if hasattr(law, "each"):
         return [float(v) for v in law.each(field)]
     value = getattr(law, field, None)
-    return [float(value) if isinstance(value, (int, float)) else np.inf] * len(run.loop.controller.commands)
+    return [float(value) if isinstance(value, (int, float)) else np.inf] * len(
+        run.loop.controller.commands
+    )
 
 
 def solver(run: Run) -> dict:
@@ -318,13 +429,20 @@ def solver(run: Run) -> dict:
         return {}
     status, fallback = (np.rint(log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback"))
     events: dict[str, np.ndarray] = {}
-    for values, words, good, what in ((status, STATUS, (1, 2), ""), (fallback, FALLBACK, (0,), "fallback: ")):
+    for values, words, good, what in (
+        (status, STATUS, (1, 2), ""),
+        (fallback, FALLBACK, (0,), "fallback: "),
+    ):
         for v in np.unique(values):
             if v not in good:
                 events[what + words.get(int(v), f"status {v}")] = log.time[values == v]
     fine = np.isin(status, (1, 2)) & (fallback == 0)
-    return {"t": log.time, "optimal": float(np.mean(fine)), "events": events,
-            **{n: log.array(f"mpc_{n}") for n in ("iterations", "active", "slack")}}
+    return {
+        "t": log.time,
+        "optimal": float(np.mean(fine)),
+        "events": events,
+        **{n: log.array(f"mpc_{n}") for n in ("iterations", "active", "slack")},
+    }
 
 
 def hypotheses(run: Run) -> list[tuple[str, bool]]:
@@ -336,7 +454,16 @@ def hypotheses(run: Run) -> list[tuple[str, bool]]:
     if law is None:
         return []
     _, moves = constant(run)
-    found = [("constant reference", moves != "the reference is constant"), ("no disturbance", moves == "" or
-             not any(hasattr(v, "sample") or v != 0.0 for v in run.scenario.disturbances.values())),
-             ("the plant is linear", is_linear(loop.plant)), ("the model is the plant", digest(law.model) == digest(loop.plant))]
+    found = [
+        ("constant reference", moves != "the reference is constant"),
+        (
+            "no disturbance",
+            moves == ""
+            or not any(
+                hasattr(v, "sample") or v != 0.0 for v in run.scenario.disturbances.values()
+            ),
+        ),
+        ("the plant is linear", is_linear(loop.plant)),
+        ("the model is the plant", digest(law.model) == digest(loop.plant)),
+    ]
     return [*found, *((text, False) for text in _around(loop, law)), *law.hypotheses().items()]

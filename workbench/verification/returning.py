@@ -117,11 +117,17 @@ def returns(run, nominal, signals) -> list[Return]:
     """How every judged signal of a disturbed run came back."""
     apart = distances(run, nominal, signals)
     time = run.log.time
-    return [_returned(signal, time[: len(apart[signal.name])], apart[signal.name], _least(nominal, signal))
-            for signal in signals]
+    return [
+        _returned(
+            signal, time[: len(apart[signal.name])], apart[signal.name], _least(nominal, signal)
+        )
+        for signal in signals
+    ]
 
 
-def thinned(time: np.ndarray, apart: np.ndarray, intervals: int = 300) -> tuple[np.ndarray, np.ndarray]:
+def thinned(
+    time: np.ndarray, apart: np.ndarray, intervals: int = 300
+) -> tuple[np.ndarray, np.ndarray]:
     """(t, largest distance) of each of at most `intervals` equal stretches of time."""
     size = max(1, len(apart) // intervals)
     whole = len(apart) // size * size
@@ -146,7 +152,9 @@ def _returned(signal: Judged, time: np.ndarray, apart: np.ndarray, least: float)
         word = "growing"
     elif last <= enough:
         word = "back"
-    elif last > GROWING * first and last > max(signal.tolerance, least, largest if signal.pressure else 0.0):
+    elif last > GROWING * first and last > max(
+        signal.tolerance, least, largest if signal.pressure else 0.0
+    ):
         word = "growing"
     elif first > middle > last and last < FALLING * first:
         word = "returning"
@@ -156,7 +164,9 @@ def _returned(signal: Judged, time: np.ndarray, apart: np.ndarray, least: float)
     return Return(signal, word, largest, last, after, rate, moved)
 
 
-def _fall(time: np.ndarray, apart: np.ndarray, enough: float, largest: float) -> tuple[float, float]:
+def _fall(
+    time: np.ndarray, apart: np.ndarray, enough: float, largest: float
+) -> tuple[float, float]:
     """(time from which the distance stays below `enough`, rate of the fall from its largest value until then)."""
     above = np.flatnonzero(apart > enough)
     if not len(above):
@@ -191,13 +201,25 @@ def worst_of(found: list[Return]) -> Return | None:
 def curves(outcomes) -> list[dict]:
     """What the report draws of other starts: every signal with its distances, start by start; the most telling signals first."""
     named = {r.signal.name: r.signal for o in outcomes for r in o.found if r.moved}
-    worst = {name: max(severity(r) for o in outcomes for r in o.found if r.signal.name == name) for name in named}
+    worst = {
+        name: max(severity(r) for o in outcomes for r in o.found if r.signal.name == name)
+        for name in named
+    }
     first = next(iter(named), None)
-    order = sorted(named, key=lambda name: (name != first, named[name].pressure, tuple(-k for k in worst[name])))
+    order = sorted(
+        named,
+        key=lambda name: (name != first, named[name].pressure, tuple(-k for k in worst[name])),
+    )
     found = []
     for name in order:
-        own = [{"t": o.apart[name][0], "distance": o.apart[name][1], "word": r.word}
-               for o in outcomes for r in o.found if r.signal.name == name]
+        own = [
+            {"t": o.apart[name][0], "distance": o.apart[name][1], "word": r.word}
+            for o in outcomes
+            for r in o.found
+            if r.signal.name == name
+        ]
         signal = named[name]
-        found.append({"signal": name, "unit": signal.unit, "tolerance": signal.tolerance, "curves": own})
+        found.append(
+            {"signal": name, "unit": signal.unit, "tolerance": signal.tolerance, "curves": own}
+        )
     return found

@@ -27,9 +27,15 @@ CHANGES = (1e-9, 1e-6, 1e-3)  # relative changes of the data that are tried besi
 __all__ = ["Family", "continuous", "edge", "robust_stability", "sampled_loop", "stepped"]
 
 
-def robust_stability(family: Family, limits: Sequence[tuple[float, float]], mode: str = "frozen", budget: int = 4000,
-                     progress: Callable[[float, str], None] | None = None, what: str = "the loop",
-                     changes: Sequence[float] = CHANGES) -> Verdict:
+def robust_stability(
+    family: Family,
+    limits: Sequence[tuple[float, float]],
+    mode: str = "frozen",
+    budget: int = 4000,
+    progress: Callable[[float, str], None] | None = None,
+    what: str = "the loop",
+    changes: Sequence[float] = CHANGES,
+) -> Verdict:
     """Is `what` stable for every θ in the box? mode "frozen" or "varying", see above; budget: sub-boxes looked at.
 
     changes: relative changes of the data that are tried beyond what a proof has to bear; the margin is the largest borne.
@@ -39,12 +45,25 @@ def robust_stability(family: Family, limits: Sequence[tuple[float, float]], mode
     """
     limits = _limits(family, limits)
     if mode not in ("frozen", "varying"):
-        raise InputError(f"mode {mode!r}, expected 'frozen' or 'varying'", key="mode",
-                         mend="constant parameters are 'frozen'")
+        raise InputError(
+            f"mode {mode!r}, expected 'frozen' or 'varying'",
+            key="mode",
+            mend="constant parameters are 'frozen'",
+        )
     text = ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, (a, b) in zip(family.names, limits))
-    when = "constant" if mode == "frozen" else "varying at any rate" if family.T is None else "changing at the samples"
+    when = (
+        "constant"
+        if mode == "frozen"
+        else "varying at any rate"
+        if family.T is None
+        else "changing at the samples"
+    )
     claim = f"{what} is exponentially stable for every {text}, {when}"
-    note = (Assumption("parameters are constant", None, source="a P for each sub-box"),) if mode == "frozen" else ()
+    note = (
+        (Assumption("parameters are constant", None, source="a P for each sub-box"),)
+        if mode == "frozen"
+        else ()
+    )
     key = f"robust-{mode}"
     low, high = np.array(limits).T
     corners = [np.array(θ) for θ in itertools.product(*limits)] if len(limits) <= 10 else []
@@ -60,27 +79,61 @@ def robust_stability(family: Family, limits: Sequence[tuple[float, float]], mode
             if not search(family, low, high, corners, 2 * used + 1, None, more)[0]:
                 break
             change = more
-        source = ("common xᵀPx checked at the vertices, which suffice: affine" if used == 0 else
-                  f"{'a common xᵀPx' if mode == 'varying' else 'xᵀPx per sub-box'}, {used} enclosed sub-boxes")
+        source = (
+            "common xᵀPx checked at the vertices, which suffice: affine"
+            if used == 0
+            else f"{'a common xᵀPx' if mode == 'varying' else 'xᵀPx per sub-box'}, {used} enclosed sub-boxes"
+        )
         worst = f"the whole box, {used or 2 ** len(low)} {'sub-boxes' if used else 'vertices'}; {borne(change)}"
-        return Verdict(key, claim, True, "proof", change, "1", NEUTRAL, worst, note, source,
-                       data={"boxes": used, "change": change, "P": None if P is None else P.tolist(),
-                             "box": [list(e) for e in limits]})
+        return Verdict(
+            key,
+            claim,
+            True,
+            "proof",
+            change,
+            "1",
+            NEUTRAL,
+            worst,
+            note,
+            source,
+            data={
+                "boxes": used,
+                "change": change,
+                "P": None if P is None else P.tolist(),
+                "box": [list(e) for e in limits],
+            },
+        )
     if left is not None:
         verdict = _refuted(family, (left[0] + left[1]) / 2, key, claim)
         if verdict:
             return verdict
-    where = "no common P found" if left is None else "left: " + ", ".join(
-        f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, a, b in zip(family.names, *left))
-    return Verdict(key, claim, None, worst=f"{where}; {used} sub-boxes tried", assumptions=note,
-                   source="xᵀPx over enclosed sub-boxes", data={"box": [list(e) for e in limits]})
+    where = (
+        "no common P found"
+        if left is None
+        else "left: "
+        + ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, a, b in zip(family.names, *left))
+    )
+    return Verdict(
+        key,
+        claim,
+        None,
+        worst=f"{where}; {used} sub-boxes tried",
+        assumptions=note,
+        source="xᵀPx over enclosed sub-boxes",
+        data={"box": [list(e) for e in limits]},
+    )
 
 
 def _limits(family, limits):
     limits = [(float(a), float(b)) for a, b in limits]
-    if len(limits) != len(family.names) or not all(a <= b and np.isfinite([a, b]).all() for a, b in limits):
-        raise InputError(f"box of {len(limits)} ranges for parameters {', '.join(family.names)}", key="box",
-                         mend="one (low, high) with low ≤ high for each parameter, in order")
+    if len(limits) != len(family.names) or not all(
+        a <= b and np.isfinite([a, b]).all() for a, b in limits
+    ):
+        raise InputError(
+            f"box of {len(limits)} ranges for parameters {', '.join(family.names)}",
+            key="box",
+            mend="one (low, high) with low ≤ high for each parameter, in order",
+        )
     return limits
 
 
@@ -90,11 +143,21 @@ def _refuted(family, θ, key, claim) -> Verdict | None:
     if not np.isfinite(M.rad).all():
         return None
     s = stability(M.mid, family.T)
-    if s.holds is False and -s.spectrum.margin > 10 * np.linalg.norm(M.rad) * min(s.spectrum.conditions[0], 1e8):
+    if s.holds is False and -s.spectrum.margin > 10 * np.linalg.norm(M.rad) * min(
+        s.spectrum.conditions[0], 1e8
+    ):
         at = ", ".join(f"{n} = {v:.9g}" for n, v in zip(family.names, θ))
-        return Verdict(key, claim, False, "numerical", s.spectrum.margin, "1/s" if family.T is None else "1",
-                       worst=f"unstable at {at}: {s.why}", source="eigenvalues and σ_min(A − λI) at that point",
-                       data={"θ": [float(v) for v in θ]})
+        return Verdict(
+            key,
+            claim,
+            False,
+            "numerical",
+            s.spectrum.margin,
+            "1/s" if family.T is None else "1",
+            worst=f"unstable at {at}: {s.why}",
+            source="eigenvalues and σ_min(A − λI) at that point",
+            data={"θ": [float(v) for v in θ]},
+        )
     return None
 
 
@@ -117,13 +180,16 @@ def _varying(family, low, high, corners, budget, progress, change):
 
 def _frozen(family, low, high, corners, budget, progress, change):
     """A Lyapunov matrix of each sub-box's own centre."""
+
     def proved(balls):
         centre = sum(M.mid for M in balls) / len(balls)
         if not np.isfinite(centre).all():
             return False
         λ = np.linalg.eigvals(centre)
         margin = -λ.real.max() if family.T is None else 1 - np.abs(λ).max()
-        P = lyapunov_matrix(centre, family.T, margin / 2) if margin > 0 else None  # the other half is for the radius
+        P = (
+            lyapunov_matrix(centre, family.T, margin / 2) if margin > 0 else None
+        )  # the other half is for the radius
         return P is not None and all(_falls(M, P, family.T, change) for M in balls)
 
     return *_cover(family, low, high, proved, budget, progress), None
@@ -131,7 +197,12 @@ def _frozen(family, low, high, corners, budget, progress, change):
 
 def _cover(family, low, high, proved, budget, progress):
     """Halve until every sub-box is proved: (all proved, sub-boxes looked at, a sub-box left or None)."""
-    width, pending, used, covered = np.where(high > low, high - low, 1.0), [(low, high, 1.0)], 0, 0.0
+    width, pending, used, covered = (
+        np.where(high > low, high - low, 1.0),
+        [(low, high, 1.0)],
+        0,
+        0.0,
+    )
     while pending:
         a, b, share = pending.pop()
         if used >= budget:
@@ -145,7 +216,11 @@ def _cover(family, low, high, proved, budget, progress):
             continue
         k = _direction(*found, a, b, width)
         middle = a[k] + (b[k] - a[k]) / 2
-        if not a[k] < middle < b[k] or b[k] - a[k] < 1e-7 * width[k] or _refuted(family, a + (b - a) / 2, "", ""):
+        if (
+            not a[k] < middle < b[k]
+            or b[k] - a[k] < 1e-7 * width[k]
+            or _refuted(family, a + (b - a) / 2, "", "")
+        ):
             return False, used, (a, b)
         below, above = b.copy(), a.copy()
         below[k] = above[k] = middle
@@ -164,14 +239,24 @@ def _direction(M, D, r, a, b, width) -> int:
     return int(np.argmax((b - a) / width))
 
 
-def edge(family: Family, centre: Sequence[float], half: Sequence[float], mode: str = "frozen", budget: int = 1000,
-         rounds: int = 12, most: float = 1024.0, what: str = "the loop") -> tuple[float, float | None, Verdict]:
+def edge(
+    family: Family,
+    centre: Sequence[float],
+    half: Sequence[float],
+    mode: str = "frozen",
+    budget: int = 1000,
+    rounds: int = 12,
+    most: float = 1024.0,
+    what: str = "the loop",
+) -> tuple[float, float | None, Verdict]:
     """(largest s found proven, smallest tried that was not, verdict at the former): boxes centre ± s·half, s ≤ `most`.
 
     The second number is None where none tried failed. What lies between, and anything not proven, may be stable.
     """
     centre, half = np.asarray(centre, float), np.abs(np.asarray(half, float))
-    judge = lambda s: robust_stability(family, list(zip(centre - s * half, centre + s * half)), mode, budget, None, what, ())
+    judge = lambda s: robust_stability(
+        family, list(zip(centre - s * half, centre + s * half)), mode, budget, None, what, ()
+    )
     good, best = 0.0, judge(0.0)
     if best.holds is not True:
         return 0.0, 0.0, best

@@ -52,7 +52,9 @@ class Run:
 
     @cached_property
     def demand(self) -> Demand:
-        return self.demanded or Demand(self.loop, self.scenario, start_state(self.loop, self.scenario))
+        return self.demanded or Demand(
+            self.loop, self.scenario, start_state(self.loop, self.scenario)
+        )
 
     @cached_property
     def balance(self) -> Balance | None:
@@ -85,14 +87,25 @@ class Run:
         """The whole ledger at one of the instants."""
         t, x, w = self.ends[k % len(self.ends)]
         k //= len(self.ends)
-        return self.ledger(self.loop, t[k: k + 1], np.ascontiguousarray(x[k: k + 1]), np.ascontiguousarray(w[k: k + 1]))
+        return self.ledger(
+            self.loop,
+            t[k : k + 1],
+            np.ascontiguousarray(x[k : k + 1]),
+            np.ascontiguousarray(w[k : k + 1]),
+        )
 
     @cached_property
     def tool_error(self) -> np.ndarray | None:
         """Distance of the tool (or of the outputs that are to follow a reference) from where it should be, (N,)."""
-        if self.demand.reference is not None and (self.demand.reference.space == "output" or not hasattr(self.loop.plant, "tool")):
+        if self.demand.reference is not None and (
+            self.demand.reference.space == "output" or not hasattr(self.loop.plant, "tool")
+        ):
             pairs = [(n, target_name(n, 0)) for n, order in self.demand.wanted if order == 0]
-            return np.linalg.norm([self.log.array(d) - self.log.array(n) for n, d in pairs], axis=0) if pairs else None
+            return (
+                np.linalg.norm([self.log.array(d) - self.log.array(n) for n, d in pairs], axis=0)
+                if pairs
+                else None
+            )
         wanted = self.demand.desired_tool(self.log.time)
         if wanted is None or "tcp_x" not in self.log:
             return None
@@ -110,9 +123,14 @@ class Run:
         if self.steps is not None:
             return self.fine.left
         plant, first = self.loop.plant, (np.inf, "")
-        strokes = [(f"x_{label}", f"piston {label}", 0.0, c.stroke)
-                   for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))]
-        strokes += [(name, f"the cylinder ({name})", low, high) for name, (low, high) in getattr(plant, "spans", {}).items()]
+        strokes = [
+            (f"x_{label}", f"piston {label}", 0.0, c.stroke)
+            for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))
+        ]
+        strokes += [
+            (name, f"the cylinder ({name})", low, high)
+            for name, (low, high) in getattr(plant, "spans", {}).items()
+        ]
         for name, what, low, high in strokes:
             x = self.log.array(name)
             beyond = np.flatnonzero(~((x > low) & (x < high)))
@@ -131,8 +149,11 @@ class Run:
             below = np.flatnonzero(self.log.array(name) < plant.vacuum)
             if len(below) and self.log.time[below[0]] < first[0]:
                 t = float(self.log.time[below[0]])
-                first = (t, f"{name} falls below vacuum at t = {t:.2f} s, where oil cavitates; the plant has oil without air, "
-                            "which does not")
+                first = (
+                    t,
+                    f"{name} falls below vacuum at t = {t:.2f} s, where oil cavitates; the plant has oil without air, "
+                    "which does not",
+                )
         return first
 
     @cached_property
@@ -163,7 +184,9 @@ def error_unit(loop: System) -> str:
     if hasattr(loop.plant, "tool"):
         return "m"
     known = {s.name: s.unit for s in loop.plant.outputs}
-    followed = [parse(s.name)[0] for s in loop.inputs if s.kind == "reference" and "@" not in s.name]
+    followed = [
+        parse(s.name)[0] for s in loop.inputs if s.kind == "reference" and "@" not in s.name
+    ]
     return next((known[name] for name in followed if name in known), "m")
 
 
@@ -187,8 +210,13 @@ def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) 
         _prepared.add(key)
 
 
-def run_many(jobs: Sequence[tuple[System, Scenario]], measure: Callable[[Run], object], tick: Callable[[], None] | None = None):
+def run_many(
+    jobs: Sequence[tuple[System, Scenario]],
+    measure: Callable[[Run], object],
+    tick: Callable[[], None] | None = None,
+):
     """`measure(run)` for every (loop, scenario), on two threads (the compiled loop runs outside Python's lock)."""
+
     def one(job):
         result = measure(run(*job))
         if tick:
@@ -203,7 +231,14 @@ def run_many(jobs: Sequence[tuple[System, Scenario]], measure: Callable[[Run], o
         return list(pool.map(one, jobs))
 
 
-def variant(loop, scenario, *, T_s: float | None = None, delay: float | None = None, capacity: int | None = None):
+def variant(
+    loop,
+    scenario,
+    *,
+    T_s: float | None = None,
+    delay: float | None = None,
+    capacity: int | None = None,
+):
     """The loop with another sample time or delay; everything else as it is."""
     from workbench.system import ClosedLoop
     from workbench.wrappers import Delayed, Sampled
@@ -216,10 +251,14 @@ def variant(loop, scenario, *, T_s: float | None = None, delay: float | None = N
         controller = Sampled(controller, T_s=T_s or 1e-3)
     if T_s is not None:
         law = innermost(controller)
-        if isinstance(law, Plain) and hasattr(law.law, "ingredients"):  # a predictive law is designed for its sample time
+        if isinstance(law, Plain) and hasattr(
+            law.law, "ingredients"
+        ):  # a predictive law is designed for its sample time
             controller = rewrapped(controller, replace(law, law=replace(law.law, T_s=T_s)))
         controller = replace(controller, T_s=T_s)
     wanted = inner_delay if delay is None else delay
     if wanted > 0 or capacity is not None:
-        controller = Delayed(controller, delay=wanted, **({} if capacity is None else {"capacity": capacity}))
+        controller = Delayed(
+            controller, delay=wanted, **({} if capacity is None else {"capacity": capacity})
+        )
     return ClosedLoop(loop.plant, controller), scenario

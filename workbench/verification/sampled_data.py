@@ -48,8 +48,11 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
     p, m = plant.D.shape
     delays = np.asarray(delay, dtype=float)
     if delays.shape not in ((), (m,)) or not np.all(np.isfinite(delays) & (delays >= 0)):
-        raise InputError(f"input delay {delay} s, expected 0 or more, one number or {m} of them", key="delay",
-                         mend="give the delay in seconds")
+        raise InputError(
+            f"input delay {delay} s, expected 0 or more, one number or {m} of them",
+            key="delay",
+            mend="give the delay in seconds",
+        )
     split = [whole_and_rest(float(τ), T) for τ in np.broadcast_to(delays, (m,))]
     n = len(plant.A)
     N = n + sum(d + (rest > 0) for d, rest in split)
@@ -59,7 +62,9 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
     for j, (d, rest) in enumerate(split):
         b, direct = plant.B[:, [j]], plant.D[:, j]
         Φ0, Γ0 = hold(plant.A, b, T - rest)
-        acts = {d: (Γ0[:, 0], np.zeros(p) if rest else direct)}  # samples ago: (effect on x, effect on y)
+        acts = {
+            d: (Γ0[:, 0], np.zeros(p) if rest else direct)
+        }  # samples ago: (effect on x, effect on y)
         if rest:
             acts[d + 1] = ((Φ0 @ hold(plant.A, b, rest)[1])[:, 0], direct)
         for ago, (on_x, on_y) in acts.items():
@@ -75,8 +80,9 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
     return LinearSystem(Ad, Bd, Cd, Dd, T)
 
 
-def stable_up_to(loop: Callable[[float], LinearSystem], values: Sequence[float],
-                 tol: float = 1e-6) -> tuple[float | None, float | None]:
+def stable_up_to(
+    loop: Callable[[float], LinearSystem], values: Sequence[float], tol: float = 1e-6
+) -> tuple[float | None, float | None]:
     """(largest value found stable, smallest found not stable) along increasing `values`, e.g. delays or sample times.
 
     `loop(value)` gives the closed loop. Values are tried in order, because stability need not be monotone: what is

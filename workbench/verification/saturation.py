@@ -17,13 +17,22 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.verdict import Verdict
-from workbench.verification.data_margin import NEUTRAL, around_in, borne, grown, largest_change, refused, sizes
+from workbench.verification.data_margin import (
+    NEUTRAL,
+    around_in,
+    borne,
+    grown,
+    largest_change,
+    refused,
+    sizes,
+)
 from workbench.verification.exact import Dyadic, definite
 from workbench.verification.linear import EPS
 from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.stability import stability
 
 FAR = 100.0  # times what the limits leave untouched: a region is not made larger than that
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -42,13 +51,23 @@ class Region:
     def check(self) -> bool:
         """The exact test."""
         D = Dyadic.of
-        if not np.array_equal(self.P, self.P.T) or not (self.τ > 0).all() or not (self.u_max > 0).all():
+        if (
+            not np.array_equal(self.P, self.P.T)
+            or not (self.τ > 0).all()
+            or not (self.u_max > 0).all()
+        ):
             return False
         if not (definite(self.P) and definite(self._form())):
             return False
         rows, P = D(self.K) - D(self.G), D(self.P)
-        planes = [(Dyadic(rows.Z[i:i + 1], rows.e), D([[u]]) @ D([[u]])) for i, u in enumerate(self.u_max)]
-        return all(definite(Dyadic.block([[square, row], [row.T, P]]), strict=False) for row, square in planes)
+        planes = [
+            (Dyadic(rows.Z[i : i + 1], rows.e), D([[u]]) @ D([[u]]))
+            for i, u in enumerate(self.u_max)
+        ]
+        return all(
+            definite(Dyadic.block([[square, row], [row.T, P]]), strict=False)
+            for row, square in planes
+        )
 
     def bears(self, change: float) -> bool:
         """Whether both inequalities hold after a relative change of A, B and K by so much, see `data_margin`."""
@@ -89,7 +108,10 @@ class Region:
         if self.T is None:
             form = [[-(own.T @ P + P @ own), P @ B - G.T @ t], [B.T @ P - t @ G, t.times(2.0)]]
         else:
-            form = [[P - own.T @ P @ own, own.T @ P @ B - G.T @ t], [B.T @ P @ own - t @ G, t.times(2.0) - B.T @ P @ B]]
+            form = [
+                [P - own.T @ P @ own, own.T @ P @ B - G.T @ t],
+                [B.T @ P @ own - t @ G, t.times(2.0) - B.T @ P @ B],
+            ]
         return Dyadic.block(form)
 
     def holds(self, x) -> bool:
@@ -108,10 +130,19 @@ class Region:
     def document(self, inside=()) -> dict:
         """Plain data for `recheck`: numbers as hexadecimal floats. See recheck.py."""
         hexed = lambda M: [[float(v).hex() for v in row] for row in np.atleast_2d(M)]
-        return {"format": "saturation-certificate-1", "time": "continuous" if self.T is None else "sampled",
-                "T": None if self.T is None else float(self.T).hex(), "A": hexed(self.A), "B": hexed(self.B), "K": hexed(self.K),
-                "limit": hexed(self.u_max), "P": hexed(self.P), "G": hexed(self.G), "tau": hexed(self.τ),
-                "inside": [hexed(x)[0] for x in inside]}
+        return {
+            "format": "saturation-certificate-1",
+            "time": "continuous" if self.T is None else "sampled",
+            "T": None if self.T is None else float(self.T).hex(),
+            "A": hexed(self.A),
+            "B": hexed(self.B),
+            "K": hexed(self.K),
+            "limit": hexed(self.u_max),
+            "P": hexed(self.P),
+            "G": hexed(self.G),
+            "tau": hexed(self.τ),
+            "inside": [hexed(x)[0] for x in inside],
+        }
 
 
 def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> Region | None:
@@ -124,19 +155,36 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
     n, m = B.shape
     u_max = np.broadcast_to(np.asarray(u_max, float), (m,)).copy()
     if A.shape != (n, n) or K.shape != (m, n) or not (u_max > 0).all():
-        raise InputError(f"saturated loop: A {A.shape}, B {B.shape}, K {K.shape}, u_max {u_max}", key="K",
-                         mend="A n×n, B n×m, K m×n with u = K x, u_max > 0")
+        raise InputError(
+            f"saturated loop: A {A.shape}, B {B.shape}, K {K.shape}, u_max {u_max}",
+            key="K",
+            mend="A n×n, B n×m, K m×n with u = K x, u_max > 0",
+        )
     if too_many(n):
         return None
     W = coordinates(A + B @ K, T)
     back = np.linalg.inv(W)
-    touch = np.linalg.norm(K @ back / u_max[:, None], axis=1).max()  # x so scaled that the limits touch the unit ball
+    touch = np.linalg.norm(
+        K @ back / u_max[:, None], axis=1
+    ).max()  # x so scaled that the limits touch the unit ball
     W, back = (W * touch, back / touch) if touch > 0 else (W, back)
-    data = (W @ (A + B @ K) @ back, W @ B * u_max, K @ back / u_max[:, None], T,
-            None if len(starts) else W @ np.linalg.inv(np.eye(n) if shape is None else np.asarray(shape, float)) @ W.T,
-            [W @ np.asarray(x, float) for x in starts])
+    data = (
+        W @ (A + B @ K) @ back,
+        W @ B * u_max,
+        K @ back / u_max[:, None],
+        T,
+        None
+        if len(starts)
+        else W @ np.linalg.inv(np.eye(n) if shape is None else np.asarray(shape, float)) @ W.T,
+        [W @ np.asarray(x, float) for x in starts],
+    )
     parts = best = _largest(*data)
-    for share in (0.999, 0.99, 0.9, None):  # where rounding spoils the largest, a little less with room to spare
+    for share in (
+        0.999,
+        0.99,
+        0.9,
+        None,
+    ):  # where rounding spoils the largest, a little less with room to spare
         found = None if parts is None else _checked(A, B, K, u_max, T, W, parts)
         if found or best is None or share is None:
             return found
@@ -147,7 +195,11 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
 def _checked(A, B, K, u_max, T, W, parts) -> Region | None:
     """The region of a solution (in the coordinates W x, limits 1) that passes its check, or None."""
     Q, Y, s, _ = parts
-    for shrink in (1e-7, 1e-5, 1e-3):  # taken off the size, so that rounding leaves both conditions true
+    for shrink in (
+        1e-7,
+        1e-5,
+        1e-3,
+    ):  # taken off the size, so that rounding leaves both conditions true
         with np.errstate(all="ignore"):
             try:
                 P = W.T @ np.linalg.inv(Q) @ W * (1 + shrink)
@@ -170,14 +222,25 @@ def _largest(a, b, k, T, metric, starts, size=None):
     import cvxpy as cp
 
     m, n = k.shape
-    Q, Y, s, room = cp.Variable((n, n), symmetric=True), cp.Variable((m, n)), cp.Variable(m), cp.Variable()
+    Q, Y, s, room = (
+        cp.Variable((n, n), symmetric=True),
+        cp.Variable((m, n)),
+        cp.Variable(m),
+        cp.Variable(),
+    )
     S, grown = cp.diag(s), cp.Variable() if size is None else size
     if T is None:
         fall = cp.bmat([[-(a @ Q + Q @ a.T), b @ S - Y.T], [S @ b.T - Y, 2 * S]])
     else:
         fall = cp.bmat([[Q, -Y.T, Q @ a.T], [-Y, 2 * S, -S @ b.T], [a @ Q, -b @ S, Q]])
-    limits = [(fall + fall.T) / 2 >> 1e-7 * cp.trace(Q) / n * np.eye(fall.shape[0]) + room * np.eye(fall.shape[0]),
-              Q >> room * np.eye(n), s >= 0, room >= 0, room <= (0 if size is None else 1)]
+    limits = [
+        (fall + fall.T) / 2
+        >> 1e-7 * cp.trace(Q) / n * np.eye(fall.shape[0]) + room * np.eye(fall.shape[0]),
+        Q >> room * np.eye(n),
+        s >= 0,
+        room >= 0,
+        room <= (0 if size is None else 1),
+    ]
     for i in range(m):
         row = cp.reshape(k[i] @ Q - Y[i], (1, n), order="C")
         limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 1e-2 * room * np.eye(n + 1))
@@ -190,11 +253,20 @@ def _largest(a, b, k, T, metric, starts, size=None):
             row = cp.reshape(grown * (x[None, :] / far), (1, n), order="C")
             limits.append(cp.bmat([[np.ones((1, 1)), row], [row.T, Q]]) >> 0)
         limits += [grown <= FAR] if size is None else []
-    solved = solve_sdp(cp.Problem(cp.Maximize(grown if size is None else room), limits)) and Q.value is not None
-    return (Q.value, Y.value, s.value, float(grown.value) if size is None else size) if solved else None
+    solved = (
+        solve_sdp(cp.Problem(cp.Maximize(grown if size is None else room), limits))
+        and Q.value is not None
+    )
+    return (
+        (Q.value, Y.value, s.value, float(grown.value) if size is None else size)
+        if solved
+        else None
+    )
 
 
-def saturated_region(A, B, K, u_max, T: float | None = None, shape=None, inside=(), what: str = "the loop") -> Verdict:
+def saturated_region(
+    A, B, K, u_max, T: float | None = None, shape=None, inside=(), what: str = "the loop"
+) -> Verdict:
     """Verdict on "every start with xᵀPx ≤ 1 goes to the origin although u = K x saturates", P in data.
 
     inside: states that must be in the region for the claim to hold. `proof` for the stored matrices; violated
@@ -206,17 +278,48 @@ def saturated_region(A, B, K, u_max, T: float | None = None, shape=None, inside=
     if region is None:
         s = stability(np.atleast_2d(A) + np.atleast_2d(B) @ np.atleast_2d(K), T)
         if s.holds is False:
-            return Verdict("saturated-region", claim, False, "numerical", s.spectrum.margin, "1/s" if T is None else "1",
-                           worst=f"unstable without saturation: {s.why}", source="eigenvalues")
-        return Verdict("saturated-region", claim, None, worst=too_many(len(np.atleast_2d(A))) or "no region found", source=source)
+            return Verdict(
+                "saturated-region",
+                claim,
+                False,
+                "numerical",
+                s.spectrum.margin,
+                "1/s" if T is None else "1",
+                worst=f"unstable without saturation: {s.why}",
+                source="eigenvalues",
+            )
+        return Verdict(
+            "saturated-region",
+            claim,
+            None,
+            worst=too_many(len(np.atleast_2d(A))) or "no region found",
+            source=source,
+        )
     out = [x for x in inside if not region.holds(x)]
     axes = 1 / np.sqrt(np.linalg.eigvalsh(region.P))
     data = {"P": region.P.tolist()}
     if out:
-        return Verdict("saturated-region", claim, None, None, float(axes.min()), "1",
-                       worst=f"not inside: {[float(v) for v in out[0]]}", source=source, data=data)
+        return Verdict(
+            "saturated-region",
+            claim,
+            None,
+            None,
+            float(axes.min()),
+            "1",
+            worst=f"not inside: {[float(v) for v in out[0]]}",
+            source=source,
+            data=data,
+        )
     change = largest_change(region.bears)
-    proven = Verdict("saturated-region", claim, True, "proof", float(axes.min()), "1",
-                     worst=f"half axes {axes.min():.4g} to {axes.max():.4g}; {borne(change)}", source=source,
-                     data={**data, "change": change})
+    proven = Verdict(
+        "saturated-region",
+        claim,
+        True,
+        "proof",
+        float(axes.min()),
+        "1",
+        worst=f"half axes {axes.min():.4g} to {axes.max():.4g}; {borne(change)}",
+        source=source,
+        data={**data, "change": change},
+    )
     return proven if change >= NEUTRAL else refused(proven)

@@ -20,8 +20,18 @@ from workbench.system import System
 FRACTION = 1e-6
 SECOND = 1.0  # s: over which an energy counts as a power
 KINDS = ("energy", "pressure", "force", "torque", "length", "angle", "velocity", "rate")
-_OF_UNIT = {"J": "energy", "W": None, "Pa": "pressure", "N": "force", "N m": "torque", "N*m": "torque",
-            "m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "rate"}
+_OF_UNIT = {
+    "J": "energy",
+    "W": None,
+    "Pa": "pressure",
+    "N": "force",
+    "N m": "torque",
+    "N*m": "torque",
+    "m": "length",
+    "rad": "angle",
+    "m/s": "velocity",
+    "rad/s": "rate",
+}
 
 
 @dataclass(frozen=True)
@@ -63,8 +73,10 @@ class Scales:
 def scales(plant: System) -> Scales:
     """Everything `plant` states, with its commands' ranges."""
     units = {s.name: s.unit for s in plant.inputs}
-    commands = {name: Scale(0.5 * (high - low), f"range of {name}, {low:g} … {high:g} {units[name]}")
-                for name, (low, high) in plant.limits().items()}
+    commands = {
+        name: Scale(0.5 * (high - low), f"range of {name}, {low:g} … {high:g} {units[name]}")
+        for name, (low, high) in plant.limits().items()
+    }
     return Scales(**plant.scales(), command=MappingProxyType(commands))
 
 
@@ -92,4 +104,3 @@ def signal_floor(plant: System, name: str) -> float:
         known = {s.name: s.unit for s in (*plant.states, *plant.outputs, *plant.monitors)}
         scale = own.of_unit(known.get(name, ""))
     return 0.0 if scale is None else FRACTION * scale.value
-

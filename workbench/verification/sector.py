@@ -23,7 +23,15 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.verdict import Assumption, Verdict
-from workbench.verification.data_margin import NEUTRAL, around_in, borne, grown, largest_change, refused, sizes
+from workbench.verification.data_margin import (
+    NEUTRAL,
+    around_in,
+    borne,
+    grown,
+    largest_change,
+    refused,
+    sizes,
+)
 from workbench.verification.exact import Dyadic, definite
 from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.stability import stability
@@ -51,14 +59,29 @@ class Sector:
         for name in ("low", "high", "slope"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, np.broadcast_to(np.asarray(value, float), (m,)).copy())
+                object.__setattr__(
+                    self, name, np.broadcast_to(np.asarray(value, float), (m,)).copy()
+                )
         if self.A.shape != (n, n) or self.B.shape != (n, m) or self.C.shape != (m, n):
-            raise InputError(f"sector: A {self.A.shape}, B {self.B.shape}, C {self.C.shape} do not fit", key="C",
-                             mend="A n×n, B n×m, C m×n, one nonlinearity a channel, no direct feedthrough")
-        numbers = [self.A, self.B, self.C, self.low, self.high, *([] if self.slope is None else [self.slope])]
+            raise InputError(
+                f"sector: A {self.A.shape}, B {self.B.shape}, C {self.C.shape} do not fit",
+                key="C",
+                mend="A n×n, B n×m, C m×n, one nonlinearity a channel, no direct feedthrough",
+            )
+        numbers = [
+            self.A,
+            self.B,
+            self.C,
+            self.low,
+            self.high,
+            *([] if self.slope is None else [self.slope]),
+        ]
         if not all(np.isfinite(M).all() for M in numbers) or not (self.low < self.high).all():
-            raise InputError("sector: expected numbers with low < high in every channel", key="high",
-                             mend="saturation of unit gain is in [0, 1], with slope at most 1")
+            raise InputError(
+                "sector: expected numbers with low < high in every channel",
+                key="high",
+                mend="saturation of unit gain is in [0, 1], with slope at most 1",
+            )
 
 
 @final
@@ -75,10 +98,16 @@ class SectorCertificate:
     def check(self) -> bool:
         """The exact test."""
         s = self.loop
-        fits = {"circle": True, "popov": s.T is None, "jury-lee": s.T is not None and s.slope is not None}
+        fits = {
+            "circle": True,
+            "popov": s.T is None,
+            "jury-lee": s.T is not None and s.slope is not None,
+        }
         if not fits.get(self.criterion, False) or not np.array_equal(self.P, self.P.T):
             return False
-        if not ((self.τ > 0).all() and (self.λ >= 0).all()) or (self.criterion == "circle" and self.λ.any()):
+        if not ((self.τ > 0).all() and (self.λ >= 0).all()) or (
+            self.criterion == "circle" and self.λ.any()
+        ):
             return False
         return definite(self.P) and definite(-self.form())
 
@@ -142,11 +171,21 @@ class SectorCertificate:
         """Plain data for `recheck`: numbers as hexadecimal floats. See recheck.py."""
         hexed = lambda M: [[float(v).hex() for v in row] for row in np.atleast_2d(M)]
         s = self.loop
-        return {"format": "sector-certificate-1", "criterion": self.criterion,
-                "time": "continuous" if s.T is None else "sampled", "T": None if s.T is None else float(s.T).hex(),
-                "A": hexed(s.A), "B": hexed(s.B), "C": hexed(s.C), "low": hexed(s.low), "high": hexed(s.high),
-                "slope": None if s.slope is None else hexed(s.slope), "P": hexed(self.P), "tau": hexed(self.τ),
-                "lambda": hexed(self.λ)}
+        return {
+            "format": "sector-certificate-1",
+            "criterion": self.criterion,
+            "time": "continuous" if s.T is None else "sampled",
+            "T": None if s.T is None else float(s.T).hex(),
+            "A": hexed(s.A),
+            "B": hexed(s.B),
+            "C": hexed(s.C),
+            "low": hexed(s.low),
+            "high": hexed(s.high),
+            "slope": None if s.slope is None else hexed(s.slope),
+            "P": hexed(self.P),
+            "tau": hexed(self.τ),
+            "lambda": hexed(self.λ),
+        }
 
 
 def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
@@ -162,7 +201,12 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
     if criterion != "circle":
         A, low, high = A - B @ np.diag(low) @ C, 0 * low, high - low
     n, m = B.shape
-    P, τ, λ, margin = cp.Variable((n, n), symmetric=True), cp.Variable(m), cp.Variable(m), cp.Variable()
+    P, τ, λ, margin = (
+        cp.Variable((n, n), symmetric=True),
+        cp.Variable(m),
+        cp.Variable(m),
+        cp.Variable(),
+    )
     y, w = np.hstack([C, np.zeros((m, m))]), np.hstack([np.zeros((m, n)), np.eye(m)])
     step, state = np.hstack([A, -B]), np.hstack([np.eye(n), np.zeros((n, m))])
     form = (w - np.diag(low) @ y).T @ cp.diag(τ) @ (np.diag(high) @ y - w)
@@ -172,15 +216,34 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
         form += step.T @ P @ step - state.T @ P @ state
         if criterion == "jury-lee":
             move = C @ (step - state)
-            form += 2 * w.T @ cp.diag(λ) @ move + move.T @ cp.diag(cp.multiply(λ, loop.slope - loop.low)) @ move
+            form += (
+                2 * w.T @ cp.diag(λ) @ move
+                + move.T @ cp.diag(cp.multiply(λ, loop.slope - loop.low)) @ move
+            )
     size = 1 / (1 + np.linalg.norm(y, axis=0))  # w counts in units of y
-    limits = [P >> 1e-9 * np.eye(n), cp.trace(P) == n, τ >= 0, λ >= 0, λ <= 1e4 if criterion != "circle" else λ == 0,
-              -(form + form.T) / 2 >> margin * np.diag(size**2), margin <= 1]
-    if not solve_sdp(cp.Problem(cp.Maximize(margin), limits)) or P.value is None or not margin.value > 0:
+    limits = [
+        P >> 1e-9 * np.eye(n),
+        cp.trace(P) == n,
+        τ >= 0,
+        λ >= 0,
+        λ <= 1e4 if criterion != "circle" else λ == 0,
+        -(form + form.T) / 2 >> margin * np.diag(size**2),
+        margin <= 1,
+    ]
+    if (
+        not solve_sdp(cp.Problem(cp.Maximize(margin), limits))
+        or P.value is None
+        or not margin.value > 0
+    ):
         return None
     found = W.T @ P.value @ W
-    found = SectorCertificate(loop, criterion, (found + found.T) / 2, np.maximum(τ.value, 0.0),
-                              np.maximum(λ.value, 0.0) if criterion != "circle" else np.zeros(m))
+    found = SectorCertificate(
+        loop,
+        criterion,
+        (found + found.T) / 2,
+        np.maximum(τ.value, 0.0),
+        np.maximum(λ.value, 0.0) if criterion != "circle" else np.zeros(m),
+    )
     return found if found.check() else None
 
 
@@ -191,42 +254,84 @@ def sector_stability(loop: Sector, criterion: str = "circle", what: str = "the l
     undecided. Raises InputError for popov on a sampled and jury-lee on a continuous loop.
     """
     if criterion not in CRITERIA:
-        raise InputError(f"criterion {criterion!r}", key="criterion", mend=f"choose from {', '.join(CRITERIA)}")
+        raise InputError(
+            f"criterion {criterion!r}", key="criterion", mend=f"choose from {', '.join(CRITERIA)}"
+        )
     if (criterion == "popov") != (loop.T is None) and criterion != "circle":
-        raise InputError(f"{criterion} is for {'continuous' if criterion == 'popov' else 'sampled'} loops", key="criterion",
-                         mend="circle serves both; jury-lee is the sampled counterpart of popov")
+        raise InputError(
+            f"{criterion} is for {'continuous' if criterion == 'popov' else 'sampled'} loops",
+            key="criterion",
+            mend="circle serves both; jury-lee is the sampled counterpart of popov",
+        )
     if criterion == "jury-lee" and loop.slope is None:
-        raise InputError("jury-lee needs the largest slope of the nonlinearity", key="slope", mend="1 for a saturation")
+        raise InputError(
+            "jury-lee needs the largest slope of the nonlinearity",
+            key="slope",
+            mend="1 for a saturation",
+        )
     text = ", ".join(f"[{a:.6g}, {b:.6g}]" for a, b in zip(loop.low, loop.high))
-    claim = f"{what} is globally asymptotically stable for every {'' if criterion == 'circle' else 'time-invariant '}" \
-            f"nonlinearity in the sector {text}"
-    notes = () if criterion == "circle" else (Assumption("the nonlinearity does not change with time", None),)
+    claim = (
+        f"{what} is globally asymptotically stable for every {'' if criterion == 'circle' else 'time-invariant '}"
+        f"nonlinearity in the sector {text}"
+    )
+    notes = (
+        ()
+        if criterion == "circle"
+        else (Assumption("the nonlinearity does not change with time", None),)
+    )
     if criterion == "jury-lee":
-        notes += (Assumption(f"its slope is at most {', '.join(f'{v:.6g}' for v in loop.slope)}", None),)
+        notes += (
+            Assumption(f"its slope is at most {', '.join(f'{v:.6g}' for v in loop.slope)}", None),
+        )
     key = f"sector-{criterion}"
     for share in (0.0, 0.5, 1.0):  # linear members of the family
-        s = stability(loop.A - loop.B @ np.diag(loop.low + share * (loop.high - loop.low)) @ loop.C, loop.T)
+        s = stability(
+            loop.A - loop.B @ np.diag(loop.low + share * (loop.high - loop.low)) @ loop.C, loop.T
+        )
         if s.holds is False:
-            return Verdict(key, claim, False, "numerical", s.spectrum.margin, "1/s" if loop.T is None else "1",
-                           worst=f"the linear gain {share:g} of the way from low to high: {s.why}", assumptions=notes,
-                           source="eigenvalues of a linear member of the sector")
+            return Verdict(
+                key,
+                claim,
+                False,
+                "numerical",
+                s.spectrum.margin,
+                "1/s" if loop.T is None else "1",
+                worst=f"the linear gain {share:g} of the way from low to high: {s.why}",
+                assumptions=notes,
+                source="eigenvalues of a linear member of the sector",
+            )
     found = search(loop, criterion)
     if found is None:
         why = too_many(len(loop.A)) or "no certificate found"
-        return Verdict(key, claim, None, worst=why, assumptions=notes, source=f"{criterion} criterion")
+        return Verdict(
+            key, claim, None, worst=why, assumptions=notes, source=f"{criterion} criterion"
+        )
     change = largest_change(found.bears)
     worst = f"for the stored matrices, {len(loop.A)} states; {borne(change)}"
-    proven = Verdict(key, claim, True, "proof", change, "1", NEUTRAL, worst, notes,
-                     f"{criterion} criterion, certificate checked by exact LDLᵀ",
-                     data={"certificate": found.document(), "change": change})
+    proven = Verdict(
+        key,
+        claim,
+        True,
+        "proof",
+        change,
+        "1",
+        NEUTRAL,
+        worst,
+        notes,
+        f"{criterion} criterion, certificate checked by exact LDLᵀ",
+        data={"certificate": found.document(), "change": change},
+    )
     return proven if change >= NEUTRAL else refused(proven)
 
 
 def largest_sector(loop: Sector, criterion: str = "circle", rounds: int = 20, most: float = 1e6):
     """(largest factor k proven with sector low … low + k (high − low), slope alike, its certificate or None): bisection."""
+
     def at(k):
         slope = None if loop.slope is None else loop.low + k * (loop.slope - loop.low)
-        return search(replace(loop, high=loop.low + k * (loop.high - loop.low), slope=slope), criterion)
+        return search(
+            replace(loop, high=loop.low + k * (loop.high - loop.low), slope=slope), criterion
+        )
 
     good, bad, k, best = 0.0, None, 1.0, None
     for _ in range(rounds):

@@ -64,7 +64,9 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
 
     def said(holds, worst: str, **data) -> Verdict:
         strength = None if holds is None else "sampled"
-        return Verdict(KEY, TEXT, holds, strength, worst=worst, source=SOURCE, counted=claim.counted, data=data)
+        return Verdict(
+            KEY, TEXT, holds, strength, worst=worst, source=SOURCE, counted=claim.counted, data=data
+        )
 
     if len(run.log.time) < 2 * FEWEST:
         return said(None, f"{len(run.log.time)} logged instants are too few to tell: run it longer")
@@ -75,8 +77,14 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
     found = oscillation(run, floor, claim.chatter)
     if found is not None:
         name, kind, frequency, amplitude, unit = found
-        return said(False, f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
-                    signal=name, kind=kind, frequency=plain(frequency), amplitude=plain(amplitude))
+        return said(
+            False,
+            f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
+            signal=name,
+            kind=kind,
+            frequency=plain(frequency),
+            amplitude=plain(amplitude),
+        )
     quiet = f"no oscillation above {small(run, floor)}, commands quiet to {100 * claim.chatter:g} % of the range they use"
     if not (claim.rest and comes_to_rest(run)):
         return said(True, quiet)
@@ -90,7 +98,10 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
     while True:
         end = held(run, length + tail)
         if not end.log.status.completed:
-            return said(False if end.log.status.followed else None, f"held at its end: {end.log.status.message}")
+            return said(
+                False if end.log.status.followed else None,
+                f"held at its end: {end.log.status.message}",
+            )
         worst = max(rests(end, length, floor), key=lambda r: (RANK[r.word], r.width), default=None)
         if tick:
             tick()
@@ -103,11 +114,22 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
     width = say(0.5 * worst.width, unit, 3)
     if worst.word == "restless":
         pace = f", {worst.frequency:.3g} Hz" if np.isfinite(worst.frequency) else ""
-        return said(False, f"limit cycle of {worst.name} at rest{pace}, amplitude {width}, held for {say(tail, 's', 3)} at its end",
-                    signal=worst.name, kind="limit cycle", frequency=plain(worst.frequency), amplitude=0.5 * worst.width)
+        return said(
+            False,
+            f"limit cycle of {worst.name} at rest{pace}, amplitude {width}, held for {say(tail, 's', 3)} at its end",
+            signal=worst.name,
+            kind="limit cycle",
+            frequency=plain(worst.frequency),
+            amplitude=0.5 * worst.width,
+        )
     motion = "creeps" if worst.word == "creeping" else "still swings"
-    return said(None, f"{worst.name} {motion} by {width} after {say(tail, 's', 3)} at rest: too slow to be seen to its end; "
-                "make the tail longer (`longest`)", signal=worst.name, tail=tail)
+    return said(
+        None,
+        f"{worst.name} {motion} by {width} after {say(tail, 's', 3)} at rest: too slow to be seen to its end; "
+        "make the tail longer (`longest`)",
+        signal=worst.name,
+        tail=tail,
+    )
 
 
 RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
@@ -116,8 +138,10 @@ RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
 def comes_to_rest(run: Run) -> bool:
     """True where the reference ends, so that the loop can be held there, and nothing else drives it on."""
     reference = run.scenario.reference
-    pushed = any(hasattr(value, "sample") and not np.isfinite(getattr(value, "duration", np.inf))
-                 for value in run.scenario.disturbances.values())
+    pushed = any(
+        hasattr(value, "sample") and not np.isfinite(getattr(value, "duration", np.inf))
+        for value in run.scenario.disturbances.values()
+    )
     ends = reference is None or np.isfinite(getattr(reference, "duration", np.inf))
     return ends and not pushed and run.demand.reference is not None
 
@@ -173,19 +197,26 @@ def _rest(name: str, time: np.ndarray, error: np.ndarray, floor: float, noise: b
         return Rest(name, last, "decaying")
     cycle = limit_cycle(time, error, floor=floor, settled=0.75)
     if cycle.detected:
-        return Rest(name, 2 * cycle.amplitude if np.isfinite(cycle.amplitude) else last, "restless", cycle.frequency)
+        return Rest(
+            name,
+            2 * cycle.amplitude if np.isfinite(cycle.amplitude) else last,
+            "restless",
+            cycle.frequency,
+        )
     steps = np.diff([float(q.mean()) for q in quarters])
     creeps = bool(np.all(steps > CREEP * last) or np.all(steps < -CREEP * last))
     if creeps or not _swings(error) or noise and cycle.few:
         return Rest(name, last, "creeping")
     if noise:
         return Rest(name, last, "still")
-    return Rest(name, last, "decaying" if cycle.trend == "decaying" else "restless", _pace(time, error))
+    return Rest(
+        name, last, "decaying" if cycle.trend == "decaying" else "restless", _pace(time, error)
+    )
 
 
 def _turns(error: np.ndarray) -> int:
     """How often the last three quarters of a tail pass their middle."""
-    part = error[len(error) // 4:]
+    part = error[len(error) // 4 :]
     signs = np.sign(part - 0.5 * (part.max() + part.min()))
     return int(np.count_nonzero(np.diff(signs[signs != 0])))
 

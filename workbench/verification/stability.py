@@ -51,7 +51,9 @@ class Spectrum:
         λ, part = self.eigenvalues[i], self.participation[i]
         number = f"{λ.real:.6g}" if λ.imag == 0 else f"{λ.real:.6g} ± {abs(λ.imag):.6g}j"
         top = [k for k in np.argsort(-part, kind="stable")[:3] if part[k] > 0.15]
-        return f"λ = {number} ({', '.join(states[k] if k < len(states) else f'x[{k}]' for k in top)})"
+        return (
+            f"λ = {number} ({', '.join(states[k] if k < len(states) else f'x[{k}]' for k in top)})"
+        )
 
 
 def spectral(A, T: float | None = None) -> Spectrum:
@@ -80,7 +82,9 @@ def spectral(A, T: float | None = None) -> Spectrum:
     part = np.where(part.sum(axis=1, keepdims=True) > 0, part, np.abs(X.T))
     margins = -λ.real if T is None else 1 - np.abs(λ)
     o = np.lexsort((λ.imag, margins))
-    return Spectrum(λ[o], margins[o], bounds[o], ζ[o], ω_n[o], (part / part.sum(axis=1, keepdims=True))[o], κ[o])
+    return Spectrum(
+        λ[o], margins[o], bounds[o], ζ[o], ω_n[o], (part / part.sum(axis=1, keepdims=True))[o], κ[o]
+    )
 
 
 def positive_definite(M, error=0.0) -> bool:
@@ -115,15 +119,22 @@ def lyapunov_stable(A, T: float | None = None) -> bool:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a nearly singular equation gives a P that fails below
-            P = (solve_continuous_lyapunov(A.T, -np.eye(n)) if T is None
-                 else solve_discrete_lyapunov(A.T, np.eye(n), method="direct" if n <= 6 else "bilinear"))
+            P = (
+                solve_continuous_lyapunov(A.T, -np.eye(n))
+                if T is None
+                else solve_discrete_lyapunov(
+                    A.T, np.eye(n), method="direct" if n <= 6 else "bilinear"
+                )
+            )
     except (np.linalg.LinAlgError, ValueError):
         return False
     if not np.all(np.isfinite(P)):
         return False
     P = (P + P.T) / 2
     a, p, γ = np.abs(A), np.abs(P), (2 * n + 4) * EPS
-    fall, size = (-(A.T @ P + P @ A), a.T @ p + p @ a) if T is None else (P - A.T @ P @ A, p + a.T @ p @ a)
+    fall, size = (
+        (-(A.T @ P + P @ A), a.T @ p + p @ a) if T is None else (P - A.T @ P @ A, p + a.T @ p @ a)
+    )
     return positive_definite(P) and positive_definite(fall, γ * size)
 
 
@@ -151,24 +162,50 @@ def stability(A, T: float | None = None, states: Sequence[str] = ()) -> Stabilit
     if s.margin < -s.bounds[0]:
         M = balanced_matrix(A)
         n = len(M)
-        if np.linalg.svd(M - s.eigenvalues[0] * np.eye(n), compute_uv=False)[-1] <= 10 * n * EPS * np.linalg.norm(M):
+        if np.linalg.svd(M - s.eigenvalues[0] * np.eye(n), compute_uv=False)[
+            -1
+        ] <= 10 * n * EPS * np.linalg.norm(M):
             return Stability(False, s, "unstable mode " + s.describe(0, states))
-    near = [i for i in range(len(s.margins)) if abs(s.margins[i]) <= s.bounds[i] and s.eigenvalues[i].imag >= 0]
+    near = [
+        i
+        for i in range(len(s.margins))
+        if abs(s.margins[i]) <= s.bounds[i] and s.eigenvalues[i].imag >= 0
+    ]
     if near:
-        return Stability(None, s, "neutral within rounding: " + "; ".join(s.describe(i, states) for i in near[:3])
-                         + (f" and {len(near) - 3} more" if len(near) > 3 else ""))
-    return Stability(None, s, "eigenvalues and Lyapunov matrix do not confirm each other; closest is "
-                     + s.describe(0, states))
+        return Stability(
+            None,
+            s,
+            "neutral within rounding: "
+            + "; ".join(s.describe(i, states) for i in near[:3])
+            + (f" and {len(near) - 3} more" if len(near) > 3 else ""),
+        )
+    return Stability(
+        None,
+        s,
+        "eigenvalues and Lyapunov matrix do not confirm each other; closest is "
+        + s.describe(0, states),
+    )
 
 
-def stable_verdict(sys: LinearSystem, what: str, states: Sequence[str] = (), key: str = "linear-stability") -> Verdict:
+def stable_verdict(
+    sys: LinearSystem, what: str, states: Sequence[str] = (), key: str = "linear-stability"
+) -> Verdict:
     """Verdict on "`what` is asymptotically stable": margin −max Re λ in 1/s, or 1 − ρ; `states` names the modes."""
     s = stability(sys.A, sys.T, states)
     spectrum = s.spectrum
     margin = spectrum.margin + 0.0 if np.isfinite(spectrum.margin) else None
     return Verdict(
-        key, f"{what} is asymptotically stable", s.holds, None if s.holds is None else "numerical", margin,
-        "1/s" if sys.T is None else "1", worst=s.why,
+        key,
+        f"{what} is asymptotically stable",
+        s.holds,
+        None if s.holds is None else "numerical",
+        margin,
+        "1/s" if sys.T is None else "1",
+        worst=s.why,
         source=f"eigenvalues and {'σ_min(A − λI)' if s.holds is False else 'a Lyapunov matrix checked by Cholesky'}",
-        data={"eigenvalues": [[float(λ.real), float(λ.imag)] for λ in spectrum.eigenvalues], "T": sys.T,
-              "rounding_bounds": [float(b) for b in spectrum.bounds]})
+        data={
+            "eigenvalues": [[float(λ.real), float(λ.imag)] for λ in spectrum.eigenvalues],
+            "T": sys.T,
+            "rounding_bounds": [float(b) for b in spectrum.bounds],
+        },
+    )

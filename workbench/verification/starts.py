@@ -30,7 +30,12 @@ PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second
 UNBALANCED = 0.02  # of the pressure scale
 SMALLEST = (0.3, 1.0)  # share of its size by which a state is moved, at least and at most
 CLOSER = 0.9  # a start that does not fit is drawn again, so much closer
-UNSCALED = {"m": 1e-3, "rad": 1e-2, "Pa": 1e5, "1": 1e-2}  # sizes where neither run nor plant states any
+UNSCALED = {
+    "m": 1e-3,
+    "rad": 1e-2,
+    "Pa": 1e5,
+    "1": 1e-2,
+}  # sizes where neither run nor plant states any
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,11 @@ def sizes(run, spread: float) -> dict[str, float]:
     for name in units:
         scale = own.of_unit(units[name])
         seen = run.log.array(name)
-        covered = COVERED * float(np.ptp(seen[np.isfinite(seen)], axis=0)) if np.isfinite(seen).any() else 0.0
+        covered = (
+            COVERED * float(np.ptp(seen[np.isfinite(seen)], axis=0))
+            if np.isfinite(seen).any()
+            else 0.0
+        )
         if name in places:
             least = LEAST * scale.value if scale else UNSCALED.get(units[name], 0.0)
             found[name] = spread if jointed else max(covered, least)
@@ -84,7 +93,9 @@ def unbalanced(run) -> float:
     scale = scales(plant).pressure
     if scale is not None:
         return UNBALANCED * scale.value
-    largest = max((float(np.abs(run.log.array(name)).max()) for name in plant.pressure_names), default=0.0)
+    largest = max(
+        (float(np.abs(run.log.array(name)).max()) for name in plant.pressure_names), default=0.0
+    )
     return UNBALANCED * largest if largest > 0 else UNSCALED["Pa"]
 
 
@@ -110,8 +121,10 @@ def _fitting(run, start: Start) -> Start:
     while not _stands(run, start):
         amounts = {name: CLOSER * amount for name, amount in start.amounts.items()}
         if max(map(abs, amounts.values())) < 1e-9:
-            raise InputError("practical-stability: no other start fits inside the strokes",
-                             mend="start further from the ends of the strokes")
+            raise InputError(
+                "practical-stability: no other start fits inside the strokes",
+                mend="start further from the ends of the strokes",
+            )
         start = Start(amounts)
     return start
 
@@ -129,7 +142,10 @@ def _stands(run, start: Start) -> bool:
 
 def pose(run, start: Start) -> tuple[float, ...]:
     """Joint positions of a start, as `Scenario.start` takes them."""
-    return tuple(float(run.log.array(name)[0]) + start.amounts.get(name, 0.0) for name in _leading(run.loop.plant))
+    return tuple(
+        float(run.log.array(name)[0]) + start.amounts.get(name, 0.0)
+        for name in _leading(run.loop.plant)
+    )
 
 
 def _leading(plant: System) -> list[str]:
@@ -159,4 +175,6 @@ def scenario_from(run, start: Start, base: Scenario) -> Scenario:
 
 
 def _added(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    return {name: one.get(name, 0.0) + other.get(name, 0.0) for name in dict.fromkeys((*one, *other))}
+    return {
+        name: one.get(name, 0.0) + other.get(name, 0.0) for name in dict.fromkeys((*one, *other))
+    }

@@ -25,7 +25,14 @@ class Judge:
     """One question: the motion, the box, the ball, and the numbers of the search."""
 
     def __init__(self, motion: Motion, names, limits, c, r, budget, progress):
-        self.motion, self.names, self.c, self.r, self.budget, self.progress = motion, names, c, r, budget, progress
+        self.motion, self.names, self.c, self.r, self.budget, self.progress = (
+            motion,
+            names,
+            c,
+            r,
+            budget,
+            progress,
+        )
         self.n = len(names)
         self.low, self.high = np.array([*limits, *motion.ranges], float).T
         self.labels = [*names, *motion.varying]
@@ -38,7 +45,10 @@ class Judge:
             return None
         for share in 0.5 ** np.arange(9):
             low, high = self.low.copy(), self.high.copy()
-            low[: self.n], high[: self.n] = self.c + share * (low[: self.n] - self.c), self.c + share * (high[: self.n] - self.c)
+            low[: self.n], high[: self.n] = (
+                self.c + share * (low[: self.n] - self.c),
+                self.c + share * (high[: self.n] - self.c),
+            )
             for pieces in (1, PIECES) if 0 < len(self.motion.varying) <= 3 else (1,):
                 if all(self._bent(a, b) for a, b in self._parts(low, high, pieces)):
                     return low, high
@@ -50,10 +60,12 @@ class Judge:
 
     def _parts(self, low, high, pieces: int):
         """The box with the range of everything that varies cut into so many pieces."""
-        cuts = [np.linspace(a, b, pieces + 1) for a, b in zip(low[self.n:], high[self.n:])]
+        cuts = [np.linspace(a, b, pieces + 1) for a, b in zip(low[self.n :], high[self.n :])]
         for choice in product(range(pieces), repeat=len(cuts)):
             a, b = low.copy(), high.copy()
-            a[self.n:], b[self.n:] = ([c[k + side] for c, k in zip(cuts, choice)] for side in (0, 1))
+            a[self.n :], b[self.n :] = (
+                [c[k + side] for c, k in zip(cuts, choice)] for side in (0, 1)
+            )
             yield a, b
 
     def verdict(self, what: str, text: str, level: float | None) -> Verdict:
@@ -64,21 +76,40 @@ class Judge:
         claim = f"{what} > 0 and {'ΔV' if sampled else 'V̇'} < 0 on {region}; its region is attracted to the ball's level"
         if self.motion.held:  # references, disturbances, noise
             claim += ", while other inputs stay as stated"
-        notes = tuple(Assumption(f"{n} stays in [{a:.6g}, {b:.6g}]", None) for n, a, b in
-                      zip(self.motion.varying, self.low[self.n:], self.high[self.n:]))
+        notes = tuple(
+            Assumption(f"{n} stays in [{a:.6g}, {b:.6g}]", None)
+            for n, a, b in zip(self.motion.varying, self.low[self.n :], self.high[self.n :])
+        )
         if self.motion.held:  # disturbances, references, noise: zero unless said otherwise
             still = ", ".join(f"{n} = {v:.6g}" for n, v in self.motion.held.items())
             notes += (Assumption(f"inputs stay at {still}", None),)
         say = lambda holds, worst, **data: Verdict(
-            "supplied-certificate", claim, holds, None if holds is None else "proof", worst=worst, assumptions=notes,
-            source=SOURCE, data=data)
-        a, b, _ = self.motion.V.plain(*(np.array([[*self.c, *e[self.n:]]]) for e in (self.low, self.high)))
+            "supplied-certificate",
+            claim,
+            holds,
+            None if holds is None else "proof",
+            worst=worst,
+            assumptions=notes,
+            source=SOURCE,
+            data=data,
+        )
+        a, b, _ = self.motion.V.plain(
+            *(np.array([[*self.c, *e[self.n :]]]) for e in (self.low, self.high))
+        )
         if a[0] > 0 or b[0] < 0:
-            return say(False, f"V at the centre is not 0: between {a[0]:.6g} and {b[0]:.6g}", at=self._point(self.c))
+            return say(
+                False,
+                f"V at the centre is not 0: between {a[0]:.6g} and {b[0]:.6g}",
+                at=self._point(self.c),
+            )
         if level is None:
-            edge = least(self.motion.V, *faces(self.low, self.high, self.n), budget=self.budget // 4)
+            edge = least(
+                self.motion.V, *faces(self.low, self.high, self.n), budget=self.budget // 4
+            )
             if self.motion.curved:
-                room = np.minimum(self.high[: self.n] - self.c, self.c - self.low[: self.n]) * (1 - 1e-15)
+                room = np.minimum(self.high[: self.n] - self.c, self.c - self.low[: self.n]) * (
+                    1 - 1e-15
+                )
                 edge = max(edge, self.motion.curved[0].outside(self.low, self.high, self.c, room))
             # A sampled loop must also stay in the box between samples, which what starts on its very edge cannot be shown to.
             γ = edge - (1e-9 if not sampled else 1e-3) * abs(edge)
@@ -86,16 +117,30 @@ class Judge:
             γ = float(level)
             reached, x = self._reached(γ)
             if reached is not False:
-                return say(False if reached else None, f"{{V ≤ {γ:.6g}}} {'reaches' if reached else 'may reach'} the boundary of "
-                           f"the box at {self._words(x)}", at=self._point(x), level=γ)
+                return say(
+                    False if reached else None,
+                    f"{{V ≤ {γ:.6g}}} {'reaches' if reached else 'may reach'} the boundary of "
+                    f"the box at {self._words(x)}",
+                    at=self._point(x),
+                    level=γ,
+                )
         if not γ > 0:
             found, x = self._reached(0.0)
-            return say(False if found else None, f"V {'≤ 0' if found else 'is not shown positive'} on the boundary of the box"
-                       + (f" at {self._words(x)}" if found else ""), at=self._point(x) if found else {}, level=γ)
+            return say(
+                False if found else None,
+                f"V {'≤ 0' if found else 'is not shown positive'} on the boundary of the box"
+                + (f" at {self._words(x)}" if found else ""),
+                at=self._point(x) if found else {},
+                level=γ,
+            )
         m = self._ball_level()
         if not m < γ:
-            return say(None, f"V reaches up to {m:.6g} from the ball, not below the level {γ:.6g}: smaller ball, larger box",
-                       ball=m, level=γ)
+            return say(
+                None,
+                f"V reaches up to {m:.6g} from the ball, not below the level {γ:.6g}: smaller ball, larger box",
+                ball=m,
+                level=γ,
+            )
         top = γ if level is not None else np.inf
         shots = self._shots()
         example = self._example(shots, shots, top)
@@ -103,15 +148,29 @@ class Judge:
         data = {"level": γ, "ball": m, "boxes": used}
         if state == "proved":
             change = self._more(top, γ, used)
-            proven = say(True, f"starts with V ≤ {γ:.6g} go to V ≤ {m:.6g}; {used} sub-box{'es' * (used != 1)}; "
-                         f"{borne(change)}", **data, change=change)
+            proven = say(
+                True,
+                f"starts with V ≤ {γ:.6g} go to V ≤ {m:.6g}; {used} sub-box{'es' * (used != 1)}; "
+                f"{borne(change)}",
+                **data,
+                change=change,
+            )
             return replace(proven, margin=change, unit="1", limit=NEUTRAL)
         if state == "false":
-            return say(False, f"{found[1]} at {self._words(found[0])}", at=self._point(found[0]), **data)
+            return say(
+                False, f"{found[1]} at {self._words(found[0])}", at=self._point(found[0]), **data
+            )
         lows, highs = found
-        left = [{n: [float(a), float(b)] for n, a, b in zip(self.labels, lo, hi)} for lo, hi in zip(lows[:8], highs[:8])]
-        return say(None, f"{len(lows)} sub-boxes left of {used}, one around {self._words((lows[0] + highs[0]) / 2)}",
-                   left=left, **data)
+        left = [
+            {n: [float(a), float(b)] for n, a, b in zip(self.labels, lo, hi)}
+            for lo, hi in zip(lows[:8], highs[:8])
+        ]
+        return say(
+            None,
+            f"{len(lows)} sub-boxes left of {used}, one around {self._words((lows[0] + highs[0]) / 2)}",
+            left=left,
+            **data,
+        )
 
     def _more(self, top: float, γ: float, used: int) -> float:
         """The largest relative change of the data among a few for which the same search succeeds, with twice the boxes."""
@@ -151,12 +210,17 @@ class Judge:
             open_ = ~(a > γ)
             if not open_.any():
                 return False, None
-            low, high = halved(low[open_], high[open_], weights[open_], np.maximum(self.high - self.low, 1e-300))
+            low, high = halved(
+                low[open_], high[open_], weights[open_], np.maximum(self.high - self.low, 1e-300)
+            )
         return None, low[0]
 
     def _ball_level(self) -> float:
         """A proven upper bound of V on the ball and, sampled, of V after a step from inside it."""
-        around = np.array([[*(self.c - self.r), *self.low[self.n:]]]), np.array([[*(self.c + self.r), *self.high[self.n:]]])
+        around = (
+            np.array([[*(self.c - self.r), *self.low[self.n :]]]),
+            np.array([[*(self.c + self.r), *self.high[self.n :]]]),
+        )
         m = -least(self.motion.V, *around, keep=self._near, budget=self.budget // 8, sign=-1.0)
         if self.motion.period is None:
             return min(m, self.motion.curved[0].inside(self.low, self.high, self.c, self.r))
@@ -168,7 +232,9 @@ class Judge:
             low, high = low[near], high[near]
         _, b, _ = self.motion.V.over(low, high)
         _, d, _, way = self.motion.change(low, high)
-        return max(m, float(np.nextafter(b + d, np.inf).max())) if self._stays(way).all() else np.inf
+        return (
+            max(m, float(np.nextafter(b + d, np.inf).max())) if self._stays(way).all() else np.inf
+        )
 
     def _stays(self, way):
         """Whether the states stay inside the box over the sample."""
@@ -209,7 +275,11 @@ class Judge:
             left += list(zip(a[tiny], b[tiny]))
             if used >= self.budget and len(a) + len(rest[0]):
                 return "left", used, (np.concatenate([a, rest[0]]), np.concatenate([b, rest[1]]))
-            a, b = halved(a[~tiny], b[~tiny], weights[~tiny], np.maximum(scale, 1e-300)) if (~tiny).any() else (a[:0], b[:0])
+            a, b = (
+                halved(a[~tiny], b[~tiny], weights[~tiny], np.maximum(scale, 1e-300))
+                if (~tiny).any()
+                else (a[:0], b[:0])
+            )
             low, high = np.concatenate([rest[0], a]), np.concatenate([rest[1], b])
         if left:
             return "left", used, tuple(np.array(e) for e in zip(*left))
@@ -249,8 +319,15 @@ class Judge:
         self.motion.bear(0.0)  # an example is one of the loop as it is
         down, _, _, _ = self.motion.change(m, m)
         self.motion.bear(self.change)
-        for bad, words in ((within & (b <= 0), "V ≤ 0"), (within & (down >= 0) & np.isfinite(down), "V does not fall")):
+        for bad, words in (
+            (within & (b <= 0), "V ≤ 0"),
+            (within & (down >= 0) & np.isfinite(down), "V does not fall"),
+        ):
             if bad.any():
-                k = int(np.argmax(np.where(bad, down, -np.inf))) if bad.sum() > 1 else int(np.argmax(bad))
+                k = (
+                    int(np.argmax(np.where(bad, down, -np.inf)))
+                    if bad.sum() > 1
+                    else int(np.argmax(bad))
+                )
                 return m[k], words
         return None

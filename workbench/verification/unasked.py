@@ -13,4 +13,6 @@ def check_unasked(claim, run: Run) -> Verdict:
         by_reason.setdefault(why, []).append(key)
     text = "not asked by default: " + ", ".join(key for key, _ in claim.items)
     worst = "; ".join(f"{', '.join(keys)}: {why}" for why, keys in by_reason.items())
-    return Verdict("unasked", text, None, worst=worst, source="default claims", counted=claim.counted)
+    return Verdict(
+        "unasked", text, None, worst=worst, source="default claims", counted=claim.counted
+    )

@@ -31,8 +31,25 @@ Source: [Petrovic22] eq. (78) and App. C; [Jaiswal21] eqs (21)–(34); LuGre [Ca
 """
 
 from plants.components.friction.bristles import LuGre, ModifiedLuGre
-from plants.components.friction.static import BengisuAkay, BrownMcPhee, CoulombViscous, Frictionless, Stribeck
+from plants.components.friction.static import (
+    BengisuAkay,
+    BrownMcPhee,
+    CoulombViscous,
+    Frictionless,
+    Stribeck,
+)
 
-__all__ = ["Friction", "CoulombViscous", "Stribeck", "BengisuAkay", "BrownMcPhee", "LuGre", "ModifiedLuGre", "Frictionless"]
+__all__ = [
+    "Friction",
+    "CoulombViscous",
+    "Stribeck",
+    "BengisuAkay",
+    "BrownMcPhee",
+    "LuGre",
+    "ModifiedLuGre",
+    "Frictionless",
+]
 
-Friction = CoulombViscous | Stribeck | LuGre | Frictionless | BengisuAkay | BrownMcPhee | ModifiedLuGre
+Friction = (
+    CoulombViscous | Stribeck | LuGre | Frictionless | BengisuAkay | BrownMcPhee | ModifiedLuGre
+)

@@ -96,8 +96,9 @@ class Bristles(ABC):
 
     def part(self, v, v_r, z, z_hat):
         f_fr, rates = self.observer(v, v_r, z_hat)
-        return (-(v_r - v) * (f_fr - self.force(v, z))
-                + sum(s * (a - b) for s, a, b in zip(self.strain(z_hat, z), rates, self.rate(v, z))))
+        return -(v_r - v) * (f_fr - self.force(v, z)) + sum(
+            s * (a - b) for s, a, b in zip(self.strain(z_hat, z), rates, self.rate(v, z))
+        )
 
     def quadratic_limit(self) -> float:
         """4 (σ_1 + b) g/σ_1² with g at its least, F_c, m/s."""
@@ -111,7 +112,7 @@ def _mean(a):
 
 def _bell(r, n):
     """exp(−|r|^n), with a derivative by n at r = 0."""
-    return np.exp(-np.maximum(np.abs(r), 1e-100) ** n)
+    return np.exp(-(np.maximum(np.abs(r), 1e-100) ** n))
 
 
 EXPONENT = Bound(low=1.0, words="1 or greater")
@@ -170,7 +171,9 @@ class LuGre(Bristles):
         """Closed form of steady sliding: g'(v) + b at v > 0, least at v_s ((n − 1)/n)^{1/n}; inf, the jump at rest."""
         n, top = self.n, ((self.n - 1) / self.n) ** (1 / self.n)
         r = min(abs(v_max) / self.v_s, top) if n > 1 else 0.0
-        fall = (self.F_s - self.F_c) * n / self.v_s * (r ** (n - 1) if n > 1 else 1.0) * exp(-(r**n))
+        fall = (
+            (self.F_s - self.F_c) * n / self.v_s * (r ** (n - 1) if n > 1 else 1.0) * exp(-(r**n))
+        )
         return self.b - fall - ROUNDING * (fall + self.b), inf
 
     def power_limit(self) -> float:
@@ -219,7 +222,9 @@ class ModifiedLuGre(Bristles):
     b: Annotated[float, Unit("N s/m"), "viscous friction", nonnegative] = 2000.0
     σ_0: Annotated[float, Unit("N/m"), "bristle stiffness", positive] = 1e7
     σ_1: Annotated[float, Unit("N s/m"), "bristle damping", nonnegative] = 4e4
-    v_b: Annotated[float, Unit("m/s"), "speed from which on the film grows no more", positive] = 0.12
+    v_b: Annotated[float, Unit("m/s"), "speed from which on the film grows no more", positive] = (
+        0.12
+    )
     τ_hp: Annotated[float, Unit("s"), "time constant of the film, acceleration", positive] = 0.05
     τ_hn: Annotated[float, Unit("s"), "time constant of the film, deceleration", positive] = 0.5
     τ_h0: Annotated[float, Unit("s"), "time constant of the film, dwell", positive] = 20.0
@@ -229,12 +234,19 @@ class ModifiedLuGre(Bristles):
     def __post_init__(self):
         check_stribeck(self)
         if self.v_b < self.v_s:
-            raise ValueError(f"v_b: the film stops growing at {self.v_b:g} m/s, which must not be below v_s = {self.v_s:g} m/s")
+            raise ValueError(
+                f"v_b: the film stops growing at {self.v_b:g} m/s, which must not be below v_s = {self.v_s:g} m/s"
+            )
         if self.width >= self.v_s:
-            raise ValueError(f"width: the cylinder dwells below {self.width:g} m/s, which must be below v_s = {self.v_s:g} m/s")
+            raise ValueError(
+                f"width: the cylinder dwells below {self.width:g} m/s, which must be below v_s = {self.v_s:g} m/s"
+            )
 
     def states(self, name: str) -> tuple[Signal, ...]:
-        return (Signal(f"z_{name}", "m", f"bristle deflection, {name}"), Signal(f"h_{name}", "1", f"film thickness, {name}"))
+        return (
+            Signal(f"z_{name}", "m", f"bristle deflection, {name}"),
+            Signal(f"h_{name}", "1", f"film thickness, {name}"),
+        )
 
     def grip(self, v, z):
         bracket = np.maximum((1.0 - z[1]) * self.F_s - self.F_c, 0.0)
@@ -245,7 +257,9 @@ class ModifiedLuGre(Bristles):
         return v * v / (v * v + self.width * self.width) ** (2.0 / 3.0)
 
     def film_settled(self, v):
-        return [(1.0 - self.F_c / self.F_s) * np.minimum(self._speed(v) / self._speed(self.v_b), 1.0)]
+        return [
+            (1.0 - self.F_c / self.F_s) * np.minimum(self._speed(v) / self._speed(self.v_b), 1.0)
+        ]
 
     def film_decays(self, v) -> tuple:
         """1/τ_h while the film grows, and while it shrinks, 1/s."""
@@ -267,7 +281,9 @@ class ModifiedLuGre(Bristles):
 
     def film_weights(self):
         τ_M, n = np.maximum(self.τ_hp, self.τ_hn), self.n
-        reach = τ_M * self.v_s * (2 * n * e) ** (-1 / n) + self.width * np.sqrt(τ_M * np.maximum(τ_M, self.τ_h0))
+        reach = τ_M * self.v_s * (2 * n * e) ** (-1 / n) + self.width * np.sqrt(
+            τ_M * np.maximum(τ_M, self.τ_h0)
+        )
         return [2.6 * self.F_s**4 / self.F_c**3 * reach]
 
     def guards(self, v, z):
@@ -275,15 +291,23 @@ class ModifiedLuGre(Bristles):
 
     def slope(self, v_max):
         """Steady sliding: g = F_c + (F_s − F_c)(1 − s/s_b) E up to v_b, by interval arithmetic on −s'/s_b E + (1 − s/s_b) E'."""
-        low, _ = subdivided(self._slope_within, min(abs(v_max), self.v_b), min(self.width, self.v_s))
+        low, _ = subdivided(
+            self._slope_within, min(abs(v_max), self.v_b), min(self.width, self.v_s)
+        )
         return min(low, self.b), inf
 
     def _slope_within(self, l, h):
         w, n, D, s_b = self.width, self.n, self.F_s - self.F_c, self._speed(self.v_b)
         E = np.exp(-((h / self.v_s) ** n)), np.exp(-((l / self.v_s) ** n))
         dE = tuple(-n / self.v_s * (x / self.v_s) ** (n - 1) * y for x, y in ((h, E[1]), (l, E[0])))
-        ds = (2 * l * (l * l / 3 + w * w) / (h * h + w * w) ** (5 / 3), 2 * h * (h * h / 3 + w * w) / (l * l + w * w) ** (5 / 3))
-        left = np.maximum(1 - self._speed(h) / s_b - 1e-15, 0.0), np.minimum(1 - self._speed(l) / s_b + 1e-15, 1.0)
+        ds = (
+            2 * l * (l * l / 3 + w * w) / (h * h + w * w) ** (5 / 3),
+            2 * h * (h * h / 3 + w * w) / (l * l + w * w) ** (5 / 3),
+        )
+        left = (
+            np.maximum(1 - self._speed(h) / s_b - 1e-15, 0.0),
+            np.minimum(1 - self._speed(l) / s_b + 1e-15, 1.0),
+        )
         thick, thin = times((-ds[1] / s_b, -ds[0] / s_b), E), times(left, dE)
         return total((self.b, self.b), tuple(D * x for x in thick), tuple(D * x for x in thin))
 

@@ -21,7 +21,9 @@ def times(p, q):
 def total(*terms):
     """Sum of intervals, rounded outwards."""
     lows, highs = zip(*terms)
-    return sum(lows) - ROUNDING * sum(map(np.abs, lows)), sum(highs) + ROUNDING * sum(map(np.abs, highs))
+    return sum(lows) - ROUNDING * sum(map(np.abs, lows)), sum(highs) + ROUNDING * sum(
+        map(np.abs, highs)
+    )
 
 
 def subdivided(within, v_max: float, scale: float, rounds: int = 60) -> tuple[float, float]:
@@ -30,8 +32,13 @@ def subdivided(within, v_max: float, scale: float, rounds: int = 60) -> tuple[fl
     Starts from parts that grow with v beyond `scale`; those that could still hold an extreme beyond what is attained at
     mid-points are quartered, until the slack is 1e-6 of the range's size. The enclosure is valid whenever it stops.
     """
-    knots = np.unique(np.clip(np.concatenate([[0.0], scale * np.geomspace(1e-2, max(v_max / scale, 1e-1), 400)]),
-                              0.0, v_max))
+    knots = np.unique(
+        np.clip(
+            np.concatenate([[0.0], scale * np.geomspace(1e-2, max(v_max / scale, 1e-1), 400)]),
+            0.0,
+            v_max,
+        )
+    )
     knots = np.unique(np.append(knots, v_max))
     return tuple(sign * _lowest(within, knots, sign, rounds) for sign in (1.0, -1.0))
 

@@ -75,7 +75,9 @@ def check_stribeck(law) -> None:
     """Bounds of each number, and no breakaway friction below the friction of sliding."""
     check_bounds(law)
     if law.F_s < law.F_c:
-        raise ValueError(f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N")
+        raise ValueError(
+            f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N"
+        )
 
 
 @final
@@ -128,7 +130,9 @@ class Stribeck(Static):
 
     def force(self, v, z=()):
         r = v / self.v_s
-        return (self.F_c + (self.F_s - self.F_c) * np.exp(-(r * r))) * np.tanh(v / self.width) + self.b * v
+        return (self.F_c + (self.F_s - self.F_c) * np.exp(-(r * r))) * np.tanh(
+            v / self.width
+        ) + self.b * v
 
     def slope(self, v_max):
         """Interval arithmetic on S' tanh + S tanh' + b over a subdivision of [0, v_max] (the slope is even)."""
@@ -143,7 +147,9 @@ class Stribeck(Static):
         S = ordered(self.F_c + D * E[0], self.F_c + D * E[1])
         dS = ordered(-2 * D / v_s**2 * l * E[0], -2 * D / v_s**2 * h * E[1])
         falling, rising = times(dS, T), times(S, dT)
-        loose = ROUNDING * (self.F_c + self.F_s) / w  # 1 − T² loses digits that S/w magnifies; its sign is known
+        loose = (
+            ROUNDING * (self.F_c + self.F_s) / w
+        )  # 1 − T² loses digits that S/w magnifies; its sign is known
         rising = np.maximum(rising[0] - loose, 0.0), rising[1] + loose
         return total((self.b, self.b), falling, rising)
 
@@ -174,8 +180,12 @@ class BengisuAkay(Static):
     def force(self, v, z=()):
         speed = np.abs(v)
         rising = self.F_s * (v / self.v_s) * (2.0 - speed / self.v_s)
-        sign = v / np.maximum(speed, self.v_s)  # where it counts; has a derivative at rest, where it does not
-        falling = (self.F_c + (self.F_s - self.F_c) * np.exp(-self.ξ * np.maximum(speed - self.v_s, 0.0))) * sign
+        sign = v / np.maximum(
+            speed, self.v_s
+        )  # where it counts; has a derivative at rest, where it does not
+        falling = (
+            self.F_c + (self.F_s - self.F_c) * np.exp(-self.ξ * np.maximum(speed - self.v_s, 0.0))
+        ) * sign
         return np.where(speed < self.v_s, rising, falling) + self.b * v
 
     def guards(self, v, z=()):
@@ -186,7 +196,9 @@ class BengisuAkay(Static):
         v, D = abs(v_max), self.F_s - self.F_c
         steep = 2 * self.F_s / self.v_s
         low = steep * (1 - v / self.v_s) if v < self.v_s else -self.ξ * D
-        return self.b + low - ROUNDING * (steep + self.ξ * D + self.b), (self.b + steep) * (1 + ROUNDING)
+        return self.b + low - ROUNDING * (steep + self.ξ * D + self.b), (self.b + steep) * (
+            1 + ROUNDING
+        )
 
 
 @final
@@ -212,7 +224,11 @@ class BrownMcPhee(Static):
     def force(self, v, z=()):
         r = v / self.v_s
         D = 0.25 * r * r + 0.75
-        return self.F_c * np.tanh(4.0 * r) + (self.F_s - self.F_c) * r / (D * D) + self.b * tanh(4.0) * v
+        return (
+            self.F_c * np.tanh(4.0 * r)
+            + (self.F_s - self.F_c) * r / (D * D)
+            + self.b * tanh(4.0) * v
+        )
 
     def slope(self, v_max):
         """Interval arithmetic on 4 F_c/v_s sech²(4r) + (F_s − F_c)/v_s 48 (1 − r²)/(r² + 3)³ + b tanh(4)."""
@@ -229,4 +245,3 @@ class BrownMcPhee(Static):
         loose = ROUNDING * K  # 1 − r² loses digits near v_s
         b = self.b * tanh(4.0)
         return total((b, b), (sech(h), sech(l)), (low - loose, high + loose))
-
