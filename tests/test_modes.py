@@ -5,13 +5,16 @@ from typing import Annotated
 
 import numpy as np
 import pytest
-from ledger_cases import CRANE, RUBBED, noisy, sampled
+from ledger_cases import CRANE, REAL, RUBBED, noisy, sampled
+from scipy.linalg import expm
 from small import Feedback, Linear
 
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Noisy, Quantised, Sampled, Scenario, Signal, System
 from workbench.parameters import Unit
-from workbench.verification.modes import modes_of, slowest_and_unstable
+from workbench.verification.frozen_time import TracedPoints
+from workbench.verification.local import chambers
+from workbench.verification.modes import ASIDE, NEUTRAL, modes_of, slowest_and_unstable
 from workbench.verification.run import run
 
 
@@ -100,6 +103,45 @@ def test_a_delay_of_a_fraction_of_a_sample_is_in_the_modes():
     assert asked(loop(0.543)).unstable
 
 
+@pytest.mark.parametrize("T", [None, 0.05], ids=["continuous", "sampled"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_mode_is_told_once_the_least_stable_first(T, seed):
+    """Two pairs and a real mode in other coordinates: of each pair the one with positive frequency."""
+    rng = np.random.default_rng(seed)
+    grows = np.sort(rng.uniform(-3.0, 1.0, 3))[::-1]
+    ω = rng.uniform(0.5, 9.0, 2)
+    A = np.zeros((5, 5))
+    for i in range(2):
+        A[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[grows[i], ω[i]], [-ω[i], grows[i]]]
+    A[4, 4] = grows[2]
+    V = rng.normal(size=(5, 5))
+    A = V @ A @ np.linalg.inv(V)
+    found = modes_of(A if T is None else expm(T * A), T, tuple("abcde"), 7.0)
+    expected = [complex(grows[0], ω[0]), complex(grows[1], ω[1]), complex(grows[2], 0.0)]
+    assert [m.s for m in found] == pytest.approx(expected, rel=1e-6)
+    assert [m.bound for m in found] == pytest.approx([NEUTRAL / 7.0] * 3)
+    (*_, late) = modes_of(A if T is None else expm(T * A), T, tuple("abcde"), 7.0, rests=False)
+    assert late.bound == pytest.approx(1 / 7.0)
+
+
+def test_dead_beat_has_decayed():
+    (mode,) = modes_of(np.zeros((1, 1)), 0.01, ("a",), 10.0)
+    assert mode.decays and 0 < mode.time_constant < 1e-4
+
+
+@pytest.mark.parametrize("share, aside", [(ASIDE + 0.01, True), (ASIDE - 0.01, False)])
+@pytest.mark.parametrize("mixed", [0.0, 0.7])
+def test_the_share_of_a_mode_in_the_pressures_of_several_cylinders(share, aside, mixed):
+    """A unit vector, its square split between two common modes and what is none of them."""
+    first, second, rest = np.eye(4)[[0, 2, 3]]
+    common = np.cos(mixed) * first + np.sin(mixed) * second
+    v = np.sqrt(share) * common + np.sqrt(1 - share) * rest
+    others = np.linalg.svd(v[None])[2][1:].T  # orthogonal to it
+    M = -0.3 * np.outer(v, v) - others @ np.diag([2.0, 3.0, 5.0]) @ others.T
+    found = modes_of(M, None, tuple("abcd"), 10.0, commons=np.array([first, second]))
+    assert found[0].s.real == pytest.approx(-0.3) and found[0].aside is aside
+
+
 # ---- friction, and what moves --------------------------------------------------------------------
 @dataclass(frozen=True)
 class Rubbed(System):
@@ -178,6 +220,20 @@ def test_neither_common_pressures_nor_bristles_are_the_slowest_mode():
     assert found.slowest is not None and not found.slowest.aside
     assert any(m.aside for p in found.places for m in p.modes)
     assert found.slowest.time_constant < 1.0
+
+
+def test_the_common_modes_of_two_cylinders_are_two_and_move_no_force():
+    loop = sampled(REAL)
+    points = TracedPoints(run(loop, Scenario(duration=0.02), compiled=False))
+    points.prepare()
+    found = points.commons
+    assert found @ found.T == pytest.approx(np.eye(2), abs=1e-14)
+    pairs = list(chambers(REAL, points.state).items())
+    assert len(pairs) == 2
+    for row, (first, (second, cylinder)) in zip(found, pairs):
+        p_a, p_b = (row[points.state.index(n)] for n in (first, second))
+        assert cylinder.A_a * p_a == pytest.approx(cylinder.A_b * p_b) and p_a * p_b > 0
+        assert np.count_nonzero(row) == 2
 
 
 def test_noise_and_rounding_are_left_out():
