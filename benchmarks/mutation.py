@@ -1,432 +1,335 @@
 """Mutation testing: one token of the code is changed, the tests that matter must fail.
 
-    python benchmarks/mutation.py --sample 100 --seed 3                # of workbench/verification, controllers, plants
-    python benchmarks/mutation.py --paths workbench/verification/stability.py --sample 20
-    python benchmarks/mutation.py --list --paths controllers/pid.py    # what would be changed, and which tests would run
-    python benchmarks/mutation.py --json out.json --sample 400         # goes on where out.json stops
+    python benchmarks/mutation.py --map map.jsonl                               # once: which test enters which function
+    python benchmarks/mutation.py --map map.jsonl --each 3 --json out.jsonl     # three changes of each file, drawn at random
+    python benchmarks/mutation.py --map map.jsonl --sample 100 --seed 3 --paths workbench/verification controllers/pid.py
+    python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 
-What is changed: operators (+ −, × ÷, ** *), the direction and the edge of comparisons, and/or, a dropped `not` or minus sign, a
-dropped term of a sum, min/max and sin/cos exchanged, indices and other whole numbers ± 1, other numbers by a tenth. Strings,
-annotations, messages of errors and the digits that are printed are left alone.
-
-It works in a copy of the tree. The tests of a file are those that import it, directly or by what they import, the most direct first
-(`--tests` of them); a mutant that they let pass is a survivor, and somebody must read it: it is a hole in the tests, or changes
-nothing (an equivalent). Survivors whose change has no effect on the compiled code, or only on a tolerance's size, are marked.
+What is changed: see `mutants.py`. The tests of a change are those that enter the function it is in, the most direct and quickest
+first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. A change that they let pass is a survivor,
+and somebody must read it: it is a hole in the tests, or changes nothing. What changes nothing goes with the reason into
+`mutation_equivalent.yaml`. Results are kept in the JSON lines of `--json`, and a run goes on from them.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from time import perf_counter
 
-ROOT = Path(__file__).resolve().parents[1]
+import pytest
+from mutants import ROOT, Mutant, compiles, files, mutants, mutated, suspect
+from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, reached, tried
+from ruamel.yaml import YAML
+
 PATHS = ("workbench/verification", "controllers", "plants")
-FOLDERS = ("workbench", "plants", "controllers", "reports", "tests", "examples", "benchmarks")
-FILES = (
-    "pyproject.toml",
-    "README.md",
-    "CITATIONS.bib",
-    "NOTATION.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-)
-OPERATORS = {
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
-    ast.Mult: ("*", "/"),
-    ast.Div: ("/", "*"),
-    ast.Pow: ("**", "*"),
-}
-COMPARISONS = {
-    ast.Lt: ("<", ("<=", ">")),
-    ast.LtE: ("<=", ("<", ">=")),
-    ast.Gt: (">", (">=", "<")),
-    ast.GtE: (">=", (">", "<=")),
-    ast.Eq: ("==", ("!=",)),
-    ast.NotEq: ("!=", ("==",)),
-    ast.Is: ("is", ("is not",)),
-    ast.IsNot: ("is not", ("is",)),
-    ast.In: ("in", ("not in",)),
-    ast.NotIn: ("not in", ("in",)),
-}
-SWAPPED = {
-    "min": "max",
-    "max": "min",
-    "minimum": "maximum",
-    "maximum": "minimum",
-    "argmin": "argmax",
-    "argmax": "argmin",
-    "sin": "cos",
-    "cos": "sin",
-    "any": "all",
-    "all": "any",
-    "ceil": "floor",
-    "floor": "ceil",
-    "real": "imag",
-}
-WORDS = {
-    "say",
-    "format_quantity",
-    "error",
-    "InputError",
-    "ValueError",
-    "Assumption",
-    "round",
-}  # calls that only make sentences
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change: `old` at (line, column) of `file` becomes `new`."""
-
-    file: str
-    line: int
-    column: int
-    old: str
-    new: str
-    kind: str
-
-    @property
-    def key(self) -> str:
-        return f"{self.file}:{self.line}:{self.column} {self.old} → {self.new}"
+EQUIVALENT = Path(__file__).with_name("mutation_equivalent.yaml")
+SLOW = ("notebooks", "fuzz", "sweep", "planning", "atomic", "readme", "cli.py", "animation")
+NOT_COPIED = (".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What the tests did with a mutant: killed, survived, or timeout (which counts as killed)."""
+    """What the tests did with a change: killed, survived, or timeout (which counts as killed)."""
 
     key: str
+    file: str
+    line: int
     outcome: str
     seconds: float
     before: str
     after: str
-    tests: tuple[str, ...]
+    tests: int
     suspect: str
 
 
-# ---- what can be changed ----------------------------------------------------------------------------------------------
-def mutants(file: str) -> list[Mutant]:
-    """Every change of a file."""
-    source = (ROOT / file).read_text("utf-8")
-    tree = ast.parse(source)
-    text = Source(source)
-    found = []
-    for node in _nodes(tree):
-        found += [
-            Mutant(file, *text.place(at), old, new, kind)
-            for at, old, new, kind in _changes(node, text)
-        ]
-    return sorted(set(found), key=lambda m: (m.line, m.column, m.new))
-
-
-class Source:
-    """A text with AST positions (line, byte column) as offsets in characters."""
-
-    def __init__(self, source: str):
-        self.source = source
-        self.lines = source.splitlines(keepends=True)
-        self.starts = [0]
-        for line in self.lines:
-            self.starts.append(self.starts[-1] + len(line))
-
-    def offset(self, line: int, column: int) -> int:
-        head = self.lines[line - 1].encode()[:column].decode()
-        return self.starts[line - 1] + len(head)
-
-    def begin(self, node) -> int:
-        return self.offset(node.lineno, node.col_offset)
-
-    def end(self, node) -> int:
-        return self.offset(node.end_lineno, node.end_col_offset)
-
-    def place(self, offset: int) -> tuple[int, int]:
-        line = next(i for i in range(len(self.lines)) if self.starts[i + 1] > offset)
-        return line + 1, offset - self.starts[line]
-
-    def between(self, left, right, token: str) -> int | None:
-        """Where the token stands between two nodes."""
-        a, b = self.end(left), self.begin(right)
-        at = self.source.find(token, a, b)
-        return None if at < 0 else at
-
-
-def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Nodes that compute something: no annotations, f-strings, raise statements, sentences, decorators."""
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ast.JoinedStr, ast.Raise, ast.Import, ast.ImportFrom)):
-            continue
-        if isinstance(node, ast.Call) and _called(node) in WORDS:
-            continue
-        yield node
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list"):
-                continue
-            stack += [
-                v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)
-            ]
-
-
-def _called(node: ast.Call) -> str:
-    return getattr(node.func, "id", getattr(node.func, "attr", ""))
-
-
-def _changes(node: ast.AST, text: Source) -> Iterator[tuple[int, str, str, str]]:
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        yield from _operator(node, text)
-    elif isinstance(node, ast.Compare):
-        yield from _comparison(node, text)
-    elif isinstance(node, ast.BoolOp):
-        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-        at = text.between(node.values[0], node.values[1], old)
-        if at is not None:
-            yield at, old, new, "logic"
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
-        at, inner = text.begin(node), text.begin(node.operand)
-        yield (
-            at,
-            text.source[at:inner],
-            "",
-            "dropped not" if isinstance(node.op, ast.Not) else "sign",
-        )
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        at = text.begin(node)
-        yield at, text.source[at : text.end(node)], _number(node.value), "number"
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        at = text.begin(node)
-        yield at, str(node.value), str(not node.value), "truth"
-    elif isinstance(node, ast.Name) and node.id in SWAPPED and isinstance(node.ctx, ast.Load):
-        yield text.begin(node), node.id, SWAPPED[node.id], "swap"
-    elif isinstance(node, ast.Attribute) and node.attr in SWAPPED:
-        yield text.end(node) - len(node.attr), node.attr, SWAPPED[node.attr], "swap"
-
-
-def _operator(node: ast.BinOp, text: Source):
-    old, new = OPERATORS[type(node.op)]
-    if isinstance(node.left, (ast.Constant, ast.JoinedStr)) and isinstance(
-        node.left, ast.JoinedStr
-    ):
-        return
-    at = text.between(node.left, node.right, old)
-    if at is None:
-        return
-    yield at, old, new, "operator"
-    if isinstance(node.op, (ast.Add, ast.Sub)) and not isinstance(
-        node.right, (ast.JoinedStr, ast.List, ast.Tuple)
-    ):
-        begin, end = text.end(node.left), text.end(node)
-        piece = text.source[begin:end]
-        if ")" not in text.source[begin:at] and "\n" not in piece:
-            yield begin, piece, "", "dropped term"
-
-
-def _comparison(node: ast.Compare, text: Source):
-    sides = [node.left, *node.comparators]
-    for op, left, right in zip(node.ops, sides, sides[1:]):
-        old, others = COMPARISONS[type(op)]
-        at = text.between(left, right, old)
-        if at is not None:
-            for new in others:
-                yield at, old, new, "comparison"
-
-
-def _number(value) -> str:
-    if isinstance(value, int):
-        return str(value + 1)
-    return repr(value * 1.1) if value else "0.1"
-
-
 # ---- which tests matter -----------------------------------------------------------------------------------------------
-def test_map(count: int) -> dict[str, list[str]]:
-    """Test files of every file, the most direct first: those that import it, what imports it, or what imports that."""
-    packages = ("workbench", "controllers", "plants", "reports", "tests")
-    graph = {_module(file): _imports(ROOT / file) for file in files(packages)}
-    tests = {module: graph[module] for module in graph if module.startswith("tests.test_")}
-    found = {}
-    for file in files(PATHS):
-        module = _module(file)
-        scores = {test: _score(module, test, near, graph) for test, near in tests.items()}
-        ranked = sorted(
-            (test for test in scores if scores[test] > 0), key=lambda test: -scores[test]
-        )
-        found[file] = [f"tests/{test.removeprefix('tests.')}.py" for test in ranked[:count]]
-    return found
+@dataclass(frozen=True)
+class Reach:
+    """A test that passes: the functions it enters and the time it takes."""
+
+    test: str
+    seconds: float
+    functions: frozenset[str]
+
+    @property
+    def rank(self) -> float:
+        """Small for a quick test of little else."""
+        return (self.seconds + 0.02) * len(self.functions)
 
 
-def _module(file: str) -> str:
-    return file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+def read_map(path: Path) -> list[Reach]:
+    if not path.exists():
+        return []
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    kept = [row for row in rows if row["passed"]]
+    return [Reach(row["test"], row["seconds"], frozenset(row["functions"])) for row in kept]
 
 
-def _imports(path: Path) -> set[str]:
-    """Modules that a file imports, wherever in it; a name imported from a package may be a module of that package."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-    return found
+def matter(mutant: Mutant, reach: list[Reach], budget: float) -> list[str]:
+    """Tests that enter the changed function, or a function of its file, for `budget` seconds."""
+    inside = f"{mutant.file}::{mutant.function}"
+    if mutant.function:
+        entering = [r for r in reach if inside in r.functions]
+    else:
+        entering = [r for r in reach if any(f.startswith(inside) for f in r.functions)]
+    chosen = []
+    spent = 0.0
+    for one in sorted(entering, key=lambda r: r.rank):
+        spent += one.seconds
+        if spent > budget and len(chosen) >= 3:
+            break
+        chosen.append(one.test)
+    return chosen
 
 
-def _score(module: str, test: str, near: set[str], graph: dict[str, set[str]]) -> float:
-    """How directly a test reaches a module, more for one that imports little else; words that both names share count, too."""
-    words = set(module.rsplit(".", 1)[-1].split("_")) & set(
-        test.removeprefix("tests.test_").split("_")
-    )
-    helpers = {m for m in near if m in graph}
-    second = set().union(*(graph[m] for m in helpers)) if helpers else set()
-    third = set().union(*(graph[m] for m in second if m in graph)) if second else set()
-    reach = next(
-        (w for w, modules in ((10.0, near), (3.0, second), (0.5, third)) if module in modules), 0.0
-    )
-    return (reach + 4.0 * len(words)) / max(len(helpers), 1) ** 0.25
+def record(session, into: Path, limit: float) -> None:
+    """The map of every test file that has none yet, each in a fork of its own."""
+    known = {row.partition("::")[0] for row in _tests_of(into)}
+    by_file = defaultdict(list)
+    for item in session.items:
+        by_file[item.nodeid.partition("::")[0]].append(item)
+    for file in sorted(by_file, key=_slow):
+        if file in known:
+            continue
+        begun = perf_counter()
+        ended = forked(partial(reached, session, by_file[file], into), limit)
+        note = "" if ended == 0 else f"  ended with {ended}"
+        _print(f"{file}  {perf_counter() - begun:.0f} s{note}")
 
 
-def files(paths) -> list[str]:
-    """Python files below paths."""
-    found = []
-    for path in paths:
-        full = ROOT / path
-        found += [full] if full.is_file() else sorted(full.rglob("*.py"))
-    return [str(p.relative_to(ROOT)) for p in found]
+def _slow(file: str) -> bool:
+    return any(word in file for word in SLOW)
+
+
+def _tests_of(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    return [json.loads(line)["test"] for line in path.read_text("utf-8").splitlines()]
+
+
+# ---- which changes ----------------------------------------------------------------------------------------------------
+def choose(options) -> list[Mutant]:
+    """The changes asked for, drawn at random: from all of them, or as many of each file."""
+    draw = random.Random(options.seed)
+    by_file = {file: mutants(file) for file in files(options.paths)}
+    for found in by_file.values():
+        if options.kind:
+            found[:] = [m for m in found if m.kind in options.kind]
+        draw.shuffle(found)
+    if options.each:
+        rows = zip_longest(*(found[: options.each] for found in by_file.values()))
+        chosen = [m for row in rows for m in row if m is not None]
+    else:
+        chosen = [m for found in by_file.values() for m in found]
+        draw.shuffle(chosen)
+        chosen = chosen[: options.sample]
+    return [m for m in chosen if compiles((ROOT / m.file).read_text("utf-8"), m)]
+
+
+def equivalents() -> dict[str, str]:
+    """Why a change makes no difference, by its key."""
+    if not EQUIVALENT.exists():
+        return {}
+    groups = YAML(typ="safe").load(EQUIVALENT.read_text("utf-8")) or []
+    return {key: group["why"] for group in groups for key in group["changes"]}
 
 
 # ---- running ----------------------------------------------------------------------------------------------------------
+class Judge:
+    """Runs the tests that matter on one change after the other and keeps the results."""
+
+    def __init__(self, options, chosen: list[Mutant]):
+        self.options = options
+        self.chosen = chosen
+        self.reach = read_map(Path(options.map))
+        self.seconds = {r.test: r.seconds for r in self.reach}
+        self.found = read_results(options.json)
+        self.tree: Path | None = None
+
+    def __call__(self, session) -> None:
+        items = {item.nodeid: item for item in session.items}
+        for i, mutant in enumerate(self.chosen, 1):
+            if not self._asked(mutant):
+                continue
+            tests = [t for t in matter(mutant, self.reach, self.options.budget) if t in items]
+            begun = perf_counter()
+            outcome = self._outcome(session, mutant, [items[t] for t in tests])
+            result = Result(
+                mutant.key,
+                mutant.file,
+                mutant.line,
+                outcome,
+                round(perf_counter() - begun, 2),
+                mutant.before,
+                mutant.after,
+                len(tests),
+                suspect(mutant),
+            )
+            self._keep(result)
+            _print(
+                f"{i}/{len(self.chosen)} {outcome} {result.seconds:.0f} s, {len(tests)} tests  {mutant.key}"
+            )
+        if self.tree is not None:
+            shutil.rmtree(self.tree, ignore_errors=True)
+
+    def _asked(self, mutant: Mutant) -> bool:
+        known = self.found.get(mutant.key)
+        if mutant.key in equivalents():
+            return False
+        if self.options.again:
+            return known is not None and known.outcome in ("survived", "no test", "broken")
+        return known is None
+
+    def _outcome(self, session, mutant: Mutant, items: list) -> str:
+        if not items:
+            return "no test"
+        items.sort(key=lambda item: self.seconds[item.nodeid])
+        limit = 60.0 + 6.0 * sum(self.seconds[item.nodeid] for item in items)
+        status = NOT_APPLIED
+        if mutant.function:
+            status = forked(partial(tried, session, items, mutant), limit)
+        if status == NOT_APPLIED:
+            status = self._fresh(mutant, [item.nodeid for item in items], limit)
+        if status is None:
+            return "timeout"
+        if status not in (SURVIVED, KILLED):
+            return "broken"
+        return "survived" if status == SURVIVED else "killed"
+
+    def _fresh(self, mutant: Mutant, tests: list[str], limit: float) -> int | None:
+        """As `tried`, in a new process on a copy of the tree."""
+        self.tree = self.tree or copied()
+        target = self.tree / mutant.file
+        source = (ROOT / mutant.file).read_text("utf-8")
+        asked = self.tree / "asked.txt"
+        asked.write_text("\n".join(tests), "utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(self.tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"@{asked}",
+        ]
+        target.write_text(mutated(source, mutant), "utf-8")
+        process = subprocess.Popen(
+            command,
+            cwd=self.tree,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return SURVIVED if process.wait(timeout=limit) == 0 else KILLED
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            return None
+        finally:
+            target.write_text(source, "utf-8")
+
+    def _keep(self, result: Result) -> None:
+        self.found[result.key] = result
+        if self.options.json:
+            with open(self.options.json, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
+
+
 def copied() -> Path:
     """A copy of the tree to work in."""
     into = Path(tempfile.mkdtemp(prefix="mutation-"))
-    skip = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, into / name, ignore=skip)
-    for name in FILES:
-        if (ROOT / name).exists():
-            shutil.copy(ROOT / name, into / name)
+    skip = shutil.ignore_patterns(*NOT_COPIED)
+    shutil.copytree(ROOT, into, ignore=skip, dirs_exist_ok=True)
     return into
 
 
-def mutated(source: str, mutant: Mutant) -> str:
-    """The text with the change made."""
-    lines = source.splitlines(keepends=True)
-    at = sum(len(line) for line in lines[: mutant.line - 1]) + mutant.column
-    if source[at : at + len(mutant.old)] != mutant.old:
-        raise ValueError(f"{mutant.key}: the text is another one")
-    return source[:at] + mutant.new + source[at + len(mutant.old) :]
+def read_results(path: str | None) -> dict[str, Result]:
+    """The last result of each change."""
+    if not path or not Path(path).exists():
+        return {}
+    names = {field.name for field in fields(Result)}
+    found = {}
+    for line in Path(path).read_text("utf-8").splitlines():
+        row = json.loads(line)
+        found[row["key"]] = Result(**{name: row[name] for name in names})
+    return found
 
 
-def passes(tree: Path, tests: list[str], limit: float) -> bool | None:
-    """Whether the tests pass in the copy; None past the limit."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(tree),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "FLUIDPROOF_OPTIMISE": "-Og",
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "--no-header",
-        "-p",
-        "no:cacheprovider",
-        *tests,
-    ]
-    process = subprocess.Popen(
-        command,
-        cwd=tree,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+def collect(tests: list[str], work) -> int:
+    """Let pytest import and collect the tests, and call work(session) with them."""
+    folder = tempfile.mkdtemp(prefix="mutation-tmp-")
+    arguments = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", f"--basetemp={folder}/t"]
+    os.chdir(ROOT)
     try:
-        return process.wait(timeout=limit) == 0
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        process.wait()
-        return None
-
-
-def suspect(source: str, changed: str, mutant: Mutant) -> str:
-    """Why a survivor may be equivalent, or empty."""
-    if ast.dump(ast.parse(source)) == ast.dump(ast.parse(changed)):
-        return "same code"
-    line = source.splitlines()[mutant.line - 1]
-    if mutant.kind == "number" and re.match(r"\s*[\w ]+: .*= |[A-Z_]+ = ", line):
-        return "a default or a named constant"
-    if mutant.kind == "number" and re.search(r"\d+e-\d+|EPS|eps", line):
-        return "size of a tolerance"
-    if mutant.kind == "comparison" and {mutant.old, mutant.new} in ({"<", "<="}, {">", ">="}):
-        return "differs at equality only"
-    return ""
-
-
-def judge(tree: Path, mutant: Mutant, tests: list[str], limit: float) -> Result:
-    """What the tests do with one mutant."""
-    target = tree / mutant.file
-    source = target.read_text("utf-8")
-    changed = mutated(source, mutant)
-    begun = perf_counter()
-    try:
-        target.write_text(changed, "utf-8")
-        passed = passes(tree, tests, limit)
+        return pytest.main([*arguments, *tests], plugins=[Forks(work)])
     finally:
-        target.write_text(source, "utf-8")
-    outcome = {True: "survived", False: "killed", None: "timeout"}[passed]
-    before, after = (text.splitlines()[mutant.line - 1].strip() for text in (source, changed))
-    return Result(
-        mutant.key,
-        outcome,
-        perf_counter() - begun,
-        before,
-        after,
-        tuple(tests),
-        suspect(source, changed, mutant),
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- what was found ---------------------------------------------------------------------------------------------------
+def summary(found: list[Result]) -> None:
+    """Survivors, and shares of what is not equivalent by folder."""
+    known = equivalents()
+    for result in found:
+        if result.outcome in ("survived", "no test") and result.key not in known:
+            note = f"   ({result.suspect})" if result.suspect else ""
+            _print(f"\n{result.outcome.upper()} {result.file}:{result.line}{note}")
+            _print(f"  - {result.before}\n  + {result.after}")
+    _print(
+        "\nfolder  tried  killed (by time)  equivalent  survived  no test  killed of what is not equivalent"
     )
+    for folder in (*PATHS, ""):
+        inside = [r for r in found if r.file.startswith(folder)]
+        count = defaultdict(int)
+        for r in inside:
+            count["equivalent" if r.key in known else r.outcome] += 1
+        killed = count["killed"] + count["timeout"]
+        share = 100 * killed / max(len(inside) - count["equivalent"], 1)
+        _print(
+            f"{folder or 'all'}  {len(inside)}  {killed} ({count['timeout']})  {count['equivalent']}  "
+            f"{count['survived']}  {count['no test']}  {share:.1f} %"
+        )
 
 
-def compiles(source: str, mutant: Mutant) -> bool:
-    try:
-        ast.parse(mutated(source, mutant))
-    except (SyntaxError, ValueError):
-        return False
-    return True
+def _print(text: str) -> None:
+    print(text, flush=True)
 
 
 def main() -> int:
     options = _options().parse_args()
-    chosen = sorted(
-        (m for file in files(options.paths) for m in mutants(file)), key=lambda m: m.key
-    )
-    if options.kind:
-        chosen = [m for m in chosen if m.kind in options.kind]
-    total = len(chosen)
-    random.Random(options.seed).shuffle(chosen)
-    chosen = [
-        m for m in chosen[: 2 * options.sample] if compiles((ROOT / m.file).read_text("utf-8"), m)
-    ][: options.sample]
-    tests = test_map(options.tests)
-    if options.list:
-        for m in chosen:
-            print(f"{m.key}   [{m.kind}]   {' '.join(tests.get(m.file, ()))}")
+    os.environ["PYTHONPATH"] = str(ROOT)
+    sys.path.insert(0, str(ROOT))
+    tests = options.tests or ["tests"]
+    if not (options.each or options.sample or options.again or options.report):
+        return collect(tests, lambda session: record(session, Path(options.map), options.limit))
+    if options.report:
+        summary(list(read_results(options.json).values()))
         return 0
-    found = _run(chosen, tests, options)
-    _say(found, total)
+    if options.again:
+        wanted = read_results(options.json)
+        chosen = [m for file in files(options.paths) for m in mutants(file) if m.key in wanted]
+    else:
+        chosen = choose(options)
+    judge = Judge(options, chosen)
+    collect(tests, judge)
+    keys = {m.key for m in chosen}
+    summary([r for r in judge.found.values() if r.key in keys])
     return 0
 
 
@@ -434,88 +337,20 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--paths", nargs="+", default=PATHS, help="files or folders that are changed"
-    )
-    parser.add_argument(
-        "--sample", type=int, default=50, metavar="N", help="that many changes, drawn at random"
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--kind",
-        action="append",
-        help="only changes of this kind: operator, comparison, number, sign, …",
-    )
-    parser.add_argument(
-        "--tests", type=int, default=4, metavar="N", help="test files that are run for each file"
-    )
-    parser.add_argument(
-        "--limit", type=float, default=120.0, metavar="S", help="time for the tests of one mutant"
-    )
-    parser.add_argument(
-        "--json", metavar="FILE", help="write the results there, one by one, and go on from it"
-    )
-    parser.add_argument(
-        "--list", action="store_true", help="print the changes and their tests, run nothing"
-    )
+    add = parser.add_argument
+    add("--map", required=True, metavar="FILE", help="which test enters which function")
+    add("--paths", nargs="+", default=PATHS, help="files or folders that are changed")
+    add("--tests", nargs="+", metavar="FILE", help="test files that are collected; default: all")
+    add("--sample", type=int, default=0, metavar="N", help="that many changes, drawn at random")
+    add("--each", type=int, default=0, metavar="N", help="that many changes of each file")
+    add("--seed", type=int, default=1)
+    add("--kind", action="append", help="only operator, comparison, number, sign, …")
+    add("--budget", type=float, default=20.0, metavar="S", help="time of the tests of a change")
+    add("--limit", type=float, default=120.0, metavar="S", help="time of a test file in the map")
+    add("--json", metavar="FILE", help="write the results there, and go on from them")
+    add("--again", action="store_true", help="try the survivors of --json once more")
+    add("--report", action="store_true", help="print what --json holds, run nothing")
     return parser
-
-
-def _run(chosen: list[Mutant], tests: dict[str, list[str]], options) -> list[Result]:
-    known = {}
-    if options.json and Path(options.json).exists():
-        rows = [json.loads(line) for line in Path(options.json).read_text("utf-8").splitlines()]
-        known = {row["key"]: Result(**{**row, "tests": tuple(row["tests"])}) for row in rows}
-    found = []
-    tree = copied()
-    sound: dict[tuple[str, ...], bool] = {}
-    try:
-        for i, mutant in enumerate(chosen, 1):
-            if mutant.key in known:
-                found.append(known[mutant.key])
-                continue
-            own = tests.get(mutant.file) or ["tests/test_claims.py"]
-            if tuple(own) not in sound:
-                sound[tuple(own)] = passes(tree, own, 4 * options.limit) is True
-            if not sound[tuple(own)]:
-                print(
-                    f"{i}/{len(chosen)} left out, its tests do not pass unchanged: {mutant.key}",
-                    flush=True,
-                )
-                continue
-            result = judge(tree, mutant, own, options.limit)
-            found.append(result)
-            print(
-                f"{i}/{len(chosen)} {result.outcome} {result.seconds:.0f} s  {mutant.key}",
-                flush=True,
-            )
-            if options.json:
-                with open(options.json, "a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
-    finally:
-        shutil.rmtree(tree, ignore_errors=True)
-    return found
-
-
-def _say(found: list[Result], total: int) -> None:
-    survived = [r for r in found if r.outcome == "survived"]
-    for result in survived:
-        note = f"   ({result.suspect})" if result.suspect else ""
-        print(
-            f"\nSURVIVED {result.key}{note}\n  - {result.before}\n  + {result.after}\n  {' '.join(result.tests)}"
-        )
-    killed = len(found) - len(survived)
-    late = sum(r.outcome == "timeout" for r in found)
-    suspects = sum(bool(r.suspect) for r in survived)
-    print(
-        f"\n{len(found)} of {total} changes tried: {killed} killed ({late} by the time limit), {len(survived)} survived, "
-        f"{suspects} of these perhaps equivalent"
-    )
-    if found:
-        print(
-            f"killed: {100 * killed / len(found):.0f} %; of what is not marked equivalent "
-            f"{100 * killed / max(len(found) - suspects, 1):.0f} %"
-        )
 
 
 if __name__ == "__main__":

@@ -47,3 +47,20 @@ def test_what_is_seen_and_driven_is_not_hidden():
     A, C_ = V @ np.diag([-1.0, -2.0, 0.4]) @ np.linalg.inv(V), np.ones((1, 3))
     (found,) = hidden_modes(A, B, C_, ["a", "b", "c"])
     assert found.eigenvalue.real == pytest.approx(0.4) and found.why == "no command moves it"
+
+
+def test_of_a_hidden_mode_the_three_states_that_take_part_most_are_named():
+    """A chain of which one mode is hidden, as large in four states as stated: the first three, if they take part at all."""
+    for shares, names in (((0.6, 0.3, 0.1, 0.0), "ab"), ((0.2, 0.3, 0.27, 0.23), "bcd")):
+        v = np.sqrt(shares)
+        others = np.linalg.svd(v[None])[2][1:].T
+        A = 0.4 * np.outer(v, v) - others @ np.diag([1.0, 2.0, 3.0]) @ others.T
+        B = others @ np.ones((3, 1))
+        (found,) = hidden_modes(A, B, np.ones((1, 4)), list("abcd"))
+        assert found.states == tuple(sorted(names, key=lambda n: -shares["abcd".index(n)]))
+
+
+def test_of_a_hidden_pair_one_is_named():
+    A = np.array([[0.1, 3.0, 0.0], [-3.0, 0.1, 0.0], [0.0, 0.0, -1.0]])
+    (found,) = hidden_modes(A, [[0.0], [0.0], [1.0]], np.ones((1, 3)), list("abc"))
+    assert found.eigenvalue == pytest.approx(0.1 + 3j) and found.why == "no command moves it"

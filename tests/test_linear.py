@@ -11,7 +11,7 @@ from workbench.verification.linear import LinearSystem, feedback, series
 from workbench.verification.margins import (
     loop_margins,
 )
-from workbench.verification.sampled_data import sampled
+from workbench.verification.sampled_data import sampled, whole_and_rest
 from workbench.verification.stability import (
     lyapunov_stable,
     positive_definite,
@@ -84,6 +84,17 @@ def test_sampled_with_delay_agrees_with_brute_force(delay):
                 k3 = A @ (x + h / 2 * k2) + v
                 x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + A @ (x + h * k3) + v)
         t = (k + 1) * T
+
+
+@pytest.mark.parametrize("T", [1e-3, 0.07, 3.0])
+@pytest.mark.parametrize("d", [0, 1, 3, 17])
+def test_a_delay_is_whole_samples_and_a_rest(T, d):
+    for share in (0.0, 1e-12, -1e-12):
+        if d + share >= 0:
+            assert whole_and_rest((d + share) * T, T) == (d, 0.0)
+    for share in (1e-6, 0.3, 1 - 1e-6):
+        whole, rest = whole_and_rest((d + share) * T, T)
+        assert whole == d and rest == pytest.approx(share * T, rel=1e-6)
 
 
 def test_bad_input_is_refused_in_words():

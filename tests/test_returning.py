@@ -1,16 +1,19 @@
 """Other starts, and whether a loop comes back from them: laws with closed forms, both sides."""
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pytest
-from ledger_cases import CRANE, sampled
+from ledger_cases import CRANE, PATH, sampled
 from mechanisms import cart_pole
 from small import Feedback, Linear
 
+from controllers.open_loop import OpenLoop
 from controllers.pid import PID
 from controllers.vdc import VDC
-from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, Waypoints, verify
+from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, System, Waypoints, verify
+from workbench.parameters import Unit
 from workbench.system import Controller, Signal
 from workbench.verdict import exit_code
 from workbench.verification import claims as C
@@ -18,7 +21,8 @@ from workbench.verification.disturbed import stands_still, stirred
 from workbench.verification.judge import default_claims
 from workbench.verification.returning import Judged, returns, worst_of
 from workbench.verification.run import run
-from workbench.verification.starts import drawn, positions, sizes
+from workbench.verification.scales import Scale
+from workbench.verification.starts import Start, drawn, pose, positions, sizes
 
 STILL = Scenario(reference=None, duration=2.0)
 
@@ -61,6 +65,57 @@ def test_a_start_is_as_far_as_it_is_told():
     assert own["q_1"] == 0.03 and own["dq_2"] == pytest.approx(2 * 0.03)
     assert own["p_a1"] == pytest.approx(0.02 * CRANE.p_s)
     assert positions(CRANE) == ["q_1", "q_2"]
+
+
+@dataclass(frozen=True)
+class Mixed(System):
+    """A table that moves at v_0, a chamber that fills, an angle and a number that stand."""
+
+    v_0: Annotated[float, Unit("m/s")] = 3.0
+    stroke: Annotated[float, Unit("m")] = 0.0
+    states = (
+        Signal("s", "m"),
+        Signal("ds", "m/s"),
+        Signal("φ", "rad"),
+        Signal("p", "Pa"),
+        Signal("z", "1"),
+    )
+    inputs, outputs = (), states
+    pressure_names = ("p",)
+
+    def initial(self):
+        return [0.0, self.v_0, 0.1, 2e5, 0.3]
+
+    def rhs(self, t, x, u):
+        return [x[1], 0.0, 0.0, -1.5e5, 0.0]
+
+    def out(self, t, x):
+        return list(x)
+
+    def scales(self):
+        return {"length": Scale(self.stroke, "stroke")} if self.stroke else {}
+
+
+def alone(plant):
+    return ClosedLoop(plant, OpenLoop(plant))
+
+
+def test_a_state_without_a_size_is_moved_by_a_share_of_what_it_covered():
+    """Over 2 s: 6 m for the table, 2 → −1 bar for the chamber; nothing for what stands, which moves by its unit's size."""
+    covered = sizes(run(alone(Mixed()), STILL), 0.7)
+    assert covered == pytest.approx({"s": 0.6, "ds": 1.2, "φ": 1e-2, "p": 4e3, "z": 1e-2})
+    still = sizes(run(alone(Mixed(v_0=0.0)), STILL), 0.7)
+    assert still["s"] == pytest.approx(1e-3) and still["ds"] == pytest.approx(2e-3)
+    stated = sizes(run(alone(Mixed(v_0=0.0, stroke=4.0)), STILL), 0.7)
+    assert stated == pytest.approx({"s": 4e-3, "ds": 8e-3, "p": 4e3})
+
+
+def test_a_start_is_measured_from_where_the_run_begins():
+    nominal = run(alone(Mixed()), STILL)
+    assert pose(nominal, Start({"s": 0.25, "φ": 9.0})) == (0.25,)
+    crane = run(sampled(CRANE), Scenario(duration=0.2, reference=PATH))
+    q = CRANE.initial()[:2]
+    assert pose(crane, Start({"q_2": -0.03})) == pytest.approx((q[0], q[1] - 0.03), abs=1e-15)
 
 
 # ---- a signal that comes back, stays, grows ---------------------------------------------------------------------------
