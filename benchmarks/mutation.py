@@ -30,12 +30,12 @@ from time import perf_counter
 
 import pytest
 from mutants import ROOT, Mutant, compiles, files, mutants, mutated, suspect
-from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, reached, tried
+from mutation_reach import matter, read_map, record
+from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, tried
 from ruamel.yaml import YAML
 
 PATHS = ("workbench/verification", "controllers", "plants")
 EQUIVALENT = Path(__file__).with_name("mutation_equivalent.yaml")
-SLOW = ("notebooks", "fuzz", "sweep", "planning", "atomic", "readme", "cli.py", "animation")
 NOT_COPIED = (".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache")
 
 
@@ -52,71 +52,6 @@ class Result:
     after: str
     tests: int
     suspect: str
-
-
-# ---- which tests matter -----------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Reach:
-    """A test that passes: the functions it enters and the time it takes."""
-
-    test: str
-    seconds: float
-    functions: frozenset[str]
-
-    @property
-    def rank(self) -> float:
-        """Small for a quick test of little else."""
-        return (self.seconds + 0.02) * len(self.functions)
-
-
-def read_map(path: Path) -> list[Reach]:
-    if not path.exists():
-        return []
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    kept = [row for row in rows if row["passed"]]
-    return [Reach(row["test"], row["seconds"], frozenset(row["functions"])) for row in kept]
-
-
-def matter(mutant: Mutant, reach: list[Reach], budget: float) -> list[str]:
-    """Tests that enter the changed function, or a function of its file, for `budget` seconds."""
-    inside = f"{mutant.file}::{mutant.function}"
-    if mutant.function:
-        entering = [r for r in reach if inside in r.functions]
-    else:
-        entering = [r for r in reach if any(f.startswith(inside) for f in r.functions)]
-    chosen = []
-    spent = 0.0
-    for one in sorted(entering, key=lambda r: r.rank):
-        spent += one.seconds
-        if spent > budget and len(chosen) >= 3:
-            break
-        chosen.append(one.test)
-    return chosen
-
-
-def record(session, into: Path, limit: float) -> None:
-    """The map of every test file that has none yet, each in a fork of its own."""
-    known = {row.partition("::")[0] for row in _tests_of(into)}
-    by_file = defaultdict(list)
-    for item in session.items:
-        by_file[item.nodeid.partition("::")[0]].append(item)
-    for file in sorted(by_file, key=_slow):
-        if file in known:
-            continue
-        begun = perf_counter()
-        ended = forked(partial(reached, session, by_file[file], into), limit)
-        note = "" if ended == 0 else f"  ended with {ended}"
-        _print(f"{file}  {perf_counter() - begun:.0f} s{note}")
-
-
-def _slow(file: str) -> bool:
-    return any(word in file for word in SLOW)
-
-
-def _tests_of(path: Path) -> list[str]:
-    if not path.exists():
-        return []
-    return [json.loads(line)["test"] for line in path.read_text("utf-8").splitlines()]
 
 
 # ---- which changes ----------------------------------------------------------------------------------------------------

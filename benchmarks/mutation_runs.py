@@ -8,11 +8,9 @@ loaded; one that acts while a module is imported needs a fresh process, on a cop
 from __future__ import annotations
 
 import gc
-import json
 import os
 import resource
 import signal
-import sys
 import time
 import traceback
 from pathlib import Path
@@ -22,7 +20,6 @@ import pytest
 from mutants import ROOT, Mutant, mutated
 
 MEMORY = 8 * 2**30  # bytes of address space a fork may take
-FOLDERS = ("workbench", "controllers", "plants")
 
 
 class Forks:
@@ -68,46 +65,6 @@ def _run_and_leave(task) -> None:
         traceback.print_exc()
     finally:
         os._exit(status)
-
-
-# ---- what a test reaches ----------------------------------------------------------------------------------------------
-def reached(session, items, into: Path) -> int:
-    """Run the tests of one file; write a line a test: how long it took, whether it passed, the functions it entered."""
-    entered: set[CodeType] = set()
-
-    def trace(frame, event, argument):
-        entered.add(frame.f_code)
-
-    with into.open("a", encoding="utf-8") as stream:
-        for item, following in zip(items, [*items[1:], None]):
-            entered.clear()
-            failed = session.testsfailed
-            begun = time.process_time()
-            sys.settrace(trace)
-            try:
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            finally:
-                sys.settrace(None)
-            row = {
-                "test": item.nodeid,
-                "seconds": time.process_time() - begun,
-                "passed": session.testsfailed == failed,
-                "functions": sorted({name for code in entered if (name := own_name(code))}),
-            }
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-            stream.flush()
-    return 0
-
-
-def own_name(code: CodeType) -> str:
-    """ "file::Class.method" of code of ours, the outermost function's name; else empty."""
-    path = code.co_filename
-    if not path.startswith(f"{ROOT}/"):
-        return ""
-    file = path[len(str(ROOT)) + 1 :]
-    if not file.startswith(FOLDERS):
-        return ""
-    return f"{file}::{code.co_qualname.partition('.<locals>')[0]}"
 
 
 # ---- a mutant ---------------------------------------------------------------------------------------------------------

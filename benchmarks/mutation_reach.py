@@ -1,0 +1,124 @@
+"""Which test enters which function, and which tests matter to a change.
+
+The map has a line a test: how long it takes, whether it passes, and the functions of ours that it enters.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import CodeType
+
+from mutants import ROOT, Mutant
+from mutation_runs import forked
+
+FOLDERS = ("workbench", "controllers", "plants")
+SLOW = ("notebooks", "fuzz", "sweep", "planning", "atomic", "readme", "cli.py", "animation")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A test that passes: the functions it enters and the time it takes."""
+
+    test: str
+    seconds: float
+    functions: frozenset[str]
+
+    @property
+    def rank(self) -> float:
+        """Small for a quick test of little else."""
+        return (self.seconds + 0.02) * len(self.functions)
+
+
+def read_map(path: Path) -> list[Reach]:
+    if not path.exists():
+        return []
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    kept = [row for row in rows if row["passed"]]
+    return [Reach(row["test"], row["seconds"], frozenset(row["functions"])) for row in kept]
+
+
+def matter(mutant: Mutant, reach: list[Reach], budget: float) -> list[str]:
+    """Tests that enter the changed function, or a function of its file, for `budget` seconds."""
+    inside = f"{mutant.file}::{mutant.function}"
+    if mutant.function:
+        entering = [r for r in reach if inside in r.functions]
+    else:
+        entering = [r for r in reach if any(f.startswith(inside) for f in r.functions)]
+    chosen = []
+    spent = 0.0
+    for one in sorted(entering, key=lambda r: r.rank):
+        spent += one.seconds
+        if spent > budget and len(chosen) >= 3:
+            break
+        chosen.append(one.test)
+    return chosen
+
+
+def record(session, into: Path, limit: float) -> None:
+    """The map of every test file that has none yet, each in a fork of its own."""
+    known = {row.partition("::")[0] for row in _tests_of(into)}
+    by_file = defaultdict(list)
+    for item in session.items:
+        by_file[item.nodeid.partition("::")[0]].append(item)
+    for file in sorted(by_file, key=_slow):
+        if file in known:
+            continue
+        begun = time.perf_counter()
+        ended = forked(partial(reached, session, by_file[file], into), limit)
+        note = "" if ended == 0 else f"  ended with {ended}"
+        print(f"{file}  {time.perf_counter() - begun:.0f} s{note}", flush=True)
+
+
+def _slow(file: str) -> bool:
+    return any(word in file for word in SLOW)
+
+
+def _tests_of(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    return [json.loads(line)["test"] for line in path.read_text("utf-8").splitlines()]
+
+
+def reached(session, items, into: Path) -> int:
+    """Run the tests of one file; write a line a test: how long it took, whether it passed, the functions it entered."""
+    entered: set[CodeType] = set()
+
+    def trace(frame, event, argument):
+        entered.add(frame.f_code)
+
+    with into.open("a", encoding="utf-8") as stream:
+        for item, following in zip(items, [*items[1:], None]):
+            entered.clear()
+            failed = session.testsfailed
+            begun = time.process_time()
+            sys.settrace(trace)
+            try:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            finally:
+                sys.settrace(None)
+            row = {
+                "test": item.nodeid,
+                "seconds": time.process_time() - begun,
+                "passed": session.testsfailed == failed,
+                "functions": sorted({name for code in entered if (name := own_name(code))}),
+            }
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+            stream.flush()
+    return 0
+
+
+def own_name(code: CodeType) -> str:
+    """ "file::Class.method" of code of ours, the outermost function's name; else empty."""
+    path = code.co_filename
+    if not path.startswith(f"{ROOT}/"):
+        return ""
+    file = path[len(str(ROOT)) + 1 :]
+    if not file.startswith(FOLDERS):
+        return ""
+    return f"{file}::{code.co_qualname.partition('.<locals>')[0]}"
