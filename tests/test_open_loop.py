@@ -7,6 +7,7 @@ from controllers import OpenLoop
 from plants import machine
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Steps, simulate
 from workbench.file import loads
+from workbench.verdict import answers_stability, exit_code
 from workbench.verification import claims as C
 from workbench.verification import default_claims, verify
 
@@ -44,7 +45,40 @@ def test_only_what_makes_sense_is_claimed():
         "MachineLimits",
         "HoldsWeight",
         "EnergyBalance",
+        "Unasked",
     ]
+
+
+SINKING = """
+plant: ieha-control
+controller: OpenLoop
+loop: {sample_time: continuous}
+scenario: {disturbances: {F_ext: 300}, duration: 1 s}
+"""
+
+
+@pytest.mark.parametrize(
+    "asked, code",
+    (
+        ("", 2),  # nothing asked: whether an open loop is stable cannot be told
+        ("claims: {saturation: false}\n", 2),  # nothing asked for, something left out
+        ("claims: {energy-balance: {share: 1e-6}}\n", 0),  # the requirements alone
+    ),
+)
+def test_an_open_loop_is_stable_to_nobody(asked, code):
+    """The load sinks, the books close and no limit is met: stability stays open unless requirements alone are asked for."""
+    case = loads(SINKING + asked)
+    verdicts = verify(case.loop, case.scenario, case.claims)
+    assert exit_code(verdicts) == code and not answers_stability(verdicts)
+    (unasked,) = (v for v in verdicts if v.key == "unasked")
+    assert "practical-stability" in unasked.claim and "claims:" in unasked.worst
+    assert unasked.counted is (code == 2)
+
+
+def test_an_open_loop_from_python():
+    case = loads(SINKING)
+    assert exit_code(verify(case.loop, case.scenario)) == 2
+    assert exit_code(verify(case.loop, case.scenario, [C.EnergyBalance()])) == 0
 
 
 @pytest.mark.parametrize(

@@ -246,9 +246,13 @@ def laws() -> dict[str, type]:
 def read_claims(
     node: Node | None, loop: ClosedLoop, scenario: Scenario, provenance: dict[str, Provenance]
 ) -> tuple:
-    """The default claims, edited by the claims section."""
+    """The default claims, edited by the claims section.
+
+    A section that states a claim asks for what it says, of an open loop its requirements alone: what could not be asked is then
+    told for information.
+    """
     from workbench.verification import default_claims
-    from workbench.verification.claims import Claim
+    from workbench.verification.claims import Claim, Unasked
     from workbench.verification.ledger import has_ledger
     from workbench.verification.linear_claims import check_asked
     from workbench.verification.requirements import in_si
@@ -285,6 +289,9 @@ def read_claims(
         with located(child, key):
             check_asked(chosen[cls], loop)
             chosen[cls] = in_si(chosen[cls], loop)
+    states_one = any(child.value is not False for child in node.value.values())
+    if Unasked in chosen and states_one:
+        chosen[Unasked] = replace(chosen[Unasked], counted=False)
     if not chosen:
         raise node.error(
             "every claim is taken out; nothing is left to verify",

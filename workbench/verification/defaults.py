@@ -27,6 +27,10 @@ SHORT = 3.0  # s: limits are not scanned on runs shorter than this
 ON_PATH = 0.1  # of a path's size: tracking error allowed by default on a plant without a tool
 ON_SCAN = 0.2  # likewise, in scans of limits
 STILL = 1e-3  # of a path's size: oscillation below is of no interest
+OPEN = (
+    "the loop is open: no command answers what is measured, and nothing brings the machine back to a path; to ask only for what"
+    " the run must meet, state the claims, such as `claims: {energy-balance: true}`"
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,12 @@ class _Loop:
         return hasattr(self.plant, "structures")
 
     @property
+    def followed(self) -> bool:
+        """Whether the scenario states a reference, or the law takes one; a regulator to zero follows nothing."""
+        stated = getattr(self.scenario, "reference", None) is not None
+        return stated or any(s.kind == "reference" for s in self.loop.inputs)
+
+    @property
     def length(self) -> float:
         return self.scenario.length() if self.scenario else 10.0
 
@@ -78,14 +88,14 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
     found = [
         *_theorem(about),
         *_linear(about, unasked),
-        *_practical(about),
+        *_practical(about, unasked),
         *_limits(about, size, unasked),
-        *_requirements(about, size),
+        *_requirements(about, size, unasked),
         *_machine(about, unasked),
         *_predictive(about),
     ]
     if unasked:
-        found.append(C.Unasked(tuple(unasked)))
+        found.append(C.Unasked(tuple(unasked), counted=not about.closed))
     return tuple(found)
 
 
@@ -95,8 +105,9 @@ def _theorem(about: _Loop) -> list:
     return [C.Hypotheses(), C.Identity(), C.PowerFlows(), C.Inequality()]
 
 
-def _practical(about: _Loop) -> list:
+def _practical(about: _Loop, unasked: list) -> list:
     if not about.closed:
+        unasked.append(("practical-stability", OPEN))
         return []
     settle = _settle(about)
     if about.predictive is None:
@@ -134,17 +145,18 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
     return []
 
 
-def _requirements(about: _Loop, size: float) -> list:
+def _requirements(about: _Loop, size: float, unasked: list) -> list:
     plant, law = about.plant, about.predictive
     bounded = hasattr(plant, "p_s") or hasattr(plant, "pressure_limits")
     metered = hasattr(plant, "valve_account")
     found: list = []
-    if about.closed:
-        found.append(
-            C.Tracking()
-            if about.jointed
-            else C.Tracking(**({"error": ON_PATH * size} if size else {}), settle=_settle(about))
-        )
+    if about.closed and not about.followed:
+        unasked.append(("tracking", "neither scenario nor law says where the outputs should be"))
+    elif about.jointed and about.closed:
+        found.append(C.Tracking())
+    elif about.closed:
+        error = {"error": ON_PATH * size} if size else {}
+        found.append(C.Tracking(**error, settle=_settle(about)))
     if plant.pressure_names and bounded:
         found.append(
             C.Pressures() if about.jointed else C.Pressures(*getattr(plant, "pressure_limits", ()))
