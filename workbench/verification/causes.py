@@ -3,9 +3,11 @@
 Asked only where a counted claim is violated, or practical stability undecided; a sound loop pays nothing. In this order:
 
     wires      crossed, flipped or in another unit: undone on the logged samples, the residual vanishes (`cause_wiring`)
+    edge       where the linearised loop grows: the smallest single change with which it does not (`cause_linear`)
     removal    one fault at a time is taken away (a number of model, law, machine or signal path put back, a disturbance left
                out), the same scenario is run again, shorter; how much better it goes is weighed with how odd the number was
                (`cause_trials`)
+    modes      what hardly decays in the linearised loop
     ledger     the named perturbation that is the largest share of what v lives on
 
 A cause is a guess with evidence, no verdict: it changes words and data, never an answer.
@@ -14,7 +16,7 @@ A cause is a guess with evidence, no verdict: it changes words and data, never a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +24,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.parameters import bind
 from workbench.verdict import Verdict
+from workbench.verification.cause_linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause_trials import Trial, believed, trials
 from workbench.verification.cause_wiring import feedback, rewired
 from workbench.verification.ledger import has_ledger
@@ -62,10 +65,7 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or not hasattr(run.loop, "controller"):
         return list(verdicts)
-    try:
-        found = likely_cause(run)
-    except Exception:  # a guess, which asks a user's own law at odd values, costs no verdict
-        found = None
+    found = _guess(likely_cause, run)
     if found is None:
         return list(verdicts)
     return [_named(v, found) if any(v is w for w in wrong) else v for v in verdicts]
@@ -86,16 +86,36 @@ def _named(v: Verdict, found: Cause) -> Verdict:
 
 def likely_cause(run: Run) -> Cause | None:
     """The most likely cause of a run that went wrong; None where nothing that can be tried explains it."""
-    wires = rewired(run)
+    wires = _guess(rewired, run)
     if wires:
         return Cause("wiring", wires)
-    found = removal(run)
+    edge, size = _guess(lets_go, run) or ("", math.inf)
+    if edge and size <= WITHIN:
+        return Cause("edge", edge)
+    hidden = _guess(out_of_reach, run)
+    if hidden:
+        return Cause("mode", hidden)
+    found = _guess(removal, run)
     # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
     if found is None or (found.share is not None and found.share < 0.8):
-        turned = "" if has_ledger(run.loop) else feedback(run)
+        turned = "" if has_ledger(run.loop) else _guess(feedback, run)
         if turned:
             return Cause("wiring", turned)
+    if edge:
+        return Cause("edge", edge)
+    if found is None or found.kind == "reference":
+        slow = _guess(hardly_decays, run)
+        if slow:
+            return Cause("mode", slow)
     return found or largest_term(run) or at_limits(run)
+
+
+def _guess(find: Callable, run: Run):
+    """What `find` says of the run; None where it fails: it asks a user's own law at odd values, and others may still find it."""
+    try:
+        return find(run)
+    except Exception:
+        return None
 
 
 def at_limits(run: Run) -> Cause | None:

@@ -166,18 +166,26 @@ def late_command(loop, where: Point, i: int) -> LateCommand:
 
 def _flowing(loop, where: Point):
     """The same of a continuous law: ẋ = M x."""
+    Az, Bz, Cz, D = flowing_law(loop)
+    A, B, C = flat(loop, where)
+    M = np.block([[A + B @ D @ C, B @ Cz], [Bz @ C, Az]])
+    return M, np.vstack([B, np.zeros((len(Az), B.shape[1]))]), np.hstack([D @ C, Cz])
+
+
+def flowing_law(loop) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(A, B, C, D) of a continuous law, ż = A z + B y, u = C z + D y, memory that never changes left out.
+
+    Raises InputError, with the reason, for a law that is code.
+    """
     controller = loop.controller
     if isinstance(innermost(controller), Plain) or loop.no_derivative:
         raise InputError(
             loop.no_derivative or "the law is code, of which no linear law is known",
             mend="verify it by runs",
         )
-    Az, Bz, Cz, D = _traced(controller, flows=True)
-    moves = Az.any(axis=1) | Bz.any(axis=1)
-    Az, Bz, Cz = Az[moves][:, moves], Bz[moves], Cz[:, moves]
-    A, B, C = flat(loop, where)
-    M = np.block([[A + B @ D @ C, B @ Cz], [Bz @ C, Az]])
-    return M, np.vstack([B, np.zeros((len(Az), B.shape[1]))]), np.hstack([D @ C, Cz])
+    A, B, C, D = _traced(controller, flows=True)
+    moves = A.any(axis=1) | B.any(axis=1)
+    return A[moves][:, moves], B[moves], C[:, moves], D
 
 
 def constant_memory(loop) -> tuple[str, ...]:

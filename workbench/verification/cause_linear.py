@@ -1,0 +1,285 @@
+"""Why a linearised loop lets go: the smallest single change with which it does not.
+
+The plant is linearised where it starts, the law near rest (a user's law without memory by differences). Where the loop grows,
+
+    x_{k+1} = M x_k,   growth = log(max |λ(M)|) / T > EDGE / length of the run        (ẋ = M x:  growth = max Re λ),
+
+every gain, the delay, the sample time, the sign and the place of every wire, and every number that the controller believes is
+changed alone; the smallest change that stops the growth is the cause. A mode that no law moves is named before all of them, one
+that hardly decays where nothing else was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.parameters import bind, leaves
+from workbench.system import Plain, innermost, names
+from workbench.verification.cause_trials import law_path, trials
+from workbench.verification.cause_wiring import slopes
+from workbench.verification.frozen_time import smooth
+from workbench.verification.hidden import Hidden, hidden_modes
+from workbench.verification.linear_loop import LinearLaw, flat, flowing_law, linear_law, point
+from workbench.verification.modes import Mode, modes_of
+from workbench.verification.run import Run
+from workbench.verification.sampled_data import sampled
+
+EDGE = 1e-2  # growth over the run below which a loop does not grow
+SLOW = 1.0  # lengths of the run: a mode that takes longer to decay is not waited for
+LESS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3)  # times a number
+MORE = (1.05, 1.1, 1.4, 2.0, 5.0, 10.0, 100.0)
+TURNED = 0.3  # what a wire that is turned or crossed counts, in decades of a number
+BELIEVED = 0.1  # likewise, a number of the model that is not the machine's
+NEARLY = 0.15  # decades: changes as small as the smallest are told, too
+WITHIN = 1.0  # decades: a loop that only a larger change holds has another fault
+MOST_STATES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """A loop near rest: the plant ẋ = A x + B u, y = C x (commands and measurements of the law), and its law; T = 0: continuous."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    law: LinearLaw
+
+    def matrix(self) -> np.ndarray:
+        """M of the loop on (x, past commands, memory of the law)."""
+        A, B, C, law = self.A, self.B, self.C, self.law
+        if law.T > 0:
+            held = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay)
+            A, B, C = held.A, held.B, held.C
+        return np.block([[A + B @ law.D @ C, B @ law.C], [law.B @ C, law.A]])
+
+    def growth(self) -> float:
+        """Of the fastest growing mode, 1/s."""
+        M = self.matrix()
+        if not np.isfinite(M).all():
+            return math.inf
+        values = np.linalg.eigvals(M)
+        if self.law.T > 0:
+            return math.log(max(float(np.abs(values).max()), 1e-300)) / self.law.T
+        return float(values.real.max())
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """One change of the loop: its size in decades, what is changed, to what, and how the loop with it is made."""
+
+    size: float
+    of: str
+    to: str
+    make: Callable[[], Around | None]
+
+
+def around(run: Run, loop) -> Around | None:
+    """The loop near rest; None where it is not linearised (a crane, a user's law with memory)."""
+    plant = loop.plant
+    if hasattr(plant, "structures") or len(plant.states) > MOST_STATES:
+        return None
+    try:
+        A, B, C = flat(loop, point(plant, {}))
+        law = _law(run, loop)
+    except (InputError, ValueError, ArithmeticError):
+        return None
+    if law is None or not all(np.isfinite(m).all() for m in (A, B, C, law.D)):
+        return None
+    return Around(A, B, C, law)
+
+
+def _law(run: Run, loop) -> LinearLaw | None:
+    if loop.period is None:
+        return LinearLaw(*flowing_law(loop), 0.0, 0.0)
+    own = innermost(loop.controller)
+    if not isinstance(own, Plain) or hasattr(own.law, "linear_law"):
+        return linear_law(smooth(loop), tangent=True)
+    if hasattr(own.law, "step") or hasattr(own.law, "initial"):
+        return None
+    measured, commands = names(loop.controller.measured), names(loop.controller.commands)
+    gains = slopes(run, measured)
+    if gains is None:
+        return None
+    n, m = len(measured), len(commands)
+    empty = np.zeros((0, 0)), np.zeros((0, n)), np.zeros((m, 0))
+    return LinearLaw(*empty, gains, float(loop.period), _delay(loop))
+
+
+def _delay(loop) -> float:
+    found = [leaf.value for leaf in leaves(loop) if leaf.path == "controller.delay"]
+    return float(found[0]) if found else 0.0
+
+
+# ---- what stops the growth --------------------------------------------------------------------------------------------
+def lets_go(run: Run) -> tuple[str, float]:
+    """(what makes the linearised loop grow, in words; decades of the change that stops it).
+
+    Words are empty where the loop does not grow, or where nothing alone stops it.
+    """
+    own = around(run, run.loop)
+    if own is None:
+        return "", math.inf
+    edge = EDGE / run.scenario.length()
+    growth = own.growth()
+    if not growth > edge:
+        return "", math.inf
+    hidden = _hidden(run, own, edge)
+    if hidden is not None:
+        return f"hidden, unstable mode, which no law holds: {hidden.words}", 0.0
+    healed: dict[str, Change] = {}
+    for change in sorted(changes(run, own), key=lambda c: c.size):
+        if healed and change.size > next(iter(healed.values())).size + NEARLY:
+            break
+        made = None if change.of in healed else change.make()
+        if made is not None and made.growth() <= edge:
+            healed[change.of] = change
+    if not healed:
+        return "", math.inf
+    told = "; or ".join(f"{c.of}{c.to}" for c in list(healed.values())[:3])
+    words = f"linearised, the loop grows by e in {1 / growth:.3g} s; it does not with {told}"
+    return words, next(iter(healed.values())).size
+
+
+def _hidden(run: Run, own: Around, least: float) -> Hidden | None:
+    """The first hidden mode of the plant that grows faster than `least`, or decays more slowly where that is negative."""
+    found = hidden_modes(own.A, own.B, own.C, names(run.loop.plant.states))
+    return next((mode for mode in found if mode.eigenvalue.real > least), None)
+
+
+def changes(run: Run, own: Around) -> Iterator[Change]:
+    """Every single change of the loop."""
+    yield from _numbers(run)
+    yield from _wires(run, own)
+    for trial in trials(run):
+        if trial.kind == "model":
+            make = partial(_bound, run, dict(trial.numbers))
+            yield Change(BELIEVED, f"model and machine alike: {trial.words}", "", make)
+    if isinstance(innermost(run.loop.controller), Plain):
+        yield from _plain_gains(own)
+
+
+def _bound(run: Run, numbers) -> Around | None:
+    return around(run, bind(run.loop, numbers))
+
+
+def _numbers(run: Run) -> Iterator[Change]:
+    """Gains of the law, delay, sample time and filters of the loop, each times a factor."""
+    found = list(leaves(run.loop))
+    values = {leaf.path: float(leaf.value) for leaf in found}
+    for paths, words in (*_between(values), *_gains(run.loop, values)):
+        if not any(values[p] for p in paths):
+            continue
+        for factor in (*LESS, *MORE):
+            make = partial(_bound, run, {p: factor * values[p] for p in paths})
+            yield Change(abs(math.log10(factor)), words, f" times {factor:g}", make)
+
+
+def _gains(loop, values) -> Iterator[tuple[list[str], str]]:
+    """Paths of every kind of gain of the law, and words for it."""
+    law, stem = innermost(loop.controller), law_path(loop.controller)
+    if isinstance(law, Plain):
+        return
+    for field in fields(law):
+        paths = [
+            p for p in values if p == stem + field.name or p.startswith(stem + field.name + ".")
+        ]
+        if field.name[0] in "Kkλ" and paths:
+            told = ", ".join(f"{values[p]:.4g}" for p in paths[:3])
+            yield paths, f"gain controller.{field.name} ({told})"
+
+
+def _between(values) -> Iterator[tuple[list[str], str]]:
+    """Paths of delay, sample time and filters, and words for each."""
+    for path, value in values.items():
+        *way, last = path.split(".")
+        if way[:1] != ["controller"] or not set(way[1:]) <= {"inner"}:
+            continue
+        words = {
+            "delay": f"delay of {1e3 * value:g} ms",
+            "T_s": f"sample time of {1e3 * value:g} ms",
+            "frequency": f"filter of {value:g} Hz",
+        }
+        if last in words:
+            yield [path], words[last]
+
+
+def _plain_gains(own: Around) -> Iterator[Change]:
+    """The gains of a user's law, all at once times a factor."""
+    law = own.law
+    for factor in (*LESS, *MORE):
+        scaled = replace(own, law=replace(law, C=factor * law.C, D=factor * law.D))
+        make = partial(_made, scaled)
+        yield Change(abs(math.log10(factor)), "all gains of the law", f" times {factor:g}", make)
+
+
+def _made(loop: Around) -> Around:
+    return loop
+
+
+def _wires(run: Run, own: Around) -> Iterator[Change]:
+    """Signs turned and wires crossed, of commands and of measurements."""
+    commands, measured = names(run.loop.controller.commands), names(run.loop.controller.measured)
+    law = own.law
+    for words, S in _edits(commands, "command", range(len(commands))):
+        changed = replace(own, law=replace(law, C=S @ law.C, D=S @ law.D))
+        yield Change(TURNED, words, "", partial(_made, changed))
+    acting = [i for i in range(len(measured)) if law.D[:, i].any() or law.B[:, i].any()]
+    units = [s.unit for s in run.loop.controller.measured]
+    for words, S in _edits(measured, "measurement", acting, units):
+        changed = replace(own, law=replace(law, B=law.B @ S, D=law.D @ S))
+        yield Change(TURNED, words, "", partial(_made, changed))
+
+
+def _edits(listed, what, chosen, units=None) -> Iterator[tuple[str, np.ndarray]]:
+    """(words, matrix) of every sign that is turned and every pair that is crossed."""
+    for i in chosen:
+        S = np.eye(len(listed))
+        S[i, i] = -1.0
+        yield f"the sign of the {what} {listed[i]} turned", S
+    for i, j in combinations(chosen, 2):
+        if units is None or units[i] == units[j]:
+            P = np.eye(len(listed))
+            P[[i, j]] = P[[j, i]]
+            yield f"the {what}s {listed[i]} and {listed[j]} swapped", P
+
+
+# ---- what hardly decays -----------------------------------------------------------------------------------------------
+def out_of_reach(run: Run) -> str:
+    """The hidden mode that does not decay within the run, in words; empty where there is none."""
+    own = around(run, run.loop)
+    if own is None:
+        return ""
+    found = _hidden(run, own, -1.0 / (SLOW * run.scenario.length()))
+    return "" if found is None else f"hidden mode, which no law moves: {found.words}"
+
+
+def hardly_decays(run: Run) -> str:
+    """The mode of the linearised loop that neither grows nor decays within the run, in words; empty where there is none."""
+    own = around(run, run.loop)
+    if own is None:
+        return ""
+    length, states = run.scenario.length(), names(run.loop.plant.states)
+    M = own.matrix()
+    memory = len(own.law.A)
+    past = len(M) - len(states) - memory
+    listed = (*states, *["past command"] * past, *["memory of the law"] * memory)
+    for mode in modes_of(M, own.law.T or None, listed, length):
+        if abs(mode.s.real) * SLOW * length < 1.0 and mode.states[:1] and mode.states[0] in states:
+            return _slow(mode)
+    return ""
+
+
+def _slow(mode: Mode) -> str:
+    who = ", ".join(mode.states)
+    what = f"{mode.s.real:.3g} 1/s"
+    if abs(mode.s.imag) > abs(mode.s.real):
+        return f"hardly damped mode of {who}: {what} at {abs(mode.s.imag):.3g} rad/s"
+    time = 1 / abs(mode.s.real) if mode.s.real else math.inf
+    return f"slow mode of {who}: {what}, a time constant of {time:.3g} s"
