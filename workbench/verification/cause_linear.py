@@ -12,7 +12,7 @@ that hardly decays where nothing else was found.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations
@@ -26,7 +26,14 @@ from workbench.verification.cause_trials import law_path, trials
 from workbench.verification.cause_wiring import slopes
 from workbench.verification.frozen_time import smooth
 from workbench.verification.hidden import Hidden, hidden_modes
-from workbench.verification.linear_loop import LinearLaw, flat, flowing_law, linear_law, point
+from workbench.verification.linear_loop import (
+    LinearLaw,
+    flat,
+    flowing_law,
+    is_linear,
+    linear_law,
+    point,
+)
 from workbench.verification.modes import Mode, modes_of
 from workbench.verification.run import Run
 from workbench.verification.sampled_data import sampled
@@ -133,22 +140,38 @@ def lets_go(run: Run) -> tuple[str, float]:
     hidden = _hidden(run, own, edge)
     if hidden is not None:
         return f"hidden, unstable mode, which no law holds: {hidden.words}", 0.0
+    found = _smallest(changes(run, own), edge)
+    if not found:
+        return "", math.inf
+    told = "; or ".join(f"{c.of}{c.to}" for c in found[:4])
+    words = f"linearised, the loop grows by e in {1 / growth:.3g} s; it does not with {told}"
+    return words, found[0].size
+
+
+def _smallest(tried: Iterable[Change], edge: float) -> list[Change]:
+    """The smallest change that stops the growth, and what is nearly as small, each quantity once.
+
+    A loop that is late enough holds with a turned wire, too: a number that stops the growth is told beside wires.
+    """
     healed: dict[str, Change] = {}
-    for change in sorted(changes(run, own), key=lambda c: c.size):
-        if healed and change.size > next(iter(healed.values())).size + NEARLY:
+    for change in sorted(tried, key=lambda c: c.size):
+        least = next(iter(healed.values())).size if healed else math.inf
+        numbers = any(c.to for c in healed.values())
+        if change.size > least + NEARLY and (numbers or change.size > WITHIN):
             break
         made = None if change.of in healed else change.make()
         if made is not None and made.growth() <= edge:
             healed[change.of] = change
-    if not healed:
-        return "", math.inf
-    told = "; or ".join(f"{c.of}{c.to}" for c in list(healed.values())[:3])
-    words = f"linearised, the loop grows by e in {1 / growth:.3g} s; it does not with {told}"
-    return words, next(iter(healed.values())).size
+    return list(healed.values())
 
 
 def _hidden(run: Run, own: Around, least: float) -> Hidden | None:
-    """The first hidden mode of the plant that grows faster than `least`, or decays more slowly where that is negative."""
+    """The first hidden mode of a linear plant that grows faster than `least`, or decays more slowly where that is negative.
+
+    Of another plant it may be hidden at this point alone, as a rod behind a valve that is shut.
+    """
+    if not is_linear(run.loop.plant):
+        return None
     found = hidden_modes(own.A, own.B, own.C, names(run.loop.plant.states))
     return next((mode for mode in found if mode.eigenvalue.real > least), None)
 
@@ -175,10 +198,24 @@ def _numbers(run: Run) -> Iterator[Change]:
     values = {leaf.path: float(leaf.value) for leaf in found}
     for paths, words in (*_between(values), *_gains(run.loop, values)):
         if not any(values[p] for p in paths):
+            yield from _derivative(run, paths, values)
             continue
         for factor in (*LESS, *MORE):
             make = partial(_bound, run, {p: factor * values[p] for p in paths})
             yield Change(abs(math.log10(factor)), words, f" times {factor:g}", make)
+        if words.startswith("delay"):
+            yield Change(TURNED, words, " left out", partial(_bound, run, {p: 0.0 for p in paths}))
+
+
+def _derivative(run: Run, paths, values) -> Iterator[Change]:
+    """Derivative action where there is none, with a lead time of a hundredth of a second up to one."""
+    pairs = {p: p.replace("K_d", "K_p") for p in paths if "K_d" in p}
+    if not pairs:
+        return
+    for lead in (0.01, 0.03, 0.1, 0.3, 1.0):
+        numbers = {own: lead * values.get(other, 0.0) for own, other in pairs.items()}
+        told = f" of {max(numbers.values()):.3g} in place of none"
+        yield Change(TURNED, "derivative gain controller.K_d", told, partial(_bound, run, numbers))
 
 
 def _gains(loop, values) -> Iterator[tuple[list[str], str]]:

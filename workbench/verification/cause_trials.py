@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from controllers.pid import PID
 from workbench.demand import target_name
 from workbench.errors import InputError
-from workbench.parameters import Leaf, leaves
-from workbench.system import Controller, System, innermost
+from workbench.parameters import Leaf, bind, leaves
+from workbench.reference import Sine
+from workbench.system import ClosedLoop, Controller, System, innermost, rewrapped
 from workbench.verification.scales import scales
 
 SLIPS = {
@@ -40,13 +42,23 @@ ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts i
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2)."""
+    """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2).
+
+    law: another one in place of the loop's, where numbers alone do not say the change.
+    """
 
     kind: str
     words: str
     numbers: Mapping[str, float]
     scenario: Mapping[str, Any]
     oddness: float
+    law: Any = None
+
+    def on(self, loop: System) -> System:
+        """The loop with the fault removed."""
+        if self.law is not None:
+            return ClosedLoop(loop.plant, rewrapped(loop.controller, self.law))
+        return bind(loop, dict(self.numbers)) if self.numbers else loop
 
 
 def trials(run) -> list[Trial]:
@@ -58,6 +70,8 @@ def trials(run) -> list[Trial]:
         *_paths(loop, known),
         *_gains(loop, known),
         *_machine(loop, known),
+        *_tenths(loop, known),
+        *_fed(loop),
         *_scenarios(run),
     ]
     return sorted([*found, *_together(found)], key=lambda trial: -trial.oddness)
@@ -65,7 +79,7 @@ def trials(run) -> list[Trial]:
 
 def _together(found: list[Trial]) -> Iterator[Trial]:
     """Everything of one kind put back at once: two halves of one fault heal nothing alone."""
-    for kind in ("model", "machine"):
+    for kind in ("model", "machine", "gain"):
         # What is believed is put to the machine's, never both to the other's.
         own = [
             trial
@@ -235,8 +249,10 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
 
 # ---- gains ----------------------------------------------------------------------------------------------------------
 def usual_law(law, model):
-    """The law as it is by default for a model; None where it cannot be made from a model alone."""
+    """The law as it is by default for a model; None where it has no defaults that are made for such a model."""
     suited = type(law).suited(model) if hasattr(type(law), "suited") else {}
+    if isinstance(law, PID) and not hasattr(model, "cylinders") and "K_p" not in suited:
+        return None
     own = {
         f.name
         for f in fields(law)
@@ -278,6 +294,44 @@ def _gains(loop, known) -> Iterator[Trial]:
             value, right = float(known[worst].value), off[worst]
             words = f"gain controller.{field.name} is {against(value, right, 'the default')}"
             yield Trial("gain", words, off, {}, 0.85 * odd(value, right))
+
+
+def _fed(loop) -> Iterator[Trial]:
+    """The wanted velocity fed forward, where nothing does, alone and with the default gains."""
+    law = innermost(loop.controller)
+    if not isinstance(law, PID) or law.feed != "none":
+        return
+    suited = PID.suited(law.model)
+    if not suited and not hasattr(law.model, "cylinders"):
+        return
+    own = {"feed": suited.get("feed", "flow"), "K_v": suited.get("K_v", (40.0,))}
+    words = "nothing feeds the wanted velocity forward (controller.feed: none)"
+    yield Trial("feed", words, {}, {}, 0.6, replace(law, **own))
+    usual = usual_law(law, law.model)
+    if usual is None:
+        return
+    numbers = "; ".join(trial.words for trial in _gains(loop, {x.path: x for x in leaves(loop)}))
+    whole = replace(usual, **own)
+    yield Trial("feed", f"several settings together: {numbers}; {words}", {}, {}, 0.5, whole)
+
+
+def _tenths(loop, known) -> Iterator[Trial]:
+    """A tenth and tenfold of every gain, and of every number of a user's plant, where nothing says what is usual."""
+    law, path = innermost(loop.controller), law_path(loop.controller)
+    if getattr(law, "model", None) is None or usual_law(law, law.model) is None:
+        found = [leaf for leaf in known.values() if leaf.path.startswith(path) and leaf.value]
+        gains = [leaf for leaf in found if leaf.path.removeprefix(path)[:1] in ("K", "k")]
+        yield from _scaled(gains, "gain", 0.4)
+    if not type(loop.plant).__module__.startswith(("plants.", "workbench.")):
+        own = [leaf for leaf in known.values() if leaf.path.startswith("plant.") and leaf.value]
+        yield from _scaled([leaf for leaf in own if not leaf.structural], "machine", 0.2)
+
+
+def _scaled(found, kind: str, oddness: float) -> Iterator[Trial]:
+    for leaf in found:
+        for factor, words in ((0.1, "a tenth of it"), (10.0, "ten times that")):
+            told = f"{leaf.path} ({leaf.value:.4g}): it goes well with {words}"
+            yield Trial(f"{kind} {factor:g}", told, {leaf.path: factor * leaf.value}, {}, oddness)
 
 
 # ---- the machine ----------------------------------------------------------------------------------------------------
@@ -326,6 +380,11 @@ def _scenarios(run) -> Iterator[Trial]:
     if slower is not None:
         share, words = asked_speed(run)
         yield Trial("reference", words, {}, {"reference": slower}, min(1.2, 0.2 + share))
+    smaller = shortened(scenario.reference)
+    if smaller is not None:
+        told = ", ".join(f"{a:.4g}" for a in scenario.reference.amplitude)
+        words = f"the reference goes too far: amplitude {told}; it goes well with a tenth of it"
+        yield Trial("reference", words, {}, {"reference": smaller}, 0.2)
 
 
 def asked_speed(run) -> tuple[float, str]:
@@ -344,7 +403,18 @@ def asked_speed(run) -> tuple[float, str]:
             words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"
             found.append((top / scale.value, words))
     share, words = max(found)
-    return share, words if share > 0.7 else found[0][1]
+    words = words if share > 0.7 else found[0][1]
+    law = innermost(run.loop.controller)
+    if isinstance(law, PID) and law.feed == "none":
+        words += ", and nothing feeds its velocity forward (controller.feed: none)"
+    return share, words
+
+
+def shortened(reference):
+    """The same sine with a tenth of its amplitude; None for any other reference."""
+    if not isinstance(reference, Sine):
+        return None
+    return replace(reference, amplitude=tuple(0.1 * a for a in reference.amplitude))
 
 
 def slowed(reference, factor: float = 4.0):

@@ -42,12 +42,13 @@ SELF_SAID = (
     "incremental-passivity",
     "holds-weight",
 )
-MOST = 24  # trials of one loop; of one called from Python, where a run takes seconds, HOSTED
+MOST = 40  # trials of one loop; of one called from Python, where a run takes seconds, HOSTED
 HOSTED = 6
 LONGEST = 6.0  # s of a trial's run
 HOSTED_SAMPLES = 1500
 SOUND = 0.35  # badness below which a run shows no fault
 HELPS = 0.25  # least share of the badness that a removal must take away
+ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
 KICK = 0.01  # of a joint's range: where the run itself shows nothing, it is started off the path
 
 
@@ -145,17 +146,19 @@ def removal(run: Run) -> Cause | None:
         return None
     jobs, kept = [], []
     for trial in tried:
-        job = (
-            bind(run.loop, dict(trial.numbers)) if trial.numbers else run.loop,
-            replace(scenario, **trial.scenario),
-        )
-        jobs.append(job)
+        jobs.append((trial.on(run.loop), replace(scenario, **trial.scenario)))
         kept.append(trial)
     found = _judged(jobs)
     shares = [max(0.0, (before - after) / before) for after in found]
     weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, kept)]
     best = int(np.argmax(weights))
-    return Cause(kept[best].kind, kept[best].words, shares[best]) if shares[best] >= HELPS else None
+    if shares[best] < HELPS:
+        return None
+    told = dict.fromkeys([kept[best].words])
+    if " " in kept[best].kind:  # one of many numbers that were tried in turn
+        alike = [k for k, s in enumerate(shares) if s >= ALIKE * shares[best]]
+        told |= dict.fromkeys(kept[k].words for k in sorted(alike, key=lambda k: -weights[k]))
+    return Cause(kept[best].kind, "; or ".join(list(told)[:3]), shares[best])
 
 
 def _judged(jobs) -> list[float]:
