@@ -88,8 +88,9 @@ def test_a_long_path_is_looked_at_in_bounded_memory(monkeypatch):
 
 
 def test_steps_of_a_run(two_joint):
-    with pytest.raises(InputError, match="samples are more than a run can hold"):
+    with pytest.raises(InputError, match="samples are more than a run can hold") as refused:
         grid(two_joint, Scenario(10.0, max_step=1e-300, log_period=1e-3))
+    assert refused.value.key == "duration"
     assert grid(two_joint, Scenario(10.0, max_step=1e-4, log_period=1e-3)).n == 100_001
 
 

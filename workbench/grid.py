@@ -87,6 +87,7 @@ def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
     if not wanted < MOST_SAMPLES:
         raise InputError(
             f"scenario: {wanted:.3g} samples are more than a run can hold",
+            key="duration",
             mend="shorten the run or lengthen the sample time",
         )
     n = int(round(wanted)) + 1
