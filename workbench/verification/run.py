@@ -19,6 +19,7 @@ from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
 from workbench.system import Plain, System, innermost, rewrapped
 from workbench.verification.ledger import Balance, alternating, ends, has_ledger, ledger_function
+from workbench.verification.too_long import check_length
 
 MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out
 
@@ -191,7 +192,8 @@ def error_unit(loop: System) -> str:
 
 
 def run(loop: System, scenario: Scenario, **options) -> Run:
-    """Simulate, every step kept."""
+    """Simulate, every step kept. Raises TooLong, an InputError, before a run that is too long to be repeated."""
+    check_length(loop, scenario)
     demand = Demand(loop, scenario, start_state(loop, scenario))
     whole = simulate(loop, scenario, rows="steps", demand=demand, **options)
     log = at_samples(whole)
