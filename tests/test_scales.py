@@ -12,6 +12,9 @@ from plants.load_sensing import LoadSensed
 from plants.multibody.drives import Force, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
+from workbench.file import loads
+from workbench.verification import claims as C
+from workbench.verification.judge import default_claims
 from workbench.verification.scales import (
     FRACTION,
     KINDS,
@@ -99,3 +102,18 @@ def test_floors():
     assert signal_floor(CRANE, "Q_s1") == 0.0  # no scale of flows
     actuator = machine("ieha-published-linear").plant
     assert 0.00566e-6 < signal_floor(actuator, "Y") < 1e-6
+
+
+@pytest.mark.parametrize("plant", ["ieha-control", "ieha-published-linear"])
+def test_a_path_that_no_machine_follows_makes_no_tolerance_larger(plant):
+    """Tolerances go with the path, up to a few lengths of the machine itself."""
+
+    def tolerances(amplitude):
+        path = f"type: Sine, space: output, centre: start, amplitude: [{amplitude}], frequency: 0.5"
+        case = loads(f"plant: {plant}\nscenario: {{duration: 3, reference: {{{path}}}}}\n")
+        asked = {type(c): c for c in default_claims(case.loop, case.scenario)}
+        return asked[C.Tracking].error, asked[C.Settled].floor
+
+    assert tolerances(0.02) == (pytest.approx(0.002), pytest.approx(2e-5))
+    error, floor = tolerances(1e297)
+    assert error == tolerances(1e100)[0] < 2.0 and floor < 0.02

@@ -20,6 +20,8 @@ from workbench.verification import claims as C
 from workbench.verification.holding import at_start
 from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
+from workbench.verification.run import error_unit
+from workbench.verification.scales import scales
 
 FEW = 2  # other starts of a predictive law: each of its samples solves a program
 BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
@@ -31,6 +33,7 @@ OPEN = (
     "the loop is open: no command answers what is measured, and nothing brings the machine back to a path; to ask only for what"
     " the run must meet, state the claims, such as `claims: {energy-balance: true}`"
 )
+FARTHEST = 10.0  # lengths of a machine (its shortest stroke) that a path by which tolerances are measured may have
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class _Loop:
 def defaults(loop: System, scenario: Scenario | None) -> tuple:
     """The default claims, in the order of the table."""
     about = _Loop(loop, scenario)
-    size = 0.0 if about.jointed else span(loop, scenario)
+    size = 0.0 if about.jointed else path_size(loop, scenario)
     unasked: list[tuple[str, str]] = []
     found = [
         *_theorem(about),
@@ -215,6 +218,16 @@ def _predictive(about: _Loop) -> list:
     if about.closed and not about.jointed and about.linear and saturates(about.loop):
         found.append(C.RegionOfAttraction(counted=False))
     return found
+
+
+def path_size(loop, scenario) -> float:
+    """How far a path goes, by which tolerances are measured: at most FARTHEST lengths of the machine, where it states one.
+
+    A path that no machine of this size can follow makes no tolerance larger.
+    """
+    own = scales(loop.plant).of_unit(error_unit(loop))
+    size = span(loop, scenario)
+    return size if own is None else min(size, FARTHEST * own.value)
 
 
 def span(loop, scenario) -> float:
