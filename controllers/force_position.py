@@ -141,10 +141,10 @@ class ForcePosition(Controller):
 
     def __post_init__(self):
         if why := self.unfit(self.model):
-            raise why
+            raise why.at(key="model")
         check_bounds(self)
         if self.derivative not in ("model", "desired", "zero"):
-            raise ValueError(
+            raise InputError(
                 f"derivative: there is no {self.derivative!r}; choose from model, desired, zero"
             )
 

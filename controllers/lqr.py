@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Annotated, Any, final
+from typing import Annotated, final
 
 import numpy as np
 
 from workbench.demand import target_name
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, positive
-from workbench.system import Controller, Signal, controls, find, names
+from workbench.system import Controller, Signal, System, controls, find, names
 from workbench.verification.linear import LinearSystem
 from workbench.verification.sampled_data import sampled
 
@@ -174,7 +174,7 @@ class LQR(Controller):
     Raises ValueError for gains of the wrong length, InputError for states that are not measured.
     """
 
-    model: Any
+    model: System
     K: Annotated[tuple[float, ...], Unit("1"), "state gains, row by row"]
     F: Annotated[tuple[float, ...], Unit("1"), "gains from references, row by row"]
     K_i: Annotated[
@@ -203,7 +203,7 @@ class LQR(Controller):
             ("u_0", (m,)),
         ):
             if len(getattr(self, field)) not in count:
-                raise ValueError(
+                raise InputError(
                     f"{field}: expected {' or '.join(map(str, count))} numbers, got {len(getattr(self, field))}"
                 )
         known = names(self.model.outputs)

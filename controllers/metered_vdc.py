@@ -84,7 +84,7 @@ class MeteredVDC(Controller):
 
     def __post_init__(self):
         if why := self.unfit(self.model):
-            raise why
+            raise why.at(key="model")
         check_bounds(self)
         n = self.machine.n
         if isinstance(self.model, MeteredCrane):
@@ -92,21 +92,21 @@ class MeteredVDC(Controller):
                 **{name: getattr(self, name) for name in SHARED}, model=self.model.crane
             )  # which checks its own
         elif self.space != "joint" or self.gains:
-            raise ValueError(
+            raise InputError(
                 f"{'gains' if self.gains else 'space'}: arms have angles and K_A = κ I + K_I; leave it out"
             )
         elif self.κ == 0 and self.K_I == 0:
-            raise ValueError(
+            raise InputError(
                 "κ: K_A is zero, not positive definite; give κ or K_I a positive value"
             )
         for field in ("λ", "k_x", "Kk_f"):
             if len(getattr(self, field)) not in (1, n):
-                raise ValueError(
+                raise InputError(
                     f"{field}: expected 1 or {n} numbers, one per actuator, got {len(getattr(self, field))}"
                 )
         for g, K, B in zip(self.per_rod(self.Kk_f), self.machine.K, self.machine.B):
             if g * B / K >= LARGEST:
-                raise ValueError(
+                raise InputError(
                     f"Kk_f: {g:g} 1/s with damping τ = B/K = {B / K:g} s of the oil gives the force error power; it "
                     f"must be below {LARGEST:g}/τ = {LARGEST * K / B:g} 1/s"
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, final
+from typing import Annotated, Literal, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from controllers.terminal_set import Terminal
 from workbench.demand import target_name
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
-from workbench.system import Signal, controls, find, names
+from workbench.system import Signal, System, controls, find, names
 
 
 @final
@@ -61,7 +61,7 @@ class MPC:
     Source: [RawlingsMayneDiehl17] sections 1.5, 2.5; QP by [ArnstromBemporadAxehill22].
     """
 
-    model: Any
+    model: System
     Q: Annotated[tuple[float, ...], Unit("1"), "weights of errors, 1/unit²", nonnegative] = (1.0,)
     R: Annotated[tuple[float, ...], Unit("1"), "weights of commands, 1/unit²", nonnegative] = (0.0,)
     S: Annotated[tuple[float, ...], Unit("1"), "weights of moves, 1/unit²", nonnegative] = (0.0,)
@@ -124,6 +124,13 @@ class MPC:
             raise InputError(
                 f"MPC: iterations = {self.iterations!r}; it must be a whole number, 1 to 1000"
             )
+        for field, needed in (("x_0", self.model.states), ("u_0", self.commands)):
+            given = getattr(self, field)
+            if given and len(given) != len(needed):
+                raise InputError(
+                    f"{field}: expected {len(needed)} numbers ({', '.join(names(needed))[:200]}), "
+                    f"got {len(given)}"
+                )
         for name in self.working or ():
             find(self.model.states, name, "MPC, working")
         if self.relinearise and (self.extra or self.terminal == "set"):
@@ -226,10 +233,10 @@ class MPC:
         """A field as one number for each command or tracked output; no limit is ±∞."""
         value = getattr(self, field)
         count = len(self.follows) if field == "Q" else len(self.commands)
-        if not value:
+        if not value and field in ("u_min", "u_max", "slew"):
             value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
         if len(value) not in (1, count):
-            raise ValueError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
+            raise InputError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
         band = (
             {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d
             if field != "Q"

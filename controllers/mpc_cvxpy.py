@@ -20,7 +20,7 @@ import cvxpy as cp
 import numpy as np
 
 from controllers.mpc_problem import Problem, root
-from workbench.errors import InputError
+from workbench.errors import InputError, short
 
 STATUS = {
     cp.OPTIMAL: 1,
@@ -228,7 +228,15 @@ def _rules(q: Problem, v) -> list:
 
 def _extended(extra, v, cost, rules):
     """What the user adds, each judged by itself."""
-    added = extra(v)
+    try:
+        added = extra(v)
+    except InputError:
+        raise
+    except Exception as why:
+        raise InputError(
+            f"extra: the function fails: {type(why).__name__}: {short(why)}",
+            mend="give a function of (y, u, x, slack, …) that returns costs and constraints of cvxpy",
+        ) from why
     added = list(added) if isinstance(added, (list, tuple)) else [added]
     for i, item in enumerate(added, 1):
         where = f"extra, item {i} ({str(item)[:60]})"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from controllers.observer import Observer
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import controls, names
 
@@ -29,9 +30,9 @@ class Limit:
     def __post_init__(self):
         check_bounds(self)
         if self.low is None and self.high is None:
-            raise ValueError(f"limit of {self.name}: neither low nor high is given")
+            raise InputError(f"limit of {self.name}: neither low nor high is given")
         if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(
+            raise InputError(
                 f"limit of {self.name}: low, {self.low:g}, must be below high, {self.high:g}"
             )
 

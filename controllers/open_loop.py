@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
-from workbench.system import Controller
+from workbench.parameters import check_bounds
+from workbench.system import Controller, System
 
 
 @final
@@ -17,10 +18,13 @@ class OpenLoop(Controller):
     reference of one component.
     """
 
-    model: Any = None
+    model: System | None = None
 
     measured = commands = ()
     open = True
+
+    def __post_init__(self):
+        check_bounds(self)
 
     def command(self, t, z, y, r):
         return []

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.demand import target_name
 from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Controller, Signal, controls, find
+from workbench.system import Controller, Signal, System, controls, find
 
 
 @final
@@ -46,7 +46,7 @@ class PID(Controller):
     Source: [Astrom06] PID with filtered derivative and back-calculation; [Petrovic22] (89), (92) for the flow.
     """
 
-    model: Any
+    model: System
     K_p: Annotated[tuple[float, ...], Unit("V/m"), "proportional gains", nonnegative] = (40.0,)
     K_i: Annotated[tuple[float, ...], Unit("V/(m s)"), "integral gains", nonnegative] = (5.0,)
     K_d: Annotated[tuple[float, ...], Unit("V s/m"), "derivative gains", nonnegative] = (0.0,)
@@ -74,23 +74,14 @@ class PID(Controller):
         for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
             count = len(getattr(self, field))
             if count not in (1, self.n):
-                raise ValueError(
+                raise InputError(
                     f"{field}: expected 1 or {self.n} numbers, one per actuator, got {count}"
                 )
         if len(self._positions) != self.n:
-            raise ValueError(
+            raise InputError(
                 f"signals: expected {self.n} measured positions, one per command "
                 f"({', '.join(s.name for s in self.commands)}), got {len(self._positions)}"
             )
-        for field, known in (
-            ("feed", ("none", "gain", "flow")),
-            ("anti_windup", ("back", "clamp", "none")),
-            ("damping", ("none", "pressure")),
-        ):
-            if getattr(self, field) not in known:
-                raise ValueError(
-                    f"{field}: {getattr(self, field)!r} is unknown; choose from {', '.join(known)}"
-                )
         if (self._pressures or self.δ > 0) and not self._hydraulic:
             raise InputError(
                 f"PID: {type(self.model).__name__} has no valves and cylinders (pressures, overlap)",

@@ -35,10 +35,10 @@ class BodyGain:
     def __post_init__(self):
         check_bounds(self)
         if len(self.K) != 36:
-            raise ValueError(f"K: expected 36 numbers, row by row, got {len(self.K)}")
+            raise InputError(f"K: expected 36 numbers, row by row, got {len(self.K)}")
         low = np.linalg.eigvalsh(symmetric(self.K))[0]
         if low <= 0:
-            raise ValueError(
+            raise InputError(
                 f"K: K_A of {self.name} is not positive definite (smallest eigenvalue of its symmetric part "
                 f"{low:.4g})"
             )
@@ -128,24 +128,24 @@ class VDC(Controller):
 
     def __post_init__(self):
         if why := self.unfit(self.model):
-            raise why
+            raise why.at(key="model")
         if isinstance(self.k_x, tuple) and not self.k_x:
             object.__setattr__(self, "k_x", bearable_k_x(self.model))
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):
-                raise ValueError(
+                raise InputError(
                     f"{field}: expected 1 or {self.model.n} numbers, one per actuator, "
                     f"got {len(getattr(self, field))}"
                 )
         known = [name for name, _ in self._bodies()]
         for gain in self.gains:
             if gain.name not in known:
-                raise ValueError(
+                raise InputError(
                     f"gains: there is no body {gain.name!r}; choose from {', '.join(known)}"
                 )
         if self.κ == 0 and self.K_I == 0 and {g.name for g in self.gains} != set(known):
-            raise ValueError(
+            raise InputError(
                 "κ: K_A is zero, not positive definite; give κ or K_I a positive value"
             )
         self.model.task(self.space, [0.0] * self.model.n)

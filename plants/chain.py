@@ -27,6 +27,7 @@ from plants.components.spatial import (
     pose,
     turn,
 )
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, positive
 
 
@@ -55,12 +56,12 @@ class Revolute:
         check_bounds(self)
         near, far = abs(self.L - self.L1), self.L + self.L1
         if not near < self.x0 < far:
-            raise ValueError(
+            raise InputError(
                 f"x0: the linkage cannot close with the cylinder retracted: {self.x0:g} m pin to pin is "
                 f"outside ({near:.4g}, {far:.4g}) m, what links of {self.L:g} m and {self.L1:g} m allow"
             )
         if self.x0 + self.cylinder.stroke >= far:
-            raise ValueError(
+            raise InputError(
                 f"cylinder.stroke: {self.cylinder.stroke:g} m is beyond the linkage: pin to pin it allows at most "
                 f"{far:.4f} m, so the stroke must be below {far - self.x0:.4f} m"
             )
@@ -89,6 +90,9 @@ class Prismatic:
     rod_end: Frame = Frame()  # B_5 → P_3
     end: Frame = Frame()  # P_3 → E_2
 
+    def __post_init__(self):
+        check_bounds(self)
+
     @property
     def bodies(self):
         """(frame name, body) in the order of the outward sweep."""
@@ -103,6 +107,9 @@ class Structure:
     name: str
     revolute: Revolute
     prismatic: Prismatic | None = None
+
+    def __post_init__(self):
+        check_bounds(self)
 
     @property
     def segments(self):

@@ -102,12 +102,12 @@ class FourBar(System):
         self.circuit.check_pins("circuit")
         d, low, high = float(self._gap(self.z_10)[2]), abs(self.L_2 - self.L_3), self.L_2 + self.L_3
         if not low < d < high:
-            raise ValueError(
+            raise InputError(
                 f"z_10: the loop cannot close: the coupler's pin is {d:.4g} m from E, and coupler and rocker span "
                 f"{low:.4g} to {high:.4g} m"
             )
         if abs(self.lever(self.z_10)) < 1e-6 * self.x_F:
-            raise ValueError(
+            raise InputError(
                 f"z_10: at {self.z_10:.4g} rad the cylinder points through the crank's joint and cannot turn it"
             )
         self.initial()
@@ -234,7 +234,9 @@ class FourBar(System):
 
     def length(self, z_1):
         """s [m]."""
-        return np.sqrt(self.x_F**2 + self.x_G**2 + 2.0 * self.x_F * self.x_G * np.cos(z_1))
+        return np.sqrt(
+            self.x_F * self.x_F + self.x_G * self.x_G + 2.0 * self.x_F * self.x_G * np.cos(z_1)
+        )
 
     def lever(self, z_1):
         """ds/dz_1 [m]."""
@@ -329,7 +331,7 @@ class FourBar(System):
         try:
             replace(self, z_10=float(q[0]), F_0=None)
         except (ValueError, InputError) as why:
-            raise ValueError(f"{where}: {why}") from None
+            raise InputError(f"{where}: {why}") from None
 
     def rest(self, q) -> list:
         """States at rest and in equilibrium at the crank angle [z_1]."""

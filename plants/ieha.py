@@ -37,6 +37,7 @@ from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
 from workbench.adaptive import Adaptive
+from workbench.errors import InputError
 from workbench.machine_limits import Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal, System
@@ -121,22 +122,22 @@ class IEHA(System):
         check_bounds(self)
         for key, known in (("detail", DETAILS), ("circuit", ("open", "closed"))):
             if getattr(self, key) not in known:
-                raise ValueError(
+                raise InputError(
                     f"{key}: there is no {getattr(self, key)!r}; choose from {', '.join(known)}"
                 )
         if self.circuit == "closed" and self.S_A != self.S_B:
-            raise ValueError(
+            raise InputError(
                 f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A} m²"
             )
         if (
             min(self.V_A0 - self.S_A * self.stop_Y.limit, self.V_B0 - self.S_B * self.stop_Y.limit)
             <= 0
         ):
-            raise ValueError(
+            raise InputError(
                 f"stop_Y: at ±{self.stop_Y.limit} m a chamber is empty; shorten the stroke or enlarge V_A0, V_B0"
             )
         if self.stop_E.limit >= self.pump.R_b - self.pump.l_p - self.pump.d:
-            raise ValueError(
+            raise InputError(
                 f"stop_E: at ±{self.stop_E.limit} m a piston is at the bottom of its chamber"
             )
 

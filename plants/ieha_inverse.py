@@ -30,6 +30,7 @@ from plants.components.orifice import root
 from plants.ieha import IEHA
 from workbench.adaptive import Adaptive
 from workbench.errors import InputError
+from workbench.parameters import check_bounds
 from workbench.system import Signal, System
 
 
@@ -155,11 +156,8 @@ class InputOutput(System):
     order: Literal[6, 4] = 6
 
     def __post_init__(self):
+        check_bounds(self)
         _check(self.actuator)
-        if self.order not in (4, 6):
-            raise ValueError(
-                f"order: there is no input–output equation of order {self.order}; choose 6 or 4"
-            )
 
     @property
     def states(self):

@@ -21,6 +21,7 @@ from typing import Annotated, Literal, final
 
 from plants import scales
 from workbench.adaptive import Adaptive
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, positive
 from workbench.system import Signal, System
 
@@ -62,7 +63,7 @@ class LinearActuator(System):
     def __post_init__(self):
         check_bounds(self)
         if self.measured not in ("load", "states"):
-            raise ValueError(f"measured: there is no {self.measured!r}; choose from load, states")
+            raise InputError(f"measured: there is no {self.measured!r}; choose from load, states")
 
     @property
     def outputs(self):

@@ -12,7 +12,7 @@ from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
 from workbench.errors import InputError
 from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.parameters import Unit, check_bounds, check_parts, nonnegative, positive
 from workbench.system import Signal, System
 from workbench.units import quantity
 
@@ -67,8 +67,9 @@ class Manipulator(System):
     ] = None
 
     def __post_init__(self):
+        check_parts(self)
         if not self.structures:
-            raise ValueError("structures: a manipulator needs at least one")
+            raise InputError("structures: a manipulator needs at least one")
         if isinstance(self.pose, tuple):
             object.__setattr__(
                 self,
@@ -77,13 +78,13 @@ class Manipulator(System):
             )
         check_bounds(self)
         if self.p_r >= self.p_s:
-            raise ValueError(
+            raise InputError(
                 f"p_r: the return pressure, {self.p_r / 1e5:g} bar, must be below the supply pressure, "
                 f"{self.p_s / 1e5:g} bar"
             )
         if self.pose is not None:
             if len(self.pose) != self.n:
-                raise ValueError(
+                raise InputError(
                     f"pose: expected {self.n} joint positions ({', '.join(self.joint_names)}), "
                     f"got {len(self.pose)}"
                 )
@@ -91,12 +92,12 @@ class Manipulator(System):
         for label, pair in zip(self.labels, self.pressures or ()):
             for side, p in zip("ab", pair):
                 if not 0 <= p <= self.p_s:
-                    raise ValueError(
+                    raise InputError(
                         f"pressures: p_{side}{label} = {p / 1e5:g} bar is outside 0 … {self.p_s / 1e5:g} bar, "
                         "what the supply can give"
                     )
         if self.pressures is not None and len(self.pressures) != self.n:
-            raise ValueError(
+            raise InputError(
                 f"pressures: expected {self.n} pairs (p_a, p_b), got {len(self.pressures)}"
             )
 
@@ -594,7 +595,7 @@ class Manipulator(System):
         ):
             x = float(close(s.L, s.L1, value).d) - s.x0 if isinstance(s, Revolute) else value
             if not 0 < x < s.cylinder.stroke:
-                raise ValueError(
+                raise InputError(
                     f"{where}: {name} = {value:.6g} puts the {s.name} piston at {1e3 * x:.4g} mm, outside its stroke "
                     f"0 … {1e3 * s.cylinder.stroke:.4g} mm ({name} must lie in {low:.5g} … {high:.5g})"
                 )

@@ -28,6 +28,7 @@ from typing import Annotated, Literal, final, get_args
 import numpy as np
 
 from plants.valve_circuits.circuit import Motor, Section
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 
 PARTS = 23.0  # 1/(ω h) of the rule
@@ -36,11 +37,11 @@ Regeneration = Literal["none", "command", "input"]
 
 def _fits(arm, kind: type, owner: str) -> None:
     if not isinstance(arm.section, kind):
-        raise ValueError(
+        raise InputError(
             f"section: a {type(arm.section).__name__} is no {kind.__name__}, which the valves of an {owner} need"
         )
     if arm.regeneration not in (ways := get_args(Regeneration)):
-        raise ValueError(f"regeneration: {arm.regeneration!r} is none of {', '.join(ways)}")
+        raise InputError(f"regeneration: {arm.regeneration!r} is none of {', '.join(ways)}")
 
 
 @final
@@ -71,7 +72,7 @@ class Arm:
         check_bounds(self)
         _fits(self, Section, "Arm")
         if abs(self.lever(self.θ_0)) < 1e-3 * self.L_m:
-            raise ValueError(
+            raise InputError(
                 f"θ_0: at {self.θ_0:.4g} rad the cylinder points through the joint and cannot turn the arm"
             )
 

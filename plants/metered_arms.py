@@ -27,6 +27,7 @@ from plants import scales
 from plants.metered_arm import Arm, MotorArm
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Circuit, Pump
+from workbench.errors import InputError
 from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.system import Signal, System
@@ -81,11 +82,11 @@ class MeteredArms(System):
     def __post_init__(self):
         check_bounds(self)
         if not self.arms:
-            raise ValueError("arms: there is none; give at least one")
+            raise InputError("arms: there is none; give at least one")
         object.__setattr__(self, "arms", tuple(replace(a, **a.ruled(self.h)) for a in self.arms))
         for arm in self.arms:
             if arm.step_limit() < self.h:
-                raise ValueError(
+                raise InputError(
                     f"arms.{arm.name}: K = {arm.K:.3g} N/m and B = {arm.B:.3g} N s/m bear steps up to "
                     f"{arm.step_limit():.3g} s only, not {self.h:g} s; lower them, leave them out (they are then "
                     "chosen for h), or lower h and the step (max_step)"
@@ -279,7 +280,7 @@ class MeteredArms(System):
         """ValueError naming the first arm whose cylinder would point through its joint."""
         for name, θ, (low, high) in zip(self.joint_names, q, self.joint_range()):
             if not low < θ < high:
-                raise ValueError(
+                raise InputError(
                     f"{where}: {name} = {θ:.4g} rad must lie in {low:.4g} … {high:.4g} rad"
                 )
 

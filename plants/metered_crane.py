@@ -29,6 +29,7 @@ from plants import scales
 from plants.manipulator import Manipulator
 from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
+from workbench.errors import InputError
 from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.parameters import Unit, check_bounds, fraction, positive
 from workbench.shorthand import Shorthand
@@ -83,7 +84,7 @@ class MeteredCrane(System):
     def __post_init__(self):
         check_bounds(self)
         if not isinstance(self.crane, Manipulator):
-            raise ValueError(
+            raise InputError(
                 f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive"
             )
 

@@ -78,7 +78,7 @@ class Actuator:
     def __post_init__(self):
         check_bounds(self)
         if self.rod >= self.bore:
-            raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+            raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
 
     @property
     def areas(self) -> tuple[float, float]:
@@ -111,7 +111,7 @@ class PlanarCrane:
         for name, triangle, c in zip(("lift", "tilt"), (self.lift, self.tilt), self.cylinders):
             low, high = abs(triangle.a - triangle.b), triangle.a + triangle.b
             if not low < triangle.d_0 < triangle.d_0 + c.stroke < high:
-                raise ValueError(
+                raise InputError(
                     f"{name}: {triangle.d_0:g} … {triangle.d_0 + c.stroke:g} m pin to pin is outside "
                     f"({low:.4g}, {high:.4g}) m, what its sides allow"
                 )

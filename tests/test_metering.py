@@ -328,7 +328,7 @@ def test_flows_balance_and_power_is_what_valves_take():
         (lambda: Γ(PAPER, Openings(), 1.5, 0.0), "u_b: 1.5"),
         (lambda: Γ(PAPER, (Openings(),) * 2, 0.5, 0.0), "openings of 2 sections"),
         (lambda: Γ(PAPER, Openings(), 0.5, float("inf")), "finite number"),
-        (lambda: Circuit((3,)), "3 is no valve section"),
+        (lambda: Circuit((3,)), "sections: its entry number 1"),
         (lambda: Γ(PAPER, None, 0.5, 0.0), "None is no Openings"),
         (lambda: Openings(u_th=7), "between 0 and 1 (openings)"),
         (lambda: operating(PAPER, Openings(), 0.5, 0.0, [0.0, 1.0]), "no force for each"),

@@ -197,13 +197,13 @@ class LinearPlant(System):
         n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
         for field, size in (("A", n * n), ("B", n * m), ("C", p * n)):
             if len(getattr(self, field)) != size:
-                raise ValueError(
+                raise InputError(
                     f"{field}: expected {size} numbers, row by row, got {len(getattr(self, field))}"
                 )
         for i, name in enumerate(self.output_names):
             own = tuple(float(s == name) for s in self.state_names)
             if name in self.state_names and self.C[i * n : (i + 1) * n] != own:
-                raise ValueError(
+                raise InputError(
                     f"output_names: {name!r} is also a state, but the output is another quantity"
                 )
 

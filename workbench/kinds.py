@@ -7,7 +7,7 @@ asks of a file.
     tuple[X, ...]          a tuple or list of X;  tuple[X, Y]: exactly two
     Mapping[K, X]          a mapping whose values are X
     A | B | None           what fits one of them
-    a class                any object, but no text, number or list where one of these is no option
+    a class                an object of it
 
 What is annotated with a Unit is a number of any size there; `parameters.check_bounds` asks for its
 range.
@@ -94,19 +94,25 @@ def _fits_plain(option: Any, value: Any) -> bool:
     if option is bool:
         return isinstance(value, bool)
     if option is int:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return whole and holds(value)
     if option is float:
-        whole = isinstance(value, bool)
-        return isinstance(value, numbers.Real) and not whole and not math.isnan(value)
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and holds(value)
     if option is str:
         return isinstance(value, str)
     if option is tuple:
         return isinstance(value, (tuple, list))
-    if isinstance(option, type) and dataclasses.is_dataclass(option):
-        return not isinstance(
-            value, (str, bytes, numbers.Number, tuple, list, dict, type, type(None))
-        )
+    if isinstance(option, type) and option is not Any:
+        return isinstance(value, option)
     return True
+
+
+def holds(value: Any) -> bool:
+    """Whether a float can hold this real number: NaN and whole numbers past 1.8e308 it cannot."""
+    try:
+        return not math.isnan(value)
+    except OverflowError:
+        return False
 
 
 def _refused_tuple(members: tuple, value: Any) -> tuple[str, str] | None:

@@ -259,17 +259,33 @@ def digest(obj: object) -> str:
 def check_bounds(obj: object) -> None:
     """Raise InputError naming the first field of `obj` that does not fit its annotation (`workbench.kinds`).
 
-    Choices, lengths and types are those of the annotation; annotated numbers are finite and in their range.
+    Choices, lengths and types are those of the annotation; annotated numbers are finite and in their range. Parts come
+    first: the units of the numbers may be asked of them.
     """
+    check_parts(obj)
     infos = described(obj)
     for name, declared in kinds.declared(type(obj)):
         info, value = infos[name], getattr(obj, name)
-        if info is None or (isinstance(value, str) and kinds.takes_text(declared)):
-            reason = kinds.refusal(declared, value)
-            if reason is not None:
-                raise InputError(f"{name}: {reason[0]}", mend=reason[1])
-        elif value is not None:
+        if info is None:
+            continue
+        if isinstance(value, str) and kinds.takes_text(declared):
+            _check_kind(name, declared, value)
+        elif value is not None or None not in kinds.options(declared):
             _check_numbers(name, info, declared, value)
+
+
+def check_parts(obj: object) -> None:
+    """Raise InputError naming the first field without a unit that does not fit its annotation: choices and parts."""
+    infos = annotations(type(obj))
+    for name, declared in kinds.declared(type(obj)):
+        if infos[name] is None:
+            _check_kind(name, declared, getattr(obj, name))
+
+
+def _check_kind(name: str, declared: object, value: object) -> None:
+    reason = kinds.refusal(declared, value)
+    if reason is not None:
+        raise InputError(f"{name}: {reason[0]}", mend=reason[1])
 
 
 def _check_numbers(name: str, info: Info, declared: object, value: object) -> None:

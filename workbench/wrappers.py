@@ -246,7 +246,7 @@ class Saturated(_Around):
     def __post_init__(self):
         self._check()
         if not self.low < self.high:
-            raise ValueError(f"low: {self.low:g} must be below high, {self.high:g}")
+            raise InputError(f"low: {self.low:g} must be below high, {self.high:g}")
 
     def command(self, t, z, y, r):
         return [

@@ -59,7 +59,7 @@ class ByDiskMargin:
             or len(set(self.free)) < len(self.free)
             or not set(self.free) <= set(GAINS)
         ):
-            raise ValueError(
+            raise InputError(
                 f"free: {list(self.free)}; expected some of {', '.join(GAINS)}, each once"
             )
         object.__setattr__(self, "free", tuple(n for n in GAINS if n in self.free))

@@ -91,9 +91,9 @@ class ThrottledCircuit:
     def __post_init__(self):
         check_bounds(self)
         if self.rod >= self.bore:
-            raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+            raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
         if self.p_P <= self.p_T:
-            raise ValueError(
+            raise InputError(
                 f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar"
             )
 
@@ -104,7 +104,7 @@ class ThrottledCircuit:
         """
         shortest, stroke = self.s_0 - self.l_20, self.l_20 + self.l_30
         if shortest < stroke:
-            raise ValueError(
+            raise InputError(
                 f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m"
             )
 

@@ -22,6 +22,7 @@ from typing import Annotated, final
 from plants.components.chamber import Oil
 from plants.components.friction import CoulombViscous, Friction
 from plants.components.valve import Valve
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 
 
@@ -43,7 +44,7 @@ class Cylinder:
     def __post_init__(self):
         check_bounds(self)
         if self.rod >= self.bore:
-            raise ValueError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+            raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
 
     @property
     def A_a(self):

@@ -23,6 +23,7 @@ import numpy as np
 
 from plants.components.orifice import root
 from plants.components.transition import smoothstep
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, fraction, positive
 
 
@@ -76,7 +77,7 @@ class Distributor:
     def __post_init__(self):
         check_bounds(self)
         if self.w >= self.E_d:
-            raise ValueError(f"w: {self.w} m does not fit into the overlap E_d = {self.E_d} m")
+            raise InputError(f"w: {self.w} m does not fit into the overlap E_d = {self.E_d} m")
 
     def ways(self, E) -> Ways:
         """Open fractions at eccentricity E."""

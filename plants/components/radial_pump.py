@@ -28,6 +28,7 @@ from typing import Annotated, NamedTuple, final
 import numpy as np
 
 from plants.components.transition import smoothstep
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 
 
@@ -59,11 +60,11 @@ class RadialPump:
     def __post_init__(self):
         check_bounds(self)
         if self.R_b <= self.l_p + self.d:
-            raise ValueError(
+            raise InputError(
                 f"R_b: {self.R_b} m leaves no chamber; it must exceed l_p + d = {self.l_p + self.d:.6g} m"
             )
         if self.N < 1:
-            raise ValueError(f"N: {self.N} pistons; at least one is needed")
+            raise InputError(f"N: {self.N} pistons; at least one is needed")
 
     @property
     def A_0(self):

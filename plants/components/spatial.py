@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.parameters import Bound, Unit, check_bounds, nonnegative
 from workbench.shorthand import Shorthand
 
@@ -120,12 +121,12 @@ class Frame:
     def __post_init__(self):
         check_bounds(self)
         if len(self.r) != 3 or len(self.R) != 9:
-            raise ValueError(
+            raise InputError(
                 "frame: expected an origin r of 3 and a rotation R of 9 numbers, row by row"
             )
         R = np.array(self.R).reshape(3, 3)
         if abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
-            raise ValueError(
+            raise InputError(
                 f"R: not a rotation matrix (R Rᵀ is off the identity by {abs(R @ R.T - np.eye(3)).max():.2g},"
                 f" det R = {np.linalg.det(R):.6g})"
             )
@@ -176,18 +177,18 @@ class Body:
     def __post_init__(self):
         check_bounds(self)
         if len(self.com) != 3 or len(self.inertia) != 6:
-            raise ValueError(
+            raise InputError(
                 "body: expected com of 3 numbers and inertia of 6 (xx, yy, zz, xy, xz, yz)"
             )
         # Principal moments of the mass distribution must be non-negative: Jmax ≤ J1 + J2 (triangle inequality).
         J = np.linalg.eigvalsh(self.tensor())
         if J[0] < -1e-9 * max(J[-1], 1e-12) or J[2] > (J[0] + J[1]) * (1 + 2e-3) + 1e-12:
-            raise ValueError(
+            raise InputError(
                 f"inertia: principal moments {J[0]:.6g}, {J[1]:.6g}, {J[2]:.6g} kg m² belong to no body; "
                 "each must be non-negative and none larger than the sum of the other two"
             )
         if self.mass == 0 and J[-1] > 0:
-            raise ValueError("mass: a body with inertia but no mass")
+            raise InputError("mass: a body with inertia but no mass")
 
     def tensor(self) -> np.ndarray:
         """Inertia about the centre of mass as a 3×3 array."""

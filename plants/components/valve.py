@@ -67,7 +67,7 @@ class Nominal:
     def __post_init__(self):
         check_bounds(self)
         if len(self.ratios) != 4:
-            raise ValueError(
+            raise InputError(
                 f"ratios: expected four, for c_p1, c_n1, c_p2, c_n2, got {len(self.ratios)}"
             )
 
@@ -115,11 +115,11 @@ class Valve:
     def __post_init__(self):
         check_bounds(self)
         if self.dead_band >= self.u_max:
-            raise ValueError(
+            raise InputError(
                 f"dead_band: {self.dead_band} V never opens; it must be below u_max = {self.u_max} V"
             )
         if self.lag not in ("ideal", "first", "second"):
-            raise ValueError(
+            raise InputError(
                 f"lag: {self.lag!r} is no spool model; choose from ideal, first, second"
             )
 

@@ -70,8 +70,10 @@ class Mechanism(System):
     def __post_init__(self):
         check_bounds(self)
         object.__setattr__(self, "gravity", tuple(float(v) for v in self.gravity))
+        for parts in ("bodies", "loops", "actuators"):
+            object.__setattr__(self, parts, tuple(getattr(self, parts)))
         if not self.bodies or len(self.gravity) != 3:
-            raise ValueError(
+            raise InputError(
                 "bodies: a mechanism needs at least one"
                 if not self.bodies
                 else f"gravity: expected three numbers, got {len(self.gravity)}"

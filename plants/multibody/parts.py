@@ -31,7 +31,7 @@ def _vector(owner, field: str, what: str, zero: bool = True) -> None:
     except (TypeError, ValueError):
         value = ()
     if len(value) != 3 or (not zero and not any(value)):
-        raise ValueError(
+        raise InputError(
             f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}"
         )
     object.__setattr__(owner, field, value)
@@ -40,7 +40,7 @@ def _vector(owner, field: str, what: str, zero: bool = True) -> None:
 def _known(owner, field: str, known) -> None:
     given = getattr(owner, field)
     if not isinstance(given, str) or given not in known:
-        raise ValueError(f"{field}: there is no {given!r}; choose from {', '.join(known)}")
+        raise InputError(f"{field}: there is no {given!r}; choose from {', '.join(known)}")
 
 
 @final
@@ -109,11 +109,11 @@ class Body:
             )
         except (InputError, TypeError) as why:
             words = why.message if isinstance(why, InputError) else "expected one number"
-            raise ValueError(f"{field}: {words}") from None
+            raise InputError(f"{field}: {words}") from None
         if value == (0.0,):
             return ORIGIN
         if len(value) != 3:
-            raise ValueError(
+            raise InputError(
                 f"{field}: expected a rotation vector, three numbers in {symbol}, for a spherical joint, got {value}"
             )
         return value
@@ -142,7 +142,7 @@ class Place:
         _vector(self, "normal", "a direction", zero=False)
         along = sum(a * n for a, n in zip(self.axis, self.normal))
         if along**2 > (1 - 1e-6) * sum(a * a for a in self.axis) * sum(n * n for n in self.normal):
-            raise ValueError("normal: it lies along the axis; give a direction across it")
+            raise InputError("normal: it lies along the axis; give a direction across it")
 
     def complete(self) -> Place:
         """The same with a normal: the coordinate axis farthest from its own, where it has none."""
@@ -165,15 +165,15 @@ class Loop:
     joint: Literal["revolute", "spherical", "prismatic"] = "revolute"
 
     def __post_init__(self):
-        _known(self, "joint", ("revolute", "spherical", "prismatic"))
+        check_bounds(self)
         if self.a.body == self.b.body:
-            raise ValueError(
+            raise InputError(
                 f"b: both places are on {self.a.body!r}; a loop closes between two bodies"
             )
         for side in "ab":
             place = getattr(self, side)
             if self.joint == "prismatic" and not place.normal:
-                raise ValueError(
+                raise InputError(
                     f"{side}.normal: a prismatic joint keeps its bodies from turning and must know how they lie; give "
                     "each place a direction across its axis, the two parallel"
                 )
@@ -214,11 +214,11 @@ class Actuator:
         if bool(self.joint) == (self.a is not None and self.b is not None) or (self.a is None) != (
             self.b is None
         ):
-            raise ValueError(
+            raise InputError(
                 "joint: an actuator acts between two pins, a and b, or on the joint of a body; give one of the two"
             )
         if self.a is not None and self.a.body == self.b.body:
-            raise ValueError(
+            raise InputError(
                 f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies"
             )
         if self.a is not None and isinstance(self.drive, ThrottledCircuit):
@@ -228,7 +228,7 @@ class Actuator:
             and self.longest is not None
             and not self.shortest < self.longest
         ):
-            raise ValueError(
+            raise InputError(
                 f"longest: {self.longest:g} m is not longer than the shortest, {self.shortest:g} m"
             )
 

@@ -38,11 +38,9 @@ def _checked(part, where: str) -> None:
     except ValueError as why:
         key, _, rest = str(why).partition(": ")
         rest = rest.replace(" 1;", ";").replace(" in 1,", ",")  # an opening has no unit
-        raise InputError(
-            f"{rest} ({where})",
-            key=key,
-            mend=f"mend {key}, '{annotations(type(part))[key].meaning}'",
-        ) from None
+        info = annotations(type(part))[key]
+        meaning = f", '{info.meaning}'" if info is not None else ""
+        raise InputError(f"{rest} ({where})", key=key, mend=f"mend {key}{meaning}") from None
 
 
 @final
@@ -166,18 +164,12 @@ class Circuit:
     pump: Pump = Pump()
 
     def __post_init__(self):
+        _checked(self, "circuit")
         if not self.sections:
             raise InputError(
                 "a circuit without a section drives nothing",
                 key="sections",
                 mend="give at least one Section",
-            )
-        other = [s for s in self.sections if not isinstance(s, (Section, Motor))]
-        if other:
-            raise InputError(
-                f"{other[0]!r} is no valve section",
-                key="sections",
-                mend="give a Section or Motor for each actuator",
             )
         names = [s.name for s in self.sections]
         if len(set(names)) < len(names):

@@ -7,6 +7,7 @@ from typing import Annotated, final
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.parameters import Unit
 
 
@@ -22,15 +23,15 @@ class EfficiencyMap:
     def __post_init__(self):
         for name in ("pressures", "flows"):
             if len(getattr(self, name)) < 2 or (np.diff(getattr(self, name)) <= 0).any():
-                raise ValueError(
+                raise InputError(
                     f"{name}: expected two or more rising numbers, got {getattr(self, name)}"
                 )
         if [len(row) for row in self.rows] != [len(self.flows)] * len(self.pressures):
-            raise ValueError(
+            raise InputError(
                 f"rows: expected {len(self.pressures)} rows of {len(self.flows)} efficiencies"
             )
         if not all(0.05 <= η <= 1 for row in self.rows for η in row):
-            raise ValueError("rows: an efficiency must be between 0.05 and 1")
+            raise InputError("rows: an efficiency must be between 0.05 and 1")
 
     def at(self, p, Q):
         """η(p, Q)."""

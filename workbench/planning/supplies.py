@@ -33,6 +33,7 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positive
 from workbench.planning.efficiency import EfficiencyMap
 
@@ -243,7 +244,7 @@ class TwoPressures:
     def __post_init__(self):
         check_bounds(self)
         if self.low >= self.high:
-            raise ValueError(
+            raise InputError(
                 f"low: {self.low / 1e5:g} bar must be below high, {self.high / 1e5:g} bar"
             )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
+from workbench.errors import InputError
 from workbench.parameters import Unit, fraction, nonnegative, positive, up_to
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
@@ -113,7 +114,7 @@ class Tracking(_Checked):
     def __post_init__(self):
         super().__post_init__()
         if not isinstance(self.error, str) and not 0 < self.error < float("inf"):
-            raise ValueError(f"error: must be greater than zero, got {self.error!r}")
+            raise InputError(f"error: must be greater than zero, got {self.error!r}")
 
 
 @final
@@ -135,7 +136,7 @@ class Pressures(_Checked):
     def __post_init__(self):
         super().__post_init__()
         if self.high is not None and not self.low < self.high:
-            raise ValueError(f"low: {self.low:g} Pa is not below high, {self.high:g} Pa")
+            raise InputError(f"low: {self.low:g} Pa is not below high, {self.high:g} Pa")
 
 
 @final
@@ -305,7 +306,7 @@ class Settled(_Checked):
     def __post_init__(self):
         super().__post_init__()
         if not isinstance(self.floor, str) and not 0 < self.floor < float("inf"):
-            raise ValueError(f"floor: must be greater than zero, got {self.floor!r}")
+            raise InputError(f"floor: must be greater than zero, got {self.floor!r}")
 
 
 @final

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, fraction, nonnegative, up_to
 
 Number = str | float  # a number or "5 mm", in the unit of the signal it belongs to
@@ -50,7 +51,7 @@ class RobustStability(Checked):
     def __post_init__(self):
         super().__post_init__()
         if not self.box:
-            raise ValueError("box: expected at least one parameter and its range")
+            raise InputError("box: expected at least one parameter and its range")
 
 
 @final
@@ -106,13 +107,13 @@ class Sector(Checked):
     def __post_init__(self):
         super().__post_init__()
         if not self.low < self.high:
-            raise ValueError(f"high: {self.high:g} is not above low, {self.low:g}")
+            raise InputError(f"high: {self.high:g} is not above low, {self.low:g}")
         if self.place == "limit" and self.high < 1:
-            raise ValueError(
+            raise InputError(
                 f"high: a limit passes small commands unchanged, gain 1; {self.high:g} leaves that out"
             )
         if self.slope is not None and self.slope < self.high:
-            raise ValueError(
+            raise InputError(
                 f"slope: {self.slope:g} is below high, {self.high:g}; a curve through zero is at least as steep"
             )
 
@@ -151,7 +152,7 @@ class IncrementalPassivity(Checked):
     def __post_init__(self):
         super().__post_init__()
         if not 0 < self.samples <= 1_000_000:
-            raise ValueError(f"samples: {self.samples} pairs, expected 1 to 1 000 000")
+            raise InputError(f"samples: {self.samples} pairs, expected 1 to 1 000 000")
 
 
 @final
@@ -169,7 +170,7 @@ class UniqueVelocity(Checked):
     def __post_init__(self):
         super().__post_init__()
         if not 0 < self.samples <= 100_000:
-            raise ValueError(f"samples: {self.samples} states, expected 1 to 100 000")
+            raise InputError(f"samples: {self.samples} states, expected 1 to 100 000")
 
 
 @final
@@ -195,4 +196,4 @@ class Supplied(Checked):
     def __post_init__(self):
         super().__post_init__()
         if not 0 < self.budget <= 10_000_000:
-            raise ValueError(f"budget: {self.budget} sub-boxes, expected 1 to 10 000 000")
+            raise InputError(f"budget: {self.budget} sub-boxes, expected 1 to 10 000 000")

@@ -16,6 +16,8 @@ from workbench.errors import InputError
 from workbench.verification.linear import LinearSystem
 from workbench.verification.stability import stability
 
+MOST_STATES = 4000  # of a sampled plant with its delay: matrices grow with their square
+
 
 def hold(A, B, t: float) -> tuple[np.ndarray, np.ndarray]:
     """(e^{At}, ∫₀ᵗ e^{As}ds B) from one matrix exponential, rows and columns balanced first. Source: [VanLoan78]."""
@@ -24,6 +26,12 @@ def hold(A, B, t: float) -> tuple[np.ndarray, np.ndarray]:
     n, m = B.shape
     M = np.zeros((n + m, n + m))
     M[:n, :n], M[:n, n:] = A * t, B * t
+    if not np.isfinite(M).all():
+        raise InputError(
+            f"over {t:g} s the linear plant is too large to calculate with",
+            key="sample_time",
+            mend="give a shorter sample time",
+        )
     M, (s, _) = matrix_balance(M, permute=False, separate=True)
     E = expm(M) * s[:, None] / s
     return E[:n, :n], E[:n, n:]
@@ -53,8 +61,15 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
             key="delay",
             mend="give the delay in seconds",
         )
-    split = [whole_and_rest(float(τ), T) for τ in np.broadcast_to(delays, (m,))]
     n = len(plant.A)
+    if n + np.sum(np.broadcast_to(delays, (m,)) / T) > MOST_STATES:
+        raise InputError(
+            f"input delay {np.max(delays):g} s holds {np.max(delays) / T:.3g} samples of {T:g} s, each of them a state; "
+            f"{MOST_STATES} states are the most",
+            key="delay",
+            mend="give a shorter delay, or a longer sample time",
+        )
+    split = [whole_and_rest(float(τ), T) for τ in np.broadcast_to(delays, (m,))]
     N = n + sum(d + (rest > 0) for d, rest in split)
     Ad, Bd, Cd, Dd = np.zeros((N, N)), np.zeros((N, m)), np.zeros((p, N)), np.zeros((p, m))
     Ad[:n, :n], Cd[:, :n] = hold(plant.A, plant.B, T)[0], plant.C

@@ -11,6 +11,7 @@ import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING, subdivided, times, total
 from plants.components.friction.static import check_stribeck
+from workbench.errors import InputError
 from workbench.parameters import Bound, Unit, nonnegative, positive
 from workbench.system import Signal
 
@@ -234,11 +235,11 @@ class ModifiedLuGre(Bristles):
     def __post_init__(self):
         check_stribeck(self)
         if self.v_b < self.v_s:
-            raise ValueError(
+            raise InputError(
                 f"v_b: the film stops growing at {self.v_b:g} m/s, which must not be below v_s = {self.v_s:g} m/s"
             )
         if self.width >= self.v_s:
-            raise ValueError(
+            raise InputError(
                 f"width: the cylinder dwells below {self.width:g} m/s, which must be below v_s = {self.v_s:g} m/s"
             )
 

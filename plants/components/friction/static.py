@@ -10,6 +10,7 @@ from typing import Annotated, final
 import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING, ordered, subdivided, times, total
+from workbench.errors import InputError
 from workbench.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.system import Signal
 
@@ -75,7 +76,7 @@ def check_stribeck(law) -> None:
     """Bounds of each number, and no breakaway friction below the friction of sliding."""
     check_bounds(law)
     if law.F_s < law.F_c:
-        raise ValueError(
+        raise InputError(
             f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N"
         )
 
