@@ -124,6 +124,14 @@ def test_every_mode_is_told_once_the_least_stable_first(T, seed):
     assert late.bound == pytest.approx(1 / 7.0)
 
 
+def test_of_a_mode_the_two_states_that_take_part_most_are_named():
+    for shares, names in (((0.52, 0.3, 0.18), "ab"), ((0.1, 0.13, 0.77), "c")):
+        v = np.sqrt(shares)
+        others = np.linalg.svd(v[None])[2][1:].T
+        M = -0.4 * np.outer(v, v) - others @ np.diag([1.0, 2.0]) @ others.T
+        assert modes_of(M, None, tuple("abc"), 10.0)[0].states == tuple(names)
+
+
 def test_dead_beat_has_decayed():
     (mode,) = modes_of(np.zeros((1, 1)), 0.01, ("a",), 10.0)
     assert mode.decays and 0 < mode.time_constant < 1e-4

@@ -57,6 +57,10 @@ def test_starts_come_in_opposite_pairs_and_move_everything():
     assert (
         len({tuple(s.amounts.values()) for s in found}) == 6 and len(drawn(nominal, 3, 0.02)) == 3
     )
+    many = drawn(nominal, 24, 0.02)
+    for one, other in (("q_1", "q_2"), ("q_1", "dq_1"), ("q_2", "p_a1")):
+        same = [s.amounts[one] * s.amounts[other] > 0 for s in many]
+        assert any(same) and not all(same)  # every corner, not one diagonal
 
 
 def test_a_start_is_as_far_as_it_is_told():

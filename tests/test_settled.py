@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
-from workbench import ClosedLoop, Scenario, Steps, verify
+from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
 from workbench.metrics import limit_cycle
 from workbench.verification import claims as C
 from workbench.verification.requirements import uncommanded
-from workbench.verification.settled import _rest
+from workbench.verification.run import run
+from workbench.verification.settled import _rest, noisy
 
 TIME = np.linspace(0.0, 12.0, 3000)
 FLOOR = 1e-4
@@ -88,6 +89,19 @@ def test_what_dies_out_too_slowly_is_undecided_with_the_mend():
     slow = settled(0.005)
     assert slow.holds is None and "longest" in slow.worst
     assert settled(0.005, longest=1200.0).holds is True
+    assert settled(0.005, longest=7.0).data["tail"] == 7.0  # no longer than was allowed
+
+
+def test_only_noise_and_converters_keep_a_loop_from_rest():
+    plant = second_order(0.7)
+    loops = {
+        False: Feedback(plant, ((0.5,),), ((1.0,),)),
+        True: Noisy(Feedback(plant, ((0.5,),), ((1.0,),)), 1e-4, ("y0",)),
+    }
+    for expected, law in loops.items():
+        assert noisy(run(ClosedLoop(plant, Sampled(law, 0.01)), STEP)) is expected
+    rounded = Quantised(loops[False], 1e-4, ("y0",))
+    assert noisy(run(ClosedLoop(plant, Sampled(rounded, 0.01)), STEP))
 
 
 # ---- what is commanded is no limit cycle ------------------------------------------------------------------------------------
