@@ -66,6 +66,28 @@ def test_a_hole_inside_the_box_is_found():
     assert small.traced and robust_stability(small, [(-1.0, 1.0)]).holds is True
 
 
+@pytest.mark.parametrize("mode", ["frozen", "varying"])
+@pytest.mark.parametrize("c", [0.0, 7.0, -31.0])
+def test_a_box_is_where_it_is(c, mode):
+    """ẋ = (a² + b² − r²) x, a and b from the centre of a box of half-width 1: stable in it exactly for r² > 2."""
+    box = [(c - 1, c + 1), (-2 * c - 1, -2 * c + 1)]
+
+    def bowl(square):
+        return continuous(
+            ("a", "b"), lambda θ: [[(θ[0] - c) ** 2 + (θ[1] + 2 * c) ** 2 - square]]
+        )
+
+    assert robust_stability(bowl(2.3), box, mode).holds is True
+    over = robust_stability(bowl(1.9), box, mode)
+    assert over.holds is False and np.abs(np.array(over.data["θ"]) - [c, -2 * c]) == pytest.approx(
+        [1.0, 1.0]
+    )
+    peak = continuous(
+        ("a", "b"), lambda θ: [[0.2 - 9 * (θ[0] - c) ** 2 - 9 * (θ[1] + 2 * c) ** 2]]
+    )
+    assert robust_stability(peak, box, mode).data["θ"] == pytest.approx([c, -2 * c], abs=1e-12)
+
+
 def test_switches_in_the_text_are_covered():
     family = stepped(
         ("θ",), lambda θ: [[np.where(θ[0] > 0.2, 0.9, -0.8), 0.3], [0.0, 0.5 + 0.1 * θ[0]]], 0.1
