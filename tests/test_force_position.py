@@ -17,6 +17,7 @@ from workbench import (
     Delayed,
     Filtered,
     Hold,
+    Quantised,
     Sampled,
     Scenario,
     Waypoints,
@@ -201,6 +202,122 @@ def test_identity_and_cuts_at_random_states(friction, derivative):
         assert np.abs(total / sizes[cut]).max() < 1e-13, cut
     felt = {name for name, d in b.perturbation().items() if np.abs(d).max() > 1e-9}
     assert {"model", "parameters", "friction", "spool", "throttle"} <= felt
+
+
+def rungs(loop, law, x, w):
+    """Δf/k_x, the flows on the way from what is required to what reaches the piston, the forces; written out once more."""
+    plant = loop.plant
+    c = plant.circuit
+    xp, z, y, r, u = loop.parts(0.0, list(x), list(w))
+    z_1, ż_1, _, p_2, p_3, U = xp[:6]
+    rates = plant.rhs(0.0, xp, u)
+    exact, τ = [z_1, ż_1, p_2, p_3], list(r[:4])
+    s, lever = plant.length(z_1), plant.lever(z_1)
+    ż_r, z̈_r = τ[1] + law.λ * (τ[0] - z_1), τ[2] + law.λ * (τ[1] - ż_1)
+    need = law.required(z_1, ż_1, ż_r, z̈_r, plant).f_c
+    own = law.required(z_1, ż_1, ż_r, z̈_r).f_c
+    f_fr = law.model.circuit.friction.force(law.model.lever(z_1) * ż_r, [])
+    f_f = c.friction.force(lever * ż_1, [])
+    Δs, Δf = lever * (ż_r - ż_1), own + f_fr - (c.A_2 * p_2 - c.A_3 * p_3)
+    rate = law.force_rate(z_1, ż_1, rates[1], τ, [], [])
+    u_fr = (
+        rate / c.B_oil
+        + drift(c, s, lever * ż_1)
+        + law.k_x * Δs
+        + law.βk_f / law.model.circuit.B_oil * Δf
+    )
+    formed = law.law([], exact, τ)[3]
+    given = loop.controller.inner.command(0.0, [], y, r)[
+        0
+    ]  # no memory, and what is held is not its
+    volts = {
+        "told": law.law([], exact, τ, rate)[3],
+        "formed": formed,
+        "seen": formed if loop.controller.inner is law else given,
+        "limited": given,
+        "held": u[0],
+        "spool": U,
+    }
+    flow = {"required": u_fr} | {n: passed(c, s, p_2, p_3, v) for n, v in volts.items()}
+    flow["true"] = (c.A_2 * rates[3] - c.A_3 * rates[4]) / c.B_oil + drift(c, s, lever * ż_1)
+    return Δf / law.k_x, flow, {"friction": -Δs * (f_fr - f_f), "model": Δs * (need - own)}
+
+
+LADDER = ("required", "told", "formed", "seen", "limited", "held", "spool", "true")
+NAMES = ("parameters", "derivative", "measurement", "saturation", "hold", "spool", "throttle")
+
+
+@pytest.mark.parametrize("seen", ["exactly", "rounded"])
+def test_every_perturbation_alone_where_everything_is_wrong_at_once(seen):
+    rng = np.random.default_rng(21)
+    plant = machine(rng, friction=FRICTION[0])
+    known = replace(
+        plant,
+        m_2=1.1 * plant.m_2,
+        circuit=replace(plant.circuit, B_oil=1.3e9, friction=BrownMcPhee(**COMMON | {"b": 500.0})),
+    )
+    law = ForcePosition(known, λ=6.0, κ=9.0, k_x=5e-3, βk_f=50.0, derivative="desired")
+    around = law if seen == "exactly" else Quantised(law, 2e-3, ("z_1", "dz_1"))
+    loop = ClosedLoop(plant, Sampled(around, 1e-3))
+    x, w = random_states(loop, rng)
+    b = LedgerFunction(loop, tuple(s.name for s in loop.inputs))(loop, np.zeros(len(x)), x, w)
+    largest = dict.fromkeys((*NAMES, "friction", "model"), 0.0)
+    for k in range(len(x)):
+        weight, flow, expected = rungs(loop, law, x[k], w[k])
+        size = abs(weight) * sum(map(abs, flow.values())) + sum(map(abs, expected.values()))
+        for name, a, c in zip(NAMES, LADDER, LADDER[1:]):
+            expected[name] = weight * (flow[a] - flow[c])
+        for name, value in expected.items():
+            term = b.perturbations["four-bar", "cylinder", name][k]
+            assert term == pytest.approx(value, rel=1e-9, abs=1e-10 * size), (name, k)
+            largest[name] = max(largest[name], abs(value) / size)
+    absent = largest.pop("measurement" if seen == "exactly" else "saturation")
+    assert absent == 0.0 and min(largest.values()) > 1e-6, largest
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rate_is_the_smallest_eigenvalue_of_feedback_against_mass(seed):
+    """c M_A ⪯ K_A + K_Aᵀ for bars of which the law knows neither mass nor length, and c ≤ 2 β k_f of the true oil."""
+    rng = np.random.default_rng(seed)
+    plant = machine(rng)
+    off = rng.uniform(0.9, 1.1, 6)
+    names = ("m_1", "m_2", "m_3", "L_1", "L_2", "L_3")
+    known = replace(plant, **{n: k * getattr(plant, n) for n, k in zip(names, off)})
+
+    def masses(bars_of):
+        rows = ((bars_of.m_1, bars_of.L_1), (bars_of.m_2, bars_of.L_2), (bars_of.m_3, bars_of.L_3))
+        return np.concatenate([[m, m, m * L * L / 12] for m, L in rows])
+
+    law = ForcePosition(known, κ=7.0, βk_f=30.0)
+    c = (2 * 7.0 * masses(known) / masses(plant)).min()
+    assert law.certificate(plant).rates(None) == pytest.approx((c, c))
+    stiff = replace(plant, circuit=replace(plant.circuit, B_oil=0.1 * plant.circuit.B_oil))
+    assert law.certificate(stiff).rates(None)[0] == pytest.approx(2 * 30.0 * 0.1)
+
+
+def test_margins_beside_the_verdict_are_those_of_the_run():
+    """What is left of lever arm, stroke, opening and voltage, and the same from 1 at ease to 0 at the edge."""
+    plant = machine(np.random.default_rng(23))
+    run = run_of(plant, duration=1.5)
+    z_1 = np.interp(run.balance.t, run.log.time, run.log.array("z_1"))
+    s, c = np.array([plant.length(a) for a in z_1]), plant.circuit
+    lever = np.abs([plant.lever(a) for a in z_1])
+    room = np.minimum(s - c.range[0], c.range[1] - s)
+    certificate = run.loop.controller.inner.certificate(plant)
+    said = {a.text: a for a in certificate.hypotheses(run, C.Hypotheses())}
+    asked = C.Hypotheses().lever
+    assert said[f"lever arm |ds/dz_1| ≥ {asked:g} m"].margin == pytest.approx(lever.min() - asked)
+    assert said["piston inside its stroke"].margin == pytest.approx(room.min())
+    volts = np.abs(run.balance.quantities["inverse"]).max()
+    (required,) = [a for text, a in said.items() if text.startswith("required opening")]
+    assert required.margin == pytest.approx(c.limit - volts) and required.holds
+    shown = certificate.monitors(run.balance)
+    assert shown["piston inside stroke"] == pytest.approx(2 * room / (c.range[1] - c.range[0]))
+    assert shown["lever arm"] == pytest.approx(lever / lever.max())
+    assert shown[f"valve within ±{c.limit:g} V"].min() == pytest.approx(1 - volts / c.limit)
+    assert shown["u_f rises with the opening"].max() == pytest.approx(1.0)
+    strict = {a.text: a for a in certificate.hypotheses(run, C.Hypotheses(lever=2 * lever.max()))}
+    assert [a.holds for t, a in strict.items() if t.startswith("lever arm")] == [False]
 
 
 def test_identity_through_delay_filter_and_hold():

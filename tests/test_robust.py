@@ -73,18 +73,14 @@ def test_a_box_is_where_it_is(c, mode):
     box = [(c - 1, c + 1), (-2 * c - 1, -2 * c + 1)]
 
     def bowl(square):
-        return continuous(
-            ("a", "b"), lambda θ: [[(θ[0] - c) ** 2 + (θ[1] + 2 * c) ** 2 - square]]
-        )
+        return continuous(("a", "b"), lambda θ: [[(θ[0] - c) ** 2 + (θ[1] + 2 * c) ** 2 - square]])
 
     assert robust_stability(bowl(2.3), box, mode).holds is True
     over = robust_stability(bowl(1.9), box, mode)
     assert over.holds is False and np.abs(np.array(over.data["θ"]) - [c, -2 * c]) == pytest.approx(
         [1.0, 1.0]
     )
-    peak = continuous(
-        ("a", "b"), lambda θ: [[0.2 - 9 * (θ[0] - c) ** 2 - 9 * (θ[1] + 2 * c) ** 2]]
-    )
+    peak = continuous(("a", "b"), lambda θ: [[0.2 - 9 * (θ[0] - c) ** 2 - 9 * (θ[1] + 2 * c) ** 2]])
     assert robust_stability(peak, box, mode).data["θ"] == pytest.approx([c, -2 * c], abs=1e-12)
 
 
