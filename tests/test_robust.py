@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import expm
 
 from workbench.errors import InputError
-from workbench.verification.family import corners_of
+from workbench.verification.family import Family, corners_of
 from workbench.verification.robust import continuous, edge, robust_stability, sampled_loop, stepped
 
 OSCILLATOR = continuous(("k", "d"), lambda θ: [[0.0, 1.0], [-θ[0], -θ[1]]])
@@ -141,6 +141,31 @@ def test_cover_of_a_sampled_family_holds_every_member():
     assert (width <= 3 * spread + 0.02 * np.abs(M).max()).all()
 
 
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+def test_derivatives_of_a_product_are_those_of_its_entries(stages):
+    """Stages that all depend on both parameters, with and without a time of their own, against central differences."""
+    texts = (
+        (lambda θ: [[0.3 + θ[0], θ[1] ** 2], [0.2, 0.7 * θ[0]]], None),
+        (lambda θ: [[-θ[1], 1.0], [-3.0 * θ[0], 0.4]], lambda θ: 0.2 + 0.3 * θ[0] * θ[1]),
+        (lambda θ: [[1.0, 0.5 * θ[0]], [θ[1], 0.9]], None),
+        (lambda θ: [[0.1, -2.0 * θ[0] * θ[1]], [1.0, -0.3]], 0.4),
+    )
+    family = Family(("a", "b"), texts[:stages], 0.1)
+    θ, h = np.array([0.8, 1.3]), 1e-6
+    M, D, r = family.cover(θ - h, θ + h)
+    product = np.eye(2)
+    for text, time in texts[:stages]:
+        X = np.array(text(θ))
+        t = time(θ) if callable(time) else time
+        product = (X if t is None else expm(X * t)) @ product
+    assert M.mid == pytest.approx(product, rel=1e-12) and r == pytest.approx([h, h])
+    for k, slope in enumerate(D):
+        step = 1e-5 * np.eye(2)[k]
+        difference = (family.at(θ + step).mid - family.at(θ - step).mid) / 2e-5
+        assert (np.abs(slope.mid - difference) <= slope.rad + 1e-8).all()
+        assert slope.rad.max() < 1e-3
+
+
 def test_sampled_servo_up_to_its_edge():
     family = servo()
     inside = robust_stability(family, [(28.0, 33.0), (0.8, 1.1)])
@@ -172,8 +197,6 @@ def test_changes_need_a_common_matrix():
 
 def test_a_time_may_be_a_parameter():
     """e^{a t} over t ∈ [0.1, 0.2] with a jump by 1.15: stable exactly while 1.15 e^{−a·t} < 1 for the shortest t."""
-    from workbench.verification.family import Family
-
     make = lambda a: Family(
         ("t",), ((lambda θ: [[1.15]], None), (lambda θ: [[-a]], lambda θ: θ[0])), 0.2
     )
