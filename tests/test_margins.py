@@ -174,6 +174,8 @@ def test_delay_margins_of_a_loop_that_leads_and_lags():
         m.delay, [(low, (np.pi + lead) / low), (high, (np.pi - lead) / high)], rtol=1e-9
     )
     assert m.gain_up == np.inf and m.gain_down == 0.0
+    assert m.delay_margin == pytest.approx((np.pi - lead) / high)  # the smaller of the two
+    assert m.phase_margin == pytest.approx(np.pi - lead)
 
 
 def test_a_jump_of_phase_at_an_undamped_pole_is_no_crossover():
