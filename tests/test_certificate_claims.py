@@ -23,6 +23,7 @@ from workbench import (
     Sampled,
     Saturated,
     Scenario,
+    Steps,
     simulate,
 )
 from workbench.errors import InputError
@@ -34,8 +35,9 @@ from workbench.verification.judge import CHECKS, default_claims, study
 from workbench.verification.limited import limited, unlimited
 from workbench.verification.linear_loop import Point, point
 from workbench.verification.recheck import recheck
-from workbench.verification.region_claims import check_region
+from workbench.verification.region_claims import check_region, reference
 from workbench.verification.run import Run
+from workbench.verification.run import run as run_loop
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE = Linear(
@@ -520,3 +522,11 @@ def test_the_floor_of_oscillations_has_the_unit_of_what_oscillates(actuator, tmp
     assert main(["init", "ieha-published-linear", "-o", str(path)]) == 0
     line = next(line for line in path.read_text().splitlines() if "settled" in line)
     assert "m," in line and "rad" not in line
+
+
+@pytest.mark.parametrize("second, still", [(0.1, True), (0.4, False)])
+def test_a_region_is_asked_at_the_reference_where_it_stands_still(second, still):
+    plant = Linear(((-1.0,),), ((1.0,),), ((1.0,),), x0=(0.1,))
+    loop = ClosedLoop(plant, Feedback(plant, ((0.5,),), ((1.0,),)))
+    path = Steps("output", (0.0, 0.3), (0.1, second))
+    assert reference(run_loop(loop, Scenario(reference=path, duration=0.6))) == ([0.1], still)

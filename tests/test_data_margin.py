@@ -45,6 +45,17 @@ def test_definite_around_is_sharp_on_a_diagonal():
     )
 
 
+@pytest.mark.parametrize("bad", [-1.0, 0.0, np.inf, np.nan])
+@pytest.mark.parametrize("first", [True, False])
+def test_one_entry_that_cannot_be_is_enough(bad, first):
+    order = slice(None) if first else slice(None, None, -1)
+    assert definite_around(np.diag([2.0, 1.0]), np.zeros((2, 2)))
+    if np.isfinite(bad):
+        assert not definite_around(np.diag([2.0, bad][order]), np.zeros((2, 2)))
+    else:
+        assert not definite_around(np.eye(2), np.diag([0.0, bad][order]))
+
+
 def test_the_largest_change_is_found_from_both_sides():
     assert 0.9e-4 < largest_change(lambda ε: ε <= 1e-4) <= 1e-4
     assert largest_change(lambda ε: ε < NEUTRAL) == 0.0 and largest_change(lambda ε: True) == 1.0
