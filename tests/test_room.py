@@ -1,9 +1,11 @@
 """Sizes are known before memory is taken: long logs go to disk, what does not fit is refused with its size."""
 
 import mmap
+import re
 import shutil
 import tempfile
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,3 +85,41 @@ def test_a_delay_mistyped_is_refused_and_one_that_fits_is_not():
     assert "was 10 ms meant" in refused.value.mend and refused.value.line
     loop = ClosedLoop(PLANT, Delayed(Sampled(LAW, 1e-3), 0.3))
     assert simulate(loop, Scenario(0.5, WALK.reference)).status.completed
+
+
+def resident(values):
+    """Bytes of the mapping of a table that lie in memory, as Linux counts them."""
+    address = values.ctypes.data
+    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+    for line in lines:
+        found = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line)
+        if found and int(found[1], 16) <= address < int(found[2], 16):
+            size = next(row for row in lines if row.startswith("Rss:"))
+            return 1024 * int(size.split()[1])
+    raise AssertionError("no such mapping")
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux counts them there")
+def test_pages_on_disk_are_given_back_and_read_again(monkeypatch):
+    monkeypatch.setattr(room, "SMALL", 1000)
+    values = room.table(200_000, 5)
+    values[:] = np.arange(1_000_000.0).reshape(200_000, 5)
+    assert resident(values) > 7_000_000
+    room.release(values[1000:])
+    assert resident(values) < 100_000
+    np.testing.assert_array_equal(values[:, 3], np.arange(3.0, 1_000_000.0, 5.0))
+    monkeypatch.setattr(room, "SMALL", 10**9)
+    kept = room.table(20, 5)
+    kept[:] = 7.0
+    room.release(kept)
+    assert (kept == 7.0).all()
+
+
+def test_a_run_on_disk_gives_its_pages_back_as_it_goes(monkeypatch):
+    """No more than some thousand rows of a long run lie in memory, whatever is done with its log."""
+    if not Path("/proc/self/smaps").exists():
+        pytest.skip("only Linux counts them there")
+    monkeypatch.setattr(room, "SMALL", 1000)
+    log = simulate(LOOP, Scenario(60.0, WALK.reference))
+    size = log.values.nbytes
+    assert size > 2_000_000 and resident(log.values) < size / 4

@@ -13,7 +13,7 @@ from workbench.calculus import trace
 from workbench.demand import Demand
 from workbench.grid import Grid, Rows, grid, logging
 from workbench.pace import Attempt, Pace, confirmed, followed, modes
-from workbench.room import table
+from workbench.room import release, table
 from workbench.scenario import Scenario
 from workbench.system import System
 
@@ -132,6 +132,7 @@ class Fused:
             count = min(CHUNK, g.n - done)
             made = self.advance(machine, c, g, state, done, count, logged[g.kept(done) :])
             done += made
+            release(logged)
             if made < count:
                 break
             if self.progress:

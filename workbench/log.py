@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from workbench.errors import InputError, short
+from workbench.room import release
 from workbench.system import Signal, find, names
 
 if TYPE_CHECKING:
@@ -220,6 +221,7 @@ class Log:
                 column = np.ascontiguousarray(self.array(name))
                 written = file.create_variable(variable, ("time",), data=column, **packing)
                 written.attrs.update(self._described(name))
+                release(self.values)
             file.attrs[MARK] = FORMAT
             file.attrs["signals"] = json.dumps(
                 [[v, asdict(s)] for v, s in zip(stored[1:], self.signals)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 import tempfile
 
@@ -34,6 +35,19 @@ def table(rows: int, columns: int) -> np.ndarray:
         )
     with tempfile.TemporaryFile(prefix="fluidproof-") as file:
         return np.memmap(file, dtype=np.float64, mode="w+", shape=(rows, columns))
+
+
+def release(values: np.ndarray) -> None:
+    """Give back the memory in which pages of a table on disk lie; who reads them again reads them from the disk.
+
+    A table that is kept in memory, or a system that cannot be asked, stays as it is.
+    """
+    held = values
+    while isinstance(held, np.ndarray):
+        held = held.base
+    advice = getattr(mmap, "MADV_DONTNEED", None)  # not on Windows
+    if isinstance(held, mmap.mmap) and advice is not None:
+        held.madvise(advice)
 
 
 def check_inputs(samples: int, inputs: int) -> None:

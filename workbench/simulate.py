@@ -21,7 +21,7 @@ from workbench.grid import Grid, Rows, as_asked, at_samples
 from workbench.log import Log, Status
 from workbench.pace import Attempt, Pace
 from workbench.parameters import digest, leaves
-from workbench.room import table
+from workbench.room import release, table
 from workbench.scenario import Scenario
 from workbench.system import Signal, System, names
 
@@ -210,6 +210,8 @@ def _beside(rows: np.ndarray, keep: list[int], wanted: np.ndarray, extra: list[i
         part = slice(first, first + CHUNK)
         values[part, : len(keep)] = rows[part][:, keep]
         values[part, len(keep) :] = wanted[part][:, extra]
+        release(rows)
+        release(values)
     return values
 
 
@@ -235,8 +237,12 @@ def ended(loop: System, run: Attempt, state: np.ndarray, sure: bool) -> Status:
 
 def _finite_rows(rows: np.ndarray, n: int) -> int:
     """Rows before the first in which one of the n states is not finite."""
-    bad = np.flatnonzero(~np.isfinite(rows[:, :n]).all(axis=1))
-    return int(bad[0]) if len(bad) else len(rows)
+    for first in range(0, len(rows), CHUNK):
+        bad = np.flatnonzero(~np.isfinite(rows[first : first + CHUNK, :n]).all(axis=1))
+        if len(bad):
+            return first + int(bad[0])
+        release(rows)
+    return len(rows)
 
 
 def provenance(
