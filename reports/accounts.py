@@ -6,7 +6,6 @@ import numpy as np
 
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
-from plants.valve_circuits.accounts import valve_powers
 from workbench.log import Log
 
 from .metering import MOST, VALVES, behind, course, of, states, turns, words
@@ -94,6 +93,8 @@ def energies(log: Log, plant) -> dict[str, float]:
         if any(name not in log for name in wanted):
             return {}
         return (_crane if isinstance(plant, MeteredCrane) else _twin)(log, plant)
+    from plants.valve_circuits.accounts import valve_powers  # whose kernels a compiler makes
+
     powers = valve_powers(plant, log, every=max(1, len(log.time) // MOST))
     t = powers.pop("t")
     energy = {key: float(np.trapezoid(p, t)) for key, p in powers.items()}

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from plants import valve_circuits
 from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
-from plants.valve_circuits import Γ, Circuit, Openings, Pump, closed, operating
-from plants.valve_circuits.accounts import column
-from plants.valve_circuits.solve import Interval, SectionState
-from workbench.log import Log
+from plants.valve_circuits import closed
+from plants.valve_circuits.circuit import Circuit, Openings, Pump
+from workbench.log import Log, column
 
 from . import segments
 from .style import clean
@@ -51,7 +51,7 @@ def force_map(
     sets = [(float(w), float(a), float(b)) for w, a, b in zip(v[wide], least[wide], most[wide])]
 
     def name(i):
-        at = operating(circuit, openings, u_b, [0.5 * (v[i] + v[i + 1])])
+        at = valve_circuits.operating(circuit, openings, u_b, [0.5 * (v[i] + v[i + 1])])
         return segments.segment_of(
             openings.direction, v[i] + v[i + 1], at.sections[0], at.pR if pR is None else pR
         )
@@ -85,7 +85,7 @@ def _ends(circuit, openings, u_b, v):
             return tuple(
                 np.asarray(closed.Γ(row, supply, v, upper), float) for upper in (False, True)
             )
-    each = [Γ(circuit, openings, u_b, [w]) for w in v]
+    each = [valve_circuits.Γ(circuit, openings, u_b, [w]) for w in v]
     return np.array([e.low[0] for e in each]), np.array([e.high[0] for e in each])
 
 
@@ -282,16 +282,16 @@ def states(log: Log, plant, most: int = MOST) -> States:
     return States(t[at], is_open, rows, ends - t[at])
 
 
-def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[SectionState]]:
+def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[valve_circuits.SectionState]]:
     """Whether the pump's relief is open at the k-th instant, and the sections: of the circuit as one where it is quasistatic, each
     at the pump's pressure where that is a state, as their pressures say where those are states."""
     P = run.P[k]
     if isinstance(plant, MeteredArms):
-        found = operating(has.circuit, openings, has.u_b, run.v[k], run.f[k])
+        found = valve_circuits.operating(has.circuit, openings, has.u_b, run.v[k], run.f[k])
         return found.pR, list(found.sections)
     if isinstance(plant, MeteredCrane):
         return bool(P > has.circuit.pump.P_M), [
-            operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
+            valve_circuits.operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
             for j, (o, v, f) in enumerate(zip(openings, run.v[k], run.f[k]))
         ]
     found, least = [], SHUT * has.circuit.pump.Q
@@ -303,9 +303,9 @@ def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[SectionState]
             for Q, sign in ((q.Q_ho, 1), (q.Q_ho, -1), (q.Q_ro, -1), (q.Q_ro, 1))
         ]
         found.append(
-            SectionState(
-                Interval(P_h, P_h),
-                Interval(P_r, P_r),
+            valve_circuits.SectionState(
+                valve_circuits.Interval(P_h, P_h),
+                valve_circuits.Interval(P_r, P_r),
                 *map(float, q),
                 *limits,
                 bool(q.Q_ph + q.Q_pr > least),

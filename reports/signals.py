@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.log import Log
+from workbench.spaces import tool
 from workbench.units import display, pretty
 
 from .style import named
@@ -64,7 +65,7 @@ def wanted_path(log: Log, plant) -> tuple[np.ndarray, np.ndarray] | None:
     if not wanted or not set(wanted) <= set(log.names):
         return None
     q = np.stack([log.array(n) for n in wanted], 1)[:: max(1, len(log) // 400)]
-    x, y, _ = np.array([plant.tool(row) for row in q.tolist()], float).T
+    x, y, _ = tool(plant, q).T
     return x, y
 
 

@@ -336,3 +336,8 @@ def _h5netcdf():
             f"saving and loading logs needs {error.name}", mend="pip install h5netcdf h5py"
         ) from error
     return h5netcdf
+
+
+def column(log: Log, name: str) -> np.ndarray:
+    """A signal of the log, 0 where it was not given."""
+    return log.array(name) if name in log else np.zeros(len(log.time))

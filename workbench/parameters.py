@@ -21,6 +21,7 @@ from types import FunctionType
 from workbench import kinds
 from workbench.errors import InputError
 from workbench.own_text import own
+from workbench.remembered import remembered
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,12 @@ def label(item: object, index: int) -> str:
     return name if isinstance(name, str) and name else str(index)
 
 
-def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
+def leaves(obj: object) -> Iterator[Leaf]:
     """Every annotated number below `obj`, depth first in field order."""
+    return iter(remembered("leaves", obj, lambda: tuple(_leaves(obj, ""))))
+
+
+def _leaves(obj: object, prefix: str) -> Iterator[Leaf]:
     if is_dataclass(obj):
         infos = described(obj)
         for field in fields(obj):
@@ -124,7 +129,7 @@ def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
                 mend="give each a name of its own: numbers are addressed by it",
             )
         for i, item in enumerate(obj):
-            yield from leaves(
+            yield from _leaves(
                 item,
                 f"{prefix.removesuffix('.')}.{label(item, i)}." if prefix else f"{label(item, i)}.",
             )
@@ -133,7 +138,7 @@ def leaves(obj: object, prefix: str = "") -> Iterator[Leaf]:
 def _below(value: object, path: str, info: Info | None) -> Iterator[Leaf]:
     if info is None:
         if is_dataclass(value) or isinstance(value, tuple):
-            yield from leaves(value, path + ".")
+            yield from _leaves(value, path + ".")
     elif isinstance(value, tuple):
         # Exact zeros and ones of vectors and tensors are structure: an axis, a plane, a missing product of inertia.
         for i, entry in enumerate(value):
@@ -189,13 +194,17 @@ def structure(obj: object, traced: bool = True) -> str:
     Part of it is the code that the objects' classes and functions reach now (`workbench.reach`): where a method, a global or
     what a function closes over has changed, the text has, too. traced=False: numbers as they are, and no code.
     """
-    code: dict[int, object] = {}
-    text = _text(obj, traced, code)
+    text, code = remembered(("text", traced), obj, lambda: _text_and_code(obj, traced))
     if not traced:
         return text
     from workbench.reach import reached  # needs NumPy, which reading a file does without
 
     return f"{text} | {reached(code.values())}"
+
+
+def _text_and_code(obj: object, traced: bool) -> tuple[str, dict[int, object]]:
+    code: dict[int, object] = {}
+    return _text(obj, traced, code), code
 
 
 def _text(obj: object, traced: bool, code: dict[int, object]) -> str:

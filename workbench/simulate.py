@@ -208,11 +208,22 @@ def _beside(rows: np.ndarray, keep: list[int], wanted: np.ndarray, extra: list[i
     values = table(len(rows), len(keep) + len(extra))
     for first in range(0, len(rows), CHUNK):
         part = slice(first, first + CHUNK)
-        values[part, : len(keep)] = rows[part][:, keep]
+        for at, block in _blocks(keep):
+            values[part, at] = rows[part, block]
         values[part, len(keep) :] = wanted[part][:, extra]
         release(rows)
         release(values)
     return values
+
+
+def _blocks(columns: list[int]) -> list[tuple[slice, slice]]:
+    """Columns that are chosen, as runs of neighbours: (where each run comes to stand, where it stood)."""
+    ends = [k for k in range(1, len(columns)) if columns[k] != columns[k - 1] + 1]
+    found = []
+    for first, last in zip([0, *ends], [*ends, len(columns)]):
+        begin = columns[first]
+        found.append((slice(first, last), slice(begin, begin + last - first)))
+    return found if columns else []
 
 
 def ended(loop: System, run: Attempt, state: np.ndarray, sure: bool) -> Status:

@@ -5,6 +5,9 @@ A plant's `task(space, q)` gives coordinates in a space; here it is inverted (Ne
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass, field
+
 import casadi as ca
 import numpy as np
 
@@ -86,12 +89,48 @@ def _push(task, n, p):
 _BUILD = {"position": _position, "newton": _newton, "rates": _rates, "push": _push}
 
 
+@dataclass(eq=False)
+class _Carried:
+    """A path that was carried into joint space, from a pose at its start, and on into other spaces."""
+
+    newton: Mapped
+    parameters: np.ndarray
+    given: np.ndarray
+    q0: np.ndarray
+    joints: np.ndarray
+    pushed: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def serves(self, newton, parameters, given, q0) -> bool:
+        """Whether this was the same path of the same plant, from a pose on the same branch."""
+        if self.newton is not newton or not np.array_equal(self.parameters, parameters):
+            return False
+        if not np.allclose(self.q0, q0, rtol=0.0, atol=SAME_BRANCH):
+            return False
+        return np.array_equal(self.given, given)
+
+
+_carried: deque[_Carried] = deque(maxlen=3)
+SHORT = 2**25  # bytes: longer paths are not kept
+
+
 def to_joints(plant, space, given, q0, t) -> np.ndarray:
     """Joint positions and three derivatives (4, N, n) of a reference given in another space.
 
     Newton from point to point along a coarse path, then on all times at once; a finer path where that does not close.
+    Runs of one loop from several starts follow one path, so the last few paths are kept.
     """
     newton, p = _map(plant, space, "newton")
+    for before in _carried:
+        if before.serves(newton, p, given, q0):
+            return before.joints
+    joints = _to_joints(plant, space, newton, p, given, q0, t)
+    joints.flags.writeable = False
+    if joints.nbytes <= SHORT:
+        _carried.append(_Carried(newton, p, given, np.array(q0), joints))
+    return joints
+
+
+def _to_joints(plant, space, newton, p, given, q0, t) -> np.ndarray:
     n, N = plant.n, given.shape[1]
     for points in (60, 1200):
         coarse = np.unique(np.linspace(0, N - 1, min(points, N)).astype(int))
@@ -113,21 +152,24 @@ def to_joints(plant, space, given, q0, t) -> np.ndarray:
     return np.stack([q, z[:, 0], z[:, 1], z[:, 2]])
 
 
-_followed: dict = {}  # the last path followed per plant and space: the same points again need no search
+SAME_BRANCH = 0.05  # rad, m: poses this near begin on the same branch of the inverse kinematics
+
+_followed: dict = {}  # the last path followed, by Newton's map: the same points again need no search
 
 
 def _follow(plant, space, newton, p, targets, q0, t) -> np.ndarray:
-    key = (structure(plant), space)
-    before = _followed.get(key)
+    before = _followed.get(newton)
     if (
         before is not None
         and before[0].shape == targets.shape
         and np.array_equal(before[1], p)
-        and (np.allclose(before[0], targets, 0, 1e-3) and np.allclose(before[3], q0, 0, 0.05))
+        and (
+            np.allclose(before[0], targets, 0, 1e-3) and np.allclose(before[3], q0, 0, SAME_BRANCH)
+        )
     ):  # else another branch
         return before[2]
     found = _search(plant, space, newton, p, targets, q0, t)
-    _followed[key] = (targets.copy(), p.copy(), found, np.array(q0))
+    _followed[newton] = (targets.copy(), p.copy(), found, np.array(q0))
     return found
 
 
@@ -157,5 +199,9 @@ def _out_of_reach(plant, space, point, t):
 
 def pushed(plant, space, joints) -> np.ndarray:
     """Coordinates in `space` and three derivatives (4, N, n) of joint trajectories (4, N, n)."""
-    push, p = _map(plant, space, "push")
-    return np.moveaxis(push(*joints[:4], p).reshape(joints.shape[1], 4, -1), 1, 0)
+    kept = next((before.pushed for before in _carried if before.joints is joints), {})
+    if space not in kept:
+        push, p = _map(plant, space, "push")
+        values = push(*joints[:4], p).reshape(joints.shape[1], 4, -1)
+        kept[space] = np.moveaxis(values, 1, 0)
+    return kept[space]

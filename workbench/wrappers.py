@@ -6,7 +6,7 @@ passes the wrappers from the outside in; what the law commands passes from the i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from typing import Annotated, Any, final
 
@@ -232,6 +232,14 @@ class Delayed(_Around):
 
     def monitor(self, t, z, y, r):
         return self.inner.monitor(t, z[: len(self.inner.states)], y, r)
+
+
+def undelayed(loop):
+    """The loop without the dead time of its controller; any other loop as it is."""
+    controller = getattr(loop, "controller", None)
+    if not isinstance(controller, Delayed):
+        return loop
+    return replace(loop, controller=controller.inner)
 
 
 @final

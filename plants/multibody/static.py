@@ -11,7 +11,6 @@ from __future__ import annotations
 from math import inf, isfinite
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from plants.multibody import acting, tree
 from workbench.machine_limits import Holding
@@ -21,6 +20,8 @@ _LEFT = 1e-6  # of the weight: more left over than without bounds is not held
 
 def holding(mechanism, x) -> tuple[Holding, ...]:
     """As `System.holding`; drives without a limit are left out."""
+    from scipy.optimize import lsq_linear
+
     z, rates, _ = mechanism.split([float(v) for v in x])
     known, shares, G = _virtual_work(mechanism, [float(v) for v in z], len(rates))
     driven = [k for k, a in enumerate(mechanism.actuators) if a.drive.inputs(a.name)]

@@ -22,6 +22,7 @@ from plants.valve_circuits.crossed import passed
 from plants.valve_circuits.diagnosis import Suspect, suspects
 from plants.valve_circuits.roots import resolve
 from workbench.errors import InputError
+from workbench.log import column
 from workbench.system import controls, names
 
 _VALVES = ("ph", "pr", "th", "tr", "a", "hR", "rR")
@@ -160,11 +161,6 @@ def open_ranges(s: Section, P, Q: float):
 
 
 # ---- plants ---------------------------------------------------------------------------------------------------------
-def column(log, name: str) -> np.ndarray:
-    """A signal of the log, 0 where it was not given."""
-    return log.array(name) if name in log else np.zeros(len(log.time))
-
-
 def columns(log, signals) -> list[np.ndarray]:
     """Signals of the log, in order."""
     return [column(log, name) for name in names(signals)]

@@ -132,6 +132,15 @@ def check_sample_time(
     )
 
 
+def queue(samples: float) -> int:
+    """Length of the queue of commands for a delay of so many samples: a power of two, at least 8.
+
+    The length is part of the loop's structure, and every entry is a state and a column of the log:
+    a scan that ends at short delays needs one short queue.
+    """
+    return max(8, 1 << (math.ceil(samples) - 1).bit_length())
+
+
 def check_delay(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
@@ -143,9 +152,11 @@ def check_delay(
     claim = replace(
         claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least))
     )  # as far as a delay can be held
-    capacity = int(math.ceil(max(claim.up_to, least) / T)) + 1
     quick = replace(run.scenario, log_period=None)
-    make = lambda d: variant(run.loop, quick, delay=d, capacity=capacity)
+
+    def make(delay: float) -> tuple:
+        return variant(run.loop, quick, delay=delay, capacity=queue(delay / T))
+
     return _limit("delay", "delay", claim, run, own, T / 2, least, make, bound, practical, tick)
 
 

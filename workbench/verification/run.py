@@ -17,9 +17,10 @@ from workbench.log import Log
 from workbench.parameters import structure
 from workbench.scenario import Scenario
 from workbench.simulate import simulate, start_state
-from workbench.system import Plain, System, innermost, rewrapped
+from workbench.system import Plain, System, innermost, names, rewrapped
 from workbench.verification.ledger import Balance, alternating, ends, has_ledger, ledger_function
 from workbench.verification.too_long import check_length
+from workbench.wrappers import undelayed
 
 MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out
 
@@ -80,8 +81,16 @@ class Run:
 
     @cached_property
     def storage(self) -> tuple[np.ndarray, np.ndarray]:
-        """(t, v) along the run."""
-        v = [self.ledger.storage(self.loop, *part) for part in self.ends]
+        """(t, v) along the run.
+
+        The accompanying function v is one of motion, forces and references: commands on their way
+        to the valves are not in it, so the loop without its dead time has the same one.
+        """
+        bare = undelayed(self.loop)
+        whole = names(self.loop.states)
+        columns = [whole.index(name) for name in names(bare.states)]
+        function = ledger_function(bare, self.demand.live)
+        v = [function.storage(bare, t, x[:, columns], w) for t, x, w in self.ends]
         return alternating([t for t, _, _ in self.ends]), alternating(v)
 
     def at(self, k: int) -> Balance:

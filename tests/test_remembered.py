@@ -1,0 +1,101 @@
+"""What follows from a frozen object is worked out once; what can change is asked anew."""
+
+import gc
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from ledger_cases import CRANE, PATH, REAL
+from test_force_position import machine as four_bar
+from test_metered_vdc import ARM
+
+from controllers import ForcePosition, MeteredVDC
+from controllers.vdc import VDC
+from workbench import ClosedLoop, Delayed, Sampled, Scenario
+from workbench.parameters import leaves, structure
+from workbench.remembered import _kept, cannot_change, remembered
+from workbench.spaces import pushed, to_joints
+from workbench.verification.run import run
+
+
+@dataclass(frozen=True)
+class Fixed:
+    a: float = 1.0
+    inner: object = None
+
+
+@dataclass
+class Open:
+    a: float = 1.0
+
+
+def asked(obj, times=2) -> int:
+    """How often the answer was worked out."""
+    calls = []
+    for _ in range(times):
+        remembered("test", obj, lambda: calls.append(1))
+    return len(calls)
+
+
+def test_frozen_objects_are_asked_once_and_others_every_time():
+    assert asked(Fixed(2.0, (Fixed(), "text"))) == 1
+    assert asked(Open()) == 2
+    assert asked(Fixed(2.0, Open())) == 2
+    assert asked(Fixed(2.0, (1.0, [2.0]))) == 2
+    assert asked(Fixed(2.0, np.zeros(2))) == 2
+    assert cannot_change(CRANE) and not cannot_change(Fixed)
+
+
+def test_nothing_is_kept_of_an_object_that_has_gone():
+    obj = Fixed(3.0)
+    remembered("test", obj, lambda: 1)
+    key = id(obj)
+    assert key in _kept
+    del obj
+    gc.collect()
+    assert key not in _kept
+
+
+def test_another_object_of_the_same_structure_has_its_own_numbers():
+    heavier = replace(CRANE, payload=replace(CRANE.payload, mass=91.0))
+    one, other = (
+        {leaf.path: leaf.value for leaf in leaves(machine)} for machine in (CRANE, heavier)
+    )
+    assert other["payload.mass"] == 91.0 != one["payload.mass"]
+    assert structure(CRANE) == structure(heavier)
+
+
+@pytest.mark.parametrize("delay", [0.0, 1.4e-3])
+@pytest.mark.parametrize(
+    "law, scenario",
+    [
+        (VDC(model=REAL), Scenario(reference=PATH, duration=0.3, offset={"q_1": 0.02})),
+        (MeteredVDC(ARM), Scenario(duration=0.05)),
+        (ForcePosition(four_bar(np.random.default_rng(8))), Scenario(duration=0.05)),
+    ],
+)
+def test_a_dead_time_is_no_part_of_the_accompanying_function(law, scenario, delay):
+    """v alone, taken from the loop without its dead time, is the sum of the whole ledger's."""
+    made = run(ClosedLoop(law.model, Delayed(Sampled(law, 1e-3), delay)), scenario)
+    t, v = made.storage
+    assert np.array_equal(t, made.balance.t)
+    np.testing.assert_allclose(v, made.balance.total, rtol=1e-12)
+    assert np.ptp(v) > 0
+
+
+def test_a_path_is_carried_once_whichever_run_asks_for_it():
+    t = np.linspace(0.0, 1.0, 50)
+    q0 = np.array(CRANE.pose)
+    joints = np.zeros((4, 50, 2))
+    joints[0] = q0 + 0.1 * np.sin(t)[:, None]
+    joints[1] = 0.1 * np.cos(t)[:, None]
+    given = pushed(CRANE, "cartesian", joints)
+    first = to_joints(CRANE, "cartesian", given, q0, t)
+    again = to_joints(CRANE, "cartesian", given.copy(), q0 + 1e-3, t)
+    assert again is first and not first.flags.writeable
+    np.testing.assert_allclose(first[:2], joints[:2], atol=1e-9)
+    assert pushed(CRANE, "piston", first) is pushed(CRANE, "piston", again)
+    moved = replace(CRANE, payload=replace(CRANE.payload, mass=5.0))
+    np.testing.assert_allclose(to_joints(moved, "cartesian", given, q0, t), first, atol=1e-12)
+    elsewhere = to_joints(CRANE, "cartesian", given + np.eye(4, 1)[:, :, None] * 1e-3, q0, t)
+    assert elsewhere is not first and np.abs(elsewhere[0] - first[0]).max() > 1e-5
