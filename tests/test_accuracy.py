@@ -17,7 +17,7 @@ from workbench.system import names
 from workbench.verdict import Verdict
 from workbench.verification import claims as C
 from workbench.verification import verify
-from workbench.verification.accuracy import beyond_error, within_accuracy
+from workbench.verification.accuracy import beyond_error, error_beside, within_accuracy
 from workbench.verification.judge import study
 from workbench.verification.run import run
 
@@ -127,6 +127,27 @@ def test_only_what_is_read_off_the_run_is_compared():
     scanned = Verdict("delay-limit", "…", True, "sampled", 1e-3, "s")
     bare = Verdict("settled", "…", True, "sampled")
     assert [beyond_error(v, ran, known) for v in (proof, scanned, bare)] == [proof, scanned, bare]
+
+
+def test_an_error_is_compared_in_the_unit_of_the_margin():
+    """The largest error of a signal of that unit; of an energy twice the run's share of what was read, for it is a square."""
+    loop, scenario = LOOPS["adaptive"]
+    ran = run(loop, replace(scenario, duration=0.02))
+    states = names(loop.states)
+    by_unit = {s.unit: s.name for s in loop.plant.states if s.unit != "1"}
+    length, speed = by_unit["m"], by_unit["m/s"]
+    known = {length: 2e-3, speed: 7.0}
+
+    def beside(strength, unit, margin=1e-4, **more):
+        return error_beside(Verdict("x", "…", True, strength, margin, unit, **more), ran, known)
+
+    assert beside("sampled", "m") == 2e-3 and beside("sampled", "m", limit=5.0) == 2e-3
+    assert beside("sampled", "m/s") == 7.0 and beside("sampled", "Pa") is None
+    assert beside("proof", "m") is None and beside("numerical", "m/s") is None
+    assert beside("sampled", "m", margin=None) is None and beside("sampled", "J") is None
+    share, _ = share_of(ran.log, known, states)
+    assert beside("sampled", "J", limit=0.7) == pytest.approx(2 * share * (0.7 - 1e-4))
+    assert error_beside(Verdict("x", "…", True, "sampled", 1.0, "m"), ran, {}) is None
 
 
 def test_a_study_tells_it():
