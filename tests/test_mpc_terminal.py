@@ -1,10 +1,13 @@
 """Predictive control: terminal sets, and the fall of the cost that they are for."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from actuator import SLEW, X_MAX, Actuator, commands, mpc
 
 from controllers import MPC
+from controllers.mpc_verification import _inside, moved
 from controllers.terminal_set import admissible, largest, overshoot
 from workbench.errors import InputError
 
@@ -69,6 +72,37 @@ def test_scalar_terminal_set():
             np.array([[1.0, 0.0]]),
             np.array([1.0]),
         )
+
+
+@pytest.mark.parametrize("room", [1.0, 0.6])
+def test_room_is_a_share_of_each_range_about_its_own_middle(room):
+    """Ranges off the origin, of commands and of outputs, from both ends; a range with one end only has no middle."""
+    limits = SimpleNamespace(
+        u_min=np.array([-1.0, 2.0]),
+        u_max=np.array([5.0, 3.0]),
+        y_min=np.array([-9.0, -np.inf]),
+        y_max=np.array([-7.0, 1.0]),
+    )
+    middle = np.array([2.0, 2.5]), np.array([-8.0, 1e6])
+    half = np.array([3.0, 0.5]), np.array([1.0, 0.0])
+    assert _inside(limits, *middle, room)
+    for which in (0, 1):
+        for i in range(2 - which):
+            for sign in (-1.0, 1.0):
+                for share, inside in ((0.999, True), (1.001, False)):
+                    given = [v.copy() for v in middle]
+                    given[which][i] += sign * share * room * half[which][i]
+                    assert _inside(limits, *given, room) is inside
+
+
+def test_what_a_command_moves_is_what_it_reaches():
+    A = np.zeros((5, 5))
+    A[1, 0] = A[2, 1] = A[0, 2] = A[4, 3] = A[3, 3] = 0.5
+    assert moved(A, np.array([[0.0], [0.0], [1.0], [0.0], [0.0]])) == [0, 1, 2]
+    assert moved(A, np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.0, 0.0]])) == [
+        *range(5)
+    ]
+    assert moved(A, np.eye(5)[:, [4]]) == [4]
 
 
 def test_cost_falls_by_the_stage_cost():

@@ -22,6 +22,14 @@ def test_scalar_closed_form():
     )
 
 
+def test_covariances_are_the_squares_of_what_is_told():
+    given = Observer(σ_y=(0.02, 0.05), σ_d=(0.01,), σ_w=(0.3,), σ_x=(0.4, 0.7))
+    W, V = covariances(2, B, 2, given)
+    noise = [[0.16 + 0.09 * 0.09, 0.09 * 0.006], [0.09 * 0.006, 0.49 + 0.09 * 0.0004]]
+    assert W == pytest.approx(np.block([[np.array(noise), np.zeros((2, 1))], [0.0, 0.0, 1e-4]]))
+    assert V == pytest.approx(np.diag([4e-4, 2.5e-3]))
+
+
 def test_covariance_is_that_of_many_runs():
     """The predicted error's covariance, simulated with the noise the filter was told."""
     given = Observer(σ_y=(0.02,), σ_d=(0.01,), σ_w=(0.03,), σ_x=(0.004, 0.007))
