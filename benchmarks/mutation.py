@@ -130,7 +130,6 @@ class Judge:
     def _outcome(self, session, mutant: Mutant, items: list) -> str:
         if not items:
             return "no test"
-        items.sort(key=lambda item: self.seconds[item.nodeid])
         limit = 60.0 + 6.0 * sum(self.seconds[item.nodeid] for item in items)
         status = NOT_APPLIED
         if mutant.function:
