@@ -15,6 +15,7 @@ from workbench.verification.lyapunov import (
     Certificate,
     certify,
     common_matrix,
+    falls_around,
     falls_in_ball,
     lyapunov_matrix,
     quadratic_certificate,
@@ -94,6 +95,36 @@ def test_a_radius_is_covered_up_to_the_true_edge():
     for _ in range(50):
         D = A + max(good) * rng.choice([-1, 1], A.shape)
         assert np.linalg.eigvalsh(P - D.T @ P @ D)[0] > 0
+
+
+@pytest.mark.parametrize("T, a, edge", [(None, -0.7, 0.7), (0.1, 0.6, 0.4), (0.1, -0.85, 0.15)])
+@pytest.mark.parametrize("p", [0.3, 5.0])
+def test_what_a_matrix_bears_in_one_dimension(T, a, edge, p):
+    """ẋ = (a + e) x falls for |e| < −a, x⁺ = (a + e) x for |e| < 1 − |a|, whatever P is; so say all three tests."""
+    A, P = np.array([[a]]), np.array([[p]])
+    for share, holds in ((0.999, True), (1.001, False)):
+        e = share * edge
+        assert falls_around(A, np.array([[e]]), P, T) is holds
+        assert falls_in_ball(Ball.of(A, e), P, T) is holds
+        assert tolerates(A, P, e, T) is holds
+    true = -2 * a * p if T is None else p * (1 - a * a)
+    assert true * (1 - 1e-6) < slack(A, P, T) <= true * (1 + 1e-12)
+    assert slack(-A if T is None else 2 * A / abs(a), P, T) == 0.0
+
+
+@pytest.mark.parametrize("T", [None, 0.1])
+def test_no_member_of_an_interval_matrix_grows_where_it_is_said_to_fall(T):
+    rng = np.random.default_rng(4)
+    for _ in range(6):
+        A = stable(3, int(rng.integers(1000)), T)
+        P = lyapunov_matrix(A, T)
+        shape = rng.uniform(0.2, 1.0, A.shape)
+        good = [r for r in np.geomspace(1e-5, 3.0, 60) if falls_around(A, r * shape, P, T)]
+        assert good and max(good) < 3.0
+        for _ in range(40):
+            D = A + max(good) * shape * rng.choice([-1, 1], A.shape)
+            fall = -(P @ D + D.T @ P) if T is None else P - D.T @ P @ D
+            assert np.linalg.eigvalsh(fall)[0] > 0
 
 
 def test_many_states_by_outward_rounding():
