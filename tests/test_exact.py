@@ -189,6 +189,45 @@ def test_exponential_closed_forms_and_boxes():
     assert np.isinf(exponential(Ball.of([[np.inf]])).rad).all()
 
 
+def exactly(M):
+    return [[Fraction(float(v)) for v in row] for row in np.atleast_2d(M)]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 40])
+def test_the_outermost_members_are_held_to_the_last_bit(k):
+    """Products, sums and multiples of balls at their corners, in fractions: a radius that is rounded down loses some."""
+    rng = np.random.default_rng(k)
+    for centred in (True, False):
+        for _ in range(40):
+            a, b = rng.uniform(0.1, 1.0, (2, k))
+            m, n = (0 * a, 0 * b) if centred else rng.uniform(0.1, 1.0, (2, k))
+            A, B = Ball(m[None], a[None]), Ball(n[:, None], b[:, None])
+            low, high = np.sort(rng.uniform(0.5, 2.0, 2))
+            [x], [y] = exactly(m), exactly(n)
+            [r], [s] = exactly(a), exactly(b)
+            ends = [p + q for p, q in zip(x, r)], [p + q for p, q in zip(y, s)]
+            product = A @ B
+            (reached,), (mid,), (rad,) = (
+                [sum(p * q for p, q in zip(*ends))],
+                exactly(product.mid)[0],
+                exactly(product.rad)[0],
+            )
+            assert abs(reached - mid) <= rad
+            for found, members in (
+                (A + B.T, [p + q for p, q in zip(*ends)]),
+                (A - B.T, [x_ - r_ - e for x_, r_, e in zip(x, r, ends[1])]),
+                (A.scaled(low, high), [e * Fraction(high) for e in ends[0]]),
+                (A.scaled(low), [e * Fraction(low) for e in ends[0]]),
+            ):
+                [mid], [rad] = exactly(found.mid), exactly(found.rad)
+                assert all(abs(e - c) <= w for e, c, w in zip(members, mid, rad))
+            assert all(e <= w for e, w in zip(ends[0], exactly(A.size)[0]))
+            span = Ball.between(m[None] - a, m[None] + 3 * a)
+            for edge in (m - a, m + 3 * a):
+                assert span.holds(edge[None])
+            assert product.rad[0, 0] <= (m + a) @ (n + b) - m @ n + 1e-13 * k
+
+
 def test_definite_balls_at_the_edge():
     M = np.diag([2.0, 3e-9]) + 1e-6
     assert definite_ball(Ball.of(M)) and not definite_ball(Ball.of(M - np.diag([0, 1.1e-6])))
