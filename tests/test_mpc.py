@@ -1,6 +1,6 @@
 """Predictive control: closed forms, two statements of one problem, optimality, limits, offsets, previews, refusals."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cvxpy as cp
 import numpy as np
@@ -12,6 +12,7 @@ from controllers.lqr import riccati
 from controllers.mpc_check import refined
 from controllers.mpc_cvxpy import stated
 from controllers.mpc_problem import residuals
+from controllers.mpc_verification import ingredients, steady
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, simulate
 from workbench.system import names
 
@@ -229,6 +230,43 @@ def test_hard_and_soft_limits_on_the_output():
     assert exact.array("Y").max() < 4e-4 * (
         1 + 1e-6
     )  # a linear penalty that is large enough makes it hard
+
+
+HIGHER = 7e-3  # m
+
+
+@dataclass(frozen=True)
+class Higher(Actuator):
+    """The same actuator, its position measured from somewhere else: y = C x + h."""
+
+    def out(self, t, x):
+        return [x[4] + HIGHER]
+
+
+@pytest.mark.parametrize("terminal", ["cost", "set"])
+def test_where_a_position_is_measured_from_changes_no_command(terminal):
+    """Reference, limits and measurement with the same offset h: the same commands, the same steady state, the same proof."""
+    logs, found = [], []
+    for plant, h in ((PLANT, 0.0), (Higher(), HIGHER)):
+        law = mpc(
+            plant,
+            limits=(Limit("Y", h - 1e-4, h + 4e-4),),
+            terminal=terminal,
+            room=0.9,
+        )
+        scenario = Scenario(0.06, Hold("output", (h + 3e-4,)), {"F_ext": 90.0})
+        log, _ = tracking(law, scenario, plant)
+        logs.append(np.column_stack([log.array("X"), log.array("Y")]))  # Y of the states
+        found.append((steady(law, [h + 2e-4]), ingredients(law, [h + 2e-4])[0]))
+    size = np.abs(logs[0]).max(axis=0)
+    assert (size > 1e-4).all() and (np.abs(logs[1] - logs[0]).max(axis=0) < 1e-6 * size).all()
+    assert logs[1][-1, 1] == pytest.approx(3e-4, rel=1e-3)
+    one, two = found
+    for a, b in zip(one[0], two[0]):
+        assert a == pytest.approx(b, rel=1e-9, abs=1e-15)
+    for name in ("P", "F", "g"):
+        a, b = (np.asarray(getattr(i, name)) for i in (one[1], two[1]))
+        assert a == pytest.approx(b, rel=1e-6, abs=1e-9 * np.abs(a).max()), name
 
 
 # ---- offsets, previews, delays ----------------------------------------------------------------------------------------
