@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from actuator import SLEW, X_MAX, Actuator, commands, mpc
 
-from controllers import MPC
+from controllers import MPC, Limit
 from controllers.mpc_verification import _inside, moved
 from controllers.terminal_set import admissible, largest, overshoot
 from workbench.errors import InputError
@@ -93,6 +93,29 @@ def test_room_is_a_share_of_each_range_about_its_own_middle(room):
                     given = [v.copy() for v in middle]
                     given[which][i] += sign * share * room * half[which][i]
                     assert _inside(limits, *given, room) is inside
+
+
+def test_what_room_leaves_of_each_range_is_for_what_moves_about_the_steady_state():
+    """Half-ranges times 1 − room of command and output, which lie off the origin; a rate has no steady part."""
+    law = mpc(
+        terminal="set",
+        room=0.4,
+        u_min=(-X_MAX,),
+        u_max=(2 * X_MAX,),
+        limits=(Limit("Y", -1e-4, 4e-4),),
+    )
+    terminal, q = law.terminal_data, law.prepared.problem
+    n = len(q.model.A)
+    last = np.eye(n + 1)[n]
+    seen = np.append(q.model.C[0], 0.0)
+    expected = (
+        (-terminal.K[0], 0.6 * 1.5 * X_MAX),
+        (-terminal.K[0] - last, q.slew[0]),
+        (seen, 0.6 * 2.5e-4),
+    )
+    assert len(terminal.b) == 3
+    for row, edge, (own, half) in zip(terminal.M, terminal.b, expected):
+        assert row / edge == pytest.approx(own / half, rel=1e-9)
 
 
 def test_what_a_command_moves_is_what_it_reaches():

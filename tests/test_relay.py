@@ -161,6 +161,15 @@ def test_a_divergence_is_no_limit_cycle():
     assert not found.settled and found.why
 
 
+@pytest.mark.parametrize("longest, settled", [(5.0, False), (200.0, True)])
+def test_a_run_is_as_long_as_it_needs_and_no_longer_than_allowed(longest, settled):
+    """One period of the swing takes more than two seconds, several must agree."""
+    found = relay(plant(THREE), 0.8, 0.02, T_s=0.01, longest=longest)
+    assert found.settled is settled
+    ended = found.log.time[-1]
+    assert 8.0 < ended < longest if settled else ended == pytest.approx(longest)
+
+
 def test_a_decaying_or_uneven_swing_has_not_settled():
     t = np.arange(4000) * 0.01
     wave = np.sin(2 * np.pi * t / 1.3)
