@@ -60,9 +60,10 @@ def judged(entry: Entry) -> Outcome:
     except Exception as why:  # noqa: BLE001 - a list of hundreds goes on
         return _outcome(entry, FAULT, begun, (f"{type(why).__name__}: {why}",), ())
     counted = [v for v in verdicts if v.counted]
+    said = " ".join(_found(v) for v in counted if not v.holds)
     text = tuple(f"{v.key} {v.word}: {_words(v)}" for v in counted if not v.holds)
     holding = tuple(f"{v.key}: {v.worst}" for v in counted if v.holds)
-    return _outcome(entry, exit_code(verdicts), begun, text, holding)
+    return _outcome(entry, exit_code(verdicts), begun, text, holding, said)
 
 
 def _mentions(said: str, word: str) -> bool:
@@ -73,14 +74,19 @@ def _mentions(said: str, word: str) -> bool:
 
 
 def _words(v: Verdict) -> str:
+    return f"{v.claim}: {_found(v)}"
+
+
+def _found(v: Verdict) -> str:
+    """What a verdict says of this run alone; the claim's own sentence is the same for every loop and names no cause."""
     failed = [f"{a.text} ({a.worst})" for a in v.assumptions if a.holds is False]
-    return "; ".join((f"{v.claim}: {v.worst}", *failed))
+    return "; ".join((v.worst, *failed))
 
 
-def _outcome(entry: Entry, code: int, begun: float, text, holding) -> Outcome:
+def _outcome(entry: Entry, code: int, begun: float, text, holding, said: str = "") -> Outcome:
     named = None
     if entry.names and code in (VIOLATED, REFUSED):
-        said = " ".join(text)
+        said = said or " ".join(text)
         named = any(_mentions(said, word) for word in entry.names)
     return Outcome(
         entry.name,
