@@ -42,6 +42,17 @@ KEYS = {
     "kick",
     "each",
 }
+SETTINGS = {  # of `shown`: how a run is made and judged; any other key is what is measured
+    "longer",
+    "after",
+    "kick",
+    "disturb",
+    "above",
+    "below",
+    "log_period",
+    "start",
+    "duration",
+}
 
 
 @dataclass(frozen=True)
@@ -139,9 +150,11 @@ def _expanded(family: str, sound: bool, raw: dict) -> Iterator[Entry]:
     values = {key: value for key, value in raw.items() if key != "each"}
     for variant in raw.get("each") or _bases(raw):
         own = {key: value for key, value in variant.items() if key != "as"}
-        for key in ("edit", "given", "shown"):
+        for key in ("edit", "given"):
             if key in values and key in own:
                 own[key] = values[key] | own[key]
+        if "shown" in own:
+            own["shown"] = _shown(values.get("shown", {}), own["shown"])
         merged = values | own
         suffix = variant.get("as", variant.get("base", ""))
         name = f"{raw['name']}@{suffix}" if suffix else raw["name"]
@@ -151,6 +164,13 @@ def _expanded(family: str, sound: bool, raw: dict) -> Iterator[Entry]:
             sound=sound,
             **merged | {"name": name, "names": names, "quick": _quick(merged)},
         )
+
+
+def _shown(common: dict, own: dict) -> dict:
+    """What is shown of a variant: one measure, its own where it names one, and the settings of both."""
+    if own.keys() - SETTINGS:
+        common = {key: value for key, value in common.items() if key in SETTINGS}
+    return common | own
 
 
 def _quick(raw: dict) -> bool:

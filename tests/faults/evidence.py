@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.faults.entries import Entry, Made
+from tests.faults.entries import SETTINGS, Entry, Made
 from workbench import Scenario, simulate
 from workbench.demand import Demand
 from workbench.errors import InputError
@@ -32,17 +32,6 @@ from workbench.verification.run import Run
 
 LONGER = 3.0
 AFTER = 0.5
-SETTINGS = {
-    "longer",
-    "after",
-    "kick",
-    "disturb",
-    "above",
-    "below",
-    "log_period",
-    "start",
-    "duration",
-}
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ BELIEVED = 0.1  # likewise, a number of the model that is not the machine's
 NEARLY = 0.15  # decades: changes as small as the smallest are told, too
 WITHIN = 1.0  # decades: a loop that only a larger change holds has another fault
 MOST_STATES = 40
+ALL = "all gains of the law"
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +163,8 @@ def _smallest(tried: Iterable[Change], edge: float) -> list[Change]:
         made = None if change.of in healed else change.make()
         if made is not None and made.growth() <= edge:
             healed[change.of] = change
+    if any(words.startswith("gain ") for words in healed):
+        healed.pop(ALL, None)
     return list(healed.values())
 
 
@@ -184,8 +187,7 @@ def changes(run: Run, own: Around) -> Iterator[Change]:
         if trial.kind == "model":
             make = partial(_bound, run, dict(trial.numbers))
             yield Change(BELIEVED, f"model and machine alike: {trial.words}", "", make)
-    if isinstance(innermost(run.loop.controller), Plain):
-        yield from _plain_gains(own)
+    yield from _all_gains(own)
 
 
 def _bound(run: Run, numbers) -> Around | None:
@@ -247,13 +249,13 @@ def _between(values) -> Iterator[tuple[list[str], str]]:
             yield [path], words[last]
 
 
-def _plain_gains(own: Around) -> Iterator[Change]:
-    """The gains of a user's law, all at once times a factor."""
+def _all_gains(own: Around) -> Iterator[Change]:
+    """Everything the law commands times a factor: a user's law names no gains."""
     law = own.law
     for factor in (*LESS, *MORE):
         scaled = replace(own, law=replace(law, C=factor * law.C, D=factor * law.D))
         make = partial(_made, scaled)
-        yield Change(abs(math.log10(factor)), "all gains of the law", f" times {factor:g}", make)
+        yield Change(abs(math.log10(factor)), ALL, f" times {factor:g}", make)
 
 
 def _made(loop: Around) -> Around:
@@ -319,4 +321,5 @@ def _slow(mode: Mode) -> str:
     if abs(mode.s.imag) > abs(mode.s.real):
         return f"hardly damped mode of {who}: {what} at {abs(mode.s.imag):.3g} rad/s"
     time = 1 / abs(mode.s.real) if mode.s.real else math.inf
-    return f"slow mode of {who}: {what}, a time constant of {time:.3g} s"
+    kind = "slowly growing mode" if mode.s.real > 0 else "slow mode"
+    return f"{kind} of {who}: {what}, a time constant of {time:.3g} s"
