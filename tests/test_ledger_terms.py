@@ -121,6 +121,41 @@ def test_every_term_alone_where_everything_is_wrong_at_once():
     assert min(largest.values()) > 1e-5, largest  # each of them was there to be seen
 
 
+def test_margins_beside_the_verdict_are_those_of_the_machine():
+    """Room at both ends of every stroke, lever arms, denominators, voltages, pump flow; and each as a share, 1 at ease."""
+    t, x, w, live = random_states(LOOP, (), 12, seed=5)
+    b = ledger.LedgerFunction(LOOP, live)(LOOP, t, x, w)
+    found = {name: np.zeros(len(t)) for name in b.quantities}
+    for k in range(len(t)):
+        full = [dict(zip(live, w[k])).get(s.name, LOOP.defaults().get(s.name)) for s in LOOP.inputs]
+        xp, _, _, _, u = LOOP.parts(0.0, list(x[k]), full)
+        parts = PLANT.split(xp)
+        pos, xd, lever = PLANT.cylinder_motion(parts.q, parts.qd)
+        flows = PLANT.hydraulics(parts, u[: PLANT.n], pos, xd)
+        found["pump flow"][k] = sum(flow[4] for flow in flows)
+        for i, (c, label, pair) in enumerate(zip(PLANT.cylinders, PLANT.labels, parts.p)):
+            gains = c.gains(PLANT.oil, pos[i], *pair)
+            D = c.valve.denominators(*gains, *pair, PLANT.p_s, PLANT.p_r)
+            own = {"x": pos[i], "room": c.stroke - pos[i], "ẋ": xd[i], "lever": lever[i]}
+            own |= {"command": u[i], "D₊": D[0], "D₋": D[1]}
+            for name, value in own.items():
+                found[f"{name} {label}"][k] = value
+    checked = [name for name in found if found[name].any()]
+    assert len(checked) == 1 + 7 * len(PLANT.labels)
+    for name in checked:
+        assert b.quantities[name] == pytest.approx(found[name], rel=1e-9), name
+    shown = LAW.certificate(PLANT).monitors(b)
+    assert shown["pump flow"] == pytest.approx(1 - found["pump flow"] / PLANT.Q_max)
+    for c, label in zip(PLANT.cylinders, PLANT.labels):
+        room = np.minimum(found[f"x {label}"], c.stroke - found[f"x {label}"])
+        assert shown[f"piston {label} inside stroke"] == pytest.approx(room / (c.stroke / 2))
+        volts = np.abs(b.quantities[f"inverse {label}"])
+        most = c.valve.u_max
+        assert shown[f"valve {label} within ±{most:g} V"] == pytest.approx(1 - volts / most)
+        arm = np.abs(found[f"lever {label}"])
+        assert shown[f"lever arm {label}"] == pytest.approx(arm / arm.max())
+
+
 # ---- the desired acceleration in every space ------------------------------------------------------------------------
 @pytest.mark.parametrize("space", ["joint", "piston", "cartesian"])
 def test_the_desired_motion_is_that_of_the_joints_on_the_path(space):
