@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
 
+from controllers.open_loop import OpenLoop
 from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin, machine, machines
-from workbench import InputError, Scenario, Signal, System, changed, simulate
+from workbench import ClosedLoop, InputError, Scenario, Signal, System, changed, simulate
 from workbench.calculus import trace
 from workbench.parameters import Unit, leaves
 from workbench.system import names
@@ -61,6 +62,18 @@ def test_same_text_on_floats_and_expressions(plant, function):
     for _ in range(2):
         x, u = plant_state(rng, plant), plant_inputs(rng, plant)
         assert apart(plant, FUNCTIONS[function], [0.3], x, u) < 1e-12
+
+
+@pytest.mark.parametrize("name", [name for name in PLANTS if name.startswith("metered")])
+@pytest.mark.parametrize("beyond", [1.0, -1.0])
+def test_an_opening_beyond_fully_open_is_refused(name, beyond):
+    """The plant would cut it without a word: beyond its limits a command changes nothing."""
+    plant = PLANTS[name]
+    loop = ClosedLoop(plant, OpenLoop(plant))
+    command, (low, high) = next(iter(plant.limits().items()))
+    value = 0.5 * (low + high) + 0.8 * beyond * (high - low)
+    with pytest.raises(InputError, match="which can be"):
+        simulate(loop, Scenario(duration=0.01, disturbances={command: value}))
 
 
 @every_plant

@@ -12,13 +12,14 @@ from test_relay import INTEGRATING, THREE, plant
 from controllers import PID
 from controllers.pid_tuning import ByDiskMargin, tuned
 from controllers.pid_tuning.linear import family, gains, matrices, with_gains
-from controllers.pid_tuning.record import record
+from controllers.pid_tuning.record import _actuator, record
 from controllers.pid_tuning.search import Search, _first
 from workbench import ClosedLoop, Delayed, Filtered, InputError, Sampled, Scenario, load, simulate
 from workbench.cli import main
 from workbench.file import loads
 from workbench.parameters import leaves
 from workbench.system import innermost
+from workbench.verification.linear import LinearSystem
 
 ROOT = Path(__file__).parents[1]
 TWO = Linear(
@@ -215,6 +216,27 @@ def test_every_loop_keeps_the_margin_with_the_others_closed():
             (),
         ).met
     assert found.together <= min(a.disk for a in found.actuators) + 1e-9
+
+
+def test_of_several_linearisations_the_worst_number_is_told():
+    """Each number of two loops together is that of the one that has it worse, whichever comes first."""
+    loop = sampled(TWO, 0.02)
+    loops = []
+    for gain, lag in ((3.0, 0.04), (1.1, 0.3)):
+        s = control.tf("s")
+        g = control.c2d(control.ss(gain / (s * (lag * s + 1) * (0.03 * s + 1))), 0.02)
+        loops.append(LinearSystem(g.A, g.B, g.C, g.D, 0.02))
+    fast, slow = loops
+    alone = [_actuator(loop, 0, "u0", [L]) for L in (fast, slow)]
+    worst = dict.fromkeys(("disk", "gain_up", "phase", "delay", "bandwidth"), min)
+    worst |= dict.fromkeys(("gain_down", "crossover", "M_s", "M_t"), max)
+    for order in ([fast, slow], [slow, fast]):
+        both = _actuator(loop, 0, "u0", order)
+        for name, pick in worst.items():
+            values = [getattr(a, name) for a in alone]
+            assert getattr(both, name) == pick(values), name
+    told_apart = [n for n in worst if getattr(alone[0], n) != getattr(alone[1], n)]
+    assert set(told_apart) >= {"disk", "gain_up", "phase", "delay", "bandwidth", "M_s", "crossover"}
 
 
 def test_the_crane_at_rest():

@@ -12,6 +12,7 @@ from plants.load_sensing import LoadSensed
 from plants.multibody.drives import Force, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
+from plants.scales import _crane_speed
 from workbench.file import loads
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims
@@ -59,6 +60,22 @@ def test_scales_of_a_crane_by_hand():
             + (c.A_a * fast / (c.valve.c_n1 * opened)) ** 2,
         ]
     assert max(drops) == pytest.approx(CRANE.p_s - CRANE.p_r, rel=1e-12)
+
+
+@pytest.mark.parametrize("tight", ["c_p1", "c_n1", "c_p2", "c_n2"])
+def test_the_narrowest_notch_of_a_valve_sets_the_speed(tight):
+    """Whichever of the four it is: out of the slower direction both drops use up what the supply has."""
+    c = CRANE.cylinders[0]
+    valve = replace(c.valve, **{tight: 0.2 * getattr(c.valve, tight)})
+    c = replace(c, valve=valve)
+    speed = _crane_speed(c, 170e5) / (valve.u_max - valve.dead_band)
+    a, b = c.A_a * speed, c.A_b * speed
+    drops = (
+        (a / valve.c_p1) ** 2 + (b / valve.c_n2) ** 2,
+        (b / valve.c_p2) ** 2 + (a / valve.c_n1) ** 2,
+    )
+    assert max(drops) == pytest.approx(170e5, rel=1e-12)
+    assert drops.index(max(drops)) == (0 if tight in ("c_p1", "c_n2") else 1)
 
 
 def test_what_a_machine_is_made_of_changes_its_scales():
