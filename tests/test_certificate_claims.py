@@ -232,6 +232,24 @@ def test_wrong_sign_and_loops_at_their_limit_are_no_regions():
     assert at(0.5).data["centre"] == pytest.approx([0.75])
 
 
+def test_a_region_is_measured_along_the_direction_that_is_stated():
+    """One state or several: as often as the direction fits until xᵀPx = 1; the margin is that of the first state."""
+    plant = Linear(
+        ((0.5, 0.2), (0.0, -1.0)), ((1.0,), (0.3,)), ((1.0, 0.0), (0.0, 1.0)), x0=(0.01, 0.01)
+    )
+    law = Saturated(Feedback(plant, ((1.6, 0.0),)), -1.0, 1.0)
+    run = ran(ClosedLoop(plant, Sampled(law, 0.1)), 0.5)
+    for along, words in (
+        ({"x1": 0.5}, "x1 off by up to"),
+        ({"x0": 0.5, "x1": -0.2}, "times the direction stated"),
+    ):
+        found = check_region(C.RegionOfAttraction(along=along), run)
+        assert found.holds and words in found.worst
+        way = np.array([along.get("x0", 0.0), along["x1"]])
+        times = 1 / np.sqrt(way @ np.array(found.data["P"]) @ way)
+        assert found.margin == pytest.approx(0.5 * times, rel=1e-6)  # of the first one named
+
+
 def test_every_start_on_the_edge_comes_to_rest(actuator):
     loop = ClosedLoop(actuator, Sampled(pid(actuator), 2e-3))
     run = ran(loop, reference=Hold("output", (2e-3,)))

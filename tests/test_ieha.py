@@ -442,6 +442,20 @@ class Held:
         return self.values[np.minimum(k, len(self.values) - 1)][None, :, None]
 
 
+@pytest.mark.parametrize("E_d, w", [(4e-6, 2e-6), (5e-6, 3e-6)])
+def test_edges_of_a_distributor_are_where_its_ways_begin_and_end_to_open(E_d, w):
+    d = Distributor(E_d, w)
+    edges = d.edges()
+    assert list(edges) == sorted(set(edges)) and len(edges) == 6
+    assert [-e for e in reversed(edges)] == pytest.approx(list(edges))
+    for e in edges:
+        assert [v - round(v) for v in d.ways(e)] == pytest.approx([0.0] * 4, abs=1e-9)
+        sides = [np.array(d.ways(e + s * 0.2 * w)) for s in (-1, 1)]
+        assert np.abs(sides[1] - sides[0]).max() > 0.05
+    for beyond in (edges[0], edges[-1]):
+        assert d.ways(beyond) == pytest.approx(d.ways(3 * beyond))
+
+
 # ---- faults -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "change, words",
