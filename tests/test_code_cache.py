@@ -1,5 +1,6 @@
 """The folder of compiled code: the user's alone or not used, its files whole or made anew; compilers that hang or babble."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -304,3 +305,16 @@ def test_numbas_files_are_checked(asked, tmp_path, monkeypatch):
             file.write_bytes(harmed)
             assert not run() and run()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cache", "kernel.py"]
+
+
+def test_a_file_is_intact_with_its_checksum_and_with_no_other_byte(tmp_path):
+    from plants.valve_circuits.jit import _intact
+
+    path, content = tmp_path / "kept", bytes(range(256)) * 3
+    whole = content + hashlib.sha256(content).digest()
+    path.write_bytes(whole)
+    assert _intact(path) == content
+    for damaged in (whole[:-1], whole[1:], b"x" + whole[1:], whole[:-1] + b"x", whole + b"x", b""):
+        path.write_bytes(damaged)
+        with pytest.raises(OSError, match="damaged"):
+            _intact(path)

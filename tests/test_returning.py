@@ -17,8 +17,9 @@ from workbench.parameters import Unit
 from workbench.system import Controller, Signal
 from workbench.verdict import exit_code
 from workbench.verification import claims as C
-from workbench.verification.disturbed import stands_still, stirred
+from workbench.verification.disturbed import disturbed, stands_still, stirred
 from workbench.verification.judge import default_claims
+from workbench.verification.modes import slowest_and_unstable
 from workbench.verification.returning import Judged, returns, worst_of
 from workbench.verification.run import run
 from workbench.verification.scales import Scale
@@ -269,6 +270,24 @@ def test_a_pole_that_falls_is_seen():
     claims = [c for c in default_claims(loop, scenario) if isinstance(c, C.PracticalStability)]
     (verdict,) = verify(loop, scenario, [replace(claims[0], runs=2)])
     assert verdict.holds is False and "pole" in verdict.worst
+
+
+@pytest.mark.parametrize(
+    "rate, claim, duration",
+    [
+        (-4.0, {}, 4.0),  # twice the run, which is 2 s; it settles in 1.25 s
+        (-4.0, {"duration": 3.0}, 3.0),
+        (-0.5, {}, 10.0),  # five time constants
+        (-0.5, {"duration": 14.0}, 14.0),
+        (-0.5, {"longest": 6.5}, 6.5),
+    ],
+)
+def test_disturbed_runs_take_twice_the_run_or_as_long_as_the_slowest_mode(rate, claim, duration):
+    nominal = run(regulated(line(rate)), STILL)
+    asked = C.PracticalStability(runs=2, settle=0.5, **claim)
+    starts = drawn(nominal, 2, 0.02)
+    found, took = disturbed(asked, nominal, starts, None, slowest_and_unstable(nominal), None)
+    assert took == pytest.approx(duration, rel=1e-3) and len(found) == 2
 
 
 # ---- standing still ---------------------------------------------------------------------------------------------------
