@@ -14,6 +14,7 @@ from small import Feedback, Linear
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine, room, simulate
 from workbench.errors import InputError
 from workbench.file import loads
+from workbench.log import Log
 from workbench.verification import claims as C
 from workbench.verification import verify
 
@@ -123,3 +124,21 @@ def test_a_run_on_disk_gives_its_pages_back_as_it_goes(monkeypatch):
     log = simulate(LOOP, Scenario(60.0, WALK.reference))
     size = log.values.nbytes
     assert size > 2_000_000 and resident(log.values) < size / 4
+
+
+def test_a_log_on_disk_is_written_part_by_part(monkeypatch, tmp_path):
+    """The files hold what the files of a log in memory hold; meanwhile a few rows of it lie in memory."""
+    if not Path("/proc/self/smaps").exists():
+        pytest.skip("only Linux counts them there")
+    walk = Scenario(40.0, WALK.reference)
+    kept = simulate(LOOP, walk)
+    monkeypatch.setattr(room, "SMALL", 1000)
+    mapped = simulate(LOOP, walk)
+    monkeypatch.setattr("workbench.log.PART", 3000)
+    for log, name in ((kept, "kept"), (mapped, "mapped")):
+        log.to_csv(tmp_path / f"{name}.csv")
+        assert log is kept or resident(mapped.values) < mapped.values.nbytes / 4
+        log.save(tmp_path / f"{name}.nc")
+        assert log is kept or resident(mapped.values) < mapped.values.nbytes / 4
+    assert (tmp_path / "kept.csv").read_bytes() == (tmp_path / "mapped.csv").read_bytes()
+    np.testing.assert_array_equal(Log.load(tmp_path / "mapped.nc").values, kept.values)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the saved file; raised when an older reader would misread it
 MARK = "fluidproof_log"
+PART = 1 << 15  # rows that are copied at once
 
 
 @dataclass(frozen=True)
@@ -174,15 +175,20 @@ class Log:
         from workbench.atomic import replacing
 
         header = io.StringIO()
-        csv.writer(header, lineterminator="").writerow(
+        csv.writer(header, lineterminator="\n").writerow(
             ["time [s]", *(f"{s.name} [{s.unit}]" for s in self.signals)]
         )
-        table = np.column_stack([self.time, self.values])
         with (
             replacing(path) as temporary,
             open(temporary, "w", encoding="utf-8", newline="") as file,
         ):
-            np.savetxt(file, table, "%.17g", ",", header=header.getvalue(), comments="")
+            file.write(header.getvalue())
+            for first in range(0, len(self), PART):
+                part = slice(first, first + PART)
+                np.savetxt(
+                    file, np.column_stack([self.time[part], self.values[part]]), "%.17g", ","
+                )
+                release(self.values)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write NetCDF-4. On any failure InputError, and a file that was there before stays as it was."""
@@ -218,16 +224,24 @@ class Log:
         with _h5netcdf().File(target, "w") as file:
             file.dimensions = {"time": len(self)}
             for variable, name in zip(stored, ["time", *self.names]):
-                column = np.ascontiguousarray(self.array(name))
+                column = self._column(name)
                 written = file.create_variable(variable, ("time",), data=column, **packing)
                 written.attrs.update(self._described(name))
-                release(self.values)
             file.attrs[MARK] = FORMAT
             file.attrs["signals"] = json.dumps(
                 [[v, asdict(s)] for v, s in zip(stored[1:], self.signals)]
             )
             file.attrs["provenance"] = json.dumps(self.provenance)
             file.attrs["status"] = json.dumps(asdict(self.status))
+
+    def _column(self, name: str) -> np.ndarray:
+        """A signal beside itself in memory, of which a table on disk is no more than PART rows there at a time."""
+        spread = self.array(name)
+        column = np.empty(len(spread))
+        for first in range(0, len(spread), PART):
+            column[first : first + PART] = spread[first : first + PART]
+            release(self.values)
+        return column
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Log:
