@@ -51,6 +51,7 @@ from workbench.verification.requirements import (
     check_tracking,
     range_used,
     resting_on,
+    swinging,
 )
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
@@ -406,6 +407,21 @@ def test_chatter_is_told_from_work(good, used, share, frequency, kind):
     added = lambda t, u: u + share * used * np.sin(2 * np.pi * frequency * t)
     verdict = check_settled(C.Settled(), commanded(good, added))
     assert verdict.holds is (kind is None) and (kind or "") in verdict.worst
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-3, 0.05])
+def test_what_swings_is_kept_and_a_jump_is_not(step):
+    """At least five changes of side a window of half a second, or of twenty samples where these take longer."""
+    t = np.arange(0.0, 4.0, step)
+    window = max(0.5, 20 * step)
+    for swings, kept in ((7, True), (3, False)):
+        wave = np.cos(np.pi * swings / window * t + 0.3)
+        assert (swinging(wave, step) != 0).all() if kept else not swinging(wave, step).any()
+    jump = np.where(t > 1.3, np.exp(-(t - 1.3) / 0.2), 0.0) - np.where(t < 1.3, 0.02, 0.0)
+    assert not swinging(jump, step).any()
+    part = np.where(t < 2.0, jump, np.cos(np.pi * 7 / window * t + 0.3))
+    assert not swinging(part, step)[t < 2.0 - step / 2].any()
+    assert (swinging(part, step)[t > 2.0] != 0).all()
 
 
 def test_noise_on_a_command_is_chatter_above_its_rms_only(good, used):

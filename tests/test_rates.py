@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from scipy.linalg import eigh
 from controllers.vdc import VDC
 from plants import Body
 from workbench import Scenario
+from workbench.verification import hypotheses
 from workbench.verification.hypotheses import path_rate
 from workbench.verification.ledger import Balance
 from workbench.verification.ledger_claims import predicted
@@ -220,6 +222,21 @@ def test_a_base_that_moves_is_outside_the_reduced_rate(runs):
         still.loop, Scenario(reference=PATH, duration=1.0, disturbances={"V_bx": 0.1}), still.log
     )
     assert path_rate(moving) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_the_rate_along_a_path_is_that_of_its_worst_pose_ends_included(monkeypatch, way):
+    """Rates that grow along the path, or fall: the smallest is at its first or at its last instant."""
+    along = np.linspace(0.7, 3.0, 200)[:: int(way)]
+    ran = SimpleNamespace(
+        scenario=SimpleNamespace(disturbances={}), log=SimpleNamespace(array=lambda name: along)
+    )
+    plant = SimpleNamespace(joint_names=("q",))
+    monkeypatch.setattr(hypotheses, "body_rates", lambda law, plant: {"a": (0.4, ""), "b": (2, "")})
+    monkeypatch.setattr(hypotheses, "reduced_rate", lambda law, plant, row: row[0])
+    assert hypotheses.rates_along(ran, None, plant, 9.0) == (0.4, 0.7)
+    assert hypotheses.rates_along(ran, None, plant, 0.5) == (0.4, 0.5)
+    assert hypotheses.rates_along(ran, None, plant, 0.3) == (0.3, 0.3)
 
 
 def test_friction_laws_are_told_apart_by_slope():
