@@ -2,8 +2,11 @@
 
 import pytest
 
-from tests.faults.builders import linear, user
+from tests.faults.builders import linear, user, wired
+from workbench import Signal
 from workbench.verification.cause_linear import hardly_decays, lets_go, out_of_reach
+from workbench.verification.cause_trials import trials
+from workbench.verification.cause_wiring import edits, rewired
 from workbench.verification.causes import likely_cause
 from workbench.verification.run import run as simulated
 
@@ -95,3 +98,35 @@ def test_a_velocity_that_nothing_feeds_forward():
     (entry,) = (e for e in entries() if e.name == "lag-without-feed-forward@actuator-pid")
     found = make(entry)
     assert "controller.feed: none" in likely_cause(simulated(found.loop, found.scenario)).words
+
+
+def test_a_users_function_is_tried_with_a_tenth_of_what_it_commands():
+    sine = {"sine": {"centre": "start", "amplitude": [0.02], "frequency": 0.5}}
+    law = {"law": "function", "gain": 9000, "followed": "y"}
+    loop, scenario, _ = user("servo", law, duration=2.0, reference=sine)
+    cause = likely_cause(simulated(loop, scenario))
+    assert cause.words.startswith("gains of the law") and cause.share > 0.25
+
+
+@pytest.mark.parametrize("bound, tried", ((2.0, True), (10.0, False)))
+def test_a_limit_of_the_law_below_that_of_the_machine_is_tried(bound, tried):
+    law = {"law": "PID", "K_p": 400, "signals": "y", "u_max": bound}
+    loop, scenario, _ = user("servo", law, duration=0.2, reference={"hold": {"point": "start"}})
+    words = [trial.words for trial in trials(simulated(loop, scenario))]
+    assert any("controller.u_max" in said for said in words) is tried
+
+
+@pytest.mark.parametrize("gain", (1.0, 0.99, 1.02))
+def test_a_sensor_that_shows_a_multiple_is_named_with_its_factor(gain):
+    loop, scenario, _ = wired("fourbar-pid", {"scenario/duration": "1 s"}, gains={"s": gain})
+    said = rewired(simulated(loop, scenario))
+    assert said.startswith(f"the measurement s times {gain:.4g}:") if gain != 1.0 else said == ""
+
+
+def test_a_command_that_reaches_two_valves_is_an_edit_of_the_wires():
+    class Law:
+        commands = (Signal("u_1", "V"), Signal("u_2", "V"))
+        measured = (Signal("q_1", "rad"),)
+
+    (edit,) = (e for e in edits(Law()) if e.words == "u_2 gets the command u_1")
+    assert edit.commanded([3.0, 4.0]) == [3.0, 3.0] and edit.measured([1.0]) == [1.0]

@@ -9,8 +9,10 @@ from planted import BRIEF, FAULTS, LINEAR, OFF, SLOW, SWING, WALK, linear, own, 
 
 from workbench import changed
 from workbench.verification import claims as C
-from workbench.verification.cause_trials import against, grouped, odd, slip, trials
-from workbench.verification.cause_wiring import feedback, negative, rewired
+from workbench.verification.cause_feedback import feedback, negative
+from workbench.verification.cause_trial import against, odd, slip
+from workbench.verification.cause_trials import grouped, trials
+from workbench.verification.cause_wiring import rewired
 from workbench.verification.causes import SOUND, badness, likely_cause, with_cause
 from workbench.verification.judge import study
 from workbench.verification.requirements import check_tracking

@@ -13,52 +13,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from controllers.pid import PID
 from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import Leaf, bind, leaves
-from workbench.reference import Sine
-from workbench.system import ClosedLoop, Controller, System, innermost, rewrapped
+from workbench.parameters import Leaf, leaves
+from workbench.system import Controller, System, innermost
+from workbench.verification.cause_gains import gain_trials
+from workbench.verification.cause_trial import Trial, against, law_path, odd
 from workbench.verification.scales import scales
 
-SLIPS = {
-    1e3: "mm for m, or ms for s",
-    1e5: "Pa for bar",
-    60.0: "seconds for minutes",
-    180.0 / math.pi: "degrees for rad",
-    1e6: "MPa for Pa",
-    6e4: "l/min for m³/s",
-}
-NEAR = 0.02  # relative distance at which a ratio is called a slip of units
 USUAL_SAMPLE = 1e-3  # s
 WILD = 30.0  # a belief further off than this is not made into a machine
 ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2).
-
-    law: another one in place of the loop's, where numbers alone do not say the change.
-    """
-
-    kind: str
-    words: str
-    numbers: Mapping[str, float]
-    scenario: Mapping[str, Any]
-    oddness: float
-    law: Any = None
-
-    def on(self, loop: System) -> System:
-        """The loop with the fault removed."""
-        if self.law is not None:
-            return ClosedLoop(loop.plant, rewrapped(loop.controller, self.law))
-        return bind(loop, dict(self.numbers)) if self.numbers else loop
 
 
 def trials(run) -> list[Trial]:
@@ -68,10 +38,8 @@ def trials(run) -> list[Trial]:
     found = [
         *_models(loop, known),
         *_paths(loop, known),
-        *_gains(loop, known),
+        *gain_trials(loop, known),
         *_machine(loop, known),
-        *_tenths(loop, known),
-        *_fed(loop),
         *_scenarios(run),
     ]
     return sorted([*found, *_together(found)], key=lambda trial: -trial.oddness)
@@ -102,48 +70,7 @@ def _together(found: list[Trial]) -> Iterator[Trial]:
             )
 
 
-def against(value: float, usual: float, of: str) -> str:
-    """How a value stands to another, `of` saying whose, with the slip of units it may be: "9 × what …, 20 (180)"."""
-    if usual == 0 or value == 0 or value / usual < 0:
-        sign = ", of the wrong sign" if value * usual < 0 else ""
-        return f"{value:.4g} and not {usual:.4g}, {of}{sign}"
-    return f"{value / usual:.4g} × {of}, {usual:.4g} ({value:.4g}){slip(value, usual)}"
-
-
-def slip(value: float, usual: float) -> str:
-    """What a ratio that is one between units suggests; empty for any other."""
-    if not value * usual > 0:
-        return ""
-    ratio = value / usual
-    return next(
-        (
-            f" (a slip of units, {words}?)"
-            for size, words in SLIPS.items()
-            for off in (ratio / size, ratio * size)
-            if abs(off - 1) < NEAR
-        ),
-        "",
-    )
-
-
-def odd(value: float, usual: float) -> float:
-    """0 for the usual value, growing with the decades between: 0.5 at once, 1.2 for a factor of five and more."""
-    if value == usual:
-        return 0.0
-    if usual == 0 or value == 0 or value / usual < 0:
-        return 1.0
-    return min(1.2, 0.5 + abs(math.log10(value / usual)))
-
-
 # ---- what the controller believes -----------------------------------------------------------------------------------
-def law_path(controller) -> str:
-    """Where the law stands in the loop's numbers: "controller.inner." for every wrapper around it."""
-    path = "controller."
-    while isinstance(controller, Controller) and hasattr(controller, "inner"):
-        controller, path = controller.inner, path + "inner."
-    return path
-
-
 def believed(loop: System) -> tuple[str, Any]:
     """(path, model) of what the law takes the machine to be; ("", None) where it has none of the plant's kind."""
     law = innermost(loop.controller)
@@ -247,93 +174,6 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
             )
 
 
-# ---- gains ----------------------------------------------------------------------------------------------------------
-def usual_law(law, model):
-    """The law as it is by default for a model; None where it has no defaults that are made for such a model."""
-    suited = type(law).suited(model) if hasattr(type(law), "suited") else {}
-    if isinstance(law, PID) and not hasattr(model, "cylinders") and "K_p" not in suited:
-        return None
-    own = {
-        f.name
-        for f in fields(law)
-        if f.init and f.name in ("signals", "space", "derivative", "feed", "damping")
-    }
-    kept = {name: getattr(law, name) for name in own}
-    try:
-        return type(law)(model=model, **(suited | kept))
-    except (InputError, ValueError, TypeError):
-        return None
-
-
-def _gains(loop, known) -> Iterator[Trial]:
-    law, path = innermost(loop.controller), law_path(loop.controller)
-    model = getattr(law, "model", None)
-    if model is None or not isinstance(law, Controller):
-        return
-    usual = usual_law(law, model)
-    if usual is None:
-        return
-    for field in fields(law):
-        numbers = {
-            p: leaf
-            for p, leaf in known.items()
-            if p == path + field.name or p.startswith(path + field.name + ".")
-        }
-        if field.name == "model" or not numbers or "gains" == field.name:
-            continue
-        given = getattr(usual, field.name)
-        spread = (
-            list(given) * len(numbers) if isinstance(given, tuple) and len(given) == 1 else given
-        )
-        defaults = list(spread) if isinstance(spread, tuple | list) else [spread]
-        if len(defaults) != len(numbers):
-            continue
-        off = {p: float(d) for (p, leaf), d in zip(numbers.items(), defaults) if leaf.value != d}
-        if off:
-            worst = max(off, key=lambda p: odd(known[p].value, off[p]))
-            value, right = float(known[worst].value), off[worst]
-            words = f"gain controller.{field.name} is {against(value, right, 'the default')}"
-            yield Trial("gain", words, off, {}, 0.85 * odd(value, right))
-
-
-def _fed(loop) -> Iterator[Trial]:
-    """The wanted velocity fed forward, where nothing does, alone and with the default gains."""
-    law = innermost(loop.controller)
-    if not isinstance(law, PID) or law.feed != "none":
-        return
-    suited = PID.suited(law.model)
-    if not suited and not hasattr(law.model, "cylinders"):
-        return
-    own = {"feed": suited.get("feed", "flow"), "K_v": suited.get("K_v", (40.0,))}
-    words = "nothing feeds the wanted velocity forward (controller.feed: none)"
-    yield Trial("feed", words, {}, {}, 0.6, replace(law, **own))
-    usual = usual_law(law, law.model)
-    if usual is None:
-        return
-    numbers = "; ".join(trial.words for trial in _gains(loop, {x.path: x for x in leaves(loop)}))
-    whole = replace(usual, **own)
-    yield Trial("feed", f"several settings together: {numbers}; {words}", {}, {}, 0.5, whole)
-
-
-def _tenths(loop, known) -> Iterator[Trial]:
-    """A tenth and tenfold of every gain, and of every number of a user's plant, where nothing says what is usual."""
-    law, path = innermost(loop.controller), law_path(loop.controller)
-    if getattr(law, "model", None) is None or usual_law(law, law.model) is None:
-        found = [leaf for leaf in known.values() if leaf.path.startswith(path) and leaf.value]
-        gains = [leaf for leaf in found if leaf.path.removeprefix(path)[:1] in ("K", "k")]
-        yield from _scaled(gains, "gain", 0.4)
-    if not type(loop.plant).__module__.startswith(("plants.", "workbench.")):
-        own = [leaf for leaf in known.values() if leaf.path.startswith("plant.") and leaf.value]
-        yield from _scaled([leaf for leaf in own if not leaf.structural], "machine", 0.2)
-
-
-def _scaled(found, kind: str, oddness: float) -> Iterator[Trial]:
-    for leaf in found:
-        for factor, words in ((0.1, "a tenth of it"), (10.0, "ten times that")):
-            told = f"{leaf.path} ({leaf.value:.4g}): it goes well with {words}"
-            yield Trial(f"{kind} {factor:g}", told, {leaf.path: factor * leaf.value}, {}, oddness)
-
-
 # ---- the machine ----------------------------------------------------------------------------------------------------
 def _machine(loop, known) -> Iterator[Trial]:
     usual = loop.plant.as_shipped()
@@ -380,11 +220,6 @@ def _scenarios(run) -> Iterator[Trial]:
     if slower is not None:
         share, words = asked_speed(run)
         yield Trial("reference", words, {}, {"reference": slower}, min(1.2, 0.2 + share))
-    smaller = shortened(scenario.reference)
-    if smaller is not None:
-        told = ", ".join(f"{a:.4g}" for a in scenario.reference.amplitude)
-        words = f"the reference goes too far: amplitude {told}; it goes well with a tenth of it"
-        yield Trial("reference", words, {}, {"reference": smaller}, 0.2)
 
 
 def asked_speed(run) -> tuple[float, str]:
@@ -408,13 +243,6 @@ def asked_speed(run) -> tuple[float, str]:
     if isinstance(law, PID) and law.feed == "none":
         words += ", and nothing feeds its velocity forward (controller.feed: none)"
     return share, words
-
-
-def shortened(reference):
-    """The same sine with a tenth of its amplitude; None for any other reference."""
-    if not isinstance(reference, Sine):
-        return None
-    return replace(reference, amplitude=tuple(0.1 * a for a in reference.amplitude))
 
 
 def slowed(reference, factor: float = 4.0):

@@ -24,13 +24,17 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.parameters import bind
 from workbench.verdict import Verdict
+from workbench.verification.cause_feedback import feedback
 from workbench.verification.cause_linear import WITHIN, hardly_decays, lets_go, out_of_reach
-from workbench.verification.cause_trials import Trial, believed, trials
-from workbench.verification.cause_wiring import feedback, rewired
+from workbench.verification.cause_trial import Trial
+from workbench.verification.cause_trials import believed, trials
+from workbench.verification.cause_wiring import rewired
+from workbench.verification.disturbed import SPREAD
 from workbench.verification.ledger import has_ledger
 from workbench.verification.ledger_claims import outside, readable
 from workbench.verification.run import Run, run_many
 from workbench.verification.scales import scales
+from workbench.verification.starts import drawn, scenario_from
 
 # What a claim of these says of itself is its cause: a fault of the books, or of the machine alone.
 SELF_SAID = (
@@ -49,7 +53,7 @@ HOSTED_SAMPLES = 1500
 SOUND = 0.35  # badness below which a run shows no fault
 HELPS = 0.25  # least share of the badness that a removal must take away
 ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
-KICK = 0.01  # of a joint's range: where the run itself shows nothing, it is started off the path
+KICKS = 4  # other starts that are tried where the run itself shows nothing
 
 
 @dataclass(frozen=True)
@@ -187,13 +191,9 @@ def shown(run: Run, hosted: bool) -> tuple[float, object]:
 
 
 def kicked(run: Run, scenario) -> list:
-    """The same scenario with every joint, or the leading state, started off by KICK of its range."""
-    plant, own = run.loop.plant, scales(run.loop.plant)
-    joints = list(getattr(plant, "joint_names", ())) or [s.name for s in plant.states[:1]]
-    units = {s.name: s.unit for s in plant.states}
-    sizes = {name: own.of_unit(units[name]) for name in joints if name in units}
-    offset = {name: KICK * scale.value for name, scale in sizes.items() if scale is not None}
-    return [replace(scenario, offset={**scenario.offset, **offset})] if offset else []
+    """The same scenario from other starts, those of practical stability, its reference where it was."""
+    still = replace(scenario, reference=run.demand.reference or scenario.reference)
+    return [scenario_from(run, start, still) for start in drawn(run, KICKS, SPREAD)]
 
 
 def badness(run: Run) -> float:

@@ -1,0 +1,83 @@
+"""A fault that is removed from a loop to see whether it goes better, and the words for how odd a number is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.parameters import bind
+from workbench.system import ClosedLoop, Controller, System, rewrapped
+
+SLIPS = {
+    1e3: "mm for m, or ms for s",
+    1e5: "Pa for bar",
+    60.0: "seconds for minutes",
+    180.0 / math.pi: "degrees for rad",
+    1e6: "MPa for Pa",
+    6e4: "l/min for m³/s",
+}
+NEAR = 0.02  # relative distance at which a ratio is called a slip of units
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2).
+
+    law: another one in place of the loop's, where numbers alone do not say the change.
+    """
+
+    kind: str
+    words: str
+    numbers: Mapping[str, float]
+    scenario: Mapping[str, Any]
+    oddness: float
+    law: Any = None
+
+    def on(self, loop: System) -> System:
+        """The loop with the fault removed."""
+        if self.law is not None:
+            return ClosedLoop(loop.plant, rewrapped(loop.controller, self.law))
+        return bind(loop, dict(self.numbers)) if self.numbers else loop
+
+
+def against(value: float, usual: float, of: str) -> str:
+    """How a value stands to another, `of` saying whose, with the slip of units it may be: "9 × what …, 20 (180)"."""
+    if usual == 0 or value == 0 or value / usual < 0:
+        sign = ", of the wrong sign" if value * usual < 0 else ""
+        return f"{value:.4g} and not {usual:.4g}, {of}{sign}"
+    return f"{value / usual:.4g} × {of}, {usual:.4g} ({value:.4g}){slip(value, usual)}"
+
+
+def slip(value: float, usual: float) -> str:
+    """What a ratio that is one between units suggests; empty for any other."""
+    if not value * usual > 0:
+        return ""
+    ratio = value / usual
+    return next(
+        (
+            f" (a slip of units, {words}?)"
+            for size, words in SLIPS.items()
+            for off in (ratio / size, ratio * size)
+            if abs(off - 1) < NEAR
+        ),
+        "",
+    )
+
+
+def odd(value: float, usual: float) -> float:
+    """0 for the usual value, growing with the decades between: 0.5 at once, 1.2 for a factor of five and more."""
+    if value == usual:
+        return 0.0
+    if usual == 0 or value == 0 or value / usual < 0:
+        return 1.0
+    return min(1.2, 0.5 + abs(math.log10(value / usual)))
+
+
+def law_path(controller) -> str:
+    """Where the law stands in the loop's numbers: "controller.inner." for every wrapper around it."""
+    path = "controller."
+    while isinstance(controller, Controller) and hasattr(controller, "inner"):
+        controller, path = controller.inner, path + "inner."
+    return path
