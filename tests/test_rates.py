@@ -142,6 +142,16 @@ def test_the_certified_rate_is_a_lower_bound_by_exact_arithmetic():
             )
 
 
+@pytest.mark.parametrize("off, exact", [(1.0, True), (1.0 + 1e-8, False), (1.01, False)])
+def test_a_rate_that_floats_give_too_large_is_not_confirmed(monkeypatch, off, exact):
+    rng = np.random.default_rng(12)
+    A, B = rng.normal(size=(2, 6, 6))
+    K, M = A @ A.T, B @ B.T + 0.01 * np.eye(6)
+    c = largest_rate(K, M)
+    monkeypatch.setattr("workbench.verification.rates.largest_rate", lambda K, M: off * c)
+    assert certified_rate(K, M) == (pytest.approx(off * c, rel=1e-8), exact)
+
+
 def test_no_damping_no_rate_no_mass_no_limit():
     M = np.diag([3.0, 2.0, 1.0])
     assert largest_rate(np.zeros((3, 3)), M) == 0 and largest_rate(-M, M) == 0
