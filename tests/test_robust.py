@@ -97,6 +97,29 @@ def test_switches_in_the_text_are_covered():
     )
 
 
+BUMPS = {
+    "choice": lambda θ: np.where(θ > 0.3, 1.0, 0.0) - np.where(θ > 0.32, 1.0, 0.0),
+    "sign": lambda θ: 0.5 * (np.sign(θ - 0.3) - np.sign(θ - 0.32)),
+    "floor": lambda θ: np.floor(θ - 0.3) - np.floor(θ - 0.32),
+    "ceil": lambda θ: np.ceil(θ - 0.3) - np.ceil(θ - 0.32),
+}
+
+
+@pytest.mark.parametrize("mode", ["frozen", "varying"])
+@pytest.mark.parametrize("bump", BUMPS)
+@pytest.mark.parametrize("T", [None, 0.1])
+def test_a_step_up_and_down_again_inside_the_box_is_no_slope(T, bump, mode):
+    """1 for 0.3 < θ < 0.32, else 0: neither centre, corners nor any derivative show it; only the bound of the text does."""
+    make = continuous if T is None else lambda names, text: stepped(names, text, T)
+    low = -0.5 if T is None else 0.5
+
+    def family(height):
+        return make(("θ",), lambda θ: [[low + height * BUMPS[bump](θ[0])]])
+
+    assert robust_stability(family(0.1), [(-0.6, 1.0)], mode).holds is True
+    assert robust_stability(family(0.7), [(-0.6, 1.0)], mode, budget=400).holds is not True
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.013, 0.02, 0.031])
 def test_sampled_loop_is_the_exact_one(delay):
     """Against a brute-force simulation of plant, hold and delay; eigenvalues at zero are the memory."""
