@@ -49,6 +49,35 @@ def test_largest_sector_is_the_known_one(criterion, T, limit):
     assert limit * (1 - 1e-3) < k < limit and found.check()
 
 
+@pytest.mark.parametrize("T", [None, 0.2], ids=["continuous", "sampled"])
+@pytest.mark.parametrize("criterion", ["circle", "multiplier"])
+def test_the_form_is_the_fall_of_v_and_what_the_sector_gives(T, criterion):
+    """At random states and distinct numbers, two channels: V along the loop, the sector's product, the integral's part."""
+    rng = np.random.default_rng(9)
+    A, B, C_ = rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=(2, 3))
+    low, high, slope = np.array([0.2, -0.3]), np.array([1.1, 0.9]), np.array([1.7, 2.3])
+    G = rng.normal(size=(3, 3))
+    P, τ = G @ G.T + np.eye(3), np.array([0.7, 1.9])
+    kind = "circle" if criterion == "circle" else "popov" if T is None else "jury-lee"
+    λ = np.zeros(2) if criterion == "circle" else np.array([0.4, 0.6])
+    own = Sector(A, B, C_, low, high, T, None if T is None else slope)
+    form = SectorCertificate(own, kind, P, τ, λ).form().floats()
+    if criterion != "circle":  # w counts from the lower line on
+        A, high, low, slope = A - B @ np.diag(low) @ C_, high - low, 0 * low, slope - low
+    for _ in range(5):
+        x, w = rng.normal(size=3), rng.normal(size=2)
+        y, step = C_ @ x, A @ x - B @ w
+        value = 2 * x @ P @ step if T is None else step @ P @ step - x @ P @ x
+        value += (w - low * y) @ (τ * (high * y - w))
+        if T is None:
+            value += 2 * (λ * w) @ (C_ @ step)
+        else:
+            move = C_ @ (step - x)
+            value += 2 * (λ * w) @ move + move @ (λ * slope * move)
+        z = np.concatenate([x, w])
+        assert z @ form @ z == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
 def test_proved_undecided_violated():
     inside = sector_stability(loop(3.9), "circle")
     assert inside.holds and inside.strength == "proof" and not inside.assumptions

@@ -460,6 +460,15 @@ def test_formulas_mean_what_python_means():
             assert formula(text, ["x", "y"])([x, y]) == pytest.approx(meant, rel=1e-13)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["x + exp(1e9)", "sin(x + exp(1e9))", "-(x * exp(1e9))", "abs(cos(x + 2) - exp(900) * y)"],
+)
+def test_a_part_without_value_is_refused_however_deep_it_stands(text):
+    with pytest.raises(InputError, match="no finite value"):
+        formula(text, ["x", "y"])
+
+
 def test_bad_questions_are_refused():
     system, good = Pendulum(), {"q": (-1.0, 1.0), "v": (-1.0, 1.0)}
     for box, ball, more in (
