@@ -6,9 +6,10 @@
     python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 
 What is changed: see `mutants.py`. The tests of a change are those that enter the function it is in, the most direct and quickest
-first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. A change that they let pass is a survivor,
-and somebody must read it: it is a hole in the tests, or changes nothing. What changes nothing goes with the reason into
-`mutation_equivalent.yaml`. Results are kept in the JSON lines of `--json`, and a run goes on from them.
+first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. What Numba compiles, nobody sees entered:
+the tests of its file or folder are run in a fresh process. A change that they let pass is a survivor, and somebody must read it: it
+is a hole in the tests, or changes nothing. What changes nothing goes with the reason into `mutation_equivalent.yaml`. Results are
+kept in the JSON lines of `--json`, and a run goes on from them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from time import perf_counter
 
 import pytest
 from mutants import ROOT, Mutant, compiles, files, mutants, mutated, suspect
-from mutation_reach import matter, read_map, record
+from mutation_reach import beside, entering, nearest, read_map, record
 from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, tried
 from ruamel.yaml import YAML
 
@@ -98,9 +99,11 @@ class Judge:
         for i, mutant in enumerate(self.chosen, 1):
             if not self._asked(mutant):
                 continue
-            tests = [t for t in matter(mutant, self.reach, self.options.budget) if t in items]
+            direct = entering(mutant, self.reach)
+            near = nearest(mutant, direct or beside(mutant, self.reach), self.options.budget)
+            tests = [t for t in near if t in items]
             begun = perf_counter()
-            outcome = self._outcome(session, mutant, [items[t] for t in tests])
+            outcome = self._outcome(session, mutant, [items[t] for t in tests], bool(direct))
             result = Result(
                 mutant.key,
                 mutant.file,
@@ -127,12 +130,12 @@ class Judge:
             return known is not None and known.outcome in ("survived", "no test", "broken")
         return known is None
 
-    def _outcome(self, session, mutant: Mutant, items: list) -> str:
+    def _outcome(self, session, mutant: Mutant, items: list, loaded: bool) -> str:
         if not items:
             return "no test"
         limit = 60.0 + 6.0 * sum(self.seconds[item.nodeid] for item in items)
         status = NOT_APPLIED
-        if mutant.function:
+        if mutant.function and loaded:
             status = forked(partial(tried, session, items, mutant), limit)
         if status == NOT_APPLIED:
             status = self._fresh(mutant, [item.nodeid for item in items], limit)

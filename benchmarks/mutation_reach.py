@@ -47,16 +47,28 @@ def read_map(path: Path) -> list[Reach]:
     return [Reach(row["test"], row["seconds"], frozenset(row["functions"])) for row in kept]
 
 
-def matter(mutant: Mutant, reach: list[Reach], budget: float) -> list[str]:
-    """Tests that enter the changed function, or a function of its file, for `budget` seconds."""
+def entering(mutant: Mutant, reach: list[Reach]) -> list[Reach]:
+    """Tests that enter the changed function; without one around the change, a function of its file."""
     inside = f"{mutant.file}::{mutant.function}"
     if mutant.function:
-        entering = [r for r in reach if inside in r.functions]
-    else:
-        entering = [r for r in reach if any(f.startswith(inside) for f in r.functions)]
+        return [r for r in reach if inside in r.functions]
+    return [r for r in reach if any(f.startswith(inside) for f in r.functions)]
+
+
+def beside(mutant: Mutant, reach: list[Reach]) -> list[Reach]:
+    """Tests that enter a function of the file, or else of its folder: what Numba compiles nobody sees entered."""
+    for near in (f"{mutant.file}::", f"{Path(mutant.file).parent}/"):
+        found = [r for r in reach if any(f.startswith(near) for f in r.functions)]
+        if found:
+            return found
+    return []
+
+
+def nearest(mutant: Mutant, reach: list[Reach], budget: float) -> list[str]:
+    """The nearest of these tests, for `budget` seconds, at least three."""
     chosen = []
     spent = 0.0
-    for one in sorted(entering, key=lambda r: r.rank(mutant.file)):
+    for one in sorted(reach, key=lambda r: r.rank(mutant.file)):
         spent += one.seconds
         if spent > budget and len(chosen) >= 3:
             break
