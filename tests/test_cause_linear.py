@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.faults.builders import linear, user, wired
+from tests.faults.builders import around, linear, user, wired
+from tests.faults.plants import Slide
 from workbench import Signal
 from workbench.verification.cause_linear import hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause_trials import trials
@@ -130,3 +131,12 @@ def test_a_command_that_reaches_two_valves_is_an_edit_of_the_wires():
 
     (edit,) = (e for e in edits(Law()) if e.words == "u_2 gets the command u_1")
     assert edit.commanded([3.0, 4.0]) == [3.0, 3.0] and edit.measured([1.0]) == [1.0]
+
+
+def test_what_drifts_at_rest_alone_is_no_slow_mode():
+    """A mass that rubs: smoothed friction at rest lets it creep in the linearised loop, and in no other."""
+    law = {"law": "PID", "K_p": 2.0, "K_d": 25.0, "τ": 5e-3, "signals": "x", "u_max": 50.0}
+    loop, scenario, _ = around(
+        Slide(F_c=3.0), law, 1e-3, 0.0, None, 4.0, {"hold": {"point": "start"}}
+    )
+    assert hardly_decays(simulated(loop, scenario)) == ""

@@ -34,6 +34,7 @@ SLOW = 1.0  # lengths of the run: a mode that takes longer to decay is not waite
 LESS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3)  # times a number
 MORE = (1.05, 1.1, 1.4, 2.0, 5.0, 10.0, 100.0)
 TURNED = 0.3  # what a wire that is turned or crossed counts, in decades of a number
+LEAD = 0.6  # likewise, derivative action where there is none
 BELIEVED = 0.1  # likewise, a number of the model that is not the machine's
 NEARLY = 0.15  # decades: changes as small as the smallest are told, too
 WITHIN = 1.0  # decades: a loop that only a larger change holds has another fault
@@ -142,7 +143,7 @@ def _derivative(run: Run, paths, values) -> Iterator[Change]:
     for lead in (0.01, 0.03, 0.1, 0.3, 1.0):
         numbers = {own: lead * values.get(other, 0.0) for own, other in pairs.items()}
         told = f" of {max(numbers.values()):.3g} in place of none"
-        yield Change(TURNED, "derivative gain controller.K_d", told, partial(_bound, run, numbers))
+        yield Change(LEAD, "derivative gain controller.K_d", told, partial(_bound, run, numbers))
 
 
 def _gains(loop, values) -> Iterator[tuple[list[str], str]]:
@@ -225,7 +226,10 @@ def out_of_reach(run: Run) -> str:
 
 
 def hardly_decays(run: Run) -> str:
-    """The mode of the linearised loop that neither grows nor decays within the run, in words; empty where there is none."""
+    """The mode of the linearised loop that neither grows nor decays within the run, in words; empty where there is none.
+
+    Of a plant that is not linear only one that swings counts: a rod behind a shut valve, or a mass that rubs, drifts at rest alone.
+    """
     own = around(run, run.loop)
     if own is None:
         return ""
@@ -234,8 +238,11 @@ def hardly_decays(run: Run) -> str:
     memory = len(own.law.A)
     past = len(M) - len(states) - memory
     listed = (*states, *["past command"] * past, *["memory of the law"] * memory)
+    linear = is_linear(run.loop.plant)
     for mode in modes_of(M, own.law.T or None, listed, length):
-        if abs(mode.s.real) * SLOW * length < 1.0 and mode.states[:1] and mode.states[0] in states:
+        swings = abs(mode.s.imag) * length > 2 * math.pi
+        slow = abs(mode.s.real) * SLOW * length < 1.0
+        if slow and (linear or swings) and mode.states[:1] and mode.states[0] in states:
             return _slow(mode)
     return ""
 

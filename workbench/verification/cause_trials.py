@@ -219,7 +219,7 @@ def _scenarios(run) -> Iterator[Trial]:
     slower = slowed(scenario.reference)
     if slower is not None:
         share, words = asked_speed(run)
-        yield Trial("reference", words, {}, {"reference": slower}, min(1.2, 0.2 + share))
+        yield Trial("reference", words, {}, {"reference": slower}, min(0.8, 0.2 + share))
 
 
 def asked_speed(run) -> tuple[float, str]:
