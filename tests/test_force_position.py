@@ -346,6 +346,20 @@ def test_a_dropped_term_of_the_plant_shows_at_the_cylinder(monkeypatch):
     assert b.entries[int(np.argmax(worst))] == ("four-bar", "cylinder") and worst.max() > 1e-8
 
 
+def test_one_entry_that_does_not_balance_violates_the_identity_and_is_named(monkeypatch):
+    """All other entries, and most instants, balance to rounding: the largest residual is the one that is told."""
+    plant = machine(np.random.default_rng(25))
+    honest = FourBar.inertia
+    assert check_identity(Identity(), run_of(plant, ForcePosition(plant, κ=9.3))).holds
+    monkeypatch.setattr(
+        FourBar, "inertia", lambda self, z_1, pose: (honest(self, z_1, pose)[0], 0.0 * z_1)
+    )
+    found = check_identity(
+        Identity(), run_of(replace(plant, name="dropped"), ForcePosition(plant, κ=9.4))
+    )
+    assert found.holds is False and "cylinder" in found.worst and found.margin < -1e-9
+
+
 def test_a_pin_force_with_the_wrong_sign_shows_at_its_bars(monkeypatch):
     plant = machine(np.random.default_rng(11))
     honest = law_module.balance

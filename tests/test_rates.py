@@ -22,7 +22,7 @@ from ledger_cases import (
 from scipy.linalg import eigh
 
 from controllers.vdc import VDC
-from plants import Body
+from plants import Body, Stribeck
 from workbench import Scenario
 from workbench.verification import hypotheses
 from workbench.verification.hypotheses import path_rate
@@ -32,6 +32,7 @@ from workbench.verification.rates import (
     body_rates,
     certified_rate,
     definite_exactly,
+    joint_jacobians,
     largest_rate,
     reduced_rate,
 )
@@ -106,6 +107,26 @@ def test_the_reduced_rate_is_never_smaller():
         for _ in range(5):
             q = np.array(plant.pose) + 0.1 * rng.normal(size=plant.n)
             assert reduced_rate(law, plant, q) >= own * (1 - 1e-9)
+
+
+def test_friction_that_falls_takes_its_part_by_the_square_of_the_lever():
+    """c H ⪯ Σ Jᵀ(K + Kᵀ)J − 2 diag(μ_j (dx_j/dq_j)²), by an eigenvalue problem of its own."""
+    law, μ = VDC(model=CRANE, κ=9.0), (2e3, 9e3)
+    for q in (CRANE.pose, (-1.1, -2.2)):
+        J = joint_jacobians(CRANE, q)
+        K, H = np.zeros((2, 2)), np.zeros((2, 2))
+        for s in CRANE.structures:
+            for frame, body in (b for g in s.segments for b in g.bodies):
+                M, own = body.matrix(), J[f"{s.name}.{frame}"]
+                H += own.T @ M @ own
+                K += own.T @ (9.0 * M + law.K_I * np.eye(6)) @ own
+        M = CRANE.payload.matrix()
+        H += J["payload"].T @ M @ J["payload"]
+        K += 9.0 * J["payload"].T @ M @ J["payload"]
+        lever = np.array(CRANE.cylinder_motion(list(q), [0.0, 0.0])[2])
+        expected = eigh(K + K.T - 2 * np.diag(μ * lever**2), H, eigvals_only=True)[0]
+        assert 1.0 < expected < 17.9
+        assert reduced_rate(law, CRANE, q, μ) == pytest.approx(expected, rel=1e-6)
 
 
 # ---- exact arithmetic -----------------------------------------------------------------------------------------------
@@ -247,6 +268,15 @@ def test_the_rate_along_a_path_is_that_of_its_worst_pose_ends_included(monkeypat
     assert hypotheses.rates_along(ran, None, plant, 9.0) == (0.4, 0.7)
     assert hypotheses.rates_along(ran, None, plant, 0.5) == (0.4, 0.5)
     assert hypotheses.rates_along(ran, None, plant, 0.3) == (0.3, 0.3)
+
+
+def test_friction_is_looked_at_up_to_the_required_speed_wherever_that_is_largest():
+    law = Stribeck(F_c=2900.0, F_s=4400.0, v_s=0.03, b=9e4)
+    v, Δv = np.array([0.01, -0.02, 0.0]), np.array([0.0, -0.29, 0.1])
+    found = hypotheses.rubbing(None, "1", law, law, v, Δv)
+    assert found.margin == law.slope(0.31)[0] and "up to 0.31 m/s" in found.worst
+    faster = hypotheses.rubbing(None, "1", law, law, 3 * v, 0 * v)
+    assert faster.margin == law.slope(0.06)[0]
 
 
 def test_friction_laws_are_told_apart_by_slope():
