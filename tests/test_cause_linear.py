@@ -1,14 +1,16 @@
 """What is named where the linearised loop grows: the smallest single change with which it does not."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.faults.builders import around, linear, user, wired
 from tests.faults.plants import Slide
-from workbench import Signal
+from workbench import Signal, Steps
 from workbench.verification.cause_linear import hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause_trials import trials
 from workbench.verification.cause_wiring import edits, rewired
-from workbench.verification.causes import likely_cause
+from workbench.verification.causes import jumping, likely_cause
 from workbench.verification.run import run as simulated
 
 THIRD = {
@@ -140,3 +142,11 @@ def test_what_drifts_at_rest_alone_is_no_slow_mode():
         Slide(F_c=3.0), law, 1e-3, 0.0, None, 4.0, {"hold": {"point": "start"}}
     )
     assert hardly_decays(simulated(loop, scenario)) == ""
+
+
+@pytest.mark.parametrize("times, jumps", (([0.0, 1.0], True), ([0.0, 9.0], False)))
+def test_a_reference_that_jumps_is_named_where_it_does_within_the_run(times, jumps):
+    loop, scenario, _ = linear(**INTEGRATOR, law=pid(5.0), duration=3.0, reference=STILL)
+    steps = Steps("output", tuple(times), (0.0, 1.0))
+    found = jumping(simulated(loop, replace(scenario, reference=steps)))
+    assert (found is not None and "jumps at t = 1 s" in found.words) is jumps

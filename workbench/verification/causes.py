@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.parameters import bind
+from workbench.steps import Steps
 from workbench.verdict import Verdict
 from workbench.verification.cause_feedback import feedback
 from workbench.verification.cause_linear import WITHIN, hardly_decays, lets_go, out_of_reach
@@ -112,7 +113,7 @@ def likely_cause(run: Run) -> Cause | None:
         slow = _guess(hardly_decays, run)
         if slow:
             return Cause("mode", slow)
-    return found or largest_term(run) or at_limits(run)
+    return found or largest_term(run) or jumping(run) or at_limits(run)
 
 
 def _guess(find: Callable, run: Run):
@@ -121,6 +122,18 @@ def _guess(find: Callable, run: Run):
         return find(run)
     except Exception:
         return None
+
+
+def jumping(run: Run) -> Cause | None:
+    """A reference that jumps while the loop runs: what has a mass is off its path for a while after each jump."""
+    reference = run.demand.reference
+    if not isinstance(reference, Steps):
+        return None
+    times = [t for t in reference.jumps() if t < run.scenario.length()]
+    if not times:
+        return None
+    told = ", ".join(f"{t:g} s" for t in times[:3])
+    return Cause("reference", f"the reference jumps at t = {told}, which no machine follows")
 
 
 def at_limits(run: Run) -> Cause | None:
