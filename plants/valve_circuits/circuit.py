@@ -15,8 +15,8 @@ Source: [Kikuuwe21] Fig. 1, 7, 11; (39), (91). Defaults are (66), with Q = 500 l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, final
+from dataclasses import dataclass, is_dataclass
+from typing import Annotated, Any, final
 
 import numpy as np
 
@@ -161,10 +161,12 @@ class Circuit:
     """Sections on one pump. Raises InputError without a section, for what is none, or where two share a name."""
 
     sections: tuple[Section | Motor, ...] = (Section(),)
-    pump: Pump = Pump()
+    pump: Any = Pump()  # or a user's own part, of which claims say that they do not know it
 
     def __post_init__(self):
         _checked(self, "circuit")
+        if not is_dataclass(self.pump) or isinstance(self.pump, type):
+            raise InputError(f"{self.pump!r:.60} is no pump", key="pump", mend="give a Pump")
         if not self.sections:
             raise InputError(
                 "a circuit without a section drives nothing",
