@@ -150,6 +150,14 @@ def test_the_share_of_a_mode_in_the_pressures_of_several_cylinders(share, aside,
     assert found[0].s.real == pytest.approx(-0.3) and found[0].aside is aside
 
 
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_each_mode_has_its_own_share_of_the_common_pressures(which):
+    """Of three real modes the one that lies in it stands aside, slowest or not."""
+    M = np.diag([-0.3, -2.0, -7.0])
+    found = modes_of(M, None, tuple("abc"), 10.0, commons=np.eye(3)[[which]])
+    assert [m.aside for m in found] == [i == which for i in range(3)]
+
+
 # ---- friction, and what moves --------------------------------------------------------------------
 @dataclass(frozen=True)
 class Rubbed(System):
