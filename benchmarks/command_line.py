@@ -26,20 +26,20 @@ from common import ROOT, machine_in_words, row, table
 from wheels import VERIFY
 
 PARTS = (  # (module, owner or "", function, part)
-    ("workbench.calculus", "", "_trace", "tracing"),
+    ("workbench.numerics.calculus", "", "_trace", "tracing"),
     ("workbench.verification.ledger", "LedgerFunction", "__init__", "tracing the ledger"),
-    ("workbench.native", "", "generated", "writing C"),
-    ("workbench.native", "", "_compile", "compiling (waiting for the compiler)"),
-    ("workbench.native", "Loop", "run", "runs: compiled loop"),
-    ("workbench.native", "Mapped", "__call__", "ledger and references: compiled maps"),
-    ("workbench.simulate", "", "simulate", "runs: around the loop"),
-    ("workbench.demand", "Demand", "__init__", "references"),
-    ("workbench.demand", "Demand", "at", "references"),
-    ("workbench.demand", "Demand", "check", "references"),
+    ("workbench.numerics.native", "", "generated", "writing C"),
+    ("workbench.numerics.native", "", "_compile", "compiling (waiting for the compiler)"),
+    ("workbench.numerics.native", "Loop", "run", "runs: compiled loop"),
+    ("workbench.numerics.native", "Mapped", "__call__", "ledger and references: compiled maps"),
+    ("workbench.run.simulate", "", "simulate", "runs: around the loop"),
+    ("workbench.run.demand", "Demand", "__init__", "references"),
+    ("workbench.run.demand", "Demand", "at", "references"),
+    ("workbench.run.demand", "Demand", "check", "references"),
     ("workbench.verification.ledger", "", "ledger_function", "ledger: around the maps"),
     ("workbench.verification.ledger", "", "both_ends", "ledger: around the maps"),
     ("workbench.verification.requirements", "", "oscillation", "limit cycles"),
-    ("workbench.file", "", "load", "reading the file"),
+    ("workbench.cases.file", "", "load", "reading the file"),
     ("reports.document", "", "figures", "report: figures"),
     ("reports.document", "", "write_report", "report: the rest"),
 )
@@ -113,7 +113,7 @@ def split(case: str, cache: Path, report: Path) -> None:
     builtins.__import__ = parts.around(builtins.__import__, "importing")
 
     def everything():
-        from workbench.cli import verify_stability
+        from workbench.commands.cli import verify_stability
 
         for module, owner, name, part in PARTS:
             try:

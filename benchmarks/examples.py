@@ -38,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="examples, without .yaml (default: all)")
     wanted = parser.parse_args().names
-    call = "import sys; from workbench.cli import {}; sys.exit({}())"
+    call = "import sys; from workbench.commands.cli import {}; sys.exit({}())"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     wrong = 0
     print(machine_in_words())

@@ -339,7 +339,7 @@ def print_lists(found: list[Outcome]) -> None:
 def show_evidence(chosen: list[Entry]) -> int:
     """Entries whose evidence is missing: faults that show nothing, sound loops that do not come back."""
     from tests.faults.evidence import evidence
-    from workbench.errors import InputError
+    from workbench.contract.errors import InputError
 
     missing = 0
     for entry in chosen:

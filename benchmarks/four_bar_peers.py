@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 
 from plants.components.friction import Frictionless
 from workbench import Signal
-from workbench.parameters import Unit
+from workbench.contract.parameters import Unit
 
 PIECES = (
     (0.0, 1.0, 0.0),

@@ -16,6 +16,7 @@ import numpy as np
 from common import machine_in_words
 from scipy.signal import lfilter
 
+from workbench.contract.system import Signal
 from workbench.identification import (
     PRBS,
     Channel,
@@ -28,7 +29,6 @@ from workbench.identification import (
     fit,
     values,
 )
-from workbench.system import Signal
 
 T = 2e-3
 IEHA = LinearModel(

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from plants import IEHA, machine
-from workbench.calculus import trace
-from workbench.native import address
-from workbench.stiff import stiff_loop
-from workbench.system import names
+from workbench.contract.system import names
+from workbench.numerics.calculus import trace
+from workbench.numerics.native import address
+from workbench.numerics.stiff import stiff_loop
 
 X = 4e-4
 SHOWN = ("E", "P_A", "P_B", "Y", "dY")

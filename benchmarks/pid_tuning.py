@@ -17,8 +17,8 @@ from common import ROOT, machine_in_words
 
 from controllers.pid_tuning import ByDiskMargin
 from controllers.pid_tuning.linear import family
-from workbench.file import loads
-from workbench.system import names
+from workbench.cases.file import loads
+from workbench.contract.system import names
 from workbench.verification.linear_loop import flat, point
 
 CASES = {

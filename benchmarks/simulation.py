@@ -18,7 +18,7 @@ import numpy as np
 from common import T_S, cranes, demo_path, machine_in_words, row, table, timed, vdc_loop
 
 from workbench import ClosedLoop, Log, Scenario, simulate
-from workbench.system import names
+from workbench.contract.system import names
 
 FINE = 64  # steps per sample of the converged reference
 HELD = 1e-6  # a state that moves less than this is held, its error is judged absolutely
@@ -102,10 +102,10 @@ class Callables:
     """x ↦ ẋ and the jump of a fused loop as fast plain functions: the generated C by its address."""
 
     def __init__(self, loop, scenario):
-        from workbench.calculus import trace
-        from workbench.demand import Demand
-        from workbench.native import Mapped
-        from workbench.simulate import start_state
+        from workbench.numerics.calculus import trace
+        from workbench.numerics.native import Mapped
+        from workbench.run.demand import Demand
+        from workbench.run.simulate import start_state
 
         x0 = start_state(loop, scenario)
         demand = Demand(loop, scenario, x0)
@@ -221,8 +221,8 @@ def control_rows() -> list:
     import control
 
     from controllers import VDC
-    from workbench.demand import Demand
-    from workbench.interop import to_control
+    from workbench.numerics.interop import to_control
+    from workbench.run.demand import Demand
 
     plant, span = cranes()["two-joint"], 0.2
     loop = ClosedLoop(plant, VDC(model=plant))

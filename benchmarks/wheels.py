@@ -14,7 +14,9 @@ from statistics import median
 
 from common import ROOT
 
-VERIFY = "import sys; from workbench.cli import verify_stability; sys.exit(verify_stability())"
+VERIFY = (
+    "import sys; from workbench.commands.cli import verify_stability; sys.exit(verify_stability())"
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,6 @@ def built(commit: str, case: str, folder: Path) -> Version:
         "install",
         "-q",
         "--no-deps",
-        "--no-compile",
         "--target",
         str(site),
         str(wheel),

@@ -9,11 +9,11 @@ import numpy as np
 
 from plants.components.circuit_inverse import drift, invert
 from plants.four_bar import FourBar
-from workbench.calculus import directional
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, positive
-from workbench.system import Controller, Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Controller, Signal
+from workbench.numerics.calculus import directional
+from workbench.run.demand import target_name
 
 BARS = ("crank", "coupler", "rocker")
 

@@ -11,9 +11,9 @@ from controllers.force_position import BARS, ForcePosition, balance, bars, motio
 from controllers.vdc_ledger import instant
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from plants.four_bar import FourBar
-from workbench.verdict import Assumption
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
+from workbench.verification.verdict import Assumption
 
 NAME = "four-bar"
 

@@ -14,10 +14,10 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, positive
-from workbench.system import Controller, Signal, System, controls, find, names
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Controller, Signal, System, controls, find, names
+from workbench.run.demand import target_name
 from workbench.verification.linear import LinearSystem
 from workbench.verification.sampled_data import sampled
 
@@ -223,7 +223,7 @@ class LQR(Controller):
         x, u: where to linearise (the initial state and zero by default). Raises InputError as `riccati` does, and when a
         tracked output cannot be brought to rest.
         """
-        from workbench.calculus import linearize
+        from workbench.numerics.calculus import linearize
 
         own = controls(model)
         x = [float(v) for v in (model.initial() if x is None else x)]

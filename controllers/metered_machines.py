@@ -24,8 +24,8 @@ from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.closed import _TINY
 from plants.valve_circuits.inverse import whole
-from workbench.demand import target_name
-from workbench.system import Signal
+from workbench.contract.system import Signal
+from workbench.run.demand import target_name
 
 SHARED = ("space", "λ", "κ", "K_I", "gains")  # settings that are VDC's too
 

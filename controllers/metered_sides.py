@@ -17,9 +17,9 @@ from controllers.metered_machines import Measured, OfArms, machine
 from controllers.vdc_ledger import VDCLedger
 from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
-from workbench.verdict import Assumption
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
+from workbench.verification.verdict import Assumption
 
 
 class Side(NamedTuple):

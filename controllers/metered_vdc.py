@@ -12,9 +12,9 @@ from controllers.vdc import VDC, BodyGain
 from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.inverse import Opening, opening
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Controller, Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Controller, Signal
 
 LARGEST = 4.0  # B k_f beyond which the actuators' dissipation is no sum of squares
 

@@ -14,10 +14,10 @@ from controllers.vdc_ledger import instant, unlimited
 from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.inverse import MOST, velocity
-from workbench.verdict import Assumption
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 from workbench.verification.measured import term
+from workbench.verification.verdict import Assumption
 
 STEPS = (
     "hold",

@@ -24,10 +24,10 @@ from controllers.mpc_parts import LONGEST, Limit, Named, horizon, limit_units, s
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
 from controllers.terminal_set import Terminal
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, fraction, nonnegative, positive
-from workbench.system import Signal, System, controls, find, names
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
+from workbench.contract.system import Signal, System, controls, find, names
+from workbench.run.demand import target_name
 
 
 @final

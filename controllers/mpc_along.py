@@ -20,7 +20,7 @@ import numpy as np
 
 from controllers.lqr import target_map
 from controllers.mpc_problem import Problem
-from workbench.tangents import Tangent
+from workbench.numerics.tangents import Tangent
 from workbench.verification.sampled_data import whole_and_rest
 
 

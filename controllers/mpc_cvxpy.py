@@ -20,7 +20,7 @@ import cvxpy as cp
 import numpy as np
 
 from controllers.mpc_problem import Problem, root
-from workbench.errors import InputError, short
+from workbench.contract.errors import InputError, short
 
 STATUS = {
     cp.OPTIMAL: 1,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from controllers.mpc_problem import Dense, Problem
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 2000}
 TOLERATED = 1e-7  # excess over a limit, as a share of what the commands can do to it

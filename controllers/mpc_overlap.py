@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.parameters import bind, leaves
-from workbench.system import controls
+from workbench.contract.parameters import bind, leaves
+from workbench.contract.system import controls
 
 
 @dataclass(frozen=True, eq=False)

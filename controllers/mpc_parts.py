@@ -10,9 +10,9 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from controllers.observer import Observer
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import controls, names
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import controls, names
 
 
 @final

@@ -13,10 +13,10 @@ from controllers.mpc_along import Held
 from controllers.mpc_problem import Dense, Model, Problem, condensed, sampled_model
 from controllers.observer import covariances, design
 from controllers.terminal_set import Terminal, admissible
-from workbench.calculus import linearize
-from workbench.errors import InputError
-from workbench.system import find, names
-from workbench.tangents import off_edges, opened, tangents
+from workbench.contract.errors import InputError
+from workbench.contract.system import find, names
+from workbench.numerics.calculus import linearize
+from workbench.numerics.tangents import off_edges, opened, tangents
 from workbench.verification.mpc_ingredients import strict_terminal_cost
 
 STRICT, HAIR = (

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from controllers.lqr import target_map
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.sampled_data import hold, sampled
 
 NONE = 1e30  # DAQP's infinity

@@ -19,7 +19,7 @@ import numpy as np
 from controllers.mpc_along import Along
 from controllers.mpc_loop import NO_MODEL, Fast, Last, Memory, Solution, commands_of, decided
 from controllers.mpc_problem import condensed
-from workbench.tangents import off_edges, opened
+from workbench.numerics.tangents import off_edges, opened
 
 FIRST = 4  # times the first path is gone over
 

@@ -14,8 +14,8 @@ from typing import Annotated, final
 import numpy as np
 
 from controllers.lqr import riccati
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
 @final

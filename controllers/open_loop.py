@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from workbench.parameters import check_bounds
-from workbench.system import Controller, System
+from workbench.contract.parameters import check_bounds
+from workbench.contract.system import Controller, System
 
 
 @final

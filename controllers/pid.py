@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, final
 
 import numpy as np
 
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Controller, Signal, System, controls, find
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Controller, Signal, System, controls, find
+from workbench.run.demand import target_name
 
 
 @final

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 LONGEST = 400  # samples
 SLACK = 1e-9  # by which a linear programme may overstep, relative to the limit

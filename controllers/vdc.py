@@ -12,11 +12,11 @@ from plants import chain
 from plants.chain import Base
 from plants.components.spatial import minus, plus, scale
 from plants.manipulator import Manipulator
-from workbench.calculus import directional, jacobian_columns, solve
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Controller, Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Controller, Signal
+from workbench.numerics.calculus import directional, jacobian_columns, solve
+from workbench.run.demand import target_name
 
 USUAL_K_X = 6e-3  # m
 Derivative = Literal["model", "desired", "dirty", "difference", "zero"]

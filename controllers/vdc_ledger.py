@@ -12,11 +12,11 @@ from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
-from workbench.parameters import bind
+from workbench.contract.parameters import bind
+from workbench.contract.wrappers import Saturated
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 from workbench.verification.pump import pump
-from workbench.wrappers import Saturated
 
 EXTERNAL_BASE, EXTERNAL_TIP = "base B_c1", "tip D"
 

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 @final

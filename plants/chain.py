@@ -27,8 +27,8 @@ from plants.components.spatial import (
     pose,
     turn,
 )
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, positive
 
 
 @final

@@ -27,12 +27,18 @@ import numpy as np
 
 from plants import scales
 from plants.components.circuit import ThrottledCircuit
-from workbench.adaptive import Fixed
-from workbench.errors import InputError
-from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits, span_limits
-from workbench.parameters import Unit, check_bounds, positive
-from workbench.steps import Steps
-from workbench.system import Signal, System
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import (
+    Holding,
+    Limit,
+    chamber_limits,
+    command_limits,
+    span_limits,
+)
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Signal, System
+from workbench.numerics.adaptive import Fixed
+from workbench.run.steps import Steps
 
 # U_ref (46); "t ≤ 9 s" there means from 8 s on.
 WORK_CYCLE = Steps("output", (0.0, 1.0, 2.5, 5.0, 8.0), (0.0, 10.0, 0.0, -10.0, 0.0))

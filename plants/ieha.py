@@ -36,11 +36,11 @@ from plants.components.micro_valve import Distributor, MicroValve, Ways
 from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
-from workbench.adaptive import Adaptive
-from workbench.errors import InputError
-from workbench.machine_limits import Limit, chamber_limits, command_limits
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Signal, System
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import Limit, chamber_limits, command_limits
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Signal, System
+from workbench.numerics.adaptive import Adaptive
 
 _LEAK = Unit("m^3/(s Pa)")
 DETAILS = ("averaged", "ripple", "full")

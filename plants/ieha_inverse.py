@@ -28,10 +28,10 @@ import numpy as np
 
 from plants.components.orifice import root
 from plants.ieha import IEHA
-from workbench.adaptive import Adaptive
-from workbench.errors import InputError
-from workbench.parameters import check_bounds
-from workbench.system import Signal, System
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import check_bounds
+from workbench.contract.system import Signal, System
+from workbench.numerics.adaptive import Adaptive
 
 
 class Coefficients(NamedTuple):

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, final
 
 from plants import scales
-from workbench.adaptive import Adaptive
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, positive
-from workbench.system import Signal, System
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Signal, System
+from workbench.numerics.adaptive import Adaptive
 
 
 @final

@@ -22,8 +22,8 @@ import numpy as np
 
 from plants.manipulator import Manipulator
 from plants.on_pump import OnPump
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.planning.supplies import (
     ConstantPressure,
     ElectricLoadSensing,

@@ -10,11 +10,11 @@ from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
-from workbench.errors import InputError
-from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
-from workbench.parameters import Unit, check_bounds, check_parts, nonnegative, positive
-from workbench.system import Signal, System
-from workbench.units import quantity
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
+from workbench.contract.parameters import Unit, check_bounds, check_parts, nonnegative, positive
+from workbench.contract.system import Signal, System
+from workbench.contract.units import quantity
 
 __all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil"]
 

@@ -28,8 +28,8 @@ from typing import Annotated, Literal, final, get_args
 import numpy as np
 
 from plants.valve_circuits.circuit import Motor, Section
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 PARTS = 23.0  # 1/(ω h) of the rule
 Regeneration = Literal["none", "command", "input"]

@@ -27,10 +27,10 @@ from plants import scales
 from plants.metered_arm import Arm, MotorArm
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Circuit, Pump
-from workbench.errors import InputError
-from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
-from workbench.parameters import Unit, check_bounds, fraction, positive
-from workbench.system import Signal, System
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive
+from workbench.contract.system import Signal, System
 
 _PER_ARM = (
     ("θ", "rad", "angle of arm {}"),

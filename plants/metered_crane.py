@@ -29,11 +29,11 @@ from plants import scales
 from plants.manipulator import Manipulator
 from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Circuit, Pump, Section
-from workbench.errors import InputError
-from workbench.machine_limits import Holding, Limit, chamber_limits, command_limits
-from workbench.parameters import Unit, check_bounds, fraction, positive
-from workbench.shorthand import Shorthand
-from workbench.system import Signal, System
+from workbench.cases.shorthand import Shorthand
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive
+from workbench.contract.system import Signal, System
 
 
 def _shipped(name: str, others) -> dict[str, Any]:

@@ -25,10 +25,10 @@ import numpy as np
 
 from plants.components.orifice import root
 from plants.metered_arms import MeteredArms
-from workbench.adaptive import Adaptive
-from workbench.machine_limits import Limit
-from workbench.parameters import Unit, check_bounds, positive
-from workbench.system import Signal, System
+from workbench.contract.machine_limits import Limit
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Signal, System
+from workbench.numerics.adaptive import Adaptive
 
 _VALVES = ("ph", "pr", "th", "tr", "a", "h_limits", "r_limits")
 

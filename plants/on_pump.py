@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from plants.manipulator import Manipulator
-from workbench.parameters import bind
-from workbench.system import Signal, System
+from workbench.contract.parameters import bind
+from workbench.contract.system import Signal, System
 
 
 class OnPump(System):

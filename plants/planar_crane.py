@@ -20,10 +20,10 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.build import build, unknown
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.yaml_input import read
+from workbench.cases.build import build, unknown
+from workbench.cases.yaml_input import read
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
 @final

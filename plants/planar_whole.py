@@ -17,7 +17,7 @@ from plants import chain
 from plants.manipulator import Manipulator
 from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle
 from plants.shipped import machine
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 SPEEDS, ACCELERATIONS = (
     (0.10, 0.10, 0.25),

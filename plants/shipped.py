@@ -17,9 +17,9 @@ from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
-from workbench.build import Provenance, build
-from workbench.errors import InputError
-from workbench.yaml_input import Node, read
+from workbench.cases.build import Provenance, build
+from workbench.cases.yaml_input import Node, read
+from workbench.contract.errors import InputError
 
 FOLDER = Path(__file__).parent / "parameters"
 PLANTS = (

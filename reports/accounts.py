@@ -6,7 +6,7 @@ import numpy as np
 
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
-from workbench.log import Log
+from workbench.run.log import Log
 
 from .metering import MOST, VALVES, behind, course, of, states, turns, words
 from .tables import percent, quantity

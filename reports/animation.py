@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.log import Log
-from workbench.units import format_quantity
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
+from workbench.run.log import Log
 
 from .outline import Outline, Picture, picture
 from .sketch import PLATE, STYLES
@@ -72,7 +72,7 @@ def animate(
     longer ones. Raises InputError for other endings, plants that cannot be drawn, logs that lack their positions, and runs too
     short to move.
     """
-    from workbench.atomic import check_writable, write_atomic
+    from workbench.cases.atomic import check_writable, write_atomic
 
     check_writable(path)
     drawn, kind = check_animation(path, plant), os.path.splitext(os.fspath(path))[1].lower()

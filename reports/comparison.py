@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from workbench.compare_table import rows
+from workbench.commands.compare_table import rows
 
 from . import tables
 from .document import typeset, write_pdf
@@ -20,7 +20,7 @@ RANGE = 1e-4, 1e6  # mm that are drawn
 @final
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What the page shows: `workbench.compare.Comparison`, date and command as they shall be printed."""
+    """What the page shows: `workbench.commands.compare.Comparison`, date and command as they shall be printed."""
 
     found: Any
     date: str = ""

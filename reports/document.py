@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-from workbench.errors import InputError
-from workbench.log import Log
-from workbench.system import innermost
-from workbench.verdict import Verdict, exit_code
+from workbench.contract.errors import InputError
+from workbench.contract.system import innermost
+from workbench.run.log import Log
+from workbench.verification.verdict import Verdict, exit_code
 
 from . import accounts, tables, words
 from .plan import planned
@@ -43,7 +43,7 @@ class Content:
     log          the run, or None
     case_text    the case file as it was read
     plant, controller   for the drawing and the parameter tables; the controller with or without its wrappers
-    provenance   parameter path → (tag, source, note), as in the plant's file; paths as `workbench.parameters.leaves`
+    provenance   parameter path → (tag, source, note), as in the plant's file; paths as `workbench.contract.parameters.leaves`
                  gives them, below "plant." and "controller." or without
     analysis     arrays computed elsewhere, all optional (N samples, K cases):
                  "ledger"      t, v, v_bound, vdot, vdot_bound (N,); per_subsystem: name → {v, vdot, bound};
@@ -103,7 +103,7 @@ class Content:
     @classmethod
     def of(cls, case, study, date: str = "", command: str = "") -> Content:
         """What a report on a Case (`workbench.load`) and its Study (`workbench.verification.study`) shows."""
-        from workbench.terminal import title
+        from workbench.commands.terminal import title
         from workbench.verification.report_arrays import previews
 
         name = os.path.basename(case.path) or "this case"
@@ -145,7 +145,7 @@ def write_pdf(
     progress: Callable[[float], None] | None = None,
 ) -> None:
     """Write what `made` returns, whole or not at all; whether `path` can be written is asked first."""
-    from workbench.atomic import check_writable, write_atomic
+    from workbench.cases.atomic import check_writable, write_atomic
 
     check_writable(path)
     pdf = made()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from workbench.contract.units import format_quantity
 from workbench.planning import driven_table, race
-from workbench.units import format_quantity
 
 from . import figures_fastest as own
 from . import figures_planning as figures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.log import Log
+from workbench.run.log import Log
 
 from . import signals
 from .axes import level, time_axis, unit_label

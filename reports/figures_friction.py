@@ -1,6 +1,6 @@
 """Figures of friction: steady curves, loops over the speed, pre-sliding, and what rubbed in a run.
 
-Arrays come from `workbench.sliding`: steady(law, v), drive(law, t, v).t, .v, .x, .F.
+Arrays come from `workbench.numerics.sliding`: steady(law, v), drive(law, t, v).t, .v, .x, .F.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.log import Log
+from workbench.run.log import Log
 
 from . import signals
 from .style import CYCLE, INK, LIMIT, WIDTH, figure, named, panels, reach

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.energy import energy_gap
-from workbench.log import Log
+from workbench.run.energy import energy_gap
+from workbench.run.log import Log
 
 from . import tables
 from .signals import scaled, unit_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.log import Log
+from workbench.run.log import Log
 
 from . import metering
 from .axes import level

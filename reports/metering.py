@@ -14,7 +14,7 @@ from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.valve_circuits import closed
 from plants.valve_circuits.circuit import Circuit, Openings, Pump
-from workbench.log import Log, column
+from workbench.run.log import Log, column
 
 from . import segments
 from .style import clean

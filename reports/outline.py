@@ -17,7 +17,7 @@ from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
-from workbench.log import Log
+from workbench.run.log import Log
 
 MOTOR = np.stack(
     [

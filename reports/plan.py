@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.log import Log
+from workbench.run.log import Log
 
 
 def planned(content) -> dict:

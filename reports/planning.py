@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import Any, final
 
+from workbench.contract.units import format_quantity
 from workbench.planning import driven_table
 from workbench.planning.table import HEAD, amount, remarks, share, title
-from workbench.units import format_quantity
 
 from . import figures_driven as driven
 from . import figures_planning as figures

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.log import Log
-from workbench.spaces import tool
-from workbench.units import display, pretty
+from workbench.contract.units import display, pretty
+from workbench.run.log import Log
+from workbench.run.spaces import tool
 
 from .style import named
 

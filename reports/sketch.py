@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.log import Log
+from workbench.run.log import Log
 
 from .outline import Outline, Picture, picture
 from .style import BLUE, FAINT, GREY, INK, ORANGE, WIDTH, figure, named

@@ -9,9 +9,9 @@ from itertools import groupby
 
 import numpy as np
 
-from workbench.parameters import Leaf, annotations, label, leaves
-from workbench.units import display, format_quantity, pretty
-from workbench.verdict import STRENGTHS, Assumption, Verdict, answers_stability
+from workbench.contract.parameters import Leaf, annotations, label, leaves
+from workbench.contract.units import display, format_quantity, pretty
+from workbench.verification.verdict import STRENGTHS, Assumption, Verdict, answers_stability
 
 from .metering import behind
 from .signals import actuator

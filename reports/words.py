@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.parameters import digest
+from workbench.contract.parameters import digest
 
 from . import tables
 from .style import clean

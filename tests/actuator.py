@@ -7,7 +7,7 @@ import numpy as np
 
 from controllers import MPC, Observer
 from workbench import ClosedLoop, Signal, System, simulate
-from workbench.parameters import Unit
+from workbench.contract.parameters import Unit
 
 X_MAX, SLEW = 4e-4, 0.08
 

@@ -18,8 +18,8 @@ from plants.components.friction import (
 )
 from plants.components.spatial import unturn
 from plants.components.valve import Valve
-from workbench.calculus import check_constants, column, symbols
-from workbench.parameters import bind, leaves
+from workbench.contract.parameters import bind, leaves
+from workbench.numerics.calculus import check_constants, column, symbols
 
 FRICTIONS = (
     CoulombViscous(),

@@ -18,7 +18,7 @@ from unittest import mock
 
 from fuzzing import EXAMPLES, ROOT
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 class Reached(Exception):
@@ -41,7 +41,7 @@ def prepared(folder: Path) -> Path:
 
 
 def read_case(data: bytes, folder: Path) -> Any:
-    from workbench.file import load
+    from workbench.cases.file import load
 
     (folder / "fuzzed.yaml").write_bytes(data)
     return load(folder / "fuzzed.yaml")
@@ -51,7 +51,7 @@ def run_case(data: bytes, folder: Path) -> None:
     """As `read_case`, and the first few steps of the run."""
     from dataclasses import replace
 
-    from workbench.simulate import simulate
+    from workbench.run.simulate import simulate
 
     case = read_case(data, folder)
     with case.located():
@@ -64,8 +64,8 @@ def run_case(data: bytes, folder: Path) -> None:
 
 
 def read_plan(data: bytes, folder: Path) -> None:
-    from workbench.file import plan_of
-    from workbench.yaml_input import read
+    from workbench.cases.file import plan_of
+    from workbench.cases.yaml_input import read
 
     (folder / "fuzzed.yaml").write_bytes(data)
     plan_of(read(folder / "fuzzed.yaml"), str(folder / "fuzzed.yaml"))
@@ -81,7 +81,7 @@ def read_a_sweep(data: bytes, folder: Path) -> None:
 def read_reference(data: bytes, folder: Path) -> None:
     import numpy as np
 
-    from workbench.spline import Spline
+    from workbench.run.spline import Spline
 
     (folder / "fuzzed.csv").write_bytes(data)
     path = Spline.from_csv(folder / "fuzzed.csv", "joint")
@@ -98,7 +98,7 @@ def read_a_table(data: bytes, folder: Path, name: str = "fuzzed.csv") -> None:
 
 
 def read_log(data: bytes, folder: Path) -> None:
-    from workbench.log import Log
+    from workbench.run.log import Log
 
     (folder / "fuzzed.nc").write_bytes(data)
     Log.load(folder / "fuzzed.nc")
@@ -124,7 +124,7 @@ def read_formula(data: bytes, folder: Path) -> None:
 
 
 def read_unit(data: bytes, folder: Path) -> None:
-    from workbench.units import format_quantity, measured, quantity
+    from workbench.contract.units import format_quantity, measured, quantity
 
     text = data.decode("utf-8", "replace")
     measured(text)
@@ -154,8 +154,8 @@ def read_journal(data: bytes, folder: Path) -> None:
 
 WORK = (
     "workbench.verification.judge.study",
-    "workbench.simulate.simulate",
-    "workbench.compare.compare",
+    "workbench.run.simulate.simulate",
+    "workbench.commands.compare.compare",
     "workbench.identification.command.fit",
     "workbench.identification.command.compare",
     "workbench.planning.command.plan",
@@ -167,7 +167,7 @@ WORK = (
 
 def run_command(data: bytes, folder: Path) -> None:
     """The command line up to its work."""
-    from workbench import cli
+    from workbench.commands import cli
 
     words = [str(word).replace("\0", "") for word in json.loads(data)]
     act = cli.verify_stability if words[:1] == ["verify"] else cli.main

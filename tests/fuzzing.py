@@ -271,8 +271,8 @@ def packed_seed(kind: str) -> bytes:
     import numpy as np
     from scipy.io import savemat
 
-    from workbench.log import Log, Status
-    from workbench.system import Signal
+    from workbench.contract.system import Signal
+    from workbench.run.log import Log, Status
 
     t = np.arange(40) * 0.01
     if kind == "mat":

@@ -9,11 +9,11 @@ from oracles.random_machines import random_base, random_body, random_machine, ra
 from controllers.vdc import VDC, BodyGain
 from plants import CoulombViscous, LuGre, Oil, Stribeck, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
-from workbench.demand import target_name
-from workbench.native import Mapped
-from workbench.system import innermost
+from workbench.contract.system import innermost
+from workbench.contract.wrappers import _Around
+from workbench.numerics.native import Mapped
+from workbench.run.demand import target_name
 from workbench.verification.ledger import LedgerFunction
-from workbench.wrappers import _Around
 
 FULL = machine("hiab-xs031").plant
 REAL = FULL.locked(extension=0.5)  # two joints, spools of second order

@@ -20,21 +20,21 @@ from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
 from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
-from workbench.interop import LinearPlant
+from workbench.numerics.interop import LinearPlant
 from workbench.verification.claims import ParameterLimit
 from workbench.verification.proofs import RobustStability
 
 PUBLIC = (plants, controllers, workbench)
 # Results, which a computation fills, and forms of a file, which `build` fills and checks itself.
 MADE = (
-    "workbench.case_form",
-    "workbench.fused",
+    "workbench.cases.form",
+    "workbench.run.fused",
     "workbench.identification.records",
-    "workbench.metrics",
+    "workbench.run.metrics",
     "workbench.planning",
-    "workbench.machine_limits",
+    "workbench.contract.machine_limits",
     "workbench.sweep",
-    "workbench.verdict",
+    "workbench.verification.verdict",
     "controllers.pid_tuning.experiment",
     "plants.planar_crane",
 )

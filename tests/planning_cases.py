@@ -6,7 +6,7 @@ import numpy as np
 
 from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle, planar_crane
 from workbench.planning import ConstantPressure, LoadSensing, Task
-from workbench.reference import Waypoints
+from workbench.run.reference import Waypoints
 
 # The numbers of the reference case as they were computed independently; CP in m³ (pressure one), LS in J.
 REFERENCE = {

@@ -26,8 +26,8 @@ from workbench import (
     Waypoints,
     changed,
 )
-from workbench.plain import Plain
-from workbench.wrappers import _Around
+from workbench.contract.plain import Plain
+from workbench.contract.wrappers import _Around
 
 WALK = Scenario(reference=PATH, duration=4.0)
 BRIEF = replace(WALK, duration=0.4, offset={"q_1": 0.01, "q_2": -0.01})

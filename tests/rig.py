@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 
 import plants
-from workbench.build import build
-from workbench.errors import InputError
-from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positive
-from workbench.shorthand import Shorthand
-from workbench.yaml_input import parse
+from workbench.cases.build import build
+from workbench.cases.shorthand import Shorthand
+from workbench.cases.yaml_input import parse
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative, positive
 
 HIAB = Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml"
 

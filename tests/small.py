@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from workbench import Controller, Signal, System
-from workbench.parameters import Unit
+from workbench.contract.parameters import Unit
 
 
 @dataclass(frozen=True)

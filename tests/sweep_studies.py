@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 def product(point):

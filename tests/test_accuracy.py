@@ -9,17 +9,17 @@ from small import Feedback, Linear
 
 from plants import machine
 from workbench import ClosedLoop, Sampled, Scenario, Sine, simulate
-from workbench.errors import InputError
-from workbench.file import load, loads
-from workbench.own_error import errors_of, share_of
-from workbench.steps import Steps
-from workbench.system import names
-from workbench.verdict import Verdict
+from workbench.cases.file import load, loads
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.run.own_error import errors_of, share_of
+from workbench.run.steps import Steps
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.accuracy import beyond_error, error_beside, within_accuracy
 from workbench.verification.judge import study
 from workbench.verification.run import run
+from workbench.verification.verdict import Verdict
 
 IEHA = load(Path(__file__).parents[1] / "examples" / "ieha-pid.yaml")
 SWING = Linear(((-0.7, 31.0), (-29.0, -0.4)), ((0.0,), (4.0,)), ((1.0, 0.0),), x0=(0.2, 0.0))

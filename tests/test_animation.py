@@ -13,8 +13,8 @@ from scipy.spatial import ConvexHull
 from plants import LinearActuator, machine
 from reports import animation, outline, sketch, style
 from workbench import InputError, Log, Scenario, Signal, simulate
-from workbench.cli import main
-from workbench.log import Status
+from workbench.commands.cli import main
+from workbench.run.log import Status
 
 Image = pytest.importorskip("PIL.Image")
 PAPER = machine("four-bar").plant
@@ -95,7 +95,7 @@ def test_hull_of_points_in_line_or_all_the_same():
 
 
 def test_rigid_bodies_stay_rigid():
-    from workbench.file import load
+    from workbench.cases.file import load
 
     plant = load("examples/excavator-boom.yaml").plant
     drawn = outline.picture(plant)

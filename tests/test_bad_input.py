@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import plants
-from workbench.cli import main, verify_stability
-from workbench.log import Log, Status
-from workbench.system import Signal
-from workbench.verdict import Verdict
+from workbench.commands.cli import main, verify_stability
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
 from workbench.verification.judge import Study
+from workbench.verification.verdict import Verdict
 
 SHIPPED = (Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml").read_text("utf-8")
 P = "plant: hiab-xs031\n"
@@ -403,13 +403,13 @@ INTERRUPTED = """
 import sys, importlib, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 module = importlib.import_module("workbench.verification.judge")
-from workbench.simulate import simulate
+from workbench.run.simulate import simulate
 def study(loop, scenario, *_):
     print("begun", file=sys.stderr, flush=True)
     while True:
         simulate(loop, scenario)
 module.study = study
-from workbench.cli import verify_stability
+from workbench.commands.cli import verify_stability
 sys.exit(verify_stability(["good.yaml", "--report", "out.pdf", "--json", "out.json", "--log", "out.nc"]))
 """
 
@@ -452,7 +452,7 @@ def test_a_fault_of_ours_is_no_verdict(capsys, folder, monkeypatch):
 
 
 def test_refusals_while_running_name_the_file_and_the_scenario(capsys, folder, monkeypatch):
-    from workbench.errors import InputError
+    from workbench.contract.errors import InputError
 
     def study(*_):
         raise InputError("out of reach at t = 3 s", mend="move it")

@@ -11,11 +11,11 @@ from plants.components.friction import CoulombViscous, Friction, Frictionless, S
 from plants.components.spatial import Body, Frame
 from plants.components.valve import Nominal, Valve
 from plants.manipulator import Manipulator
-from workbench import shape
-from workbench.build import Provenance, build
-from workbench.errors import InputError
-from workbench.parameters import Unit, leaves
-from workbench.yaml_input import Node, parse, read
+from workbench.cases import shape
+from workbench.cases.build import Provenance, build
+from workbench.cases.yaml_input import Node, parse, read
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, leaves
 
 
 def test_everything_a_hint_can_say():

@@ -23,10 +23,10 @@ from workbench import (
     equilibrium,
     linearize,
 )
-from workbench.calculus import directional, jacobian_columns, solve, trace
-from workbench.parameters import Unit
-from workbench.switches import one_sided
-from workbench.system import names
+from workbench.contract.parameters import Unit
+from workbench.contract.system import names
+from workbench.numerics.calculus import directional, jacobian_columns, solve, trace
+from workbench.numerics.switches import one_sided
 
 
 def curve(s):

@@ -26,8 +26,8 @@ from workbench import (
     Steps,
     simulate,
 )
-from workbench.errors import InputError
-from workbench.file import load, loads
+from workbench.cases.file import load, loads
+from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification.certificate_claims import check_sector
 from workbench.verification.certificate_pictures import certificate_arrays
@@ -401,7 +401,7 @@ def test_channels_are_chosen_by_name_and_the_frequency_response_is_the_loops():
 
 # ---- pictures, tables, defaults ---------------------------------------------------------------------------------------------
 def test_regions_are_drawn_where_they_are(monkeypatch):
-    monkeypatch.setattr("workbench.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
     case = load(EXAMPLES / "ieha-certificates.yaml")
     keep = (C.RegionOfAttraction, C.Sector, C.Supplied)
     found = study(
@@ -510,7 +510,7 @@ def test_linear_stability_of_a_continuous_law_is_that_of_its_flow(actuator, anti
 
 
 def test_pressure_limits_may_be_gauge(monkeypatch):
-    monkeypatch.setattr("workbench.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
     case = loads(
         "plant: ieha-control\nclaims: {pressures: {low: -1 bar, high: 2 kbar}}\nscenario: {duration: 0.02 s}\n"
     )
@@ -527,7 +527,7 @@ def test_pressure_limits_may_be_gauge(monkeypatch):
 
 
 def test_the_floor_of_oscillations_has_the_unit_of_what_oscillates(actuator, tmp_path):
-    from workbench.cli import main
+    from workbench.commands.cli import main
 
     floor = lambda text: next(c.floor for c in loads(text).claims if isinstance(c, C.Settled))
     assert floor(

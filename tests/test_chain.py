@@ -17,9 +17,9 @@ from plants import chain
 from plants.chain import Prismatic
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import minus, plus, unturn
-from workbench.calculus import directional
-from workbench.errors import InputError
-from workbench.system import names
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.numerics.calculus import directional
 
 LAYOUTS = {
     1: (False,),

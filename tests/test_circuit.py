@@ -9,7 +9,7 @@ from draws import apart
 
 from plants import BengisuAkay, BrownMcPhee, Frictionless, LuGre, ModifiedLuGre, ThrottledCircuit
 from workbench import InputError
-from workbench.calculus import directional
+from workbench.numerics.calculus import directional
 
 RUBBING = dict(F_c=217.0, F_s=311.0, v_s=7e-3, b=290.0)
 LAWS = {

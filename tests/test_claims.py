@@ -37,8 +37,8 @@ from workbench import (
     Sine,
     simulate,
 )
-from workbench.errors import InputError
-from workbench.log import Log, Status
+from workbench.contract.errors import InputError
+from workbench.run.log import Log, Status
 from workbench.verification import claims as C
 from workbench.verification import ledger, verify
 from workbench.verification.hypotheses import check_hypotheses
@@ -68,7 +68,7 @@ def ran(loop, scenario=SHORT):
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """No compiler for ledgers of a few hundred states."""
-    monkeypatch.setattr("workbench.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

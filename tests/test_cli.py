@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import plants
-from workbench import Log, terminal
-from workbench.cli import main, verify_stability
-from workbench.log import Status
-from workbench.system import Signal
-from workbench.verdict import Assumption, Verdict, exit_code
+from workbench import Log
+from workbench.commands import terminal
+from workbench.commands.cli import main, verify_stability
+from workbench.contract.system import Signal
+from workbench.run.log import Status
 from workbench.verification.judge import Study
+from workbench.verification.verdict import Assumption, Verdict, exit_code
 
 ROOT = Path(plants.__file__).parents[1]
 HOLDS = Verdict("tracking", "tip error ≤ 5 mm", True, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s")
@@ -342,7 +343,7 @@ def test_schema_is_json(capsys):
 def test_help_needs_no_library(command):
     code = f"""
 import sys
-from workbench.cli import {command}
+from workbench.commands.cli import {command}
 try:
     {command}(["--help"])
 except SystemExit as ended:
@@ -359,7 +360,7 @@ except SystemExit as ended:
 
 
 def test_a_reader_that_goes_away_and_a_terminal_without_greek(folder):
-    code = "import sys; from workbench.cli import main; sys.exit(main(['schema']))"
+    code = "import sys; from workbench.commands.cli import main; sys.exit(main(['schema']))"
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     line = f'{sys.executable} -c "{code}" | head -1'
     run = subprocess.run(line, shell=True, capture_output=True, text=True, env=env)

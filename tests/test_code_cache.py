@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench import code_cache, compiler
-from workbench.errors import Notice
+from workbench.contract.errors import Notice
+from workbench.numerics import code_cache, compiler
 
 ROOT = Path(__file__).parents[1]
 SEVEN = "int seven(void) { return 7; }"
@@ -148,7 +148,7 @@ def test_a_planted_library_is_not_run(asked, tmp_path):
     assert not code_cache.whole(made)
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        f"from workbench.compiler import library\nprint(library({SEVEN!r}).seven())"
+        f"from workbench.numerics.compiler import library\nprint(library({SEVEN!r}).seven())"
     )
     assert (
         subprocess.run(
@@ -215,7 +215,7 @@ def test_a_process_terminated_while_compiling(asked, tmp_path):
     slow.chmod(0o755)
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        f"from workbench.compiler import library\nlibrary({SEVEN!r})"
+        f"from workbench.numerics.compiler import library\nlibrary({SEVEN!r})"
     )
     run = subprocess.Popen(
         [sys.executable, "-c", script],

@@ -8,11 +8,11 @@ import pytest
 from pypdf import PdfReader
 
 from reports.comparison import Compared, claims, rendered
-from workbench.cli import main
-from workbench.compare import compare, under
-from workbench.compare_table import document, rows, text
-from workbench.errors import InputError
-from workbench.file import loads
+from workbench.cases.file import loads
+from workbench.commands.cli import main
+from workbench.commands.compare import compare, under
+from workbench.commands.compare_table import document, rows, text
+from workbench.contract.errors import InputError
 from workbench.verification.judge import verify
 from workbench.verification.run import run
 

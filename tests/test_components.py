@@ -12,8 +12,8 @@ from scipy.linalg import expm
 from plants.components.chamber import Oil
 from plants.components.orifice import root
 from plants.components.valve import D_MIN, Valve, nominal
-from workbench.errors import InputError
-from workbench.parameters import bind
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind
 
 ca.GlobalOptions.setNumpyMode(-1)
 

@@ -8,7 +8,7 @@ import pytest
 from small import Feedback
 
 from workbench import ClosedLoop, Hold, Scenario, Signal, System
-from workbench.parameters import Unit
+from workbench.contract.parameters import Unit
 from workbench.verification.contained import containment
 from workbench.verification.modes import Modes, slowest_and_unstable
 from workbench.verification.run import run

@@ -23,8 +23,8 @@ from workbench import (
     System,
     simulate,
 )
-from workbench.contract import _check_controller, _check_system
-from workbench.parameters import Unit
+from workbench.contract.checks import _check_controller, _check_system
+from workbench.contract.parameters import Unit
 
 MEMORY = []
 

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.faults.builders import linear
-from workbench.verdict import exit_code
 from workbench.verification import verify
+from workbench.verification.verdict import exit_code
 
 UNSTABLE = {"A": [[0, 1], [2, -0.4]], "B": [[0], [1]], "C": [[1, 0], [0, 1]], "T_s": 0.01}
 

@@ -22,10 +22,10 @@ from workbench import (
     Waypoints,
     simulate,
 )
-from workbench.demand import Demand, padded, parse, target_name, width
-from workbench.simulate import start_state
-from workbench.spaces import pushed, task_values, to_joints
-from workbench.system import Controller, names
+from workbench.contract.system import Controller, names
+from workbench.run.demand import Demand, padded, parse, target_name, width
+from workbench.run.simulate import start_state
+from workbench.run.spaces import pushed, task_values, to_joints
 
 SPACES = ("joint", "piston", "cartesian")
 

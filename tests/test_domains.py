@@ -4,7 +4,7 @@ import pytest
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Sampled, Saturated, Scenario
-from workbench.file import loads
+from workbench.cases.file import loads
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 

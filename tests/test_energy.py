@@ -15,9 +15,9 @@ from plants import LinearActuator, ieha, ieha_energy, machine
 from plants.components.chamber import Oil
 from plants.components.friction import Stribeck
 from workbench import ClosedLoop, Hold, Plain, Sampled, Scenario, simulate, verify
-from workbench.calculus import directional
-from workbench.energy import energy_account
-from workbench.parameters import bind, leaves
+from workbench.contract.parameters import bind, leaves
+from workbench.numerics.calculus import directional
+from workbench.run.energy import energy_account
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims, statistics
 from workbench.verification.requirements import check_energy

@@ -14,8 +14,8 @@ from controllers.vdc import VDC, BodyGain
 from plants import machine
 from plants.components.friction import LuGre
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
-from workbench.calculus import trace
-from workbench.system import Controller, names
+from workbench.contract.system import Controller, names
+from workbench.numerics.calculus import trace
 
 CRANE = machine("hiab-xs031").plant
 VARIED = varied_machine(3, (False, True))
@@ -215,7 +215,7 @@ def test_a_law_with_hidden_memory_is_seen():
 
 
 def test_a_mass_is_a_number_and_a_friction_law_is_structure():
-    from workbench.parameters import structure
+    from workbench.contract.parameters import structure
 
     heavy = replace(CRANE, payload=replace(CRANE.payload, mass=40.0))
     pairs = ((CRANE, CRANE), (heavy, CRANE), (CRANE, heavy))

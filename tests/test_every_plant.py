@@ -1,4 +1,4 @@
-"""What every plant must keep: the contract of `workbench.system`, and one text for floats and expressions.
+"""What every plant must keep: the contract of `workbench.contract.system`, and one text for floats and expressions.
 
 A new plant is tested by adding it to PLANTS.
 """
@@ -15,10 +15,10 @@ from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
 from controllers.open_loop import OpenLoop
 from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin, machine, machines
 from workbench import ClosedLoop, InputError, Scenario, Signal, System, changed, simulate
-from workbench.calculus import trace
-from workbench.parameters import Unit, leaves
-from workbench.system import names
-from workbench.units import quantity
+from workbench.contract.parameters import Unit, leaves
+from workbench.contract.system import names
+from workbench.contract.units import quantity
+from workbench.numerics.calculus import trace
 
 PLANTS = {name: machine(name).plant for name in machines()} | {
     **{

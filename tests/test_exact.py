@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.balls import Ball, definite_ball, exponential
 from workbench.verification.exact import (
     Dyadic,

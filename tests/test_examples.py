@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench import cli
+from workbench.commands import cli
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 QUICK = {  # name → lines at its end that make it shorter

@@ -11,8 +11,8 @@ from objects import classes, sound
 import controllers
 import plants
 from workbench import InputError
-from workbench.kinds import declared, options
-from workbench.parameters import Bound
+from workbench.contract.kinds import declared, options
+from workbench.contract.parameters import Bound
 
 ODD = {
     "None": None,

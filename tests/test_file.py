@@ -23,15 +23,16 @@ from workbench import (
     Spline,
     Waypoints,
 )
-from workbench.case_form import claim_names, kebab
-from workbench.case_scenario import DEMO
-from workbench.case_schema import case_schema
-from workbench.edit import edited, find, places
-from workbench.errors import InputError
-from workbench.file import laws, load, loads
-from workbench.parameters import digest, leaves
-from workbench.starter import starter
-from workbench.system import innermost
+from workbench.cases.edit import edited, find, places
+from workbench.cases.file import laws, load, loads
+from workbench.cases.file_schema import case_schema
+from workbench.cases.form import claim_names, kebab
+from workbench.cases.scenario import DEMO
+from workbench.cases.yaml_input import parse, read
+from workbench.commands.starter import starter
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import digest, leaves
+from workbench.contract.system import innermost
 from workbench.verification.claims import (
     Claim,
     DelayLimit,
@@ -39,7 +40,6 @@ from workbench.verification.claims import (
     PracticalStability,
     Tracking,
 )
-from workbench.yaml_input import parse, read
 
 ROOT = Path(__file__).parents[1]
 OTHERS = ("\ncrane:", "\ncase:", "\nplan:")  # plans, sweeps

@@ -21,11 +21,11 @@ from workbench import (
     System,
     simulate,
 )
-from workbench.adaptive import Adaptive, Fixed, fixed
-from workbench.calculus import trace
-from workbench.grid import grid, steps
-from workbench.parameters import Unit
-from workbench.stiff import stiff_loop
+from workbench.contract.parameters import Unit
+from workbench.numerics.adaptive import Adaptive, Fixed, fixed
+from workbench.numerics.calculus import trace
+from workbench.numerics.stiff import stiff_loop
+from workbench.run.grid import grid, steps
 
 MACHINES = (None, False)  # compiled, virtual machine
 

@@ -19,9 +19,9 @@ from plants import (
 )
 from plants.four_bar import WORK_CYCLE, cylinder_work, drift
 from workbench import Scenario, changed, simulate
-from workbench.adaptive import Fixed
-from workbench.calculus import directional, jacobian_columns
-from workbench.grid import grid
+from workbench.numerics.adaptive import Fixed
+from workbench.numerics.calculus import directional, jacobian_columns
+from workbench.run.grid import grid
 
 TABLE_2 = dict(F_c=210.0, F_s=300.0, v_s=5e-3, b=330.0)
 LAWS = {
@@ -374,7 +374,7 @@ def test_friction_is_found_by_name():
 
 
 def test_verdicts_of_a_run_beyond_the_stroke_are_undecided():
-    from workbench.file import loads
+    from workbench.cases.file import loads
     from workbench.verification import verify
 
     text = """
@@ -393,7 +393,7 @@ scenario: {reference: {type: Sine, space: output, centre: start, amplitude: [A],
 
 def test_units_of_a_path_are_those_of_what_is_followed():
     from workbench import InputError
-    from workbench.file import loads
+    from workbench.cases.file import loads
 
     text = "plant: four-bar\ncontroller: {law: PID, signals: [SIGNAL]}\nscenario: {reference: REFERENCE}\n"
     sine = "{type: Sine, space: output, centre: start, amplitude: [AMPLITUDE], frequency: 1 Hz}, duration: 1 s"
@@ -438,8 +438,8 @@ def test_the_energy_balance_finds_steps_that_are_too_long(step, holds):
 
 def test_oscillation_is_measured_in_the_unit_of_what_is_followed(tmp_path, capsys):
     from workbench import InputError
-    from workbench.cli import main
-    from workbench.file import load, loads
+    from workbench.cases.file import load, loads
+    from workbench.commands.cli import main
     from workbench.verification import verify
 
     text = "plant: four-bar\ncontroller: LAW\nscenario: {reference: {type: Hold, space: SPACE, point: start}, duration: 1 s}\n"

@@ -21,7 +21,7 @@ from plants.components.friction import (
     Stribeck,
 )
 from workbench import InputError
-from workbench.switches import refuse_undecided
+from workbench.numerics.switches import refuse_undecided
 
 ca.GlobalOptions.setNumpyMode(-1)
 

@@ -20,10 +20,11 @@ from plants import (
     ModifiedLuGre,
     Stribeck,
 )
-from workbench import InputError, Signal, sliding
-from workbench.cli import main
+from workbench import InputError, Signal
+from workbench.commands.cli import main
 from workbench.identification import Points, Record, fit_friction
-from workbench.sliding import drive, steady
+from workbench.numerics import sliding
+from workbench.numerics.sliding import drive, steady
 
 NUMBERS = {"F_c": 1230.0, "F_s": 1990.0, "v_s": 0.0121, "b": 5100.0}
 BRISTLES = LuGre(**NUMBERS, σ_0=8.1e6, σ_1=3.2e4)

@@ -19,10 +19,11 @@ from plants import (
     ModifiedLuGre,
 )
 from plants.ieha_energy import NAMES
-from workbench import ClosedLoop, InputError, Sampled, Scenario, calculus, native, simulate
-from workbench.calculus import directional
-from workbench.file import loads
-from workbench.system import names
+from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate
+from workbench.cases.file import loads
+from workbench.contract.system import names
+from workbench.numerics import calculus, native
+from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
 from workbench.verification import ledger
 from workbench.verification.hypotheses import check_hypotheses, rate_left

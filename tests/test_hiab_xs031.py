@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-from workbench.units import quantity
+from workbench.contract.units import quantity
 
 CRANE = YAML(typ="safe").load(
     (Path(__file__).parents[1] / "plants/parameters/hiab-xs031.yaml").read_text("utf-8")

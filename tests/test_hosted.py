@@ -24,9 +24,9 @@ from workbench import (
     Sine,
     simulate,
 )
-from workbench.build import build
-from workbench.errors import InputError
-from workbench.yaml_input import read
+from workbench.cases.build import build
+from workbench.cases.yaml_input import read
+from workbench.contract.errors import InputError
 
 CRANE = build(Manipulator, read(HIAB).value["plant"], "plant").locked(extension=0.5)
 PATH = Sine("joint", "start", (0.05, 0.08), 0.31)

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from workbench import packed
-from workbench.cli import main, verify_stability
-from workbench.errors import InputError
+from workbench.cases import packed
+from workbench.cases.yaml_input import read
+from workbench.commands.cli import main, verify_stability
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
 from workbench.identification import read_table
-from workbench.log import Log, Status
 from workbench.planning.paths import read_path
-from workbench.spline import Spline
+from workbench.run.log import Log, Status
+from workbench.run.spline import Spline
 from workbench.sweep.form import read_sweep
 from workbench.sweep.journal import HEAD, Journal
 from workbench.sweep.table import Table
-from workbench.system import Signal
 from workbench.verification.recheck import main as recheck
-from workbench.yaml_input import read
 
 SECRET = "root:x:0:0:hunter2:/root:/bin/sh\nhunter2,hunter2\n"
 READERS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.cli import main
+from workbench.commands.cli import main
 from workbench.identification import read_record
 
 IDENTIFY = ["identify", "t.csv", "--input", "X", "--output", "Y", "--order", "1", "--quiet"]
@@ -53,7 +53,7 @@ def test_options_that_a_record_bears(record):
 
 @pytest.mark.parametrize("epoch", ("9" * 30, "²", "-5", ""))
 def test_a_day_that_is_none(epoch, monkeypatch):
-    from workbench.cli import _today
+    from workbench.commands.cli import _today
 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
     assert _today() > "2024"

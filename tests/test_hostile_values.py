@@ -6,12 +6,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
-from workbench.file import loads
-from workbench.grid import grid
-from workbench.reference import MOST_LEGS, Waypoints
-from workbench.scenario import Scenario
-from workbench.units import measured, quantity
+from workbench.cases.file import loads
+from workbench.contract.errors import InputError
+from workbench.contract.units import measured, quantity
+from workbench.run.grid import grid
+from workbench.run.reference import MOST_LEGS, Waypoints
+from workbench.run.scenario import Scenario
 from workbench.verification.expression import formula
 
 CRANE = "plant: hiab-xs031\n"
@@ -75,7 +75,7 @@ def test_sizes_that_fit():
 
 def test_a_long_path_is_looked_at_in_bounded_memory(monkeypatch):
     looked = []
-    from workbench.demand import Demand
+    from workbench.run.demand import Demand
 
     monkeypatch.setattr(Demand, "check", lambda self, t: looked.append(len(t)))
     refused(CRANE + PATH.format("leg: 10000 s"), "20000001 samples of 12 signals", "mend: shorten")

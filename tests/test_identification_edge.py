@@ -9,7 +9,7 @@ from scipy.optimize import OptimizeResult
 
 from plants.ieha import IEHA
 from workbench import InputError, Scenario, linearize, simulate
-from workbench.cli import main
+from workbench.commands.cli import main
 from workbench.identification import (
     Channel,
     LinearModel,

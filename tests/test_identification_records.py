@@ -8,7 +8,8 @@ import pytest
 from scipy.io import savemat
 
 from workbench import InputError, Log
-from workbench.cli import main
+from workbench.commands.cli import main
+from workbench.contract.system import Signal
 from workbench.identification import (
     PRBS,
     Channel,
@@ -22,8 +23,7 @@ from workbench.identification import (
 )
 from workbench.identification.causality import lead
 from workbench.identification.reading import si
-from workbench.log import Status
-from workbench.system import Signal
+from workbench.run.log import Status
 
 T = 2e-3
 PLANT = Channel.of_lags("X", 12.0, (0.03, 0.012), 1)

@@ -14,7 +14,7 @@ from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop, smoothstep
 from plants.ieha import DETAILS
 from workbench import ClosedLoop, Plain, Scenario, Sine, linearize, simulate
-from workbench.system import names
+from workbench.contract.system import names
 
 FIGURES, CONTROL = machine("ieha-figures").plant, machine("ieha-control").plant
 # Numbers of no special size, both circuits.
@@ -331,8 +331,8 @@ def test_averages_and_pistons_one_by_one_agree(which):
 # ---- another solver ---------------------------------------------------------------------------------------------------
 def compiled_flow(plant):
     """f(t, x) with X = 0.4 mm and its Jacobian, from the traced graph."""
-    from workbench.calculus import trace
-    from workbench.stiff import slopes
+    from workbench.numerics.calculus import trace
+    from workbench.numerics.stiff import slopes
 
     traced = trace(plant, ("X",))
     c, w, n = traced.constants(plant), np.array([4e-4]), len(plant.states)

@@ -13,12 +13,11 @@ from controllers import LQR, MPC, PID
 from plants import machine
 from plants.shipped import PLANTS
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, linearize, simulate
-from workbench.case_schema import case_schema
-from workbench.cli import main, verify_stability
-from workbench.errors import InputError
-from workbench.file import laws, load, loads
-from workbench.system import innermost
-from workbench.verdict import exit_code
+from workbench.cases.file import laws, load, loads
+from workbench.cases.file_schema import case_schema
+from workbench.commands.cli import main, verify_stability
+from workbench.contract.errors import InputError
+from workbench.contract.system import innermost
 from workbench.verification import claims as C
 from workbench.verification import study, verify
 from workbench.verification.linear_claims import check_cost_decrease, margins, predictive
@@ -33,6 +32,7 @@ from workbench.verification.linear_loop import (
 )
 from workbench.verification.recheck import recheck
 from workbench.verification.run import Run, run, variant
+from workbench.verification.verdict import exit_code
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINEAR = "plant: {machine: ieha-published-linear, change: {measured: states}}\n"

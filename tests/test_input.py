@@ -8,8 +8,16 @@ import sys
 
 import pytest
 
-from workbench.errors import InputError
-from workbench.yaml_input import MAX_ALIASES, MAX_BYTES, MAX_DEPTH, MAX_NODES, Node, parse, read
+from workbench.cases.yaml_input import (
+    MAX_ALIASES,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Node,
+    parse,
+    read,
+)
+from workbench.contract.errors import InputError
 
 
 def refused(text, *words, line=None, key=None):
@@ -327,7 +335,9 @@ def test_whatever_the_bytes_only_input_errors(tmp_path):
 
 def test_reading_and_units_load_no_library_until_needed():
     code = (
-        "import sys, workbench.build, workbench.schema, workbench.units as units; units.quantity('185 bar', 'Pa');"
+        "import sys, workbench.cases.build, workbench.cases.schema\n"
+        "from workbench.contract.units import quantity\n"
+        "quantity('185 bar', 'Pa')\n"
         "print([m for m in ('ruamel.yaml', 'pint', 'numpy', 'casadi') if m in sys.modules])"
     )
     assert (

@@ -23,10 +23,10 @@ from workbench import (
     simulate,
     to_control,
 )
-from workbench.build import build
-from workbench.interop import FromControl, LinearPlant
-from workbench.parameters import Unit
-from workbench.yaml_input import read
+from workbench.cases.build import build
+from workbench.cases.yaml_input import read
+from workbench.contract.parameters import Unit
+from workbench.numerics.interop import FromControl, LinearPlant
 
 
 @dataclass(frozen=True)

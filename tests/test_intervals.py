@@ -4,8 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench import calculus  # noqa: F401  (NumPy functions act on expressions)
-from workbench.intervals import box, enclose, lower_bound
+from workbench.numerics.intervals import box, enclose, lower_bound
 
 TEXTS = {
     "polynomial": lambda x, y: x**3 - 2.5 * x * y + y**2 / 7,
@@ -75,8 +74,8 @@ def test_lower_bound_is_below_the_minimum_and_close():
 
 def test_plant_flow_on_a_box(crane):
     """The crane's own text: floats inside the enclosure, at random states and on small boxes."""
-    from workbench.calculus import trace
-    from workbench.system import names
+    from workbench.contract.system import names
+    from workbench.numerics.calculus import trace
 
     traced, rng = trace(crane, tuple(names(crane.inputs)[:3])), np.random.default_rng(5)
     c, size = (

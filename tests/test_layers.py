@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("workbench", "plants", "controllers", "reports")
 SHELL = {
-    "workbench/file.py",
-    "workbench/cli.py",
+    "workbench/cases/file.py",
+    "workbench/commands/cli.py",
 }  # the only ones that know the other packages by name
 ALLOWED = {
     # The sharpness of a rate needs the bodies' Jacobians, which only the chain can give.
@@ -78,7 +78,7 @@ def test_a_stray_import_is_seen():
         "import importlib\nimportlib.import_module('reports.document')",
         "importlib.import_module(f'plants.{x}')",
     ):
-        assert strays("workbench/simulate.py", line), line
+        assert strays("workbench/run/simulate.py", line), line
     assert strays("plants/manipulator.py", "from controllers.vdc import VDC")
     assert strays("reports/tables.py", "from controllers import VDC")
     assert not strays("controllers/vdc.py", "from plants import chain\nimport numpy")
@@ -96,12 +96,12 @@ def test_tests_and_tools_are_imported_by_nobody():
 
 
 def test_equations_know_no_casadi():
-    """Plants, components and laws are plain NumPy text; graphs and derivatives come from `workbench.calculus`."""
+    """Plants, components and laws are plain NumPy text; graphs and derivatives come from `workbench.numerics.calculus`."""
     for package in ("plants", "controllers", "reports"):
         assert not [
             name for name in files(package) if "casadi" in imports((ROOT / name).read_text("utf-8"))
         ]
-    assert "casadi" in imports((ROOT / "workbench/calculus.py").read_text("utf-8"))
+    assert "casadi" in imports((ROOT / "workbench/numerics/calculus.py").read_text("utf-8"))
 
 
 HEAVY = (
@@ -134,7 +134,7 @@ def loaded(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["import workbench", "import plants, controllers", "import workbench.errors"]
+    "code", ["import workbench", "import plants, controllers", "import workbench.contract.errors"]
 )
 def test_importing_is_light(code):
     assert not loaded(code) & {*HEAVY, "numpy"}
@@ -156,9 +156,9 @@ def test_names_come_when_asked_for():
 
 @pytest.mark.parametrize("entry", ["verify_stability", "main"])
 def test_help_is_light(entry):
-    pytest.importorskip("workbench.cli")
+    pytest.importorskip("workbench.commands.cli")
     code = (
-        f"sys.argv = ['x', '--help']\nfrom workbench.cli import {entry}\n"
+        f"sys.argv = ['x', '--help']\nfrom workbench.commands.cli import {entry}\n"
         f"try:\n    {entry}()\nexcept SystemExit as end:\n    assert not end.code, end.code"
     )
     assert not loaded(code) & {"casadi", "scipy", "matplotlib", "xarray", "cvxpy", "control"}

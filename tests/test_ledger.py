@@ -25,8 +25,9 @@ from controllers.vdc import VDC
 from plants import CoulombViscous, chain
 from plants.components.linkage import Closure
 from plants.components.spatial import Body, add, cross, inertia_times, minus, scale
-from workbench import ClosedLoop, Delayed, Sampled, Scenario, native, simulate
-from workbench.parameters import bind, leaves
+from workbench import ClosedLoop, Delayed, Sampled, Scenario, simulate
+from workbench.contract.parameters import bind, leaves
+from workbench.numerics import native
 from workbench.verification import claims as C
 from workbench.verification import ledger
 from workbench.verification.ledger import LedgerFunction

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from tests.linear_systems import random_loop
-from workbench.errors import InputError
-from workbench.verdict import exit_code
+from workbench.contract.errors import InputError
 from workbench.verification.linear import LinearSystem, feedback, series
 from workbench.verification.margins import (
     loop_margins,
@@ -19,6 +18,7 @@ from workbench.verification.stability import (
     stability,
     stable_verdict,
 )
+from workbench.verification.verdict import exit_code
 
 # ---- sampling
 

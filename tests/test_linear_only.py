@@ -23,8 +23,8 @@ from workbench import (
     simulate,
     verify,
 )
-from workbench.file import loads
-from workbench.parameters import Unit, digest, structure
+from workbench.cases.file import loads
+from workbench.contract.parameters import Unit, digest, structure
 from workbench.verification import claims as C
 from workbench.verification.certificate_claims import check_sector
 from workbench.verification.linear_claims import check_linear_stability

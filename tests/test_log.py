@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
-from workbench.log import Log, Status, plain
-from workbench.system import Signal
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status, plain
 
 SIGNALS = (
     Signal("p_a1", "Pa", "pressure, piston side, cylinder 1"),
@@ -198,7 +198,7 @@ def test_files_that_are_not_logs(tmp_path):
 
 
 def test_a_later_format_is_refused_by_number(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.log.FORMAT", 7)
+    monkeypatch.setattr("workbench.run.log.FORMAT", 7)
     a_log().save(tmp_path / "run.nc")
     monkeypatch.undo()
     with pytest.raises(InputError, match="format 7"):
@@ -213,8 +213,8 @@ def test_a_full_disk_keeps_the_earlier_file(tmp_path):
     code = """
 import resource, signal, sys
 import numpy as np
-from workbench.errors import InputError
-from workbench.log import Log, Signal, Status
+from workbench.contract.errors import InputError
+from workbench.run.log import Log, Signal, Status
 log = Log(np.arange(30_000.0), np.random.default_rng(1).normal(size=(30_000, 2)), (Signal("x"), Signal("y")), {},
           Status(True, "", 1.0))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -286,7 +286,7 @@ def test_plain_data_comes_back_from_json_equal():
 
 
 def test_importing_the_log_imports_no_file_library():
-    code = "import sys, workbench.log; print([m for m in ('xarray', 'h5netcdf', 'h5py', 'pandas') if m in sys.modules])"
+    code = "import sys, workbench.run.log; print([m for m in ('xarray', 'h5netcdf', 'h5py', 'pandas') if m in sys.modules])"
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

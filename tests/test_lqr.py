@@ -7,7 +7,7 @@ from actuator import Actuator
 from controllers import LQR
 from controllers.lqr import gains, riccati, target_map
 from workbench import ClosedLoop, Hold, Sampled, Scenario, simulate
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.linear import LinearSystem
 
 

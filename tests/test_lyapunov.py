@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification import recheck as standalone
 from workbench.verification.balls import Ball
 from workbench.verification.lyapunov import (

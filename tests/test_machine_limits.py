@@ -14,8 +14,8 @@ from plants.multibody.drives import SpringDamper, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Pin, Place
 from workbench import ClosedLoop, Scenario, simulate
-from workbench.simulate import signals_of
-from workbench.system import names
+from workbench.contract.system import names
+from workbench.run.simulate import signals_of
 
 
 @pytest.mark.parametrize(

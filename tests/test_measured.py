@@ -50,7 +50,7 @@ class Louder(MeteredVDC):
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """No compiler for ledgers of a few hundred states."""
-    monkeypatch.setattr("workbench.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

@@ -14,7 +14,7 @@ from plants.valve_circuits.accounts import valve_powers
 from plants.valve_circuits.roots import resolve
 from plants.valve_circuits.stepping import stepped
 from workbench import InputError, Scenario, Sine, Steps, load, simulate, verify
-from workbench.file import loads
+from workbench.cases.file import loads
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PAPER = MeteredArms()

@@ -10,7 +10,7 @@ from plants.valve_circuits import Γ, Λ, Circuit, Motor, Openings, Section, ste
 from plants.valve_circuits.accounts import valve_powers
 from plants.valve_circuits.stepping import stepped
 from workbench import InputError, Scenario, simulate
-from workbench.file import loads
+from workbench.cases.file import loads
 
 
 def test_a_motor_is_a_cylinder_of_the_same_numbers():

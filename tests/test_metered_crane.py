@@ -9,9 +9,9 @@ import pytest
 from plants import MeteredCrane, machine
 from plants.valve_circuits import Λ, Openings, Pump
 from workbench import InputError, changed, load, simulate, verify
-from workbench.calculus import directional
-from workbench.file import loads
-from workbench.system import names
+from workbench.cases.file import loads
+from workbench.contract.system import names
+from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "hiab-imv.yaml"

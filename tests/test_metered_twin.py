@@ -11,8 +11,8 @@ from plants.components.orifice import root
 from plants.valve_circuits.circuit import Pump, Section
 from reports.studies import metering_gap
 from workbench import ClosedLoop, InputError, Scenario, Sine, Steps, simulate, verify
-from workbench.energy import energy_account
-from workbench.file import loads
+from workbench.cases.file import loads
+from workbench.run.energy import energy_account
 from workbench.verification import claims as C
 
 TWO = MeteredTwin(

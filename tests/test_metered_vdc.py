@@ -14,13 +14,13 @@ from plants.metered_arm import MotorArm
 from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, operating
 from plants.valve_circuits.inverse import opening
 from workbench import ClosedLoop, InputError, Scenario, Waypoints, changed, load, simulate, verify
-from workbench.file import loads
+from workbench.cases.file import loads
+from workbench.contract.wrappers import Delayed, Filtered, Sampled, Saturated
 from workbench.verification import claims as C
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger import LedgerFunction, ledger_function
 from workbench.verification.ledger_claims import check_identity
 from workbench.verification.run import Run
-from workbench.wrappers import Delayed, Filtered, Sampled, Saturated
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "hiab-imv-vdc.yaml"
 HIAB = machine("hiab-xs031").plant

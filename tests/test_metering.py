@@ -21,7 +21,7 @@ from plants.valve_circuits import (
 )
 from plants.valve_circuits.roots import resolve
 from workbench import InputError
-from workbench.calculus import trace  # noqa: F401 — lets NumPy functions act on expressions
+from workbench.numerics.calculus import trace  # noqa: F401 — lets NumPy functions act on expressions
 
 PAPER, A_H, A_R, Q = Circuit(), 0.024, 0.012, 500 / 60000
 

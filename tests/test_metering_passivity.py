@@ -15,7 +15,7 @@ from plants.valve_circuits import Λ, Circuit, Motor, Openings, Pump, Section, p
 from plants.valve_circuits.passivity import check_passive, conditions
 from plants.valve_circuits.uniqueness import check_unique, nested
 from workbench import ClosedLoop, InputError, Scenario, load, verify
-from workbench.parameters import Unit, bind
+from workbench.contract.parameters import Unit, bind
 from workbench.verification.claims import IncrementalPassivity
 
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.signal import lfilter
 
-from workbench import metrics
-from workbench.errors import InputError
-from workbench.metrics import limit_cycle
+from workbench.contract.errors import InputError
+from workbench.run import metrics
+from workbench.run.metrics import limit_cycle
 
 T = np.arange(20_001) * 1e-3
 F = 3.137

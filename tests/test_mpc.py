@@ -14,7 +14,7 @@ from controllers.mpc_cvxpy import stated
 from controllers.mpc_problem import residuals
 from controllers.mpc_verification import ingredients, steady
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, simulate
-from workbench.system import names
+from workbench.contract.system import names
 
 PLANT = Actuator()
 SOFT = Limit("Y", -3e-4, 3e-4, soft=True, linear=2.0, quadratic=1e7)

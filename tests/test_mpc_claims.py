@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.exact import Dyadic
 from workbench.verification.mpc_claims import (
     cost_on_log,

@@ -9,7 +9,7 @@ from actuator import SLEW, X_MAX, Actuator, mpc, tracking
 
 from controllers import MPC, Limit, Observer
 from workbench import Hold, Scenario
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 def test_infeasible_falls_back_and_says_so():

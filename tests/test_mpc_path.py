@@ -12,9 +12,9 @@ from controllers.mpc_along import Held
 from controllers.mpc_overlap import overlap, smoothed, without_overlap
 from controllers.mpc_sequence import Given, along
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, Sine, System, simulate
-from workbench.edit import changed
-from workbench.errors import InputError
-from workbench.tangents import Tangent, off_edges, opened, tangents
+from workbench.cases.edit import changed
+from workbench.contract.errors import InputError
+from workbench.numerics.tangents import Tangent, off_edges, opened, tangents
 from workbench.verification.claims import Solves
 from workbench.verification.judge import verify
 from workbench.verification.sampled_data import hold

@@ -9,7 +9,7 @@ from actuator import SLEW, X_MAX, Actuator, commands, mpc
 from controllers import MPC, Limit
 from controllers.mpc_verification import _inside, moved
 from controllers.terminal_set import admissible, largest, overshoot
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 def test_terminal_set_is_invariant_and_keeps_the_limits():

@@ -12,7 +12,7 @@ from plants import FourBar
 from plants.four_bar import WORK_CYCLE
 from plants.multibody.penalty import simulate as simulate_penalty
 from workbench import InputError, Scenario, load, simulate, verify
-from workbench.file import loads
+from workbench.cases.file import loads
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "excavator-boom.yaml"
 TEXT = EXAMPLE.read_text("utf-8")

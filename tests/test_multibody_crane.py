@@ -10,7 +10,7 @@ from plants.multibody.drives import Force
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Place
 from workbench import Scenario, simulate
-from workbench.system import names
+from workbench.contract.system import names
 
 CRANE = machine("hiab-xs031").plant.locked(extension=0.5)
 POSE = (-1.21, -1.93)

@@ -13,7 +13,7 @@ from plants.multibody.drives import Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Place
 from workbench import ClosedLoop, Scenario, simulate
-from workbench.dead_ends import passed, reached
+from workbench.contract.dead_ends import passed, reached
 from workbench.verification import claims as C
 from workbench.verification.requirements import check_energy, diverged, resting_on
 from workbench.verification.run import Run
@@ -114,7 +114,7 @@ def test_a_linkage_driven_through_its_change_point_is_named():
 
 
 def _holds():
-    from workbench.verdict import Verdict
+    from workbench.verification.verdict import Verdict
 
     return Verdict("some", "some claim", True, "sampled", worst="fine")
 

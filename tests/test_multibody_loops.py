@@ -14,7 +14,7 @@ from plants.multibody.drives import Force, SpringDamper, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from workbench import InputError, Scenario, simulate
-from workbench.system import names
+from workbench.contract.system import names
 
 LOOPS = {"four-bar": four_bar, "slider-crank": slider_crank, "bricard": bricard}
 
@@ -291,7 +291,7 @@ def test_a_prismatic_cut_is_the_prismatic_joint_of_the_tree():
 
 
 def test_numbers_may_change_without_a_new_trace():
-    from workbench.parameters import structure
+    from workbench.contract.parameters import structure
 
     a = four_bar()
     b = replace(a, bodies=(replace(a.bodies[0], mass=17.0), *a.bodies[1:]))

@@ -12,9 +12,9 @@ from plants.multibody.parts import Actuator, Pin
 from plants.multibody.penalty import Penalty, simulate
 from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Sine
 from workbench import simulate as run
-from workbench.grid import at_samples
-from workbench.steps import Steps
-from workbench.system import Plain
+from workbench.contract.system import Plain
+from workbench.run.grid import at_samples
+from workbench.run.steps import Steps
 
 MOVING = {
     "four-bar": four_bar,

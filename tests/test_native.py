@@ -24,11 +24,11 @@ from workbench import (
     Sine,
     simulate,
 )
-from workbench.native import Mapped
+from workbench.numerics.native import Mapped
 
 RUNS, COMPILER = (
-    importlib.import_module("workbench.fused"),
-    importlib.import_module("workbench.compiler"),
+    importlib.import_module("workbench.run.fused"),
+    importlib.import_module("workbench.numerics.compiler"),
 )
 PLANT = Linear(
     ((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), ((0.2,), (0.7,))

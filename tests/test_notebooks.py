@@ -97,8 +97,8 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
 
     armed = guarded(
         monkeypatch,
-        "workbench.native.library",
-        "workbench.calculus._trace",
+        "workbench.numerics.native.library",
+        "workbench.numerics.calculus._trace",
         "workbench.verification.ledger.LedgerFunction",
     )
     before = move()
@@ -119,7 +119,9 @@ def test_horizon_weights_and_observer_are_numbers_to_the_compiled_plant(monkeypa
             law
         ).A.shape
 
-    armed = guarded(monkeypatch, "workbench.native.library", "workbench.calculus._trace")
+    armed = guarded(
+        monkeypatch, "workbench.numerics.native.library", "workbench.numerics.calculus._trace"
+    )
     X, shape = move()
     armed.append(True)
     observer = replace(alfayad16.mpc().observer, σ_d=(1e-7,))

@@ -15,8 +15,8 @@ import workbench
 from controllers import PID, VDC, MeteredVDC
 from plants import MeteredArms
 from workbench import InputError, Sampled, Scenario
-from workbench.kinds import declared, options, refusal
-from workbench.parameters import Unit, annotations, check_bounds, positive
+from workbench.contract.kinds import declared, options, refusal
+from workbench.contract.parameters import Unit, annotations, check_bounds, positive
 
 WRONG = {
     "choice": "Model?",

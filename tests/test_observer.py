@@ -5,7 +5,7 @@ import pytest
 
 from controllers import Observer
 from controllers.observer import augmented, check_observable, covariances, design, kalman
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 LAGS = np.array([[0.8, 0.0], [0.15, 1.0]])  # a lag into an integrator
 B, C = np.array([[0.3], [0.02]]), np.array([[0.0, 1.0]])

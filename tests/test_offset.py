@@ -22,10 +22,10 @@ from workbench import (
     Waypoints,
     simulate,
 )
-from workbench.demand import Demand
-from workbench.simulate import start_state
-from workbench.spaces import task_values
-from workbench.system import names
+from workbench.contract.system import names
+from workbench.run.demand import Demand
+from workbench.run.simulate import start_state
+from workbench.run.spaces import task_values
 
 CRANE = machine("hiab-xs031").plant.locked(extension=0.37)
 PLANTS = {

@@ -10,11 +10,11 @@ from controllers import PID, VDC
 from plants import IEHA, machine
 from plants.load_sensing import LoadSensed, TwoLines, on_supply
 from workbench import ClosedLoop, InputError, Sampled
+from workbench.contract.system import innermost, names
 from workbench.planning import ConstantPressure, ElectricLoadSensing, LoadSensing, TwoPressures
 from workbench.planning.driven import loop
 from workbench.planning.supplies import Work
 from workbench.planning.told import SupplyTold
-from workbench.system import innermost, names
 from workbench.verification import claims as C
 from workbench.verification import ledger
 

@@ -6,10 +6,10 @@ import pytest
 from controllers import OpenLoop
 from plants import machine
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Steps, simulate
-from workbench.file import loads
-from workbench.verdict import answers_stability, exit_code
+from workbench.cases.file import loads
 from workbench.verification import claims as C
 from workbench.verification import default_claims, verify
+from workbench.verification.verdict import answers_stability, exit_code
 
 PLANT = machine("four-bar").plant
 CYCLE = """

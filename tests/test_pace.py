@@ -8,8 +8,8 @@ from scipy.linalg import expm
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine, System, simulate
-from workbench.errors import InputError
-from workbench.pace import Attempt, Pace, followed, needed
+from workbench.contract.errors import InputError
+from workbench.run.pace import Attempt, Pace, followed, needed
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.run import run

@@ -4,9 +4,9 @@ import pytest
 
 from plants.shipped import machines
 from workbench import load, simulate
-from workbench.errors import InputError
-from workbench.file import laws, loads
-from workbench.system import innermost
+from workbench.cases.file import laws, loads
+from workbench.contract.errors import InputError
+from workbench.contract.system import innermost
 
 LINEAR = "ieha-published-linear"
 IEHA = ("ieha-control", "ieha-figures")

@@ -10,8 +10,7 @@ from draws import varied_machine
 
 from plants.components.spatial import Body
 from workbench import InputError, Scenario, simulate
-from workbench.calculus import trace
-from workbench.parameters import (
+from workbench.contract.parameters import (
     Bound,
     Unit,
     annotations,
@@ -24,6 +23,7 @@ from workbench.parameters import (
     positive,
     structure,
 )
+from workbench.numerics.calculus import trace
 
 
 @dataclass(frozen=True)

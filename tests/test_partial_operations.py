@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from workbench import Signal, System
-from workbench.intervals import box, enclose
+from workbench.numerics.intervals import box, enclose
 from workbench.verification.family import continuous, stepped
 from workbench.verification.robust import robust_stability
 from workbench.verification.supplied import check_supplied

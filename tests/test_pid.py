@@ -22,9 +22,9 @@ from workbench import (
     Waypoints,
     simulate,
 )
-from workbench.build import build
-from workbench.parameters import Unit
-from workbench.yaml_input import read
+from workbench.cases.build import build
+from workbench.cases.yaml_input import read
+from workbench.contract.parameters import Unit
 
 CRANE = build(Manipulator, read(HIAB).value["plant"], "plant").locked(extension=0.5)
 
@@ -134,7 +134,7 @@ def test_out_of_reach_the_integral_settles_where_back_calculation_balances():
 # ---- the crane -------------------------------------------------------------------------------------------------------
 def overlapping(dead_band):
     """The crane with leaking cylinders and overlapping valves."""
-    from workbench.parameters import bind, leaves
+    from workbench.contract.parameters import bind, leaves
 
     new = {
         leaf.path: value

@@ -15,10 +15,10 @@ from controllers.pid_tuning.linear import family, gains, matrices, with_gains
 from controllers.pid_tuning.record import _actuator, record
 from controllers.pid_tuning.search import Search, _first
 from workbench import ClosedLoop, Delayed, Filtered, InputError, Sampled, Scenario, load, simulate
-from workbench.cli import main
-from workbench.file import loads
-from workbench.parameters import leaves
-from workbench.system import innermost
+from workbench.cases.file import loads
+from workbench.commands.cli import main
+from workbench.contract.parameters import leaves
+from workbench.contract.system import innermost
 from workbench.verification.linear import LinearSystem
 
 ROOT = Path(__file__).parents[1]

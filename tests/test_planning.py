@@ -23,7 +23,7 @@ from workbench.planning import (
 from workbench.planning import dynamic as dp
 from workbench.planning.kernel import Kernel
 from workbench.planning.kernel_numpy import one, two
-from workbench.reference import Waypoints
+from workbench.run.reference import Waypoints
 
 SUPPLIES = (
     oil(),

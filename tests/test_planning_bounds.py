@@ -21,7 +21,7 @@ from workbench.planning.cells import Below, _grid, cell_bound
 from workbench.planning.compare import compare
 from workbench.planning.dynamic import energy, parts
 from workbench.planning.task import BIG
-from workbench.reference import Waypoints
+from workbench.run.reference import Waypoints
 
 
 @pytest.fixture(scope="module")

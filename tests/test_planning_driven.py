@@ -14,8 +14,10 @@ from plants import machine
 from plants.load_sensing import LoadSensed, TwoLines, on_supply
 from plants.planar_crane import planar_crane
 from plants.planar_whole import WholeCrane
-from workbench import InputError, cli, native
-from workbench.edit import changed
+from workbench import InputError
+from workbench.cases.edit import changed
+from workbench.commands import cli
+from workbench.numerics import native
 from workbench.planning import (
     ConstantPressure,
     ElectricLoadSensing,
@@ -28,8 +30,8 @@ from workbench.planning import (
 )
 from workbench.planning.account import TERMS, Account, account, filled, planned
 from workbench.planning.driven import SETTINGS, Drives, claims, drive, inside, loop, scenario
-from workbench.reference import Waypoints
-from workbench.simulate import simulate
+from workbench.run.reference import Waypoints
+from workbench.run.simulate import simulate
 from workbench.verification import ledger
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -161,7 +163,7 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     """VDC on a load-sensing pump: balance and cuts hold, what a machine does not meet is named; one short edge, not compiled."""
     monkeypatch.setattr(native, "library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
-    monkeypatch.setattr(import_module("workbench.fused"), "_loops", {})
+    monkeypatch.setattr(import_module("workbench.run.fused"), "_loops", {})
     short = Waypoints("cartesian", ((2.4, 0.4), (2.8, 0.9)), 2.0)
     task = Task(WholeCrane.of(CRANE), short, LoadSensing(creep=3e-3), 30, start=0.05, room=0.02)
     own = loop(on_supply(CRANE, task.supply), VDC(CRANE, **SETTINGS["VDC"]))

@@ -10,7 +10,7 @@ from planning_cases import PATH, TRIANGLE, oil, random_crane, short, smaller, ta
 
 from plants.planar_crane import planar_crane
 from workbench import InputError
-from workbench.cli import main
+from workbench.commands.cli import main
 from workbench.planning import LoadSensing, Search, least_time, optimise, shortest_time
 from workbench.planning.curve import Curve
 from workbench.planning.dynamic import energy
@@ -20,8 +20,8 @@ from workbench.planning.phase_plane import fastest_along, spent
 from workbench.planning.task import BIG
 from workbench.planning.time_law import time_law
 from workbench.planning.ways import Way
-from workbench.reference import Waypoints
-from workbench.spline import Spline
+from workbench.run.reference import Waypoints
+from workbench.run.spline import Spline
 
 QUICK = (8, 12)
 

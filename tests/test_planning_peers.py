@@ -11,7 +11,7 @@ from planning_cases import CP, TRIANGLE, oil, short, task
 from plants.planar_crane import planar_crane
 from plants.planar_whole import WholeCrane, whole_crane
 from workbench import InputError, Scenario
-from workbench.cli import main
+from workbench.commands.cli import main
 from workbench.planning import (
     ConstantPressure,
     EfficiencyMap,
@@ -33,8 +33,8 @@ from workbench.planning.neighbours import neighbours
 from workbench.planning.paths import read_path
 from workbench.planning.supplies import pressures
 from workbench.planning.transcription import Sides, _held, transcribe
-from workbench.reference import Waypoints
-from workbench.spline import Spline
+from workbench.run.reference import Waypoints
+from workbench.run.spline import Spline
 
 
 @pytest.fixture(scope="module")

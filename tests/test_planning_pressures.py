@@ -14,7 +14,7 @@ from workbench.planning.dynamic import energy
 from workbench.planning.feasibility import feasible
 from workbench.planning.task import BIG
 from workbench.planning.transcription import transcribe
-from workbench.reference import Waypoints
+from workbench.run.reference import Waypoints
 
 FEW = Search(nodes=105, finest=1e-4)
 

@@ -11,10 +11,10 @@ from planning_cases import TRIANGLE, oil, random_crane, short, smaller, task
 
 from plants.planar_crane import planar_crane
 from workbench import InputError
-from workbench.cli import main
+from workbench.commands.cli import main
 from workbench.planning import LoadSensing, Search, optimise, shortest_time
 from workbench.planning.feasibility import raised, shortest
-from workbench.reference import Waypoints
+from workbench.run.reference import Waypoints
 
 FEW = Search(nodes=61, tube=17, finest=1e-3)
 

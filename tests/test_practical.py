@@ -9,12 +9,12 @@ from ledger_cases import CRANE, LOADED, PATH, REAL, START, Reversed, sampled
 
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
-from workbench.errors import InputError
-from workbench.verdict import exit_code
+from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification.disturbed import longer, other_starts, settled_storage
 from workbench.verification.limits import Reach, outcome, scan
 from workbench.verification.run import Run, run, variant
+from workbench.verification.verdict import exit_code
 
 SLOW = Scenario(reference=replace(PATH, leg=2.0))  # there and back, 4 s
 KNOWN = VDC(model=CRANE)
@@ -292,7 +292,7 @@ def test_failures_in_any_measure_end_a_scan(nominal):
 
 
 def replace_status(log):
-    from workbench.log import Log, Status
+    from workbench.run.log import Log, Status
 
     status = Status(False, "diverged: q_1 is not finite at t = 1 s", 1.0, "q_1")
     return Log(log.time, log.values, log.signals, log.provenance, status)

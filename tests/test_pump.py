@@ -10,9 +10,9 @@ from test_on_pump import CRANE, PUMPS, inputs, state, told
 from controllers import PID, VDC
 from plants.load_sensing import LoadSensed
 from workbench import ClosedLoop, Sampled, Scenario
-from workbench.parameters import bind
+from workbench.contract.parameters import bind
+from workbench.contract.system import names
 from workbench.planning.told import SupplyTold
-from workbench.system import names
 from workbench.verification import claims as C
 from workbench.verification import pump
 from workbench.verification.requirements import check_pressures, resting_on

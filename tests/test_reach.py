@@ -13,10 +13,10 @@ import pytest
 from controllers import PID
 from plants import machine
 from workbench import ClosedLoop, Controller, Scenario, Signal, System, linearize, simulate
-from workbench.calculus import trace
-from workbench.own_text import own_version
-from workbench.parameters import digest, structure
-from workbench.reach import reached
+from workbench.contract.own_text import own_version
+from workbench.contract.parameters import digest, structure
+from workbench.contract.reach import reached
+from workbench.numerics.calculus import trace
 
 GAIN = 2.0
 TABLE = {"gains": [1.0, 2.0]}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from plants import machines
-from workbench import cli
-from workbench.case_form import SECTIONS, claim_names
-from workbench.file import laws, loads
+from workbench.cases.file import laws, loads
+from workbench.cases.form import SECTIONS, claim_names
+from workbench.commands import cli
 from workbench.verification.claims import Claim
 
 ROOT = Path(__file__).parents[1]

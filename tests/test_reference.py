@@ -7,12 +7,12 @@ from math import comb, factorial, inf, pi
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
-from workbench.log import Log, Status
-from workbench.parameters import leaves
-from workbench.reference import Hold, Sine, Waypoints
-from workbench.spline import Spline
-from workbench.system import Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
+from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.run.spline import Spline
 
 PATH = Waypoints(
     "cartesian",

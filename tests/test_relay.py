@@ -10,7 +10,7 @@ from controllers import PID
 from controllers.pid_tuning import ByRelay, Relay, gains, relay
 from controllers.pid_tuning.oscillation import limit_cycle
 from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, load, simulate
-from workbench.file import loads
+from workbench.cases.file import loads
 
 s = control.tf("s")
 THREE = 3.1 / ((0.21 * s + 1) * (0.47 * s + 1) * (1.3 * s + 1))

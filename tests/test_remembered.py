@@ -12,9 +12,9 @@ from test_metered_vdc import ARM
 from controllers import ForcePosition, MeteredVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
-from workbench.parameters import leaves, structure
-from workbench.remembered import _kept, cannot_change, remembered
-from workbench.spaces import pushed, to_joints
+from workbench.contract.parameters import leaves, structure
+from workbench.contract.remembered import _kept, cannot_change, remembered
+from workbench.run.spaces import pushed, to_joints
 from workbench.verification.run import run
 
 

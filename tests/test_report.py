@@ -23,10 +23,10 @@ from reports import (
     tables,
     write_report,
 )
-from workbench.errors import InputError
-from workbench.log import Log, Status
-from workbench.system import Signal
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
+from workbench.verification.verdict import Assumption, Verdict
 
 pypdf = pytest.importorskip("pypdf")
 HOSTILE = (

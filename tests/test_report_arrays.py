@@ -10,9 +10,9 @@ from plants import LinearActuator, machine
 from reports import figures_linear
 from tests.actuator import Actuator, mpc
 from workbench import ClosedLoop, Sampled, Scenario, simulate
-from workbench.log import Log, Status
-from workbench.reference import Hold, Sine
-from workbench.system import Signal
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
+from workbench.run.reference import Hold, Sine
 from workbench.verification import claims as C
 from workbench.verification import report_arrays as arrays
 from workbench.verification.linear import LinearSystem
@@ -207,7 +207,7 @@ def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
         def command(self, t, z, y, r):
             return [1e-5]
 
-    from workbench.system import Plain
+    from workbench.contract.system import Plain
 
     run = ran(actuator(), Plain(Law(), ("Y",), (), ()), reference=None, duration=0.05)
     assert (

@@ -9,11 +9,11 @@ import pytest
 
 from reports import identification
 from reports.identification import Identified
-from workbench.cli import main
-from workbench.errors import InputError
+from workbench.commands.cli import main
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
 from workbench.identification import Channel, Record, Shape, compare, examine, fit, validate
 from workbench.identification.curves import curves, responses
-from workbench.system import Signal
 
 pypdf = pytest.importorskip("pypdf")
 LAG, GAIN, NOISE, T = 0.021, 12.5, 3e-6, 2e-3

@@ -24,11 +24,11 @@ from reports import (
 from reports.document import THEORY
 from tests.actuator import Actuator, mpc
 from workbench import Sampled
-from workbench.file import load
-from workbench.log import Log, Status
-from workbench.system import Signal
-from workbench.verdict import Verdict
+from workbench.cases.file import load
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
 from workbench.verification.judge import study
+from workbench.verification.verdict import Verdict
 
 pypdf = pytest.importorskip("pypdf")
 EXAMPLES = Path(__file__).parents[1] / "examples"

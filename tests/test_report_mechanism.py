@@ -11,8 +11,8 @@ from plants import LinearActuator, machine
 from plants.four_bar import WORK_CYCLE, cylinder_work
 from reports import Content, document, figures_mechanism, rendered, style, tables
 from workbench import Log, Scenario, Signal, simulate
-from workbench.energy import energy_account, energy_gap
-from workbench.log import Status
+from workbench.run.energy import energy_account, energy_gap
+from workbench.run.log import Status
 from workbench.verification.judge import energy_rows
 from workbench.verification.run import run
 
@@ -154,7 +154,7 @@ def test_names_of_any_kind_are_only_names():
 
 
 def test_chapter_of_a_loop_from_its_study():
-    from workbench.file import load
+    from workbench.cases.file import load
     from workbench.verification.judge import study
 
     case = load("examples/four-bar.yaml")

@@ -16,7 +16,7 @@ from plants.valve_circuits import Γ, Openings, operating
 from reports import accounts, document, figures_circuit, figures_metering, metering, outline, style
 from reports.document import Content
 from workbench import ClosedLoop, Scenario, Sine, Steps, load, simulate
-from workbench.file import loads
+from workbench.cases.file import loads
 
 pypdf = pytest.importorskip("pypdf")
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -273,7 +273,7 @@ def test_valves_of_the_twin_are_those_of_its_pressures(twin):
 # ---- motors and regeneration ---------------------------------------------------------------------------------------------------
 def test_motors_and_regeneration_are_told(monkeypatch):
     monkeypatch.setattr(
-        "workbench.native.library", lambda source: None
+        "workbench.numerics.native.library", lambda source: None
     )  # 19,000 operations for half a second of motion
     plant = MeteredArms(
         arms=(Arm(name="boom", regeneration="input"), MotorArm(i=90.0, name="swing")), u_b=0.25

@@ -7,7 +7,7 @@ from planning_cases import oil, short
 from pypdf import PdfReader
 
 from reports.planning import Planned, data, rendered
-from workbench.cli import main
+from workbench.commands.cli import main
 from workbench.planning import LoadSensing, Search
 from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare

@@ -6,7 +6,7 @@ import numpy as np
 
 from plants import machine
 from reports import tables
-from workbench.verdict import Verdict
+from workbench.verification.verdict import Verdict
 
 CRANE = machine("hiab-xs031").plant
 

@@ -13,9 +13,8 @@ from controllers.open_loop import OpenLoop
 from controllers.pid import PID
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, System, Waypoints, verify
-from workbench.parameters import Unit
-from workbench.system import Controller, Signal
-from workbench.verdict import exit_code
+from workbench.contract.parameters import Unit
+from workbench.contract.system import Controller, Signal
 from workbench.verification import claims as C
 from workbench.verification.disturbed import disturbed, stands_still, stirred
 from workbench.verification.judge import default_claims
@@ -24,6 +23,7 @@ from workbench.verification.returning import Judged, returns, worst_of
 from workbench.verification.run import run
 from workbench.verification.scales import Scale
 from workbench.verification.starts import Start, drawn, pose, positions, sizes
+from workbench.verification.verdict import exit_code
 
 STILL = Scenario(reference=None, duration=2.0)
 
@@ -325,8 +325,8 @@ def test_an_idle_law_on_an_integrator_never_holds():
 
 
 def test_a_bound_on_v_is_refused_where_no_law_states_one(tmp_path):
-    from workbench.errors import InputError
-    from workbench.file import loads
+    from workbench.cases.file import loads
+    from workbench.contract.errors import InputError
 
     text = "plant: hiab-xs031\ncontroller: PID\nscenario: {duration: 1 s}\nclaims: {practical-stability: {%s}}\n"
     asked = [c for c in loads(text % "runs: 4").claims if isinstance(c, C.PracticalStability)]

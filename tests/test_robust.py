@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.family import Family, corners_of
 from workbench.verification.robust import continuous, edge, robust_stability, sampled_loop, stepped
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
-from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine, room, simulate
-from workbench.errors import InputError
-from workbench.file import loads
-from workbench.log import Log
+from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine, simulate
+from workbench.cases.file import loads
+from workbench.contract.errors import InputError
+from workbench.run import room
+from workbench.run.log import Log
 from workbench.verification import claims as C
 from workbench.verification import verify
 
@@ -134,7 +135,7 @@ def test_a_log_on_disk_is_written_part_by_part(monkeypatch, tmp_path):
     kept = simulate(LOOP, walk)
     monkeypatch.setattr(room, "SMALL", 1000)
     mapped = simulate(LOOP, walk)
-    monkeypatch.setattr("workbench.log.PART", 3000)
+    monkeypatch.setattr("workbench.run.log.PART", 3000)
     for log, name in ((kept, "kept"), (mapped, "mapped")):
         log.to_csv(tmp_path / f"{name}.csv")
         assert log is kept or resident(mapped.values) < mapped.values.nbytes / 4

@@ -9,8 +9,8 @@ from ledger_cases import CRANE, PATH, sampled
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine, simulate
-from workbench.file import load, loads
-from workbench.grid import as_asked, at_samples
+from workbench.cases.file import load, loads
+from workbench.run.grid import as_asked, at_samples
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.judge import default_claims

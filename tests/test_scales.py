@@ -13,7 +13,7 @@ from plants.multibody.drives import Force, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
 from plants.scales import _crane_speed
-from workbench.file import loads
+from workbench.cases.file import loads
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims
 from workbench.verification.scales import (

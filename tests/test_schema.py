@@ -10,10 +10,10 @@ from rig import FULL, HIAB, Rig
 
 from plants.components.friction import Friction
 from plants.manipulator import Manipulator
-from workbench.build import build
-from workbench.errors import InputError
-from workbench.schema import json_schema
-from workbench.yaml_input import Node, parse, read
+from workbench.cases.build import build
+from workbench.cases.schema import json_schema
+from workbench.cases.yaml_input import Node, parse, read
+from workbench.contract.errors import InputError
 
 WORDS = [
     None,

@@ -4,7 +4,7 @@ import control
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.recheck import recheck
 from workbench.verification.saturation import attracted, saturated_region
 from workbench.verification.sector import (

@@ -7,7 +7,7 @@ import pytest
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
-from workbench.metrics import limit_cycle
+from workbench.run.metrics import limit_cycle
 from workbench.verification import claims as C
 from workbench.verification.requirements import uncommanded
 from workbench.verification.run import run

@@ -22,10 +22,10 @@ from workbench import (
     Waypoints,
     simulate,
 )
-from workbench.system import names
+from workbench.contract.system import names
 from workbench.verification.sampled_data import sampled
 
-RUNS = importlib.import_module("workbench.fused")
+RUNS = importlib.import_module("workbench.run.fused")
 PUSH = Push(lambda t: 1.3 * np.sin(2.2 * t) + 0.4)
 
 
@@ -313,7 +313,7 @@ def test_delayed_loop_has_the_modes_of_the_exact_discretisation(delay):
 
 
 def test_delays_share_one_trace():
-    from workbench.calculus import trace
+    from workbench.numerics.calculus import trace
 
     law = Sampled(Feedback(OSCILLATOR, ((3.0, 0.8),)), 0.02)
     loops = [ClosedLoop(OSCILLATOR, Delayed(law, d)) for d in (0.0, 0.011, 0.05)]

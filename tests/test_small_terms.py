@@ -13,7 +13,7 @@ from plants.components.friction.enclosure import ROUNDING, total
 from plants.components.radial_pump import RadialPump
 from tests.faults.entries import Entry, make
 from workbench import simulate
-from workbench.calculus import directional
+from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.linear import LinearSystem

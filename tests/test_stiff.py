@@ -21,15 +21,15 @@ from workbench import (
     Sine,
     System,
     simulate,
-    stiff_vm,
 )
-from workbench.adaptive import Adaptive, adaptive
-from workbench.calculus import trace
-from workbench.parameters import Unit
-from workbench.stiff import StiffLoop, elimination, solver, stiff_loop
-from workbench.system import names
+from workbench.contract.parameters import Unit
+from workbench.contract.system import names
+from workbench.numerics import stiff_vm
+from workbench.numerics.adaptive import Adaptive, adaptive
+from workbench.numerics.calculus import trace
+from workbench.numerics.stiff import StiffLoop, elimination, solver, stiff_loop
 
-CHUNK = importlib.import_module("workbench.fused")
+CHUNK = importlib.import_module("workbench.run.fused")
 
 
 def asking(system, *given, **more):
@@ -111,7 +111,7 @@ def test_order_four_on_a_driven_nonlinear_flow():
 
 
 def test_a_wrong_coefficient_costs_the_order(monkeypatch):
-    monkeypatch.setattr("workbench.stiff.D", (0.25, -0.1043, 0.1035, +0.0362, 0.0, 0.0))
+    monkeypatch.setattr("workbench.numerics.stiff.D", (0.25, -0.1043, 0.1035, +0.0362, 0.0, 0.0))
     system = asking(Curved(), (1.0,) * 3)
     w = lambda t: np.sin(2.3 * t)
     truth = exact(system, 2.0, lambda t: [w(t)], 1e-12)

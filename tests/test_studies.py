@@ -7,7 +7,7 @@ import pytest
 
 from plants import machine
 from reports.studies import petrovic22
-from workbench.parameters import bind
+from workbench.contract.parameters import bind
 
 
 @pytest.fixture(scope="module")

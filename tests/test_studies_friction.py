@@ -8,7 +8,7 @@ import pytest
 from plants import IEHA, BrownMcPhee, LuGre
 from reports import figures_friction
 from reports.studies import friction
-from workbench.sliding import drive, steady
+from workbench.numerics.sliding import drive, steady
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_figures(found, tmp_path):
 def test_a_run_shows_what_rubbed():
     from controllers import PID
     from workbench import ClosedLoop, Scenario, simulate
-    from workbench.reference import Hold
+    from workbench.run.reference import Hold
 
     plant = IEHA(friction=LuGre(F_c=40.0, F_s=60.0, v_s=3e-3, b=10.0, σ_0=2e5, σ_1=500.0))
     step = Scenario(reference=Hold("output", (0.004,)), duration=0.02)

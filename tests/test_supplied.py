@@ -10,8 +10,8 @@ from scipy.linalg import solve_continuous_lyapunov
 
 from tests.small import Feedback, Linear
 from workbench import ClosedLoop, Sampled, Signal, System
-from workbench.errors import InputError
-from workbench.parameters import Unit
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit
 from workbench.verification.expression import formula
 from workbench.verification.supplied import check_supplied
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.small import Feedback, Linear
 from workbench import ClosedLoop, Sampled, Saturated, Scenario
-from workbench.errors import InputError
-from workbench.file import loads
+from workbench.cases.file import loads
+from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification.certificate_claims import check_supplied
 from workbench.verification.curvature import Curvature

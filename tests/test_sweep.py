@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import sweep_studies as studies
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
+from workbench.contract.units import measured
 from workbench.sweep import Draw, Grid, Table, spaced, sweep
-from workbench.units import measured
 
 GRID = {"a": [1.1, 2.3, 3.0, 4.7], "b": [0.3, -7.0, 1e-300]}
 

@@ -6,13 +6,14 @@ import re
 
 import pytest
 
-from workbench import cli, load, verify
-from workbench.file import loads
-from workbench.parameters import leaves
+from workbench import load, verify
+from workbench.cases.file import loads
+from workbench.commands import cli
+from workbench.contract.parameters import leaves
+from workbench.contract.system import innermost
 from workbench.sweep import Table
 from workbench.sweep.form import read_sweep
 from workbench.sweep.outcome import digest
-from workbench.system import innermost
 
 BASE = """\
 plant: ieha-published-linear

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from workbench import cli
-from workbench.file import driver, plan_of
+from workbench.cases.file import driver, plan_of
+from workbench.cases.yaml_input import read
+from workbench.commands import cli
 from workbench.planning.compare import compare
 from workbench.planning.driven import drive_all
 from workbench.sweep import Table, sweep
 from workbench.sweep.form import read_sweep
 from workbench.sweep.outcome import digest
-from workbench.yaml_input import read
 
 BASE = """\
 crane: {planar: hiab-reduced, change: {load: 15 kg}}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import sweep_studies as studies
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.sweep import sweep
 from workbench.sweep.form import read_sweep
 from workbench.sweep.journal import HEAD, Journal

@@ -4,8 +4,8 @@ import pytest
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Sine
-from workbench.file import loads
-from workbench.grid import grid
+from workbench.cases.file import loads
+from workbench.run.grid import grid
 from workbench.verification import claims as C
 from workbench.verification import too_long, verify
 from workbench.verification.judge import study

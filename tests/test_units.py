@@ -5,9 +5,9 @@ import math
 import pint
 import pytest
 
-from workbench import units
-from workbench.errors import InputError
-from workbench.units import display, format_quantity, pretty, quantity
+from workbench.contract import units
+from workbench.contract.errors import InputError
+from workbench.contract.units import display, format_quantity, pretty, quantity
 
 
 @pytest.mark.parametrize(

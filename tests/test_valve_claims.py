@@ -13,8 +13,8 @@ from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin
 from plants.metered_arm import MotorArm
 from plants.valve_circuits import Pump, Section, accounts, operating
 from workbench import ClosedLoop, InputError, Log, Scenario, Steps, load, simulate, verify
-from workbench.file import loads
-from workbench.parameters import bind
+from workbench.cases.file import loads
+from workbench.contract.parameters import bind
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims, statistics
 from workbench.verification.requirements import check_pressures

@@ -11,10 +11,10 @@ from controllers.vdc import VDC, BodyGain
 from plants.components.friction import LuGre
 from plants.components.spatial import minus, power
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Waypoints, simulate
-from workbench.calculus import directional
-from workbench.demand import Demand
-from workbench.simulate import start_state
-from workbench.system import names
+from workbench.contract.system import names
+from workbench.numerics.calculus import directional
+from workbench.run.demand import Demand
+from workbench.run.simulate import start_state
 from workbench.verification.run import Run
 
 POINTS = {

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from workbench.verdict import STRENGTHS, Assumption, Verdict, exit_code, weakest
 from workbench.verification.requirements import resting_on
+from workbench.verification.verdict import STRENGTHS, Assumption, Verdict, exit_code, weakest
 
 YES = Assumption("met", True)
 NO = Assumption("missed", False)

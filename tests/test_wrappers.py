@@ -21,7 +21,7 @@ from workbench import (
     Signal,
     simulate,
 )
-from workbench.system import innermost
+from workbench.contract.system import innermost
 
 PLANT = Linear(
     ((0.0, 1.0), (-3.0, -0.4)), ((0.0,), (1.3,)), ((1.0, 0.0), (0.0, 1.0)), x0=(0.4, -0.1)

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 __version__ = "0.1.0"
 
 # Names are looked up on first use, so that `--help` does not pay for libraries it does not need.
 _HOME = {
-    "Signal": "system",
-    "System": "system",
-    "Controller": "system",
-    "ClosedLoop": "closed_loop",
-    "Plain": "plain",
-    "Sampled": "wrappers",
-    "Delayed": "wrappers",
-    "Saturated": "wrappers",
-    "Filtered": "wrappers",
-    "Quantised": "wrappers",
-    "Noisy": "wrappers",
-    "Scenario": "scenario",
-    "simulate": "simulate",
-    "linearize": "calculus",
-    "equilibrium": "calculus",
-    "Verdict": "verdict",
-    "Log": "log",
-    "InputError": "errors",
-    "Waypoints": "reference",
-    "Sine": "reference",
-    "Hold": "reference",
-    "Spline": "spline",
-    "Steps": "steps",
+    "Signal": "contract.system",
+    "System": "contract.system",
+    "Controller": "contract.system",
+    "ClosedLoop": "contract.closed_loop",
+    "Plain": "contract.plain",
+    "Sampled": "contract.wrappers",
+    "Delayed": "contract.wrappers",
+    "Saturated": "contract.wrappers",
+    "Filtered": "contract.wrappers",
+    "Quantised": "contract.wrappers",
+    "Noisy": "contract.wrappers",
+    "Scenario": "run.scenario",
+    "simulate": "run.simulate",
+    "linearize": "numerics.calculus",
+    "equilibrium": "numerics.calculus",
+    "Verdict": "verification.verdict",
+    "Log": "run.log",
+    "InputError": "contract.errors",
+    "Waypoints": "run.reference",
+    "Sine": "run.reference",
+    "Hold": "run.reference",
+    "Spline": "run.spline",
+    "Steps": "run.steps",
     "verify": "verification.judge",
-    "changed": "edit",
-    "load": "file",
-    "Case": "file",
-    "to_control": "interop",
-    "from_control": "interop",
+    "changed": "cases.edit",
+    "load": "cases.file",
+    "Case": "cases.file",
+    "to_control": "numerics.interop",
+    "from_control": "numerics.interop",
 }
 
 __all__ = list(_HOME)
@@ -53,14 +50,3 @@ def __getattr__(name: str):
 
 def __dir__():
     return sorted([*globals(), *__all__])
-
-
-class _Package(ModuleType):
-    # `workbench.simulate` is a module and a public function: the import system binds the module, we keep the function.
-    def __setattr__(self, name, value):
-        if name in _HOME and isinstance(value, ModuleType):
-            value = getattr(value, name, value)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

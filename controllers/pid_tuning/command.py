@@ -10,16 +10,17 @@ from typing import Any
 
 from controllers.pid_tuning.record import Actuator, Tuning
 from controllers.pid_tuning.tune import METHODS, ByDiskMargin, checked
-from workbench import shape, terminal
-from workbench.atomic import check_writable, write_atomic
-from workbench.case_form import law_form
-from workbench.case_tuning import read_tuning
-from workbench.edit import located
-from workbench.errors import InputError
-from workbench.file import loads
-from workbench.parameters import described
-from workbench.system import ClosedLoop, innermost
-from workbench.units import format_quantity
+from workbench.cases import shape
+from workbench.cases.atomic import check_writable, write_atomic
+from workbench.cases.edit import located
+from workbench.cases.file import loads
+from workbench.cases.form import law_form
+from workbench.cases.tuning import read_tuning
+from workbench.commands import terminal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import described
+from workbench.contract.system import ClosedLoop, innermost
+from workbench.contract.units import format_quantity
 
 HEAD = (
     "command",

@@ -26,12 +26,9 @@ import numpy as np
 
 from controllers.pid_tuning.linear import pose
 from controllers.pid_tuning.oscillation import Cycle, LimitCycle, limit_cycle
-from workbench.errors import InputError
-from workbench.log import Log
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.scenario import Scenario
-from workbench.simulate import simulate
-from workbench.system import (
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import (
     ClosedLoop,
     Controller,
     Signal,
@@ -41,8 +38,11 @@ from workbench.system import (
     names,
     rewrapped,
 )
-from workbench.units import quantity
-from workbench.wrappers import Sampled
+from workbench.contract.units import quantity
+from workbench.contract.wrappers import Sampled
+from workbench.run.log import Log
+from workbench.run.scenario import Scenario
+from workbench.run.simulate import simulate
 
 FIRST, LONGEST = 400, 100_000  # samples of the first and of the longest run
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.scenario import Scenario
-from workbench.system import ClosedLoop, innermost, names, rewrapped
-from workbench.units import quantity
+from workbench.contract.errors import InputError
+from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
+from workbench.contract.units import quantity
+from workbench.run.scenario import Scenario
 from workbench.verification.linear import LinearSystem, balanced, break_loop
 from workbench.verification.linear_loop import closed, linear_law, point
 from workbench.verification.local import STILL, linearised

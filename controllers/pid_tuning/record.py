@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from controllers.pid_tuning.linear import GAINS, Matrices, matrices
-from workbench.system import ClosedLoop, innermost, names
+from workbench.contract.system import ClosedLoop, innermost, names
 from workbench.verification.linear import LinearSystem, break_loop, feedback
 from workbench.verification.margins import (
     disk_margin,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 Rule = Literal["ziegler-nichols", "tyreus-luyben", "astrom-hagglund"]
 Structure = Literal["P", "PI", "PID"]

@@ -20,11 +20,11 @@ from controllers.pid_tuning.record import Tuning, record
 from controllers.pid_tuning.rules import Rule, Structure
 from controllers.pid_tuning.rules import gains as rule_gains
 from controllers.pid_tuning.search import best_gains
-from workbench.errors import InputError
-from workbench.parameters import Bound, Unit, check_bounds, positive
-from workbench.system import ClosedLoop, innermost, names, rewrapped
-from workbench.units import format_quantity, quantity
-from workbench.wrappers import Sampled
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Bound, Unit, check_bounds, positive
+from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
+from workbench.contract.units import format_quantity, quantity
+from workbench.contract.wrappers import Sampled
 
 SPARE = 5e-4  # relative: designed for a little more than asked, so that rounded gains keep it
 FILTERS = 4  # rounds in which the derivative's filter follows the gains

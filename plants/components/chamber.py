@@ -19,7 +19,7 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.parameters import Unit, check_bounds, fraction, positive
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive
 
 CAVITY = 1e4  # Pa, absolute
 _FLOOR = 1e-12  # of width², so that β(p) > 0 at any finite p

@@ -30,9 +30,9 @@ from typing import Annotated, NamedTuple, final
 import numpy as np
 
 from plants.components.friction import BrownMcPhee, Friction
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Signal
 
 KEPT = 4  # states ahead of those of the friction law
 

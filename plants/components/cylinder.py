@@ -22,8 +22,8 @@ from typing import Annotated, final
 from plants.components.chamber import Oil
 from plants.components.friction import CoulombViscous, Friction
 from plants.components.valve import Valve
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
 @final

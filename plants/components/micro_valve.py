@@ -23,8 +23,8 @@ import numpy as np
 
 from plants.components.orifice import root
 from plants.components.transition import smoothstep
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, fraction, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive
 
 
 @final

@@ -28,8 +28,8 @@ from typing import Annotated, NamedTuple, final
 import numpy as np
 
 from plants.components.transition import smoothstep
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
 class Piston(NamedTuple):

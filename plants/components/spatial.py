@@ -13,9 +13,9 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Bound, Unit, check_bounds, nonnegative
-from workbench.shorthand import Shorthand
+from workbench.cases.shorthand import Shorthand
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative
 
 ZERO3 = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)

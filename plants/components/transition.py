@@ -15,7 +15,7 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
 def smoothstep(z):

@@ -29,10 +29,10 @@ from typing import Annotated, ClassVar, Literal, final
 import numpy as np
 
 from plants.components.orifice import root
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.shorthand import Shorthand
-from workbench.system import Signal
+from workbench.cases.shorthand import Shorthand
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Signal
 
 D_MIN = 1e-12  # m²/(V s), floor of the denominators of (89); a working crane has about 1e-4
 _C = Unit("m^3/(s V Pa^0.5)")

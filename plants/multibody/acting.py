@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plants.multibody import loops
 from plants.multibody.drives import effort
 from plants.multibody.tree import Motion
-from workbench.machine_limits import Limit, chamber_limits, command_limits, span_limits
+from workbench.contract.machine_limits import Limit, chamber_limits, command_limits, span_limits
 
 
 class Pull(NamedTuple):

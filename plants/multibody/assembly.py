@@ -20,7 +20,7 @@ import numpy as np
 
 from plants.multibody.loops import ROWS, facing
 from plants.multibody.tree import point
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 STEPS = 200
 CLOSED, ACCEPTED = (

@@ -7,8 +7,8 @@ from math import inf
 from plants.multibody.drives import SpringDamper, Torque
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
-from workbench.errors import InputError
-from workbench.system import names
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
 
 
 def check_names(mechanism) -> None:

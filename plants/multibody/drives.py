@@ -16,8 +16,8 @@ from math import inf
 from typing import Annotated, final
 
 from plants.components.circuit import ThrottledCircuit
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Signal
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Signal
 
 
 class _Limited:

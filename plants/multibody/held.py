@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from plants.multibody import acting, tree
-from workbench.machine_limits import FreeJoint
+from workbench.contract.machine_limits import FreeJoint
 
 MOVES = 1e-7  # share of a unit motion below which a joint stands
 

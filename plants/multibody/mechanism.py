@@ -26,10 +26,10 @@ from plants.multibody.parts import Actuator, Body, Loop
 from plants.multibody.planar import Closing, plan
 from plants.multibody.starting import in_words, resting, start
 from plants.multibody.tree import Motion, Tree
-from workbench.adaptive import Fixed
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds
-from workbench.system import Signal, System
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds
+from workbench.contract.system import Signal, System
+from workbench.numerics.adaptive import Fixed
 
 __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
 
@@ -176,7 +176,7 @@ class Mechanism(System):
 
     @property
     def integrator(self):
-        """The method's own integrator; None: those of `workbench.simulate`."""
+        """The method's own integrator; None: those of `workbench.run.simulate`."""
         if self.method != "penalty":
             return None
         from plants.multibody.penalty_loop import penalty_loop

@@ -9,9 +9,9 @@ from typing import Annotated, Literal, final
 from plants.components.circuit import ThrottledCircuit
 from plants.components.spatial import Body as Solid
 from plants.multibody.drives import Drive
-from workbench.errors import InputError
-from workbench.parameters import Bound, Unit, check_bounds, nonnegative
-from workbench.units import quantity
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative
+from workbench.contract.units import quantity
 
 GROUND = "ground"
 JOINTS = {

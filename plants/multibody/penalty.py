@@ -26,15 +26,15 @@ import numpy as np
 
 from plants.multibody import loops
 from plants.multibody.penalty_text import Text
-from workbench.calculus import Traced, trace
-from workbench.demand import Demand
-from workbench.errors import InputError
-from workbench.log import Log, Status
-from workbench.native import Mapped, address, generated, library, renamed
-from workbench.parameters import Unit, check_bounds, positive
-from workbench.scenario import Scenario
-from workbench.simulate import provenance, signals_of, start_state
-from workbench.system import Signal, names
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Signal, names
+from workbench.numerics.calculus import Traced, trace
+from workbench.numerics.native import Mapped, address, generated, library, renamed
+from workbench.run.demand import Demand
+from workbench.run.log import Log, Status
+from workbench.run.scenario import Scenario
+from workbench.run.simulate import provenance, signals_of, start_state
 
 ITERATIONS = Signal("iterations", "1", "Newton iterations of the step that ended here")
 
@@ -198,7 +198,7 @@ def simulate(
 ) -> Log:
     """Run a mechanism (no controller) through `scenario` by the method of the module, in steps of `scenario.max_step`.
 
-    Returns the Log of `workbench.simulate` (powers integrated by the trapezoidal rule) with the iterations of every step.
+    Returns the Log of `workbench.run.simulate` (powers integrated by the trapezoidal rule) with the iterations of every step.
     Raises InputError for a mechanism in minimal coordinates.
     """
     scenario, settings = scenario or Scenario(), settings or Penalty()

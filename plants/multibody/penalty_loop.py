@@ -1,6 +1,6 @@
 """The augmented Lagrangian as the integrator of any run: `method: penalty` in a case file.
 
-Samples, holds and jumps are those of `workbench.simulate`; between them the plant goes by steps of `plants.multibody.penalty`,
+Samples, holds and jumps are those of `workbench.run.simulate`; between them the plant goes by steps of `plants.multibody.penalty`,
 from Python, with the command held. Accelerations and slopes are carried from step to step, as the method wants it; where inputs
 jump they are those of the equations of motion (carried over the jump they would open a valve half a step late).
 """
@@ -13,10 +13,10 @@ from typing import Any, final
 import numpy as np
 
 from plants.multibody.penalty import Penalty, consistent, stepper
-from workbench.calculus import Traced, trace
-from workbench.errors import InputError
-from workbench.native import END
-from workbench.system import System
+from workbench.contract.errors import InputError
+from workbench.contract.system import System
+from workbench.numerics.calculus import Traced, trace
+from workbench.numerics.native import END
 
 
 @final
@@ -45,7 +45,7 @@ class Command(System):
 
 
 class PenaltyLoop:
-    """`workbench.native.Loop` with steps of the penalty method: the same `begin`, `run` and rows."""
+    """`workbench.numerics.native.Loop` with steps of the penalty method: the same `begin`, `run` and rows."""
 
     offsets = (END,)  # of a step, where its inputs are taken: just before a jump at its end
     lib = None
@@ -158,5 +158,5 @@ class PenaltyLoop:
 
 
 def penalty_loop(system: System, traced: Traced, compiled: bool | None = None):
-    """(integrator, its constants) for a run of `system`, as `workbench.simulate` asks for."""
+    """(integrator, its constants) for a run of `system`, as `workbench.run.simulate` asks for."""
     return PenaltyLoop(system, traced, compiled), np.ascontiguousarray(traced.constants(system))

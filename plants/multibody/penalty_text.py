@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from plants.multibody import acting, linear, loops, tree
-from workbench.calculus import jacobian_columns
-from workbench.system import Signal, System
+from workbench.contract.system import Signal, System
+from workbench.numerics.calculus import jacobian_columns
 
 
 @final

@@ -22,7 +22,7 @@ import numpy as np
 from plants.components.spatial import cross, dot, scale, sub
 from plants.multibody.drives import SpringDamper
 from plants.multibody.parts import unit
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.system import Signal
+from workbench.contract.system import Signal
 
 JOINTS = {"revolute": ("q", "rad", "angle"), "prismatic": ("x", "m", "position")}
 

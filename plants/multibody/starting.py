@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from plants.multibody import acting, tree
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 def in_words(mechanism) -> str:

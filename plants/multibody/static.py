@@ -13,7 +13,7 @@ from math import inf, isfinite
 import numpy as np
 
 from plants.multibody import acting, tree
-from workbench.machine_limits import Holding
+from workbench.contract.machine_limits import Holding
 
 _LEFT = 1e-6  # of the weight: more left over than without bounds is not held
 

@@ -37,7 +37,7 @@ from plants.components.spatial import (
     turn,
 )
 from plants.multibody.parts import GROUND, JOINTS, unit
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 ZERO6 = (ZERO3, ZERO3)
 

@@ -21,9 +21,9 @@ from plants.valve_circuits.circuit import Openings
 from plants.valve_circuits.crossed import passed
 from plants.valve_circuits.diagnosis import Suspect, suspects
 from plants.valve_circuits.roots import resolve
-from workbench.errors import InputError
-from workbench.log import column
-from workbench.system import controls, names
+from workbench.contract.errors import InputError
+from workbench.contract.system import controls, names
+from workbench.run.log import column
 
 _VALVES = ("ph", "pr", "th", "tr", "a", "hR", "rR")
 _EDGE = 1e-6  # of a relief's pressure: nearer than that counts as at it

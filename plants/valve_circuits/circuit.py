@@ -20,8 +20,8 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, annotations, check_bounds, fraction, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, annotations, check_bounds, fraction, positive
 
 FLOW = Unit("m^3/(s*Pa^0.5)")
 _c = 0.6 * 1e-4 * (2.0 / 850.0) ** 0.5  # C a √(2/ρ) of (66)

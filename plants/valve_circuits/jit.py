@@ -1,7 +1,7 @@
 """Compilation of the kernels by Numba, cached on disk by the text of all of them.
 
 Numba's own cache looks at the time stamp of one file only, and would keep what it has inlined from another that has changed since.
-It trusts whatever it finds on disk, which it unpickles; here it is in the folder of `workbench.code_cache`, each file with
+It trusts whatever it finds on disk, which it unpickles; here it is in the folder of `workbench.numerics.code_cache`, each file with
 its checksum.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import numba
 from numba.core import caching
 
-from workbench import code_cache
+from workbench.numerics import code_cache
 
 _FOLDER = Path(__file__).parent
 _STAMP = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(_FOLDER.glob("*.py")))).hexdigest()[

@@ -26,8 +26,8 @@ import numpy as np
 
 from plants.valve_circuits.circuit import FLOW, Circuit, Motor, Pump, Section
 from plants.valve_circuits.roots import resolve_all
-from workbench.parameters import described
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.parameters import described
+from workbench.verification.verdict import Assumption, Verdict
 
 _TEXT = "incrementally passive from v to −f under common openings, {}"
 _SOURCE = (

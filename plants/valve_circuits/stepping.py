@@ -18,7 +18,7 @@ import numpy as np
 from plants.valve_circuits.compiled import scalar
 from plants.valve_circuits.jit import jit
 from plants.valve_circuits.roots import resolve
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 class Stepped(NamedTuple):

@@ -31,7 +31,7 @@ from plants.valve_circuits.circuit import Circuit
 from plants.valve_circuits.kernel import _next, pumped, section
 from plants.valve_circuits.passivity import conditions, drawn, on, undecided
 from plants.valve_circuits.roots import resolve_all
-from workbench.verdict import Assumption, Verdict
+from workbench.verification.verdict import Assumption, Verdict
 
 _KEY, _SOURCE = "unique-velocity", "strict convexity in f of the circuit's programme"
 _SAME = 1e-7  # of |v| + v_0: how far the two ways may be apart

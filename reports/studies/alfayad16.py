@@ -20,7 +20,8 @@ from scipy.signal import cont2discrete
 from plants import machine
 from plants.ieha import DETAILS
 from workbench import ClosedLoop, Log, Scenario, Sine, linearize, simulate
-from workbench.file import loads
+from workbench.cases.file import loads
+from workbench.contract.system import names
 from workbench.identification import (
     Channel,
     Chirp,
@@ -32,8 +33,7 @@ from workbench.identification import (
     Step,
     fit,
 )
-from workbench.metrics import LimitCycle, limit_cycle
-from workbench.system import names
+from workbench.run.metrics import LimitCycle, limit_cycle
 from workbench.verification.linear import LinearSystem, feedback, series
 from workbench.verification.margins import loop_margins
 

@@ -13,9 +13,9 @@ sample, and the observer between it and the machine is in no theorem. All that i
 
 from __future__ import annotations
 
-from workbench.compare import Comparison, compare
-from workbench.compare_table import text
-from workbench.file import loads
+from workbench.cases.file import loads
+from workbench.commands.compare import Comparison, compare
+from workbench.commands.compare_table import text
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 # Gains are the defaults of the three laws; none was tuned for this path. VDC and PID run at 1 kHz, the predictive law at 50 Hz,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.file import loads
-from workbench.sliding import drive, steady
+from workbench.cases.file import loads
+from workbench.numerics.sliding import drive, steady
 from workbench.verification.claims import (
     Hypotheses,
     Identity,

@@ -24,7 +24,7 @@ from plants.multibody.parts import Pin, Place
 from plants.multibody.penalty import simulate as paper_method
 from plants.multibody.penalty import stepper
 from workbench import Log, Scenario, simulate
-from workbench.energy import energy_gap
+from workbench.run.energy import energy_gap
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 # Friction: F_c, F_s, b (σ_2), v_s of a crane of the same laboratory; the rest are assumptions that only their order supports.

@@ -30,14 +30,14 @@ from typing import Any, final
 
 import numpy as np
 
-from workbench.file import driver
+from workbench.cases.file import driver
+from workbench.cases.yaml_input import parse
 from workbench.planning import LoadSensing, optimise
 from workbench.planning.baselines import pseudo_inverse
 from workbench.planning.case import PlanCase
 from workbench.planning.driven import Drive, drive, loop
 from workbench.sweep import CollectPlans, Grid, Table, sweep
 from workbench.sweep.form import sweep_of
-from workbench.yaml_input import parse
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 SWEEP = """\

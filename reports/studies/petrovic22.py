@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.calculus import directional, jacobian_columns
-from workbench.file import loads
-from workbench.metrics import performance_index
+from workbench.cases.file import loads
+from workbench.numerics.calculus import directional, jacobian_columns
+from workbench.run.metrics import performance_index
 from workbench.verification.claims import Identity, Inequality
 from workbench.verification.ledger_claims import check_identity, check_inequality
 from workbench.verification.requirements import oscillation

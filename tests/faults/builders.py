@@ -16,13 +16,13 @@ from controllers import LQR, MPC, PID
 from tests.faults.entries import case_of
 from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
-from workbench.file import loads
-from workbench.interop import LinearPlant
-from workbench.reference import Reference
-from workbench.system import Controller, Plain, Signal, innermost, rewrapped
+from workbench.cases.file import loads
+from workbench.contract.system import Controller, Plain, Signal, innermost, rewrapped
+from workbench.contract.wrappers import _Around
+from workbench.numerics.interop import LinearPlant
+from workbench.run.reference import Reference
 from workbench.verification import claims as C
 from workbench.verification.judge import default_claims
-from workbench.wrappers import _Around
 
 PLANTS = {"servo": Servo, "cartpole": CartPole, "two-mass": TwoMass, "column": Column}
 
@@ -130,7 +130,7 @@ def hosted(base: str, edit: Mapping[str, Any] = {}, law: str = "proportional", *
 
 def proportional(own: PID, gain: float = 70.0, positions: Sequence[str] = (), speeds: float = 0.0):
     """u = gain (wanted − actual) of every position, with the wanted speed fed forward by `speeds`."""
-    from workbench.system import names
+    from workbench.contract.system import names
 
     listed = names(own.model.outputs)
     wanted = names(own.references)

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workbench.file import loads
-from workbench.yaml_input import read
+from workbench.cases.file import loads
+from workbench.cases.yaml_input import read
 
 FOLDER = Path(__file__).parent
 FAMILIES = (

@@ -23,10 +23,10 @@ import numpy as np
 
 from tests.faults.entries import SETTINGS, Entry, Made
 from workbench import Scenario, simulate
-from workbench.demand import Demand
-from workbench.errors import InputError
-from workbench.log import Log
-from workbench.simulate import start_state
+from workbench.contract.errors import InputError
+from workbench.run.demand import Demand
+from workbench.run.log import Log
+from workbench.run.simulate import start_state
 from workbench.verification.requirements import joint_errors
 from workbench.verification.run import Run
 

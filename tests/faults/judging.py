@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from time import process_time
 
 from tests.faults.entries import Entry, make
-from workbench.errors import InputError
-from workbench.verdict import Verdict, exit_code
+from workbench.contract.errors import InputError
 from workbench.verification.judge import study
+from workbench.verification.verdict import Verdict, exit_code
 
 HOLDS, VIOLATED, UNDECIDED, REFUSED = 0, 1, 2, 3
 FAULT = 70  # of the workbench

@@ -8,7 +8,7 @@ from typing import Annotated, final
 import numpy as np
 
 from workbench import Signal, System
-from workbench.parameters import Unit, positive
+from workbench.contract.parameters import Unit, positive
 
 
 @final

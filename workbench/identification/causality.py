@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
 from workbench.identification.records import Record
-from workbench.units import format_quantity
 
 BLOCK = 11  # neighbouring frequencies averaged into one
 

@@ -6,16 +6,16 @@ import json
 import os
 from collections.abc import Callable, Sequence
 
-from workbench import terminal
-from workbench.atomic import check_writable, write_atomic
-from workbench.errors import InputError, short
+from workbench.cases.atomic import check_writable, write_atomic
+from workbench.commands import terminal
+from workbench.contract.errors import InputError, short
+from workbench.contract.units import quantity
 from workbench.identification.fit import fit
 from workbench.identification.model import Shape
 from workbench.identification.order import compare
 from workbench.identification.reading import read_record
 from workbench.identification.report import document, text
 from workbench.identification.residuals import examine, validate
-from workbench.units import quantity
 
 HIGHEST_TRIED = 5  # with --order auto
 UNDECIDED = 2  # exit code

@@ -15,7 +15,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.identification.causality import refuse_acausal
 from workbench.identification.delays import delays_in_words, held_delays, valleys, widened
 from workbench.identification.model import LinearModel, Shape

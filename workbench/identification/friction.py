@@ -3,7 +3,8 @@
     θ̂ = argmin Σ_data Σ (F − f_f(v; θ) − offset)²
 
 Steady points hold the numbers of the law's steady curve (F_c, F_s, v_s, b); stiffness and damping of bristles and the film's
-time constants are in records of reversals and of changing speed only. Gradients are exact (`workbench.sliding`). The search
+time constants are in records of reversals and of changing speed only. Gradients are exact (`workbench.numerics.sliding`). The
+search
 starts from several Stribeck speeds and bristle stiffnesses; F_s ≥ F_c and v_b ≥ v_s are kept. The speed is taken as exact:
 noise on it weakens the slopes. Intervals as for transfer functions, see `uncertainty`.
 """
@@ -16,7 +17,8 @@ from typing import Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind, leaves
 from workbench.identification.friction_notes import notes_on
 from workbench.identification.friction_search import ABOVE, LONG, Motion, Points, Task, starts
 from workbench.identification.records import Record
@@ -29,7 +31,6 @@ from workbench.identification.uncertainty import (
     estimates,
     open_combinations,
 )
-from workbench.parameters import bind, leaves
 
 HELD = ("width", "n")  # unless asked for: how a law is smoothed, and the exponent
 LEAST = 1e-3  # sizes of numbers that are zero, of what would move the forces by all they are: zero has an interval too

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.units import format_quantity
+from workbench.contract.units import format_quantity
 
 SLOW, FAST = 0.5, 3.0  # of the Stribeck speed: data should reach below and above
 ALIKE = 0.1  # share of the force by which both directions may differ

@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 from scipy.optimize import least_squares
 
-from workbench.errors import InputError
-from workbench.parameters import bind, leaves
-from workbench.sliding import drive, enough, steady
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind, leaves
+from workbench.numerics.sliding import drive, enough, steady
 
 ABOVE = {"F_s": "F_c", "v_b": "v_s"}  # never below these
 MORE = 2  # data a number needs at least

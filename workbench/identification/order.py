@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.identification.fit import Fit, fit
 from workbench.identification.model import Shape
 from workbench.identification.records import Record

@@ -11,12 +11,12 @@ from typing import Literal, final
 
 import numpy as np
 
-from workbench.errors import InputError, short
+from workbench.cases.open_file import TooLarge
+from workbench.cases.open_file import text as read_text
+from workbench.contract.errors import InputError, short
+from workbench.contract.system import Signal
+from workbench.contract.units import _QUICK, quantity
 from workbench.identification.records import Record, of_columns
-from workbench.open_file import TooLarge
-from workbench.open_file import text as read_text
-from workbench.system import Signal
-from workbench.units import _QUICK, quantity
 
 CLOCK = ("t", "time", "zeit", "temps", "timestamp")
 MOST_COLUMNS = 1000  # of a CSV file
@@ -297,7 +297,7 @@ def _mat(where: str) -> Table:
 
 
 def _packed(where: str, kind: Literal["hdf5", "mat"], words: str, mend: str) -> Table:
-    from workbench.packed import read_packed
+    from workbench.cases.packed import read_packed
 
     try:
         columns = dict(read_packed(where, kind).columns)

@@ -12,11 +12,11 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.log import Log
-from workbench.parameters import Unit
-from workbench.system import Signal, find, names
-from workbench.units import format_quantity
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit
+from workbench.contract.system import Signal, find, names
+from workbench.contract.units import format_quantity
+from workbench.run.log import Log
 
 FEWEST = 16  # samples a record must have
 MOST_SAMPLES = 5_000_000  # that resampling makes

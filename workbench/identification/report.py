@@ -6,11 +6,11 @@ import io
 import math
 from collections.abc import Sequence
 
+from workbench.contract.units import display, pretty
 from workbench.identification.fit import Fit
 from workbench.identification.order import Selection
 from workbench.identification.residuals import Validation
 from workbench.identification.uncertainty import Estimate
-from workbench.units import display, pretty
 
 EMPTY = "–"
 

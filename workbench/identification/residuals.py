@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.identification.fit import Fit
 from workbench.identification.records import Record, same_units
 from workbench.identification.uncertainty import autocovariance

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import OptimizeResult, least_squares
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.identification.model import Channel, LinearModel, Shape, channel_of
 from workbench.identification.records import Record
 from workbench.identification.response import sensitivities

@@ -15,9 +15,9 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.reference import (
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.run.reference import (
     QUINTIC,
     Space,
     check_space,

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.planning.dynamic import Plan, coefficients, energy, forces, grid
 from workbench.planning.kernel import Kernel
 from workbench.planning.supplies import Speed, Supply

@@ -19,19 +19,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, final
 
-from workbench.build import build, unknown
-from workbench.case_controller import changed
-from workbench.edit import located, placed
-from workbench.errors import InputError
-from workbench.parameters import Unit, nonnegative, positive, up_to
+from workbench.cases.build import build, unknown
+from workbench.cases.controller import changed
+from workbench.cases.edit import located, placed
+from workbench.cases.yaml_input import Node, read
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, nonnegative, positive, up_to
+from workbench.contract.units import quantity
 from workbench.planning.dynamic import Search
 from workbench.planning.paths import read_path
 from workbench.planning.supplies import LoadSensing, Supply
 from workbench.planning.task import Task
-from workbench.reference import Waypoints
-from workbench.spline import Spline
-from workbench.units import quantity
-from workbench.yaml_input import Node, read
+from workbench.run.reference import Waypoints
+from workbench.run.spline import Spline
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from workbench import terminal
-from workbench.atomic import write_atomic
-from workbench.errors import InputError
+from workbench.cases.atomic import write_atomic
+from workbench.commands import terminal
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
 from workbench.planning import driven_table, race, table
 from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 from workbench.planning.drive import write_plan
 from workbench.planning.driven import drive_all
 from workbench.planning.feasibility import explain, raised, shortest
-from workbench.units import format_quantity
 
 
 def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from time import process_time
 from typing import NamedTuple, final
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.planning.baselines import pointwise, pseudo_inverse, unhurried
 from workbench.planning.bound import lower_bound, relaxes
 from workbench.planning.drive import driven_energy

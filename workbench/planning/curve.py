@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, final
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import check_constants, directional, symbols
-from workbench.native import Mapped
-from workbench.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, leaves, structure
+from workbench.numerics.calculus import check_constants, directional, symbols
+from workbench.numerics.native import Mapped
 from workbench.planning.supplies import flows
 from workbench.planning.task import Task
 from workbench.planning.ways import Way

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.atomic import write_atomic
+from workbench.cases.atomic import write_atomic
 from workbench.planning.dynamic import Plan, parts
-from workbench.spline import Spline
+from workbench.run.spline import Spline
 
 DEGREE = 5
 FINER = 4  # instants a step of the plan

@@ -8,14 +8,15 @@ from typing import Any, final
 
 import numpy as np
 
-from workbench.closed_loop import ClosedLoop
-from workbench.errors import InputError
+from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.errors import InputError
+from workbench.contract.wrappers import Sampled
 from workbench.planning.account import Account, account, follows
 from workbench.planning.drive import driven, extension
 from workbench.planning.dynamic import Plan
 from workbench.planning.supplies import ConstantPressure
 from workbench.planning.told import SupplyTold
-from workbench.scenario import Scenario
+from workbench.run.scenario import Scenario
 from workbench.verification.claims import (
     EnergyBalance,
     Hypotheses,
@@ -29,7 +30,6 @@ from workbench.verification.claims import (
     Tracking,
 )
 from workbench.verification.ledger import has_ledger
-from workbench.wrappers import Sampled
 
 LOG = 5e-3  # s, between logged instants
 # Gains that settle on every supply. At k_x = 6 mm or βk_f = 60 1/s the slender extension chatters on its Coulomb friction against

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.commands.terminal import GAP, clean, width
+from workbench.contract.units import format_quantity
 from workbench.planning.driven import Drive, Drives
 from workbench.planning.table import amount, saved, share
-from workbench.terminal import GAP, clean, width
-from workbench.units import format_quantity
 from workbench.verification.pump import fills
 
 HEAD = (

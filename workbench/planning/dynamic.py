@@ -17,8 +17,8 @@ from typing import Annotated, NamedTuple, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, positive, up_to
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, positive, up_to
 from workbench.planning.kernel import Kernel, force_table
 from workbench.planning.task import BIG, Task
 

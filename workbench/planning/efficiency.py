@@ -7,8 +7,8 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Unit
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit
 
 
 @final

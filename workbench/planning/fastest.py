@@ -23,7 +23,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.planning.curve import Curve, weighed
 from workbench.planning.dynamic import Plan
 from workbench.planning.fastest_grid import guess, random_guess

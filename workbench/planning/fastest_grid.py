@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
 from workbench.planning.curve import Curve, held, table, weighed
 from workbench.planning.feasibility import unfit
 from workbench.planning.supplies import flows
 from workbench.planning.task import Task
 from workbench.planning.ways import Way
-from workbench.units import format_quantity
 
 STEPS, NODES = 16, 261  # an edge; over the stroke
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
 from workbench.planning.curve import weighed
 from workbench.planning.paths import Stretched
 from workbench.planning.task import Task
-from workbench.units import format_quantity
 
 NODES = 1041  # over the stroke, when asking whether a motion exists
 FINE = 40  # nodes the fastest extension moves in a step, on grids for this question

@@ -12,9 +12,9 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import check_constants, symbols
-from workbench.native import Mapped, address, library
-from workbench.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, leaves, structure
+from workbench.numerics.calculus import check_constants, symbols
+from workbench.numerics.native import Mapped, address, library
 from workbench.planning import kernel_numpy
 
 _BINARY = {

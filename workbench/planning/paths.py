@@ -8,11 +8,11 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.open_file import shown
-from workbench.parameters import Unit, positive
-from workbench.reference import sample_times
-from workbench.spline import Spline
+from workbench.cases.open_file import shown
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, positive
+from workbench.run.reference import sample_times
+from workbench.run.spline import Spline
 
 
 @final

@@ -9,7 +9,9 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.commands.terminal import GAP, clean, width
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
 from workbench.planning.curve import LIMITS, Curve
 from workbench.planning.dynamic import Plan
 from workbench.planning.fastest import Fastest, least_time
@@ -17,8 +19,6 @@ from workbench.planning.feasibility import shortest_time
 from workbench.planning.table import amount, share
 from workbench.planning.task import Task
 from workbench.planning.time_law import time_law
-from workbench.terminal import GAP, clean, width
-from workbench.units import format_quantity
 
 HEAD = ("motion", "time", "over the least", "energy", "processor", "")
 FULL = 0.99  # of a limit: that it is used up

@@ -33,8 +33,8 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Bound, Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative, positive
 from workbench.planning.efficiency import EfficiencyMap
 
 Efficiency = Annotated[

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.commands.terminal import GAP, clean, width
+from workbench.contract.units import format_quantity
 from workbench.planning.compare import Comparison
-from workbench.terminal import GAP, clean, width
-from workbench.units import format_quantity
 
 HEAD = ("planner", "energy", "over the least", "smoothed", "creeping", "time", "")
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.planning.supplies import ConstantPressure, Supply, flows, highest, pressures
 
 BIG = 1e30  # energy of what is not allowed; kernel.c has it too

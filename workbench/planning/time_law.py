@@ -11,12 +11,12 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.planning.curve import LIMITS, Curve, weighed
 from workbench.planning.phase_plane import fastest_along, spent
 from workbench.planning.supplies import flows
 from workbench.planning.task import Task
-from workbench.reference import sample_times
+from workbench.run.reference import sample_times
 
 ROUNDING = 1e-10  # by which a limit that is passed is taken smaller still
 INSTANTS = 7  # of an interval of the time law at which limits are asked

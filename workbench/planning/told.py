@@ -7,10 +7,10 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, bind, positive
-from workbench.system import Signal, find, names
-from workbench.wrappers import _Around
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, bind, positive
+from workbench.contract.system import Signal, find, names
+from workbench.contract.wrappers import _Around
 
 
 @final

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.planning.baselines import limited
 from workbench.planning.dynamic import Plan, energy, motion, unpressed
 from workbench.planning.supplies import ConstantPressure, Speed, TwoPressures, Work, highest

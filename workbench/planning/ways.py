@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 LOOKED = 2001  # instants of an edge at which the given path is read
 KNOTS = 201  # of the spline over its length

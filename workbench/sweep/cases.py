@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, final
 
 import numpy as np
 
-from workbench import case_form as form
-from workbench.build import unknown
-from workbench.errors import InputError
-from workbench.parameters import Unit, annotations, nonnegative
+from workbench.cases import form
+from workbench.cases.build import unknown
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, annotations, nonnegative
 from workbench.sweep.places import Layout, Varied, unit_of
 
 
@@ -84,7 +84,7 @@ class CaseStudy:
 
     def case(self, point: Mapping[str, Any]):
         """The Case of a point."""
-        from workbench.file import case_of
+        from workbench.cases.file import case_of
 
         tree = self.file.tree(point)
         return case_of(tree, json.dumps(tree.plain(), ensure_ascii=False, indent=1), self.file.path)
@@ -119,7 +119,7 @@ class CaseStudy:
                     "claim",
                 )
         if self.collect.signals:
-            from workbench.simulate import simulate
+            from workbench.run.simulate import simulate
 
             step = max(
                 float(case.loop.period or case.scenario.max_step), case.scenario.log_period or 0.0
@@ -178,7 +178,7 @@ def measure(log, metric: Metric) -> tuple[float, str]:
     late = log.time >= metric.after
     if not late.any() or (not log.status.completed and metric.take == "final"):
         return float("nan"), unit
-    from workbench import metrics
+    from workbench.run import metrics
 
     t, y = log.time[late], log.array(metric.signal)[late]
     if metric.take in ("mean", "rms") and not t[-1] > t[0]:

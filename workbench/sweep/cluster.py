@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.sweep.outcome import DIED, Outcome, outcome
 
 PATIENCE = 10  # s to find the scheduler

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from workbench import terminal
-from workbench.errors import InputError
+from workbench.commands import terminal
+from workbench.contract.errors import InputError
 from workbench.sweep.cluster import check_address
 from workbench.sweep.form import read_sweep
 from workbench.sweep.run import sweep

@@ -28,14 +28,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from workbench.build import build, unknown
-from workbench.edit import located
-from workbench.errors import InputError
+from workbench.cases.build import build, unknown
+from workbench.cases.edit import located
+from workbench.cases.yaml_input import Node, parse, read
+from workbench.contract.errors import InputError
+from workbench.contract.units import measured
 from workbench.sweep import cases, plans
 from workbench.sweep.grid import KINDS, MOST, Draw, Grid, spaced
 from workbench.sweep.places import Varied
-from workbench.units import measured
-from workbench.yaml_input import Node, parse, read
 
 QUICK = 0.01  # s, what the quickest cases take
 SECTIONS = ("title", "case", "plan", "grid", "draws", "collect")

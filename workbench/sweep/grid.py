@@ -11,8 +11,8 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.log import plain
+from workbench.contract.errors import InputError
+from workbench.run.log import plain
 
 MOST = 1_000_000  # cases; a slip of the pen is likelier than a wish for more
 

@@ -13,7 +13,7 @@ import stat
 from contextlib import suppress
 from typing import final
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.sweep.outcome import Outcome
 
 LONGEST_LINE = 10_000_000  # bytes; the outcome of a case has some thousand

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import connection, get_context
 from typing import Any
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.sweep.outcome import DIED, Outcome, outcome
 
 TRIES = 3  # times a case may take its process with it

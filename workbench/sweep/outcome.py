@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.errors import InputError
-from workbench.log import plain
+from workbench.contract.errors import InputError
+from workbench.run.log import plain
 
 DIED = "the process that ran it died"
 _ONE = threading.Lock()  # a worker with several threads runs one case at a time: linear algebra and tracing are not all thread-safe

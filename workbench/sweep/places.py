@@ -10,12 +10,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, final
 
-from workbench.build import unknown
-from workbench.edit import plain
-from workbench.errors import InputError
-from workbench.open_file import contents
-from workbench.parameters import leaves
-from workbench.yaml_input import Node
+from workbench.cases.build import unknown
+from workbench.cases.edit import plain
+from workbench.cases.open_file import contents
+from workbench.cases.yaml_input import Node
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
 
 _FILES = (".yaml", ".yml", ".csv")
 

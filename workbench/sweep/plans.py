@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final, get_args
 
-from workbench.build import unknown
-from workbench.errors import InputError
-from workbench.parameters import annotations
+from workbench.cases.build import unknown
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import annotations
 from workbench.planning.case import SECTIONS, Limits, Machine, Planar, PlanCase
 from workbench.planning.compare import Comparison, baselines, compare
 from workbench.planning.race import Race, race
@@ -70,7 +70,7 @@ class PlanStudy:
 
     def case(self, point: Mapping[str, Any]) -> PlanCase:
         """The PlanCase of a point."""
-        from workbench.file import plan_of
+        from workbench.cases.file import plan_of
 
         return plan_of(self.file.tree(point), self.file.path)
 
@@ -120,7 +120,7 @@ class PlanStudy:
     def _checked(self, point: Mapping[str, Any]) -> PlanCase:
         case = self.case(point)
         if self.collect.drive:
-            from workbench.file import driver
+            from workbench.cases.file import driver
 
             at = self.file.place("collect.drive")
             try:
@@ -190,7 +190,7 @@ def _raced(found: Race) -> dict[str, Any]:
 
 
 def _driven(found: Comparison | Race, law: str) -> dict[str, Any]:
-    from workbench.file import driver
+    from workbench.cases.file import driver
     from workbench.planning.driven import drive_all
 
     try:

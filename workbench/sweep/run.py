@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from typing import Any
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.sweep.cluster import check_address, on_cluster
 from workbench.sweep.grid import Grid
 from workbench.sweep.journal import Journal
@@ -97,7 +97,7 @@ def _running(study, todo, jobs, scheduler) -> Iterator[tuple[int, Outcome]]:
 
 
 def _check_out(out) -> None:
-    from workbench.atomic import check_writable
+    from workbench.cases.atomic import check_writable
 
     ending(out)
     check_writable(out)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from workbench import terminal
+from workbench.commands import terminal
+from workbench.contract.units import format_quantity
 from workbench.planning.table import amount, exactly, share
 from workbench.sweep.form import Sweep
 from workbench.sweep.plans import BEST, PlanStudy
 from workbench.sweep.table import Column, Table
-from workbench.units import format_quantity
 
 SHOWN = 3  # cases that failed, reasons
 MANY = 8  # values of an axis beyond which it is not taken apart

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from workbench.errors import InputError, short
+from workbench.contract.errors import InputError, short
+from workbench.contract.units import measured
 from workbench.sweep.outcome import Outcome
-from workbench.units import measured
 
 if TYPE_CHECKING:
     import xarray
@@ -86,7 +86,7 @@ class Table:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write NetCDF-4 or, by the file's ending, Parquet; all or nothing. The same table gives the same bytes."""
-        from workbench.atomic import write_atomic
+        from workbench.cases.atomic import write_atomic
 
         packed = io.BytesIO()
         (self._to_parquet if ending(path) == ".parquet" else self._to_netcdf)(packed)
@@ -144,7 +144,7 @@ class Table:
     @classmethod
     def load(cls, path: str | os.PathLike) -> Table:
         """Read what `save` wrote as NetCDF. InputError for files that are missing, damaged or something else."""
-        from workbench.packed import read_packed
+        from workbench.cases.packed import read_packed
 
         where = os.fspath(path)
         if not os.path.isfile(where):

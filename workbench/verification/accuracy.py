@@ -1,6 +1,6 @@
 """What a run's own error leaves of its verdicts: a margin below it is undecided, and the accuracy that was asked for is judged.
 
-The error of every logged signal is that of `workbench.own_error`. A verdict read off the run is compared with the largest error
+The error of every logged signal is that of `workbench.run.own_error`. A verdict read off the run is compared with the largest error
 of the signals it rests on: those named below, else the states and outputs in the margin's unit. A stored energy v is
 quadratic in the states, so that a share ε of these is 2 ε of v.
 """
@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.own_error import errors_of, share_of
-from workbench.system import names
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.system import names
+from workbench.contract.units import format_quantity as say
+from workbench.run.own_error import errors_of, share_of
 from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
 
 TOOL = ("tcp_x", "tcp_y", "tcp_z")
 SOURCE = "halved steps on a sample of the run"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import leaves
-from workbench.system import Plain, innermost, names
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import Plain, innermost, names
 from workbench.verification.cause_feedback import slopes
 from workbench.verification.frozen_time import smooth
 from workbench.verification.linear_loop import LinearLaw, flat, flowing_law, linear_law, point

@@ -12,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.simulate import simulate
-from workbench.system import Plain, controls, innermost, names
+from workbench.contract.errors import InputError
+from workbench.contract.system import Plain, controls, innermost, names
+from workbench.run.simulate import simulate
 from workbench.verification.cause_wiring import instant, samples, traced
 
 HORIZON = 0.2  # s
@@ -109,7 +109,7 @@ def _far_off(loop, commands, position, rates, length) -> str:
 
 def _followed(loop) -> list[str]:
     """Measured positions the law is to bring to a reference."""
-    from workbench.demand import parse
+    from workbench.run.demand import parse
 
     wanted = [
         parse(s.name.split("@")[0]) for s in loop.controller.references if s.kind == "reference"

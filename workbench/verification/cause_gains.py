@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from controllers.pid import PID
-from workbench.errors import InputError
-from workbench.parameters import leaves
-from workbench.system import Controller, Plain, innermost
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import Controller, Plain, innermost
 from workbench.verification.cause_trial import Trial, against, law_path, odd
 
 

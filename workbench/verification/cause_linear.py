@@ -19,8 +19,8 @@ from itertools import combinations
 
 import numpy as np
 
-from workbench.parameters import bind, leaves
-from workbench.system import Plain, innermost, names
+from workbench.contract.parameters import bind, leaves
+from workbench.contract.system import Plain, innermost, names
 from workbench.verification.cause_around import Around, around
 from workbench.verification.cause_trial import law_path
 from workbench.verification.cause_trials import trials

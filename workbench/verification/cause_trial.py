@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.parameters import bind
-from workbench.system import ClosedLoop, Controller, System, rewrapped
+from workbench.contract.parameters import bind
+from workbench.contract.system import ClosedLoop, Controller, System, rewrapped
 
 SLIPS = {
     1e3: "mm for m, or ms for s",

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from controllers.pid import PID
-from workbench.demand import target_name
-from workbench.parameters import Leaf, leaves
-from workbench.system import Controller, System, innermost
+from workbench.contract.parameters import Leaf, leaves
+from workbench.contract.system import Controller, System, innermost
+from workbench.run.demand import target_name
 from workbench.verification.cause_gains import gain_trials
 from workbench.verification.cause_trial import Trial, against, law_path, odd
 from workbench.verification.scales import scales

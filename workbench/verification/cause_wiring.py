@@ -17,10 +17,10 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column, symbols
-from workbench.plain import Plain
-from workbench.system import innermost, names
-from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, names
+from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+from workbench.numerics.calculus import column, symbols
 
 KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
 SAMPLES = 24  # logged samples at which a law is asked

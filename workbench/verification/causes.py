@@ -21,10 +21,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import bind
-from workbench.steps import Steps
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind
+from workbench.run.steps import Steps
 from workbench.verification.cause_feedback import feedback
 from workbench.verification.cause_linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause_trial import Trial
@@ -36,6 +35,7 @@ from workbench.verification.ledger_claims import outside, readable
 from workbench.verification.run import Run, run_many
 from workbench.verification.scales import scales
 from workbench.verification.starts import drawn, scenario_from
+from workbench.verification.verdict import Verdict
 
 # What a claim of these says of itself is its cause: a fault of the books, or of the machine alone.
 SELF_SAID = (

@@ -9,12 +9,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.parameters import leaves
-from workbench.simulate import start_state
-from workbench.system import find, names
-from workbench.units import quantity
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import find, names
+from workbench.contract.units import quantity
+from workbench.run.simulate import start_state
 from workbench.verification import sector as sectors
 from workbench.verification.expression import formula
 from workbench.verification.limited import limited
@@ -23,6 +22,7 @@ from workbench.verification.linear_claims import _named as named
 from workbench.verification.linear_loop import Point, closed, is_linear, point
 from workbench.verification.region_claims import check_starts
 from workbench.verification.supplied import posed
+from workbench.verification.verdict import Assumption, Verdict
 
 ROUNDS = 9  # of the search for the widest sector
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.verdict import Verdict
 from workbench.verification.expression import formula
+from workbench.verification.verdict import Verdict
 
 POINTS = 181  # of a boundary
 STEPS = 400  # on every ray to it
@@ -64,7 +64,7 @@ def _ellipsoid(run, verdict: Verdict) -> dict | None:
 
 def _driver(run, own, first: int, size) -> int:
     """The state that moves state `first` most: by its rate's dependence on it, times how far it goes in the run (or may go)."""
-    from workbench.calculus import linearize
+    from workbench.numerics.calculus import linearize
 
     A = np.abs(linearize(run.loop.plant, list(run.loop.plant.initial())).A[first])
     far = np.array([np.ptp(run.log.array(n)) if n in run.log else 0.0 for n in own])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, fraction, nonnegative, positive, up_to
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, fraction, nonnegative, positive, up_to
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,

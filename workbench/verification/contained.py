@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from workbench.units import format_quantity as say
-from workbench.verdict import Assumption
+from workbench.contract.units import format_quantity as say
 from workbench.verification.modes import Mode, Modes
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.settled import comes_to_rest, rests
 from workbench.verification.starts import Start, scenario_from
+from workbench.verification.verdict import Assumption
 
 GROWTHS = 5.0  # time constants of a mode that grows, for which the loop is held at rest
 SOURCE = "eigenvalues of the linearised loop, held against runs"

@@ -18,7 +18,7 @@ from typing import final
 import casadi as ca
 import numpy as np
 
-from workbench.intervals import Box, box
+from workbench.numerics.intervals import Box, box
 from workbench.verification.balls import Ball, definite_ball
 from workbench.verification.lifting import lift
 

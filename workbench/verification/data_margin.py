@@ -18,8 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.verdict import Verdict
 from workbench.verification.exact import Dyadic, definite
+from workbench.verification.verdict import Verdict
 
 NEUTRAL = 1e-12  # relative change of the data that a proof has to bear
 MOST = 1.0  # no larger change is looked for

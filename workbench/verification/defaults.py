@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.demand import Demand
-from workbench.errors import InputError
-from workbench.reference import Hold, Waypoints
-from workbench.scenario import Scenario
-from workbench.simulate import start_state
-from workbench.system import System, innermost
+from workbench.contract.errors import InputError
+from workbench.contract.system import System, innermost
+from workbench.run.demand import Demand
+from workbench.run.reference import Hold, Waypoints
+from workbench.run.scenario import Scenario
+from workbench.run.simulate import start_state
 from workbench.verification import claims as C
 from workbench.verification.holding import at_start
 from workbench.verification.ledger import has_ledger

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from workbench.system import innermost, names
+from workbench.contract.system import innermost, names
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes
 from workbench.verification.requirements import oscillation

@@ -15,7 +15,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 
 @final

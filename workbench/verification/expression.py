@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from workbench.errors import InputError, short
+from workbench.contract.errors import InputError, short
 
 FUNCTIONS: Mapping[str, Callable] = {
     "sqrt": np.sqrt,

@@ -15,9 +15,9 @@ from typing import final
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column, symbols
-from workbench.errors import InputError
-from workbench.intervals import box
+from workbench.contract.errors import InputError
+from workbench.numerics.calculus import column, symbols
+from workbench.numerics.intervals import box
 from workbench.verification.balls import Ball, blocks, exponential, up
 from workbench.verification.lifting import Lifted, lift
 from workbench.verification.linear import LinearSystem

@@ -9,18 +9,18 @@ import casadi as ca
 import numpy as np
 from scipy.linalg import expm
 
-from workbench.calculus import trace
-from workbench.demand import Demand
-from workbench.errors import InputError
-from workbench.simulate import start_state
-from workbench.system import ClosedLoop, names
-from workbench.units import format_quantity as say
+from workbench.contract.errors import InputError
+from workbench.contract.system import ClosedLoop, names
+from workbench.contract.units import format_quantity as say
+from workbench.contract.wrappers import Noisy, Quantised
+from workbench.numerics.calculus import trace
+from workbench.run.demand import Demand
+from workbench.run.simulate import start_state
 from workbench.verification.ledger import coarse
 from workbench.verification.linear_loop import Point, closed
 from workbench.verification.local import STILL, _sizes, chambers, jacobians_of, standing
 from workbench.verification.modes import Place, modes_of
 from workbench.verification.run import Run
-from workbench.wrappers import Noisy, Quantised
 
 SPEED = 0.05  # m/s or rad/s: faster than dry friction is smoothed, slower than machines move
 ON_THE_WAY = (0.09, 0.27, 0.47, 0.68, 0.88)  # where a run is looked at, shares of its length

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.machine_limits import Holding
-from workbench.system import names
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import Holding
+from workbench.contract.system import names
+from workbench.contract.units import format_quantity as say
 from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
 
 _POSES = 60  # of a run, at which it is asked
 _KEY = "holds-weight"

@@ -9,13 +9,13 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from workbench.parameters import digest
-from workbench.system import Controller, innermost
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.parameters import digest
+from workbench.contract.system import Controller, innermost
+from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.verification.measured import measured, term
 from workbench.verification.rates import body_rates, reduced_rate
 from workbench.verification.run import Run
-from workbench.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+from workbench.verification.verdict import Assumption, Verdict
 
 
 def check_hypotheses(claim, run: Run) -> Verdict:
@@ -156,7 +156,7 @@ def _told(known, law) -> str:
 
 def proven_lever(segment, low: float, high: float) -> float:
     """A lower bound of |dx/dq| proven for every pose between the two joint angles (intervals through the same text)."""
-    from workbench.intervals import lower_bound
+    from workbench.numerics.intervals import lower_bound
 
     return lower_bound(lambda q: np.abs(segment.lever(q)), low, high)
 

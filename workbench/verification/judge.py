@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.case_form import kebab
-from workbench.errors import InputError
-from workbench.log import Log
-from workbench.scenario import Scenario
-from workbench.system import System, innermost
-from workbench.verdict import Verdict
+from workbench.cases.form import kebab
+from workbench.contract.errors import InputError
+from workbench.contract.system import System, innermost
+from workbench.run.log import Log
+from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification.accuracy import told, within_accuracy
 from workbench.verification.causes import with_cause
@@ -24,6 +23,7 @@ from workbench.verification.returning import curves
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.too_long import TooLong
+from workbench.verification.verdict import Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +308,7 @@ def ledger_arrays(run: Run) -> dict:
 
 def statistics(run: Run) -> dict:
     """Tracking statistics: name → (value, unit)."""
-    from workbench import metrics
+    from workbench.run import metrics
     from workbench.verification.requirements import joint_errors
 
     found, t = {}, run.log.time

@@ -18,13 +18,13 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column, hoist, symbols
-from workbench.demand import Demand, parse, target_name
-from workbench.log import Log
-from workbench.native import Mapped
-from workbench.parameters import bind, leaves, structure
-from workbench.simulate import start_state
-from workbench.system import System, innermost, names
+from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.system import System, innermost, names
+from workbench.numerics.calculus import column, hoist, symbols
+from workbench.numerics.native import Mapped
+from workbench.run.demand import Demand, parse, target_name
+from workbench.run.log import Log
+from workbench.run.simulate import start_state
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.demand import Demand
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.units import format_quantity as say
+from workbench.run.demand import Demand
 from workbench.verification.ledger import Balance, coarse, ledger_function
 from workbench.verification.run import Run
 from workbench.verification.scales import power_floor
+from workbench.verification.verdict import Verdict
 
 SOURCE = "[Petrovic22] (94)–(99), (C.1)–(C.12), completed"
 RANDOM_STATES = 400

@@ -13,10 +13,10 @@ from typing import final
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column
-from workbench.errors import InputError
-from workbench.intervals import Box, box, enclose
-from workbench.switches import _BINARY, _UNARY
+from workbench.contract.errors import InputError
+from workbench.numerics.calculus import column
+from workbench.numerics.intervals import Box, box, enclose
+from workbench.numerics.switches import _BINARY, _UNARY
 
 _STEPS = {ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
 _KINKED = {ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX}

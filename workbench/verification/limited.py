@@ -17,13 +17,13 @@ from typing import final
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column, symbols
-from workbench.errors import InputError
-from workbench.switches import _BINARY, _UNARY, jumps
-from workbench.system import Plain, innermost, names
-from workbench.verdict import Assumption
+from workbench.contract.errors import InputError
+from workbench.contract.system import Plain, innermost, names
+from workbench.numerics.calculus import column, symbols
+from workbench.numerics.switches import _BINARY, _UNARY, jumps
 from workbench.verification.linear_loop import Point, flat, point, refuse_turning
 from workbench.verification.sampled_data import sampled
+from workbench.verification.verdict import Assumption
 
 
 @final

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.contract.wrappers import MOST_HELD
 from workbench.verification.disturbed import lasting, restless
 from workbench.verification.practical import SETTLE
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run, run_many, variant
-from workbench.wrappers import MOST_HELD
+from workbench.verification.verdict import Verdict
 
 SCANNED = "scan from the scenario's own start, then bracket"
 
@@ -164,8 +164,8 @@ def check_parameter(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
     """How far a parameter of the true plant may move, the controller's model as it is."""
-    from workbench.parameters import bind, leaves
-    from workbench.system import ClosedLoop
+    from workbench.contract.parameters import bind, leaves
+    from workbench.contract.system import ClosedLoop
 
     run = lasting(run, SETTLE)
     found = {

@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 
 EPS = float(np.finfo(float).eps)
 

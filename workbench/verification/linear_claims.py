@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import digest, leaves
-from workbench.reference import Hold
-from workbench.system import Plain, innermost, names
-from workbench.units import format_quantity as say
-from workbench.units import quantity
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import digest, leaves
+from workbench.contract.system import Plain, innermost, names
+from workbench.contract.units import format_quantity as say
+from workbench.contract.units import quantity
+from workbench.run.demand import target_name
+from workbench.run.reference import Hold
 from workbench.verification.delay_margin import delay_margin
 from workbench.verification.hidden import hidden_modes
 from workbench.verification.ledger import has_ledger
@@ -35,6 +34,7 @@ from workbench.verification.lyapunov import quadratic_certificate
 from workbench.verification.margins import disk_margin, loop_margins
 from workbench.verification.requirements import error_units, size_of
 from workbench.verification.robust import robust_stability
+from workbench.verification.verdict import Assumption, Verdict
 
 
 def predictive(loop):

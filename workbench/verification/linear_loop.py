@@ -9,12 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column, linearize, symbols
-from workbench.errors import InputError
-from workbench.parameters import bind
-from workbench.switches import jumps, refuse_undecided
-from workbench.system import Plain, find, innermost, names
-from workbench.units import format_quantity, quantity
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind
+from workbench.contract.system import Plain, find, innermost, names
+from workbench.contract.units import format_quantity, quantity
+from workbench.numerics.calculus import column, linearize, symbols
+from workbench.numerics.switches import jumps, refuse_undecided
 from workbench.verification.delay_margin import LateCommand
 from workbench.verification.family import Family
 from workbench.verification.sampled_data import sampled, whole_and_rest

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import Traced, trace
-from workbench.demand import Demand
-from workbench.errors import InputError
-from workbench.system import names
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.numerics.calculus import Traced, trace
+from workbench.run.demand import Demand
 from workbench.verification.linear import LinearSystem, break_loop
 from workbench.verification.margins import disk_margin, loop_margins
 from workbench.verification.run import Run
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Assumption, Verdict
 
 HAIR = 1e-7  # V: how far a valve is opened to choose its side
 STILL = 1e-2  # scaled rates below this count as an equilibrium
@@ -64,7 +64,7 @@ _jacobians: dict = {}
 
 def linearised(run: Run) -> list[Local]:
     """The loop at its start, at rest, for every combination of valve sides. Raises InputError, with the reason."""
-    from workbench.simulate import start_state
+    from workbench.run.simulate import start_state
 
     # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
     return standing(run.loop, run.scenario, start_state(run.loop, replace(run.scenario, offset={})))

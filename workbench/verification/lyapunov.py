@@ -17,8 +17,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.balls import Ball, definite_ball, up
 from workbench.verification.data_margin import (
     NEUTRAL,
@@ -29,6 +28,7 @@ from workbench.verification.data_margin import (
 )
 from workbench.verification.exact import Dyadic, definite, fall, lyapunov_exactly
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Verdict
 
 EXACT_UP_TO = 40  # states; beyond, Cholesky with outward rounding decides
 SDP_STATES = 24  # beyond, a semidefinite program takes minutes (its time grows with the sixth power): none is posed

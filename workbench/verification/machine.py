@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.machine_limits import Limit
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.machine_limits import Limit
+from workbench.contract.units import format_quantity as say
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
 
 KEY = "machine-limits"
 SOURCE = "numbers of the plant, checked on the run"

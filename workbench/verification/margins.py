@@ -11,11 +11,11 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.linear import LinearSystem, balanced, feedback, loop_at
 from workbench.verification.norms import TOUCH, crossings, cuts, hinf_norm
 from workbench.verification.stability import Stability, stability, stable_verdict
+from workbench.verification.verdict import Verdict
 
 
 def siso(L: LinearSystem, what: str) -> None:

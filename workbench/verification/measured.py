@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.units import format_quantity as say
-from workbench.verdict import Assumption
+from workbench.contract.units import format_quantity as say
 from workbench.verification.ledger import Balance
 from workbench.verification.scales import power_floor
+from workbench.verification.verdict import Assumption
 
 ROUNDING = 1e-12
 PASSIVE = ("friction",)  # terms that may take power

@@ -24,8 +24,8 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.units import format_quantity as say
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
 from workbench.verification.run import Run
 from workbench.verification.stability import spectral
 

@@ -17,11 +17,11 @@ from math import factorial
 import casadi as ca
 import numpy as np
 
-from workbench.calculus import column, symbols, trace
-from workbench.errors import InputError
-from workbench.intervals import box
-from workbench.parameters import leaves
-from workbench.system import System, find, names
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import System, find, names
+from workbench.numerics.calculus import column, symbols, trace
+from workbench.numerics.intervals import box
 from workbench.verification.curvature import Curvature
 from workbench.verification.data_margin import NEUTRAL
 from workbench.verification.lifting import lift

@@ -18,8 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.balls import up
 from workbench.verification.data_margin import (
     NEUTRAL,
@@ -32,6 +31,7 @@ from workbench.verification.data_margin import (
 from workbench.verification.exact import Dyadic, definite, dual_bound, multipliers, radius_bound
 from workbench.verification.lyapunov import solve_sdp
 from workbench.verification.mpc_ingredients import TerminalIngredients
+from workbench.verification.verdict import Assumption, Verdict
 
 
 def terminal_cost(t: TerminalIngredients) -> Verdict:

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.exact import Dyadic
 
 

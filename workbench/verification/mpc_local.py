@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.verdict import Assumption, Verdict
 from workbench.verification.balls import Ball, blocks, definite_ball, up
 from workbench.verification.data_margin import NEUTRAL, borne, largest_change, sizes
 from workbench.verification.exact import Dyadic
 from workbench.verification.lyapunov import falls_in_ball, lyapunov_matrix
 from workbench.verification.mpc_ingredients import TerminalIngredients
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Assumption, Verdict
 
 
 def predictions(t: TerminalIngredients) -> list[tuple[Ball, Ball]]:

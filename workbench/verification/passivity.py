@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.errors import InputError
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.proofs import IncrementalPassivity, UniqueVelocity
 from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
 
 
 def check_passivity(claim: IncrementalPassivity, run: Run) -> Verdict:

@@ -12,7 +12,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from workbench.intervals import Box, box
+from workbench.numerics.intervals import Box, box
 from workbench.verification.lifting import lift
 
 INF = np.inf

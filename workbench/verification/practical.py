@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from workbench.units import format_quantity as say
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.units import format_quantity as say
 from workbench.verification.contained import containment
 from workbench.verification.disturbed import (
     FLOOR,
@@ -31,6 +30,7 @@ from workbench.verification.returning import Return, severity
 from workbench.verification.run import Run
 from workbench.verification.scales import storage_floor
 from workbench.verification.starts import Start, drawn
+from workbench.verification.verdict import Assumption, Verdict
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
 WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error

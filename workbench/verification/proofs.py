@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, fraction, nonnegative, up_to
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, up_to
 
 Number = str | float  # a number or "5 mm", in the unit of the signal it belongs to
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.system import innermost
-from workbench.verdict import Assumption
+from workbench.contract.system import innermost
+from workbench.verification.verdict import Assumption
 
 OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 

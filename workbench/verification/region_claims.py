@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.simulate import start_state
-from workbench.system import find, names
-from workbench.units import format_quantity as say
-from workbench.units import quantity
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.system import find, names
+from workbench.contract.units import format_quantity as say
+from workbench.contract.units import quantity
+from workbench.run.simulate import start_state
 from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.limited import Limited, limited
 from workbench.verification.linear_loop import Point, is_linear, point
 from workbench.verification.lyapunov import too_many
 from workbench.verification.saturation import Region, attracted
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Assumption, Verdict
 
 LEAVES = 1e6  # times its start: a run that grows so far does not come back
 LONGEST = 20_000  # samples of such a run

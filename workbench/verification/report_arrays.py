@@ -18,12 +18,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench import metrics
-from workbench.calculus import linearize
-from workbench.demand import target_name
-from workbench.errors import InputError
-from workbench.parameters import digest
-from workbench.system import ClosedLoop, System, innermost, names, rewrapped
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import digest
+from workbench.contract.system import ClosedLoop, System, innermost, names, rewrapped
+from workbench.numerics.calculus import linearize
+from workbench.run import metrics
+from workbench.run.demand import target_name
 from workbench.verification import claims as C
 from workbench.verification.linear import LinearSystem, break_loop, feedback
 from workbench.verification.run import Run
@@ -324,7 +324,7 @@ def followed(run: Run) -> list[str]:
 def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
     """The same run under a predictive controller that sees nothing ahead: output → `error`; {} where it does not look ahead
     anyway, where a run takes long, or where that one does not reach its end."""
-    from workbench.simulate import simulate
+    from workbench.run.simulate import simulate
 
     law, plant = law_of(run.loop), run.loop.plant
     slow = getattr(getattr(plant, "adaptive", None), "period", 0.0)  # pistons one by one

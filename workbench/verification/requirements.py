@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.demand import parse, target_name
-from workbench.errors import InputError
-from workbench.metrics import limit_cycle
-from workbench.units import format_quantity as say
-from workbench.units import quantity
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.contract.units import quantity
+from workbench.run.demand import parse, target_name
+from workbench.run.metrics import limit_cycle
 from workbench.verification.run import Run, error_unit
 from workbench.verification.scales import signal_floor, storage_floor
+from workbench.verification.verdict import Assumption, Verdict
 
 
 def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) -> Verdict | None:
@@ -267,8 +267,8 @@ def beside(run: Run, floor: float, found) -> str:
 
 def _mode(run: Run, ω: float) -> list[str]:
     """The lightly damped mode of the plant at its start that is nearest to ω, rad/s, if one is within half of it."""
-    from workbench.calculus import linearize
-    from workbench.errors import InputError
+    from workbench.contract.errors import InputError
+    from workbench.numerics.calculus import linearize
 
     try:
         λ = np.linalg.eigvals(

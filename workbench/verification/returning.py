@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.demand import parse
-from workbench.system import names
+from workbench.contract.system import names
+from workbench.run.demand import parse
 from workbench.verification.scales import signal_floor
 from workbench.verification.starts import positions, unbalanced
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.balls import Ball, up
 from workbench.verification.data_margin import NEUTRAL, borne, sizes
 from workbench.verification.family import Family, continuous, corners_of, sampled_loop, stepped
 from workbench.verification.lyapunov import common_matrix, falls_in_ball, lyapunov_matrix
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Assumption, Verdict
 
 CHANGES = (1e-9, 1e-6, 1e-3)  # relative changes of the data that are tried beside NEUTRAL
 

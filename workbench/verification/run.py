@@ -9,18 +9,18 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.dead_ends import passed
-from workbench.demand import Demand, parse, target_name
-from workbench.energy import EnergyAccount, energy_account
-from workbench.grid import as_asked, at_samples
-from workbench.log import Log
-from workbench.parameters import structure
-from workbench.scenario import Scenario
-from workbench.simulate import simulate, start_state
-from workbench.system import Plain, System, innermost, names, rewrapped
+from workbench.contract.dead_ends import passed
+from workbench.contract.parameters import structure
+from workbench.contract.system import Plain, System, innermost, names, rewrapped
+from workbench.contract.wrappers import undelayed
+from workbench.run.demand import Demand, parse, target_name
+from workbench.run.energy import EnergyAccount, energy_account
+from workbench.run.grid import as_asked, at_samples
+from workbench.run.log import Log
+from workbench.run.scenario import Scenario
+from workbench.run.simulate import simulate, start_state
 from workbench.verification.ledger import Balance, alternating, ends, has_ledger, ledger_function
 from workbench.verification.too_long import check_length
-from workbench.wrappers import undelayed
 
 MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out
 
@@ -251,8 +251,8 @@ def variant(
     capacity: int | None = None,
 ):
     """The loop with another sample time or delay; everything else as it is."""
-    from workbench.system import ClosedLoop
-    from workbench.wrappers import Delayed, Sampled
+    from workbench.contract.system import ClosedLoop
+    from workbench.contract.wrappers import Delayed, Sampled
 
     controller = loop.controller
     inner_delay = 0.0

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.contract.errors import InputError
 from workbench.verification.linear import LinearSystem
 from workbench.verification.stability import stability
 

@@ -15,8 +15,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.data_margin import (
     NEUTRAL,
     around_in,
@@ -30,6 +29,7 @@ from workbench.verification.exact import Dyadic, definite
 from workbench.verification.linear import EPS
 from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Verdict
 
 FAR = 100.0  # times what the limits leave untouched: a region is not made larger than that
 

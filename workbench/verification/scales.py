@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from workbench.system import System
+from workbench.contract.system import System
 
 FRACTION = 1e-6
 SECOND = 1.0  # s: over which an energy counts as a power

@@ -21,8 +21,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.verdict import Assumption, Verdict
+from workbench.contract.errors import InputError
 from workbench.verification.data_margin import (
     NEUTRAL,
     around_in,
@@ -35,6 +34,7 @@ from workbench.verification.data_margin import (
 from workbench.verification.exact import Dyadic, definite
 from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.stability import stability
+from workbench.verification.verdict import Assumption, Verdict
 
 CRITERIA = ("circle", "popov", "jury-lee")
 

@@ -20,10 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.metrics import limit_cycle
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.run.metrics import limit_cycle
 from workbench.verification.requirements import (
     FEWEST,
     beside,
@@ -36,6 +35,7 @@ from workbench.verification.requirements import (
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor
+from workbench.verification.verdict import Verdict
 
 KEY = "settled"
 TEXT = "no limit cycle, no chatter of commands"

@@ -15,8 +15,8 @@ from typing import final
 
 import numpy as np
 
-from workbench.verdict import Verdict
 from workbench.verification.linear import EPS, LinearSystem, balanced_matrix
+from workbench.verification.verdict import Verdict
 
 
 @final

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.scenario import Scenario
-from workbench.system import System, names
+from workbench.contract.errors import InputError
+from workbench.contract.system import System, names
+from workbench.run.scenario import Scenario
 from workbench.verification.scales import scales
 
 COVERED = 0.1  # of what a state covered on the nominal run

@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.system import System
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.system import System
 from workbench.verification.expression import formula
 from workbench.verification.motion import Motion
 from workbench.verification.supplied_search import Judge
+from workbench.verification.verdict import Verdict
 
 
 def check_supplied(

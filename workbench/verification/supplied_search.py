@@ -8,10 +8,10 @@ from typing import final
 
 import numpy as np
 
-from workbench.verdict import Assumption, Verdict
 from workbench.verification.data_margin import NEUTRAL, borne
 from workbench.verification.motion import Motion
 from workbench.verification.paving import ball_size, faces, halved, least
+from workbench.verification.verdict import Assumption, Verdict
 
 BATCH = 2048
 CHANGES = (1e-6, 1e-3)  # relative changes of the data that are tried beside NEUTRAL

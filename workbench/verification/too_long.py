@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.errors import InputError
-from workbench.grid import grid
-from workbench.scenario import Scenario
-from workbench.system import System
+from workbench.contract.errors import InputError
+from workbench.contract.system import System
+from workbench.run.grid import grid
+from workbench.run.scenario import Scenario
 
 MOST_STEPS = 20_000_000  # of the integrator, in one compiled run
 MOST_SAMPLES = 2_000_000  # of one run

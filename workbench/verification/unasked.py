@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.verdict import Verdict
 from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
 
 
 def check_unasked(claim, run: Run) -> Verdict:

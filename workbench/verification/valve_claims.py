@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.units import format_quantity as say
-from workbench.verdict import Verdict
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
 
 
 def _account(key: str, run: Run):

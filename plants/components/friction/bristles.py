@@ -11,9 +11,9 @@ import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING, subdivided, times, total
 from plants.components.friction.static import check_stribeck
-from workbench.errors import InputError
-from workbench.parameters import Bound, Unit, nonnegative, positive
-from workbench.system import Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Bound, Unit, nonnegative, positive
+from workbench.contract.system import Signal
 
 
 class Bristles(ABC):

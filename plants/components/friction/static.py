@@ -10,9 +10,9 @@ from typing import Annotated, final
 import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING, ordered, subdivided, times, total
-from workbench.errors import InputError
-from workbench.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.system import Signal
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Signal
 
 
 class Static(ABC):

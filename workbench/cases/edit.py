@@ -1,0 +1,230 @@
+"""Some numbers and parts of a frozen object exchanged by name: {"lift.cylinder.stroke": 0.5, "all.valve.lag": "ideal"}.
+
+A name is a dotted path such as `structures.lift.revolute.cylinder.stroke`, of which all but the last element may be
+left out while it stays clear which is meant: `lift.stroke`. Parts may be called by their own name (`extension.stroke`),
+Greek letters spelled out, shorthands used (`lift.valve.nominal`). `all.` in front means every part that fits.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Annotated, Any
+
+from workbench.cases import shape
+from workbench.cases.build import Provenance, build
+from workbench.cases.shorthand import Shorthand
+from workbench.cases.yaml_input import Node
+from workbench.contract.errors import InputError, in_words
+from workbench.contract.parameters import Unit, annotations, label
+
+
+@dataclass(frozen=True)
+class Place:
+    """Something that can be exchanged: its path, the other words for each element, its type hint, its owner."""
+
+    path: tuple[str, ...]
+    words: tuple[frozenset[str], ...]
+    declared: Any
+    owner: Any
+    shorthand: Shorthand | None = None
+
+    @property
+    def text(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def names(self) -> set[str]:
+        """What the innermost part on the way that has a name is called."""
+        return next((set(w) for w in reversed(self.words[:-1]) if len(w) > 1), set())
+
+
+def places(obj: Any, path: tuple = (), words: tuple = ()) -> Iterator[Place]:
+    """Everything below `obj` that `edited` can exchange."""
+    if isinstance(obj, tuple):
+        for i, item in enumerate(obj):
+            if is_dataclass(item):
+                name = label(item, i)
+                yield from places(item, (*path, name), (*words, frozenset({plain(name), f"[{i}]"})))
+        return
+    infos = annotations(type(obj))
+    for key, entry in shape.entries(type(obj)).items():
+        if key == "name" and path:
+            continue  # a part's name is its address
+        at, said = (*path, key), (*words, frozenset({plain(key)}))
+        yield Place(at, said, entry.declared, obj, entry.shorthand)
+        value = None if entry.shorthand else getattr(obj, key)
+        if is_dataclass(value) and infos[key] is None:
+            own = getattr(value, "name", None)
+            yield from places(
+                value, at, (*words, said[-1] | {plain(own)}) if isinstance(own, str) else said
+            )
+        elif isinstance(value, tuple) and infos[key] is None:
+            yield from places(value, at, said)
+        elif isinstance(value, tuple):
+            info = infos[key]
+            one = Annotated[float, Unit(info.unit), info.meaning, info.bound]
+            for i in range(len(value)):
+                yield Place((*at, str(i)), (*said, frozenset({str(i)})), one, obj)
+
+
+def plain(word: str) -> str:
+    """A word as it is compared: Greek spelled out, one spelling of each letter."""
+    return shape.spelled(unicodedata.normalize("NFKC", word)).strip("_")
+
+
+def find(obj: Any, written: str, node: Node, key: str) -> list[Place]:
+    """The places a written name means; InputError with the nearest ones when there is none, or too many."""
+    everywhere = written.startswith("all.")
+    wanted = [plain(w) for w in written.removeprefix("all.").split(".")]
+    known = list(places(obj))
+    exact = [p for p in known if [plain(e) for e in p.path] == wanted]
+    found = exact or [p for p in known if _meant(wanted, p.words)]
+    if not everywhere and len(found) > 1:
+        found = [p for p in found if wanted[0] in p.names] or found
+    if not found:
+        texts = {p.text.lower(): p.text for p in known}
+        last = [p.text for p in known if p.path[-1].lower() == written.split(".")[-1].lower()]
+        near = [
+            texts[n] for n in difflib.get_close_matches(written.lower(), texts, 3, 0.5)
+        ] or last[:3]
+        if not near:
+            ends = {p.path[-1].lower(): p.text for p in known}
+            near = [
+                ends[n] for n in difflib.get_close_matches(written.split(".")[-1].lower(), ends, 2)
+            ]
+        mend = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "write the path as in the machine's own file"
+        )
+        raise node.error(f"there is nothing called {written[:80]!r} to change", key=key, mend=mend)
+    if len(found) > 1 and not everywhere:
+        shown = ", ".join(p.text for p in found[:3]) + (" …" if len(found) > 3 else "")
+        raise node.error(
+            f"{written!r} can be {len(found)} things: {shown}",
+            key=key,
+            mend=f"write more of the path, or 'all.{written}' to change all of them",
+        )
+    return found
+
+
+def _meant(wanted: list[str], words: tuple[frozenset[str], ...]) -> bool:
+    """Whether the wanted words occur in this order, the last one last."""
+    if wanted[-1] not in words[-1]:
+        return False
+    left = iter(words[:-1])
+    return all(any(w in each for each in left) for w in wanted[:-1])
+
+
+def changed(obj: Any, changes: Mapping[str, Any]) -> Any:
+    """`obj` with numbers and parts exchanged by name, checked as in a file: changed(crane, {"all.valve.lag": "ideal",
+    "payload.mass": "50 kg", "lift.friction": {"law": "LuGre"}}).
+
+    Numbers are SI, quantities are strings. Raises InputError for names that fit nothing, and for values the object refuses.
+    """
+    return edited(obj, {name: _node(value) for name, value in changes.items()}, lambda name: name)[
+        0
+    ]
+
+
+def _node(value: Any) -> Node:
+    if isinstance(value, Mapping):
+        return Node({k: _node(v) for k, v in value.items()}, 0)
+    return Node([_node(v) for v in value] if isinstance(value, (list, tuple)) else value, 0)
+
+
+def edited(
+    obj: Any, changes: Mapping[str, Node], key: Callable[[str], str]
+) -> tuple[Any, dict[str, Provenance]]:
+    """`obj` with the changes made, all at once, and where the new numbers come from (path → Provenance).
+
+    key: name of a change → where it stands in the file. Raises InputError at the line of the change that is at fault.
+    """
+    edits: dict[tuple, tuple[Any, Node, str]] = {}
+    origins: dict[str, Provenance] = {}
+    for written, node in changes.items():
+        at = key(written)
+        for place in find(obj, written, node, at):
+            told: dict[str, Provenance] = {}
+            value = build(place.declared, node, at, told)
+            origin = next(iter(told.values()), Provenance("", node.file, at, node.line))
+            for path, new in _assigned(place, value):
+                if any(path[: len(other)] == other[: len(path)] for other in edits):
+                    raise node.error(
+                        f"{'.'.join(path)} is changed twice", key=at, mend="keep one of them"
+                    )
+                edits[path] = new, node, at
+                origins[".".join(path)] = origin
+    return _rebuilt(obj, edits), origins
+
+
+def _assigned(place: Place, value: Any) -> Iterator[tuple[tuple, Any]]:
+    """(path, value) of the fields a place stands for."""
+    if place.shorthand is None:
+        yield place.path, value
+        return
+    others = {f.name: getattr(place.owner, f.name) for f in fields(place.owner)}
+    for name, new in place.shorthand.expand(value, others).items():
+        yield (*place.path[:-1], name), new
+
+
+def _rebuilt(obj: Any, edits: Mapping[tuple, tuple[Any, Node, str]]) -> Any:
+    if not edits:
+        return obj
+    if () in edits:
+        return edits[()][0]
+    groups: dict[str, dict] = {}
+    for (first, *rest), edit in edits.items():
+        groups.setdefault(first, {})[tuple(rest)] = edit
+    if isinstance(obj, tuple):
+        return tuple(_rebuilt(item, groups.get(label(item, i), {})) for i, item in enumerate(obj))
+    new = {name: _rebuilt(getattr(obj, name), inner) for name, inner in groups.items()}
+    blamed = {name: next(iter(inner.values()))[1:] for name, inner in groups.items()}
+    try:
+        return replace(obj, **new)
+    except (ValueError, ArithmeticError) as why:
+        named = re.match(r"\w+", str(why))
+        node, key = blamed.get(named[0] if named else "", next(iter(blamed.values())))
+        raise placed(why, node, key) from None
+
+
+def placed(why: Exception, node: Node, key: str) -> InputError:
+    """A refusal that has no line yet, "field: message" or not, at `node` or at the key of that name below it."""
+    message, mend = (why.message, why.mend) if isinstance(why, InputError) else (in_words(why), "")
+    if isinstance(why, InputError) and why.line:
+        return why
+    match = re.match(r"([\w.\-]+): +(.*)", message, re.DOTALL)
+    steps = match[1].split(".") if match else []
+    if steps and steps[0] == key.rsplit(".", 1)[-1]:
+        steps, message = steps[1:], match[2]
+    for step in steps:
+        inside = node.value if isinstance(node.value, dict) else {}
+        near = next((k for k in inside if plain(k) == plain(step)), None)
+        if near is None:
+            break
+        node, key, message = inside[near], f"{key}.{near}", match[2]
+    if (
+        isinstance(why, InputError) and why.file and why.file != node.file
+    ):  # a file that is named here
+        message = f"{why.file}: {message}"
+    return InputError(
+        message,
+        file=node.file or None,
+        line=node.line,
+        key=key,
+        mend=mend or "change this value or the one it is compared with",
+    )
+
+
+@contextmanager
+def located(node: Node, key: str):
+    """Refusals inside the block get the place of `node`, or of the key below it that they begin with."""
+    try:
+        yield
+    except (ValueError, ArithmeticError) as why:
+        raise placed(why, node, key) from None

@@ -1,0 +1,75 @@
+"""JSON schema of a whole case file, put together from the classes that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from workbench.cases import form
+from workbench.cases.controller import ALIKE
+from workbench.cases.schema import json_schema
+
+
+def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
+    """Schema of a case file with these plants (a hint), control laws and claims (a union)."""
+    defs, known = {}, {}
+
+    def part(declared) -> dict:
+        body = json_schema(declared, names=known)
+        defs.update(body.pop("$defs"))
+        body.pop("$schema")
+        return body
+
+    own = {
+        cls: form.law_form(cls, tuple(cls.units_on().items()) if hasattr(cls, "units_on") else ())
+        for cls in laws.values()
+    }
+    names = {
+        name: {"anyOf": [{"type": "boolean"}, part(cls)]}
+        for name, cls in form.claim_names(claims).items()
+    }
+    sections = {
+        "title": {"type": "string"},
+        "sources": {"type": "object", "additionalProperties": {"type": "string"}},
+        "plant": {"anyOf": [{"type": "string"}, part(form.Shipped), part(plants)]},
+        "controller": {"anyOf": [{"enum": list(laws)}, part(reduce(or_, own.values()))]},
+        "loop": part(form.Loop),
+        "scenario": part(form.Run),
+        "claims": {"type": "object", "properties": names, "additionalProperties": False},
+    }
+    another = [
+        {"type": "string"},
+        part(form.Shipped),
+        part(plants),
+        part(form.Model),
+        {"type": "null"},
+    ]
+    for law in own.values():
+        if "model" in (keys := defs[law.__name__]["properties"]):
+            keys["model"] = {
+                "description": "what the law believes: changes to the plant, or another one",
+                "anyOf": another,
+            }
+        keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
+    for cls in (cls for cls in laws.values() if hasattr(cls, "tunings")):
+        methods = cls.tunings()
+        ways = part(reduce(or_, methods.values()))
+        for method, way in methods.items():
+            defs[way.__name__]["properties"]["method"] = {"const": method}
+        defs[cls.__name__]["properties"]["tuning"] = {
+            "description": "how the gains are found, instead of given",
+            "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}],
+        }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Fluidproof case",
+        "type": "object",
+        "required": ["plant"],
+        "additionalProperties": False,
+        "properties": {
+            key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()
+        },
+        "$defs": defs,
+    }

@@ -1,0 +1,145 @@
+"""Run as a program: columns of an HDF5 (NetCDF-4) or MAT file, copied to stdout. See `workbench.cases.packed`, which starts it.
+
+Usage: python packed_reader.py FILE hdf5|mat BYTES. What comes out is one line of JSON
+
+    {"attributes": {name: number or text}, "columns": [[name, unit, count], …], "texts": {name: [text, …]}}
+
+and below it the columns as 64-bit floats, one after the other; or {"error": words}. BYTES is how much may come out. Nothing
+is imported of the workbench: this process may be damaged by what it reads.
+"""
+
+import json
+import os
+import sys
+
+VIRTUAL = 4_000_000_000  # bytes of address space; libraries take some hundred million of it
+DIMENSION = "This is a netCDF dimension but not a netCDF variable"
+
+
+class Refused(Exception):
+    """Why the file is not read, in words."""
+
+
+def hdf5(path, most, squeezed=False):
+    """(attributes, {name: (unit, function that gives the values)}, texts) of an HDF5 file; squeezed: of matrices with one row."""
+    import h5py
+
+    file = h5py.File(path, "r")
+    columns, texts, total = {}, {}, 0
+    for name in file:
+        if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+            continue  # to another file, or to nothing
+        found = file.get(name)
+        if not isinstance(found, h5py.Dataset) or dimension_only(found):
+            continue
+        text = h5py.check_string_dtype(found.dtype) is not None
+        if found.dtype.kind not in "iuf" and not text:
+            continue
+        if found.external or found.is_virtual:
+            raise Refused("its numbers are in another file")
+        shape = [n for n in found.shape or () if n != 1 or not squeezed]
+        if len(shape) != 1:
+            continue
+        total += 8 * shape[0]
+        if total > most:
+            raise Refused(f"it claims more numbers than {most / 1e6:.3g} MB")
+        if text:
+            texts[name] = [
+                v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v)
+                for v in found[...].ravel()
+            ]
+        else:
+            columns[name] = unit_of(found), lambda found=found: found[...].ravel()
+    return {name: plain(value) for name, value in file.attrs.items()}, columns, texts
+
+
+def dimension_only(found):
+    """Whether a dataset only stands for a dimension."""
+    word = found.attrs.get("NAME", b"")
+    return isinstance(word, bytes) and word.decode("ascii", "replace").startswith(DIMENSION)
+
+
+def unit_of(found):
+    unit = plain(found.attrs.get("units", ""))
+    return unit if isinstance(unit, str) else str(unit)
+
+
+def plain(value):
+    """A number or text of an attribute; None for anything else."""
+    import numpy as np
+
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        return value
+    value = np.asarray(value)
+    if value.size != 1 or value.dtype.kind not in "iufSO":
+        return None
+    value = value.ravel()[0]
+    if isinstance(value, (bytes, str)):
+        return plain(value)
+    return value.item() if isinstance(value, np.generic) else None
+
+
+def mat(path, most):
+    """As `hdf5`, of a MAT file of any version."""
+    import numpy as np
+    from scipy.io import loadmat
+
+    try:
+        content = loadmat(path, squeeze_me=True)
+    except NotImplementedError:  # version 7.3 is HDF5
+        attributes, columns, _ = hdf5(path, most, squeezed=True)
+        return attributes, columns, {}
+    columns = {}
+    for name, value in content.items():
+        value = np.asarray(value)
+        if not name.startswith("__") and value.ndim == 1 and value.dtype.kind in "iuf":
+            columns[name] = "", lambda value=value: value
+    if sum(8 * take().size for _, take in columns.values()) > most:
+        raise Refused(f"it holds more numbers than {most / 1e6:.3g} MB")
+    return {}, columns, {}
+
+
+def main(path, kind, most):
+    import numpy as np
+
+    out = os.fdopen(os.dup(1), "wb")
+    try:
+        attributes, columns, texts = {"hdf5": hdf5, "mat": mat}[kind](path, int(most))
+        made = {
+            name: (unit, np.ascontiguousarray(take(), np.float64))
+            for name, (unit, take) in columns.items()
+        }
+        head = {
+            "attributes": attributes,
+            "texts": texts,
+            "columns": [[n, u, int(v.size)] for n, (u, v) in made.items()],
+        }
+        line = json.dumps(head)
+    except Refused as why:
+        line, made = json.dumps({"error": str(why)}), {}
+    except MemoryError:
+        line, made = json.dumps({"error": "it asks for more memory than there is for it"}), {}
+    except Exception as why:  # both libraries fail in many ways on what is no file of theirs
+        words = " ".join(str(why).split())[:200]
+        line, made = json.dumps({"error": words or type(why).__name__}), {}
+    out.write(line.encode() + b"\n")
+    for _, values in made.values():
+        out.write(values.data)
+    out.flush()
+
+
+def bounded():
+    """This process takes no more memory than that, and writes no core."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (VIRTUAL, VIRTUAL))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    bounded()
+    main(*sys.argv[1:])

@@ -1,0 +1,253 @@
+"""The scenario section of a case file: points in the unit of their space, a path checked before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.cases import form
+from workbench.cases.build import Provenance, build, unknown
+from workbench.cases.edit import located
+from workbench.cases.yaml_input import Node
+from workbench.contract.errors import InputError
+from workbench.contract.system import ClosedLoop, names
+from workbench.contract.units import quantity
+from workbench.run.reference import Sine, Waypoints
+from workbench.run.scenario import Scenario
+
+# The paper's path, for the shipped crane: a square around (3, 1) m at 5 s a leg.
+DEMO = Waypoints(
+    "cartesian", ("start", (2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5), (2.5, 1.0), "start"), 5.0
+)
+MOST_INSTANTS = 500_000  # of a path that are looked at before a run
+POINTS = (
+    "points",
+    "point",
+    "centre",
+    "amplitude",
+    "values",
+)  # keys with numbers in the unit of the space
+
+
+def default_scenario(loop: ClosedLoop) -> Scenario:
+    """The demo path where the plant reaches it, else a small slow sine around the start, else holding still.
+
+    For an actuator the 1 cm of [Alfayad16] at half its frequency: the open circuit cannot go faster.
+    """
+    plant = loop.plant
+    choices = [Scenario(reference=DEMO)] if hasattr(plant, "structures") else []
+    if hasattr(plant, "structures"):
+        size = tuple(0.05 * (high - low) for low, high in plant.joint_range())
+        choices.append(Scenario(20.0, Sine("joint", "start", size, 0.1)))
+    if hasattr(plant, "velocity_gain"):
+        choices.append(Scenario(12.0, Sine("output", "start", (0.01,), 0.25)))
+    for scenario in choices:
+        try:
+            check(loop, scenario)
+            return scenario
+        except InputError:
+            continue
+    return Scenario(10.0)
+
+
+def check(loop: ClosedLoop, scenario: Scenario) -> None:
+    """Raise InputError for a scenario this loop cannot run: states and signals it has not, a path out of reach."""
+    from workbench.run.demand import Demand
+    from workbench.run.grid import grid
+    from workbench.run.room import check_inputs
+    from workbench.run.simulate import start_state
+
+    g = grid(loop, scenario)
+    demand = Demand(loop, scenario, start_state(loop, scenario))
+    check_inputs(g.n, len(demand.live))
+    looked_at = np.arange(0, g.n, -(-g.n // MOST_INSTANTS))  # the run itself looks at all of them
+    demand.check(looked_at * g.T)
+
+
+def read_scenario(
+    node: Node, loop: ClosedLoop, folder: Path, provenance: dict[str, Provenance]
+) -> Scenario:
+    """The Scenario of the section, checked against the loop."""
+    plant = loop.plant
+    node = _with_plain_points(node, loop)
+    spec = build(form.Run, node, "scenario", provenance)
+    with located(node, "scenario"):
+        units = {s.name: s.unit for s in (*loop.states, *loop.inputs)}
+        given = node.value if isinstance(node.value, dict) else {}
+        for name in spec.offset:
+            if name not in names(loop.states):
+                raise unknown(
+                    given["offset"].value[name],
+                    name,
+                    names(loop.states),
+                    "scenario.offset",
+                    "state",
+                )
+        scenario = Scenario(
+            spec.duration,
+            _reference(spec.reference, given.get("reference"), folder),
+            _disturbances(given.get("disturbances"), loop, folder, units),
+            None if spec.start is None else _start(spec.start, plant),
+            {
+                name: _quantity(value, units.get(name, "1"), f"offset.{name}")
+                for name, value in spec.offset.items()
+            },
+            spec.seed,
+            spec.log_period,
+            spec.max_step,
+        )
+        if scenario.reference is None:
+            scenario = _with_default_reference(loop, scenario)
+        check(loop, scenario)
+    return scenario
+
+
+def _with_default_reference(loop: ClosedLoop, scenario: Scenario) -> Scenario:
+    """The default path, where it can be walked from this start; else standing still. None where nothing follows one."""
+    if not any(s.kind == "reference" for s in loop.inputs):
+        return replace(scenario, duration=scenario.duration or 10.0)
+    default = default_scenario(loop)
+    choice = replace(
+        scenario, reference=default.reference, duration=scenario.duration or default.duration
+    )
+    try:
+        check(loop, choice)
+    except InputError:
+        choice = replace(scenario, duration=scenario.duration or 10.0)
+    return choice
+
+
+def _reference(made: Any, node: Node | None, folder: Path) -> Any:
+    if not isinstance(made, form.Recorded):
+        return made
+    from workbench.run.spline import Spline
+
+    with located(node.value.get("file", node), "scenario.reference.file"):
+        return Spline.from_csv(folder / made.file, made.space)
+
+
+def _disturbances(node: Node | None, loop: ClosedLoop, folder: Path, units: dict[str, str]) -> dict:
+    if node is None or node.value is None:
+        return {}
+    found = {}
+    known = [s for s in loop.inputs if s.kind in ("", "disturbance")]
+    for name, child in node.value.items():
+        key = f"scenario.disturbances.{name}"
+        if name not in names(known):
+            if name in names(loop.plant.inputs):
+                raise child.error(
+                    f"{name} is what the controller commands",
+                    key=key,
+                    mend="write 'controller: OpenLoop' to drive it from here, or remove this line",
+                )
+            raise unknown(child, name, names(known), "scenario.disturbances")
+        if not isinstance(child.value, dict):
+            with located(child, key):
+                found[name] = quantity(child.value, units[name])
+            continue
+        inside = {"space": Node("output", child.line, child.column, child.file), **child.value}
+        made = build(
+            form.Reference,
+            _in_units(Node(inside, child.line, child.column, child.file), [units[name]]),
+            key,
+        )
+        found[name] = (
+            made if not isinstance(made, form.Recorded) else _reference(made, child, folder)
+        )
+    return found
+
+
+def _start(values, plant) -> tuple[float, ...]:
+    units = _units(plant, "joint")
+    if len(values) != len(units) and units:
+        raise InputError(
+            f"start: expected {len(units)} joint positions ({', '.join(plant.task_names('joint'))}), "
+            f"got {len(values)}",
+            mend="give one a joint",
+        )
+    return tuple(_quantity(v, u, "start") for v, u in zip(values, units or ["1"] * len(values)))
+
+
+def _quantity(value, unit: str, where: str) -> float:
+    try:
+        return quantity(value, unit)
+    except InputError as why:
+        raise InputError(f"{where}: {why.message}", mend=why.mend) from None
+
+
+# ---- units of points ----------------------------------------------------------------------------------------
+def _units(plant, space: str) -> list[str]:
+    """Units of the components of a space."""
+    if hasattr(plant, "task_names") and space in getattr(plant, "spaces", ()):
+        own = {s.name: s.unit for s in plant.states}
+        return [own.get(name, "m") for name in plant.task_names(space)]
+    return [s.unit for s in plant.outputs] if space == "output" else []
+
+
+def _with_plain_points(node: Node, loop) -> Node:
+    """The section with "2.5 m" in the points of its reference turned into numbers."""
+    reference = node.value.get("reference") if isinstance(node.value, dict) else None
+    if reference is None or not isinstance(reference.value, dict):
+        return node
+    space = reference.value.get("space")
+    from workbench.run.demand import (
+        parse,
+    )  # pulls in CasADi, which reading a file without a path does without
+
+    units = (
+        _units(loop.plant, space.value)
+        if space is not None and isinstance(space.value, str)
+        else []
+    )
+    if space is not None and space.value == "output" and (n := _components(reference)) < len(units):
+        wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
+        followed = dict.fromkeys(
+            parse(name)[0] for name in wanted if name.endswith("_d")
+        )  # as `Demand` resolves them
+        own = {s.name: s.unit for s in loop.plant.outputs}
+        if n in (1, len(followed)):
+            units = [own[name] for name in followed if name in own][:n] or units
+    return replace(node, value={**node.value, "reference": _in_units(reference, units)})
+
+
+def _components(reference: Node) -> int:
+    """Components of the points of an output reference as it is written."""
+    counts = [1]
+    for key, child in reference.value.items():
+        if key in POINTS and isinstance(child.value, list):
+            inner = [len(c.value) for c in child.value if isinstance(c.value, list)]
+            counts.append(
+                max(inner) if inner else 1 if key in ("values", "points") else len(child.value)
+            )
+    return max(counts)
+
+
+def _in_units(reference: Node, units: list[str]) -> Node:
+    inside = {
+        key: _numbers(child, units, f"scenario.reference.{key}") if key in POINTS else child
+        for key, child in reference.value.items()
+    }
+    return replace(reference, value=inside)
+
+
+def _numbers(node: Node, units: list[str], key: str) -> Node:
+    if not isinstance(node.value, list):
+        return node
+    if (
+        key.endswith(".values")
+        and units
+        and not any(isinstance(child.value, list) for child in node.value)
+    ):
+        units = units[:1] * len(node.value)  # a list of numbers: one component at many instants
+    new = []
+    for i, child in enumerate(node.value):
+        if isinstance(child.value, list):
+            child = _numbers(child, units, f"{key}.{i}")
+        elif isinstance(child.value, str) and child.value[:1] in "+-.0123456789" and i < len(units):
+            with located(child, f"{key}.{i}"):
+                child = replace(child, value=quantity(child.value, units[i]))
+        new.append(child)
+    return replace(node, value=new)

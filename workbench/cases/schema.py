@@ -1,0 +1,199 @@
+"""JSON Schema (draft 2020-12) of what `build` accepts, so that editors complete and check files as they are typed.
+
+Editors look up descriptions (meaning, unit, range), choices and defaults here; units of texts like "80 mm" are checked
+by the program only. Each dataclass is one definition under $defs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from workbench.cases import shape
+from workbench.cases.yaml_input import Node
+from workbench.contract.parameters import Bound, Info
+
+_QUANTITY = {
+    "type": "string",
+    "pattern": r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?(?![0-9.])",
+    "description": "a number and its unit, like 80 mm, 185 bar, 40 l/min; without a unit it is SI",
+}
+_TAG = {
+    "enum": [*shape.TAGS, "", None],
+    "description": "; ".join(f"{tag}: {meaning}" for tag, meaning in shape.TAGS.items()),
+}
+_SELECTOR = f"^({'|'.join(shape.SELECTORS)})$"
+
+
+def json_schema(declared: Any, title: str = "", names: dict[type, str] | None = None) -> dict:
+    """Schema of a file that holds one `declared` (a dataclass or any hint `build` understands).
+
+    names: class → its name under $defs, filled in; one dict for several schemas lets their $defs be put together.
+    """
+    writer = _Writer(
+        {"quantity": _QUANTITY, "tag": _TAG, "text": {"type": ["string", "null"]}},
+        {} if names is None else names,
+    )
+    body = writer.value(declared)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | (
+        {"title": title} if title else {}
+    )
+    return {**head, **body, "$defs": writer.defs}
+
+
+@dataclasses.dataclass
+class _Writer:
+    defs: dict[str, dict]
+    names: dict[type, str]
+
+    def value(self, declared: Any, outer: Info | None = None) -> dict:
+        """Schema of whatever may stand for `declared`: the options, and each of them as {value: …, tag: …}."""
+        wanted = shape.hint(declared, outer)
+        if Node in wanted.options:
+            return {}
+        plain = [s for option in wanted.options for s in self.option(option, wanted)]
+        if wanted.optional:
+            plain.append({"type": "null"})
+        if {} in plain:
+            return {}
+        tagged = not any(shape.table(o) for o in wanted.options) and not any(
+            "value" in shape.entries(c) for c in wanted.classes
+        )
+        return {"anyOf": [*plain, _tagged(plain)] if tagged else plain, **_selector(wanted)}
+
+    def option(self, option: Any, wanted: shape.Hint) -> list[dict]:
+        """Schemas of one option of a hint."""
+        if dataclasses.is_dataclass(option):
+            bare = all(not entry.required for entry in shape.entries(option).values())
+            return [self.reference(option)] + ([{"const": option.__name__}] if bare else [])
+        if option is float:
+            return [{"type": "number", **_limits(wanted.info)}, {"$ref": "#/$defs/quantity"}]
+        if option is int:
+            return [{"type": "integer", **_limits(wanted.info)}]
+        if option in (str, bool):
+            return [{"type": "string" if option is str else "boolean"}]
+        if (members := shape.choices(option)) is not None:
+            return [{"enum": list(members)}]
+        if (inner := shape.items(option)) is not None:
+            return self.sequence(inner, wanted)
+        if (inner := shape.table(option)) is not None:
+            return [{"type": "object", "additionalProperties": self.value(inner)}]
+        return [{}]
+
+    def sequence(self, inner: tuple, wanted: shape.Hint) -> list[dict]:
+        """A list, and a mapping name → member where the members have names."""
+        if inner[-1] is not ...:
+            entries = [self.value(item, wanted.info) for item in inner]
+            return [
+                {"type": "array", "prefixItems": entries, "items": False, "minItems": len(inner)}
+            ]
+        found = [{"type": "array", "items": self.value(inner[0], wanted.info)}]
+        classes = shape.hint(inner[0]).classes
+        if classes and all("name" in shape.entries(c) for c in classes):
+            named = [self.reference(c, without_name=True) for c in classes]
+            found.append({"type": "object", "additionalProperties": {"anyOf": named}})
+        return found
+
+    def reference(self, cls: type, without_name: bool = False) -> dict:
+        """$ref to the definition of `cls`, written when first met; `without_name` where a mapping's key is its name."""
+        if cls not in self.names:
+            taken = {*self.names.values(), "quantity", "tag", "text"}
+            self.names[cls] = (
+                cls.__name__ if cls.__name__ not in taken else f"{cls.__module__}.{cls.__name__}"
+            )
+        name = self.names[cls] + (" (named)" if without_name else "")
+        if name not in self.defs:
+            self.defs[name] = {}  # a class may contain itself
+            self.defs[name] = self.definition(cls, without_name)
+        return {"$ref": "#/$defs/" + name.replace(" ", "%20")}
+
+    def definition(self, cls: type, without_name: bool) -> dict:
+        """An object with the keys of `cls` and no others."""
+        keys = shape.entries(cls)
+        properties, conditions, required = {}, {}, []
+        for spelling, key in shape.spellings(cls).items():
+            properties[spelling] = {**self.value(keys[key].declared), **_described(keys[key])}
+        for key, entry in keys.items():
+            ways = shape.given_by(cls, key)
+            for way in ways:
+                others = {other: False for other in ways if other != way}
+                if others:
+                    conditions.setdefault(way, {"properties": {}})["properties"] |= others
+            if entry.required and not (without_name and key == "name"):
+                required.append(
+                    {"anyOf": [{"required": [way]} for way in ways]}
+                    if ways[1:]
+                    else {"required": ways}
+                )
+        found = {
+            "type": "object",
+            "properties": properties,
+            "patternProperties": {},
+            "additionalProperties": False,
+        }
+        if not any(s in keys for s in shape.SELECTORS):
+            found["patternProperties"][_SELECTOR] = {"const": cls.__name__}
+        if conditions:
+            found["dependentSchemas"] = conditions
+        if required:
+            found["allOf"] = required
+        text = (cls.__doc__ or "").strip().splitlines()
+        return (
+            {"description": text[0]} if text and not text[0].startswith(f"{cls.__name__}(") else {}
+        ) | found
+
+
+def _selector(wanted: shape.Hint) -> dict:
+    """Completion for the key that names the class, where there is a choice."""
+    if len(wanted.classes) < 2 or any(
+        shape.SELECTORS[0] in shape.entries(c) for c in wanted.classes
+    ):
+        return {}
+    return {"properties": {shape.SELECTORS[0]: {"enum": [c.__name__ for c in wanted.classes]}}}
+
+
+def _tagged(plain: list[dict]) -> dict:
+    """{value: …, tag: …, source: …, note: …} around any of these."""
+    text = {"$ref": "#/$defs/text"}
+    return {
+        "type": "object",
+        "required": ["value"],
+        "additionalProperties": False,
+        "properties": {
+            "value": {"anyOf": plain},
+            "tag": {"$ref": "#/$defs/tag"},
+            "source": text,
+            "note": text,
+        },
+    }
+
+
+def _limits(info: Info | None) -> dict:
+    bound = info.bound if info else Bound()
+    low, high = ("exclusiveMinimum", "exclusiveMaximum") if bound.strict else ("minimum", "maximum")
+    return {
+        key: value for key, value in ((low, bound.low), (high, bound.high)) if math.isfinite(value)
+    }
+
+
+def _described(entry: shape.Entry) -> dict:
+    """Description and default of a key."""
+    wanted = shape.hint(entry.declared)
+    unit = wanted.info.unit if wanted.info else ""
+    words = shape.bound_words(wanted.info.bound) if wanted.info else ""
+    given = f"instead of {', '.join(entry.shorthand.gives)}" if entry.shorthand else ""
+    text = ", ".join(
+        part
+        for part in (wanted.meaning, "" if unit in ("", "1") else f"in {unit}", words, given)
+        if part
+    )
+    simple = not entry.required and not entry.shorthand and _plain(entry.default)
+    default = list(entry.default) if isinstance(entry.default, tuple) else entry.default
+    return ({"description": text} if text else {}) | ({"default": default} if simple else {})
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(isinstance(v, int | float | str) for v in value)
+    return isinstance(value, str | bool | int) or isinstance(value, float) and math.isfinite(value)

@@ -1,0 +1,1 @@
+"""What is typed into a terminal: one file a command."""

@@ -1,0 +1,504 @@
+"""`verify-stability FILE` and `workbench init | simulate | compare | sweep | identify | tune | plan | report | schema`.
+
+Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
+3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
+the progress bar to stderr. Libraries are imported by the commands that need them, so that --help is immediate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from workbench.contract.errors import InputError, Notice
+
+BAD, FAULT, INTERRUPTED = 3, 70, 130
+CODES = """\
+exit codes:
+  0    every counted claim holds
+  1    some counted claim is violated
+  2    some counted claim is undecided, none is violated
+  3    bad input or wrong usage; nothing is written
+  130  interrupted (Ctrl-C)"""
+
+# Matrices here are small: threads of the linear algebra library would only take the cores from the runs. Before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is exit code 3 (2 means undecided), with the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        import difflib
+
+        groups = [
+            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
+        ]
+        verbs = [verb for group in groups for verb in group.choices.values()]
+        known = [
+            option
+            for parser in (self, *verbs)
+            for action in parser._actions
+            for option in action.option_strings
+        ]
+        wrong = message.split() if message.startswith("unrecognized") else ()
+        words = [
+            near
+            for word in wrong
+            if word.startswith("-") and word not in known
+            for near in difflib.get_close_matches(word.split("=")[0], known, 1)
+        ]
+        hint = f"did you mean {' or '.join(words)}?" if words else f"see {self.prog} --help"
+        self.exit(BAD, f"{self.prog}: {message}\n  mend: {hint}\n")
+
+
+def _parser(prog: str, description: str, epilog: str = "") -> _Parser:
+    return _Parser(
+        prog=prog,
+        description=description,
+        epilog=epilog,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+# ---- entry points -------------------------------------------------------------------------------------------------
+def verify_stability(arguments: Sequence[str] | None = None) -> int:
+    """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge?"""
+    parser = _parser(
+        "verify-stability", "Verify the stability of the control loop described in a file.", CODES
+    )
+    _case_argument(parser)
+    parser.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
+    parser.add_argument("--json", metavar="FILE", help="write the verdicts as JSON")
+    parser.add_argument("--log", metavar="NC", help="write the run as NetCDF")
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing; the exit code is the answer"
+    )
+    return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`workbench VERB …` → exit code."""
+    from controllers.pid_tuning.options import tune_options
+    from workbench import __version__
+    from workbench.commands.compare_command import compare_options
+    from workbench.identification.options import identify_options
+    from workbench.planning.options import plan_options
+    from workbench.sweep.options import sweep_options
+
+    parser = _parser(
+        "workbench",
+        "Controller design and stability verification for hydraulic robots.",
+        "To verify a file: verify-stability FILE",
+    )
+    parser.add_argument("--version", action="version", version=f"fluidproof {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+
+    def verb(name, act, what):
+        p = verbs.add_parser(
+            name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False
+        )
+        p.set_defaults(act=act)
+        return p
+
+    p = verb("init", _init, "write a commented case file for a shipped machine here")
+    p.add_argument("machine", nargs="?", help="name of the machine; left out: list them")
+    p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: MACHINE.yaml)")
+    p = verb("simulate", _simulate, "run the scenario of a case file")
+    _case_argument(p)
+    p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
+    p.add_argument("--csv", metavar="CSV", help="write the run as comma-separated text")
+    p.add_argument(
+        "--animation", metavar="FILE", help="write the run as a moving picture, .gif or .svg"
+    )
+    p.add_argument("--quiet", action="store_true", help="print nothing")
+    p = verb(
+        "report",
+        _report,
+        "verify a case file and write the report; exit 0 when it is written, whatever it says",
+    )
+    _case_argument(p)
+    p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
+    p = verb(
+        "compare",
+        _compare,
+        "verify several case files and show them side by side; exit 0 when compared, whatever it says",
+    )
+    compare_options(p)
+    p = verb(
+        "sweep",
+        _sweep,
+        "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail",
+    )
+    sweep_options(p)
+    p = verb("schema", _schema, "print the JSON schema of case files, for editors")
+    p = verb(
+        "identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)"
+    )
+    identify_options(p)
+    p = verb(
+        "tune",
+        _tune,
+        "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule",
+    )
+    _case_argument(p)
+    tune_options(p)
+    p = verb(
+        "plan",
+        _plan,
+        "plan the motion of a redundant crane that takes least energy from its supply, or least time",
+    )
+    plan_options(p)
+    return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
+
+
+def _act(options, arguments) -> int:
+    return options.act(options, arguments)
+
+
+def _case_argument(parser) -> None:
+    parser.add_argument("file", help="case file (YAML), or the name of a shipped machine")
+
+
+def _guarded(action: Callable[[], int]) -> int:
+    """Run a command; every way it can fail becomes a message and an exit code."""
+    import warnings
+
+    from workbench.commands.terminal import complain
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal that cannot show β still shows the rest
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", RuntimeWarning
+            )  # a diverging run overflows; the verdict says so
+            warnings.simplefilter("always", Notice)
+            warnings.showwarning = _told
+            return action()
+    except InputError as why:
+        complain(str(why))
+        return BAD
+    except KeyboardInterrupt:
+        complain("interrupted; files not listed above were not written")
+        return INTERRUPTED
+    except (
+        BrokenPipeError
+    ):  # the reader has gone (`| head`); Python must not complain when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD
+    except MemoryError:
+        complain(
+            "there is not enough memory for this\n  mend: shorten the run, or log less often (log_period)"
+        )
+        return BAD
+    except Exception as why:
+        if os.environ.get("FLUIDPROOF_DEBUG"):
+            raise
+        complain(
+            f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
+            "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints"
+        )
+        return FAULT
+
+
+def _told(message, *_) -> None:
+    """A warning as one line for readers, without the line of code that gave it."""
+    from workbench.commands.terminal import complain
+
+    complain(f"note: {message}")
+
+
+# ---- verify and report --------------------------------------------------------------------------------------------
+def _verify(options, arguments, judged: bool = True) -> int:
+    from workbench.commands import terminal
+    from workbench.verification.verdict import exit_code
+
+    outputs = {"log": options.log, "json": options.json, "report": options.report}
+    case = _case(options.file)
+    _check_outputs(outputs, options.file)
+    room = terminal.columns()
+    with terminal.progress(not options.quiet) as tell:
+        tell(0.0, "reading")
+        study = _study(
+            case,
+            lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what),
+        )
+        code = exit_code(study.verdicts) if judged else 0
+        made = {
+            "log": lambda path: study.log.save(path),
+            "json": lambda path: _write_json(path, case, study, code),
+            "report": lambda path: _write_report(path, case, study, arguments, tell),
+        }
+        if not options.quiet and not options.report:
+            tell(1.0)
+    if not options.quiet:  # the answer first: whatever happens to the files, it is not lost
+        terminal.say(terminal.headline(terminal.title(case), case.path, room))
+        for line in _tuned(case, room):
+            terminal.say(line)
+        terminal.say(terminal.table(study.verdicts, room, terminal.coloured()))
+    written = []
+    for name, path in outputs.items():
+        if path:
+            try:
+                made[name](path)
+            except BaseException:
+                if written:
+                    terminal.complain("written: " + ", ".join(written))
+                raise
+            written.append(path)
+    if not options.quiet:
+        terminal.say(terminal.tally(study.verdicts, written, code))
+    return code
+
+
+def _study(case, progress):
+    from workbench.verification.judge import study
+
+    with case.located():
+        return study(case.loop, case.scenario, case.claims, progress)
+
+
+def _tuned(case, room: int) -> list[str]:
+    """The gains that were found when the file was read."""
+    from workbench.cases.tuning import found_line
+    from workbench.commands.terminal import wrap
+
+    return wrap(found, room) if (found := found_line(case)) else []
+
+
+def _report(options, arguments) -> int:
+    given = argparse.Namespace(
+        file=options.file, report=options.output, json=None, log=None, quiet=False
+    )
+    return _verify(given, arguments, judged=False)
+
+
+def _write_report(path, case, study, arguments, tell) -> None:
+    from reports.document import Content, write_report
+
+    content = Content.of(case, study, _today(), _command("verify-stability", arguments))
+    write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
+
+
+def _command(name: str, arguments) -> str:
+    """The command line that was given."""
+    import shlex
+
+    return shlex.join(
+        [os.path.basename(sys.argv[0]) or name, *(sys.argv[1:] if arguments is None else arguments)]
+    )
+
+
+def _today() -> str:
+    """Today, or the day in SOURCE_DATE_EPOCH (seconds), for reports that come out the same again."""
+    import datetime
+
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if given.isascii() and given.isdigit() and len(given) < 12:  # seconds up to the year 5138
+        return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date().isoformat()
+    return datetime.date.today().isoformat()
+
+
+def _write_json(path, case, study, code) -> None:
+    import json
+
+    from workbench.cases.atomic import write_atomic
+    from workbench.verification.verdict_json import document
+
+    text = json.dumps(document(case, study, code), ensure_ascii=False, indent=2, allow_nan=False)
+    write_atomic(path, lambda stream: stream.write(text.encode("utf-8", "replace") + b"\n"))
+
+
+# ---- the other verbs ----------------------------------------------------------------------------------------------
+def _simulate(options, arguments) -> int:
+    from workbench.commands import terminal
+    from workbench.run.simulate import simulate
+
+    outputs = {"log": options.log, "csv": options.csv, "animation": options.animation}
+    case = _case(options.file)
+    _check_outputs(outputs, options.file)
+    if options.animation:
+        from reports.animation import animate, check_animation
+
+        check_animation(options.animation, case.plant)
+    with terminal.progress(not options.quiet) as tell, case.located():
+        tell(0.0, "simulating")
+        log = simulate(case.loop, case.scenario, progress=tell)
+    if options.log:
+        log.save(options.log)
+    if options.csv:
+        log.to_csv(options.csv)
+    if options.animation:
+        animate(options.animation, case.plant, log)
+    if not options.quiet:
+        written = [path for path in outputs.values() if path]
+        terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
+        size = f"{len(log)} instants of {len(log.signals)} signals"
+        terminal.say(" · ".join([log.status.message, size, *map(terminal.clean, written)]))
+    return 0 if log.status.completed else 1
+
+
+def _init(options, arguments) -> int:
+    from plants.shipped import machine, machines
+    from workbench.cases.atomic import write_atomic
+    from workbench.cases.file import laws, loads
+    from workbench.commands import terminal
+    from workbench.commands.starter import starter
+    from workbench.contract.system import innermost
+
+    if options.machine is None:
+        terminal.say("shipped machines: " + ", ".join(machines()))
+        terminal.say("write a case file for one with: workbench init NAME")
+        return 0
+    plant = machine(options.machine).plant
+    path = options.output or f"{options.machine}.yaml"
+    if os.path.lexists(path):
+        raise InputError(
+            "there is such a file already",
+            file=path,
+            mend="give another name with --output, or remove it first",
+        )
+    case = loads(f"plant: {options.machine}\n", options.machine)
+    law = laws()[type(innermost(case.controller)).__name__]
+    text = starter(options.machine, plant, law, case.claims, os.path.basename(path), case.scenario)
+    write_atomic(path, lambda stream: stream.write(text.encode()))
+    terminal.say(
+        f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}"
+    )
+    return 0
+
+
+def _compare(options, arguments) -> int:
+    from workbench.commands.compare_command import run_compare
+
+    _check_installed({"report": options.report})
+
+    def write(path, found):
+        from reports.comparison import Compared, write_comparison
+
+        write_comparison(path, Compared(found, _today(), _command("workbench", arguments)))
+
+    return run_compare(options, _case, write)
+
+
+def _identify(options, arguments) -> int:
+    if options.friction is not None:
+        from typing import get_args
+
+        from plants.components.friction import Friction
+        from workbench.identification.friction_command import identify_friction
+
+        return identify_friction(options, get_args(Friction))
+    from workbench.identification.command import identify
+
+    _check_installed({"report": options.report})
+
+    def write(path, *found):
+        from reports.identification import Identified, write_identification
+
+        write_identification(path, Identified(*found, _today(), _command("workbench", arguments)))
+
+    return identify(options, write)
+
+
+def _tune(options, arguments) -> int:
+    from controllers.pid_tuning.command import tune
+
+    return tune(options, _case(options.file))
+
+
+def _plan(options, arguments) -> int:
+    from workbench.cases.file import driver, plan_of
+    from workbench.cases.yaml_input import read
+    from workbench.planning.command import plan
+
+    _check_outputs(
+        {"report": options.report, "csv": options.csv, "json": options.json}, options.file
+    )
+
+    def write(path, case, found, drives):
+        from reports.fastest import write_fastest
+        from reports.planning import Planned, write_planning
+
+        pages = write_fastest if case.objective == "time" else write_planning
+        pages(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
+
+    return plan(options, plan_of(read(options.file), options.file), write, driver)
+
+
+def _sweep(options, arguments) -> int:
+    from workbench.sweep.command import run_sweep
+
+    return run_sweep(options)
+
+
+def _schema(options, arguments) -> int:
+    import json
+
+    from plants.shipped import PLANTS
+    from workbench.cases.file import laws
+    from workbench.cases.file_schema import case_schema
+    from workbench.commands import terminal
+    from workbench.verification.claims import Claim
+
+    terminal.say(json.dumps(case_schema(PLANTS, laws(), Claim), ensure_ascii=False, indent=1))
+    return 0
+
+
+# ---- files --------------------------------------------------------------------------------------------------------
+def _case(given: str):
+    """The case in a file, or of a shipped machine called so."""
+    from workbench.cases.file import load, loads
+
+    if not os.path.lexists(given) and "." not in given and os.sep not in given:
+        from plants.shipped import machines
+
+        if given in machines():
+            return loads(f"plant: {given}\n", given)
+    return load(given)
+
+
+def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
+    """Refuse, before long work, outputs that cannot be written or would overwrite the input or each other."""
+    from workbench.cases.atomic import check_writable
+
+    taken = {os.path.realpath(source): "the case file"}
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        check_writable(path)
+        other = taken.setdefault(os.path.realpath(path), f"--{name}")
+        if other != f"--{name}":
+            raise InputError(
+                f"--{name} would overwrite {other}", file=path, mend="give it a name of its own"
+            )
+    _check_installed(outputs)
+
+
+def _check_installed(outputs: dict[str, str | None]) -> None:
+    """Refuse outputs whose libraries are not there."""
+    from importlib.util import find_spec
+
+    needed = {
+        "report": ("typst", "matplotlib"),
+        "log": ("h5netcdf", "h5py"),
+        "animation": ("matplotlib",),
+    }
+    for name, modules in needed.items():
+        missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
+        if missing:
+            raise InputError(
+                f"--{name} needs {' and '.join(missing)}", mend=f"pip install {' '.join(missing)}"
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

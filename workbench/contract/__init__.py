@@ -1,0 +1,1 @@
+"""What everything else is written against: signals, systems, parameters, wrappers, units, errors."""

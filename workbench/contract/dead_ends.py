@@ -1,0 +1,58 @@
+"""Where a run comes to what its plant does not describe: signals that a plant declares, and that fall to zero there.
+
+`System.dead_ends` names signals at whose zero the equations end: the run is stopped there, whatever they would go on to give.
+`System.change_points` names those at whose zero they leave open how the motion goes on: the run goes on, and its verdicts say so.
+Both look at every step: between two rows of a coarse log a signal may touch zero and be large again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.contract.system import System
+from workbench.run.log import Log, Status
+
+AHEAD, GONE = 2.0, 10.0  # steps
+
+
+def reached(s: np.ndarray, gone: bool) -> int | None:
+    """First row k from which s² comes to zero within two more steps, by its last slope; None where it never does.
+
+    Near its zero s is either |a (t − t_0)|, large again after it, so that the values of two rows do not show it; or √(a (t_0 − t)),
+    which ends there. gone: the run ended by itself after the last row; zero within ten steps was the reason then.
+    """
+    square = s * s
+    falls = np.diff(square)
+    k = np.flatnonzero(~(square[1:] + AHEAD * falls > 0.0))
+    if len(k):
+        return int(k[0]) + 1
+    if gone and len(falls) and not square[-1] + GONE * falls[-1] > 0.0:
+        return len(s) - 1
+    return None
+
+
+def stopped(plant: System, log: Log) -> Log:
+    """The log of every step up to the first dead end, with the status that says which."""
+    found = []
+    for name, words in plant.dead_ends.items():
+        k = reached(log.array(name), not log.status.completed)
+        if k is not None:
+            found.append((k, words))
+    if not found:
+        return log
+    k, words = min(found)
+    t = float(log.time[k])
+    status = Status(False, f"stopped: {words} at t = {t:.4g} s", t, followed=False)
+    return replace(log, time=log.time[: k + 1], values=log.values[: k + 1], status=status)
+
+
+def passed(plant: System, log: Log) -> tuple[float, str]:
+    """(time, words) of the first change point in a log of every step; (inf, "") if none."""
+    first = (np.inf, "")
+    for name, words in plant.change_points.items():
+        k = reached(log.array(name), False)
+        if k is not None and log.time[k] < first[0]:
+            first = (float(log.time[k]), f"{words} at t = {log.time[k]:.4g} s")
+    return first

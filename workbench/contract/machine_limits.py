@@ -1,0 +1,148 @@
+"""What a plant says about the machine it stands for: where its numbers end, and which of its joints nothing holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+import numpy as np
+
+from workbench.contract.system import Signal
+
+Kind = Literal["flow", "stroke", "vacuum", "pressure", "valve", "command"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit of a machine: the sum of `signals`, all of them logged, stays within low … high, in `unit`.
+
+    kind     "flow" of the pump, "stroke" of a cylinder (or where a linkage is in line), "vacuum" in a chamber, "pressure" above
+             what reliefs hold, travel of a "valve", range of a "command"
+    bearable True where the machine itself stays at the limit and goes on (a command that is cut, a spool at its stop): that
+             costs performance for a while. False where the model describes no machine any more
+    key      the plant's parameter (or the part) that the number comes from
+    """
+
+    name: str
+    signals: tuple[str, ...]
+    low: float = -inf
+    high: float = inf
+    unit: str = "1"
+    kind: Kind = "stroke"
+    meaning: str = ""
+    key: str = ""
+    bearable: bool = False
+
+    def value(self, log) -> np.ndarray:
+        """What is limited, at every instant of the log."""
+        return sum(log.array(name) for name in self.signals)
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a drive must give to stand still at a state, and what it can: `needs` in low … high [unit], which `limited_by` says.
+
+    key: the plant's parameter (or the part) to change where it cannot.
+    """
+
+    name: str
+    needs: float
+    low: float
+    high: float
+    unit: str = "N"
+    limited_by: str = ""
+    key: str = ""
+
+    @property
+    def room(self) -> float:
+        """Distance to the nearer end, as a share of what the drive can give; below zero where it cannot hold."""
+        return float(min(self.high - self.needs, self.needs - self.low) / (self.high - self.low))
+
+
+@dataclass(frozen=True)
+class FreeJoint:
+    """A joint that no drive holds and no cut joint determines: a pole on a cart, a load on a hook.
+
+    positions: its logged position, or the four numbers of a quaternion; rates: its logged rates. unit: rad or m.
+    """
+
+    name: str
+    positions: tuple[Signal, ...]
+    rates: tuple[Signal, ...]
+    unit: str
+
+    def away(self, positions: Mapping[str, np.ndarray], origin: Sequence[float]) -> np.ndarray:
+        """How far from `origin` (as many numbers as positions), rad or m, ≥ 0.
+
+        positions: logged signals by name. Of a spherical joint it is the angle 2 arccos |e·e_0| of the rotation between the two.
+        """
+        at = np.array([positions[s.name] for s in self.positions], float)
+        if len(at) == 1:
+            return np.abs(at[0] - origin[0])
+        e_0 = np.asarray(origin, float)
+        along = np.abs(e_0 @ at) / (np.linalg.norm(at, axis=0) * np.linalg.norm(e_0))
+        return 2.0 * np.arccos(np.minimum(along, 1.0))
+
+
+def command_limits(plant) -> tuple[Limit, ...]:
+    """Ranges of the commands, as `System.limits` has them."""
+    units = {s.name: s.unit for s in plant.inputs}
+    return tuple(
+        Limit(
+            f"command {name}",
+            (name,),
+            low,
+            high,
+            units[name],
+            "command",
+            "range of the command",
+            name,
+            bearable=True,
+        )
+        for name, (low, high) in plant.limits().items()
+    )
+
+
+def span_limits(plant) -> tuple[Limit, ...]:
+    """What cylinders can span, as the plant's `spans` have it: logged length → (least, largest)."""
+    units = {s.name: s.unit for s in (*plant.states, *plant.monitors)}
+    return tuple(
+        Limit(
+            f"length {name}",
+            (name,),
+            low,
+            high,
+            units[name],
+            "stroke",
+            "what the cylinder can span",
+            name,
+        )
+        for name, (low, high) in plant.spans.items()
+    )
+
+
+def chamber_limits(names, low: float, high: float = inf, key: str = "") -> tuple[Limit, ...]:
+    """Pressures of chambers, Pa: above `low`, which is vacuum (or the tank less what checks need), and below `high`."""
+    found = []
+    for name in names:
+        found.append(
+            Limit(
+                f"vacuum in {name}", (name,), low, inf, "Pa", "vacuum", "no oil pulls", key or name
+            )
+        )
+        if high < inf:
+            found.append(
+                Limit(
+                    f"pressure {name}",
+                    (name,),
+                    -inf,
+                    high,
+                    "Pa",
+                    "pressure",
+                    "what reliefs let stand",
+                    key or name,
+                )
+            )
+    return tuple(found)

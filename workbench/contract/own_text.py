@@ -1,0 +1,123 @@
+"""The state of this library's own text, so that a method replaced in a running interpreter is seen.
+
+The traced modules are compared by identity with what stood in them at the last look: every name of
+a module or a class, and the code of every function.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+OWN = ("workbench", "plants", "controllers", "reports")
+# Modules whose text is traced: what stands in them is part of a loop's equations.
+TRACED = (
+    "plants.",
+    "controllers.",
+    "workbench.contract.closed_loop",
+    "workbench.contract.wrappers",
+    "workbench.contract.system",
+    "workbench.numerics.calculus",
+)
+
+
+def home(thing: Any) -> str:
+    """Name of the outermost package that a class or function was defined in."""
+    module = getattr(thing, "__module__", None)
+    return module.split(".")[0] if isinstance(module, str) else ""
+
+
+def own(thing: Any) -> bool:
+    """Whether a class or function is this library's."""
+    return home(thing) in OWN
+
+
+class _Version:
+    """The last look at the library's own text: namespaces with what stood in them, functions with
+    their code.
+
+    states: number of every state seen so far, by what stood where; what stood there is kept, so
+    that no address is used twice. A module that is imported later adds to a state and does not
+    change it.
+    """
+
+    def __init__(self):
+        self.modules = 0
+        self.spaces: list[tuple[Mapping, tuple]] = []
+        self.functions: list[FunctionType] = []
+        self.codes: list[CodeType] = []
+        self.named: dict[str, list] = {}
+        self.current = 0
+        self.states: dict[tuple[int, ...], int] = {}
+        self.kept: list = []
+
+    def unchanged(self) -> bool:
+        """Whether every name still means what it meant, and every function still has its code."""
+        if self.modules != len(sys.modules):
+            return False
+        for space, before in self.spaces:
+            now = tuple(space.values())
+            if len(now) != len(before) or not all(map(operator.is_, now, before)):
+                return False
+        return all(map(operator.is_, map(_code_of, self.functions), self.codes))
+
+    def look(self) -> None:
+        """Take everything down anew; the number is another one where what was known is no longer so."""
+        self.modules = len(sys.modules)
+        modules = [
+            (name, vars(module))
+            for name, module in sorted(sys.modules.items())
+            if name.startswith(TRACED)
+        ]
+        spaces = dict(modules)
+        for name, space in modules:
+            classes = [
+                value
+                for value in space.values()
+                if isinstance(value, type) and value.__module__ == name
+            ]
+            spaces |= {f"{name}:{cls.__qualname__}": vars(cls) for cls in classes}
+        self.spaces = [(space, tuple(space.values())) for space in spaces.values()]
+        before = self.named
+        self.named = {name: _told(space) for name, space in spaces.items()}
+        flat = [value for values in self.named.values() for value in values]
+        self.functions = [value for value in flat if isinstance(value, FunctionType)]
+        self.codes = [function.__code__ for function in self.functions]
+        self.kept += [flat, self.codes]
+        state = tuple(map(id, [*flat, *self.codes]))
+        same = all(
+            len(values) == len(self.named.get(name, ()))
+            and all(map(operator.is_, values, self.named[name]))
+            for name, values in before.items()
+        )
+        if same:
+            self.states[state] = self.current
+        self.current = self.states.setdefault(state, len(self.states) + 1)
+
+
+def _told(space: Mapping) -> list:
+    """What stands in a namespace, and the code of its functions; modules and what the interpreter
+    notes there left out.
+    """
+    values = [
+        value
+        for name, value in space.items()
+        if not isinstance(value, ModuleType) and name not in ("__warningregistry__", "__builtins__")
+    ]
+    return values + [value.__code__ for value in values if isinstance(value, FunctionType)]
+
+
+_code_of = operator.attrgetter("__code__")
+_version = _Version()
+
+
+def own_version() -> int:
+    """Number of the state that the traced modules of this library are in: another one after a
+    method was replaced.
+    """
+    if not _version.unchanged():
+        _version.look()
+    return _version.current

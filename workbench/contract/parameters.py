@@ -1,0 +1,310 @@
+"""Parameters as data: the unit, meaning and bound of every number a system holds.
+
+A parameter is a field of a frozen dataclass annotated with its unit::
+
+    m: Annotated[float, Unit("kg"), "moved mass", positive] = 120.0
+
+Fields may nest: dataclasses in dataclasses, tuples of dataclasses (each with a `name`), tuples of floats (vectors,
+tensors). `leaves` walks them in a fixed order, `bind` rebuilds the object with some numbers exchanged (for symbols when
+it is traced, for draws and sliders otherwise). Everything that is not an annotated number is structure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from types import FunctionType
+
+from workbench.contract import kinds
+from workbench.contract.errors import InputError
+from workbench.contract.own_text import own
+from workbench.contract.remembered import remembered
+
+
+@dataclass(frozen=True)
+class Unit:
+    """SI unit in which a field is stored, as pint spells it ("kg", "m^2", "Pa", "1")."""
+
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Closed or open range a value must lie in; `words` completes 'must be …'."""
+
+    low: float = -float("inf")
+    high: float = float("inf")
+    strict: bool = False
+    words: str = ""
+
+    def admits(self, value: float) -> bool:
+        """True when `value` lies in the range (NaN never does)."""
+        return self.low < value < self.high if self.strict else self.low <= value <= self.high
+
+
+positive = Bound(low=0.0, strict=True, words="greater than zero")
+nonnegative = Bound(low=0.0, words="zero or greater")
+
+
+def up_to(most: int, least: int = 1) -> Bound:
+    """Bound of a number of runs, nodes or tries: what is more than `most` is a slip of the pen, and would not end."""
+    return Bound(low=least, high=most, words=f"{least} to {most}")
+
+
+fraction = Bound(low=0.0, high=1.0, words="between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a field's annotation says: unit, meaning, bound."""
+
+    unit: str
+    meaning: str = ""
+    bound: Bound = Bound()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One number of a system: dotted path, value, annotation, and whether it stays structure when traced."""
+
+    path: str
+    value: float
+    info: Info
+    structural: bool = False
+
+
+@cache
+def annotations(cls: type) -> dict[str, Info | None]:
+    """Field name → Info for annotated numbers, None for everything else."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    found = {}
+    for field in fields(cls):
+        metadata = getattr(hints[field.name], "__metadata__", ())
+        unit = next((m.symbol for m in metadata if isinstance(m, Unit)), None)
+        if unit is None:
+            found[field.name] = None
+            continue
+        meaning = next((m for m in metadata if isinstance(m, str)), "")
+        bound = next((m for m in metadata if isinstance(m, Bound)), Bound())
+        found[field.name] = Info(unit, meaning, bound)
+    return found
+
+
+def described(obj: object) -> dict[str, Info | None]:
+    """`annotations` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
+    infos = annotations(type(obj))
+    own = obj.units() if hasattr(obj, "units") else {}
+    return (
+        infos | {name: replace(infos[name], unit=unit) for name, unit in own.items()}
+        if own
+        else infos
+    )
+
+
+def label(item: object, index: int) -> str:
+    """Path element of a tuple's member: its `name` where it has one, else its place."""
+    name = getattr(item, "name", None)
+    return name if isinstance(name, str) and name else str(index)
+
+
+def leaves(obj: object) -> Iterator[Leaf]:
+    """Every annotated number below `obj`, depth first in field order."""
+    return iter(remembered("leaves", obj, lambda: tuple(_leaves(obj, ""))))
+
+
+def _leaves(obj: object, prefix: str) -> Iterator[Leaf]:
+    if is_dataclass(obj):
+        infos = described(obj)
+        for field in fields(obj):
+            yield from _below(getattr(obj, field.name), prefix + field.name, infos[field.name])
+    elif isinstance(obj, tuple):
+        taken = [label(item, i) for i, item in enumerate(obj)]
+        if len(set(taken)) < len(taken):
+            twice = next(name for i, name in enumerate(taken) if name in taken[:i])
+            raise InputError(
+                f"{prefix.removesuffix('.') or 'parameters'}: two parts are called {twice!r}",
+                mend="give each a name of its own: numbers are addressed by it",
+            )
+        for i, item in enumerate(obj):
+            yield from _leaves(
+                item,
+                f"{prefix.removesuffix('.')}.{label(item, i)}." if prefix else f"{label(item, i)}.",
+            )
+
+
+def _below(value: object, path: str, info: Info | None) -> Iterator[Leaf]:
+    if info is None:
+        if is_dataclass(value) or isinstance(value, tuple):
+            yield from _leaves(value, path + ".")
+    elif isinstance(value, tuple):
+        # Exact zeros and ones of vectors and tensors are structure: an axis, a plane, a missing product of inertia.
+        for i, entry in enumerate(value):
+            yield Leaf(
+                f"{path}.{i}",
+                entry,
+                info,
+                structural=entry in (0.0, 1.0) if _is_number(entry) else False,
+            )
+    elif value is not None:
+        yield Leaf(path, value, info)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
+
+
+def bind(obj, values: Mapping[str, object], prefix: str = ""):
+    """Copy of `obj` with the numbers named in `values` exchanged; no validation runs (symbols pass through)."""
+    if is_dataclass(obj):
+        new = object.__new__(type(obj))
+        infos = annotations(type(obj))
+        for field in fields(obj):
+            value, path = getattr(obj, field.name), prefix + field.name
+            object.__setattr__(new, field.name, _bound(value, path, infos[field.name], values))
+        return new
+    if isinstance(obj, tuple):
+        stem = prefix.removesuffix(".")
+        return tuple(
+            bind(item, values, f"{stem}.{label(item, i)}." if stem else f"{label(item, i)}.")
+            if is_dataclass(item) or isinstance(item, tuple)
+            else item
+            for i, item in enumerate(obj)
+        )
+    return obj
+
+
+def _bound(value, path, info, values):
+    if info is None:
+        return (
+            bind(value, values, path + ".")
+            if is_dataclass(value) or isinstance(value, tuple)
+            else value
+        )
+    if isinstance(value, tuple):
+        return tuple(values.get(f"{path}.{i}", entry) for i, entry in enumerate(value))
+    return values.get(path, value)
+
+
+def structure(obj: object, traced: bool = True) -> str:
+    """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols).
+
+    Part of it is the code that the objects' classes and functions reach now (`workbench.contract.reach`): where a method, a global
+    or
+    what a function closes over has changed, the text has, too. traced=False: numbers as they are, and no code.
+    """
+    text, code = remembered(("text", traced), obj, lambda: _text_and_code(obj, traced))
+    if not traced:
+        return text
+    from workbench.contract.reach import reached  # needs NumPy, which reading a file does without
+
+    return f"{text} | {reached(code.values())}"
+
+
+def _text_and_code(obj: object, traced: bool) -> tuple[str, dict[int, object]]:
+    code: dict[int, object] = {}
+    return _text(obj, traced, code), code
+
+
+def _text(obj: object, traced: bool, code: dict[int, object]) -> str:
+    """The text of `structure`; `code` collects what is text itself: classes and functions that are not this library's."""
+    if is_dataclass(obj) and not isinstance(obj, type):
+        if not own(type(obj)):
+            code[id(type(obj))] = type(obj)
+        infos = annotations(type(obj))
+        inner = ",".join(
+            f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced, code)}"
+            for f in fields(obj)
+        )
+        return (
+            f"{_told_apart(type(obj), f'{type(obj).__module__}.{type(obj).__qualname__}')}({inner})"
+        )
+    if isinstance(obj, tuple):
+        return "(" + ",".join(_text(item, traced, code) for item in obj) + ")"
+    if (
+        type(obj).__name__ == "ndarray" and str(obj.dtype) != "object"
+    ):  # whose repr is rounded and cut
+        return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(obj.tobytes()).hexdigest()})"
+    if isinstance(obj, _SIMPLE):
+        return repr(obj)
+    code[id(obj)] = obj
+    if isinstance(obj, type) or type(obj).__repr__ in (
+        object.__repr__,
+        FunctionType.__repr__,
+    ):  # whose repr is an address
+        own_name = obj if hasattr(obj, "__qualname__") else type(obj)
+        return _told_apart(obj, f"{own_name.__module__}.{own_name.__qualname__}")
+    return repr(obj)
+
+
+_SIMPLE = (type(None), bool, int, float, complex, str, bytes)
+_met: dict[str, list] = {}
+
+
+def _told_apart(thing: object, name: str) -> str:
+    """The name; with a number where something else of that name came before, as a class a notebook defines again."""
+    seen = _met.setdefault(name, [])
+    for k, other in enumerate(seen):
+        if other is thing:
+            return name if k == 0 else f"{name}#{k + 1}"
+    seen.append(thing)
+    return _told_apart(thing, name)
+
+
+def _shape(value, info, traced, code):
+    if info is None or value is None or not traced:
+        return _text(value, traced, code)
+    if isinstance(value, tuple):
+        return "[" + ",".join(repr(e) if e in (0.0, 1.0) else "#" for e in value) + "]"
+    return "#"
+
+
+def digest(obj: object) -> str:
+    """Hash of structure and numbers together: two systems with the same digest are the same system."""
+    return hashlib.sha256(structure(obj, traced=False).encode()).hexdigest()[:16]
+
+
+def check_bounds(obj: object) -> None:
+    """Raise InputError naming the first field of `obj` that does not fit its annotation (`workbench.contract.kinds`).
+
+    Choices, lengths and types are those of the annotation; annotated numbers are finite and in their range. Parts come
+    first: the units of the numbers may be asked of them.
+    """
+    check_parts(obj)
+    infos = described(obj)
+    for name, declared in kinds.declared(type(obj)):
+        info, value = infos[name], getattr(obj, name)
+        if info is None:
+            continue
+        if isinstance(value, str) and kinds.takes_text(declared):
+            _check_kind(name, declared, value)
+        elif value is not None or None not in kinds.options(declared):
+            _check_numbers(name, info, declared, value)
+
+
+def check_parts(obj: object) -> None:
+    """Raise InputError naming the first field without a unit that does not fit its annotation: choices and parts."""
+    infos = annotations(type(obj))
+    for name, declared in kinds.declared(type(obj)):
+        if infos[name] is None:
+            _check_kind(name, declared, getattr(obj, name))
+
+
+def _check_kind(name: str, declared: object, value: object) -> None:
+    reason = kinds.refusal(declared, value)
+    if reason is not None:
+        raise InputError(f"{name}: {reason[0]}", mend=reason[1])
+
+
+def _check_numbers(name: str, info: Info, declared: object, value: object) -> None:
+    """An annotated number, or a tuple of them: finite, in range, as many as the annotation says."""
+    for entry in value if isinstance(value, tuple) else (value,):
+        if not _is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
+            raise InputError(f"{name}: expected a finite number in {info.unit}, got {entry!r}")
+        if not info.bound.admits(entry):
+            raise InputError(f"{name}: {entry!r} {info.unit}; it must be {info.bound.words}")
+    reason = kinds.refusal(declared, value)
+    if reason is not None:
+        raise InputError(f"{name}: {reason[0]}", mend=reason[1])

@@ -1,0 +1,166 @@
+"""A user's own controller: what it must look like, and how it becomes one that loops can be made with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from workbench.contract.errors import InputError
+from workbench.contract.own_text import own
+from workbench.contract.system import (
+    Controller,
+    Signal,
+    System,
+    controls,
+    find,
+    innermost,
+    rewrapped,
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """A user's own controller: called from Python at every sample, free to be anything.
+
+    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`;
+    its memory z is any Python value. It may also have `initial() → z`, `start(t, z, y, r) → z` (memory that fits the
+    first measurement), `T_s`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
+    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does; names
+    or Signals, here or as attributes of the law, and likewise `references`. y, r, u are lists of floats in that order.
+    """
+
+    law: Any
+    measured: tuple[Signal | str, ...] = ()
+    commands: tuple[Signal | str, ...] = ()
+    references: tuple[Signal | str, ...] = ()
+
+    # Its memory is Python's (`workbench.run.hosted` keeps it, new at every run), so the loop sees none.
+    states = ()
+    period = None
+    lag = 0.0
+    no_derivative = "a controller called from Python has no derivative"
+
+    @property
+    def name(self) -> str:
+        return getattr(self.law, "__name__", type(self.law).__name__)
+
+    @property
+    def monitors(self) -> tuple[Signal, ...]:
+        return tuple(getattr(self.law, "monitors", ()))
+
+    def initial(self):
+        return []
+
+    def _refuse(self, *_):
+        raise InputError(
+            f"{self.name} is called from Python and has no expression",
+            mend="run it with simulate(loop, scenario)",
+        )
+
+    command = rhs = step_at = start = monitor = _refuse
+
+
+def plain(law, plant: System) -> Plain:
+    """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
+    given = law if isinstance(law, Plain) else Plain(law)
+    law = given.law
+    if not (hasattr(law, "step") or hasattr(law, "command") or isinstance(law, Callable)):
+        raise InputError(
+            f"{given.name} is no controller",
+            mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u",
+        )
+
+    _check_calls(law, given.name)
+
+    def wanted(attribute):
+        return getattr(given, attribute) or getattr(law, attribute, None)
+
+    def pick(attribute, available):
+        chosen = wanted(attribute)
+        if chosen is None:
+            return tuple(available)
+        return tuple(
+            find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen
+        )
+
+    own = tuple(
+        s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ()
+    )
+    return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
+
+
+# What a user's law may have, and the names of what it is called with.
+CALLS = {
+    "step": "t, z, y, r",
+    "command": "t, z, y, r",
+    "start": "t, z, y, r",
+    "monitor": "t, z, y, r",
+    "initial": "",
+}
+
+
+def _check_calls(law: Any, name: str) -> None:
+    """InputError for a function, or a method, that cannot be called with what it will be given."""
+    if own(type(law)):
+        return
+    wanted = {
+        f"{name}.{method}": (getattr(law, method), arguments)
+        for method, arguments in CALLS.items()
+        if hasattr(law, method)
+    }
+    if not (hasattr(law, "step") or hasattr(law, "command")):
+        wanted[name] = (law, "t, y, r")
+    for place, (f, arguments) in wanted.items():
+        if isinstance(f, type):
+            raise InputError(
+                f"{place} is a class, not one of its objects", mend=f"make one: {place}(…)"
+            )
+        if not callable(f):
+            raise InputError(
+                f"{place} is {f!r}, which cannot be called",
+                mend=f"make it a method: def {place}(self, {arguments})",
+            )
+        if isinstance(law, type):
+            raise InputError(
+                f"{name} is a class, not one of its objects", mend=f"make one: {name}(…)"
+            )
+        try:
+            inspect.signature(f).bind(*(arguments.split(", ") if arguments else ()))
+        except TypeError as why:
+            raise InputError(
+                f"{place} cannot be called as ({arguments}): {why}",
+                mend=f"it is called with ({arguments}) in this order; t in s, y and r are lists of floats",
+            ) from None
+        except ValueError:  # built in: it shows no signature
+            continue
+
+
+def _reference(name: str, plant: System) -> Signal:
+    """Reference signal such as "dx_1_d", its unit taken from the plant's signal of that name where there is one."""
+    base = name.removesuffix("_d")
+    order = len(base) - len(base.lstrip("d"))
+    unit = next((s.unit for s in (*plant.outputs, *plant.monitors) if s.name == base[order:]), "1")
+    rate = "" if order == 0 else "/s" if order == 1 else f"/s^{order}"
+    return Signal(name, unit + rate, kind="reference")
+
+
+def joined(controller, plant: System):
+    """`controller` ready for `plant`: a user's own law inside any wrappers becomes Plain, and is sampled.
+
+    Where no wrapper samples it, it runs at its own `T_s`, or every 1 ms.
+    """
+    from workbench.contract.wrappers import Sampled
+
+    law = innermost(controller)
+    if isinstance(law, Controller):
+        return controller
+    law = plain(law, plant)
+    controller = rewrapped(controller, law)
+    return (
+        controller
+        if controller.period is not None
+        else Sampled(controller, getattr(law.law, "T_s", 1e-3))
+    )

@@ -1,0 +1,1 @@
+"""Numbers from expressions: derivatives, compiled code, integrators, intervals."""

@@ -1,0 +1,390 @@
+"""Derivatives of plain NumPy text: trace, jacobian, directional derivative, linearisation, equilibrium.
+
+With `workbench.numerics.native` the only module that knows CasADi. NumPy functions act on CasADi expressions in NumPy mode −1,
+which is set here, once; it is the library's one global.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.own_text import own
+from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.system import System, find, names
+from workbench.numerics.switches import refuse_undecided
+
+ca.GlobalOptions.setNumpyMode(-1)
+
+
+def symbolic(values: Sequence) -> bool:
+    """True when any entry is an expression."""
+    return any(isinstance(v, ca.SX) for v in values)
+
+
+def column(values: Sequence) -> ca.SX:
+    """Expressions and numbers as one column."""
+    return (
+        ca.vertcat(*[v if isinstance(v, ca.SX) else ca.SX(float(v)) for v in values])
+        if len(values)
+        else ca.SX(0, 1)
+    )
+
+
+def symbols(name: str, n: int) -> tuple[ca.SX, list]:
+    """A column of n symbols and its entries."""
+    s = ca.SX.sym(name, n)
+    return s, [s[i] for i in range(n)]
+
+
+def directional(f: Callable, x: Sequence, xdot: Sequence) -> list:
+    """d/dt f(x) along ẋ, exact: Σ_i ∂f/∂x_i ẋ_i, for f from a list to a list; floats or expressions.
+
+    Can be called inside a control law or a plant: on expressions it adds the derivative to the graph.
+    """
+    return _derivative(f, x, [xdot])[0]
+
+
+def jacobian_columns(f: Callable, x: Sequence) -> list[list]:
+    """Columns ∂f/∂x_i of f (list to list), floats or expressions."""
+    n = len(x)
+    return _derivative(f, x, [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)])
+
+
+def _derivative(f, x, directions):
+    s, entries = symbols("s", len(x))
+    d, _ = symbols("d", len(x))
+    value = column(f(entries))
+    slope = ca.jtimes(value, s, d)
+    own = {e.element_hash() for e in [*entries, *(d[i] for i in range(len(x)))]}
+    # Captured expressions (parameters, time) must pass through the graph, so then even numbers are substituted.
+    captured = any(v.element_hash() not in own for v in ca.symvar(value))
+    numeric = None if captured or symbolic(x) else ca.Function("along", [s, d], [slope])
+    results = []
+    for direction in directions:
+        if numeric is None or symbolic(direction):
+            y = ca.substitute([slope], [s, d], [column(x), column(direction)])[0]
+            results.append([y[i] for i in range(y.numel())])
+        else:
+            results.append(
+                [
+                    float(v)
+                    for v in np.array(
+                        numeric([float(v) for v in x], [float(v) for v in direction])
+                    ).ravel()
+                ]
+            )
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A system's functions as expression graphs over (t, x, w, c), with c = prelude(p) what depends on parameters alone.
+
+    live      names of the inputs w that vary; all others are folded in at their default
+    paths     parameters p, by path
+    flow      ẋ followed by the power flows;  jump, release, start: x⁺;  log: monitors and the stored energy;  out: y
+    guards    what changes its sign at a kink of the flow
+    stiff     the diagonal blocks of ∂ẋ/∂x that the states named stiff fall into, one after the other, column by column;
+              `blocks`: how many states each has, `stiff_at`: which
+    motion    the flow without the trailing states that only jump (held commands), for integrators
+    project   x put back on its constraints after a step; None for a system without
+    """
+
+    live: tuple[str, ...]
+    paths: tuple[str, ...]
+    n_states: int
+    n_powers: int
+    prelude: ca.Function
+    flow: ca.Function
+    jump: ca.Function
+    release: ca.Function
+    start: ca.Function
+    log: ca.Function
+    out: ca.Function
+    guards: ca.Function
+    stiff: ca.Function
+    blocks: tuple[int, ...]
+    stiff_at: tuple[int, ...]
+    motion: ca.Function
+    project: ca.Function | None
+    n_moving: int
+
+    @cached_property
+    def flow_is_driven(self) -> bool:
+        """Whether the flow itself depends on w (then w is needed between samples too)."""
+        return bool(self.flow.jac_sparsity(0, 2).nnz())
+
+    @cached_property
+    def flow_is_timed(self) -> bool:
+        """Whether the flow depends on t explicitly."""
+        return bool(self.flow.jac_sparsity(0, 0).nnz())
+
+    def numbers(self, system: System) -> np.ndarray:
+        """Parameter values p of `system` (same structure), in order of `paths`."""
+        at = {leaf.path: leaf.value for leaf in leaves(system)}
+        return np.array([at[path] for path in self.paths], dtype=float)
+
+    def constants(self, system: System) -> np.ndarray:
+        """c = prelude(p)."""
+        return np.array(self.prelude(self.numbers(system))).ravel()
+
+
+_traces: dict = {}
+
+
+def trace(system: System, live: Sequence[str]) -> Traced:
+    """Trace every function of `system` once; equal structures share one trace (numbers are symbols)."""
+    key = (structure(system), tuple(live), tuple(sorted(system.defaults())))
+    if key not in _traces:
+        if not own(type(system)):
+            from workbench.contract.checks import check_plant
+
+            check_plant(system)
+        _traces[key] = _trace(system, tuple(live))
+    return _traces[key]
+
+
+def _trace(system: System, live: tuple[str, ...]) -> Traced:
+    free = [leaf for leaf in leaves(system) if not leaf.structural]
+    p, entries = symbols("p", len(free))
+    bound = bind(system, {leaf.path: e for leaf, e in zip(free, entries)})
+    t = ca.SX.sym("t")
+    x, xs = symbols("x", len(system.states))
+    w, ws = symbols("w", len(live))
+    # Unprovided inputs keep their default; where that follows from parameters it is an expression of p.
+    defaults = bound.defaults()
+    at = dict(zip(live, ws))
+    u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in system.inputs]
+    parts = {
+        "flow": [*bound.rhs(t, xs, u), *bound.powers(t, xs, u)],
+        "jump": bound.update(t, xs, u),
+        "release": bound.release(t, xs, u),
+        "start": bound.start(t, xs, u) if hasattr(bound, "start") else list(xs),
+        "log": [*bound.monitor(t, xs, u), bound.stored(t, xs, u)],
+        "out": bound.out(t, xs),
+        "guards": bound.guards(t, xs, u),
+        "project": bound.project(t, xs),
+    }
+    free_of_constraints = all(
+        a is b or symbolic([a]) and a.element_hash() == b.element_hash()
+        for a, b in zip(parts["project"], xs)
+    )
+    stiff = [names(system.states).index(name) for name in system.stiff]
+    J = ca.jacobian(column(parts["flow"])[stiff], x)[:, stiff] if stiff else ca.SX(0, 0)
+    blocks = coupled(J.sparsity())
+    moving = max(
+        (i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()),
+        default=0,
+    )
+    parts["motion"] = [*parts["flow"][:moving], *parts["flow"][len(xs) :]]
+    parts["stiff"] = [J[i, j] for block in blocks for j in block for i in block]
+    expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
+    made = {}
+    for name, e in zip(parts, expressions):
+        made[name] = ca.Function(name, [t, x, w, c], [e], ["t", "x", "w", "c"], ["y"])
+        check_constants(made[name], f"{type(system).__name__}.{name}")
+    if free_of_constraints:
+        made["project"] = None
+    return Traced(
+        live,
+        tuple(leaf.path for leaf in free),
+        len(system.states),
+        len(system.power_names),
+        ca.Function("prelude", [p], [prelude], ["p"], ["c"]),
+        **made,
+        blocks=tuple(map(len, blocks)),
+        stiff_at=tuple(stiff[i] for block in blocks for i in block),
+        n_moving=moving,
+    )
+
+
+def coupled(pattern: ca.Sparsity) -> list[list[int]]:
+    """Indices of a square pattern, in groups that have no entry in common: the matrix is block diagonal in them."""
+    group = {i: [i] for i in range(pattern.size1())}
+    for i, j in zip(*pattern.get_triplet()):
+        if group[i] is not group[j]:
+            joined = sorted(group[i] + group[j])
+            group |= dict.fromkeys(joined, joined)
+    return [g for i, g in group.items() if g[0] == i]
+
+
+def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:
+    """Pull what depends on p alone out of the expressions: (expressions over c, symbols c, c as function of p)."""
+    sizes = [e.numel() for e in expressions]
+    whole = ca.cse(ca.vertcat(*[ca.densify(e) for e in expressions]))
+    whole, found, values = ca.extract_parametric(whole, p)
+    mine = {p[i].element_hash() for i in range(p.numel())}
+    extra = [e for e in ca.symvar(whole) if e.element_hash() in mine]
+    found, values = list(found) + extra, list(values) + extra
+    c = ca.SX.sym("c", len(found))
+    whole = ca.substitute([whole], [ca.vertcat(*found)], [c])[0] if found else whole
+    cut, at = [], 0
+    for n in sizes:
+        cut.append(whole[at : at + n])
+        at += n
+    return cut, c, ca.vertcat(*values) if found else ca.SX(0, 1)
+
+
+def check_constants(f: ca.Function, where: str) -> None:
+    """A NaN constant in a trace is an error: it would spread silently."""
+    for k in range(f.n_instructions()):
+        if f.instruction_id(k) == ca.OP_CONST and math.isnan(f.instruction_constant(k)):
+            raise InputError(
+                f"{where}: a constant of the traced expressions is not a number",
+                mend="write vectors of expressions as lists (np.zeros cannot hold them) and check the parameters",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), with the names of all three."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    residual: float  # max |ẋ| at the point (0 at an equilibrium)
+
+
+def linearize(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float] | None = None,
+    t: float = 0.0,
+    inputs: Sequence[str] | None = None,
+) -> Linearisation:
+    """Exact Jacobians of the flow and the measured outputs at (x, u).
+
+    inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
+    (quantiser, noise, sampling) and where a switch on its edge leaves the flow or the outputs without a derivative (a valve
+    exactly between its sides, a saturation at its limit): move the point off the edge.
+    """
+    if system.no_derivative:
+        raise InputError(
+            f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it"
+        )
+    if system.period is not None:
+        raise InputError(
+            "cannot linearise the flow of a sampled loop: its flow holds the command constant",
+            mend="linearise the plant and let the sampled-data analysis discretise it exactly",
+        )
+    live = tuple(names(system.inputs) if inputs is None else inputs)
+    for name in live:
+        find(system.inputs, name, "linearize, inputs")
+    defaults = [system.defaults().get(s.name, 0.0) for s in system.inputs]
+    u = defaults if u is None else list(u)
+    for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
+        if len(values) != len(signals):
+            raise InputError(
+                f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
+                mend=f"give them in order: {', '.join(names(signals))}",
+            )
+    # Inputs not asked for still act at their value; those at their default are folded into the graph.
+    extra = tuple(
+        s.name
+        for s, value, own in zip(system.inputs, u, defaults)
+        if value != own and s.name not in live
+    )
+    traced = trace(system, live + extra)
+    c = traced.constants(system)
+    at = dict(zip(names(system.inputs), u))
+    w = [float(at[name]) for name in live + extra]
+    n, m = traced.n_states, len(live)
+    jac, jac_out = _jacobians(traced)
+    A, B = (np.array(J) for J in jac(t, x, w, c))
+    C, D = (np.array(J) for J in jac_out(t, x, w, c))
+    refuse_undecided(traced.flow, [t, x, w, c], np.hstack([A, B])[:n], (1, 2))
+    refuse_undecided(traced.out, [t, x, w, c], np.hstack([C, D]), (1, 2))
+    B, D, w = B[:, :m], D[:, :m], w[:m]
+    residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
+    return Linearisation(
+        A[:n],
+        B[:n],
+        C,
+        D,
+        np.asarray(x, float),
+        np.asarray(w, float),
+        tuple(names(system.states)),
+        live,
+        tuple(names(system.outputs)),
+        residual,
+    )
+
+
+_jacs: dict = {}
+
+
+def _jacobians(traced: Traced):
+    if id(traced) not in _jacs:
+        made = []
+        for f in (traced.flow, traced.out):
+            t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
+            y = f(t, x, w, c)
+            made.append(
+                ca.Function(
+                    "jacobians",
+                    [t, x, w, c],
+                    [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))],
+                )
+            )
+        _jacs[id(traced)] = (traced, *made)
+    return _jacs[id(traced)][1:]
+
+
+def equilibrium(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float] | None = None,
+    hold: Sequence[str] = (),
+    tol: float = 1e-10,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """(x, u, residual) near the guess with ẋ = 0, by damped least squares on states and controls not named in `hold`.
+
+    Scaled by the Jacobian's columns, so pressures and angles weigh alike. residual: max |ẋ| left; it is for the caller to judge.
+    """
+    controls_ = [s.name for s in system.inputs if s.kind == ""]
+    traced = trace(system, tuple(controls_))
+    jac, _ = _jacobians(traced)
+    c, n = traced.constants(system), traced.n_states
+    x = np.array(x, float)
+    w = np.zeros(len(controls_)) if u is None else np.array(u, float)[: len(controls_)]
+    free = [i for i, name in enumerate([*names(system.states), *controls_]) if name not in hold]
+    for _ in range(60):
+        f = np.array(traced.flow(0.0, x, w, c)).ravel()[:n]
+        A, B = (np.array(J)[:n] for J in jac(0.0, x, w, c))
+        J = np.hstack([A, B])[:, free]
+        rows = np.maximum(np.abs(J).max(axis=1), 1e-300)
+        J, g = J / rows[:, None], f / rows
+        columns = np.maximum(np.abs(J).max(axis=0), 1e-300)
+        step = np.linalg.lstsq(J / columns, -g, rcond=1e-12)[0] / columns
+        z = np.concatenate([x, w])
+        z[free] += step
+        x, w = z[:n], z[n:]
+        if np.abs(step * columns).max(initial=0.0) < tol:
+            break
+    return x, w, float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n]).max(initial=0.0))
+
+
+def solve(columns: Sequence[Sequence], b: Sequence) -> list:
+    """x with Σ columns_i x_i = b, for a small square system of floats or expressions."""
+    n = len(b)
+    if symbolic([e for c in columns for e in c] + list(b)):
+        x = (
+            ca.inv_minor(ca.horzcat(*[column(c) for c in columns])) @ column(b)
+            if n > 1
+            else column(b) / columns[0][0]
+        )
+        return [x[i] for i in range(n)]
+    return [float(v) for v in np.linalg.solve(np.array(columns, float).T, np.array(b, float))]

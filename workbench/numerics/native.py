@@ -1,0 +1,264 @@
+"""Expression graphs as compiled code: C by CasADi's code generation, the system's compiler, a cache on disk.
+
+Without a compiler the same graphs run in CasADi's virtual machine, slower; that is said once. Both give the same numbers
+(floating-point contraction is off).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cached_property
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from workbench.numerics import exponential
+from workbench.numerics.calculus import Traced
+from workbench.numerics.compiler import library
+
+MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
+
+OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of driver.c have these
+END = (
+    1.0 - 1e-9
+)  # of a step, where its last stage needs the inputs: before they jump, should they do so there
+KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
+LOOKS = 3  # steps tried to end on one
+PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
+
+
+def generated(functions: list[ca.Function], defines: dict[str, object], tail: str = "") -> str:
+    """C source of the functions, named as given, preceded by #defines and followed by `tail`."""
+    generator = ca.CodeGenerator(
+        "fluidproof_part", {"with_header": False, "casadi_int": "long long int"}
+    )
+    for f in functions:
+        generator.add(f)
+    text = generator.dump()
+    head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
+    return head + text + "\n" + tail
+
+
+def address(array: np.ndarray | None) -> int:
+    """Address of a C-contiguous float64 array (0 for None)."""
+    return 0 if array is None else array.ctypes.data
+
+
+class Loop:
+    """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible.
+
+    A step is RK4, or the exponential Runge–Kutta method of order four where the system names stiff states
+    (`workbench.numerics.exponential`). A step in which a guard changes its sign is taken in two, the first ending where the guard
+    is zero: a kink inside a step costs two orders, at its end none. Where that is follows from the guard at the last stage
+    (right to third order, which is enough: a kink missed by δ costs δ²), by LOOKS steps of false position.
+    """
+
+    def __init__(self, traced: Traced, compiled: bool | None = None):
+        self.traced = traced
+        self.offsets = (*OFFSETS[:-1], END)
+        self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
+        self.n_m = traced.log.size1_out(0)
+        self.lib = None if compiled is False else self._build()
+        self.maps: dict = {}  # of the virtual machine
+
+    @cached_property
+    def flow(self) -> ca.Function:
+        """What a stage needs: the flow, then the guards."""
+        return together(self.traced.motion, self.traced.guards)
+
+    @cached_property
+    def first(self) -> ca.Function | None:
+        """What the first stage of an exponential step needs: `flow`, then J; None where steps are RK4."""
+        t = self.traced
+        return together(t.motion, t.guards, t.stiff) if t.blocks else None
+
+    @property
+    def row(self) -> int:
+        """Numbers per logged sample: states, power integrals, monitors with the stored energy last."""
+        return self.n_x + self.n_q + self.n_m
+
+    def _build(self):
+        t = self.traced
+        parts = {
+            "flow": self.flow,
+            "jump": t.jump,
+            "release": t.release,
+            "start": t.start,
+            "logged": t.log,
+            "measured": t.out,
+            **projection(t),
+        }
+        if (
+            max(f.n_instructions() for f in (*parts.values(), self.first or self.flow))
+            > MOST_OPERATIONS
+        ):
+            return None
+        sizes = {
+            "NX": self.n_x,
+            "NI": t.n_moving,
+            "NQ": self.n_q,
+            "NW": self.n_w,
+            "NM": self.n_m,
+            "NG": t.guards.size1_out(0),
+            "STAGES": len(OFFSETS),
+            "WSTRIDE": self.n_w if t.flow_is_driven else 0,
+            "KINKS": KINKS,
+            "LOOKS": LOOKS,
+            "PASSED": PASSED,
+            "NS": 0,
+            "PROJECTED": len(projection(t)),
+        }
+        named = [renamed(f, name) for name, f in parts.items()]
+        if self.first is not None:
+            sizes |= _exponential_defines(t)
+            kinds = [
+                f(m)
+                for m in sorted(set(t.blocks))
+                for f in (exponential.series, exponential.doubled, exponential.weights)
+            ]
+            named += [renamed(self.first, "first"), *kinds]
+        lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
+        if lib is not None:
+            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
+            lib.run.restype = l
+            lib.measure.argtypes = [d, p, p, p, p, p]
+            lib.begin.argtypes = [d, p, p, p, p, p]
+            self.work = max(f.sz_w() for f in named) + 1
+        return lib
+
+    def begin(self, t0, x, w, c) -> np.ndarray:
+        """Initial state with the controller's memory made consistent with the first measurement."""
+        return np.array(self.traced.start(t0, x, w, c)).ravel()
+
+    def run(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
+        """See driver.c; arrays are C-contiguous float64, `state` and `rows` are written."""
+        if self.lib is None:
+            return self._run_vm(first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
+        work = np.empty(self.work)
+        return self.lib.run(
+            first,
+            n,
+            every,
+            int(jumping),
+            T,
+            n1,
+            h1,
+            n2,
+            h2,
+            address(state),
+            address(W),
+            address(F),
+            address(c),
+            address(rows),
+            address(work),
+        )
+
+    def _run_vm(self, *arguments) -> int:
+        from workbench.numerics.native_vm import run
+
+        return run(self, *arguments)
+
+
+def _exponential_defines(t: Traced) -> dict[str, object]:
+    """What driver.c must know of the stiff blocks: sizes, places, and for each its functions of `exponential`."""
+    rows = {
+        "STIFF_AT": t.stiff_at,
+        "BLOCK_AT": np.cumsum([0, *t.blocks]),
+        "ENTRY_AT": np.cumsum([0, *(m * m for m in t.blocks)]),
+        "SERIES": [f"series{m}" for m in t.blocks],
+        "DOUBLED": [f"doubled{m}" for m in t.blocks],
+        "WEIGHTS": [f"weights{m}" for m in t.blocks],
+        "PLAIN": [repr(v) for v in exponential.PLAIN.values()],
+    }
+    return {
+        "NS": len(t.stiff_at),
+        "NB": len(t.blocks),
+        "MB": max(t.blocks),
+        "NJ": sum(m * m for m in t.blocks),
+        "DOUBLINGS": exponential.DOUBLINGS,
+    } | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
+
+
+def projection(t: Traced) -> dict[str, ca.Function]:
+    """What puts the state back on its constraints, by the name it has in C; empty where nothing does."""
+    return {} if t.project is None else {"project": t.project}
+
+
+def together(*functions: ca.Function) -> ca.Function:
+    """Functions of the same arguments as one, results one below the other: what they share is computed once."""
+    f = functions[0]
+    arguments = [ca.SX.sym(f.name_in(i), f.size1_in(i)) for i in range(f.n_in())]
+    values = ca.cse(ca.vertcat(*[ca.densify(g(*arguments)) for g in functions]))
+    return ca.Function("together", arguments, [values], f.name_in(), ["y"])
+
+
+def renamed(f: ca.Function, name: str) -> ca.Function:
+    """The same function under another name."""
+    arguments = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
+    return ca.Function(name, arguments, f.call(arguments), f.name_in(), f.name_out())
+
+
+class Mapped:
+    """A function of several column arguments evaluated over many rows at once, compiled where possible.
+
+    f: ca.Function with vector inputs and one vector output. Call with arrays (N, n_i); an argument of shape (n_i,) is shared.
+    """
+
+    TAIL = """
+long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
+  const double *arg[N_IN + 1]; double *res[1];
+  for (long k = 0; k < n; ++k) {
+    for (int i = 0; i < N_IN; ++i) arg[i] = in[i] + k * stride[i];
+    res[0] = out + k * n_out;
+    each(arg, res, 0, work, 0);
+  }
+  return n;
+}
+"""
+
+    def __init__(self, f: ca.Function, compiled: bool | None = None):
+        self.f = renamed(f, "each")
+        self.n_out = f.size1_out(0)
+        self.lib = None
+        if compiled is not False and f.n_instructions() <= MOST_OPERATIONS:
+            self.lib = library(generated([self.f], {"N_IN": f.n_in()}, self.TAIL))
+        if self.lib is not None:
+            self.lib.many.argtypes = [
+                ctypes.c_long,
+                ctypes.c_void_p,
+                ctypes.c_void_p,
+                ctypes.c_void_p,
+                ctypes.c_long,
+                ctypes.c_void_p,
+            ]
+            self.lib.many.restype = ctypes.c_long
+
+    def __call__(self, *arrays) -> np.ndarray:
+        arrays = [np.asarray(a, dtype=float) for a in arrays]
+        arrays = [
+            a if a.ndim == 2 and a.strides[1] == a.itemsize else np.ascontiguousarray(a)
+            for a in arrays
+        ]  # rows are whole
+        n = max((a.shape[0] for a in arrays if a.ndim == 2), default=1)
+        if self.lib is None:
+            values = self.f.map(n)(
+                *[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in arrays]
+            )
+            return np.ascontiguousarray(np.array(values).T)
+        out = np.empty((n, self.n_out))
+        pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+        strides = (ctypes.c_long * len(arrays))(
+            *[a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in arrays]
+        )
+        work = np.empty(self.f.sz_w() + 1)
+        self.lib.many(
+            n,
+            ctypes.addressof(pointers),
+            ctypes.addressof(strides),
+            address(out),
+            self.n_out,
+            address(work),
+        )
+        return out

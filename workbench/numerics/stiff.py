@@ -1,0 +1,266 @@
+"""Stiff flows: RODAS with exact Jacobians and a linear solver made for the system's own pattern.
+
+A plant asks for it by having `adaptive` or `fixed` (`workbench.numerics.adaptive`). The method has six stages, order 4 with an
+embedded
+order 3, is L-stable and stiffly accurate, and takes flows that depend on time. Its stages need k in
+
+    (1/(h γ) − J) k = r,   J = ∂f/∂x, traced
+
+J's pattern is known, so the elimination is planned once (least fill first, pivots on the diagonal) and becomes
+straight-line code: states that couple only through a few others cost little. Adaptive steps end exactly on samples, on jumps of
+the controller and on the flow's known edges; an edge of a watched state is not stepped over. Inputs that vary are
+followed by a polynomial through five instants of every `max_step`. Equal steps evaluate one Jacobian and one
+factorisation each, end on samples and on jumps of inputs (`simulate.grid`), and take inputs at the stages themselves.
+
+Source: [Hairer96] section VI.4 (RODAS).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.system import System, names
+from workbench.numerics.adaptive import Adaptive, adaptive, fixed
+from workbench.numerics.calculus import Traced
+from workbench.numerics.native import (
+    END,
+    MOST_OPERATIONS,
+    Loop,
+    address,
+    generated,
+    library,
+    projection,
+    renamed,
+)
+
+NODES = (0.0, 0.25, 0.5, 0.75, END)
+POLY = np.linalg.inv(
+    np.vander(np.linspace(0.0, 1.0, len(NODES)), increasing=True)
+)  # values there → coefficients
+GAMMA = 0.25
+LEAST = 1e-14  # of a state: smaller errors are rounding
+A = (
+    (),
+    (1.544,),
+    (0.9466785280815826, 0.2557011698983284),
+    (3.314825187068521, 2.896124015972201, 0.9986419139977817),
+    (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
+    (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0),
+)
+C = (
+    (),
+    (-5.6688,),
+    (-2.430093356833875, -0.2063599157091915),
+    (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
+    (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
+    (
+        8.083246795921522,
+        -7.981132988064893,
+        -31.52159432874371,
+        16.31930543123136,
+        -6.058818238834054,
+    ),
+)
+AT = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)
+D = (0.25, -0.1043, 0.1035, -0.03620000000000023, 0.0, 0.0)
+
+# Of equal steps: where inputs are needed, which of these a stage takes, and what they weigh in the rate at the beginning.
+STAGES = (*AT[:4], END)
+ROW = (0, 1, 2, 3, 4, 4)
+SLOPE = tuple(
+    sum(1 / (a - b) for b in AT[1:5] if b != a)
+    if a == 0.0
+    else 1 / a * np.prod([(0.0 - b) / (a - b) for b in AT[:5] if b not in (0.0, a)])
+    for a in AT[:5]
+)
+
+
+def elimination(pattern: np.ndarray) -> list[int]:
+    """Order of pivots on the diagonal of a square boolean pattern that fills little in (Markowitz)."""
+    P = pattern | np.eye(len(pattern), dtype=bool)
+    left, order = list(range(len(P))), []
+    while left:
+        inside = P[np.ix_(left, left)]
+        cost = (inside.sum(axis=0) - 1) * (inside.sum(axis=1) - 1)
+        order.append(left.pop(int(np.argmin(cost))))
+        for i in (i for i in left if P[i, order[-1]]):
+            P[i, left] |= P[order[-1], left]
+    return order
+
+
+def solver(sparsity: ca.Sparsity) -> tuple[ca.Function, ca.Function]:
+    """(`lu`: nonzeros of J, g → factors of g − J;  `solve`: factors, r → (g − J)⁻¹ r) for a square pattern."""
+    n = sparsity.size1()
+    J, g, r = ca.SX.sym("J", sparsity.nnz()), ca.SX.sym("g"), ca.SX.sym("r", n)
+    W = {place: -J[k] for k, place in enumerate(zip(*sparsity.get_triplet()))}
+    W |= {(i, i): W.get((i, i), 0.0) + g for i in range(n)}
+    pattern = np.zeros((n, n), bool)
+    pattern[tuple(zip(*W))] = True
+    order = elimination(pattern)
+    for at, k in enumerate(order):
+        rest = order[at + 1 :]
+        W[k, k] = 1 / W[k, k]
+        for i in (i for i in rest if (i, k) in W):
+            W[i, k] = W[i, k] * W[k, k]
+            for j in (j for j in rest if (k, j) in W):
+                W[i, j] = W.get((i, j), 0.0) - W[i, k] * W[k, j]
+    L = ca.SX.sym("L", len(W))
+    F = {place: L[i] for i, place in enumerate(W)}
+    x = [r[i] for i in range(n)]
+    for at, k in enumerate(order):
+        for i in (i for i in order[at + 1 :] if (i, k) in F):
+            x[i] = x[i] - F[i, k] * x[k]
+    for at, k in reversed(list(enumerate(order))):
+        for j in (j for j in order[at + 1 :] if (k, j) in F):
+            x[k] = x[k] - F[k, j] * x[j]
+        x[k] = x[k] * F[k, k]
+    return ca.Function("lu", [J, g], [ca.vertcat(*W.values())]), ca.Function(
+        "solve", [L, r], [ca.vertcat(*x)]
+    )
+
+
+def slopes(traced: Traced) -> tuple[ca.Function, ca.Sparsity]:
+    """(t, x, w, ẇ, c) → nonzeros of J = ∂[ẋ, powers]/∂[x, energies], and d/dt of the flow at a standing x; J's pattern."""
+    f = traced.motion
+    t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
+    dw = ca.SX.sym("dw", f.size1_in(2))
+    y = f(t, x, w, c)
+    J = ca.horzcat(ca.jacobian(y, x)[:, : traced.n_moving], ca.SX(y.numel(), traced.n_powers))
+    rate = ca.jtimes(y, t, ca.SX(1)) + (ca.jtimes(y, w, dw) if w.numel() else 0)
+    nonzeros = ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1)
+    return ca.Function(
+        "slope", [t, x, w, dw, c], ca.cse([nonzeros, ca.densify(rate)])
+    ), J.sparsity()
+
+
+class StiffLoop(Loop):
+    """`native.Loop` with adaptive steps, or equal ones where nothing adaptive is wanted: the same `run`, `begin` and rows."""
+
+    FIRST = 1e-6  # s, step after a jump or an edge
+    NEAR = 2e-6  # s before an edge that one step may take; farther away, half of what is left
+    RELATIVE = 1e-9  # of a state, added to the error a step may make: what grows without bound shall not stall
+
+    def __init__(
+        self,
+        traced: Traced,
+        wanted: Adaptive | None,
+        states: list[str],
+        compiled: bool | None = None,
+    ):
+        self.slope, self.pattern = slopes(traced)
+        self.lu, self.solve = solver(self.pattern)
+        self.fixed = wanted is None
+        self.edges = 0 if self.fixed else len(wanted.edges)
+        self.watched = states.index(wanted.watched) if wanted and wanted.watched else 0
+        self.n_c = traced.flow.size1_in(3)
+        super().__init__(traced, compiled)
+        self.offsets = STAGES if self.fixed else NODES
+
+    def constants(self, system: System, tolerance: float = 1.0) -> np.ndarray:
+        """The flow's constants followed by the integrator's settings; `tolerance`: share of the errors that the plant allows."""
+        if self.fixed:
+            return np.ascontiguousarray(self.traced.constants(system))
+        wanted, moving = adaptive(system), self.traced.n_moving
+        errors = [*wanted.errors, *[1e-8] * moving][
+            :moving
+        ]  # memory of a continuous law comes after the plant's states
+        errors = [tolerance * error for error in errors]
+        return np.concatenate(
+            [
+                self.traced.constants(system),
+                errors,
+                [wanted.period],
+                wanted.edges,
+                [max(tolerance * self.RELATIVE, LEAST)],
+            ]
+        )
+
+    def _build(self):
+        t = self.traced
+        parts = {
+            "flow": t.motion,
+            "jump": t.jump,
+            "release": t.release,
+            "start": t.start,
+            "logged": t.log,
+            "measured": t.out,
+            "slope": self.slope,
+            "lu": self.lu,
+            "solve": self.solve,
+            **projection(t),
+        }
+        if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:
+            return None
+        named = [renamed(f, name) for name, f in parts.items()]
+        table = lambda rows: (
+            "{" + ", ".join("{" + ", ".join(map(repr, row or (0.0,))) + "}" for row in rows) + "}"
+        )
+        row = lambda numbers: "{" + ", ".join(map(repr, numbers)) + "}"
+        defines = {
+            "NX": self.n_x,
+            "NI": t.n_moving,
+            "NQ": self.n_q,
+            "NW": self.n_w,
+            "NM": self.n_m,
+            "NC": self.n_c,
+            "NJ": self.pattern.nnz(),
+            "NLU": self.lu.numel_out(0),
+            "NE": self.edges,
+            "WATCHED": self.watched,
+            "NODES": len(NODES),
+            "WSTRIDE": self.n_w if t.flow_is_driven else 0,
+            "PROJECTED": len(projection(t)),
+            "FIXED": int(self.fixed),
+            "FIRST": self.FIRST,
+            "NEAR": self.NEAR,
+            "GAMMA": GAMMA,
+            "TABLE_A": table(A),
+            "TABLE_C": table(C),
+            "TABLE_AT": row(AT),
+            "TABLE_D": row(D),
+            "TABLE_ROW": row(ROW),
+            "TABLE_SLOPE": row(map(float, SLOPE)),
+            "TABLE_POLY": table(POLY.tolist()),
+        }
+        lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
+        if lib is not None:
+            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
+            lib.run.restype = l
+            lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]
+            lib.steps.argtypes = [p]
+            self.work = max(f.sz_w() for f in named) + 1
+        return lib
+
+    def begin(self, t0, x, w, c) -> np.ndarray:
+        return super().begin(t0, x, w, c[: self.n_c])
+
+    def steps(self) -> tuple[int, int]:
+        """Steps tried and accepted since the code was loaded (compiled only)."""
+        out = np.zeros(2, dtype=np.int64)
+        self.lib.steps(address(out))
+        return int(out[0]), int(out[1])
+
+    def _run_vm(self, *arguments) -> int:
+        from workbench.numerics.stiff_vm import run
+
+        return run(self, *arguments)
+
+
+_machines: dict = {}
+
+
+def stiff_loop(
+    system: System, traced: Traced, compiled: bool | None = None, tolerance: float = 1.0
+) -> tuple[StiffLoop, np.ndarray]:
+    """The integrator of a trace, built once, and the constants it takes."""
+    wanted = None if fixed(system) else adaptive(system)
+    key = (id(traced), wanted and (len(wanted.edges), wanted.watched), compiled)
+    if key not in _machines:
+        _machines[key] = (traced, StiffLoop(traced, wanted, names(system.states), compiled))
+    machine = _machines[key][1]
+    return machine, machine.constants(system, tolerance)

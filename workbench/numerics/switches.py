@@ -1,0 +1,164 @@
+"""One-sided derivatives of an expression graph: where a switch stands on its edge, is there a derivative at all?
+
+Walks the graph once with numbers. A tangent d carries the one-sided derivative
+
+    f'(x; d) = lim (f(x + s d) − f(x))/s  for s falling to 0
+
+At a tie max(a, b) has the larger of both tangents, min(a, b) the smaller, |a| at 0 the tangent's magnitude; a comparison,
+sign or step whose sides move apart there has none. f has a derivative in the given directions exactly when
+f'(x; d) = J d = −f'(x; −d), so a switch whose two sides agree, or that nothing depends on, is no obstacle.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import cache
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.errors import InputError
+
+EDGE = 1e-12  # relative difference below which two sides count as equal
+_COMPARE = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
+_STEPS = {ca.OP_FLOOR, ca.OP_CEIL}
+_JUMPS = _COMPARE | _STEPS | {ca.OP_SIGN, ca.OP_COPYSIGN, ca.OP_FMOD, ca.OP_NOT}
+
+
+def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Sequence[int]) -> None:
+    """InputError unless J (n × m) is the derivative of f's first n results by its arguments number `by`, to all sides.
+
+    What a quantiser (floor) has is refused wherever it stands.
+    """
+    n, m = J.shape
+    both = one_sided(f, arguments, np.hstack([np.eye(m), -np.eye(m)]), by)[:n]
+    own = np.hstack([J, -J])
+    size = np.maximum(np.abs(both), np.abs(own))
+    # Entries of a row differ by their units; what rounds off is measured by the largest.
+    if not (
+        np.abs(both - own) <= 1e-9 * size + 1e-12 * size.max(axis=1, initial=0.0)[:, None]
+    ).all():
+        raise InputError(
+            "cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
+            "so the derivative depends on the side",
+            mend="move the operating point off the edge",
+        )
+
+
+def jumps(x: ca.SX, expression: ca.SX) -> bool:
+    """Whether the expression over x compares, or steps, anywhere: its derivative says nothing about the other side."""
+    f = ca.Function("f", [x], [ca.densify(ca.cse(expression))])
+    return any(f.instruction_id(k) in _JUMPS for k in range(f.n_instructions()))
+
+
+def one_sided(
+    f: ca.Function, arguments: Sequence, directions: np.ndarray, by: Sequence[int]
+) -> np.ndarray:
+    """f'(x; d) for every column d of `directions` (in the arguments number `by`, stacked); NaN where there is none."""
+    flat = [np.atleast_1d(np.asarray(a, dtype=float)).ravel() for a in arguments]
+    k, tangents = 0, {}
+    for i in by:
+        tangents |= {(i, j): directions[k + j] for j in range(flat[i].size)}
+        k += flat[i].size
+    still = np.zeros(directions.shape[1])
+    value: dict[int, float] = {}
+    slope: dict[int, np.ndarray] = {}
+    result = np.zeros((f.nnz_out(0), directions.shape[1]))
+    for step in range(f.n_instructions()):
+        op, o, i = f.instruction_id(step), f.instruction_output(step), f.instruction_input(step)
+        if op == ca.OP_INPUT:
+            value[o[0]], slope[o[0]] = float(flat[i[0]][i[1]]), tangents.get((i[0], i[1]), still)
+        elif op == ca.OP_CONST:
+            value[o[0]], slope[o[0]] = f.instruction_constant(step), still
+        elif op == ca.OP_OUTPUT:
+            result[o[1]] = slope[i[0]]
+        else:
+            a, da = [value[j] for j in i], [slope[j] for j in i]
+            value[o[0]], slope[o[0]] = float(_operation(op)(*a)), _tangent(op, a, da)
+    return result
+
+
+def _tangent(op: int, a: list, da: list) -> np.ndarray:
+    moving = any(d.any() for d in da)
+    if not moving:
+        return da[0]
+    tie = len(a) == 2 and abs(a[0] - a[1]) <= EDGE * max(abs(a[0]), abs(a[1]))
+    if (
+        op in _STEPS
+        or (op in _COMPARE and tie and (da[0] != da[1]).any())
+        or (op == ca.OP_SIGN and a[0] == 0)
+    ):
+        return np.full_like(da[0], np.nan)
+    if op == ca.OP_FMAX and tie:
+        return np.maximum(*da)
+    if op == ca.OP_FMIN and tie:
+        return np.minimum(*da)
+    if op == ca.OP_FABS and a[0] == 0:
+        return np.abs(da[0])
+    partial = np.array(_slopes(op)(*a)).ravel()
+    return sum(p * d for p, d in zip(partial, da) if d.any())
+
+
+@cache
+def _operation(op: int) -> ca.Function:
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    return (
+        ca.Function("op", [x, y], [_BINARY[op](x, y)])
+        if op in _BINARY
+        else ca.Function("op", [x], [_UNARY[op](x)])
+    )
+
+
+@cache
+def _slopes(op: int) -> ca.Function:
+    f = _operation(op)
+    a = [ca.SX.sym("a") for _ in range(f.n_in())]
+    return ca.Function("slopes", a, [ca.densify(ca.jacobian(f(*a), ca.vertcat(*a)))])
+
+
+_BINARY = {
+    ca.OP_ADD: operator.add,
+    ca.OP_SUB: operator.sub,
+    ca.OP_MUL: operator.mul,
+    ca.OP_DIV: operator.truediv,
+    ca.OP_POW: operator.pow,
+    ca.OP_CONSTPOW: operator.pow,
+    ca.OP_LT: operator.lt,
+    ca.OP_LE: operator.le,
+    ca.OP_EQ: operator.eq,
+    ca.OP_NE: operator.ne,
+    ca.OP_AND: ca.logic_and,
+    ca.OP_OR: ca.logic_or,
+    ca.OP_FMIN: ca.fmin,
+    ca.OP_FMAX: ca.fmax,
+    ca.OP_ATAN2: ca.atan2,
+    ca.OP_COPYSIGN: ca.copysign,
+    ca.OP_HYPOT: ca.hypot,
+    ca.OP_IF_ELSE_ZERO: lambda a, b: ca.if_else(a, b, 0),
+    ca.OP_FMOD: ca.fmod,
+}
+_UNARY = {
+    ca.OP_NEG: operator.neg,
+    ca.OP_SQ: lambda a: a**2,
+    ca.OP_TWICE: lambda a: 2 * a,
+    ca.OP_INV: lambda a: 1 / a,
+    ca.OP_SQRT: ca.sqrt,
+    ca.OP_SIN: ca.sin,
+    ca.OP_COS: ca.cos,
+    ca.OP_TAN: ca.tan,
+    ca.OP_ASIN: ca.asin,
+    ca.OP_ACOS: ca.acos,
+    ca.OP_ATAN: ca.atan,
+    ca.OP_EXP: ca.exp,
+    ca.OP_LOG: ca.log,
+    ca.OP_FABS: ca.fabs,
+    ca.OP_SIGN: ca.sign,
+    ca.OP_FLOOR: ca.floor,
+    ca.OP_CEIL: ca.ceil,
+    ca.OP_TANH: ca.tanh,
+    ca.OP_SINH: ca.sinh,
+    ca.OP_COSH: ca.cosh,
+    ca.OP_NOT: ca.logic_not,
+    ca.OP_ASSIGN: lambda a: a,
+}

@@ -1,0 +1,169 @@
+"""A loop whose controller is an expression, ready to run at any pace: plant, controller, hold and integrator compiled as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.contract.system import System
+from workbench.numerics import native, stiff
+from workbench.numerics.adaptive import adaptive, fixed
+from workbench.numerics.calculus import trace
+from workbench.run.demand import Demand
+from workbench.run.grid import Grid, Rows, grid, logging
+from workbench.run.pace import Attempt, Pace, confirmed, followed, modes
+from workbench.run.room import release, table
+from workbench.run.scenario import Scenario
+
+CHUNK = 4000  # samples between looks at the keyboard and the progress bar
+
+AS_IT_IS = Pace()
+
+_loops: dict = {}
+
+
+def compiled_loop(traced, compiled: bool | None) -> native.Loop:
+    """The native.Loop of a trace, built once."""
+    key = (id(traced), compiled)
+    if key not in _loops:
+        _loops[key] = (traced, native.Loop(traced, compiled))
+    return _loops[key][1]
+
+
+def own_integrator(system: System):
+    """The integrator a plant brings with it; None for those of this package."""
+    return getattr(getattr(system, "plant", system), "integrator", None)
+
+
+def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT_IS):
+    """The compiled integrator of `system`, and its constants: the plant's own, the one for stiff flows where the plant or its
+    pace asks for it, or the explicit one."""
+    own = own_integrator(system)
+    if own is not None:
+        return own(system, traced, compiled)
+    if pace.implicit or fixed(system) or adaptive(system):
+        return stiff.stiff_loop(system, traced, compiled, pace.tolerance)
+    return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
+
+
+def at_its_pace(
+    system: System,
+    scenario: Scenario,
+    begin: Callable[[], np.ndarray],
+    run: Callable[[Pace], Attempt],
+    at: Pace | None = None,
+    halvings: int = 0,
+) -> tuple[Attempt, Pace, bool]:
+    """(run, its pace, whether the integrator followed it); `begin` gives the modes at the start.
+
+    A plant with steps of its own keeps them: adaptive ones find theirs, equal ones are shortened where the run diverges.
+    at: the pace, where it is known. halvings: of the steps that would be taken else.
+    """
+    most = min(scenario.max_step, fixed(system).step) if fixed(system) else scenario.max_step
+    if at is not None:
+        return run(at), at, True
+
+    def attempt(pace: Pace) -> Attempt:
+        return run(pace.finer(most, halvings))
+
+    if own_integrator(system) is not None or adaptive(system):
+        return attempt(AS_IT_IS), AS_IT_IS.finer(most, halvings), True
+    if fixed(system):
+        made = attempt(AS_IT_IS)
+        found = (
+            (made, AS_IT_IS, True) if made.completed else confirmed(attempt, made, AS_IT_IS, most)
+        )
+    else:
+        found = followed(attempt, begin(), most, scenario.length())
+    made, pace, sure = found
+    return made, pace.finer(most, halvings), sure
+
+
+@dataclass(eq=False)
+class Fused:
+    """`at_pace` runs the loop; `advance` is its inner part, from any sample on."""
+
+    loop: System
+    scenario: Scenario
+    demand: Demand
+    x0: np.ndarray
+    rows: Rows = "asked"
+    compiled: bool | None = None
+    progress: Callable[[float], None] | None = None
+    halvings: int = 0
+
+    def __post_init__(self):
+        self.traced = trace(self.loop, self.demand.live)
+        g = grid(self.loop, self.scenario)
+        times = np.arange(g.n) * g.T
+        self.demand.check(times)
+        self.inputs = self.demand.at(times)
+        self.constants = np.ascontiguousarray(self.traced.constants(self.loop))
+
+    def run(self) -> tuple[Attempt, Pace, bool]:
+        """(run, its pace, whether the integrator followed it); the run's result is (grid, rows, last state)."""
+        return at_its_pace(
+            self.loop,
+            self.scenario,
+            lambda: self.modes(0, self.x0),
+            self.at_pace,
+            halvings=self.halvings,
+        )
+
+    def modes(self, k: int, x) -> np.ndarray:
+        """Eigenvalues of the flow at sample k in state x."""
+        return modes(
+            self.traced, k * grid(self.loop, self.scenario).T, x, self.inputs[k], self.constants
+        )
+
+    def at_pace(self, pace: Pace) -> Attempt:
+        """The run at this pace."""
+        g = logging(
+            grid(self.loop, self.scenario, pace.longest), self.scenario, self.rows, pace.longest
+        )
+        machine, c = integrator(self.loop, self.traced, self.compiled, pace)
+        begun = machine.begin(0.0, self.x0, self.inputs[0], c)
+        state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
+        logged = table(g.rows, machine.row)
+        done = 0
+        while done < g.n:
+            count = min(CHUNK, g.n - done)
+            made = self.advance(machine, c, g, state, done, count, logged[g.kept(done) :])
+            done += made
+            release(logged)
+            if made < count:
+                break
+            if self.progress:
+                self.progress(done / g.n)
+        logged = logged[: g.kept(done)]
+
+        def look(share: float) -> np.ndarray:
+            if not done:
+                return np.zeros(0)
+            row = int(share * (len(logged) - 1))
+            return self.modes(g.sample(row), logged[row, : self.traced.n_states])
+
+        return Attempt(g.n, done, g.T, look, (g, logged, state))
+
+    def advance(
+        self, machine, c, g: Grid, state, first: int, count: int, rows, jumping: bool = True
+    ) -> int:
+        """Samples `first` to `first + count` from `state`, which is written, as are `rows`; how many were done."""
+        own = np.ascontiguousarray(self.inputs[first : first + count])
+        driving = None
+        if self.traced.flow_is_driven:
+            stages = g.stages(first, count, machine.offsets)
+            driving = self.demand.at(stages.ravel(), noise=False).reshape(
+                *stages.shape, len(self.demand.live)
+            )
+            held = [
+                i for i, name in enumerate(self.demand.live) if self.demand.kinds[name] == "noise"
+            ]
+            driving[:, :, held] = own[:, None, held]
+            driving = np.ascontiguousarray(driving)
+        jumps = jumping and self.loop.period is not None
+        return machine.run(
+            first, count, g.every, jumps, g.T, g.n1, g.h1, g.n2, g.h2, state, own, driving, c, rows
+        )

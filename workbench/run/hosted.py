@@ -1,0 +1,273 @@
+"""Loops whose law is called from Python: the law at every sample, the compiled plant in between.
+
+    y_k = out(t_k, x_k),  z⁺, u = law(t_k, z, y_k, r_k),  x_{k+1} = plant over [t_k, t_{k+1}] with u held
+
+The wrappers around the law (Sampled, Delayed, Filtered, …) run their own text on floats; a release between samples
+splits the sample in two. Instants, signals and numbers are those of a fused loop (`workbench.run.simulate`).
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
+from workbench.run.demand import Demand
+from workbench.run.fused import CHUNK, at_its_pace
+from workbench.run.grid import Grid, Rows, grid, logging
+from workbench.run.held_plant import HeldPlant
+from workbench.run.log import Log
+from workbench.run.pace import Attempt, Pace, modes
+from workbench.run.scenario import Scenario
+from workbench.run.simulate import finish, start_state
+
+
+def simulate_hosted(
+    loop: ClosedLoop,
+    scenario: Scenario,
+    progress: Callable[[float], None] | None = None,
+    compiled: bool | None = None,
+    rows: Rows = "asked",
+    demand: Demand | None = None,
+    at: Pace | None = None,
+    halvings: int = 0,
+) -> Log:
+    """Run a loop whose innermost law is `Plain` through `scenario`; the same Log as `simulate` gives.
+
+    Every run works on a deep copy of the law (the law itself where it cannot be copied) and on new memory, so nothing
+    hidden in it leaks from run to run (what a function closes over is not copied). Raises InputError when the law fails
+    or returns what is no command, with the time and, for an exception, file and line.
+    """
+    x0 = start_state(loop, scenario)
+    demand = demand or Demand(loop, scenario, x0)
+    g = grid(loop, scenario)
+    times = np.arange(g.n) * g.T
+    demand.check(times)
+    inputs = demand.at(times)
+
+    def attempt(pace: Pace) -> Attempt:
+        return _attempt(loop, scenario, demand, inputs, x0, pace, rows, compiled, progress)
+
+    def begin() -> np.ndarray:
+        at_rest = HeldPlant(loop, demand, g, inputs, x0[: len(loop.plant.states)], compiled)
+        return modes(at_rest.traced, 0.0, at_rest.x, at_rest.w[0], at_rest.c)
+
+    return finish(
+        _shown(loop),
+        scenario,
+        demand,
+        inputs,
+        *at_its_pace(loop, scenario, begin, attempt, at, halvings),
+    )
+
+
+def _attempt(
+    loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress
+) -> Attempt:
+    """The run at this pace; its result is (grid, rows, last state)."""
+    wanted = inputs[
+        :, [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]
+    ]
+    g = logging(grid(loop, scenario, pace.longest), scenario, rows, pace.longest)
+    n = len(loop.plant.states)
+    plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace)
+    law = rewrapped(loop.controller, _Running(innermost(loop.controller)))
+    z = list(law.start(0.0, x0[n:].tolist(), plant.measure(0.0), wanted[0].tolist()))
+    done, memory = 0, []
+    while done < g.n:
+        count = min(CHUNK, g.n - done)
+        made, z, kept = _chunk(law, plant, g, done, wanted[done : done + count].tolist(), z)
+        memory.append(kept)
+        done += made
+        if made < count:
+            break
+        if progress:
+            progress(done / g.n)
+    width = (
+        len(loop.controller.states) + len(loop.controller.monitors) + len(loop.controller.commands)
+    )
+    own = np.concatenate([np.array(kept, float).reshape(-1, width) for kept in memory])
+    end = np.concatenate([plant.state[:n], z])
+
+    def look(share: float) -> np.ndarray:
+        if not len(own):
+            return np.zeros(0)
+        row = int(share * (len(own) - 1))
+        k = g.sample(row)
+        w = np.concatenate([own[row, width - plant.m :], inputs[k, plant.pushes]])
+        return modes(plant.traced, k * g.T, plant.rows[row, :n], w, plant.c)
+
+    arranged = _arranged(loop, plant.rows[: len(own)], own, g.times(len(own)))
+    return Attempt(g.n, done, g.T, look, (g, arranged, end))
+
+
+def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
+    """Samples from `first` on: (how many were done, memory, what the controller adds to the logged rows)."""
+    rows, lag, watched = [], g.n1 * g.h1, bool(law.monitors)
+    early = 1 if g.every else g.n1  # rows of a logged sample up to the release, and after it
+    late = 0 if g.every and g.n1 else 1 if g.every else g.n2
+    for k, r in enumerate(wanted, first):
+        t = k * g.T
+        if not plant.finite():
+            return k - first, z, rows
+        y = plant.measure(t)
+        z = law.update(t, z, y, r)
+        u = law.command(t, z, y, r)
+        logged = not g.every or k % g.every == 0
+        told = law.monitor(t, z, y, r) if watched and logged else ()
+        if logged:
+            rows += (early if g.n1 else late) * [[*z, *told, *u]]
+        if g.n1:
+            plant.advance(k, t, u, logged, early=True)
+            if not plant.finite():
+                return k + 1 - first, z, rows
+            t += lag
+            y = plant.measure(t)
+            z = law.release(t, z, y, r)
+            u = law.command(t, z, y, r)
+            if not g.every:
+                rows += late * [[*z, *told, *u]]
+            plant.advance(k, t, u, not g.every)
+        else:
+            plant.advance(k, t, u, logged)
+    return len(wanted), z, rows
+
+
+def _arranged(loop, rows, own, times) -> np.ndarray:
+    """Rows at these times in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
+    n, m = len(loop.plant.states), len(loop.controller.states)
+    shown = (
+        [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)]
+        if loop.shows
+        else np.empty((len(rows), 0))
+    )
+    return np.hstack([rows[:, :n], own[:, :m], rows[:, n:-1], shown, own[:, m:], rows[:, -1:]])
+
+
+class _Running:
+    """A user's law during one run: a copy of the law, and its memory."""
+
+    states = ()
+
+    def __init__(self, plain: Plain):
+        try:
+            self.law = copy.deepcopy(plain.law)
+        except Exception:  # whatever a law that cannot be copied raises; it is then used as it is
+            self.law = plain.law
+        self.name, self.n = plain.name, len(plain.commands)
+        self.measured, self.commands, self.references = (
+            plain.measured,
+            plain.commands,
+            plain.references,
+        )
+        self.monitors = plain.monitors
+        self.z = self._called(0.0, self.law.initial) if hasattr(self.law, "initial") else None
+
+    def start(self, t, z, y, r):
+        if hasattr(self.law, "start"):
+            self.z = self._called(t, self.law.start, t, self.z, list(y), list(r))
+        return []
+
+    def step_at(self, T_s, t, z, y, r):
+        law = self.law
+        try:
+            if hasattr(law, "step"):
+                u = law.step(t, self.z, list(y), list(r))
+            elif hasattr(law, "command"):
+                u = self.z, law.command(t, self.z, list(y), list(r))
+            else:
+                u = self.z, law(t, list(y), list(r))
+        except Exception as reason:
+            raise self._failure(t, reason) from reason
+        try:
+            self.z, u = u
+        except (TypeError, ValueError):
+            raise self._refusal(t, u, "expected the pair (memory, command)") from None
+        return [], self._checked(t, u)
+
+    def monitor(self, t, z, y, r):
+        values = self._called(t, self.law.monitor, t, self.z, list(y), list(r))
+        try:
+            values = [float(v) for v in values]
+        except (TypeError, ValueError):
+            values = None
+        if values is None or len(values) != len(self.monitors):
+            raise self._refusal(t, values, f"expected {len(self.monitors)} numbers from `monitor`")
+        return values
+
+    def _checked(self, t, given) -> list[float]:
+        try:
+            u = given.ravel().tolist() if isinstance(given, np.ndarray) else given
+            u = [float(v) for v in u] if hasattr(u, "__iter__") else [float(u)]
+        except (TypeError, ValueError):
+            raise self._refusal(t, given, "expected numbers") from None
+        if len(u) != self.n:
+            wanted = ", ".join(names(self.commands))
+            raise self._refusal(t, given, f"expected {self.n} numbers ({wanted}), got {len(u)}")
+        for v in u:
+            if v - v != 0.0:
+                raise self._refusal(t, given, "expected finite numbers")
+        return u
+
+    def _refusal(self, t, given, expected) -> InputError:
+        return InputError(
+            f"{self.name} at t = {t:.6g} s returned {given!r}: {expected}",
+            mend="return one finite float per command, in the order of `commands`",
+        )
+
+    def _called(self, t, f, *arguments):
+        try:
+            return f(*arguments)
+        except Exception as reason:
+            raise self._failure(t, reason) from reason
+
+    def _failure(self, t, reason) -> InputError:
+        last = traceback.extract_tb(reason.__traceback__)[-1]
+        return InputError(
+            f"{self.name} failed at t = {t:.6g} s: {type(reason).__name__}: {reason}",
+            file=last.filename,
+            line=last.lineno,
+            mend="the law must cope with every measurement",
+        )
+
+
+# ---- what the log keeps of a law that is code -----------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Record:
+    """A law as text that is the same in every process: its name, its source's hash, its attributes."""
+
+    text: str
+    monitors: tuple[Signal, ...] = ()
+    command: Any = None
+
+
+def _shown(loop: ClosedLoop) -> ClosedLoop:
+    """The loop with its law as a record, for provenance (a law with annotated parameters shows itself)."""
+    plain = innermost(loop.controller)
+    if is_dataclass(plain.law):
+        try:
+            list(leaves(plain.law))
+            return loop
+        except (NameError, TypeError):
+            pass
+    kind = plain.law if hasattr(plain.law, "__qualname__") else type(plain.law)
+    try:
+        source = hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()[:16]
+    except (OSError, TypeError):
+        source = "unknown"
+    own = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(getattr(plain.law, "__dict__", {})))
+    text = f"{kind.__module__}.{kind.__qualname__}, source {source}, {own}"
+    return replace(
+        loop,
+        controller=rewrapped(loop.controller, replace(plain, law=_Record(text, plain.monitors))),
+    )

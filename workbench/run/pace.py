@@ -1,0 +1,233 @@
+"""Steps that an integrator can follow, by the eigenvalues λ of the flow where a run begins and along it.
+
+The explicit methods of driver.c follow a mode that decays where |λ| h ≤ 2.5 (the stability limit of four stages of order four
+is 2.785). To the damping ratio ζ = |Re λ|/|λ| of a mode that turns they add (|λ| h)⁵/144. A mode that turns or grows is followed
+where |λ| h ≤ 0.7 and what they add is at most a tenth of ζ, or of 0.1/(|λ| t) where ζ is smaller than that: then it changes the
+amplitude by 1 % within the length t of the run. Where a run has faster modes its steps become smaller, or, where those that
+decay without turning are fast, implicit (RODAS, L-stable, see `workbench.numerics.stiff`): such a mode is over within a step and
+need
+not be followed. What the exponential method takes exactly (`System.stiff`) counts as slow.
+
+A run that diverges is done again with shorter steps. That its loop diverges is said only if it then diverges at the same time.
+
+Source: [Hairer96] sections IV.2 (stability of explicit methods) and VI.4 (RODAS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.numerics.calculus import Traced
+
+DECAYING = 2.5  # |λ| h of a mode that decays without turning, at most
+TURNING = 0.7  # |λ| h of one that turns or grows, at most
+ADDED = 0.1  # share of a damping ratio that the method may add to it
+UNDAMPED = (
+    0.1  # change of the logarithm of an amplitude over a run below which a mode counts as undamped
+)
+EXPLICIT = (
+    20  # times more explicit steps than implicit ones are taken before these are made implicit
+)
+MOST_STEPS = 10_000_000  # of a run
+BEYOND = 1e12  # 1/s: faster than any mode of a machine; a run that has such ones has left all numbers, and diverges by itself
+LOOKS = 5  # instants of a run at which its modes are looked at
+STRICTER = 0.8  # a step that need not be shorter than this share of the one taken is left as it is
+NEAR = 0.01  # of a run, from one such instant to the one beside it
+TRIES = 4  # with steps a quarter as long each, of a run that diverges, at most
+SAME = 0.02  # share of its time by which a divergence may move under shorter steps
+FEW = 20  # samples before a divergence that say little about its time
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How an integrator goes: its longest step (s), whether it is implicit, and which mode asks for that, in words.
+
+    tolerance    share of the error a step may make, of those that find their steps by it (`workbench.numerics.adaptive`)
+    """
+
+    longest: float = inf
+    implicit: bool = False
+    why: str = ""
+    tolerance: float = 1.0
+
+    def follows(self, other: Pace) -> bool:
+        """Whether this one will do where `other` is asked for."""
+        if other.implicit and not self.implicit:
+            return False
+        return self.longest <= other.longest / STRICTER
+
+    def with_those_of(self, other: Pace) -> Pace:
+        """The pace that follows what both follow."""
+        return replace(
+            self, longest=min(self.longest, other.longest), implicit=self.implicit or other.implicit
+        )
+
+    def told(self) -> dict:
+        """Plain data for a log."""
+        return {
+            "longest": self.longest if isfinite(self.longest) else None,
+            "implicit": self.implicit,
+            "why": self.why,
+            "tolerance": self.tolerance,
+        }
+
+    def finer(self, most: float, halvings: int = 1) -> Pace:
+        """The same with steps half as long, so many times; a method of order four then errs by a sixteenth."""
+        if not halvings:
+            return self
+        return replace(
+            self,
+            longest=min(self.longest, most) / 2**halvings,
+            tolerance=self.tolerance / 16**halvings,
+        )
+
+    def quartered(self, most: float) -> Pace:
+        """The same with steps a quarter as long."""
+        return replace(self, longest=min(self.longest, most) / 4)
+
+
+def modes(
+    traced: Traced, t: float, x: Sequence[float], w: Sequence[float], c: np.ndarray
+) -> np.ndarray:
+    """Eigenvalues (1/s) of the flow at (t, x, w), by differences; none where the flow is not finite.
+
+    Of the states named stiff their own block is left out, which the exponential method takes exactly.
+    """
+    n = traced.n_moving
+    x = np.array(x, dtype=float)
+    δ = 1e-6 * np.maximum(np.abs(x[:n]), 1e-3)
+    moved = np.tile(x[:, None], (1, n + 1))
+    moved[np.arange(n), np.arange(1, n + 1)] += δ
+    rates = np.array(traced.motion(t, moved, np.asarray(w, float), c))[:n]
+    with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverged
+        J = (rates[:, 1:] - rates[:, :1]) / δ
+    begin = 0
+    for size in traced.blocks:
+        block = list(traced.stiff_at[begin : begin + size])
+        J[np.ix_(block, block)] = 0.0
+        begin += size
+    return np.linalg.eigvals(J) if n and np.isfinite(J).all() else np.zeros(0)
+
+
+def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -> Pace:
+    """The pace that follows modes λ with steps of at most `most` (s) over `length` (s), in MOST_STEPS at most.
+
+    implicit: it is that already.
+    """
+    λ = λ[(np.abs(λ) > 0) & (np.abs(λ) < BEYOND)]
+    turns = (np.abs(λ.imag) > np.abs(λ.real)) | (λ.real > 0)
+    turning = float(np.max(np.abs(λ[turns]), initial=0.0))
+    decaying = 0.0 if implicit else float(np.max(np.abs(λ[~turns]), initial=0.0))
+    largest = min(most, max(_longest(λ[turns], length), length / MOST_STEPS))
+    explicit = min(largest, DECAYING / decaying if decaying else inf)
+    if explicit == most:
+        return Pace(implicit=implicit)
+    why = (
+        f"a mode of {turning:.3g} rad/s"
+        if largest < most
+        else f"a mode that decays at {decaying:.3g} 1/s"
+    )
+    if largest > explicit * EXPLICIT:
+        return Pace(largest, True, f"a mode that decays at {decaying:.3g} 1/s")
+    return Pace(explicit, implicit, why)
+
+
+def check(λ: np.ndarray, length: float) -> None:
+    """InputError for a mode that turns too fast to be followed over `length` (s) at all."""
+    λ = λ[(np.abs(λ.imag) > np.abs(λ.real)) & (np.abs(λ) < BEYOND)]
+    steps = length / _longest(λ, length)
+    if steps > MOST_STEPS:
+        raise InputError(
+            f"scenario: the flow has a mode of {np.abs(λ).max():.3g} rad/s, and steps that follow it are "
+            f"{steps:.2g} for this run",
+            key="duration",
+            mend="shorten the run, or leave that mode out of the model (a stiff spring: make it rigid)",
+        )
+
+
+def _longest(λ: np.ndarray, length: float) -> float:
+    """Longest step (s) that follows modes λ that turn or grow."""
+    size = np.abs(λ)
+    ζ = np.maximum(np.abs(λ.real), UNDAMPED / length) / size
+    allowed = np.minimum(TURNING, (144 * ADDED * ζ) ** 0.2)
+    return float(np.min(allowed / size, initial=inf))
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What one pace made of a run.
+
+    n, done    samples asked for, and done before a state stopped being finite
+    T          s from one to the next
+    look       eigenvalues at a share (0 … 1) of what was done
+    result     whatever the caller makes of it
+    """
+
+    n: int
+    done: int
+    T: float
+    look: Callable[[float], np.ndarray]
+    result: object
+
+    @property
+    def completed(self) -> bool:
+        return self.done == self.n
+
+    def needs(self, most: float, implicit: bool) -> Pace:
+        """The strictest pace that its modes ask for at LOOKS instants, and again near by: a kink is passed, stiffness stays."""
+        asked = Pace(implicit=implicit)
+        for share in np.linspace(0.0, 1.0, LOOKS):
+            here = needed(self.look(share), most, self.n * self.T, implicit)
+            if asked.follows(here):
+                continue
+            beside = needed(
+                self.look(share - NEAR if share > 0.5 else share + NEAR),
+                most,
+                self.n * self.T,
+                implicit,
+            )
+            if not asked.follows(beside):
+                asked = here.with_those_of(asked)
+        return asked
+
+
+def followed(
+    attempt: Callable[[Pace], Attempt], start: np.ndarray, most: float, length: float
+) -> tuple[Attempt, Pace, bool]:
+    """(run, its pace, whether the integrator followed it) of the pace that suits its modes; `start`: those it begins with.
+
+    Raises InputError for a mode there that nothing follows.
+    """
+    check(start, length)
+    pace = needed(start, most, length)
+    made = attempt(pace)
+    asked = made.needs(most, pace.implicit)
+    if not pace.follows(asked):
+        pace = asked.with_those_of(pace)
+        made = attempt(pace)
+    return (made, pace, True) if made.completed else confirmed(attempt, made, pace, most)
+
+
+def confirmed(attempt, made: Attempt, pace: Pace, most: float) -> tuple[Attempt, Pace, bool]:
+    """The same of a run that diverged: with steps a quarter as long, until it does not, or does so at the same time.
+
+    A time of a few samples is no time to compare: the same one has to come out of all tries.
+    """
+    same = False
+    for _ in range(TRIES):
+        finer = pace.quartered(most)
+        if made.n * made.T / finer.longest > MOST_STEPS:
+            break
+        again = attempt(finer)
+        if again.completed:
+            return again, replace(finer, why="longer steps diverge"), True
+        same = abs(again.done - made.done) <= 1 + SAME * again.done
+        if same and again.done >= FEW:
+            return made, pace, True
+        made, pace = again, finer
+    return made, pace, same
