@@ -27,17 +27,19 @@ from workbench import (
     simulate,
 )
 from workbench.cases.file import load, loads
+from workbench.cases.form import kebab
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification.certificate_claims import check_sector
 from workbench.verification.certificate_pictures import certificate_arrays
-from workbench.verification.judge import CHECKS, default_claims, study
+from workbench.verification.judge import default_claims, study
 from workbench.verification.limited import limited, unlimited
 from workbench.verification.linear_loop import Point, point
 from workbench.verification.recheck import recheck
 from workbench.verification.region_claims import check_region, reference
 from workbench.verification.run import Run
 from workbench.verification.run import run as run_loop
+from workbench.verification.verdict import STABILITY
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE = Linear(
@@ -439,15 +441,20 @@ def test_regions_are_drawn_where_they_are(monkeypatch):
     assert "response" not in found.verdicts[1].data and certificate_arrays(found.run, []) == {}
 
 
-def test_every_claim_has_one_place_in_the_table():
-    assert set(CHECKS) == set(get_args(C.Claim))
-    for module, function, takes in CHECKS.values():
+def test_every_claim_names_its_check_and_what_that_takes():
+    known = {"allowed", "bound", "practical", "tick"}
+    for claim in get_args(C.Claim):
+        module, _, function = claim.check.partition(".")
         check = getattr(import_module(f"workbench.verification.{module}"), function)
-        wanted = [p for p in inspect.signature(check).parameters.values()]
-        assert [p.name for p in wanted[:2]] == ["claim", "run"] and len(wanted) >= 2 + len(
-            takes.split()
-        )
-        assert all(p.default is not p.empty for p in wanted[2 + len(takes.split()) :])
+        wanted = list(inspect.signature(check).parameters.values())
+        first = 2 + len(claim.takes)
+        assert [p.name for p in wanted[:2]] == ["claim", "run"] and len(wanted) >= first
+        assert all(p.default is not p.empty for p in wanted[first:])
+        assert set(claim.takes) <= known and ("tick" in claim.takes or claim.work <= 2)
+
+
+def test_keys_that_say_stable_are_those_of_the_claims():
+    assert set(STABILITY) == {kebab(c.__name__) for c in get_args(C.Claim) if c.says_stable}
 
 
 def test_regions_are_asked_by_default_as_information_where_they_make_sense(actuator):

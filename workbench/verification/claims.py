@@ -7,7 +7,7 @@ sound real machine exits 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, final
+from typing import Annotated, ClassVar, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, fraction, nonnegative, positive, up_to
@@ -31,6 +31,9 @@ from workbench.verification.proofs import (
 class Identity(_Checked):
     """The completed identity (C.12), entry by entry, and (99) where its hypotheses hold."""
 
+    check: ClassVar[str] = "ledger_claims.check_identity"
+    needs_ledger: ClassVar[bool] = True
+
     tolerance: Annotated[
         float, Unit("1"), "largest residual, relative to the terms before subtraction", positive
     ] = 1e-12
@@ -41,6 +44,9 @@ class Identity(_Checked):
 @dataclass(frozen=True)
 class PowerFlows(_Checked):
     """Virtual power flows cancel at every inner cut (Theorem 2)."""
+
+    check: ClassVar[str] = "ledger_claims.check_power_flows"
+    needs_ledger: ClassVar[bool] = True
 
     tolerance: Annotated[
         float, Unit("1"), "largest sum at a cut, relative to the terms before subtraction", positive
@@ -53,6 +59,9 @@ class PowerFlows(_Checked):
 class Hypotheses(_Checked):
     """The theorem's hypotheses, one by one, each with its margin."""
 
+    check: ClassVar[str] = "hypotheses.check_hypotheses"
+    needs_ledger: ClassVar[bool] = True
+
     lever: Annotated[float, Unit("m"), "smallest acceptable lever arm |dx/dq|", positive] = 0.03
     counted: bool = False
 
@@ -61,6 +70,9 @@ class Hypotheses(_Checked):
 @dataclass(frozen=True)
 class Inequality(_Checked):
     """(99): v̇ ≤ −Σ ΔVᵀK_AΔV − Σ (k_f/k_x)Δf² + p_Bc1 at every logged state."""
+
+    check: ClassVar[str] = "ledger_claims.check_inequality"
+    needs_ledger: ClassVar[bool] = True
 
     counted: bool = False
 
@@ -75,6 +87,11 @@ class PracticalStability(_Checked):
     must be back; left out, it is what the scenario lasts (at least `settle`), and what is back later leaves the claim undecided.
     longest: runs in which something is still on its way are made longer, up to this (never shorter than twice the scenario).
     """
+
+    check: ClassVar[str] = "practical.check_practical"
+    takes: ClassVar[tuple[str, ...]] = ("allowed", "tick")
+    work: ClassVar[int] = 8
+    says_stable: ClassVar[bool] = True
 
     bound: Annotated[float | None, Unit("J"), "largest v after settling", positive] = None
     runs: Annotated[int, Unit("1"), "how many other starts", up_to(10_000)] = 6
@@ -105,6 +122,10 @@ class PracticalStability(_Checked):
 class Tracking(_Checked):
     """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
 
+    check: ClassVar[str] = "requirements.check_tracking"
+    at_steps: ClassVar[bool] = True
+    needs_motion: ClassVar[bool] = True
+
     error: Annotated[
         str | float, "largest error; of the tool in m, else in the unit of what is followed"
     ] = 5e-3
@@ -121,6 +142,9 @@ class Tracking(_Checked):
 @dataclass(frozen=True)
 class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
+
+    check: ClassVar[str] = "requirements.check_pressures"
+    at_steps: ClassVar[bool] = True
 
     low: Annotated[
         float, Unit("Pa"), "cavitation limit; below zero where the plant's pressures are gauge"
@@ -144,6 +168,8 @@ class Pressures(_Checked):
 class Saturation(_Checked):
     """Valves stay off their limits for all but a fraction of the time."""
 
+    check: ClassVar[str] = "requirements.check_saturation"
+
     share: Annotated[
         float, Unit("1"), "largest acceptable share of time at the limit", fraction
     ] = 0.01
@@ -159,6 +185,9 @@ class MachineLimits(_Checked):
     the model describes no machine any more, never. Ranges of commands are what `saturation` asks.
     """
 
+    check: ClassVar[str] = "machine.check_machine_limits"
+    at_steps: ClassVar[bool] = True
+
     share: Annotated[
         float, Unit("1"), "share of the time at a limit that the machine bears", fraction
     ] = 0.01
@@ -170,6 +199,10 @@ class MachineLimits(_Checked):
 class EnergyBalance(_Checked):
     """Power in = stored + work + losses over the run; every sampled verdict depends on it."""
 
+    check: ClassVar[str] = "requirements.check_energy"
+    at_steps: ClassVar[bool] = True
+    needs_motion: ClassVar[bool] = True
+
     share: Annotated[
         float, Unit("1"), "largest gap as a share of the energy through the pump", fraction
     ] = 1e-3
@@ -180,6 +213,9 @@ class EnergyBalance(_Checked):
 @dataclass(frozen=True)
 class ValveLosses(_Checked):
     """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
+
+    check: ClassVar[str] = "valve_claims.check_valve_losses"
+    at_steps: ClassVar[bool] = True
 
     share: Annotated[
         float,
@@ -195,6 +231,8 @@ class ValveLosses(_Checked):
 class HoldsWeight(_Checked):
     """The drives can hold the machine at rest at every pose of the run: static force against pressure or limit of each."""
 
+    check: ClassVar[str] = "holding.check_holding"
+
     counted: bool = True
 
 
@@ -202,6 +240,9 @@ class HoldsWeight(_Checked):
 @dataclass(frozen=True)
 class NoCavitation(_Checked):
     """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
+
+    check: ClassVar[str] = "valve_claims.check_cavitation"
+    at_steps: ClassVar[bool] = True
 
     drawn: Annotated[
         float, Unit("m^3"), "most oil a chamber may draw through its suction check", nonnegative
@@ -214,6 +255,10 @@ class NoCavitation(_Checked):
 @dataclass(frozen=True)
 class SampleTimeLimit(_Checked):
     """Largest sample time at which the practical claim still holds from the scenario's own start (scan, then bracket)."""
+
+    check: ClassVar[str] = "limits.check_sample_time"
+    takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
+    work: ClassVar[int] = 12
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive
@@ -233,6 +278,10 @@ class SampleTimeLimit(_Checked):
 @dataclass(frozen=True)
 class DelayLimit(_Checked):
     """Largest delay from sample to valve at which the practical claim still holds from the scenario's own start (likewise)."""
+
+    check: ClassVar[str] = "limits.check_delay"
+    takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
+    work: ClassVar[int] = 12
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive
@@ -258,6 +307,10 @@ class ParameterLimit(_Checked):
     value of zero, the value itself in SI units. at_least: factor (or value) asked for.
     """
 
+    check: ClassVar[str] = "limits.check_parameter"
+    takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
+    work: ClassVar[int] = 12
+
     parameter: str
     to: Annotated[
         float,
@@ -281,6 +334,10 @@ class ParameterLimit(_Checked):
 class Linear(_Checked):
     """Eigenvalues and margins of the loop linearised at the start's equilibrium, sampled exactly."""
 
+    check: ClassVar[str] = "local.check_linear"
+    work: ClassVar[int] = 2
+    says_stable: ClassVar[bool] = True
+
     gain: Annotated[float, Unit("1"), "gain margin asked for (factor)", positive] = 1.5
     phase: Annotated[float, Unit("rad"), "phase margin asked for", positive] = 0.5
     counted: bool = False
@@ -290,6 +347,10 @@ class Linear(_Checked):
 @dataclass(frozen=True)
 class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
+
+    check: ClassVar[str] = "settled.check_settled"
+    takes: ClassVar[tuple[str, ...]] = ("tick",)
+    work: ClassVar[int] = 2
 
     floor: Annotated[
         str | float, "oscillation below is of no interest; in the unit of what oscillates"
@@ -313,6 +374,8 @@ class Settled(_Checked):
 @dataclass(frozen=True)
 class Unasked(_Checked):
     """Default claims that this loop cannot be asked, each with the reason: undecided, so that nothing drops out silently."""
+
+    check: ClassVar[str] = "unasked.check_unasked"
 
     items: tuple[tuple[str, str], ...] = ()
     counted: bool = False

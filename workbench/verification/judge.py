@@ -63,16 +63,6 @@ class _Progress:
             self.tell(self.done / self.total, what)
 
 
-_WORK = {
-    C.PracticalStability: 8,
-    C.Settled: 2,
-    C.SampleTimeLimit: 12,
-    C.DelayLimit: 12,
-    C.ParameterLimit: 12,
-    C.Linear: 2,
-}
-
-
 def study(
     loop: System,
     scenario: Scenario | None = None,
@@ -85,7 +75,7 @@ def study(
     """
     scenario = scenario or Scenario()
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
-    bar = _Progress(progress, 4 + sum(_WORK.get(type(c), 1) for c in claims))
+    bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)
     run = simulated(loop, scenario)
     bar.tick("simulating", 4)
@@ -129,72 +119,28 @@ def _with_energy(run, verdicts):
     return [resting_on(v, energy, run) for v in verdicts]
 
 
-# claim → (module of `verification`, function, what it takes beside claim and run). Modules are imported when asked for.
-CHECKS = {
-    C.Identity: ("ledger_claims", "check_identity", ""),
-    C.PowerFlows: ("ledger_claims", "check_power_flows", ""),
-    C.Inequality: ("ledger_claims", "check_inequality", ""),
-    C.Hypotheses: ("hypotheses", "check_hypotheses", ""),
-    C.PracticalStability: ("practical", "check_practical", "allowed tick"),
-    C.SampleTimeLimit: ("limits", "check_sample_time", "bound practical tick"),
-    C.DelayLimit: ("limits", "check_delay", "bound practical tick"),
-    C.ParameterLimit: ("limits", "check_parameter", "bound practical tick"),
-    C.Linear: ("local", "check_linear", ""),
-    C.LinearStability: ("linear_claims", "check_linear_stability", ""),
-    C.RobustStability: ("linear_claims", "check_robust", ""),
-    C.MPCStability: ("linear_claims", "check_mpc_stability", ""),
-    C.CostDecrease: ("linear_claims", "check_cost_decrease", ""),
-    C.Solves: ("linear_claims", "check_solves", ""),
-    C.Sector: ("certificate_claims", "check_sector", ""),
-    C.RegionOfAttraction: ("region_claims", "check_region", ""),
-    C.Supplied: ("certificate_claims", "check_supplied", ""),
-    C.Tracking: ("requirements", "check_tracking", ""),
-    C.Pressures: ("requirements", "check_pressures", ""),
-    C.Saturation: ("requirements", "check_saturation", ""),
-    C.Settled: ("settled", "check_settled", "tick"),
-    C.EnergyBalance: ("requirements", "check_energy", ""),
-    C.MachineLimits: ("machine", "check_machine_limits", ""),
-    C.Unasked: ("unasked", "check_unasked", ""),
-    C.IncrementalPassivity: ("passivity", "check_passivity", ""),
-    C.UniqueVelocity: ("passivity", "check_unique", ""),
-    C.HoldsWeight: ("holding", "check_holding", ""),
-    C.ValveLosses: ("valve_claims", "check_valve_losses", ""),
-    C.NoCavitation: ("valve_claims", "check_cavitation", ""),
-}
-AT_STEPS = (
-    C.Tracking,
-    C.Pressures,
-    C.NoCavitation,
-    C.ValveLosses,
-    C.EnergyBalance,
-    C.MachineLimits,
-)  # between samples, too
-NEED_LEDGER = (C.Identity, C.PowerFlows, C.Inequality, C.Hypotheses)
-NEED_MOTION = (C.Tracking, C.EnergyBalance)  # of a run that stands still they would say nothing
-
-
 def _check(claim, run: Run, known: dict, bar) -> Verdict:
     from importlib import import_module
 
     what = type(claim).__name__
-    if isinstance(claim, NEED_LEDGER) and not has_ledger(run.loop):
+    if claim.needs_ledger and not has_ledger(run.loop):
         raise InputError(
             f"claim {what}: this controller states no accompanying function",
             mend="ask it of a VDC loop, or leave the claim out",
         )
-    if isinstance(claim, NEED_LEDGER) and len(run.log.time) < 2:
+    if claim.needs_ledger and len(run.log.time) < 2:
         return Verdict(what, what, None, worst=run.log.status.message, counted=claim.counted)
     given = {**known, "tick": lambda: bar.tick(what)}
-    module, function, takes = CHECKS[type(claim)]
+    module, _, function = claim.check.partition(".")
     check = getattr(import_module(f"workbench.verification.{module}"), function)
-    claim, seen = moving(claim, run) if isinstance(claim, NEED_MOTION) else (claim, run)
-    if isinstance(claim, AT_STEPS):
+    claim, seen = moving(claim, run) if claim.needs_motion else (claim, run)
+    if claim.at_steps:
         seen = seen.fine
     try:
-        verdict = check(claim, seen, *(given[name] for name in takes.split()))
+        verdict = check(claim, seen, *(given[name] for name in claim.takes))
     except TooLong as why:  # of a run that the claim made longer; the first one was not
         verdict = Verdict(kebab(what), kebab(what), None, worst=why.message, counted=claim.counted)
-    bar.tick(what, 0 if type(claim) in _WORK else 1)
+    bar.tick(what, 0 if "tick" in claim.takes else claim.work)
     return verdict
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, final
+from typing import Annotated, ClassVar, Literal, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, up_to
@@ -16,7 +16,27 @@ Number = str | float  # a number or "5 mm", in the unit of the signal it belongs
 
 
 class Checked:
-    """A claim that refuses numbers outside their bounds when it is built."""
+    """A claim: what is asked of a loop, with the numbers that a user may set, and how it is checked.
+
+    A subclass declares what the judge must know of it. Numbers outside their bounds are refused when it is built.
+
+        check          "module.function" of `workbench.verification`: (claim, run, *takes) → Verdict
+        takes          what else the function is given: "allowed" (the tracking error that the claims allow), "bound"
+                       (of v, from the practical claim), "practical" (that claim's verdict), "tick" (progress)
+        work           its share of the progress bar; a claim that takes "tick" calls it along the way
+        at_steps       it is judged at the integrator's steps, between samples, too
+        needs_ledger   it is asked of laws that state an accompanying function only
+        needs_motion   it says nothing of a run that stands still, so such a run is disturbed first
+        says_stable    where it holds, "Is the loop stable?" may be answered with Yes
+    """
+
+    check: ClassVar[str]
+    takes: ClassVar[tuple[str, ...]] = ()
+    work: ClassVar[int] = 1
+    at_steps: ClassVar[bool] = False
+    needs_ledger: ClassVar[bool] = False
+    needs_motion: ClassVar[bool] = False
+    says_stable: ClassVar[bool] = False
 
     def __post_init__(self):
         check_bounds(self)
@@ -30,6 +50,9 @@ class LinearStability(Checked):
     at: states and inputs of the plant where it is linearised, name → value; its start where nothing is said.
     """
 
+    check: ClassVar[str] = "linear_claims.check_linear_stability"
+    says_stable: ClassVar[bool] = True
+
     at: Mapping[str, Number] = field(default_factory=dict)
     counted: bool = True
 
@@ -41,6 +64,9 @@ class RobustStability(Checked):
 
     box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
     """
+
+    check: ClassVar[str] = "linear_claims.check_robust"
+    says_stable: ClassVar[bool] = True
 
     box: Mapping[str, tuple[Number, Number]]
     mode: Literal["frozen", "varying"] = "frozen"
@@ -59,6 +85,9 @@ class RobustStability(Checked):
 class MPCStability(Checked):
     """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
 
+    check: ClassVar[str] = "linear_claims.check_mpc_stability"
+    says_stable: ClassVar[bool] = True
+
     counted: bool = True
 
 
@@ -66,6 +95,8 @@ class MPCStability(Checked):
 @dataclass(frozen=True)
 class CostDecrease(Checked):
     """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
+
+    check: ClassVar[str] = "linear_claims.check_cost_decrease"
 
     floor: Annotated[
         float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative
@@ -77,6 +108,8 @@ class CostDecrease(Checked):
 @dataclass(frozen=True)
 class Solves(Checked):
     """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
+
+    check: ClassVar[str] = "linear_claims.check_solves"
 
     share: Annotated[
         float, Unit("1"), "largest acceptable share of samples that are not", fraction
@@ -94,6 +127,9 @@ class Sector(Checked):
     slope bounded; "auto", the first that proves it. slope: largest slope of φ; a limit's is 1. commands: which (all by default).
     at: as in LinearStability.
     """
+
+    check: ClassVar[str] = "certificate_claims.check_sector"
+    says_stable: ClassVar[bool] = True
 
     low: Annotated[float, Unit("1"), "smallest gain φ(u)/u"] = 0.5
     high: Annotated[float, Unit("1"), "largest gain φ(u)/u"] = 1.5
@@ -127,6 +163,9 @@ class RegionOfAttraction(Checked):
     the direction in which the ellipsoid is made large and measured, state name → any length; the first state measured by default.
     """
 
+    check: ClassVar[str] = "region_claims.check_region"
+    says_stable: ClassVar[bool] = True
+
     contains: Mapping[str, Number] | tuple[Mapping[str, Number], ...] = ()
     along: Mapping[str, Number] = field(default_factory=dict)
     counted: bool = True
@@ -145,6 +184,8 @@ class IncrementalPassivity(Checked):
     samples: pairs of states that are solved and tried beside the proof. It says nothing of openings that are fed back.
     """
 
+    check: ClassVar[str] = "passivity.check_passivity"
+
     samples: int = 300
     seed: int = 0
     counted: bool = True
@@ -162,6 +203,8 @@ class UniqueVelocity(Checked):
 
     samples: states that are solved in two ways beside the proof.
     """
+
+    check: ClassVar[str] = "passivity.check_unique"
 
     samples: int = 100
     seed: int = 0
@@ -182,6 +225,9 @@ class Supplied(Checked):
     all (SI) or one a state. level: γ of {V ≤ γ}; the largest the box allows by default. inputs: a value, or [low, high] for any
     course between; parameters: path → [low, high]. budget: sub-boxes looked at.
     """
+
+    check: ClassVar[str] = "certificate_claims.check_supplied"
+    says_stable: ClassVar[bool] = True
 
     V: str
     box: Mapping[str, tuple[Number, Number]]
