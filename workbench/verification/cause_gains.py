@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from controllers.pid import PID
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import Controller, Plain, innermost
@@ -24,10 +23,15 @@ def gain_trials(loop, known) -> Iterator[Trial]:
     yield from _bounded(loop, known)
 
 
+def feeds_forward(law) -> bool:
+    """Whether the law has a setting that says what it feeds forward, as PID has; "none" is one of them."""
+    return is_dataclass(law) and any(f.name == "feed" for f in fields(law))
+
+
 def usual_law(law, model):
     """The law as it is by default for a model; None where it has no defaults that are made for such a model."""
     suited = type(law).suited(model) if hasattr(type(law), "suited") else {}
-    if isinstance(law, PID) and not hasattr(model, "cylinders") and "K_p" not in suited:
+    if feeds_forward(law) and not hasattr(model, "cylinders") and "K_p" not in suited:
         return None
     own = {
         f.name
@@ -75,9 +79,9 @@ def _gains(loop, known) -> Iterator[Trial]:
 def _fed(loop) -> Iterator[Trial]:
     """The wanted velocity fed forward, where nothing does, alone and with the default gains."""
     law = innermost(loop.controller)
-    if not isinstance(law, PID) or law.feed != "none":
+    if not feeds_forward(law) or law.feed != "none":
         return
-    suited = PID.suited(law.model)
+    suited = type(law).suited(law.model)
     if not suited and not hasattr(law.model, "cylinders"):
         return
     own = {"feed": suited.get("feed", "flow"), "K_v": suited.get("K_v", (40.0,))}
@@ -95,7 +99,7 @@ def _bounded(loop, known) -> Iterator[Trial]:
     """The law's own limit of its commands put to what the machine takes."""
     law, path = innermost(loop.controller), law_path(loop.controller) + "u_max"
     top = max((high for _, high in loop.plant.limits().values()), default=0.0)
-    if isinstance(law, PID) and path in known and law.u_max < 0.95 * top:
+    if feeds_forward(law) and path in known and law.u_max < 0.95 * top:
         words = f"controller.u_max limits commands to {law.u_max:g}, the machine takes {top:g}"
         yield Trial("limit", words, {path: top}, {}, odd(law.u_max, top))
 

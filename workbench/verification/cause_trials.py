@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from controllers.pid import PID
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import Controller, System, innermost
 from workbench.run.demand import target_name
-from workbench.verification.cause_gains import gain_trials
+from workbench.verification.cause_gains import feeds_forward, gain_trials
 from workbench.verification.cause_trial import Trial, against, law_path, odd
 from workbench.verification.scales import scales
 
@@ -240,7 +239,7 @@ def asked_speed(run) -> tuple[float, str]:
     share, words = max(found)
     words = words if share > 0.7 else found[0][1]
     law = innermost(run.loop.controller)
-    if isinstance(law, PID) and law.feed == "none":
+    if feeds_forward(law) and law.feed == "none":
         words += ", and nothing feeds its velocity forward (controller.feed: none)"
     return share, words
 
