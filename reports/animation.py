@@ -72,7 +72,7 @@ def animate(
     longer ones. Raises InputError for other endings, plants that cannot be drawn, logs that lack their positions, and runs too
     short to move.
     """
-    from workbench.cases.atomic import check_writable, write_atomic
+    from workbench.files.atomic import check_writable, write_atomic
 
     check_writable(path)
     drawn, kind = check_animation(path, plant), os.path.splitext(os.fspath(path))[1].lower()

@@ -145,7 +145,7 @@ def write_pdf(
     progress: Callable[[float], None] | None = None,
 ) -> None:
     """Write what `made` returns, whole or not at all; whether `path` can be written is asked first."""
-    from workbench.cases.atomic import check_writable, write_atomic
+    from workbench.files.atomic import check_writable, write_atomic
 
     check_writable(path)
     pdf = made()

@@ -10,8 +10,8 @@ import sys
 import pytest
 from test_input import nobody
 
-from workbench.cases.atomic import check_writable, replacing, write_atomic
 from workbench.contract.errors import InputError
+from workbench.files.atomic import check_writable, replacing, write_atomic
 
 
 def failing(why):
@@ -132,7 +132,7 @@ def test_writers_that_want_a_name(tmp_path):
 
 # ---- interrupted ------------------------------------------------------------------------------------------------------
 class Interrupting:
-    """Raises KeyboardInterrupt before the k-th line of `workbench.cases.atomic` that is run in the block, as Ctrl-C would."""
+    """Raises KeyboardInterrupt before the k-th line of `workbench.files.atomic` that is run in the block, as Ctrl-C would."""
 
     def __init__(self, k: int):
         self.left = k

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from workbench.cases import packed
 from workbench.cases.yaml_input import read
 from workbench.commands.cli import main, verify_stability
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
+from workbench.files import packed
 from workbench.identification import read_table
 from workbench.planning.paths import read_path
 from workbench.run.log import Log, Status

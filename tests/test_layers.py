@@ -64,6 +64,40 @@ def test_arrows_point_right(package):
     assert found and not {name: packages for name, packages in found.items() if packages}
 
 
+# Folders of workbench, the lowest first: a folder imports from itself and from those before it. The shell is left out.
+FOLDERS = ("files", "contract", "numerics", "run", "verification", "identification", "planning")
+UPWARDS = {
+    # Whether a user's text says on symbols what it says on numbers: asked when a loop is built.
+    ("contract", "workbench.numerics.calculus"),
+    ("files", "workbench.contract.errors"),
+}
+
+
+def modules(source: str) -> set[str]:
+    """Modules of workbench that a file imports from, wherever in it."""
+    return {
+        node.module
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench.")
+    }
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_of_workbench_import_downwards(folder):
+    above = FOLDERS[FOLDERS.index(folder) + 1 :]
+    found = {
+        (name, module)
+        for name in files(f"workbench/{folder}")
+        for module in modules((ROOT / name).read_text("utf-8"))
+        if module.split(".")[1] in above and (folder, module) not in UPWARDS
+    }
+    assert not found
+
+
+def test_the_top_of_workbench_is_small():
+    assert len([p for p in (ROOT / "workbench").iterdir() if p.name != "__pycache__"]) <= 12
+
+
 def test_the_allowed_exceptions_are_still_needed():
     for name, package in ALLOWED:
         assert package in imports((ROOT / name).read_text("utf-8")), (

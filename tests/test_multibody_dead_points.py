@@ -13,7 +13,7 @@ from plants.multibody.drives import Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Place
 from workbench import ClosedLoop, Scenario, simulate
-from workbench.contract.dead_ends import passed, reached
+from workbench.run.dead_ends import passed, reached
 from workbench.verification import claims as C
 from workbench.verification.requirements import check_energy, diverged, resting_on
 from workbench.verification.run import Run

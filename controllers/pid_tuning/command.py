@@ -11,7 +11,6 @@ from typing import Any
 from controllers.pid_tuning.record import Actuator, Tuning
 from controllers.pid_tuning.tune import METHODS, ByDiskMargin, checked
 from workbench.cases import shape
-from workbench.cases.atomic import check_writable, write_atomic
 from workbench.cases.edit import located
 from workbench.cases.file import loads
 from workbench.cases.form import law_form
@@ -21,6 +20,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import described
 from workbench.contract.system import ClosedLoop, innermost
 from workbench.contract.units import format_quantity
+from workbench.files.atomic import check_writable, write_atomic
 
 HEAD = (
     "command",

@@ -28,12 +28,12 @@ from workbench.cases.build import Provenance, build, unknown
 from workbench.cases.controller import changed, read_controller
 from workbench.cases.edit import located
 from workbench.cases.loop import accuracy, wrapped
-from workbench.cases.open_file import shown
 from workbench.cases.scenario import default_scenario, read_scenario
 from workbench.cases.yaml_input import Node, parse, read_text
 from workbench.contract.errors import InputError, short
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop
+from workbench.files.open_file import shown
 from workbench.run.scenario import Scenario
 
 LONGEST_TITLE = 300  # characters of a case's title that are shown

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbench.cases import open_file
 from workbench.contract.errors import InputError
+from workbench.files import open_file
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 40

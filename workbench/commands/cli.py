@@ -310,7 +310,7 @@ def _today() -> str:
 def _write_json(path, case, study, code) -> None:
     import json
 
-    from workbench.cases.atomic import write_atomic
+    from workbench.files.atomic import write_atomic
     from workbench.verification.verdict_json import document
 
     text = json.dumps(document(case, study, code), ensure_ascii=False, indent=2, allow_nan=False)
@@ -348,11 +348,11 @@ def _simulate(options, arguments) -> int:
 
 def _init(options, arguments) -> int:
     from plants.shipped import machine, machines
-    from workbench.cases.atomic import write_atomic
     from workbench.cases.file import laws, loads
     from workbench.commands import terminal
     from workbench.commands.starter import starter
     from workbench.contract.system import innermost
+    from workbench.files.atomic import write_atomic
 
     if options.machine is None:
         terminal.say("shipped machines: " + ", ".join(machines()))
@@ -468,7 +468,7 @@ def _case(given: str):
 
 def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
     """Refuse, before long work, outputs that cannot be written or would overwrite the input or each other."""
-    from workbench.cases.atomic import check_writable
+    from workbench.files.atomic import check_writable
 
     taken = {os.path.realpath(source): "the case file"}
     for name, path in outputs.items():

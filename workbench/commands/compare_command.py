@@ -6,9 +6,9 @@ import json
 import os
 from collections.abc import Callable
 
-from workbench.cases.atomic import check_writable, write_atomic
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
+from workbench.files.atomic import check_writable, write_atomic
 
 
 def compare_options(parser) -> None:

@@ -6,10 +6,10 @@ import json
 import os
 from collections.abc import Callable, Sequence
 
-from workbench.cases.atomic import check_writable, write_atomic
 from workbench.commands import terminal
 from workbench.contract.errors import InputError, short
 from workbench.contract.units import quantity
+from workbench.files.atomic import check_writable, write_atomic
 from workbench.identification.fit import fit
 from workbench.identification.model import Shape
 from workbench.identification.order import compare

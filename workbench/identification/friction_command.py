@@ -8,11 +8,11 @@ import json
 import math
 from collections.abc import Sequence
 
-from workbench.cases.atomic import write_atomic
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.units import display, pretty, quantity
+from workbench.files.atomic import write_atomic
 from workbench.identification.command import UNDECIDED, _check_output, _names, _time, units_of
 from workbench.identification.friction import FrictionFit, Points, fit_friction
 from workbench.identification.reading import CLOCK, read_table, si

@@ -11,11 +11,11 @@ from typing import Literal, final
 
 import numpy as np
 
-from workbench.cases.open_file import TooLarge
-from workbench.cases.open_file import text as read_text
 from workbench.contract.errors import InputError, short
 from workbench.contract.system import Signal
 from workbench.contract.units import _QUICK, quantity
+from workbench.files.open_file import TooLarge
+from workbench.files.open_file import text as read_text
 from workbench.identification.records import Record, of_columns
 
 CLOCK = ("t", "time", "zeit", "temps", "timestamp")
@@ -297,7 +297,7 @@ def _mat(where: str) -> Table:
 
 
 def _packed(where: str, kind: Literal["hdf5", "mat"], words: str, mend: str) -> Table:
-    from workbench.cases.packed import read_packed
+    from workbench.files.packed import read_packed
 
     try:
         columns = dict(read_packed(where, kind).columns)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from workbench.cases.atomic import write_atomic
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity
+from workbench.files.atomic import write_atomic
 from workbench.planning import driven_table, race, table
 from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare

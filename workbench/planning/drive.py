@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.cases.atomic import write_atomic
+from workbench.files.atomic import write_atomic
 from workbench.planning.dynamic import Plan, parts
 from workbench.run.spline import Spline
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from workbench.cases.open_file import shown
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, positive
+from workbench.files.open_file import shown
 from workbench.run.reference import sample_times
 from workbench.run.spline import Spline
 

@@ -172,7 +172,7 @@ class Log:
         import csv
         import io
 
-        from workbench.cases.atomic import replacing
+        from workbench.files.atomic import replacing
 
         header = io.StringIO()
         csv.writer(header, lineterminator="\n").writerow(
@@ -194,7 +194,7 @@ class Log:
         """Write NetCDF-4. On any failure InputError, and a file that was there before stays as it was."""
         import io
 
-        from workbench.cases.atomic import check_writable, write_atomic
+        from workbench.files.atomic import check_writable, write_atomic
 
         check_writable(path)
         packed = (
@@ -246,7 +246,7 @@ class Log:
     @classmethod
     def load(cls, path: str | os.PathLike) -> Log:
         """Read what `save` wrote. InputError for files that are missing, damaged, newer or not a log."""
-        from workbench.cases.packed import read_packed
+        from workbench.files.packed import read_packed
 
         where = os.fspath(path)
         if not os.path.isfile(where):

@@ -13,10 +13,10 @@ from dataclasses import asdict, is_dataclass
 import numpy as np
 
 from workbench.contract.checks import check_plant
-from workbench.contract.dead_ends import stopped
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest, leaves
 from workbench.contract.system import Signal, System, names
+from workbench.run.dead_ends import stopped
 from workbench.run.demand import Demand
 from workbench.run.fused import CHUNK, Fused
 from workbench.run.grid import Grid, Rows, as_asked, at_samples

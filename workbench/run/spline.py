@@ -12,9 +12,9 @@ from typing import final
 
 import numpy as np
 
-from workbench.cases.open_file import shown, text
 from workbench.contract.errors import InputError
 from workbench.contract.units import _QUICK
+from workbench.files.open_file import shown, text
 from workbench.run.reference import (
     Space,
     check_space,

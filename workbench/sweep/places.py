@@ -12,10 +12,10 @@ from typing import Any, final
 
 from workbench.cases.build import unknown
 from workbench.cases.edit import plain
-from workbench.cases.open_file import contents
 from workbench.cases.yaml_input import Node
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
+from workbench.files.open_file import contents
 
 _FILES = (".yaml", ".yml", ".csv")
 

@@ -97,7 +97,7 @@ def _running(study, todo, jobs, scheduler) -> Iterator[tuple[int, Outcome]]:
 
 
 def _check_out(out) -> None:
-    from workbench.cases.atomic import check_writable
+    from workbench.files.atomic import check_writable
 
     ending(out)
     check_writable(out)

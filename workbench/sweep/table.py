@@ -86,7 +86,7 @@ class Table:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write NetCDF-4 or, by the file's ending, Parquet; all or nothing. The same table gives the same bytes."""
-        from workbench.cases.atomic import write_atomic
+        from workbench.files.atomic import write_atomic
 
         packed = io.BytesIO()
         (self._to_parquet if ending(path) == ".parquet" else self._to_netcdf)(packed)
@@ -144,7 +144,7 @@ class Table:
     @classmethod
     def load(cls, path: str | os.PathLike) -> Table:
         """Read what `save` wrote as NetCDF. InputError for files that are missing, damaged or something else."""
-        from workbench.cases.packed import read_packed
+        from workbench.files.packed import read_packed
 
         where = os.fspath(path)
         if not os.path.isfile(where):

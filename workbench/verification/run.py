@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.contract.dead_ends import passed
 from workbench.contract.parameters import structure
 from workbench.contract.system import Plain, System, innermost, names, rewrapped
 from workbench.contract.wrappers import undelayed
+from workbench.run.dead_ends import passed
 from workbench.run.demand import Demand, parse, target_name
 from workbench.run.energy import EnergyAccount, energy_account
 from workbench.run.grid import as_asked, at_samples

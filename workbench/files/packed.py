@@ -14,8 +14,8 @@ from typing import Literal, final
 
 import numpy as np
 
-from workbench.cases.open_file import opened, shown
 from workbench.contract.errors import InputError
+from workbench.files.open_file import opened, shown
 
 PATIENCE = 12.0  # s to read a small file; larger ones have more
 PACE = 20e6  # bytes/s that are read at least

@@ -1,4 +1,4 @@
-"""Run as a program: columns of an HDF5 (NetCDF-4) or MAT file, copied to stdout. See `workbench.cases.packed`, which starts it.
+"""Run as a program: columns of an HDF5 (NetCDF-4) or MAT file, copied to stdout. See `workbench.files.packed`, which starts it.
 
 Usage: python packed_reader.py FILE hdf5|mat BYTES. What comes out is one line of JSON
 
