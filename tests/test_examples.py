@@ -8,6 +8,7 @@ import pytest
 from workbench.commands import cli
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
+VIOLATED = {"hiab-xs031-mpc"}  # shown because of what is violated: the head says what and why
 QUICK = {  # name → lines at its end that make it shorter
     "arm-imv": "",
     "excavator-boom": "",
@@ -27,7 +28,7 @@ def stated(path: Path) -> int | None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_every_example_says_what_to_expect(path):
     assert stated(path) is not None
-    assert (stated(path) == 1) == ("unstable" in path.stem)
+    assert (stated(path) == 1) == ("unstable" in path.stem or path.stem in VIOLATED)
 
 
 @pytest.mark.parametrize("name", QUICK)

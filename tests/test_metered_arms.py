@@ -252,7 +252,8 @@ def test_velocities_are_those_of_the_circuit():
 def test_examples_hold(name, sampled):
     case = load(EXAMPLES / f"{name}.yaml")
     verdicts = {v.key: v for v in verify(case.loop, case.scenario, case.claims)}
-    assert all(v.holds for v in verdicts.values())
+    assert all(v.holds for v in verdicts.values() if v.counted)
+    assert [v.key for v in verdicts.values() if not v.counted] in ([], ["unasked"])
     assert verdicts["energy-balance"].strength == verdicts["valve-losses"].strength == "numerical"
     assert (
         verdicts["incremental-passivity"].strength
