@@ -14,8 +14,10 @@ from statistics import median
 
 from common import ROOT
 
-VERIFY = (
-    "import sys; from workbench.commands.cli import verify_stability; sys.exit(verify_stability())"
+VERIFY = (  # the command of whichever version comes first on the path
+    "import sys; from importlib.metadata import distribution\n"
+    "(command,) = distribution('fluidproof').entry_points.select(name='verify-stability')\n"
+    "sys.exit(command.load()())"
 )
 
 
