@@ -207,3 +207,26 @@ def test_barely_indefinite_is_not_positive_definite():
     assert positive_definite(np.diag([1e-200, 1e150])) and not positive_definite(
         np.full((2, 2), np.nan)
     )
+
+
+@pytest.mark.parametrize("T", [None, 0.1])
+def test_many_frequencies_at_once_are_those_one_by_one(T):
+    rng = np.random.default_rng(4)
+    system = LinearSystem(
+        rng.normal(size=(4, 4)),
+        rng.normal(size=(4, 2)),
+        rng.normal(size=(3, 4)),
+        rng.normal(size=(3, 2)),
+        T,
+    )
+    ω = [0.0, 0.3, 7.0, system.top]
+    found = system.response(ω)
+    for value, w in zip(found, ω):
+        np.testing.assert_allclose(value, system.at(w), rtol=1e-12)
+    # At a pole every entry is ∞, and the other frequencies keep their values.
+    integrator = LinearSystem([[0.0 if T is None else 1.0]], [[1.0]], [[1.0]], [[0.0]], T)
+    at_pole, beside = integrator.response([0.0, 2.0])
+    assert np.isinf(at_pole).all()
+    np.testing.assert_allclose(beside, integrator.at(2.0))
+    gain = LinearSystem(np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0)), [[3.0]], T)
+    assert (gain.response([0.0, 1.0]) == 3.0).all()

@@ -14,7 +14,6 @@ from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification.accuracy import told, within_accuracy
-from workbench.verification.causes import with_cause
 from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.ledger import has_ledger
 from workbench.verification.ledger_claims import per_structure_excess, predicted
@@ -83,7 +82,7 @@ def study(
     drawn = report_arrays(run, claims, verdicts) | analysis(
         run, verdicts
     )  # the latter takes arrays out of the verdicts' data
-    return Study(with_cause(run, _with_energy(run, verdicts)), run.told, drawn, run)
+    return Study(_with_cause(run, _with_energy(run, verdicts)), run.told, drawn, run)
 
 
 def _verdicts(claims: Sequence, run: Run, bar: _Progress) -> list[Verdict]:
@@ -108,6 +107,14 @@ def _allowed(claims: Sequence, run: Run) -> float | None:
         c for c in default_claims(run.loop, run.scenario) if isinstance(c, C.Tracking)
     ]
     return size_of(asked[0], "error", [run.error_unit]) if asked else None
+
+
+def _with_cause(run, verdicts):
+    if all(v.holds for v in verdicts if v.counted):
+        return verdicts
+    from workbench.verification.causes import with_cause
+
+    return with_cause(run, verdicts)
 
 
 def _with_energy(run, verdicts):

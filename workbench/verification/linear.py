@@ -82,6 +82,24 @@ class LinearSystem:
         except np.linalg.LinAlgError:
             return np.full(self.D.shape, np.inf, dtype=complex)
 
+    def response(self, ω) -> np.ndarray:
+        """`at` for many frequencies ω (N,) at once, (N, p, m)."""
+        ω = np.asarray(ω, float)
+        found = np.tile(self.D.astype(complex), (len(ω), 1, 1))
+        inside = np.isfinite(ω)
+        if not len(self.A) or not inside.any():
+            return found
+        λ = 1j * ω[inside]
+        if self.T is not None:
+            λ = np.where(ω[inside] == self.top, -1.0, np.exp(λ * self.T))
+        shifted = λ[:, None, None] * np.eye(len(self.A)) - self.A
+        try:
+            states = np.linalg.solve(shifted, self.B.astype(complex)[None])
+            found[inside] += self.C @ states
+        except np.linalg.LinAlgError:  # one of them is a pole
+            found[inside] = [self.at(w) for w in ω[inside]]
+        return found
+
     def to_control(self):
         """The same system as `control.StateSpace`."""
         import control

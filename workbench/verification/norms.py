@@ -119,7 +119,8 @@ def hinf_norm(sys: LinearSystem, tol: float = 1e-10) -> tuple[float, float]:
     g = balanced(sys)
 
     def largest(frequencies):
-        return max((float(np.linalg.norm(g.at(w), 2)), float(w)) for w in frequencies)
+        sizes = np.linalg.norm(g.response(frequencies), 2, axis=(1, 2))
+        return max(zip(sizes.tolist(), map(float, frequencies)))
 
     s = λ if sys.T is None else np.log(λ[λ != 0]) / sys.T
     poles = np.minimum(np.unique(np.concatenate([np.abs(s.imag), np.abs(s)])), sys.top)

@@ -102,7 +102,7 @@ def around(loops: Sequence[LinearSystem], α: float) -> dict:
         max((p[i : i + 2] for p in peaks), key=lambda e: e[0]) for i in (0, 2)
     )
     ω = frequencies(loops[0])
-    L = np.array([loops[0].at(w)[0, 0] for w in ω])
+    L = loops[0].response(ω)[:, 0, 0]
     return {
         "ω": ω,
         "L": L,
@@ -238,7 +238,7 @@ def _channel(run, law, truth, believed, name) -> dict:
         i = found.inputs.index(name)
         G = LinearSystem(found.A, found.B[:, [i]], found.C, found.D[:, [i]])
         row = found.outputs.index(followed[0])
-        made[key] = np.array([G.at(w)[row, 0] for w in ω])
+        made[key] = G.response(ω)[:, row, 0]
         y = size * step_response(G, span, POINTS)
         for output in both[:2]:
             made["steps"].setdefault(output, {"unit": signal[output].unit})[key] = y[
