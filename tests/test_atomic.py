@@ -67,7 +67,8 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, why, shown, wo
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["run.json"]
 
 
-def test_the_disk_fills_up_while_writing(tmp_path):
+def test_the_disk_fills_up_while_writing(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would cut its own files short
     path = tmp_path / "run.json"
     path.write_bytes(b"old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

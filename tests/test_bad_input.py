@@ -347,6 +347,7 @@ def test_a_full_disk_keeps_the_earlier_file_and_the_answer(
     )
     monkeypatch.setattr("reports.document.rendered", lambda *_, **__: b"%PDF" * 4000)
     (folder / "good.yaml").write_text(P)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would cut its own files short
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))
     try:

@@ -226,7 +226,9 @@ for write in (log.save, log.to_csv):
         print("refused")
 """
     pytest.importorskip("resource")  # not on Windows
-    run = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    # -B: Python would cut its own compiled files short, too.
+    command = [sys.executable, "-B", "-c", code, str(path)]
+    run = subprocess.run(command, capture_output=True, text=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, "refused\nrefused\n", "")
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["run.nc"]
 
