@@ -281,3 +281,12 @@ TWO = ((0.0, 1.0), (2.0, 3.0))
 def test_what_makes_no_reference_is_refused(build):
     with pytest.raises(ValueError):
         build()
+
+
+def test_samples_through_which_no_spline_goes_are_refused():
+    """Two samples 1e-200 s apart: powers of their distance are no numbers."""
+    path = Spline("joint", (0.0, 1e-200, 1.0), ((0.0,), (1.0,), (2.0,)))
+    with pytest.raises(InputError, match="no spline goes through"):
+        path.sample(np.linspace(0.0, 1.0, 5), 2)
+    sound = Spline("joint", (0.0, 0.5, 1.0), ((0.0,), (1.0,), (2.0,)))
+    assert np.isfinite(sound.sample(np.linspace(0.0, 1.0, 5), 2)).all()

@@ -10,7 +10,7 @@ from workbench.cases.yaml_input import read
 from workbench.commands import cli
 from workbench.planning.compare import compare
 from workbench.planning.driven import drive_all
-from workbench.sweep import Table, sweep
+from workbench.sweep import Table, plans, sweep
 from workbench.sweep.form import read_sweep
 from workbench.sweep.outcome import digest
 
@@ -373,3 +373,8 @@ def test_plans_of_least_time_have_times_in_place_of_energies(folder, capsys):
         and table.column("least time.time").unit == "s"
     )
     assert "no motion faster than" in said and "dynamic programming" not in said
+
+
+def test_a_crane_that_is_no_mapping_is_nobodys():
+    assert plans._crane(7) is None and plans._crane("hiab") is None
+    assert plans._crane({"machine": "hiab-xs031"})

@@ -94,7 +94,15 @@ class Spline:
         from scipy.interpolate import make_interp_spline
 
         rest = [(1, np.zeros(len(self.values[0]))), (2, np.zeros(len(self.values[0])))]
-        return make_interp_spline(self.times, np.array(self.values), k=5, bc_type=(rest, rest))
+        try:
+            return make_interp_spline(self.times, np.array(self.values), k=5, bc_type=(rest, rest))
+        except (
+            ValueError
+        ) as why:  # numbers whose powers overflow, times that rounding cannot tell apart
+            raise InputError(
+                f"samples: no spline goes through them ({why})",
+                mend="give times and values in the sizes of a machine's motion",
+            ) from None
 
     def sample(self, t, order: int) -> np.ndarray:
         """(order+1, N, n); the module's docstring has the contract."""

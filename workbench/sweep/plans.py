@@ -23,7 +23,9 @@ from workbench.sweep.places import Layout, Varied, unit_of
 BEST = "dynamic programming"
 
 
-def _crane(inside: Mapping) -> set | None:
+def _crane(inside: Any) -> set | None:
+    if not isinstance(inside, Mapping):
+        return None
     return next(
         (
             {*annotations(kind)}
