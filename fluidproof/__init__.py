@@ -17,6 +17,7 @@ Names are looked up on first use: importing this module imports nothing else.
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -54,12 +55,15 @@ def __dir__() -> list[str]:
 
 
 def _package(name: str) -> ModuleType:
-    """One of the four packages. Raises ImportError where a file of the user's stands in its place."""
+    """One of the four packages, which lie beside this one.
+
+    Raises ImportError where a file or folder of the user's stands in its place.
+    """
     package = importlib.import_module(name)
-    if not hasattr(package, "__all__"):
-        where = getattr(package, "__file__", None) or "a folder"
+    where = getattr(package, "__file__", None) or "a folder"
+    if Path(where).parent.parent != Path(__file__).parent.parent:
         raise ImportError(
             f"fluidproof: {where} is in the place of this library's package {name!r}. "
-            f"Give the file another name, or start Python in another folder."
+            f"Give it another name, or start Python in another folder."
         )
     return package

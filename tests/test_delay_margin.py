@@ -6,9 +6,11 @@ from small import Feedback, Linear
 
 from controllers import PID
 from workbench import ClosedLoop, Delayed, Sampled, Saturated, Scenario
+from workbench.contract.wrappers import MOST_HELD
 from workbench.verification import claims as C
 from workbench.verification.delay_margin import LateCommand, delay_margin
 from workbench.verification.judge import verify
+from workbench.verification.limits import queue
 from workbench.verification.linear import LinearSystem
 from workbench.verification.margins import loop_margins
 from workbench.verification.sampled_data import sampled
@@ -169,3 +171,9 @@ def test_no_semidefinite_program_is_posed_for_many_states():
     )
     for v in verify(loop, Scenario(duration=0.1), [C.RegionOfAttraction(), C.Sector(0.5, 1.5)]):
         assert v.holds is None and "states" in v.worst and "24" in v.worst, v.worst
+
+
+def test_a_queue_holds_every_delay_that_can_be_held():
+    for samples in [0.0, 0.5, 8.0, 8.01, 100.0, 512.5, MOST_HELD - 1, MOST_HELD]:
+        assert samples <= queue(samples) <= MOST_HELD, samples
+    assert queue(3.0) == queue(8.0)  # near delays share one structure

@@ -62,8 +62,9 @@ def test_importing_it_imports_nothing_else(tmp_path):
     assert not {"casadi", "numpy", "workbench", "plants"} & set(done.stdout.split("'"))
 
 
-def test_a_file_of_the_users_in_the_place_of_a_package_is_named(tmp_path):
-    (tmp_path / "controllers.py").write_text("MINE = 1\n")
+@pytest.mark.parametrize("text", ["MINE = 1\n", "__all__ = ['VDC']\nVDC = 'mine'\n"])
+def test_a_file_of_the_users_in_the_place_of_a_package_is_named(text, tmp_path):
+    (tmp_path / "controllers.py").write_text(text)
     done = fresh("import fluidproof as fp; fp.VDC", tmp_path)
     assert done.returncode and "controllers.py" in done.stderr
     assert "another name" in done.stderr

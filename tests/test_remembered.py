@@ -12,8 +12,9 @@ from test_metered_vdc import ARM
 from controllers import ForcePosition, MeteredVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
-from workbench.contract.parameters import leaves, structure
+from workbench.contract.parameters import bind, leaves, structure
 from workbench.contract.remembered import _kept, cannot_change, remembered
+from workbench.run import spaces
 from workbench.run.spaces import pushed, to_joints
 from workbench.verification.run import run
 
@@ -95,7 +96,31 @@ def test_a_path_is_carried_once_whichever_run_asks_for_it():
     assert again is first and not first.flags.writeable
     np.testing.assert_allclose(first[:2], joints[:2], atol=1e-9)
     assert pushed(CRANE, "piston", first) is pushed(CRANE, "piston", again)
-    moved = replace(CRANE, payload=replace(CRANE.payload, mass=5.0))
-    np.testing.assert_allclose(to_joints(moved, "cartesian", given, q0, t), first, atol=1e-12)
+    # Another geometry takes other joints to the same places.
+    number = next(
+        leaf for leaf in leaves(CRANE) if leaf.path.endswith("end.r.0") and leaf.value > 0.5
+    )
+    longer = bind(CRANE, {number.path: 1.001 * number.value})
+    other = to_joints(longer, "cartesian", given, q0, t)
+    assert np.abs(other[0] - first[0]).max() > 1e-5
+    np.testing.assert_allclose(pushed(longer, "cartesian", other)[0], given[0], atol=1e-8)
     elsewhere = to_joints(CRANE, "cartesian", given + np.eye(4, 1)[:, :, None] * 1e-3, q0, t)
     assert elsewhere is not first and np.abs(elsewhere[0] - first[0]).max() > 1e-5
+
+
+def test_paths_are_looked_up_while_another_thread_adds_one(monkeypatch):
+    """Two runs of a scan carry their paths at the same time."""
+    t = np.linspace(0.0, 1.0, 20)
+    q0 = np.array(CRANE.pose)
+    given = np.zeros((4, 20, 2))
+    given[0] = pushed(CRANE, "cartesian", np.stack([np.tile(q0, (20, 1)), *np.zeros((3, 20, 2))]))[
+        0
+    ]
+    to_joints(CRANE, "cartesian", given, q0, t)
+
+    def adds(self, *_):
+        spaces._carried.append(self)
+        return False
+
+    monkeypatch.setattr(spaces._Carried, "serves", adds)
+    assert np.isfinite(to_joints(CRANE, "cartesian", given, q0, t)).all()

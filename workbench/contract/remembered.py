@@ -39,7 +39,7 @@ def _forgotten(key: int) -> Callable[[weakref.ref], None]:
     def forget(gone: weakref.ref) -> None:
         kept = _kept.get(key)
         if kept is not None and kept[0] is gone:
-            del _kept[key]
+            _kept.pop(key, None)
 
     return forget
 

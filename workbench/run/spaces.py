@@ -120,7 +120,7 @@ def to_joints(plant, space, given, q0, t) -> np.ndarray:
     Runs of one loop from several starts follow one path, so the last few paths are kept.
     """
     newton, p = _map(plant, space, "newton")
-    for before in _carried:
+    for before in tuple(_carried):  # another thread may add to it meanwhile
         if before.serves(newton, p, given, q0):
             return before.joints
     joints = _to_joints(plant, space, newton, p, given, q0, t)
@@ -199,7 +199,7 @@ def _out_of_reach(plant, space, point, t):
 
 def pushed(plant, space, joints) -> np.ndarray:
     """Coordinates in `space` and three derivatives (4, N, n) of joint trajectories (4, N, n)."""
-    kept = next((before.pushed for before in _carried if before.joints is joints), {})
+    kept = next((before.pushed for before in tuple(_carried) if before.joints is joints), {})
     if space not in kept:
         push, p = _map(plant, space, "push")
         values = push(*joints[:4], p).reshape(joints.shape[1], 4, -1)

@@ -135,10 +135,11 @@ def check_sample_time(
 def queue(samples: float) -> int:
     """Length of the queue of commands for a delay of so many samples: a power of two, at least 8.
 
-    The length is part of the loop's structure, and every entry is a state and a column of the log:
-    a scan that ends at short delays needs one short queue.
+    It is never longer than a `Delayed` can hold. The length is part of the loop's structure, and every
+    entry is a state and a column of the log: a scan that ends at short delays needs one short queue.
     """
-    return max(8, 1 << (math.ceil(samples) - 1).bit_length())
+    power = 1 << (math.ceil(samples) - 1).bit_length()
+    return min(MOST_HELD, max(8, power))
 
 
 def check_delay(
