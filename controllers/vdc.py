@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pi
 from typing import Annotated, Literal, NamedTuple, final
 
 import numpy as np
 
+from controllers import force_rate
+from controllers.force_rate import Derivative
+from controllers.required_motion import desired_motion, required_motion
+from controllers.servo_valve import Valve, bearable_k_x
 from plants import chain
 from plants.chain import Base
 from plants.components.spatial import minus, plus, scale
@@ -15,11 +18,8 @@ from plants.manipulator import Manipulator
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Controller, Signal
-from workbench.numerics.calculus import directional, jacobian_columns, solve
+from workbench.numerics.calculus import directional
 from workbench.run.demand import target_name
-
-USUAL_K_X = 6e-3  # m
-Derivative = Literal["model", "desired", "dirty", "difference", "zero"]
 
 
 @final
@@ -50,12 +50,9 @@ def symmetric(K) -> np.ndarray:
     return (K + K.T) / 2
 
 
-def bearable_k_x(model: Manipulator) -> tuple[float, ...]:
-    """k_x [m] by default: 6 mm, but no more than h = A_a²/V_a + A_b²/V_b of the actuator at half stroke; one where all agree."""
-    found = []
-    for c in model.cylinders:
-        V_a, V_b = c.volumes(0.5 * c.stroke)
-        found.append(float(min(USUAL_K_X, c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b)))
+def usual_k_x(cylinders) -> tuple[float, ...]:
+    """k_x [m] of cylinders by default (`servo_valve.bearable_k_x`); one where all agree."""
+    found = [bearable_k_x(c) for c in cylinders]
     return (found[0],) if len(set(found)) == 1 else tuple(found)
 
 
@@ -90,9 +87,7 @@ class VDC(Controller):
                 s/(1 + τ s); "difference": backward difference (sampled) filtered at `cutoff`; "zero"
     One entry of λ, k_x, βk_f serves all actuators, else one per actuator.
 
-    Left out, k_x is that of `bearable_k_x`: the flow β k_x Δẋ acts on the rod's mass beside β h ẋ of (90), the stiffness of the oil
-    itself, which the law takes away through a valve that lags. Where k_x is several times h, the pair swings at the valve's own
-    frequency; so no actuator gets more than its h.
+    Left out, k_x is that of `servo_valve.bearable_k_x`.
 
     Source: [Petrovic22] eqs (35)–(48), (70)–(77), (90)–(93).
     """
@@ -130,7 +125,7 @@ class VDC(Controller):
         if why := self.unfit(self.model):
             raise why.at(key="model")
         if isinstance(self.k_x, tuple) and not self.k_x:
-            object.__setattr__(self, "k_x", bearable_k_x(self.model))
+            object.__setattr__(self, "k_x", usual_k_x(self.model.cylinders))
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):
@@ -206,21 +201,7 @@ class VDC(Controller):
             for s in c.friction.states(label)
         ]
         own = [Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in rub]
-        if self.derivative == "dirty":
-            own += [
-                Signal(f"f_pr{k}_slow", "N", "required piston force behind its dirty derivative")
-                for k in self.model.labels
-            ]
-        if self.derivative == "difference":
-            own += [
-                Signal(f"f_pr{k}_last", "N", "required piston force one sample ago")
-                for k in self.model.labels
-            ]
-            own += [
-                Signal(f"df_pr{k}_filtered", "N/s", "filtered difference")
-                for k in self.model.labels
-            ]
-        return tuple(own)
+        return (*own, *force_rate.memory(self.derivative, self.model.labels))
 
     @property
     def monitors(self):
@@ -249,20 +230,9 @@ class VDC(Controller):
         )
 
     # ---- the law ----------------------------------------------------------------------------------------------------
-    def required_rates(self, q, τ_d, τ1):
-        """q̇_r (35)–(37)."""
-        task = lambda s: self.model.task(self.space, s)
-        aim = [v + gain * (d - at) for v, gain, d, at in zip(τ1, self._each(self.λ), τ_d, task(q))]
-        if self.space == "joint":
-            return aim
-        return solve(jacobian_columns(task, q), aim)
-
     def required_motion(self, q, qd, τ_d, τ1, τ2):
-        """q̇_r and its exact derivative q̈_r along the true motion."""
-        n = self.model.n
-        rates = lambda s: self.required_rates(s[:n], s[n : 2 * n], s[2 * n :])
-        at = [*q, *τ_d, *τ1]
-        return rates(at), directional(rates, at, [*qd, *τ1, *τ2])
+        """q̇_r (35)–(37) and its exact derivative q̈_r along the true motion."""
+        return required_motion(self.model, self.space, self._each(self.λ), q, qd, τ_d, τ1, τ2)
 
     def required(
         self,
@@ -358,8 +328,7 @@ class VDC(Controller):
     def acceleration(self, q, qd, p, τ, ẑ):
         """q̈ that `derivative` differentiates along: the model's, or the desired one."""
         if self.derivative == "desired":
-            _, qdd = self._desired_motion(q, τ)
-            return qdd
+            return desired_motion(self.model, self.space, q, τ)[1]
         _, xd, _ = self.model.cylinder_motion(q, qd)
         f_f, at = [], 0
         for c, v in zip(self.model.cylinders, xd):
@@ -370,31 +339,24 @@ class VDC(Controller):
             q, qd, [c.force(*pair) - f for c, pair, f in zip(self.model.cylinders, p, f_f)]
         )
 
-    def _desired_motion(self, q, τ):
-        if self.space == "joint":
-            return τ[1], τ[2]
-        n, task = self.model.n, lambda s: self.model.task(self.space, s)
-        qd = solve(jacobian_columns(task, q), τ[1])
-        rate = lambda s: solve(jacobian_columns(task, s[:n]), s[n:])
-        return qd, directional(rate, [*q, *τ[1]], [*qd, *τ[2]])
-
     def flow_command(self, q, qd, p, f_pr, f_pr_rate, xd_r):
         """u_fr (90), (92) and u (91), (93) per actuator."""
         m = self.model
         x, xd, _ = m.cylinder_motion(q, qd)
         u_fr, u = [], []
-        for i, (c, pair, p_s) in enumerate(zip(m.cylinders, p, m.supplies)):
-            k_x, k_f = self._each(self.k_x)[i], self._each(self.βk_f)[i] / m.oil.β
-            need = (
-                f_pr_rate[i] / m.oil.β
-                + c.drift(m.oil, x[i], xd[i], *pair)
-                + k_x * (xd_r[i] - xd[i])
-                + k_f * (f_pr[i] - c.force(*pair))
-            )
-            g = c.gains(m.oil, x[i], *pair)
+        for i, valve in enumerate(self.valves(m)):
+            need = valve.flow(x[i], xd[i], p[i], f_pr[i], f_pr_rate[i], xd_r[i])
             u_fr.append(need)
-            u.append(c.valve.invert(need, *c.valve.denominators(*g, *pair, p_s, m.p_r)))
+            u.append(valve.voltage(x[i], p[i], need))
         return u_fr, u
+
+    def valves(self, plant) -> list[Valve]:
+        """The cylinders of `plant` with this law's gains."""
+        gains = zip(self._each(self.k_x), self._each(self.βk_f))
+        return [
+            Valve(c, plant.oil, p_s, plant.p_r, k_x, βk_f / self.model.oil.β)
+            for c, p_s, (k_x, βk_f) in zip(plant.cylinders, plant.supplies, gains)
+        ]
 
     def law(self, z, y, r, f_pr_rate=None):
         """Everything the law forms at one instant: (u, f_pr, ẑ̇, u_fr); ḟ_pr as `derivative` says unless given."""
@@ -413,49 +375,24 @@ class VDC(Controller):
         return sum(len(c.friction.states("")) for c in self.model.cylinders)
 
     def _rate(self, z, q, qd, p, τ, ẑ, ẑ_rate, f_pr):
-        n, k = self.model.n, self._observers
-        if self.derivative in ("model", "desired"):
+        if self.derivative in force_rate.EXACT:
             return self.force_rate(q, qd, self.acceleration(q, qd, p, τ, ẑ), τ, ẑ, ẑ_rate)
-        if self.derivative == "dirty":
-            return [(f - s) / self.τ for f, s in zip(f_pr, z[k : k + n])]
-        if self.derivative == "difference":
-            # Sampled, s is f_pr of this very sample and d the filtered difference; in continuous time d stays 0.
-            ω = 2 * pi * self.cutoff
-            return [d + ω * (f - s) for d, f, s in zip(z[k + n : k + 2 * n], f_pr, z[k : k + n])]
-        return [0.0] * n
+        return force_rate.rate(self, list(z[self._observers :]), f_pr)
 
     # ---- the contract -----------------------------------------------------------------------------------------------
     def command(self, t, z, y, r):
         return self.law(z, y, r)[0]
 
     def rhs(self, t, z, y, r):
-        q, qd, p, τ = self.parts(y, r)
-        n, k = self.model.n, self._observers
-        _, f_pr, ẑ_rate, _ = self.law(z, y, r, f_pr_rate=[0.0] * n)
-        if self.derivative == "dirty":
-            return [*ẑ_rate, *((f - s) / self.τ for f, s in zip(f_pr, z[k:]))]
-        if self.derivative == "difference":  # continuous twin of the filtered difference
-            ω = 2 * pi * self.cutoff
-            return [*ẑ_rate, *(ω * (f - s) for f, s in zip(f_pr, z[k : k + n])), *[0.0] * n]
-        return ẑ_rate
+        _, f_pr, ẑ_rate, _ = self.law(z, y, r, f_pr_rate=[0.0] * self.model.n)
+        return [*ẑ_rate, *force_rate.flow(self, list(z[self._observers :]), f_pr)]
 
     def step_at(self, T_s, t, z, y, r):
-        q, qd, p, τ = self.parts(y, r)
-        n, k, ẑ = self.model.n, self._observers, list(z[: self._observers])
-        memory, z = [], list(z)
-        if self.derivative in ("dirty", "difference"):
-            _, f_pr, _, _ = self.law(z, y, r, f_pr_rate=[0.0] * n)
-            if self.derivative == "dirty":
-                memory = [s + (1 - np.exp(-T_s / self.τ)) * (f - s) for f, s in zip(f_pr, z[k:])]
-            else:
-                share = 1 - np.exp(-2 * pi * self.cutoff * T_s)
-                memory = [
-                    *f_pr,
-                    *(
-                        d + share * ((f - last) / T_s - d)
-                        for f, last, d in zip(f_pr, z[k : k + n], z[k + n :])
-                    ),
-                ]
+        q, qd, _, _ = self.parts(y, r)
+        ẑ, memory = list(z[: self._observers]), list(z[self._observers :])
+        if memory:
+            _, f_pr, _, _ = self.law(z, y, r, f_pr_rate=[0.0] * self.model.n)
+            memory = force_rate.after(self, T_s, memory, f_pr)
         u, _, ẑ_rate, _ = self.law([*ẑ, *memory], y, r)
         return [*self.observe(T_s, q, qd, ẑ, ẑ_rate), *memory], u
 
@@ -471,10 +408,7 @@ class VDC(Controller):
 
     def start(self, t, z, y, r):
         _, f_pr, _, _ = self.law(list(z), y, r, f_pr_rate=[0.0] * self.model.n)
-        ẑ = list(z[: self._observers])
-        if self.derivative == "dirty":
-            return [*ẑ, *f_pr]
-        return [*ẑ, *f_pr, *[0.0] * self.model.n] if self.derivative == "difference" else ẑ
+        return [*z[: self._observers], *force_rate.begun(self, f_pr)]
 
     def monitor(self, t, z, y, r):
         q, _, _, τ = self.parts(y, r)

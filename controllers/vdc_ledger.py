@@ -8,6 +8,8 @@ from typing import final
 
 import numpy as np
 
+from controllers import servo_valve_ledger
+from controllers.servo_valve_ledger import Side
 from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
@@ -223,7 +225,6 @@ class VDCLedger:
     # ---- actuators --------------------------------------------------------------------------------------------------
     def _actuators(self, loop, t, parts, y, r, z, u, rates, need, f_c, qdd, τ, ẑ, ẑ_flow):
         law, plant = self.law, self.plant
-        oil, β = plant.oil, plant.oil.β
         q, qd = parts.q, parts.qd
         x, xd, lever = plant.cylinder_motion(q, qd)
         f_fr, ẑ_law = law.rubbing(need.xd, need.xd_r, ẑ)
@@ -231,99 +232,40 @@ class VDCLedger:
         f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
         f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
         exact = [*q, *qd, *(p for pair in parts.p for p in pair)]
-        inner_z = self._memory(loop, z)
-        steps = self._commands(loop, t, z, inner_z, y, exact, r, f_pr_rate, u)
-        flows_true = plant.hydraulics(parts, plant.surroundings(u)[0], x, xd)
+        steps = self._commands(loop, t, z, self._memory(loop, z), y, exact, r, f_pr_rate, u)
+        flows = plant.hydraulics(parts, plant.surroundings(u)[0], x, xd)
         f_f = plant.friction(parts, xd)
-        rows, quantities, at_law = [], {}, 0
-        k_x, βk_f = law._each(law.k_x), law._each(law.βk_f)
-        for i, (c, label) in enumerate(zip(plant.cylinders, plant.labels)):
-            k_f = βk_f[i] / law.model.oil.β
-            pair, segment = parts.p[i], self._segment(i)
-            f_p = c.force(*pair)
-            Δf, Δx = f_pr[i] - f_p, need.xd_r[i] - xd[i]
-            g = c.gains(oil, x[i], *pair)
-            D_plus, D_minus = c.valve.denominators(*g, *pair, plant.supplies[i], plant.p_r)
-            u_fr = f_pr_rate[i] / β + c.drift(oil, x[i], xd[i], *pair) + k_x[i] * Δx + k_f * Δf
-            u_f = g[0] * flows_true[i][2] - g[1] * flows_true[i][3]
-            opened = lambda volt, c=c, a=D_plus, b=D_minus: _unsaturated(c.valve, volt, a, b)
-            ladder = [
-                u_fr,
-                opened(c.valve.invert(u_fr, D_plus, D_minus)),
-                *(opened(volts[i]) for volts in steps.values()),
-                opened(np.clip(u[i], -c.valve.u_max, c.valve.u_max)),
-                u_f,
-            ]
-            titles = ("valve inverse", *steps, "saturation", "valve")
-            d = {}
-            for name, a, b in zip(titles, ladder[:-1], ladder[1:]):
-                d[name] = d.get(name, 0.0) + Δf / k_x[i] * (a - b)
-            n_z, n_ẑ = len(c.friction.states("")), len(law.model.cylinders[i].friction.states(""))
-            store = 0.0
-            d["friction"] = -Δx * (f_fr[i] - f_f[i])
-            if n_z and n_z == n_ẑ:  # the law's own storage, where plant and model both have it
-                here = slice(at_law, at_law + n_ẑ)
-                store = c.friction.storage(ẑ[here], parts.rub[i])
-                strain, true = (
-                    c.friction.strain(ẑ[here], parts.rub[i]),
-                    c.friction.rate(xd[i], parts.rub[i]),
-                )
-                d["friction"] = d["friction"] + sum(
-                    s * (a - b) for s, a, b in zip(strain, ẑ_law[here], true)
-                )
-                d["hold"] = d["hold"] + sum(
-                    s * (a - b) for s, a, b in zip(strain, ẑ_flow[here], ẑ_law[here])
-                )
-            at_law += n_ẑ
-            d["model"] = Δx * (need.f_c[i] - own.f_c[i])
-            rod = -Δx * (need.f_c[i] - f_c[i])
-            D = k_f / k_x[i] * Δf**2
-            big = (
-                np.abs(f_pr[i])
-                + np.abs(f_p)
-                + np.abs(need.f_c[i])
-                + np.abs(f_c[i])
-                + np.abs(f_fr[i])
-                + np.abs(f_f[i])
+        rows, quantities, first = [], {}, 0
+        for i, (valve, label) in enumerate(zip(law.valves(plant), plant.labels)):
+            observed = slice(first, first + len(law.model.cylinders[i].friction.states("")))
+            first = observed.stop
+            side = Side(
+                self._structure(i),
+                label,
+                self.rod(i),
+                valve,
+                x[i],
+                xd[i],
+                need.xd_r[i],
+                parts.p[i],
+                f_pr[i],
+                f_pr_rate[i],
+                need.f_c[i],
+                own.f_c[i],
+                f_c[i],
+                f_fr[i],
+                f_f[i],
+                *flows[i][2:4],
+                {name: volts[i] for name, volts in steps.items()},
+                u[i],
+                parts.rub[i],
+                ẑ[observed],
+                ẑ_law[observed],
+                ẑ_flow[observed],
             )
-            scale = (
-                np.abs(Δx) * big
-                + np.abs(Δf)
-                / k_x[i]
-                * (
-                    sum(np.abs(step) for step in ladder)
-                    + np.abs(f_pr_rate[i]) / β
-                    + (g[0] * c.A_a + g[1] * c.A_b) * np.abs(xd[i])
-                )
-                + D
-                + store
-            )
-            rows.append(
-                Entry(
-                    segment,
-                    f"actuator {label}",
-                    Δf**2 / (2 * β * k_x[i]) + store,
-                    D,
-                    {self.rod(i): rod},
-                    d,
-                    scale,
-                )
-            )
-            quantities |= {
-                f"undamped {label}": store,
-                f"Δf {label}": Δf,
-                f"Δẋ {label}": Δx,
-                f"u_fr {label}": u_fr,
-                f"D₊ {label}": D_plus,
-                f"D₋ {label}": D_minus,
-                f"lever {label}": lever[i],
-                f"room {label}": c.stroke - x[i],
-                f"x {label}": x[i],
-                f"ẋ {label}": xd[i],
-                f"command {label}": u[i],
-                f"inverse {label}": c.valve.invert(u_fr, D_plus, D_minus),
-            }
-        quantities["pump flow"] = sum(row[4] for row in flows_true)
+            rows.append(servo_valve_ledger.entry(side))
+            quantities |= servo_valve_ledger.shown(side, lever[i], valve.cylinder.stroke - x[i])
+        quantities["pump flow"] = sum(row[4] for row in flows)
         return rows, quantities
 
     def rod(self, i) -> str:
@@ -337,8 +279,6 @@ class VDCLedger:
             if i < at:
                 return structure.name
         raise IndexError(i)
-
-    _segment = _structure
 
     def _commands(self, loop, t, z, inner_z, y, exact, r, f_pr_rate, u) -> dict:
         """Voltages on the way from the law at true states to the valve's input: the law's own, with its own ḟ_pr, with measured
@@ -386,12 +326,6 @@ def waits(controller) -> bool:
         or hasattr(controller, "inner")
         and waits(controller.inner)
     )
-
-
-def _unsaturated(valve, volt, D_plus, D_minus):
-    """u_f a valve without end stops would give at voltage `volt`."""
-    o = volt - np.clip(volt, -valve.dead_band, valve.dead_band)
-    return np.maximum(o, 0.0) * D_plus + np.minimum(o, 0.0) * D_minus
 
 
 def neg(pair):

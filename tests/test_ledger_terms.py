@@ -7,6 +7,7 @@ import pytest
 from draws import on_floats
 from ledger_cases import CRANE, FULL, LOADED, every, ledger_at_random, random_states, valves
 
+from controllers.required_motion import desired_motion
 from controllers.vdc import VDC
 from plants import CoulombViscous, Oil
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Saturated
@@ -170,7 +171,9 @@ def test_the_desired_motion_is_that_of_the_joints_on_the_path(space):
     h = 1e-3
     first = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
     second = (16 * (at(h) + at(-h)) - (at(2 * h) + at(-2 * h)) - 30 * at(0.0)) / (12 * h * h)
-    found = law._desired_motion(list(q), [list(at(0.0)), list(first), list(second), [0.0] * 3])
+    found = desired_motion(
+        law.model, law.space, list(q), [list(at(0.0)), list(first), list(second), [0.0] * 3]
+    )
     np.testing.assert_allclose(np.array(found, float), [v, a], rtol=1e-6)
 
 

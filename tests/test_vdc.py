@@ -7,6 +7,7 @@ import pytest
 from draws import plant_state, varied_machine
 from oracles.random_machines import random_state
 
+from controllers.required_motion import desired_motion, required_rates
 from controllers.vdc import VDC, BodyGain
 from plants.components.friction import LuGre
 from plants.components.spatial import minus, power
@@ -74,7 +75,10 @@ def test_derivative_along_the_desired_motion_in_every_space(ideal, space):
     rng = np.random.default_rng(11)
     q = np.array(ideal.pose) + 0.03 * rng.uniform(-1, 1, 2)
     τ = [np.array(ideal.task(space, list(q))), *(rng.uniform(-1, 1, (3, 2)) * (0.12, 0.17))]
-    qd, qdd = (np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in τ]))
+    qd, qdd = (
+        np.array(v, float)
+        for v in desired_motion(law.model, law.space, list(q), [list(v) for v in τ])
+    )
 
     def force(t):
         at = [
@@ -108,7 +112,8 @@ def test_desired_motion_of_the_joints_is_that_of_the_task(ideal3, space):
         *(rng.uniform(-1, 1, (2, 3)) * (0.11, 0.07, 0.13)),
     ]
     rates, accelerations = (
-        np.array(v, float) for v in law._desired_motion(list(q), [list(v) for v in wanted])
+        np.array(v, float)
+        for v in desired_motion(law.model, law.space, list(q), [list(v) for v in wanted])
     )
     h = 1e-5
     along = [
@@ -201,7 +206,10 @@ def test_required_rates_lead_back_to_the_path(crane, space):
     assert directional(task, q, rates) == pytest.approx(aim, rel=1e-10)
     h = 1e-5
     ahead = [
-        law.required_rates(
+        required_rates(
+            law.model,
+            law.space,
+            law._each(law.λ),
             [a + s * b for a, b in zip(q, qd)],
             [a + s * b for a, b in zip(τ[0], τ[1])],
             [a + s * b for a, b in zip(τ[1], τ[2])],

@@ -19,9 +19,22 @@ from typing import NamedTuple
 
 from plants.components.spatial import ZERO3, add, cross, dot, power, scale, sub
 from plants.multibody.parts import unit
-from plants.multibody.tree import Motion, Tree, apart, direction, point
+from plants.multibody.tree import (
+    Motion,
+    Tree,
+    apart,
+    direction,
+    point,
+    required_direction,
+    required_point,
+)
 
 ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5}
+MEETS = {
+    "spherical": 3,
+    "revolute": 3,
+    "prismatic": 2,
+}  # rows that keep points together, the first ones
 
 
 class Row(NamedTuple):
@@ -51,21 +64,46 @@ def _across(place):
     return u, n, cross(u, n)
 
 
-def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
-    """The constraints of one cut between bodies number a and b (−1: the ground)."""
-    P, Q = point(motion, a, loop.a.point), point(motion, b, loop.b.point)
-    between = apart(P, Q)
-    u_a, n1, n2 = (direction(motion, a, d) for d in _across(loop.a))
-    meet = [Row(*_product(n, between), (n[0], cross(Q[0], n[0])), a, b) for n in (n1, n2, u_a)]
+def _pairs(loop, place, way, a: int, b: int) -> list[tuple]:
+    """(P, Q) of every row of a cut: its Φ is P·Q. place, way: points and directions of a body, with derivatives."""
+    between = apart(place(a, loop.a.point), place(b, loop.b.point))
+    u_a, n1, n2 = (way(a, d) for d in _across(loop.a))
+    meet = [(n1, between), (n2, between), (u_a, between)]
     if loop.joint == "spherical":
         return meet
-    u_b, n_b = (direction(motion, b, d) for d in _across(loop.b)[:2])
-    aligned = [
-        Row(*_product(n, d), (ZERO3, cross(d[0], n[0])), a, b) for n, d in ((n1, u_b), (n2, u_b))
-    ]
+    u_b, n_b = (way(b, d) for d in _across(loop.b)[:2])
+    aligned = [(n1, u_b), (n2, u_b)]
     if loop.joint == "revolute":
         return meet + aligned
-    return [*meet[:2], *aligned, Row(*_product(n2, n_b), (ZERO3, cross(n_b[0], n2[0])), a, b)]
+    return [*meet[:2], *aligned, (n2, n_b)]
+
+
+def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
+    """The constraints of one cut between bodies number a and b (−1: the ground)."""
+    place = lambda j, at: point(motion, j, at)
+    way = lambda j, d: direction(motion, j, d)
+    at_b = place(b, loop.b.point)[0]
+    meets = MEETS[loop.joint]
+    found = []
+    for i, (n, d) in enumerate(_pairs(loop, place, way, a, b)):
+        pull = (n[0], cross(at_b, n[0])) if i < meets else (ZERO3, cross(d[0], n[0]))
+        found.append(Row(*_product(n, d), pull, a, b))
+    return found
+
+
+def biases(loop, motion: Motion, required, a: int, b: int) -> list:
+    """Rate of Φ_z ż_r along the true motion, its part without z̈_r, of every row; `required`: twists and their rates at z̈_r = 0.
+
+    With ż_r = ż it is the bias of `rows`.
+    """
+    place = lambda j, at: required_point(motion, required, j, at)
+    way = lambda j, d: required_direction(motion, required, j, d)
+    return [_mixed(n, d) for n, d in _pairs(loop, place, way, a, b)]
+
+
+def _mixed(P, Q):
+    """d/dt of (P·Q)˙ with required rates: P = (value, true rate, required rate, rate of that along the true motion)."""
+    return dot(P[3], Q[0]) + dot(P[2], Q[1]) + dot(P[1], Q[2]) + dot(P[0], Q[3])
 
 
 def opposite(F):

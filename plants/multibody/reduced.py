@@ -63,15 +63,25 @@ def accelerations(M, Q, B, ζ) -> list:
     return linear.solve(linear.factors(H), linear.times(B, rest))
 
 
-def rows(mechanism, motion) -> list:
-    """The two rows of every loop that is closed, in the order of the closings."""
-    per = {n: [] for n in range(len(mechanism.loops))}
+def own_rows(mechanism) -> list[list[int]]:
+    """Which two rows of its cut every closing keeps."""
+    found = []
+    first = {}
     start = 0
     for n, loop in enumerate(mechanism.loops):
-        per[n] = [i - start for i in mechanism.kept if start <= i < start + loops.ROWS[loop.joint]]
+        first[n] = start
         start += loops.ROWS[loop.joint]
-    found = []
     for k in mechanism.closings:
-        own = loops.rows(mechanism.loops[k.loop], motion, *mechanism.cuts[k.loop])
-        found += [own[i] for i in per[k.loop]]
+        at = first[k.loop]
+        end = at + loops.ROWS[mechanism.loops[k.loop].joint]
+        found.append([i - at for i in mechanism.kept if at <= i < end])
+    return found
+
+
+def rows(mechanism, motion) -> list:
+    """The two rows of every loop that is closed, in the order of the closings."""
+    found = []
+    for k, kept in zip(mechanism.closings, own_rows(mechanism)):
+        cut = loops.rows(mechanism.loops[k.loop], motion, *mechanism.cuts[k.loop])
+        found += [cut[i] for i in kept]
     return found

@@ -335,6 +335,28 @@ def direction(motion: Motion, j: int, n):
     return d, rate, add(cross(α, d), cross(ω, rate))
 
 
+def required_point(motion: Motion, required, j: int, at):
+    """Position, true velocity, required velocity, and its rate along the true motion, of a point of body j (−1: the ground)."""
+    if j < 0:
+        return list(at), ZERO3, ZERO3, ZERO3
+    r = add(motion.r[j], turn(motion.R[j], at))
+    v, ω = motion.Z[j]
+    speed = add(v, cross(ω, r))
+    v_r, ω_r = required.Z[j]
+    a_r, α_r = required.rate[j]
+    return r, speed, add(v_r, cross(ω_r, r)), add(add(a_r, cross(α_r, r)), cross(ω_r, speed))
+
+
+def required_direction(motion: Motion, required, j: int, n):
+    """A direction fixed in body j: itself, its true rate, its required rate, and the rate of that along the true motion."""
+    if j < 0:
+        return list(n), ZERO3, ZERO3, ZERO3
+    d = turn(motion.R[j], n)
+    rate = cross(motion.Z[j][1], d)
+    ω_r, α_r = required.Z[j][1], required.rate[j][1]
+    return d, rate, cross(ω_r, d), add(cross(α_r, d), cross(ω_r, rate))
+
+
 def apart(P, Q):
     """Q − P, with the derivatives."""
     return tuple(sub(q, p) for p, q in zip(P, Q))

@@ -1,0 +1,57 @@
+"""The law of one cylinder behind a servo valve, under virtual decomposition control.
+
+    u_fr = ḟ_pr/β + h ẋ + ℓ + k_x (ẋ_r − ẋ) + k_f (f_pr − f_p)                           (90), (92) with leakage
+    u    = valve⁻¹(u_fr)                                                                 (91), (93)
+
+Source: [Petrovic22].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plants.components.chamber import Oil
+from plants.components.cylinder import Cylinder
+
+USUAL_K_X = 6e-3  # m
+
+
+def bearable_k_x(cylinder: Cylinder) -> float:
+    """k_x [m] by default: 6 mm, but no more than h = A_a²/V_a + A_b²/V_b at half stroke.
+
+    The flow β k_x Δẋ acts on the rod's mass beside β h ẋ of (90), the stiffness of the oil itself, which the law takes away through
+    a valve that lags. Where k_x is several times h, the pair swings at the valve's own frequency.
+    """
+    c = cylinder
+    V_a, V_b = c.volumes(0.5 * c.stroke)
+    return float(min(USUAL_K_X, c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b))
+
+
+class Valve(NamedTuple):
+    """A cylinder as its law knows it: supply and return pressure in Pa, k_x in m, k_f = βk_f/β with the law's own β."""
+
+    cylinder: Cylinder
+    oil: Oil
+    p_s: object
+    p_r: object
+    k_x: object
+    k_f: object
+
+    def flow(self, x, xd, pair, f_pr, f_pr_rate, xd_r):
+        """u_fr (90), (92)."""
+        c = self.cylinder
+        return (
+            f_pr_rate / self.oil.β
+            + c.drift(self.oil, x, xd, *pair)
+            + self.k_x * (xd_r - xd)
+            + self.k_f * (f_pr - c.force(*pair))
+        )
+
+    def denominators(self, x, pair):
+        """D₊, D₋ of (89)."""
+        g = self.cylinder.gains(self.oil, x, *pair)
+        return self.cylinder.valve.denominators(*g, *pair, self.p_s, self.p_r)
+
+    def voltage(self, x, pair, u_fr):
+        """u (91), (93)."""
+        return self.cylinder.valve.invert(u_fr, *self.denominators(x, pair))

@@ -1,0 +1,280 @@
+"""Required motion and required forces of every body of a mechanism: the bodies' side of virtual decomposition control.
+
+    Z_rj   = Z_rp + b_j ż_rj                                        required twist, from ground to leaf
+    Ż_rj   = Ż_rp + b_j z̈_rj + (Z × b_j) ż_rj                       its rate along the true motion Z
+    Φ_z ż_r = 0,  Φ_z z̈_r + (Φ_z)˙ ż_r = 0                          loops, with the independent entries given
+
+    f*_rj  = m d/dt v_r(c_j) − m g                                  c_j: centre of mass, d/dt along the true motion
+    m*_rj  = J ω̇_r + ω × (J ω_r)                                    about c_j, ω the true angular velocity
+
+which is M_A V̇_r + C_A(ω) V_r + G_A with the skew-symmetric C_A of (8), in the inertial frame's axes. Twists and wrenches are about
+the origin of the inertial frame, as in `plants.multibody.tree`. Wrenches at all cuts follow from leaf to ground:
+
+    w_j = F*_j + Σ_children w − (actuators and cut joints on j),    Gᵀ μ = τ − Σ f ∂s/∂z  at the joints that follow
+
+What statics leaves open of a planar loop (its out-of-plane reactions) is zero here: the rows that are kept carry the loop.
+
+Source: [Petrovic22] eqs (7), (8), (49), (59)–(69) for one machine; for a tree with loops the projection of the same equations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plants.components.spatial import (
+    ZERO3,
+    add,
+    cross,
+    inertia_times,
+    plus,
+    power,
+    scale,
+    sub,
+    turn,
+    unturn,
+)
+from plants.multibody import linear, loops, reduced
+from plants.multibody.loops import opposite, plain_sum
+from plants.multibody.tree import ZERO6, Motion, crossed
+
+
+class Required(NamedTuple):
+    """Twists Z_r of all bodies about the origin, and their rates along the true motion."""
+
+    Z: list
+    rate: list
+
+
+class Whole(NamedTuple):
+    """The mechanism at one state: positions, true motion, kept rows of the loops with Φ_z, columns of B (ż = B q̇)."""
+
+    z: list
+    rates: list
+    motion: Motion
+    rows: list
+    G: list
+    B: list
+
+
+class Lines(NamedTuple):
+    """Actuators at one state: lengths s, the wrench on body b of a unit force (None on a joint), ∂s/∂z as rows, ∂s/∂q as rows."""
+
+    s: list
+    wrench: list
+    by_joint: list
+    by_coordinate: list
+
+
+# ---- motion ---------------------------------------------------------------------------------------------------------
+def whole(mechanism, q, qd) -> Whole:
+    """All of a mechanism (method minimal) at independent positions and rates."""
+    T = mechanism.tree
+    z = reduced.positions(mechanism, list(q)) if mechanism.closings else list(q)
+    still = mechanism.moving(z, None)
+    rows = reduced.rows(mechanism, still)
+    G = loops.jacobian(T, rows, still.b)
+    rates = spread(mechanism, G, qd, [0.0] * len(G))
+    return Whole(z, rates, mechanism.moving(z, rates), rows, G, reduced.basis(mechanism, G))
+
+
+def spread(mechanism, G, own, γ) -> list:
+    """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those of the independent ones in order."""
+    rates = [0.0] * mechanism.tree.n_v
+    for i, value in zip(mechanism.own[1], own):
+        rates[i] = value
+    return reduced.followed(mechanism, G, rates, γ)
+
+
+def swept(mechanism, motion: Motion, rates, accelerations) -> Required:
+    """Z_r and Ż_r of all bodies from required rates and accelerations of all joints."""
+    T = mechanism.tree
+    Z: list = [None] * len(T.parent)
+    rate: list = [None] * len(T.parent)
+    for j in T.order:
+        p = T.parent[j]
+        Z_p, rate_p, true = (Z[p], rate[p], motion.Z[p]) if p >= 0 else (ZERO6, ZERO6, ZERO6)
+        first, count = T.v[j]
+        own, gain = ZERO6, ZERO6
+        for k in range(first, first + count):
+            own = plus(own, _times(rates[k], motion.b[k]))
+            gain = plus(gain, _times(accelerations[k], motion.b[k]))
+        # The axes of a ball joint turn with the body itself, any other axis with the parent.
+        carrier = motion.Z[j] if count > 1 else true
+        Z[j] = plus(Z_p, own)
+        rate[j] = plus(rate_p, plus(gain, crossed(carrier, own) if count else ZERO6))
+    return Required(Z, rate)
+
+
+def required(mechanism, at: Whole, qd_r, qdd_r) -> tuple[list, Required]:
+    """(ż_r of all joints, Z_r and Ż_r of all bodies) for required rates and accelerations of the independent ones."""
+    rates = spread(mechanism, at.G, qd_r, [0.0] * len(at.G))
+    none = [0.0] * mechanism.tree.n_v
+    γ = _biases(mechanism, at, swept(mechanism, at.motion, rates, none))
+    return rates, swept(mechanism, at.motion, rates, spread(mechanism, at.G, qdd_r, γ))
+
+
+def _biases(mechanism, at: Whole, still: Required) -> list:
+    found = []
+    for k, own in zip(mechanism.closings, reduced.own_rows(mechanism)):
+        whole_cut = loops.biases(mechanism.loops[k.loop], at.motion, still, *mechanism.cuts[k.loop])
+        found += [whole_cut[i] for i in own]
+    return found
+
+
+# ---- forces ---------------------------------------------------------------------------------------------------------
+def net_wrenches(mechanism, motion: Motion, wanted: Required) -> list:
+    """F*_r of every body about the origin, weight included; with Z_r = Z the true F*."""
+    return [
+        net_wrench(body, motion, wanted, j, mechanism.gravity)
+        for j, body in enumerate(mechanism.bodies)
+    ]
+
+
+def net_wrench(body, motion: Motion, wanted: Required, j: int, gravity):
+    """F*_rj, see the module."""
+    R, c = motion.R[j], centre(body, motion, j)
+    v, ω = motion.Z[j]
+    v_r, ω_r = wanted.Z[j]
+    a_r, α_r = wanted.rate[j]
+    speed = add(v, cross(ω, c))
+    lifted = sub(add(add(a_r, cross(α_r, c)), cross(ω_r, speed)), gravity)
+    f = scale(body.mass, lifted)
+    own = add(_tensor(body, R, α_r), cross(ω, _tensor(body, R, ω_r)))
+    return f, add(own, cross(c, f))
+
+
+def centre(body, motion: Motion, j: int) -> list:
+    """Centre of mass of body j in the inertial frame."""
+    return add(motion.r[j], turn(motion.R[j], body.com))
+
+
+def momentum(body, motion: Motion, j: int, Z):
+    """M_A V of a twist Z about the origin, as a wrench about the origin."""
+    c = centre(body, motion, j)
+    p = scale(body.mass, add(Z[0], cross(Z[1], c)))
+    return p, add(_tensor(body, motion.R[j], Z[1]), cross(c, p))
+
+
+def _tensor(body, R, ω) -> list:
+    """J ω in the inertial frame's axes."""
+    return turn(R, inertia_times(body.inertia, unturn(R, ω)))
+
+
+def joint_forces(mechanism, motion: Motion, nets) -> list:
+    """Σ_A (∂V_A/∂ż_k)ᵀ F_A of every rate k: what wrenches `nets` on the bodies ask of the joints."""
+    T, total = mechanism.tree, list(nets)
+    for j in reversed(T.order):
+        if T.parent[j] >= 0:
+            total[T.parent[j]] = plus(total[T.parent[j]], total[j])
+    return [power(motion.b[i], total[T.body_of[i]]) for i in range(T.n_v)]
+
+
+def projected(B, τ) -> list:
+    """Bᵀ τ."""
+    return linear.times(B, τ)
+
+
+# ---- actuators ------------------------------------------------------------------------------------------------------
+def lines(mechanism, at: Whole) -> Lines:
+    """Lengths of all actuators and how they depend on joints and coordinates."""
+    pulls = mechanism.pulls(at.motion, at.z, at.rates, None, None)
+    by_joint = [
+        _lever(mechanism, a, pull, at.motion.b) for a, pull in zip(mechanism.actuators, pulls)
+    ]
+    by_coordinate = [linear.times(at.B, row) for row in by_joint]
+    return Lines([p.s for p in pulls], [p.wrench for p in pulls], by_joint, by_coordinate)
+
+
+def _lever(mechanism, actuator, pull, columns) -> list:
+    T = mechanism.tree
+    row = [0.0] * T.n_v
+    if pull.wrench is None:
+        row[T.v[mechanism.number(actuator.joint)][0]] = 1.0
+        return row
+    a, b = (mechanism.number(pin.body) for pin in (actuator.a, actuator.b))
+    for body, wrench in ((a, opposite(pull.wrench)), (b, pull.wrench)):
+        for i in T.above[body] if body >= 0 else ():
+            row[i] = plain_sum(row[i], power(columns[i], wrench))
+    return row
+
+
+# ---- cuts -----------------------------------------------------------------------------------------------------------
+class Cuts(NamedTuple):
+    """Wrenches about the origin: of its parent on every body at its joint, and per closed loop on place b."""
+
+    joint: list
+    loop: list
+
+
+def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
+    """Wrenches at all cuts for net wrenches of the bodies, forces of the actuators and generalised forces `passive` of the joints.
+
+    Every pair is one of the two sides of virtual decomposition: required nets with required forces, true with true.
+    """
+    asked = joint_forces(mechanism, at.motion, nets)
+    left = [
+        a - p - linear.times([[row[i] for row in own.by_joint]], forces)[0]
+        for i, (a, p) in enumerate(zip(asked, passive))
+    ]
+    μ = _multipliers(mechanism, at.G, left)
+    loop_wrenches = []
+    for n in range(len(mechanism.closings)):
+        pair = zip(at.rows[2 * n : 2 * n + 2], μ[2 * n : 2 * n + 2])
+        first, second = (_times(value, row.wrench) for row, value in pair)
+        loop_wrenches.append(plus(first, second))
+    return Cuts(_inward(mechanism, own, nets, forces, loop_wrenches), loop_wrenches)
+
+
+def _multipliers(mechanism, G, left) -> list:
+    """μ with Gᵀ μ = left at the joints that follow; a closing's rows do not know the joints of later ones."""
+    μ = [0.0] * len(G)
+    for n in reversed(range(len(mechanism.closings))):
+        i, j = (mechanism.tree.v[b][0] for b in mechanism.closings[n].unknown)
+        later = range(2 * n + 2, len(G))
+        p, q = (
+            left[k] - linear.times([[G[r][k] for r in later]], [μ[r] for r in later])[0]
+            for k in (i, j)
+        )
+        (a, b), (c, d) = ((G[r][i], G[r][j]) for r in (2 * n, 2 * n + 1))
+        det = a * d - b * c
+        μ[2 * n] = (d * p - c * q) / det
+        μ[2 * n + 1] = (a * q - b * p) / det
+    return μ
+
+
+def _inward(mechanism, own: Lines, nets, forces, loop_wrenches) -> list:
+    """w_j from leaf to ground."""
+    T, wrenches = mechanism.tree, list(nets)
+    for actuator, wrench, f in zip(mechanism.actuators, own.wrench, forces):
+        if wrench is not None:
+            on_b = _times(f, wrench)
+            _take(wrenches, mechanism.number(actuator.b.body), on_b)
+            _take(wrenches, mechanism.number(actuator.a.body), opposite(on_b))
+    for k, wrench in zip(mechanism.closings, loop_wrenches):
+        a, b = mechanism.cuts[k.loop]
+        _take(wrenches, b, wrench)
+        _take(wrenches, a, opposite(wrench))
+    for j in reversed(T.order):
+        if T.parent[j] >= 0:
+            wrenches[T.parent[j]] = plus(wrenches[T.parent[j]], wrenches[j])
+    return wrenches
+
+
+def _take(wrenches: list, j: int, W) -> None:
+    """What acts on body j otherwise need not come through its joint."""
+    if j >= 0:
+        wrenches[j] = plus(wrenches[j], opposite(W))
+
+
+def _times(k, F):
+    return scale(k, F[0]), scale(k, F[1])
+
+
+def against(F, G):
+    """F − G of two wrenches or twists."""
+    return sub(F[0], G[0]), sub(F[1], G[1])
+
+
+def nothing():
+    """The wrench, or twist, that is zero."""
+    return ZERO3, ZERO3
