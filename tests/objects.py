@@ -18,6 +18,7 @@ from plants import MeteredArms, MeteredCrane, MotorArm, machine
 from plants.components.valve import Nominal
 from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
+from plants.multibody.points import NamedPoint
 from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
 from workbench.numerics.interop import LinearPlant
@@ -102,6 +103,7 @@ def _inside(thing: Any, cls: type) -> Any:
 
 
 GIVEN = {
+    "NamedPoint": lambda: NamedPoint("rod", (0.6, -0.1)),
     "VDC": lambda: VDC(CRANE),
     "PID": lambda: PID(CRANE),
     "MPC": lambda: MPC(SMALL, Q=(1.0,), R=(1.0,)),

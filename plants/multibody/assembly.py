@@ -203,15 +203,20 @@ def shortest(G, W, target) -> np.ndarray:
 
 
 def _open(mechanism, z) -> InputError:
-    Φ = np.array(mechanism.constraints(z)[0], float)
-    names = _row_names(mechanism)
-    worst = {}
-    for (loop, _), value in zip(names, np.abs(Φ)):
-        worst[loop] = max(worst.get(loop, 0.0), float(value))
-    loop = max(worst, key=worst.get)
+    Φ = np.abs(np.array(mechanism.constraints(z)[0], float))
+    gaps, first = {}, 0
+    for loop in mechanism.loops:
+        own = Φ[first : first + ROWS[loop.joint]]
+        first += len(own)
+        apart = float(np.linalg.norm(own[:3]))
+        gaps[loop] = max((apart, "m"), (float(own.max()), "m (or rad)"))
+    loop = max(gaps, key=gaps.get)
+    gap, unit = gaps[loop]
     held = [b.name for b in mechanism.bodies if b.hold]
+    ends = [f"{place.body}.{place.name}" for place in (loop.a, loop.b) if place.name]
+    pins = f" between {' and '.join(ends)}" if ends else ""
     return InputError(
-        f"loops.{loop}: cannot be closed; {worst[loop]:.3g} m (or rad) stay open at the best position found",
+        f"loops.{loop.name}: cannot be closed; {gap:.3g} {unit} stay open{pins} at the best position found",
         mend="check lengths, points and axes of its bodies, or start nearer to a closed position"
         + (f"; {', '.join(held)} held" if held else ""),
     )

@@ -81,11 +81,16 @@ def check_lengths(mechanism) -> None:
     for a, pull in zip(
         mechanism.actuators, mechanism.pulls(motion, found.z, found.rates, None, None)
     ):
-        s, low = float(pull.s), -inf if a.shortest is None else a.shortest
+        s = float(pull.s)
+        low = -inf if a.shortest is None else a.shortest
         high = inf if a.longest is None else a.longest
-        if not low <= s <= high:
-            raise InputError(
-                f"actuators.{a.name}: measures {s:.6g} m at the start and can only span {a.shortest or 0:g} … "
-                f"{high:g} m",
-                mend="start elsewhere, or move its pins",
-            )
+        if low <= s <= high:
+            continue
+        off = f"{low - s:.4g} m less than retracted"
+        if s > high:
+            off = f"{s - high:.4g} m more than extended"
+        raise InputError(
+            f"actuators.{a.name}: measures {s:.6g} m at the start and can only span "
+            f"{a.shortest or 0:g} … {high:g} m; {off}",
+            mend="start elsewhere, or move its pins",
+        )

@@ -19,11 +19,24 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
 from plants import scales
-from plants.multibody import acting, checks, dynamics, held, loops, reduced, signals, static, tree
+from plants.multibody import (
+    acting,
+    checks,
+    dynamics,
+    held,
+    loops,
+    pins,
+    reduced,
+    signals,
+    static,
+    strokes,
+    tree,
+)
 from plants.multibody.acting import Pull
 from plants.multibody.assembly import Assembly, assemble
-from plants.multibody.parts import Actuator, Body, Loop
+from plants.multibody.parts import Actuator, Body, Loop, Pin
 from plants.multibody.planar import Closing, plan
+from plants.multibody.points import NamedPoint, PinTable, named_points
 from plants.multibody.starting import in_words, resting, start
 from plants.multibody.tree import Motion, Tree
 from workbench.contract.errors import InputError
@@ -41,7 +54,8 @@ class Mechanism(System):
 
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
     (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of the drives. Logged besides:
-    forces f_… of the actuators, and how far each loop is open. gravity in the ground's axes.
+    forces f_… of the actuators, and how far each loop is open. gravity in the ground's axes. pins: those of the ground, by name;
+    tool: the pin that does the work.
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.
@@ -57,6 +71,8 @@ class Mechanism(System):
     )
     method: Literal["projected", "minimal", "penalty"] = "projected"
     name: str = "mechanism"
+    pins: PinTable | tuple[NamedPoint, ...] = ()
+    tool: Annotated[str | Pin | None, "pin that does the work, body.pin, for drawings"] = None
     kept: tuple[int, ...] = field(
         init=False, repr=False, compare=False, default=()
     )  # independent rows of Φ
@@ -72,12 +88,14 @@ class Mechanism(System):
         object.__setattr__(self, "gravity", tuple(float(v) for v in self.gravity))
         for parts in ("bodies", "loops", "actuators"):
             object.__setattr__(self, parts, tuple(getattr(self, parts)))
+        named_points(self)
         if not self.bodies or len(self.gravity) != 3:
             raise InputError(
                 "bodies: a mechanism needs at least one"
                 if not self.bodies
                 else f"gravity: expected three numbers, got {len(self.gravity)}"
             )
+        drawn = pins.resolve(self)
         checks.check_names(self)
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "used", self.assembly.used)
@@ -87,6 +105,8 @@ class Mechanism(System):
         checks.check_signals(self)
         checks.check_lengths(self)
         self.initial()
+        if drawn:
+            strokes.check_strokes(self)
 
     # ---- who is who -------------------------------------------------------------------------------------------------
     @property

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from typing import Annotated, Literal, final
+from typing import Annotated, ClassVar, Literal, final
 
 from plants.components.circuit import ThrottledCircuit
 from plants.components.spatial import Body as Solid
 from plants.multibody.drives import Drive
+from plants.multibody.points import ORIGIN, NamedPoint, PinTable, check_ends, named_points, vector
+from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative
 from workbench.contract.units import quantity
@@ -20,27 +22,18 @@ JOINTS = {
     "spherical": (4, 3),
     "fixed": (0, 0),
 }  # positions, rates
-ORIGIN = (0.0, 0.0, 0.0)
 Z_AXIS = (0.0, 0.0, 1.0)
-
-
-def _vector(owner, field: str, what: str, zero: bool = True) -> None:
-    given = getattr(owner, field)
-    try:
-        value = tuple(map(float, given)) if isinstance(given, (tuple, list)) else ()
-    except (TypeError, ValueError):
-        value = ()
-    if len(value) != 3 or (not zero and not any(value)):
-        raise InputError(
-            f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}"
-        )
-    object.__setattr__(owner, field, value)
 
 
 def _known(owner, field: str, known) -> None:
     given = getattr(owner, field)
     if not isinstance(given, str) or given not in known:
         raise InputError(f"{field}: there is no {given!r}; choose from {', '.join(known)}")
+
+
+def _in_plane(value, others):
+    """The tensor of a body of which only the moment about z is known: the same about x and y."""
+    return {"inertia": (value, value, value, 0.0, 0.0, 0.0)}
 
 
 @final
@@ -53,6 +46,8 @@ class Body:
     of mass: xx, yy, zz, xy, xz, yz, with the signs of the tensor) are in the body's own frame. damping: torque or force per
     rate of the joint. start: position the assembly begins its search from (60 deg, 0.2 m; a rotation vector for a spherical
     joint); with hold it is kept exactly. rate: the same for the velocity, which is projected onto what the loops allow.
+    pins: points by name, in the body's frame; at: the pin of another body that the joint is at, "boom.tip", which gives parent
+    and point (`plants.multibody.pins`).
 
     Raises ValueError for numbers that belong to no body or joint.
     """
@@ -84,11 +79,25 @@ class Body:
         str | float | tuple[str | float, ...], Unit("1"), "velocity to start with, rad/s or m/s"
     ] = 0.0
     hold: bool = False
+    at: Annotated[str, "pin the joint is at, body.pin: it gives parent and point"] = ""
+    pins: PinTable | tuple[NamedPoint, ...] = ()
+    joint_name: Annotated[str, "name of the joint in drawings"] = ""
+
+    shorthand: ClassVar[tuple[Shorthand, ...]] = (
+        Shorthand(
+            "I_zz",
+            Annotated[float, Unit("kg m^2"), "moment about z at the centre of mass", nonnegative],
+            ("inertia",),
+            _in_plane,
+        ),
+    )
 
     def __post_init__(self):
         _known(self, "joint", JOINTS)
-        _vector(self, "point", "a point")
-        _vector(self, "axis", "an axis", zero=False)
+        named_points(self)
+        vector(self, "point", "a point")
+        vector(self, "com", "a point")
+        vector(self, "axis", "an axis", zero=False)
         length = "m" if self.joint == "prismatic" else "rad"
         for field, symbol in (("start", length), ("rate", length + "/s")):
             object.__setattr__(self, field, self._numbers(field, symbol))
@@ -122,7 +131,7 @@ class Body:
 @final
 @dataclass(frozen=True)
 class Place:
-    """A point of a body, with the axis of the joint there, in the body's frame.
+    """A point of a body, with the axis of the joint there, in the body's frame; name: in drawings.
 
     normal: a direction across the axis. A prismatic joint keeps the normals of its places parallel and needs them; for others one
     is chosen.
@@ -132,14 +141,15 @@ class Place:
     point: Annotated[tuple[float, ...], Unit("m"), "point in the body's frame"] = ORIGIN
     axis: Annotated[tuple[float, ...], Unit("1"), "axis of the joint in the body's frame"] = Z_AXIS
     normal: Annotated[tuple[float, ...], Unit("1"), "direction across the axis"] = ()
+    name: str = ""
 
     def __post_init__(self):
-        _vector(self, "point", "a point")
-        _vector(self, "axis", "an axis", zero=False)
+        vector(self, "point", "a point")
+        vector(self, "axis", "an axis", zero=False)
         check_bounds(self)
         if not self.normal:
             return
-        _vector(self, "normal", "a direction", zero=False)
+        vector(self, "normal", "a direction", zero=False)
         along = sum(a * n for a, n in zip(self.axis, self.normal))
         if along**2 > (1 - 1e-6) * sum(a * a for a in self.axis) * sum(n * n for n in self.normal):
             raise InputError("normal: it lies along the axis; give a direction across it")
@@ -157,15 +167,21 @@ class Place:
 @final
 @dataclass(frozen=True)
 class Loop:
-    """A joint that closes a loop, cut: it is not in the tree, it constrains two places of it."""
+    """A joint that closes a loop, cut: it is not in the tree, it constrains two places of it.
+
+    between: two pins, each "body.pin", instead of the places a and b; the joint's axis is z.
+    """
 
     name: str
-    a: Place
-    b: Place
+    a: Place | None = None
+    b: Place | None = None
     joint: Literal["revolute", "spherical", "prismatic"] = "revolute"
+    between: Annotated[tuple[str, ...], "two pins, body.pin, instead of a and b"] = ()
 
     def __post_init__(self):
         check_bounds(self)
+        if check_ends(self, "a loop closes between two places"):
+            return
         if self.a.body == self.b.body:
             raise InputError(
                 f"b: both places are on {self.a.body!r}; a loop closes between two bodies"
@@ -183,13 +199,14 @@ class Loop:
 @final
 @dataclass(frozen=True)
 class Pin:
-    """A point of a body, in its frame, that an actuator is attached to."""
+    """A point of a body, in its frame, that an actuator is attached to; name: in drawings."""
 
     body: str = GROUND
     point: Annotated[tuple[float, ...], Unit("m"), "point in the body's frame"] = ORIGIN
+    name: str = ""
 
     def __post_init__(self):
-        _vector(self, "point", "a point")
+        vector(self, "point", "a point")
         check_bounds(self)
 
 
@@ -198,6 +215,7 @@ class Pin:
 class Actuator:
     """A drive along the line between two pins, s their distance, or along a joint, s its position.
 
+    between: the two pins by name, each "body.pin", instead of a and b.
     shortest, longest: what it can span; a start outside is refused, a run that leaves it is not judged.
     """
 
@@ -208,9 +226,16 @@ class Actuator:
     joint: str = ""
     shortest: Annotated[float | None, Unit("m"), "length when retracted"] = None
     longest: Annotated[float | None, Unit("m"), "length when extended"] = None
+    between: Annotated[tuple[str, ...], "two pins, body.pin, instead of a and b"] = ()
 
     def __post_init__(self):
         check_bounds(self)
+        if self.between and check_ends(self, "an actuator acts between two pins"):
+            if self.joint:
+                raise InputError(
+                    "joint: an actuator acts between two pins, or on a joint, not both"
+                )
+            return
         if bool(self.joint) == (self.a is not None and self.b is not None) or (self.a is None) != (
             self.b is None
         ):

@@ -1,0 +1,178 @@
+"""What the cylinders of a mechanism do to it over their strokes: joints' angles, and where a cylinder has no lever arm.
+
+With N a basis of the rates that the loops allow (Φ_z N = 0) and s the lengths of all actuators between pins,
+
+    L = ∂s/∂z N        lengths per independent rate: the lever arms
+
+A cylinder is followed from the start in steps along v = N L⁺ e_k, the motion that moves cylinder k and, where that is
+possible, no other, and the loops are closed after each step. It ends where an actuator of that motion leaves its span, or at a
+dead point: the smallest singular value of L is zero there, the cylinder's pins and the joint it turns are in line (or those of
+a link between them), and its length goes neither up nor down.
+
+Source: [Haug89, chapter 3], driving constraints and lock-up.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from plants.multibody import acting, tree
+from plants.multibody.assembly import shortest
+from workbench.contract.errors import InputError
+
+STEP = 0.05  # rad or m, of the joint that moves most
+MOST = 400  # steps to one side
+DEAD = 1e-2  # of the lever arm where it is largest: less is a dead point
+
+
+class Stroke(NamedTuple):
+    """One cylinder followed: its lengths and all positions there, from short to long; dead_at: lengths of dead points met."""
+
+    name: str
+    lengths: tuple[float, ...]
+    positions: tuple[tuple[float, ...], ...]
+    dead_at: tuple[float, ...]
+
+
+@lru_cache(maxsize=64)
+def strokes(mechanism) -> tuple[Stroke, ...]:
+    """The strokes of all actuators between pins whose span is known, the other cylinders at their start."""
+    found = []
+    for k, a in enumerate(mechanism.actuators):
+        if a.a is None or not np.all(np.isfinite(a.span)):
+            continue
+        down, dead_low = _followed(mechanism, k, -1.0)
+        up, dead_high = _followed(mechanism, k, 1.0)
+        path = [*reversed(down), *up[1:]]
+        found.append(
+            Stroke(
+                a.name,
+                tuple(s for s, _ in path),
+                tuple(z for _, z in path),
+                (*dead_low, *dead_high),
+            )
+        )
+    return tuple(found)
+
+
+def check_strokes(mechanism) -> None:
+    """InputError where a cylinder's stroke passes a dead point."""
+    for stroke in strokes(mechanism):
+        if not stroke.dead_at:
+            continue
+        (at, *_) = stroke.dead_at
+        actuator = next(a for a in mechanism.actuators if a.name == stroke.name)
+        low, high = actuator.span
+        start = float(_lengths(mechanism, mechanism.assembly.z)[0][_index(mechanism, stroke.name)])
+        side = "longest" if at > start else "shortest"
+        raise InputError(
+            f"actuators.{stroke.name}: its stroke, {low:.4g} … {high:.4g} m, passes a dead point at {at:.4g} m, where it has no "
+            f"lever arm (it is {start:.4g} m long at the start)",
+            mend=f"move its pins, or write '{side}: {_inside(at, start):.4g} m' at it, where a stop is",
+        )
+
+
+def _inside(at: float, start: float) -> float:
+    """A length a little before the dead point."""
+    return at - 0.02 * (at - start)
+
+
+def _index(mechanism, name: str) -> int:
+    return next(k for k, a in enumerate(mechanism.actuators) if a.name == name)
+
+
+def _lengths(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
+    """(s of all actuators, ∂s/∂z)."""
+    still = [0.0] * mechanism.tree.n_v
+    motion = mechanism.moving(list(z), still)
+    own = tree.inertias(mechanism.bodies, motion)
+    pulls = mechanism.pulls(motion, list(z), still, None, None)
+    table = []
+    for k in range(len(pulls)):
+        one = [1.0 if i == k else 0.0 for i in range(len(pulls))]
+        wrenches, direct = acting.applied(mechanism, pulls, one)
+        lever = tree.forces(mechanism.tree, own, motion, (0.0, 0.0, 0.0), wrenches)
+        table.append(np.array(lever, float) + np.array(direct, float))
+    return np.array([float(p.s) for p in pulls]), np.array(table)
+
+
+def _closing(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
+    Φ, G = mechanism.constraints(list(z))
+    return np.array(Φ, float), np.array(G, float).reshape(-1, mechanism.tree.n_v)
+
+
+def _arms(mechanism, z):
+    """(s, N, L) at closed positions z; L with rows of the actuators that have pins."""
+    s, S = _lengths(mechanism, z)
+    _, G = _closing(mechanism, z)
+    N = np.eye(mechanism.tree.n_v)
+    if len(G):
+        _, σ, Vt = np.linalg.svd(G)
+        N = Vt[int((σ > 1e-8 * σ.max(initial=0.0)).sum()) :].T
+    return s, N, S @ N
+
+
+def _followed(mechanism, k: int, way: float):
+    """([(s_k, z), …] from the start towards longer (way 1) or shorter, lengths of dead points met)."""
+    z = [float(v) for v in mechanism.assembly.z]
+    spans = np.array([a.span for a in mechanism.actuators], float)
+    s, N, L = _arms(mechanism, z)
+    path, before, largest = [(float(s[k]), tuple(z))], None, 0.0
+    for _ in range(MOST):
+        size = np.linalg.svd(L, compute_uv=False)
+        largest = max(largest, float(size[-1]))
+        v = N @ np.linalg.pinv(L, rcond=1e-3)[:, k] * way
+        v = v / np.abs(v).max()
+        if size[-1] < DEAD * largest or (before is not None and before @ v < 0):
+            return path, (float(s[k]),)
+        before = v
+        z, s, ended = _onward(mechanism, spans, z, s, STEP * v)
+        if z is None:
+            return path, (path[-1][0],)
+        path.append((float(s[k]), tuple(z)))
+        if ended:
+            return path, ()
+        s, N, L = _arms(mechanism, z)
+    return path, ()
+
+
+def _onward(mechanism, spans, z, s, move):
+    """(positions after `move`, or where an actuator leaves its span on the way; lengths there; whether one does)."""
+    share = 1.0
+    for _ in range(4):
+        there = _stepped(mechanism, z, share * move)
+        if there is None:
+            return None, s, True
+        lengths = _lengths(mechanism, there)[0]
+        part = _left(spans, s, lengths)
+        if share == 1.0 and part > 1.0:
+            return there, lengths, False
+        if abs(part - 1.0) < 1e-9:
+            break
+        share *= part
+    return there, lengths, True
+
+
+def _left(spans, s, there) -> float:
+    """Share of the step from lengths s to `there` after which the first actuator leaves its span; 1 and more: none."""
+    share = np.inf
+    for low, high, a, b in zip(*spans.T, s, there):
+        limit = high if b > a else low
+        if abs(b - a) > 1e-9 and np.isfinite(limit):
+            share = min(share, max(0.0, float((limit - a) / (b - a))))
+    return share
+
+
+def _stepped(mechanism, z, move) -> list | None:
+    """Positions after `move`, the loops closed; None where they do not close."""
+    z = mechanism.moved(list(z), list(map(float, move)))
+    unity = np.eye(mechanism.tree.n_v)
+    for _ in range(8):
+        Φ, G = _closing(mechanism, z)
+        if not len(Φ) or np.abs(Φ).max() < 1e-12:
+            return z
+        z = mechanism.moved(z, list(map(float, shortest(G, unity, -Φ))))
+    return z if np.abs(Φ).max() < 1e-9 else None
