@@ -238,7 +238,7 @@ class TwoVolumes:
     def rubbing(self, x, sdot):
         return self.d * sdot
 
-    def force(self, x, sdot):
+    def force(self, x, s, sdot, u=(), line=None):
         return pi * 0.04**2 * x[0] - pi * (0.04**2 - 0.0175**2) * x[1] - self.d * sdot
 
     def initial(self, s, force):

@@ -28,6 +28,8 @@ _HOME = {
     "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
     "Mechanism": "multibody.mechanism",
+    "ServoCylinder": "drives.servo_cylinder",
+    "ConstantPressure": "supplies.constant",
     "machine": "shipped",
     "machines": "shipped",
     "PlanarCrane": "planar_crane",

@@ -194,9 +194,9 @@ class FourBar(System):
             Holding(
                 "cylinder",
                 float(self.holding_force(x[0])),
-                *self.circuit.bears,
+                *self.circuit.bears(),
                 "N",
-                self.circuit.bears_by,
+                self.circuit.bears_by(),
                 "circuit.p_P",
             ),
         )
@@ -349,7 +349,9 @@ class FourBar(System):
         M, slope = self.inertia(z_1, pose)
         sdot = lever * ż_1
         torque = (
-            self.circuit.force(x[2:], sdot) * lever - self.weight(z_1, pose) - slope * ż_1 * ż_1
+            self.circuit.force(x[2:], self.length(z_1), sdot) * lever
+            - self.weight(z_1, pose)
+            - slope * ż_1 * ż_1
         )
         return [ż_1, torque / M, *self.circuit.rates(x[2:], self.length(z_1), sdot, u)]
 
@@ -366,7 +368,7 @@ class FourBar(System):
             s,
             sdot,
             0.5 * np.pi - z_1,
-            self.circuit.force(x[2:], sdot),
+            self.circuit.force(x[2:], s, sdot),
             self.circuit.rubbing(x[2:], sdot),
             self.potential(z_1, pose),
             0.5 * M * ż_1 * ż_1,

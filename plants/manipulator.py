@@ -8,8 +8,12 @@ from typing import Annotated, NamedTuple, final
 from plants import chain, scales
 from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
+from plants.components.cylinder import POWERS
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
+from plants.drives.contract import Line
+from plants.supplies.constant import ConstantPressure
+from plants.supplies.contract import check_line
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.contract.parameters import Unit, check_bounds, check_parts, nonnegative, positive
@@ -51,9 +55,9 @@ class Manipulator(System):
     structures: tuple[Structure, ...]
     base: Frame = Frame()
     oil: Oil = Oil()
-    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 185e5
-    p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = 10e5
-    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = 100e-3 / 60
+    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = ConstantPressure.p_s
+    p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = ConstantPressure.p_r
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = ConstantPressure.Q_max
     g: Annotated[float, Unit("m/s^2"), "gravity, along −y of the world frame", nonnegative] = 9.8066
     payload: Body = Body()
     pose: Annotated[
@@ -77,11 +81,7 @@ class Manipulator(System):
                 tuple(map(self._joint_position, self.joint_names, self.pose)) + self.pose[self.n :],
             )
         check_bounds(self)
-        if self.p_r >= self.p_s:
-            raise InputError(
-                f"p_r: the return pressure, {self.p_r / 1e5:g} bar, must be below the supply pressure, "
-                f"{self.p_s / 1e5:g} bar"
-            )
+        check_line(Line(self.p_s, self.p_r))
         if self.pose is not None:
             if len(self.pose) != self.n:
                 raise InputError(
@@ -221,16 +221,7 @@ class Manipulator(System):
         ]
         return (*("d" + name for name in self.joint_names), *spools, *bristles)
 
-    power_names = (
-        "supply",
-        "tank",
-        "throttling",
-        "leakage",
-        "compression",
-        "friction",
-        "tip",
-        "base",
-    )
+    power_names = (*POWERS, "tip", "base")
 
     @property
     def pressure_names(self):
@@ -402,25 +393,13 @@ class Manipulator(System):
         )
 
     def hydraulics(self, parts: Parts, voltages, x, xd):
-        """Per cylinder: (ṗ_a, ṗ_b, Q_a, Q_b, Q_supply, Q_tank, spool position)."""
-        rows = []
-        for c, u, (p_a, p_b), p_s, s, xi, vi in zip(
-            self.cylinders, voltages, parts.p, self.supplies, parts.spool, x, xd
-        ):
-            at = c.valve.spool(s, u)
-            Q_a, Q_b = c.valve.flows(at, p_a, p_b, p_s, self.p_r)
-            rates = c.pressure_rates(self.oil, xi, vi, p_a, p_b, Q_a, Q_b)
-            rows.append(
-                (
-                    *rates,
-                    Q_a,
-                    Q_b,
-                    c.valve.supply_flow(at, p_a, p_b, p_s, self.p_r),
-                    c.valve.tank_flow(at, p_a, p_b, p_s, self.p_r),
-                    at,
-                )
+        """`Work` of every cylinder."""
+        return [
+            c.at_work(self.oil, p, spool, u, at, v, p_s, self.p_r)
+            for c, u, p, p_s, spool, at, v in zip(
+                self.cylinders, voltages, parts.p, self.supplies, parts.spool, x, xd
             )
-        return rows
+        ]
 
     def friction(self, parts: Parts, xd):
         """f_f per cylinder."""
@@ -480,33 +459,22 @@ class Manipulator(System):
         voltages, base, tip = self.surroundings(u)
         shape = self.geometry(parts.q)
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
-        supply = tank = ports = leak = squeeze = 0.0
-        for c, (p_a, p_b), p_s, at, (da, db, Q_a, Q_b, Q_s, Q_t, _) in zip(
-            self.cylinders, parts.p, self.supplies, pos, self.hydraulics(parts, voltages, pos, xd)
+        totals = [0.0] * len(POWERS)
+        for c, p, p_s, at, v, rub, work in zip(
+            self.cylinders,
+            parts.p,
+            self.supplies,
+            pos,
+            xd,
+            self.friction(parts, xd),
+            self.hydraulics(parts, voltages, pos, xd),
         ):
-            q_i, q_ea, q_eb = c.leakage(p_a, p_b)
-            V_a, V_b = c.volumes(at)
-            supply, tank, ports = (
-                supply + p_s * Q_s,
-                tank + self.p_r * Q_t,
-                ports + p_a * Q_a + p_b * Q_b,
-            )
-            leak = leak + p_a * (q_i + q_ea) + p_b * (q_eb - q_i)
-            squeeze = (
-                squeeze
-                + p_a * da * V_a / self.oil.stiffness(p_a)
-                + p_b * db * V_b / self.oil.stiffness(p_b)
-            )
-        rub = sum(f * v for f, v in zip(self.friction(parts, xd), xd))
+            own = c.powers(self.oil, p, at, v, rub, work, p_s, self.p_r)
+            totals = [total + value for total, value in zip(totals, own)]
         end = end_frame(self.structures[-1])
         V_end = chain.sweep(self.structures, shape, base, parts.qd).V[-1][end]
         return [
-            supply,
-            -tank,
-            ports - supply + tank,
-            -leak,
-            -squeeze,
-            -rub,
+            *totals,
             -power(V_end, tip),
             self._base_power(shape, base, parts, voltages, tip, xd),
         ]
@@ -606,7 +574,7 @@ class Manipulator(System):
         allows)."""
         f_c, _ = self.inverse_dynamics(q, [0.0] * self.n, [0.0] * self.n)
         if pressures is None:
-            pressures = [self.balanced(c, f) for c, f in zip(self.cylinders, f_c)]
+            pressures = [c.balanced(f, self.p_s, self.p_r) for c, f in zip(self.cylinders, f_c)]
         extra = len(self.states) - 4 * self.n
         return [
             *map(float, q),
@@ -614,20 +582,6 @@ class Manipulator(System):
             *(float(p) for pair in pressures for p in pair),
             *[0.0] * extra,
         ]
-
-    def balanced(self, c, f) -> tuple[float, float]:
-        """p_a, p_b with A_a p_a − A_b p_b = f, in the middle of the range that return and supply pressure allow."""
-        low = max(self.p_r, (c.A_a * self.p_r - f) / c.A_b)
-        high = min(self.p_s, (c.A_a * self.p_s - f) / c.A_b)
-        if low > high:
-            raise InputError(
-                f"a cylinder cannot carry the weight: it needs {f / 1e3:.4g} kN and has "
-                f"{c.force(self.p_r, self.p_s) / 1e3:.4g} … {c.force(self.p_s, self.p_r) / 1e3:.4g} kN "
-                f"between {self.p_r / 1e5:g} and {self.p_s / 1e5:g} bar",
-                mend="raise the supply pressure, lower the payload or start elsewhere",
-            )
-        p_b = (low + high) / 2
-        return (f + c.A_b * p_b) / c.A_a, p_b
 
     def initial(self):
         q = self.pose or tuple((low + high) / 2 for low, high in self.joint_range())

@@ -40,10 +40,7 @@ def of_crane(crane) -> dict[str, Scale]:
 
 def _crane_speed(c, drop: float) -> float:
     """Speed of a cylinder with its valve fully open, both notches taking `drop` together, in the slower direction."""
-    a, b, v = c.A_a, c.A_b, c.valve
-    out = drop / ((a / v.c_p1) ** 2 + (b / v.c_n2) ** 2)
-    back = drop / ((b / v.c_p2) ** 2 + (a / v.c_n1) ** 2)
-    return float((v.u_max - v.dead_band) * min(out, back) ** 0.5)
+    return float((c.valve.u_max - c.valve.dead_band) * min(c.speeds(drop)))
 
 
 def of_metered_crane(plant) -> dict[str, Scale]:
@@ -108,7 +105,7 @@ def _travel(arm, span: float) -> float:
 
 def of_four_bar(plant) -> dict[str, Scale]:
     """A `FourBar`: one cylinder behind a throttle."""
-    found = of_circuits([plant.circuit])
+    found = of_sizes([plant.circuit.sizes()])
     ((low, high),) = plant.joint_range()
     angle = Scale(float(high - low), "range of the crank, stroke end to stroke end")
     rate = Scale(
@@ -118,27 +115,26 @@ def of_four_bar(plant) -> dict[str, Scale]:
     return found | {"angle": angle, "rate": rate}
 
 
-def of_circuits(circuits: Sequence) -> dict[str, Scale]:
-    """Cylinders of `ThrottledCircuit`, on their own pumps."""
-    strokes = [c.l_20 + c.l_30 for c in circuits]
-    energy = sum(c.p_P * c.A_2 * s for c, s in zip(circuits, strokes))
-    speeds = [c.velocity_gain * c.limit for c in circuits]
+def of_sizes(every: Sequence) -> dict[str, Scale]:
+    """Drives with oil, by their `Sizes`."""
+    sources = " or ".join(dict.fromkeys(own.source for own in every))
     return {
-        "energy": Scale(energy, "pressure of the pump × volume of the cylinders"),
-        "pressure": Scale(min(c.p_P for c in circuits), "pressure of the pump"),
-        "force": Scale(
-            min(c.p_P * c.A_3 for c in circuits), "pressure of the pump × smallest rod side"
+        "energy": Scale(sum(own.energy for own in every), f"{sources} × volume of the cylinders"),
+        "pressure": Scale(min(own.pressure for own in every), sources),
+        "force": Scale(min(own.force for own in every), f"{sources} × smallest rod side"),
+        "length": Scale(min(own.stroke for own in every), "shortest stroke"),
+        "velocity": Scale(
+            min(own.speed for own in every), "slowest cylinder, valve fully open, without load"
         ),
-        "length": Scale(min(strokes), "shortest stroke"),
-        "velocity": Scale(min(speeds), "slowest cylinder, valve fully open, without load"),
     }
 
 
 def of_mechanism(plant) -> dict[str, Scale]:
-    """A `Mechanism`: its cylinders with circuits, else the stated limits and spans of its actuators."""
-    circuits = [a.drive for a in plant.actuators if a.drive.states(a.name)]
-    if circuits:
-        return of_circuits(circuits)
+    """A `Mechanism`: its cylinders with oil, else the stated limits and spans of its actuators."""
+    sizes = [a.drive.sizes(plant.line_at_most) for a in plant.actuators]
+    every = [own for own in sizes if own is not None]
+    if every:
+        return of_sizes(every)
     found = {}
     strong = [
         (a, a.drive.limit)

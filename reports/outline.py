@@ -217,10 +217,7 @@ def _mechanism(plant: Mechanism) -> Picture:
     placed = _placed(plant, start, known, view)
     size = float(np.ptp(np.vstack(placed), axis=0).max()) or 1.0
     hulls = [_hull(points) for points in placed[:-1]]
-    retracted = [
-        a.shortest or (a.drive.range[0] if hasattr(a.drive, "range") else None)
-        for a in plant.actuators
-    ]
+    retracted = [a.span[0] if a.span[0] > -np.inf else None for a in plant.actuators]
 
     def at(q) -> Outline:
         return _posed(plant, list(map(float, q)), known, view, hulls, retracted)

@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from plants.components.circuit import ThrottledCircuit
+from plants.components.cylinder import Cylinder
 from plants.components.friction import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
-from plants.multibody.drives import Force
+from plants.drives.laws import Force
+from plants.drives.servo_cylinder import ServoCylinder
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
+from plants.supplies.constant import ConstantPressure
 
 
 def vector(rng, size=1.0):
@@ -184,12 +187,24 @@ def hydraulic(method="projected", friction="Brown–McPhee", **options):
     return four_bar(actuators=circuit, method=method, **options)
 
 
+def lift(drive=None, start=0.3, **options):
+    """A load on a vertical slide, lifted by a servo cylinder."""
+    cylinder = Cylinder(bore=0.06, rod=0.035, stroke=0.55)
+    given = {"supply": ConstantPressure(), "gravity": (0.0, -9.81, 0.0)}
+    return Mechanism(
+        (Body("load", "ground", "prismatic", axis=(0.0, 1.0, 0.0), mass=310.0, start=start),),
+        actuators=(Actuator("c", drive or ServoCylinder(cylinder, 0.0), joint="load"),),
+        **{**given, **options},
+    )
+
+
 EVERY = {
     "tree": lambda: random_tree(1, 5),
     "four-bar": four_bar,
     "slider-crank": slider_crank,
     "bricard": bricard,
     "hydraulic": hydraulic,
+    "servo cylinder": lift,
     "in closed form": lambda: hydraulic("minimal"),
 }
 

@@ -124,6 +124,7 @@ GIVEN = {
     "MotorArm": lambda: MotorArm(90.0),
     "MeteredCrane": lambda: MeteredCrane(CRANE),
     "Mechanism": lambda: CART,
+    "ServoCylinder": lambda: mechanisms.lift().actuators[0].drive,
     "plants.multibody.parts.Body": lambda: CART.bodies[0],
     "Loop": lambda: _inside(mechanisms.four_bar(), Loop),
     "Actuator": lambda: CART.actuators[0],

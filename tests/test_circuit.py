@@ -106,7 +106,7 @@ def test_flows_and_rates_against_plain_branches(seed):
             ],
             rel=1e-12,
         )
-        assert ODD.force(x, sdot) == pytest.approx(ODD.A_2 * x[1] - ODD.A_3 * x[2], rel=1e-13)
+        assert ODD.force(x, s, sdot) == pytest.approx(ODD.A_2 * x[1] - ODD.A_3 * x[2], rel=1e-13)
         seen.add((x[3] > 0, Q[0] > 0, Q[1] > 0, abs(x[0] - x[1]) < ODD.p_l))
     assert len(seen) > 6  # spool both ways, flow both ways, laminar and not
 
@@ -146,7 +146,7 @@ def test_powers_are_the_change_of_stored_energy_and_the_work(law):
         (change,) = directional(lambda z: [c.stored(z[1:], z[0])], [s, *x], [sdot, *rates])
         powers = c.powers(x, s, sdot, u)
         size = np.abs([*powers, change]).sum()
-        assert sum(powers) == pytest.approx(change + c.force(x, sdot) * sdot, abs=1e-13 * size)
+        assert sum(powers) == pytest.approx(change + c.force(x, s, sdot) * sdot, abs=1e-13 * size)
         _, _, valve, throttle, _, _ = powers
         assert valve <= 0 and throttle <= 0 and len(powers) == len(c.power_names())
 
@@ -160,7 +160,7 @@ def test_a_missing_term_would_show():
     size = np.abs(powers).sum()
     for k, power in enumerate(powers):
         if power != 0:
-            assert abs(sum(powers) - power - change - ODD.force(x, sdot) * sdot) > 1e-6 * size, k
+            assert abs(sum(powers) - power - change - ODD.force(x, s, sdot) * sdot) > 1e-6 * size, k
 
 
 # ---- as a component ---------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_same_text_on_floats_and_expressions(law):
     for x in states(np.random.default_rng(6), law, 4):
         everything = lambda c, x, u: [
             *c.rates(x, 1.5, 0.06, u),
-            c.force(x, 0.06),
+            c.force(x, 1.5, 0.06),
             c.stored(x, 1.5),
             *c.powers(x, 1.5, 0.06, u),
         ]
@@ -184,7 +184,7 @@ def test_signals_fit_the_equations(law, label):
     x = c.initial(1.5, 700.0)
     names = [s.name for s in (*c.states(label), *c.inputs(label))]
     assert len(names) == len(set(names)) == len(x) + 1 and all(n.endswith(label) for n in names)
-    assert c.force(x, 0.0) == pytest.approx(700.0, rel=1e-12)
+    assert c.force(x, 1.5, 0.0) == pytest.approx(700.0, rel=1e-12)
     assert c.rates(x, 1.5, 0.0, [0.0])[:4] == pytest.approx([0.0] * 4, abs=1e-9)
     assert len(c.power_names(label)) == len(c.powers(x, 1.5, 0.0, [0.0]))
 

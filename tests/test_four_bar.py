@@ -208,7 +208,7 @@ def test_equation_of_motion_against_bodies_one_by_one(plant):
             rng.uniform(-9, 9),
             *[1e-5] * (len(plant.states) - 6),
         ]
-        F = plant.circuit.force(x[2:], plant.lever(x[0]) * x[1])
+        F = plant.circuit.force(x[2:], plant.length(x[0]), plant.lever(x[0]) * x[1])
         assert plant.rhs(0.0, x, [0.0])[1] == pytest.approx(
             bodies_one_by_one(plant, x[0], x[1], F), rel=1e-10
         )
@@ -239,7 +239,7 @@ def test_the_start_rests():
     printed = machine("four-bar-printed").plant
     x = printed.initial()
     assert (
-        printed.circuit.force(x[2:], 0.0) == pytest.approx(681.23)
+        printed.circuit.force(x[2:], printed.length(x[0]), 0.0) == pytest.approx(681.23)
         and printed.rhs(0.0, x, [0.0])[1] < -1.0
     )
 

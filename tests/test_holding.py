@@ -17,8 +17,8 @@ from plants import (
     ThrottledCircuit,
     machine,
 )
+from plants.drives.laws import Force, SpringDamper, Torque
 from plants.load_sensing import LoadSensed
-from plants.multibody.drives import Force, SpringDamper, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator
 from plants.valve_circuits import Pump
@@ -164,6 +164,6 @@ def test_asked_of_drives_without_a_limit_is_refused_and_not_asked_by_itself():
         with pytest.raises(InputError, match="knows no limit of its drives"):
             verify(loop, Scenario(0.01), (C.HoldsWeight(),))
     assert (
-        Force().bears == (-np.inf, np.inf)
-        and ThrottledCircuit().bears[0] < 0 < ThrottledCircuit().bears[1]
+        Force().bears(None) == (-np.inf, np.inf)
+        and ThrottledCircuit().bears()[0] < 0 < ThrottledCircuit().bears()[1]
     )

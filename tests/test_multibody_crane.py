@@ -1,14 +1,10 @@
 """The shipped crane written as a mechanism, cylinders as bodies of their own: two texts, one machine."""
 
+import crane_as_mechanism
 import numpy as np
 import pytest
 
 from plants import machine
-from plants.components.linkage import close
-from plants.components.spatial import Frame, add, turn, unturn
-from plants.multibody.drives import Force
-from plants.multibody.mechanism import Mechanism
-from plants.multibody.parts import Actuator, Body, Loop, Place
 from workbench import Scenario, simulate
 from workbench.contract.system import names
 
@@ -16,65 +12,8 @@ CRANE = machine("hiab-xs031").plant.locked(extension=0.5)
 POSE = (-1.21, -1.93)
 
 
-def solid(body):
-    return {"mass": body.mass, "com": body.com, "inertia": body.inertia}
-
-
 def as_mechanism(q=POSE, rates=(0.0, 0.0), **options):
-    """Arm, cylinder case and piston of every structure as bodies; what hangs on an arm's end is joined to it."""
-    bodies, loops, actuators = [], [], []
-    parent, end, turned = "ground", Frame(), 0.0
-    for j, (s, angle, rate) in enumerate(zip(CRANE.structures, q, rates), 1):
-        r, k = s.revolute, close(s.revolute.L, s.revolute.L1, angle)
-        arm = r.arm
-        following = Frame((r.L1, 0.0, 0.0)).then(r.end)
-        following = Frame(tuple(map(float, following.r)), tuple(map(float, following.R)))
-        arm = arm.joined(
-            (
-                CRANE.structures[j].revolute.link if j < len(CRANE.structures) else CRANE.payload
-            ).moved(following)
-        )
-        elbow = tuple(map(float, add(end.r, turn(end.R, (r.L, 0.0, 0.0)))))
-        bodies += [
-            Body(
-                f"arm{j}",
-                parent,
-                point=elbow,
-                start=turned + angle,
-                rate=rate,
-                hold=True,
-                **solid(arm),
-            ),
-            Body(
-                f"case{j}",
-                parent,
-                point=end.r,
-                start=turned + float(np.arctan2(k.s1, k.c1)),
-                **solid(r.case),
-            ),
-            Body(
-                f"piston{j}",
-                f"case{j}",
-                "prismatic",
-                axis=(1.0, 0.0, 0.0),
-                start=float(k.d) - r.l_c,
-                **solid(r.piston),
-            ),
-        ]
-        loops.append(
-            Loop(
-                f"pin{j}",
-                Place(f"piston{j}", (r.l_c, 0.0, 0.0)),
-                Place(f"arm{j}", (r.L1, 0.0, 0.0)),
-            )
-        )
-        actuators.append(Actuator(f"c{j}", Force(), joint=f"piston{j}"))
-        parent, end = f"arm{j}", following
-        turned = float(np.arctan2(end.R[3], end.R[0]))
-    up = unturn(CRANE.base.R, (0.0, CRANE.g, 0.0))
-    return Mechanism(
-        tuple(bodies), tuple(loops), tuple(actuators), tuple(-float(v) for v in up), **options
-    )
+    return crane_as_mechanism.as_mechanism(CRANE, q, list(rates), **options)
 
 
 @pytest.mark.parametrize("method", ["projected", "minimal"])

@@ -8,8 +8,8 @@ import pytest
 from mechanisms import bar
 
 from controllers import OpenLoop
+from plants.drives.laws import Torque
 from plants.multibody import dynamics, loops
-from plants.multibody.drives import Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Place
 from workbench import ClosedLoop, Scenario, simulate

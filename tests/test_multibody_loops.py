@@ -10,7 +10,7 @@ from mechanisms import bar, bricard, four_bar, slider_crank, turned
 from oracles.maximal import Maximal
 
 from plants.components.circuit import ThrottledCircuit
-from plants.multibody.drives import Force, SpringDamper, Torque
+from plants.drives.laws import Force, SpringDamper, Torque
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from workbench import InputError, Scenario, simulate
@@ -408,7 +408,7 @@ def test_public_names():
     from plants import multibody
 
     for name in multibody.__all__:
-        assert getattr(multibody, name).__module__.startswith("plants.multibody")
+        assert getattr(multibody, name).__module__.startswith(("plants.multibody", "plants.drives"))
     with pytest.raises(AttributeError, match="no attribute 'Hinge'"):
         multibody.Hinge  # noqa: B018
 

@@ -7,7 +7,7 @@ import pytest
 from mechanisms import bricard, four_bar, hydraulic, slider_crank, turned
 
 from controllers import PID
-from plants.multibody.drives import Force, SpringDamper
+from plants.drives.laws import Force, SpringDamper
 from plants.multibody.parts import Actuator, Pin
 from plants.multibody.penalty import Penalty, simulate
 from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Sine

@@ -7,7 +7,7 @@ import pytest
 from draws import apart
 from mechanisms import bar, bricard, four_bar, slider_crank, turned
 
-from plants.multibody.drives import Force, SpringDamper
+from plants.drives.laws import Force, SpringDamper
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from workbench import InputError, Scenario, simulate

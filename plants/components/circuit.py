@@ -25,11 +25,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import Annotated, NamedTuple, final
+from typing import Annotated, ClassVar, NamedTuple, final
 
 import numpy as np
 
 from plants.components.friction import BrownMcPhee, Friction
+from plants.drives.contract import Drive, Sizes, spool_limit
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Signal
@@ -49,14 +50,15 @@ class Flows(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class ThrottledCircuit:
+class ThrottledCircuit(Drive):
     """Equations in the module's docstring; states p_1, p_2, p_3 [Pa], U [V] and those of the friction law, input U_ref [V].
 
-    A drive of `plants.multibody`, where it may stand between any two points s apart, or on a sliding joint at the position s.
-    Raises ValueError for numbers out of their bounds, InputError for a start outside the stroke or one that needs a negative
-    pressure. There are no end stops: pressures leave all bounds where a volume vanishes.
+    A drive (`plants.drives.contract`) with a pump of its own: it may stand between any two points s apart, or on a sliding joint
+    at the position s. Raises ValueError for numbers out of their bounds, InputError for a start outside the stroke or one that
+    needs a negative pressure. There are no end stops: pressures leave all bounds where a volume vanishes.
     """
 
+    equal_steps: ClassVar[bool] = True
     name: str = "cylinder"
     p_P: Annotated[float, Unit("Pa"), "pressure of the pump", positive] = 7.6e6
     p_T: Annotated[float, Unit("Pa"), "pressure of the tank", nonnegative] = 0.1e6
@@ -139,13 +141,11 @@ class ThrottledCircuit:
         """Shortest and longest distance of the pins, m."""
         return self.s_0 - self.l_20, self.s_0 + self.l_30
 
-    @property
-    def bears(self):
+    def bears(self, line=None):
         """Least and greatest force at rest, N: one side at the pump's pressure, the other at the tank's."""
         return self.A_2 * self.p_T - self.A_3 * self.p_P, self.A_2 * self.p_P - self.A_3 * self.p_T
 
-    @property
-    def bears_by(self) -> str:
+    def bears_by(self, line=None) -> str:
         return f"{self.p_T / 1e5:g} and {self.p_P / 1e5:g} bar"
 
     @property
@@ -153,6 +153,27 @@ class ThrottledCircuit:
         """ṡ per volt while the cylinder is held by no force, extending and retracting averaged, m/(s V)."""
         r, drop = self.A_3 / self.A_2, (self.p_P - self.p_T) ** 0.5
         return 0.5 * self.C_vd * drop / self.A_2 * (1.0 + r**0.5) / (1.0 + r**3) ** 0.5
+
+    def velocity_gain_on(self, line):
+        return self.velocity_gain
+
+    def sizes(self, line=None) -> Sizes:
+        """Its scales, by its own pump."""
+        stroke = self.l_20 + self.l_30
+        return Sizes(
+            self.p_P,
+            "pressure of the pump",
+            self.p_P * self.A_2 * stroke,
+            self.p_P * self.A_3,
+            stroke,
+            self.velocity_gain * self.limit,
+        )
+
+    def pressures(self, label: str = "") -> tuple[str, ...]:
+        return tuple(_named(f"p_{k}", label) for k in (1, 2, 3))
+
+    def machine_limits(self, label: str, key: str):
+        return (spool_limit(label, _named("U", label), self.limit, f"{key}.U_max"),)
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label: str = "") -> tuple[Signal, ...]:
@@ -222,7 +243,7 @@ class ThrottledCircuit:
             self.V_h3 * hose + self.A_3 * (self.l_30 - s + self.s_0) * tube,
         )
 
-    def rates(self, x, s, sdot, u) -> list:
+    def rates(self, x, s, sdot, u, line=None) -> list:
         """ẋ of the circuit's states, with u = [U_ref]."""
         Q, (K_1, K_2, K_3) = self.flows(x), self.compliances(s)
         return [
@@ -237,11 +258,11 @@ class ThrottledCircuit:
         """F_μ [N], opposing ṡ."""
         return self.friction.force(sdot, x[KEPT:])
 
-    def force(self, x, sdot):
+    def force(self, x, s, sdot, u=(), line=None):
         """F_c [N] along the extension."""
         return self.A_2 * x[1] - self.A_3 * x[2] - self.rubbing(x, sdot)
 
-    def initial(self, s: float, force: float) -> list:
+    def initial(self, s: float, force: float, line=None) -> list:
         """States at rest at s that carry `force`: p_1 = p_2, p_3 = p_30, spool closed, no friction."""
         low, high = self.range
         if not low <= s <= high:
@@ -265,7 +286,7 @@ class ThrottledCircuit:
             x[KEPT:]
         )
 
-    def powers(self, x, s, sdot, u) -> list:
+    def powers(self, x, s, sdot, u, line=None) -> list:
         """W, by `power_names`; their sum is d(stored)/dt + F_c ṡ."""
         p_1, p_2, p_3, U = x[:KEPT]
         Q = self.flows(x)

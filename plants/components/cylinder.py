@@ -17,13 +17,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import Annotated, final
+from typing import Annotated, NamedTuple, final
 
 from plants.components.chamber import Oil
 from plants.components.friction import CoulombViscous, Friction
 from plants.components.valve import Valve
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+
+POWERS = ("supply", "tank", "throttling", "leakage", "compression", "friction")
+
+
+class Work(NamedTuple):
+    """A cylinder behind its valve: ṗ_a, ṗ_b [Pa/s]; flows into the chambers, from the supply and to the tank [m³/s]; spool [V]."""
+
+    rate_a: object
+    rate_b: object
+    Q_a: object
+    Q_b: object
+    Q_s: object
+    Q_t: object
+    spool: object
 
 
 @final
@@ -90,3 +104,63 @@ class Cylinder:
         g_a, g_b = self.gains(oil, x, p_a, p_b)
         q_i, q_ea, q_eb = self.leakage(p_a, p_b)
         return (g_a * self.A_a + g_b * self.A_b) * xdot + g_a * (q_i + q_ea) + g_b * (q_i - q_eb)
+
+    # ---- behind its valve -------------------------------------------------------------------------------------------
+    def at_work(self, oil: Oil, pressures, spool, u, x, xdot, p_s, p_r) -> Work:
+        """What it does at (p_a, p_b), spool states and voltage u, between supply p_s and return p_r."""
+        p_a, p_b = pressures
+        at = self.valve.spool(spool, u)
+        Q_a, Q_b = self.valve.flows(at, p_a, p_b, p_s, p_r)
+        return Work(
+            *self.pressure_rates(oil, x, xdot, p_a, p_b, Q_a, Q_b),
+            Q_a,
+            Q_b,
+            self.valve.supply_flow(at, p_a, p_b, p_s, p_r),
+            self.valve.tank_flow(at, p_a, p_b, p_s, p_r),
+            at,
+        )
+
+    def powers(self, oil: Oil, pressures, x, xdot, rubbing, work: Work, p_s, p_r) -> list:
+        """W by `POWERS`, with the friction force `rubbing`; they add up to (f_p − f_f) ẋ."""
+        p_a, p_b = pressures
+        q_i, q_ea, q_eb = self.leakage(p_a, p_b)
+        V_a, V_b = self.volumes(x)
+        supply = p_s * work.Q_s
+        tank = p_r * work.Q_t
+        ports = p_a * work.Q_a + p_b * work.Q_b
+        leak = p_a * (q_i + q_ea) + p_b * (q_eb - q_i)
+        squeeze_a = p_a * work.rate_a * V_a / oil.stiffness(p_a)
+        squeeze_b = p_b * work.rate_b * V_b / oil.stiffness(p_b)
+        return [
+            supply,
+            -tank,
+            ports - supply + tank,
+            -leak,
+            -(squeeze_a + squeeze_b),
+            -rubbing * xdot,
+        ]
+
+    # ---- at rest, and without load ----------------------------------------------------------------------------------
+    def balanced(self, force, p_s, p_r) -> tuple[float, float]:
+        """p_a, p_b with A_a p_a − A_b p_b = force, in the middle of the range that return and supply pressure allow.
+
+        Raises InputError where that range is empty.
+        """
+        low = max(p_r, (self.A_a * p_r - force) / self.A_b)
+        high = min(p_s, (self.A_a * p_s - force) / self.A_b)
+        if low > high:
+            raise InputError(
+                f"a cylinder cannot carry the weight: it needs {force / 1e3:.4g} kN and has "
+                f"{self.force(p_r, p_s) / 1e3:.4g} … {self.force(p_s, p_r) / 1e3:.4g} kN "
+                f"between {p_r / 1e5:g} and {p_s / 1e5:g} bar",
+                mend="raise the supply pressure, lower the payload or start elsewhere",
+            )
+        p_b = (low + high) / 2
+        return (force + self.A_b * p_b) / self.A_a, p_b
+
+    def speeds(self, drop: float) -> tuple[float, float]:
+        """(extending, retracting) speed per volt of opening, m/(s V), both notches taking `drop` together, without load."""
+        valve = self.valve
+        out = drop / ((self.A_a / valve.c_p1) ** 2 + (self.A_b / valve.c_n2) ** 2)
+        back = drop / ((self.A_b / valve.c_p2) ** 2 + (self.A_a / valve.c_n1) ** 2)
+        return out**0.5, back**0.5

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 _HOME = (
-    {name: "parts" for name in ("Body", "Loop", "Place", "Actuator", "Pin")}
-    | {name: "drives" for name in ("Force", "Torque", "SpringDamper")}
-    | {"Mechanism": "mechanism", "Penalty": "penalty"}
+    {name: "multibody.parts" for name in ("Body", "Loop", "Place", "Actuator", "Pin")}
+    | {name: "drives.laws" for name in ("Force", "Torque", "SpringDamper")}
+    | {"Mechanism": "multibody.mechanism", "Penalty": "multibody.penalty"}
 )
 
 __all__ = list(_HOME)
@@ -15,5 +15,5 @@ def __getattr__(name: str):
     if name in _HOME:
         import importlib
 
-        return getattr(importlib.import_module(f"plants.multibody.{_HOME[name]}"), name)
+        return getattr(importlib.import_module(f"plants.{_HOME[name]}"), name)
     raise AttributeError(f"module 'plants.multibody' has no attribute {name!r}")

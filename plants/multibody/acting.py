@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from plants.drives.contract import Line
 from plants.multibody import loops
-from plants.multibody.drives import effort
 from plants.multibody.tree import Motion
 from workbench.contract.machine_limits import Limit, chamber_limits, command_limits, span_limits
 
 
 class Pull(NamedTuple):
-    """An actuator at work: length s, rate ṡ, force F, its states and inputs, and how it acts on the mechanism."""
+    """An actuator at work: length s, rate ṡ, force F, its states, inputs and line, and how it acts on the mechanism."""
 
     s: object
     rate: object
@@ -20,23 +20,66 @@ class Pull(NamedTuple):
     x: list
     u: list
     wrench: tuple | None
+    line: Line | None = None
+
+    @property
+    def at(self) -> tuple:
+        """What its drive is told: states, length, rate, inputs, line."""
+        return self.x, self.s, self.rate, self.u, self.line
 
 
-def shared_out(actuators, y) -> list[list]:
-    """The states of every drive, from all of them in order."""
+def shared_out(mechanism, y) -> list[list]:
+    """The states of every drive and last of the supply, from all of them in order."""
     parts, at = [], 0
-    for a in actuators:
+    for a in mechanism.actuators:
         many = len(a.drive.states(a.name))
         parts.append(list(y[at : at + many]))
         at += many
-    return parts
+    return [*parts, list(y[at:])]
 
 
-def velocity_gain(actuators) -> float:
+def takers(mechanism, pulls: list[Pull]) -> list[tuple]:
+    """(drive, what it does) of those that take oil from the supply."""
+    return [(a.drive, p) for a, p in zip(mechanism.actuators, pulls) if a.drive.needs_supply]
+
+
+def on_supply(mechanism, pulls: list[Pull], own, u) -> tuple:
+    """What a supply is told: its own states, its takers, its own inputs."""
+    many = sum(len(p.u) for p in pulls)
+    return own[-1], takers(mechanism, pulls), list(u[many:])
+
+
+def rates(mechanism, pulls: list[Pull], own, u) -> list:
+    """Rates of the states of all drives, then of the supply."""
+    found = [r for a, p in zip(mechanism.actuators, pulls) for r in a.drive.rates(*p.at)]
+    if mechanism.supply is not None:
+        found += mechanism.supply.rates(*on_supply(mechanism, pulls, own, u))
+    return found
+
+
+def shown(mechanism, pulls: list[Pull], own, u) -> list:
+    """What drives and supply log, as `signals.of_parts`."""
+    found = [v for a, p in zip(mechanism.actuators, pulls) for v in a.drive.shown(*p.at)]
+    if mechanism.supply is not None:
+        found += mechanism.supply.shown(*on_supply(mechanism, pulls, own, u))
+    return found
+
+
+def powers(mechanism, pulls: list[Pull], own, u) -> list:
+    """W of the drives, then of the supply."""
+    found = [w for a, p in zip(mechanism.actuators, pulls) for w in a.drive.powers(*p.at)]
+    if mechanism.supply is not None:
+        found += mechanism.supply.powers(*on_supply(mechanism, pulls, own, u))
+    return found
+
+
+def velocity_gain(mechanism) -> float:
     """Velocity per unit of command, the mean of those that take one."""
-    gains = [a.drive.velocity_gain for a in actuators if a.drive.inputs(a.name)]
-    if not gains:
-        raise AttributeError("velocity_gain: there is no command")
+    line = mechanism.line_at_most
+    commanded = [a for a in mechanism.actuators if a.drive.inputs(a.name)]
+    gains = [a.drive.velocity_gain_on(line) for a in commanded]
+    if not gains or None in gains:
+        raise AttributeError("velocity_gain: there is no command that sets a velocity")
     return sum(gains) / len(gains)
 
 
@@ -50,36 +93,21 @@ def limits(actuators) -> dict[str, tuple[float, float]]:
     return {
         a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit)
         for a in actuators
-        if getattr(a.drive, "limit", None)
+        if a.drive.limit
     }
 
 
 def machine_limits(mechanism) -> tuple[Limit, ...]:
-    """What actuators can span, their chambers, spools and commands."""
-    spools = []
+    """Flow of the pump; what actuators can span, their chambers, spools and commands."""
+    found = []
+    if mechanism.supply is not None:
+        found += mechanism.supply.machine_limits(mechanism.flow_names)
+    found += span_limits(mechanism)
     for a in mechanism.actuators:
-        for s in a.drive.states(a.name):
-            if s.unit == "V":
-                u = a.drive.limit
-                spools.append(
-                    Limit(
-                        f"spool of {a.name}",
-                        (s.name,),
-                        -u,
-                        u,
-                        "V",
-                        "valve",
-                        "travel of the spool",
-                        f"actuators.{a.name}.drive.U_max",
-                        bearable=True,
-                    )
-                )
-    return (
-        *span_limits(mechanism),
-        *chamber_limits(mechanism.pressure_names, 0.0),
-        *spools,
-        *command_limits(mechanism),
-    )
+        found += chamber_limits(a.drive.pressures(a.name), a.drive.hollow)
+    for a in mechanism.actuators:
+        found += a.drive.machine_limits(a.name, f"actuators.{a.name}.drive")
+    return (*found, *command_limits(mechanism))
 
 
 def joint_at(mechanism, actuator) -> tuple[int, int]:
@@ -91,6 +119,9 @@ def joint_at(mechanism, actuator) -> tuple[int, int]:
 def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
     """What every actuator does, with its states `own` and all inputs u; None: lengths and rates only."""
     found, at = [], 0
+    line = None
+    if own is not None and mechanism.supply is not None:
+        line = mechanism.supply.line(own[-1])
     for k, a in enumerate(mechanism.actuators):
         if a.joint:
             (i, j), wrench = joint_at(mechanism, a), None
@@ -99,11 +130,12 @@ def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
             s, rate, wrench = loops.line_of(
                 motion, mechanism.number(a.a.body), a.a, mechanism.number(a.b.body), a.b
             )
+        if own is None:
+            found.append(Pull(s, rate, None, [], [], wrench))
+            continue
         many = len(a.drive.inputs(a.name))
-        x, w = ([], []) if own is None else (own[k], list(u[at : at + many]))
-        found.append(
-            Pull(s, rate, None if own is None else effort(a.drive, x, s, rate, w), x, w, wrench)
-        )
+        x, w = own[k], list(u[at : at + many])
+        found.append(Pull(s, rate, a.drive.force(x, s, rate, w, line), x, w, wrench, line))
         at += many
     return found
 

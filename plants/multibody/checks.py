@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import inf
 
-from plants.multibody.drives import SpringDamper, Torque
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
 from workbench.contract.errors import InputError
@@ -44,14 +43,29 @@ def check_names(mechanism) -> None:
                 f"actuators.{a.name}.joint: {a.joint} has a {kind} joint, which no drive can act on",
                 mend="name a body on a revolute or prismatic joint",
             )
-        if not isinstance(a.drive, SpringDamper) and isinstance(a.drive, Torque) != (
-            kind == "revolute"
-        ):
+        if not a.drive.anywhere and a.drive.turns != (kind == "revolute"):
             raise InputError(
                 f"actuators.{a.name}.drive: a Torque acts on a revolute joint, a Force or a cylinder between two pins "
                 "or on a prismatic joint",
                 mend="exchange the two, or name another joint",
             )
+
+
+def check_supply(mechanism) -> None:
+    """Drives that take oil have a supply to take it from, and it has somebody to give it to."""
+    takers = [a.name for a in mechanism.actuators if a.drive.needs_supply]
+    if takers and mechanism.supply is None:
+        raise InputError(
+            f"supply: {', '.join(takers)} take oil from a supply, and the mechanism has none",
+            key="supply",
+            mend="give it one, e.g. 'supply: {type: ConstantPressure, p_s: 185 bar}'",
+        )
+    if mechanism.supply is not None and not takers:
+        raise InputError(
+            "supply: none of the drives takes oil from it",
+            key="supply",
+            mend="leave it out, or give an actuator a drive that takes oil, such as ServoCylinder",
+        )
 
 
 def check_signals(mechanism) -> None:

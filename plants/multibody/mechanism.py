@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
 from plants import scales
+from plants.drives.contract import Line
 from plants.multibody import (
     acting,
     checks,
@@ -39,6 +40,7 @@ from plants.multibody.planar import Closing, plan
 from plants.multibody.points import NamedPoint, PinTable, named_points
 from plants.multibody.starting import in_words, resting, start
 from plants.multibody.tree import Motion, Tree
+from plants.supplies.kinds import SupplyKind
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds
 from workbench.contract.system import Signal, System
@@ -50,12 +52,12 @@ __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
 @final
 @dataclass(frozen=True)
 class Mechanism(System):
-    """Bodies on joints, loops closed by cut joints, actuators; equations and methods in the module's docstring.
+    """Bodies on joints, loops closed by cut joints, actuators and their supply; equations and methods in the module's docstring.
 
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
-    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of the drives. Logged besides:
-    forces f_… of the actuators, and how far each loop is open. gravity in the ground's axes. pins: those of the ground, by name;
-    tool: the pin that does the work.
+    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Logged
+    besides: forces f_… of the actuators, how far each loop is open, what drives and supply log. gravity in the ground's axes.
+    pins: those of the ground, by name; tool: the pin that does the work.
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.
@@ -70,6 +72,7 @@ class Mechanism(System):
         0.0,
     )
     method: Literal["projected", "minimal", "penalty"] = "projected"
+    supply: SupplyKind | None = None
     name: str = "mechanism"
     pins: PinTable | tuple[NamedPoint, ...] = ()
     tool: Annotated[str | Pin | None, "pin that does the work, body.pin, for drawings"] = None
@@ -97,6 +100,7 @@ class Mechanism(System):
             )
         drawn = pins.resolve(self)
         checks.check_names(self)
+        checks.check_supply(self)
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "used", self.assembly.used)
         object.__setattr__(
@@ -144,7 +148,9 @@ class Mechanism(System):
 
     @property
     def drive_states(self) -> tuple[Signal, ...]:
-        return tuple(s for a in self.actuators for s in a.drive.states(a.name))
+        """States of all drives, then of the supply."""
+        own = () if self.supply is None else self.supply.states()
+        return (*(s for a in self.actuators for s in a.drive.states(a.name)), *own)
 
     @property
     def own(self) -> tuple[list[int], list[int]]:
@@ -164,7 +170,8 @@ class Mechanism(System):
 
     @property
     def inputs(self):
-        return tuple(s for a in self.actuators for s in a.drive.inputs(a.name))
+        own = () if self.supply is None else self.supply.inputs()
+        return (*(s for a in self.actuators for s in a.drive.inputs(a.name)), *own)
 
     @property
     def outputs(self):
@@ -181,6 +188,7 @@ class Mechanism(System):
                 for loop in self.loops
             ),
             *signals.bends(self),
+            *signals.of_parts(self),
         )
 
     def _following(self, positions, rates) -> list:
@@ -192,7 +200,9 @@ class Mechanism(System):
 
     @property
     def power_names(self):
-        return (*(name for a in self.actuators for name in a.drive.power_names(a.name)), "damping")
+        own = () if self.supply is None else self.supply.power_names()
+        parts = (name for a in self.actuators for name in a.drive.power_names(a.name))
+        return (*parts, *own, "damping")
 
     @property
     def integrator(self):
@@ -205,19 +215,43 @@ class Mechanism(System):
 
     @property
     def fixed(self) -> Fixed | None:
-        """Equal steps of the L-stable method where drives have states of their own: oil is stiff."""
-        return Fixed() if self.drive_states else None
+        """Equal steps of the L-stable method where a drive asks for them."""
+        return Fixed() if any(a.drive.equal_steps for a in self.actuators) else None
+
+    @property
+    def stiff(self):
+        """Where no equal steps are made: spools, bristles, and the rates that friction of cylinders may make fast near rest."""
+        own = tuple(name for a in self.actuators for name in a.drive.stiff(a.name))
+        if self.fixed is not None or not any(a.drive.steep for a in self.actuators):
+            return ()
+        return (*(self.rates[i].name for i in self.own[1]), *own)
 
     @property
     def pressure_names(self):
-        return tuple(s.name for s in self.drive_states if s.unit == "Pa")
+        return tuple(name for a in self.actuators for name in a.drive.pressures(a.name))
+
+    @property
+    def flow_names(self) -> tuple[str, ...]:
+        """What the drives take from the supply, each."""
+        return tuple(f"Q_s_{a.name}" for a in self.actuators if a.drive.needs_supply)
+
+    @property
+    def vacuum(self) -> float | None:
+        """Pressure below which the oil of a drive is not described, Pa; None: it always is."""
+        known = [a.drive.vacuum for a in self.actuators if a.drive.vacuum is not None]
+        return max(known) if known else None
+
+    @property
+    def line_at_most(self) -> Line | None:
+        """What the drives see of the supply at its highest pressure; None without one."""
+        return None if self.supply is None else self.supply.most
 
     loop_rate = 4.0  # 1/s, what a position loop can have that knows nothing of the oil and the links it swings
 
     @property
     def velocity_gain(self) -> float:
         """Velocity per unit of command, the actuators' mean; AttributeError where a command is no velocity."""
-        return acting.velocity_gain(self.actuators)
+        return acting.velocity_gain(self)
 
     @property
     def spans(self) -> dict[str, tuple[float, float]]:
@@ -225,7 +259,8 @@ class Mechanism(System):
         return acting.spans(self.actuators)
 
     def limits(self):
-        return acting.limits(self.actuators)
+        own = {} if self.supply is None else self.supply.limits()
+        return acting.limits(self.actuators) | own
 
     def scales(self):
         return scales.of_mechanism(self)
@@ -260,7 +295,7 @@ class Mechanism(System):
     def split(self, x):
         """(all z, all ż, states of every drive) of the state vector."""
         zs, vs = self.own
-        parts = acting.shared_out(self.actuators, x[len(zs) + len(vs) :])
+        parts = acting.shared_out(self, x[len(zs) + len(vs) :])
         z, rates = list(x[: len(zs)]), list(x[len(zs) : len(zs) + len(vs)])
         if self.closings:
             z, own = reduced.positions(self, z), dict(zip(vs, rates))
@@ -323,11 +358,16 @@ class Mechanism(System):
         motion = self.moving(z, rates)
         pulls = self.pulls(motion, z, rates, own, u)
         accelerations, _ = self.accelerations(motion, rates, pulls)
-        flows = [
-            r for a, p in zip(self.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)
-        ]
+        flows = acting.rates(self, pulls, own, u)
         velocities = tree.velocities(self.bodies, self.tree, z, rates)
         return [*(velocities[i] for i in self.own[0]), *accelerations, *flows]
+
+    def guards(self, t, x, u):
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
+        return [
+            g for a, p in zip(self.actuators, pulls) for g in a.drive.guards(p.x, p.s, p.rate, p.u)
+        ]
 
     def project(self, t, x) -> list:
         """x back on its loops, nearest in the metric of M^Σ; quaternions of unit length."""
@@ -365,6 +405,7 @@ class Mechanism(System):
             *(p.force for p in pulls),
             *gaps,
             *dynamics.bends(self, z, motion),
+            *acting.shown(self, pulls, own, u),
         ]
 
     def powers(self, t, x, u):
@@ -374,14 +415,7 @@ class Mechanism(System):
         lost = 0.0
         for j, v in zip(self.tree.body_of, rates):
             lost = lost - self.bodies[j].damping * v * v
-        return [
-            *(
-                w
-                for a, p in zip(self.actuators, pulls)
-                for w in a.drive.powers(p.x, p.s, p.rate, p.u)
-            ),
-            lost,
-        ]
+        return [*acting.powers(self, pulls, own, u), lost]
 
     def energies(self, z, rates):
         """(kinetic, potential) energy of the bodies, J; potential is zero with all centres of mass at the origin."""

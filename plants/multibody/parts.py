@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import Annotated, ClassVar, Literal, final
 
-from plants.components.circuit import ThrottledCircuit
 from plants.components.spatial import Body as Solid
-from plants.multibody.drives import Drive
+from plants.drives.kinds import DriveKind
 from plants.multibody.points import ORIGIN, NamedPoint, PinTable, check_ends, named_points, vector
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
@@ -220,7 +219,7 @@ class Actuator:
     """
 
     name: str
-    drive: Drive
+    drive: DriveKind
     a: Pin | None = None
     b: Pin | None = None
     joint: str = ""
@@ -246,7 +245,7 @@ class Actuator:
             raise InputError(
                 f"b: both pins are on {self.a.body!r}; an actuator acts between two bodies"
             )
-        if self.a is not None and isinstance(self.drive, ThrottledCircuit):
+        if self.a is not None:
             self.drive.check_pins("drive")
         if (
             self.shortest is not None
@@ -260,7 +259,7 @@ class Actuator:
     @property
     def span(self) -> tuple[float, float]:
         """(least, largest) s, of the drive's own stroke and of what was given; infinite where neither says."""
-        low, high = getattr(self.drive, "range", (-inf, inf))
+        low, high = self.drive.range
         return (
             max(low, -inf if self.shortest is None else self.shortest),
             min(high, inf if self.longest is None else self.longest),

@@ -24,7 +24,7 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from plants.multibody import loops
+from plants.multibody import acting, loops
 from plants.multibody.penalty_text import Text
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
@@ -229,9 +229,7 @@ def consistent(mechanism, x, u) -> np.ndarray:
     motion = mechanism.moving(z, rates)
     pulls = mechanism.pulls(motion, z, rates, own, list(u))
     accelerations, λ = mechanism.accelerations(motion, rates, pulls)
-    slopes = [
-        r for a, p in zip(mechanism.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)
-    ]
+    slopes = acting.rates(mechanism, pulls, own, list(u))
     whole = np.zeros(sum(loops.ROWS[loop.joint] for loop in mechanism.loops))
     whole[list(mechanism.used)] = λ
     return np.array(

@@ -72,9 +72,7 @@ class Text(System):
         Φ = [row.value for row in rows]
         G = loops.jacobian(m.tree, rows, motion.b)
         held = linear.transposed_times(G, [α * a + b for a, b in zip(Φ, w["λ"])], n)
-        flows = [
-            r for a, p in zip(m.actuators, pulls) for r in a.drive.rates(p.x, p.s, p.rate, p.u)
-        ]
+        flows = acting.rates(m, pulls, acting.shared_out(m, y), w["u"])
         f = [h * h / 4 * (a + b - q) for a, b, q in zip(linear.times(M, accelerations), held, Q)]
         return (
             [*f, *(h / 2 * (a - b) for a, b in zip(slopes, flows))],
@@ -84,7 +82,7 @@ class Text(System):
 
     def _pulled(self, z, rates, y, u):
         m = self.mechanism
-        motion, parts = m.moving(z, rates), acting.shared_out(m.actuators, y)
+        motion, parts = m.moving(z, rates), acting.shared_out(m, y)
         return motion, m.pulls(motion, z, rates, parts, u), tree.inertias(m.bodies, motion)
 
     def metric(self, x, w):

@@ -20,7 +20,7 @@ from math import pi
 import numpy as np
 
 from plants.components.spatial import cross, dot, scale, sub
-from plants.multibody.drives import SpringDamper
+from plants.drives.laws import SpringDamper
 from plants.multibody.parts import unit
 from workbench.contract.errors import InputError
 

@@ -89,3 +89,9 @@ def forces(mechanism) -> tuple[Signal, ...]:
         )
         for a in mechanism.actuators
     )
+
+
+def of_parts(mechanism) -> tuple[Signal, ...]:
+    """What drives and supply log."""
+    own = () if mechanism.supply is None else mechanism.supply.logged()
+    return (*(s for a in mechanism.actuators for s in a.drive.logged(a.name)), *own)

@@ -8,6 +8,7 @@ import numpy as np
 
 from plants.multibody import acting, tree
 from workbench.contract.errors import InputError
+from workbench.contract.system import names
 
 
 def in_words(mechanism) -> str:
@@ -32,14 +33,21 @@ def in_words(mechanism) -> str:
 def start(mechanism) -> list:
     """The state at the assembled start, drives at rest under the forces that hold it."""
     found, (zs, vs), own = mechanism.assembly, mechanism.own, []
+    line, tops = mechanism.line_at_most, []
     lengths = mechanism.pulls(
         mechanism.moving(found.z, found.rates), found.z, found.rates, None, None
     )
     for a, p, F in zip(mechanism.actuators, lengths, holding_forces(mechanism, found.z)):
         try:
-            own += a.drive.initial(float(p.s), F)
+            states = a.drive.initial(float(p.s), F, line)
         except InputError as why:
             raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
+        if a.drive.needs_supply:
+            named = dict(zip(names(a.drive.states(a.name)), states))
+            tops.append(max(named[name] for name in a.drive.pressures(a.name)))
+        own += states
+    if mechanism.supply is not None:
+        own += mechanism.supply.initial(tops)
     return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
 
 
@@ -79,11 +87,11 @@ def holding_forces(mechanism, z) -> list[float]:
             direct, float
         )
 
-    laws = [k for k, a in enumerate(mechanism.actuators) if hasattr(a.drive, "law")]
+    laws = [k for k, a in enumerate(mechanism.actuators) if a.drive.is_law]
     F = [0.0] * n
     for k in laws:
         drive = mechanism.actuators[k].drive
-        F[k] = float(drive.law(pulls[k].s, 0.0, [0.0] * len(drive.inputs(""))))
+        F[k] = float(drive.force([], pulls[k].s, 0.0, [0.0] * len(drive.inputs("")), None))
     open_ = [k for k in range(n) if k not in laws]
     known = loads(F, mechanism.gravity)
     shares = [loads([1.0 if i == k else 0.0 for i in range(n)], (0.0, 0.0, 0.0)) for k in open_]

@@ -25,13 +25,15 @@ def holding(mechanism, x) -> tuple[Holding, ...]:
     z, rates, _ = mechanism.split([float(v) for v in x])
     known, shares, G = _virtual_work(mechanism, [float(v) for v in z], len(rates))
     driven = [k for k, a in enumerate(mechanism.actuators) if a.drive.inputs(a.name)]
-    limited = [k for k in driven if isfinite(mechanism.actuators[k].drive.bears[1])]
+    line = mechanism.line_at_most
+    bears = {k: mechanism.actuators[k].drive.bears(line) for k in driven}
+    limited = [k for k in driven if isfinite(bears[k][1])]
     if not limited:
         return ()
     columns = np.vstack([*(shares[k] for k in driven), -G]).T
     free = np.linalg.lstsq(columns, -known, rcond=1e-10)[0]
-    low = [*(mechanism.actuators[k].drive.bears[0] for k in driven), *[-inf] * len(G)]
-    high = [*(mechanism.actuators[k].drive.bears[1] for k in driven), *[inf] * len(G)]
+    low = [*(bears[k][0] for k in driven), *[-inf] * len(G)]
+    high = [*(bears[k][1] for k in driven), *[inf] * len(G)]
     size = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
     bounded = (
         lsq_linear(
@@ -49,9 +51,9 @@ def holding(mechanism, x) -> tuple[Holding, ...]:
                 Holding(
                     f"actuator {a.name}",
                     float(F),
-                    *a.drive.bears,
+                    *bears[k],
                     _unit(mechanism, a),
-                    a.drive.bears_by,
+                    a.drive.bears_by(line),
                     f"actuators.{a.name}.drive",
                 )
             )
@@ -77,7 +79,7 @@ def _virtual_work(mechanism, z, n_v: int):
         ) + np.array(direct, float)
 
     springs = [
-        0.0 if a.drive.inputs(a.name) else float(a.drive.law(p.s, 0.0, []))
+        0.0 if a.drive.inputs(a.name) else float(a.drive.force([], p.s, 0.0, [], None))
         for a, p in zip(mechanism.actuators, pulls)
     ]
     shares = [

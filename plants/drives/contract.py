@@ -1,0 +1,139 @@
+"""What a machine asks of each of its drives; `Drive` has the answers of one that has no oil and no states.
+
+A drive acts between two points (or on a joint) that are s apart and move apart with ṡ. `label` is its actuator's name, x are its
+own states, u its own inputs, line the pressures that its supply gives it.
+
+  1. A drive is a frozen dataclass; its annotated numbers are parameters (`workbench.contract.parameters`).
+  2. `states(label)`, `inputs(label)`, `logged(label)` are tuples of Signal; x, u and `shown` have their length and order.
+  3. `force(x, s, ṡ, u, line)` acts along the extension: N, or N m on a revolute joint. `rates(x, s, ṡ, u, line)` is ẋ.
+     A law (`is_law`) has no states: its force follows from s, ṡ and u alone.
+  4. `powers(x, s, ṡ, u, line)`, in W by `power_names(label)`, add up to d(`stored(x, s)`)/dt + F ṡ.
+  5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s; `needs_supply` says that it cannot do without one.
+  6. `initial(s, force, line)` are its states at rest under that force; InputError where there are none.
+  7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
+     well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
+  8. `range` are the least and largest s it can span. `limit` is the largest input, both ways; None: unlimited. `bears(line)` are
+     the least and greatest force at rest, which `bears_by(line)` limits, in words.
+  9. `pressures(label)` names its chambers' pressures, which must not fall below `hollow`; `vacuum` is the pressure below which its
+     oil is not described, None where it always is. `machine_limits(label, key)` are its further limits, key: its place in a case.
+ 10. `sizes(line)` are its scales, None where it has no oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
+     where its input is no velocity.
+ 11. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
+
+The same text runs on floats and on expressions: no `if` on a value of x, s, ṡ, u or line.
+
+To add a drive: a class in a file of this folder, its name in `plants.drives.kinds`, a line in the tests' list.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import ClassVar, NamedTuple
+
+from workbench.contract.machine_limits import Limit
+from workbench.contract.system import Signal
+
+
+class Line(NamedTuple):
+    """What a drive sees of its supply: pressure of the pump's line and of the return line, Pa."""
+
+    p_s: object
+    p_r: object
+
+
+class Sizes(NamedTuple):
+    """What is large for a drive with oil: pressure [Pa] and the words for it, energy [J], force [N], stroke [m], speed [m/s]."""
+
+    pressure: float
+    source: str
+    energy: float
+    force: float
+    stroke: float
+    speed: float
+
+
+class Drive:
+    """See the numbered contract in the module's docstring."""
+
+    is_law: ClassVar[bool] = False
+    needs_supply: ClassVar[bool] = False
+    equal_steps: ClassVar[bool] = False
+    steep: ClassVar[bool] = False
+    turns: ClassVar[bool] = False  # acts on a revolute joint
+    anywhere: ClassVar[bool] = False  # acts on any joint
+    vacuum: float | None = None
+    limit: float | None
+
+    def states(self, label: str) -> tuple[Signal, ...]:
+        return ()
+
+    def inputs(self, label: str) -> tuple[Signal, ...]:
+        return ()
+
+    def logged(self, label: str) -> tuple[Signal, ...]:
+        return ()
+
+    def shown(self, x, s, sdot, u, line) -> list:
+        return []
+
+    def initial(self, s: float, force: float, line) -> list:
+        return []
+
+    def rates(self, x, s, sdot, u, line) -> list:
+        return []
+
+    def flow(self, x, s, sdot, u, line):
+        return 0.0
+
+    def stored(self, x, s):
+        return 0.0
+
+    def guards(self, x, s, sdot, u) -> list:
+        return []
+
+    def stiff(self, label: str) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return -inf, inf
+
+    def bears(self, line) -> tuple[float, float]:
+        return -inf, inf
+
+    def bears_by(self, line) -> str:
+        return "nothing"
+
+    def pressures(self, label: str) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def hollow(self) -> float:
+        return 0.0
+
+    def machine_limits(self, label: str, key: str) -> tuple[Limit, ...]:
+        return ()
+
+    def sizes(self, line) -> Sizes | None:
+        return None
+
+    def velocity_gain_on(self, line):
+        return None
+
+    def check_pins(self, owner: str) -> None:
+        return None
+
+
+def spool_limit(label: str, signal: str, most: float, key: str) -> Limit:
+    """Travel of a spool within ±most, V."""
+    return Limit(
+        f"spool of {label}",
+        (signal,),
+        -most,
+        most,
+        "V",
+        "valve",
+        "travel of the spool",
+        key,
+        bearable=True,
+    )

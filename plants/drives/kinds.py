@@ -1,0 +1,9 @@
+"""Every kind of drive that an actuator can have."""
+
+from __future__ import annotations
+
+from plants.components.circuit import ThrottledCircuit
+from plants.drives.laws import Force, SpringDamper, Torque
+from plants.drives.servo_cylinder import ServoCylinder
+
+DriveKind = Force | Torque | SpringDamper | ThrottledCircuit | ServoCylinder

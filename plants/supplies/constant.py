@@ -1,0 +1,34 @@
+"""A pump that holds one pressure, whatever is taken; see `plants.supplies.contract`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, final
+
+from plants.drives.contract import Line
+from plants.supplies.contract import Supply, check_line, flow_limit
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+
+
+@final
+@dataclass(frozen=True)
+class ConstantPressure(Supply):
+    """Supply and return pressure, the same at any flow; a run whose drives take more than Q_max is not judged."""
+
+    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 185e5
+    p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = 10e5
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = 100e-3 / 60
+
+    def __post_init__(self):
+        check_bounds(self)
+        check_line(Line(self.p_s, self.p_r))
+
+    def line(self, y) -> Line:
+        return Line(self.p_s, self.p_r)
+
+    @property
+    def most(self) -> Line:
+        return Line(self.p_s, self.p_r)
+
+    def machine_limits(self, flows):
+        return flow_limit(flows, self.Q_max)

@@ -1,0 +1,79 @@
+"""What a machine asks of its supply; `Supply` has the answers of one without states.
+
+A machine has one supply; y are its own states, w its own inputs. `takers` are its drives that take oil, each a pair of the drive
+and what it does (`plants.multibody.acting.Pull`, with the line it sees).
+
+  1. A supply is a frozen dataclass; its annotated numbers are parameters (`workbench.contract.parameters`).
+  2. `states()`, `inputs()`, `logged()` are tuples of Signal; y, w and `shown` have their length and order.
+  3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `most` is the line at the highest pressure there is, by which
+     forces and speeds of the drives are told.
+  4. `rates(y, takers, w)` is ẏ; `powers(y, takers, w)`, in W by `power_names()`, is what it does besides the powers of its drives.
+  5. `initial(tops, w)` are its states at rest, tops: highest pressure of each taker's chambers.
+  6. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
+
+To add a supply: a class in a file of this folder, its name in `plants.supplies.kinds`, a line in the tests' list.
+"""
+
+from __future__ import annotations
+
+from plants.drives.contract import Line
+from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import Limit
+from workbench.contract.system import Signal
+
+
+class Supply:
+    """See the numbered contract in the module's docstring."""
+
+    def states(self) -> tuple[Signal, ...]:
+        return ()
+
+    def inputs(self) -> tuple[Signal, ...]:
+        return ()
+
+    def logged(self) -> tuple[Signal, ...]:
+        return ()
+
+    def shown(self, y, takers, w) -> list:
+        return []
+
+    def rates(self, y, takers, w) -> list:
+        return []
+
+    def power_names(self) -> tuple[str, ...]:
+        return ()
+
+    def powers(self, y, takers, w) -> list:
+        return []
+
+    def initial(self, tops) -> list:
+        return []
+
+    def limits(self) -> dict[str, tuple[float, float]]:
+        return {}
+
+
+def flow_limit(flows: tuple[str, ...], most: float) -> tuple[Limit, ...]:
+    """What all drives take from the pump, m³/s, where any takes something."""
+    if not flows:
+        return ()
+    return (
+        Limit(
+            "pump flow",
+            flows,
+            high=most,
+            unit="m^3/s",
+            kind="flow",
+            meaning="what all cylinders take from the pump",
+            key="supply.Q_max",
+        ),
+    )
+
+
+def check_line(line: Line) -> None:
+    """InputError where the return pressure is not below the supply pressure."""
+    if line.p_r >= line.p_s:
+        raise InputError(
+            f"p_r: the return pressure, {line.p_r / 1e5:g} bar, must be below the supply pressure, "
+            f"{line.p_s / 1e5:g} bar"
+        )

@@ -1,0 +1,124 @@
+"""A shipped crane written as a mechanism: arm, cylinder case and piston of every structure, and of an extension its rod, as bodies.
+
+Names: arm1, case1, piston1, …, rod2; cylinders have the crane's labels, c1, c2, ct2 with `label` before them.
+"""
+
+import numpy as np
+
+from plants.components.linkage import close
+from plants.components.spatial import Frame, add, turn, unturn
+from plants.drives.laws import Force
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Actuator, Body, Loop, Place
+
+AT = (0.0, 0.0, 0.0)
+
+
+def solid(body):
+    return {"mass": body.mass, "com": body.com, "inertia": body.inertia}
+
+
+def plain(frame):
+    return Frame(tuple(map(float, frame.r)), tuple(map(float, frame.R)))
+
+
+def force(segment, closed):
+    return Force()
+
+
+def as_mechanism(crane, q, rates=None, drive=force, label="c", **options):
+    """The crane at joint positions q; `drive(segment, closed)` gives what acts on a piston whose joint is at `closed` at x = 0."""
+    rates = rates or [0.0] * crane.n
+    positions, speeds = iter(q), iter(rates)
+    bodies, loops, actuators = [], [], []
+    parent, end, turned = "ground", Frame(), 0.0
+    for j, structure in enumerate(crane.structures, 1):
+        r, slide = structure.revolute, structure.prismatic
+        angle = float(next(positions))
+        k = close(r.L, r.L1, angle)
+        last = j == len(crane.structures)
+        beyond = crane.payload if last else crane.structures[j].revolute.link
+        arm, following = r.arm, Frame((r.L1, 0.0, 0.0)).then(r.end)
+        if slide is not None:
+            tube = plain(following)
+            arm = arm.joined(slide.tube.moved(tube))
+            start = plain(tube.then(slide.start))
+            tip = plain(Frame(AT, start.R).then(slide.rod_end))
+            following = tip.then(slide.end)
+            rod = slide.rod.moved(Frame(AT, start.R)).joined(slide.object.moved(tip))
+            rod = rod.joined(beyond.moved(plain(following)))
+        else:
+            arm = arm.joined(beyond.moved(plain(following)))
+        following = plain(following)
+        elbow = tuple(map(float, add(end.r, turn(end.R, (r.L, 0.0, 0.0)))))
+        bodies += [
+            Body(
+                f"arm{j}",
+                parent,
+                point=elbow,
+                start=turned + angle,
+                rate=float(next(speeds)),
+                hold=True,
+                **solid(arm),
+            ),
+            Body(
+                f"case{j}",
+                parent,
+                point=end.r,
+                start=turned + float(np.arctan2(k.s1, k.c1)),
+                **solid(r.case),
+            ),
+            Body(
+                f"piston{j}",
+                f"case{j}",
+                "prismatic",
+                axis=(1.0, 0.0, 0.0),
+                start=float(k.d) - r.l_c,
+                **solid(r.piston),
+            ),
+        ]
+        loops.append(
+            Loop(
+                f"pin{j}",
+                Place(f"piston{j}", (r.l_c, 0.0, 0.0)),
+                Place(f"arm{j}", (r.L1, 0.0, 0.0)),
+            )
+        )
+        actuators.append(Actuator(f"{label}{j}", drive(r, r.x0 - r.l_c), joint=f"piston{j}"))
+        parent, end = f"arm{j}", following
+        turned = float(np.arctan2(end.R[3], end.R[0]))
+        if slide is not None:
+            bodies.append(
+                Body(
+                    f"rod{j}",
+                    parent,
+                    "prismatic",
+                    point=start.r,
+                    axis=tuple(map(float, turn(start.R, (1.0, 0.0, 0.0)))),
+                    start=float(next(positions)),
+                    rate=float(next(speeds)),
+                    hold=True,
+                    **solid(rod),
+                )
+            )
+            actuators.append(Actuator(f"{label}t{j}", drive(slide, 0.0), joint=f"rod{j}"))
+            parent = f"rod{j}"
+    up = unturn(crane.base.R, (0.0, crane.g, 0.0))
+    return Mechanism(
+        tuple(bodies), tuple(loops), tuple(actuators), tuple(-float(v) for v in up), **options
+    )
+
+
+def joint_angles(crane):
+    """Position of arm j at q_j = 0: what the frames between the structures turn."""
+    found, turned = [], 0.0
+    for structure in crane.structures:
+        found.append(turned)
+        end = Frame().then(structure.revolute.end)
+        if structure.prismatic is not None:
+            for part in (structure.prismatic.start, structure.prismatic.rod_end):
+                end = plain(end).then(part)
+            end = plain(end).then(structure.prismatic.end)
+        R = plain(end).R
+        turned = float(np.arctan2(R[3], R[0]))
+    return found
