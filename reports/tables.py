@@ -9,7 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
-from workbench.contract.parameters import Leaf, annotations, label, leaves
+from workbench.contract.parameters import Leaf, field_infos, label, leaves
 from workbench.contract.units import display, format_quantity, pretty
 from workbench.verification.verdict import STRENGTHS, Assumption, Verdict, answers_stability
 
@@ -423,6 +423,6 @@ def choices(obj, parent: str) -> list[tuple[str, str]]:
     if not is_dataclass(at):
         return []
     found = [
-        (f.name, getattr(at, f.name)) for f in fields(at) if annotations(type(at))[f.name] is None
+        (f.name, getattr(at, f.name)) for f in fields(at) if field_infos(type(at))[f.name] is None
     ]
     return [(n, str(v)) for n, v in found if isinstance(v, (str, bool)) and n != "name"]

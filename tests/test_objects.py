@@ -16,7 +16,7 @@ from controllers import PID, VDC, MeteredVDC
 from plants import MeteredArms
 from workbench import InputError, Sampled, Scenario
 from workbench.contract.kinds import declared, options, refusal
-from workbench.contract.parameters import Unit, annotations, check_bounds, positive
+from workbench.contract.parameters import Unit, check_bounds, field_infos, positive
 
 WRONG = {
     "choice": "Model?",
@@ -44,7 +44,7 @@ def wrong_values(hint) -> list:
 
 def _fields(cls) -> list:
     """(field, annotation) of choices and annotated numbers."""
-    infos = annotations(cls)
+    infos = field_infos(cls)
     return [
         (name, hint) for name, hint in declared(cls) if infos[name] is not None or _choices(hint)
     ]

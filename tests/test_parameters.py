@@ -13,10 +13,10 @@ from workbench import InputError, Scenario, simulate
 from workbench.contract.parameters import (
     Bound,
     Unit,
-    annotations,
     bind,
     check_bounds,
     digest,
+    field_infos,
     fraction,
     leaves,
     nonnegative,
@@ -168,7 +168,7 @@ def test_annotations_cover_every_number_of_the_plants(crane):
     def walk(obj):
         for f in fields(obj):
             value = getattr(obj, f.name)
-            if annotations(type(obj))[f.name] is None and f.name != "pressures":
+            if field_infos(type(obj))[f.name] is None and f.name != "pressures":
                 assert not isinstance(value, float), (type(obj).__name__, f.name)
                 for item in value if isinstance(value, tuple) else (value,):
                     if is_dataclass(item):

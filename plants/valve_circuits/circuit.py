@@ -21,7 +21,7 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, annotations, check_bounds, fraction, positive
+from workbench.contract.parameters import Unit, check_bounds, field_infos, fraction, positive
 
 FLOW = Unit("m^3/(s*Pa^0.5)")
 _c = 0.6 * 1e-4 * (2.0 / 850.0) ** 0.5  # C a √(2/ρ) of (66)
@@ -38,7 +38,7 @@ def _checked(part, where: str) -> None:
     except ValueError as why:
         key, _, rest = str(why).partition(": ")
         rest = rest.replace(" 1;", ";").replace(" in 1,", ",")  # an opening has no unit
-        info = annotations(type(part))[key]
+        info = field_infos(type(part))[key]
         meaning = f", '{info.meaning}'" if info is not None else ""
         raise InputError(f"{rest} ({where})", key=key, mend=f"mend {key}{meaning}") from None
 

@@ -20,7 +20,7 @@ from workbench.cases.build import Provenance, build
 from workbench.cases.shorthand import Shorthand
 from workbench.cases.yaml_input import Node
 from workbench.contract.errors import InputError, in_words
-from workbench.contract.parameters import Unit, annotations, label
+from workbench.contract.parameters import Unit, field_infos, label
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def places(obj: Any, path: tuple = (), words: tuple = ()) -> Iterator[Place]:
                 name = label(item, i)
                 yield from places(item, (*path, name), (*words, frozenset({plain(name), f"[{i}]"})))
         return
-    infos = annotations(type(obj))
+    infos = field_infos(type(obj))
     for key, entry in shape.entries(type(obj)).items():
         if key == "name" and path:
             continue  # a part's name is its address

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def _once(thing: Any, beside: tuple, check: Callable[[], None]) -> None:
 def _check_system(plant: System) -> None:
     who = type(plant).__name__
     for group in ("states", "inputs", "outputs", "monitors"):
-        _check_signals(who, group, _asked(who, group, lambda group=group: getattr(plant, group)))
+        _check_signals(who, group, _asked(who, group, partial(getattr, plant, group)))
     n = len(plant.states)
     x = _start(who, plant, plant.states)
     _check_names(plant, who)
@@ -116,7 +117,7 @@ def _check_names(plant: System, who: str) -> None:
 def _check_controller(law: Controller, plant: System) -> None:
     who = type(law).__name__
     for group in ("states", "measured", "commands", "references", "monitors"):
-        _check_signals(who, group, _asked(who, group, lambda group=group: getattr(law, group)))
+        _check_signals(who, group, _asked(who, group, partial(getattr, law, group)))
     y_all = dict(zip(names(plant.outputs), plant.out(0.0, [float(v) for v in plant.initial()])))
     lacking = [name for name in names(law.measured) if name not in y_all]
     if lacking:

@@ -54,9 +54,12 @@ def takes_text(hint: Any) -> bool:
 def refusal(hint: Any, value: Any) -> tuple[str, str] | None:
     """(what is wrong, how to mend it) where `value` does not fit `hint`; None where it does."""
     possible = options(hint)
-    found = [_refused(option, value) for option in possible]
-    if None in found:
-        return None
+    found = []
+    for option in possible:
+        reason = _refused(option, value)
+        if reason is None:
+            return None
+        found.append(reason)
     words = [word for option in possible for word in _words(option)]
     near = difflib.get_close_matches(str(value).lower(), [str(word).lower() for word in words], 1)
     meant = next((word for word in words if near and str(word).lower() == near[0]), None)

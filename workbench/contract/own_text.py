@@ -72,7 +72,7 @@ class _Version:
             for name, module in sorted(sys.modules.items())
             if name.startswith(TRACED)
         ]
-        spaces = dict(modules)
+        spaces: dict[str, Mapping[str, Any]] = dict(modules)
         for name, space in modules:
             classes = [
                 value

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import FunctionType
+from typing import Any
 
 from workbench.contract import kinds
 from workbench.contract.errors import InputError
@@ -77,10 +78,10 @@ class Leaf:
 
 
 @cache
-def annotations(cls: type) -> dict[str, Info | None]:
+def field_infos(cls: type) -> dict[str, Info | None]:
     """Field name → Info for annotated numbers, None for everything else."""
     hints = typing.get_type_hints(cls, include_extras=True)
-    found = {}
+    found: dict[str, Info | None] = {}
     for field in fields(cls):
         metadata = getattr(hints[field.name], "__metadata__", ())
         unit = next((m.symbol for m in metadata if isinstance(m, Unit)), None)
@@ -93,15 +94,17 @@ def annotations(cls: type) -> dict[str, Info | None]:
     return found
 
 
-def described(obj: object) -> dict[str, Info | None]:
-    """`annotations` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
-    infos = annotations(type(obj))
+def described(obj: Any) -> dict[str, Info | None]:
+    """`field_infos` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
+    infos = field_infos(obj.__class__)
     own = obj.units() if hasattr(obj, "units") else {}
     return (
-        infos | {name: replace(infos[name], unit=unit) for name, unit in own.items()}
-        if own
-        else infos
+        infos | {name: _restated(infos[name], unit) for name, unit in own.items()} if own else infos
     )
+
+
+def _restated(info: Info | None, unit: str) -> Info:
+    return replace(info or Info(unit), unit=unit)
 
 
 def label(item: object, index: int) -> str:
@@ -115,7 +118,7 @@ def leaves(obj: object) -> Iterator[Leaf]:
     return iter(remembered("leaves", obj, lambda: tuple(_leaves(obj, ""))))
 
 
-def _leaves(obj: object, prefix: str) -> Iterator[Leaf]:
+def _leaves(obj: Any, prefix: str) -> Iterator[Leaf]:
     if is_dataclass(obj):
         infos = described(obj)
         for field in fields(obj):
@@ -135,7 +138,7 @@ def _leaves(obj: object, prefix: str) -> Iterator[Leaf]:
             )
 
 
-def _below(value: object, path: str, info: Info | None) -> Iterator[Leaf]:
+def _below(value: Any, path: str, info: Info | None) -> Iterator[Leaf]:
     if info is None:
         if is_dataclass(value) or isinstance(value, tuple):
             yield from _leaves(value, path + ".")
@@ -160,7 +163,7 @@ def bind(obj, values: Mapping[str, object], prefix: str = ""):
     """Copy of `obj` with the numbers named in `values` exchanged; no validation runs (symbols pass through)."""
     if is_dataclass(obj):
         new = object.__new__(type(obj))
-        infos = annotations(type(obj))
+        infos = field_infos(obj.__class__)
         for field in fields(obj):
             value, path = getattr(obj, field.name), prefix + field.name
             object.__setattr__(new, field.name, _bound(value, path, infos[field.name], values))
@@ -208,12 +211,12 @@ def _text_and_code(obj: object, traced: bool) -> tuple[str, dict[int, object]]:
     return _text(obj, traced, code), code
 
 
-def _text(obj: object, traced: bool, code: dict[int, object]) -> str:
+def _text(obj: Any, traced: bool, code: dict[int, object]) -> str:
     """The text of `structure`; `code` collects what is text itself: classes and functions that are not this library's."""
     if is_dataclass(obj) and not isinstance(obj, type):
         if not own(type(obj)):
             code[id(type(obj))] = type(obj)
-        infos = annotations(type(obj))
+        infos = field_infos(obj.__class__)
         inner = ",".join(
             f"{f.name}={_shape(getattr(obj, f.name), infos[f.name], traced, code)}"
             for f in fields(obj)
@@ -230,15 +233,13 @@ def _text(obj: object, traced: bool, code: dict[int, object]) -> str:
     if isinstance(obj, _SIMPLE):
         return repr(obj)
     code[id(obj)] = obj
-    if isinstance(obj, type) or type(obj).__repr__ in (
-        object.__repr__,
-        FunctionType.__repr__,
-    ):  # whose repr is an address
+    if isinstance(obj, type) or type(obj).__repr__ in _ADDRESSES:
         own_name = obj if hasattr(obj, "__qualname__") else type(obj)
         return _told_apart(obj, f"{own_name.__module__}.{own_name.__qualname__}")
     return repr(obj)
 
 
+_ADDRESSES: tuple[Any, ...] = (object.__repr__, FunctionType.__repr__)  # whose repr is an address
 _SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 _met: dict[str, list] = {}
 
@@ -266,7 +267,7 @@ def digest(obj: object) -> str:
     return hashlib.sha256(structure(obj, traced=False).encode()).hexdigest()[:16]
 
 
-def check_bounds(obj: object) -> None:
+def check_bounds(obj: Any) -> None:
     """Raise InputError naming the first field of `obj` that does not fit its annotation (`workbench.contract.kinds`).
 
     Choices, lengths and types are those of the annotation; annotated numbers are finite and in their range. Parts come
@@ -274,7 +275,7 @@ def check_bounds(obj: object) -> None:
     """
     check_parts(obj)
     infos = described(obj)
-    for name, declared in kinds.declared(type(obj)):
+    for name, declared in kinds.declared(obj.__class__):
         info, value = infos[name], getattr(obj, name)
         if info is None:
             continue
@@ -284,10 +285,10 @@ def check_bounds(obj: object) -> None:
             _check_numbers(name, info, declared, value)
 
 
-def check_parts(obj: object) -> None:
+def check_parts(obj: Any) -> None:
     """Raise InputError naming the first field without a unit that does not fit its annotation: choices and parts."""
-    infos = annotations(type(obj))
-    for name, declared in kinds.declared(type(obj)):
+    infos = field_infos(obj.__class__)
+    for name, declared in kinds.declared(obj.__class__):
         if infos[name] is None:
             _check_kind(name, declared, getattr(obj, name))
 

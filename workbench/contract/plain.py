@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -67,7 +66,7 @@ def plain(law, plant: System) -> Plain:
     """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
     given = law if isinstance(law, Plain) else Plain(law)
     law = given.law
-    if not (hasattr(law, "step") or hasattr(law, "command") or isinstance(law, Callable)):
+    if not (hasattr(law, "step") or hasattr(law, "command") or callable(law)):
         raise InputError(
             f"{given.name} is no controller",
             mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u",

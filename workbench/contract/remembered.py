@@ -10,14 +10,14 @@ import weakref
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from types import FunctionType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Found = TypeVar("Found")
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type, FunctionType)
 
 # id of an object → (reference to it, what was found, by its name). An id is free again when its
 # object has gone, so the reference is compared before what was found is used.
-_kept: dict[int, tuple[weakref.ref, dict[Hashable, object]]] = {}
+_kept: dict[int, tuple[weakref.ref, dict[Hashable, Any]]] = {}
 
 
 def remembered(name: Hashable, obj: object, find: Callable[[], Found]) -> Found:
@@ -44,11 +44,12 @@ def _forgotten(key: int) -> Callable[[weakref.ref], None]:
     return forget
 
 
-def cannot_change(obj: object) -> bool:
+def cannot_change(obj: Any) -> bool:
     """Whether `obj` is a frozen dataclass of such, of tuples, of numbers and text."""
     if not is_dataclass(obj) or isinstance(obj, type):
         return False
-    if not type(obj).__dataclass_params__.frozen or not hasattr(obj, "__weakref__"):
+    kind: Any = type(obj)
+    if not kind.__dataclass_params__.frozen or not hasattr(obj, "__weakref__"):
         return False
     return all(_is_fixed(getattr(obj, field.name)) for field in fields(obj))
 

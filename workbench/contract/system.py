@@ -30,6 +30,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from workbench.contract.errors import InputError
 
@@ -218,10 +219,11 @@ def innermost(controller):
     return controller
 
 
-def rewrapped(controller, law):
+def rewrapped(controller: Any, law: Any) -> Any:
     """The same wrappers around another law."""
     if isinstance(controller, Controller) and hasattr(controller, "inner"):
-        return replace(controller, inner=rewrapped(controller.inner, law))
+        wrapper: Any = controller
+        return replace(wrapper, inner=rewrapped(controller.inner, law))
     return law
 
 

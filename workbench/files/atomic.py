@@ -132,7 +132,7 @@ def _explained(path) -> Iterator[None]:
                 raise
             why = OSError(errno.EINVAL, "the name holds a null byte")
         reason, mend = _REASONS.get(
-            why.errno, (why.strerror or str(why), "check the path and the disk")
+            why.errno or 0, (why.strerror or str(why), "check the path and the disk")
         )
         raise InputError(
             f"cannot be written: {reason}", file=os.fsdecode(path).replace("\0", "␀"), mend=mend

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import BinaryIO
 
 from workbench.contract.errors import InputError
 
 MOST_TEXT = 64_000_000  # bytes of a file of numbers written as text
 # Without waiting for somebody to write into a pipe; Windows has other words.
-_CALMLY = os.O_RDONLY | (os.O_NONBLOCK | os.O_CLOEXEC if os.name == "posix" else os.O_BINARY)
+if sys.platform == "win32":
+    _CALMLY = os.O_RDONLY | os.O_BINARY
+else:
+    _CALMLY = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class NoFile(InputError):

@@ -358,23 +358,24 @@ def equilibrium(
     traced = trace(system, tuple(controls_))
     jac, _ = _jacobians(traced)
     c, n = traced.constants(system), traced.n_states
-    x = np.array(x, float)
+    state = np.array(x, float)
     w = np.zeros(len(controls_)) if u is None else np.array(u, float)[: len(controls_)]
     free = [i for i, name in enumerate([*names(system.states), *controls_]) if name not in hold]
     for _ in range(60):
-        f = np.array(traced.flow(0.0, x, w, c)).ravel()[:n]
-        A, B = (np.array(J)[:n] for J in jac(0.0, x, w, c))
+        f = np.array(traced.flow(0.0, state, w, c)).ravel()[:n]
+        A, B = (np.array(J)[:n] for J in jac(0.0, state, w, c))
         J = np.hstack([A, B])[:, free]
         rows = np.maximum(np.abs(J).max(axis=1), 1e-300)
         J, g = J / rows[:, None], f / rows
         columns = np.maximum(np.abs(J).max(axis=0), 1e-300)
         step = np.linalg.lstsq(J / columns, -g, rcond=1e-12)[0] / columns
-        z = np.concatenate([x, w])
+        z = np.concatenate([state, w])
         z[free] += step
-        x, w = z[:n], z[n:]
+        state, w = z[:n], z[n:]
         if np.abs(step * columns).max(initial=0.0) < tol:
             break
-    return x, w, float(np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n]).max(initial=0.0))
+    left = np.array(traced.flow(0.0, state, w, c)).ravel()[:n]
+    return state, w, float(np.abs(left).max(initial=0.0))
 
 
 def solve(columns: Sequence[Sequence], b: Sequence) -> list:

@@ -153,6 +153,7 @@ def _asked(command: list[str]) -> str | None:
 def _heard(run: subprocess.Popen, until: float) -> bytes | None:
     """The end of what a process writes on stderr until it ends; None when it is not done in time."""
     said = b""
+    assert run.stderr is not None  # it is started with a pipe
     with selectors.DefaultSelector() as listen:
         listen.register(run.stderr, selectors.EVENT_READ)
         while (left := until - time.monotonic()) > 0:
@@ -178,7 +179,8 @@ def _end(run: subprocess.Popen) -> None:
     except OSError:  # it has just ended
         pass
     run.wait()
-    run.stderr.close()
+    if run.stderr is not None:
+        run.stderr.close()
 
 
 _said: set[str] = set()

@@ -93,8 +93,8 @@ def to_control(
         flow = lambda t, x, u: np.array(traced.flow(t, x, u, c)).ravel()[:n]
         out = lambda t, x: np.array(traced.out(t, x, np.zeros(len(live)), c)).ravel()
     return control.NonlinearIOSystem(
-        lambda t, x, u, params: np.asarray(flow(t, x, u), float),
-        (lambda t, x, u, params: np.asarray(out(t, x), float)) if measured else None,
+        lambda t, x, u, params: np.asarray(flow(t, x, u), np.float64),
+        (lambda t, x, u, params: np.asarray(out(t, x), np.float64)) if measured else None,
         dt=0,
         **label,
     )

@@ -10,7 +10,7 @@ Source of the method: interval arithmetic with outward rounding [Moore09].
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -49,7 +49,7 @@ def enclose(f: ca.Function, arguments: Sequence[Sequence[Box]]) -> list[Box]:
             if op == ca.OP_OUTPUT:
                 results[o[0], o[1]] = memory[i[0]]
                 continue
-            origin = None
+            origin: Any = None
             if op == ca.OP_INPUT:
                 b = arguments[i[0]][i[1]]
                 value = Box(*(np.broadcast_to(a, (n,)) for a in b))

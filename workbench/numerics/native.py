@@ -56,7 +56,7 @@ class Loop:
 
     def __init__(self, traced: Traced, compiled: bool | None = None):
         self.traced = traced
-        self.offsets = (*OFFSETS[:-1], END)
+        self.offsets: tuple[float, ...] = (*OFFSETS[:-1], END)
         self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
         self.n_m = traced.log.size1_out(0)
         self.lib = None if compiled is False else self._build()
@@ -236,21 +236,21 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
             self.lib.many.restype = ctypes.c_long
 
     def __call__(self, *arrays) -> np.ndarray:
-        arrays = [np.asarray(a, dtype=float) for a in arrays]
-        arrays = [
+        given = [np.asarray(a, dtype=float) for a in arrays]
+        whole = [
             a if a.ndim == 2 and a.strides[1] == a.itemsize else np.ascontiguousarray(a)
-            for a in arrays
+            for a in given
         ]  # rows are whole
-        n = max((a.shape[0] for a in arrays if a.ndim == 2), default=1)
+        n = max((a.shape[0] for a in whole if a.ndim == 2), default=1)
         if self.lib is None:
             values = self.f.map(n)(
-                *[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in arrays]
+                *[a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in whole]
             )
             return np.ascontiguousarray(np.array(values).T)
         out = np.empty((n, self.n_out))
-        pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
-        strides = (ctypes.c_long * len(arrays))(
-            *[a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in arrays]
+        pointers = (ctypes.c_void_p * len(whole))(*[a.ctypes.data for a in whole])
+        strides = (ctypes.c_long * len(whole))(
+            *[a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in whole]
         )
         work = np.empty(self.f.sz_w() + 1)
         self.lib.many(

@@ -19,7 +19,8 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, leaves, structure
 from workbench.numerics.calculus import column, symbols
-from workbench.numerics.native import MOST_OPERATIONS, address, generated, library
+from workbench.numerics.compiler import library
+from workbench.numerics.native import MOST_OPERATIONS, address, generated
 
 SETTLED = 1e-4  # of the largest force: change by twice as many parts at which these are enough
 MOST_PARTS = 64
@@ -64,7 +65,7 @@ class _Step:
         if compiled and f.n_instructions() <= MOST_OPERATIONS:
             self.lib = library(generated([f], {"ROW": f.size1_out(0)}, _MARCH))
         if self.lib is not None:
-            self.lib.march.argtypes = [ctypes.c_long] + 4 * [ctypes.c_void_p]
+            self.lib.march.argtypes = [ctypes.c_long, *4 * [ctypes.c_void_p]]
             self.lib.march.restype = None
 
     def __call__(self, first, ends, p) -> np.ndarray:
@@ -202,6 +203,7 @@ def _driven(law, t, v, start, slopes, parts) -> Driven:
     fine = np.concatenate([v[:1], v[:1], (v[:-1, None] + np.diff(v)[:, None] * share).ravel()])
     times = np.concatenate([[0.0], np.repeat(np.diff(t) / parts, parts)])
     step, k = (f.sensitive, len(c)) if slopes else (f.step, 0)
+    assert step is not None  # a law with memory has both
     at = f.m * (1 + k)
     rows = step(
         np.concatenate([start, np.zeros(at - f.m + 1 + k)]),

@@ -26,13 +26,13 @@ import numpy as np
 from workbench.contract.system import System, names
 from workbench.numerics.adaptive import Adaptive, adaptive, fixed
 from workbench.numerics.calculus import Traced
+from workbench.numerics.compiler import library
 from workbench.numerics.native import (
     END,
     MOST_OPERATIONS,
     Loop,
     address,
     generated,
-    library,
     projection,
     renamed,
 )
@@ -154,7 +154,7 @@ class StiffLoop(Loop):
         self.slope, self.pattern = slopes(traced)
         self.lu, self.solve = solver(self.pattern)
         self.fixed = wanted is None
-        self.edges = 0 if self.fixed else len(wanted.edges)
+        self.edges = 0 if wanted is None else len(wanted.edges)
         self.watched = states.index(wanted.watched) if wanted and wanted.watched else 0
         self.n_c = traced.flow.size1_in(3)
         super().__init__(traced, compiled)
@@ -162,9 +162,10 @@ class StiffLoop(Loop):
 
     def constants(self, system: System, tolerance: float = 1.0) -> np.ndarray:
         """The flow's constants followed by the integrator's settings; `tolerance`: share of the errors that the plant allows."""
-        if self.fixed:
+        wanted = adaptive(system)
+        if self.fixed or wanted is None:
             return np.ascontiguousarray(self.traced.constants(system))
-        wanted, moving = adaptive(system), self.traced.n_moving
+        moving = self.traced.n_moving
         errors = [*wanted.errors, *[1e-8] * moving][
             :moving
         ]  # memory of a continuous law comes after the plant's states
@@ -242,6 +243,7 @@ class StiffLoop(Loop):
     def steps(self) -> tuple[int, int]:
         """Steps tried and accepted since the code was loaded (compiled only)."""
         out = np.zeros(2, dtype=np.int64)
+        assert self.lib is not None  # the virtual machine counts none
         self.lib.steps(address(out))
         return int(out[0]), int(out[1])
 

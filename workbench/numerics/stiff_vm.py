@@ -15,8 +15,13 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
     """As `run` in stiff.c, for a `stiff.StiffLoop`."""
     p, constants, h = loop.traced, c[: loop.n_c], loop.FIRST
     jumped = lambda f, t, x, w: np.array(f(t, x, w, constants)).ravel()
-    out, kept = (None, 0) if rows is None else (rows.reshape(-1, loop.row), 0)
-    pieces = None if F is None else F.reshape(-1, n1 + n2, len(stiff.NODES), loop.n_w)
+    out = None if rows is None else rows.reshape(-1, loop.row)
+    kept = 0
+    pieces = (
+        None
+        if F is None or not p.flow_is_driven
+        else F.reshape(-1, n1 + n2, len(stiff.NODES), loop.n_w)
+    )
     x = state[: loop.n_x]
     for k in range(first, first + n):
         t, w = k * T, W[k - first]
@@ -38,11 +43,11 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
             if n1 and s == n1:
                 x[:], h = jumped(p.release, here, x, w), loop.FIRST
             if out is not None and not every:
-                now = pieces[k - first, s, 0] if s and p.flow_is_driven else w
+                now = pieces[k - first, s, 0] if s and pieces is not None else w
                 out[kept] = np.concatenate([state, jumped(p.log, here, x, now)])
                 kept += 1
             inputs = (_Stages if loop.fixed else _Inputs)(
-                pieces[k - first, s] if p.flow_is_driven else w, here, there - here
+                w if pieces is None else pieces[k - first, s], here, there - here
             )
             with np.errstate(
                 over="ignore", invalid="ignore"

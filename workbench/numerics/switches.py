@@ -57,7 +57,8 @@ def one_sided(
 ) -> np.ndarray:
     """f'(x; d) for every column d of `directions` (in the arguments number `by`, stacked); NaN where there is none."""
     flat = [np.atleast_1d(np.asarray(a, dtype=float)).ravel() for a in arguments]
-    k, tangents = 0, {}
+    k = 0
+    tangents: dict[tuple[int, int], np.ndarray] = {}
     for i in by:
         tangents |= {(i, j): directions[k + j] for j in range(flat[i].size)}
         k += flat[i].size

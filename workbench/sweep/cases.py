@@ -12,19 +12,19 @@ import numpy as np
 from workbench.cases import form
 from workbench.cases.build import unknown
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, annotations, nonnegative
+from workbench.contract.parameters import Unit, field_infos, nonnegative
 from workbench.sweep.places import Layout, Varied, unit_of
 
 
 def _shipped(inside: Mapping) -> set | None:
-    return None if "type" in inside else {*annotations(form.Shipped)}
+    return None if "type" in inside else {*field_infos(form.Shipped)}
 
 
 def _believed(inside: Mapping) -> set | None:
     return (
         None
         if "type" in inside
-        else {*annotations(form.Model), *(annotations(form.Shipped) if "machine" in inside else ())}
+        else {*field_infos(form.Model), *(field_infos(form.Shipped) if "machine" in inside else ())}
     )
 
 
@@ -133,7 +133,7 @@ class CaseStudy:
                     raise why.at(
                         file=at.file, line=at.line, key=f"collect.signals.{name}.signal"
                     ) from None
-        sections = {"loop": annotations(form.Loop), "scenario": annotations(form.Run)}
+        sections = {"loop": field_infos(form.Loop), "scenario": field_infos(form.Run)}
         known = {
             s: {word: info.unit for word, info in infos.items() if info}
             for s, infos in sections.items()

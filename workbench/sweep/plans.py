@@ -11,7 +11,7 @@ from typing import Any, Literal, final, get_args
 
 from workbench.cases.build import unknown
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import annotations
+from workbench.contract.parameters import field_infos
 from workbench.planning.case import SECTIONS, Limits, Machine, Planar, PlanCase
 from workbench.planning.compare import Comparison, baselines, compare
 from workbench.planning.race import Race, race
@@ -28,7 +28,7 @@ def _crane(inside: Any) -> set | None:
         return None
     return next(
         (
-            {*annotations(kind)}
+            {*field_infos(kind)}
             for key, kind in (("machine", Machine), ("planar", Planar))
             if key in inside
         ),
@@ -109,7 +109,7 @@ class PlanStudy:
                     "collect.planners",
                     "planner",
                 )
-        infos = {**annotations(Task), **annotations(Limits)}
+        infos = {**field_infos(Task), **field_infos(Limits)}
         units = {word: info.unit for word, info in infos.items() if info} | {
             "points": "m",
             "values": "m",

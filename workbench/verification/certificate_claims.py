@@ -149,7 +149,9 @@ def sector_loop(claim, loop, at: Point) -> tuple[sectors.Sector, tuple[Assumptio
         M, enter, command = closed(loop, at)
         pick = _chosen(claim, loop)
         enter, command, slope = enter[:, pick], command[pick], claim.slope
-        notes = (Assumption("commands stay away from the law's own limits", None),)
+        notes: tuple[Assumption, ...] = (
+            Assumption("commands stay away from the law's own limits", None),
+        )
     else:
         own = limited(loop, at)
         if not len(own.K):

@@ -9,6 +9,7 @@ import ast
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ _BINARY = {
 _LONGEST, _DEEPEST, _POWER = 4000, 100, 16
 
 
-def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], object]:
+def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], Any]:
     """The formula as a function of the values of `names`, in order: floats or expressions.
 
     Raises InputError, with the place, for anything outside the whitelist.

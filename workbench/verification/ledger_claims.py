@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.contract.units import format_quantity as say
@@ -23,7 +25,7 @@ BRISTLES = 1e-5  # m, spread of deflections at random states
 def check_identity(claim, run: Run) -> Verdict:
     """The completed identity at logged and at random states, entry by entry; no entry's dissipation is negative."""
     worst, where, n, gains = 0.0, "", 0, ""
-    for title, b in (("logged", run.balance), ("random", random_balance(run))):
+    for title, b in (("logged", _kept(run)), ("random", random_balance(run))):
         r = np.abs(b.residual())
         r[~np.isfinite(r)] = np.inf
         r[~readable(b)] = 0.0
@@ -55,6 +57,12 @@ def check_identity(claim, run: Run) -> Verdict:
     )
 
 
+def _kept(run: Run) -> Balance:
+    """The ledger along the run; these claims are asked of laws that keep one (`needs_ledger`)."""
+    assert run.balance is not None
+    return run.balance
+
+
 def readable(b: Balance) -> np.ndarray:
     """(N,) whether the numbers of an instant can be subtracted at all: those of a run that blows up overflow first."""
     with np.errstate(invalid="ignore"):
@@ -75,7 +83,7 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
     w = demand.at(run.log.time)
     pick = rng.integers(0, len(x), n)
     x, w = x[pick].copy(), w[pick].copy()
-    plant = run.loop.plant
+    plant: Any = run.loop.plant
     spread = {"rad": 0.1, "m": 0.02, "rad/s": 0.3, "m/s": 0.1, "Pa": 1e6, "V": 2.0, "V/s": 30.0}
     for i, s in enumerate(run.loop.states):
         size = BRISTLES if s.unit == "m" and s.name.startswith("z_") else spread.get(s.unit, 0.0)
@@ -89,7 +97,7 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
 
 def check_power_flows(claim, run: Run) -> Verdict:
     """Both sides of every inner cut cancel; a cut that does not (or has one side only) names the components that meet there."""
-    b = run.balance.part(readable(run.balance))
+    b = _kept(run).part(readable(_kept(run)))
     text, source = "virtual power flows cancel at every inner cut", "[Petrovic22] Theorem 2"
     if not len(b.t):
         return Verdict(
@@ -133,7 +141,7 @@ def check_power_flows(claim, run: Run) -> Verdict:
 
 def check_inequality(claim, run: Run) -> Verdict:
     """(99) at every logged state, per structure: the named perturbations, with the tip's power, must not be positive in sum."""
-    b = run.balance.part(readable(run.balance))
+    b = _kept(run).part(readable(_kept(run)))
     if not len(b.t):
         return Verdict(
             "inequality-99",
@@ -159,7 +167,7 @@ def check_inequality(claim, run: Run) -> Verdict:
             counted=claim.counted,
             data={"share": float(bad.mean()), "largest_rate": top},
         )
-    cause = worst_cause(b, list(excess)[j], k)
+    cause = worst_cause(b, list(excess)[j], int(k))
     share = float(bad.mean())
     room = float(floor[k])
     worst = f"at all {len(bad)} logged instants, to rounding ({say(room, 'W', 2)})"

@@ -91,7 +91,8 @@ def check_linear_stability(claim, run) -> Verdict:
     where = f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else ""
     slowest = f"|λ| = {abs(λ[k]):.6g}" if T else f"Re λ = {λ[k].real:.6g} 1/s"
     worst = f"{_named(found.worst, run.loop)}; slowest mode {slowest}{where}"
-    for mode in hidden_modes(*flat(run.loop, at), names(run.loop.plant.states)):
+    A, inputs, outputs = flat(run.loop, at)
+    for mode in hidden_modes(A, inputs, outputs, names(run.loop.plant.states)):
         worst += f"; hidden mode: {mode.words}"
     rows, responses = margins(run.loop, at, M, B, C) if found.holds else ([], {})
     for r in rows:
@@ -102,7 +103,9 @@ def check_linear_stability(claim, run) -> Verdict:
             f"; {r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
             f"delay {delay}"
         )
-    notes = () if linear else (Assumption("near that motion", None, source="linearised"),)
+    notes: tuple[Assumption, ...] = ()
+    if not linear:
+        notes = (Assumption("near that motion", None, source="linearised"),)
     notes += tuple(
         Assumption(f"{name} stays what it is: nothing changes it", True)
         for name in constant_memory(run.loop)
@@ -365,10 +368,10 @@ def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
         np.rint(run.log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback")
     )
     counts = {}
-    for values, words, good in ((status, STATUS, (1, 2)), (fallback, FALLBACK, (0,))):
+    for values, said, good in ((status, STATUS, (1, 2)), (fallback, FALLBACK, (0,))):
         for v in np.unique(values):
             if v not in good:
-                counts[words.get(int(v), f"status {v}")] = int((values == v).sum())
+                counts[said.get(int(v), f"status {v}")] = int((values == v).sum())
     first = np.flatnonzero(~np.isin(status, (1, 2)) | (fallback != 0))
     words = ", ".join(f"{k}: {v}" for k, v in counts.items())
     return (

@@ -227,7 +227,7 @@ def bears(t: TerminalIngredients, W, c: float, change: float) -> bool:
 def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller") -> list[Verdict]:
     """Verdicts: terminal cost, terminal set, and "`what` stays feasible, its cost falls by ℓ, the state goes to 0"."""
     cost, (kept, duals) = terminal_cost(t), terminal_set(t)
-    found = sees_state(t)
+    seeing = sees_state(t)
     parts = [
         Assumption("terminal cost falls by ℓ", cost.holds, worst=cost.worst),
         Assumption(
@@ -235,7 +235,7 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
             kept.holds,
             worst=kept.worst,
         ),
-        Assumption("ℓ ⪰ 0 and sees every state", found is not None or None, source="exact LDLᵀ"),
+        Assumption("ℓ ⪰ 0 and sees every state", seeing is not None or None, source="exact LDLᵀ"),
         *(Assumption(text, False) for text in t.lost),
     ]
     solver = Assumption(
@@ -253,7 +253,7 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
     claim = f"{what} stays feasible, its cost falls by the stage cost, and the state goes to 0"
     key, source = "mpc-stability", "shifted plan; exact LDLᵀ and dual certificates"
     gone = [f"{a.text} ({a.worst})" if a.worst else a.text for a in parts if a.holds is not True]
-    if gone:
+    if gone or seeing is None:
         parts.append(solver)
         return [
             cost,
@@ -267,8 +267,8 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
                 source=source,
             ),
         ]
-    data = {"certificate": document(t, duals, *found)} if duals else {}
-    change = largest_change(partial(bears, t, *found))
+    data = {"certificate": document(t, duals, *seeing)} if duals else {}
+    change = largest_change(partial(bears, t, *seeing))
     proven = Verdict(
         key,
         claim,
@@ -319,9 +319,9 @@ def cost_on_log(
     Steps solved by fallback or with another status than `optimal` are listed; they are no evidence: with any of them the
     claim is at best undecided. A step that breaks it between two optimal solves violates it.
     """
-    V, ℓ = np.asarray(V, float), np.asarray(ℓ, float)
-    fallback = np.zeros(len(V), bool) if fallback is None else np.asarray(fallback, bool)
-    if not (len(V) == len(ℓ) == len(status) == len(fallback)) or not (
+    costs, stages = np.asarray(V, float), np.asarray(ℓ, float)
+    fell_back = np.zeros(len(costs), bool) if fallback is None else np.asarray(fallback, bool)
+    if not (len(costs) == len(stages) == len(status) == len(fell_back)) or not (
         np.isfinite(floor) and floor >= 0
     ):
         raise InputError(
@@ -329,13 +329,16 @@ def cost_on_log(
             mend="one entry a sample each, and a floor of 0 or more",
         )
     good = (
-        np.array([s in optimal for s in status], bool) & ~fallback & np.isfinite(V) & np.isfinite(ℓ)
+        np.array([s in optimal for s in status], bool)
+        & ~fell_back
+        & np.isfinite(costs)
+        & np.isfinite(stages)
     )
     listed = [
-        {"step": int(k), "status": str(status[k]), "fallback": bool(fallback[k])}
-        for k in np.flatnonzero(~good)
+        {"step": int(k), "status": str(status[k]), "fallback": bool(fell_back[k])}
+        for k in map(int, np.flatnonzero(~good))
     ]
-    data = {"not_optimal": listed, "steps": len(V)}
+    data = {"not_optimal": listed, "steps": len(costs)}
     claim, source = "the cost falls by the stage cost at every step of the run", "logged costs"
     pairs = np.flatnonzero(good[:-1] & good[1:])
     if not len(pairs):
@@ -347,7 +350,7 @@ def cost_on_log(
             source=source,
             data=data,
         )
-    over = V[pairs + 1] - V[pairs] + ℓ[pairs]
+    over = costs[pairs + 1] - costs[pairs] + stages[pairs]
     k, worst = int(pairs[over.argmax()]), float(over.max())
     data["broken"] = [int(i) for i in pairs[over > floor]]
     words = f"V⁺ − V + ℓ = {worst:.3g} at step {k}"

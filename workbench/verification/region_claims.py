@@ -177,8 +177,8 @@ def _judged(
             source=source,
             worst=f"{words}, all else at rest; limits leave {_room(run, region)}; {borne(change)}",
         )
-    share = [region.reach(d) for d in asked]
-    k = int(np.argmin(share))
+    shares = [region.reach(d) for d in asked]
+    k = int(np.argmin(shares))
     named = ", ".join(
         f"{n} = {say(_si(plant, n, v), units[n])}" for n, v in claim.starts[k].items()
     )
@@ -187,11 +187,11 @@ def _judged(
             blank,
             holds=True,
             strength="proof",
-            margin=float(share[k] - 1),
+            margin=float(shares[k] - 1),
             unit="1",
             data=data,
             source=source,
-            worst=f"nearest the edge: {named}, which could be {share[k]:.4g} times as far; "
+            worst=f"nearest the edge: {named}, which could be {shares[k]:.4g} times as far; "
             f"{borne(change)}",
         )
     gone = _leaves(own, rest + asked[k])
@@ -208,7 +208,7 @@ def _judged(
         blank,
         data=data,
         source=source,
-        worst=f"not inside: {named}; the largest region found reaches {share[k]:.4g} of the way",
+        worst=f"not inside: {named}; the largest region found reaches {shares[k]:.4g} of the way",
     )
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import structure
 from workbench.contract.system import Plain, System, innermost, names, rewrapped
 from workbench.contract.wrappers import undelayed
@@ -35,7 +36,7 @@ class Run:
     kept      longer runs of the same, by duration: claims share them
     """
 
-    loop: System
+    loop: ClosedLoop
     scenario: Scenario
     log: Log
     steps: Log | None = None

@@ -144,7 +144,7 @@ def check_cavitation(claim, run: Run) -> Verdict:
         name: (float(low.min()), float(a.t[np.argmin(low)]), float(high.min()))
         for name, (low, high) in a.ranges.items()
     }
-    sucks, torn = max(oil, key=oil.get), min(lows, key=lambda name: lows[name][0])
+    sucks, torn = max(oil, key=lambda name: oil[name]), min(lows, key=lambda name: lows[name][0])
     least, when, _ = lows[torn]
     data = {
         "drawn": oil,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Strength = Literal["proof", "numerical", "sampled"]
 STRENGTHS: tuple[Strength, ...] = ("proof", "numerical", "sampled")
@@ -59,7 +59,7 @@ class Verdict:
     assumptions: tuple[Assumption, ...] = ()
     source: str = ""
     counted: bool = True
-    data: Mapping[str, object] = field(default_factory=dict, hash=False)
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
         if self.holds is not None:  # plain, whatever comparison it came from
