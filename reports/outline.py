@@ -231,6 +231,9 @@ def _points(plant) -> list[list]:
     places = [(b.parent, b.point) for b in plant.bodies]
     places += [(p.body, p.point) for loop in plant.loops for p in (loop.a, loop.b)]
     places += [(p.body, p.point) for a in plant.actuators if a.a is not None for p in (a.a, a.b)]
+    places += [(b.name, pin.point) for b in plant.bodies for pin in b.pins]
+    if plant.tool is not None:
+        places.append((plant.tool.body, plant.tool.point))
     for body, point in places:
         found[plant.number(body)].append(point)  # the ground's number is −1
     return found
@@ -298,12 +301,18 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
         )
         pins += [one, other]
         labels.append(Label(a.name, 0.6 * one + 0.4 * other, other - one, middle))
-    return Outline(strokes, np.array(pins).reshape(-1, 2), None, labels)
+    tip = None if plant.tool is None else world(plant.tool)
+    return Outline(strokes, np.array(pins).reshape(-1, 2), tip, labels)
 
 
 class _Place(NamedTuple):
     body: str
     point: tuple
+
+
+def directions(plant: Mechanism) -> np.ndarray:
+    """(3, 2): the directions in which x and y of a mechanism's drawing lie."""
+    return _view(plant, [float(v) for v in plant.assembly.z])[0]
 
 
 def _view(plant, z) -> tuple[np.ndarray, tuple[str, str]]:

@@ -37,21 +37,23 @@ def machine(
     width: float = WIDTH,
     ghosts: int = 5,
     bare: bool = False,
+    fig=None,
 ):
     """The machine at its start, faint copies along the run, and the path of its tool; None for plants that look like nothing.
 
-    bare: without axes and names.
+    bare: without axes and names; fig: an empty Figure of this size to draw on.
     """
     drawn = picture(plant)
     if drawn is None:
         return None
-    fig = figure(height, width)
+    if fig is None:
+        fig = figure(height, width)
     ax = fig.add_axes(
         (0, 0, 1, 1) if bare else (0.42 / width, 0.36 / height, 1 - 0.5 / width, 1 - 0.44 / height)
     )
     stops = chosen(drawn, log, ghosts + 1 if ghosts else 1)
     for q in stops[1:]:
-        _draw(ax, drawn.at(q), faint=True)
+        draw_outline(ax, drawn.at(q), faint=True)
     if log is not None and {"tcp_x", "tcp_y"} <= set(log.names):
         x, y = log.array("tcp_x"), log.array("tcp_y")
         keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
@@ -63,8 +65,8 @@ def machine(
             lw=1.1,
             zorder=6,
         )
-    _draw(ax, drawn.at(stops[0]), names=not bare)
-    _stand(ax, drawn)
+    draw_outline(ax, drawn.at(stops[0]), names=not bare)
+    stand(ax, drawn)
     ax.set_aspect("equal", adjustable="datalim")
     ax.locator_params(nbins=6)
     ax.set(xlabel=drawn.drawn[0], ylabel=drawn.drawn[1])
@@ -74,7 +76,8 @@ def machine(
     return fig
 
 
-def _draw(ax, shape: Outline, faint: bool = False, names: bool = False):
+def draw_outline(ax, shape: Outline, faint: bool = False, names: bool = False):
+    """An outline on the axes; faint: a copy in the background, names: with its labels."""
     z = 2 if faint else 4
     for kind, points in shape.strokes:
         color, pale, width, layer = STYLES[kind]
@@ -132,7 +135,7 @@ def _name(ax, text, at, along, away):
     )
 
 
-def _stand(ax, drawn: Picture):
+def stand(ax, drawn: Picture):
     """Ground under the points where the machine stands."""
     for x, y in drawn.stands:
         w = drawn.foot

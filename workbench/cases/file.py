@@ -121,14 +121,8 @@ def case_of(root: Node, text: str, path: str) -> Case:
         scenario = default_scenario(loop)
     scenario = replace(scenario, accuracy=accuracy(sections.get("loop")))
     claims = read_claims(sections.get("claims"), loop, scenario, provenance)
-    title = sections.get("title")
-    name = (
-        short(build(str, title, "title"), LONGEST_TITLE)
-        if _given(title)
-        else getattr(plant, "name", type(plant).__name__)
-    )
     return Case(
-        name,
+        _title(sections.get("title"), plant),
         plant,
         controller,
         loop,
@@ -150,6 +144,31 @@ def _sources(node: Node | None) -> dict[str, str]:
     from plants.shipped import read_sources
 
     return read_sources(node)
+
+
+def load_plant(given: str) -> tuple[Any, str]:
+    """(plant, title) in a file with a plant: section, or the shipped machine called so; nothing else of the file is read."""
+    from plants.shipped import machine, machines
+
+    if not os.path.lexists(given) and given in machines():
+        plant = machine(given).plant
+        return plant, plant.name
+    root = parse(read_text(given), shown(given))
+    if not isinstance(root.value, dict) or "plant" not in root.value:
+        raise root.error(
+            "there is no plant: section",
+            key="plant",
+            mend="write 'plant:' above the machine's keys, indented",
+        )
+    plant, _, _ = read_plant(root.value["plant"], Path(given).parent)
+    return plant, _title(root.value.get("title"), plant)
+
+
+def _title(node: Node | None, plant: Any) -> str:
+    """The title that a file states, else the plant's name."""
+    if _given(node):
+        return short(build(str, node, "title"), LONGEST_TITLE)
+    return getattr(plant, "name", type(plant).__name__)
 
 
 # ---- plans -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`verify-stability FILE` and `workbench init | simulate | compare | sweep | identify | tune | plan | report | schema`.
+"""`verify-stability FILE` and `workbench init | draw | simulate | compare | sweep | identify | tune | plan | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -108,6 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p = verb("init", _init, "write a commented case file for a shipped machine here")
     p.add_argument("machine", nargs="?", help="name of the machine; left out: list them")
     p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: MACHINE.yaml)")
+    p = verb("draw", _draw, "draw a machine: bodies, pins, cylinders, strokes and reach")
+    p.add_argument("file", help="machine or case file (YAML), or the name of a shipped machine")
+    p.add_argument(
+        "-o", "--output", metavar="FILE", help="write it, .svg or .png (default: on the screen)"
+    )
     p = verb("simulate", _simulate, "run the scenario of a case file")
     _case_argument(p)
     p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
@@ -376,6 +381,14 @@ def _init(options, arguments) -> int:
     return 0
 
 
+def _draw(options, arguments) -> int:
+    from reports.draw_command import run_draw
+    from workbench.cases.file import load_plant
+
+    _check_installed({"drawing": "a window, or a file"})
+    return run_draw(options, load_plant)
+
+
 def _compare(options, arguments) -> int:
     from workbench.commands.compare_command import run_compare
 
@@ -491,12 +504,14 @@ def _check_installed(outputs: dict[str, str | None]) -> None:
         "report": ("typst", "matplotlib"),
         "log": ("h5netcdf", "h5py"),
         "animation": ("matplotlib",),
+        "drawing": ("matplotlib",),
     }
     for name, modules in needed.items():
         missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
         if missing:
             raise InputError(
-                f"--{name} needs {' and '.join(missing)}", mend=f"pip install {' '.join(missing)}"
+                f"{'a drawing' if name == 'drawing' else f'--{name}'} needs {' and '.join(missing)}",
+                mend=f"pip install {' '.join(missing)}",
             )
 
 

@@ -1,0 +1,59 @@
+"""What a mechanism reaches: the angles of its joints over all strokes, and where its tool can come."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plants.multibody.strokes import Stroke, strokes
+from plants.multibody.tree import point
+
+MOST = 400_000  # poses that are tried for the reach of a tool
+
+
+def ranges(mechanism) -> dict[str, tuple[float, float]]:
+    """Least and largest position of every joint that a cylinder moves over its stroke, by the name of its signal."""
+    names = [s.name for s in mechanism.coordinates]
+    found: dict[str, tuple[float, float]] = {}
+    for stroke in strokes(mechanism):
+        z = np.array(stroke.positions)
+        for name, low, high in zip(names, z.min(axis=0), z.max(axis=0)):
+            if high - low < 1e-6:
+                continue
+            before = found.get(name, (np.inf, -np.inf))
+            found[name] = (min(float(low), before[0]), max(float(high), before[1]))
+    return found
+
+
+def tool_points(mechanism) -> np.ndarray:
+    """(n, 3) positions of the tool over all strokes together; the start alone where no stroke is known.
+
+    Each cylinder's stroke was followed with the others at their start; their motions add up where, as in all machines whose
+    cylinders act one after the other, a cylinder moves the joints between its two bodies and no others.
+    """
+    start = np.array(mechanism.assembly.z)
+    moving = [_thinned(stroke, start) for stroke in strokes(mechanism)]
+    each = max(2, int(MOST ** (1.0 / max(1, len(moving)))))
+    moves = [
+        move[np.linspace(0, len(move) - 1, min(each, len(move))).astype(int)] for move in moving
+    ]
+    poses = start[None, :]
+    for move in moves:
+        poses = (poses[:, None, :] + move[None, :, :]).reshape(-1, len(start))
+    return placed(mechanism, poses, mechanism.tool)
+
+
+def _thinned(stroke: Stroke, start) -> np.ndarray:
+    """Motions of a stroke away from the start, evenly spaced in the joint that moves most, finely interpolated."""
+    moved = np.array(stroke.positions) - start
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(moved, axis=0)).max(axis=1))])
+    fine = np.linspace(0.0, way[-1], 400)
+    return np.stack([np.interp(fine, way, column) for column in moved.T], axis=1)
+
+
+def placed(mechanism, poses: np.ndarray, pin) -> np.ndarray:
+    """(n, 3) positions of a pin in the poses (n, n_z)."""
+    motion = mechanism.moving(list(poses.T), None)
+    still = [(np.zeros(len(poses)),) * 3] * 2
+    frames = motion._replace(Z=[still] * len(motion.r), bias=[still] * len(motion.r))
+    r, _, _ = point(frames, mechanism.number(pin.body), pin.point)
+    return np.stack([np.broadcast_to(np.asarray(v, float), len(poses)) for v in r], axis=1)

@@ -1,0 +1,51 @@
+"""`workbench draw FILE`: a machine at its start, to a file or to the screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+
+from workbench.contract.errors import InputError
+
+
+def run_draw(options, load_plant) -> int:
+    """Draw what `load_plant` (name → plant and title) finds, and say where to."""
+    from workbench.commands import terminal
+    from workbench.files.atomic import check_writable
+
+    from .drawing import check_drawable, show_drawing, write_drawing
+
+    path = options.output
+    if path is not None:
+        if os.path.realpath(path) == os.path.realpath(options.file):
+            raise InputError(
+                "--output would overwrite the machine's file",
+                file=path,
+                mend="give it a name of its own",
+            )
+        check_writable(path)
+    plant, title = load_plant(options.file)
+    check_drawable(plant, path)
+    if path is None and _has_display() and show_drawing(plant, title):
+        return 0
+    if path is None:
+        path = _aside()
+        terminal.say("there is no display for a window; -o FILE writes the drawing where you want")
+    write_drawing(path, plant, title)
+    terminal.say(f"drawn: {terminal.clean(path)}")
+    return 0
+
+
+def _has_display() -> bool:
+    """Whether a window can open here."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _aside() -> str:
+    """A new file of its own among the temporary ones."""
+    handle, path = tempfile.mkstemp(prefix="drawing-", suffix=".svg")
+    os.close(handle)
+    return path

@@ -1,0 +1,275 @@
+"""A machine at its start as a drawing: names of bodies and pins, lengths and strokes of cylinders, angles, the reach of its tool.
+
+A `Mechanism` is drawn with all that it knows; other plants as in their reports (`sketch`). Axes are equal, in metres.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+import numpy as np
+
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.reach import ranges, tool_points
+from plants.multibody.strokes import strokes
+from workbench.contract.errors import InputError
+from workbench.files.atomic import write_atomic
+
+from .outline import Picture, directions, picture
+from .placing import Note, place
+from .sketch import draw_outline, machine, stand
+from .style import BLUE, INK, ORANGE, RED, SKY, drawing
+
+KINDS = (".svg", ".png")
+WITHOUT_WINDOWS = ("agg", "svg", "pdf", "ps", "cairo", "template")
+SIZE = (12.0, 7.2)  # inches
+SOFT = "#555555"
+DPI = 160
+TABLE_TOP = (0.355, 0.88)  # of the figure: below the reach, or where that would be
+CELLS = 200  # across the picture in which the reach of a tool is traced
+
+
+def check_drawable(plant, path: str | None) -> None:
+    """InputError for a plant that looks like nothing, or a file that is no picture."""
+    if path is not None and os.path.splitext(path)[1].lower() not in KINDS:
+        raise InputError(
+            f"{path}: a drawing is written as {' or '.join(KINDS)}",
+            mend=f"write -o machine{KINDS[0]}",
+        )
+    if picture(plant) is None:
+        raise InputError(
+            f"a {type(plant).__name__} has no shape to draw",
+            mend="draw a machine with bodies: a Mechanism, a Manipulator, a four-bar, arms",
+        )
+
+
+def write_drawing(path: str, plant, title: str = "") -> None:
+    """The drawing of a plant in a file, .svg or .png."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    check_drawable(plant, path)
+    kind = os.path.splitext(path)[1].lower()[1:]
+    with _settings():
+        fig = Figure(figsize=SIZE, dpi=DPI)
+        FigureCanvasAgg(fig)
+        draw_on(fig, plant, title)
+        write_atomic(path, lambda stream: fig.savefig(stream, format=kind, dpi=DPI))
+
+
+def show_drawing(plant, title: str = "") -> bool:
+    """The drawing in a window, until it is closed; False where no window can be opened."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    with _settings():
+        try:
+            fig = plt.figure(figsize=SIZE)
+        except (ImportError, RuntimeError):  # no toolkit for windows, or its display is silent
+            return False
+        if matplotlib.get_backend().lower() in WITHOUT_WINDOWS:
+            plt.close(fig)
+            return False
+        draw_on(fig, plant, title)
+        plt.show()
+    return True
+
+
+@contextmanager
+def _settings():
+    """The report's settings with a font that every machine has; letters as outlines, the same for every viewer."""
+    import matplotlib
+
+    with drawing(), matplotlib.rc_context({"svg.fonttype": "path", "font.family": ["DejaVu Sans"]}):
+        yield
+
+
+def draw_on(fig, plant, title: str = "") -> None:
+    """The drawing on an empty Figure; its canvas draws with Agg."""
+    if isinstance(plant, Mechanism):
+        _mechanism(fig, plant, title)
+        return
+    machine(plant, height=SIZE[1], width=SIZE[0], fig=fig)
+    fig.axes[0].set_position((0.06, 0.07, 0.92, 0.85))
+    fig.axes[0].set_title(title, fontsize=13, fontweight="bold")
+
+
+def _mechanism(fig, plant: Mechanism, title: str) -> None:
+    """Left the machine with its names; right what its tool reaches, and angles and strokes in numbers."""
+    ax = fig.add_axes((0.05, 0.07, 0.60, 0.83))
+    drawn = picture(plant)
+    shape = drawn.at(drawn.start)
+    draw_outline(ax, shape)
+    stand(ax, drawn)
+    _frame(ax, drawn, [stroke.points for stroke in shape.strokes] + [shape.pins], 0.16)
+    reached = _reach(fig, plant, drawn, shape)
+    _heading(fig, plant, title, reached)
+    _table(fig, plant)
+    fig.canvas.draw()
+    notes = [*_body_notes(plant, shape), *_pin_notes(plant), *_cylinder_notes(plant, shape)]
+    place(ax, notes, [stroke.points for stroke in shape.strokes], shape.pins)
+
+
+def _frame(ax, drawn: Picture, parts, room: float) -> None:
+    """Equal axes around `parts` and the ground, with a share of `room` around them."""
+    every = np.vstack([*parts, drawn.stands])
+    low, high = every.min(axis=0), every.max(axis=0)
+    more = room * max(high - low)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xbound(low[0] - more, high[0] + more)
+    ax.set_ybound(low[1] - more, high[1] + more)
+    ax.set(xlabel=drawn.drawn[0], ylabel=drawn.drawn[1])
+
+
+def _heading(fig, plant, title: str, reached) -> None:
+    """The machine's name; below it degrees of freedom, mass, and the reach of the tool."""
+    many = plant.assembly.mobility
+    parts = [f"{many} degree{'s' if many != 1 else ''} of freedom"]
+    parts.append(f"{sum(b.mass for b in plant.bodies):.4g} kg")
+    if reached is not None:
+        (x_0, y_0), (x_1, y_1) = reached.min(axis=0), reached.max(axis=0)
+        name = plant.tool.name or "tool"
+        parts.append(f"{name} reaches {x_0:.2f} … {x_1:.2f} m across, {y_0:.2f} … {y_1:.2f} m up")
+    fig.text(0.05, 0.955, title or plant.name, fontsize=13, fontweight="bold", va="baseline")
+    fig.text(0.05, 0.92, _signed(" · ".join(parts)), fontsize=8.5, color=SOFT, va="baseline")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
+    """The area that the tool sweeps over all strokes, beside the machine; its points as drawn."""
+    if plant.tool is None:
+        return None
+    points = tool_points(plant) @ directions(plant)
+    ax = fig.add_axes((0.715, 0.45, 0.275, 0.45))
+    x, y, inside = _traced(points)
+    ax.contourf(x, y, inside, levels=[0.5, 2.0], colors=[SKY], alpha=0.16, zorder=0.5)
+    ax.contour(x, y, inside, levels=[0.5], colors=[SKY], linewidths=0.9, zorder=0.6)
+    small = [stroke for stroke in shape.strokes]
+    for stroke in small:
+        closed = stroke.kind == "plate"
+        line = np.vstack([stroke.points, stroke.points[:1]]) if closed else stroke.points
+        ax.plot(*line.T, color=BLUE if stroke.kind == "case" else SOFT, lw=0.9, zorder=3)
+    ax.plot(*shape.tip, "o", ms=3.5, color=ORANGE, zorder=4)
+    _frame(ax, drawn, [points, *(stroke.points for stroke in small)], 0.05)
+    ax.set_title(f"reach of {plant.tool.name or 'the tool'}", fontsize=8.5)
+    return points
+
+
+def _traced(points):
+    """(x, y, share of each cell that is swept), closed and smoothed by the width of a cell."""
+    from scipy.ndimage import binary_closing, gaussian_filter
+
+    low, high = points.min(axis=0), points.max(axis=0)
+    cell = max(max(high - low), 1e-3) / CELLS
+    many = np.ceil((high - low) / cell).astype(int) + 24
+    at = np.floor((points - low) / cell).astype(int) + 12
+    found = np.zeros(tuple(many), bool)
+    found[at[:, 0], at[:, 1]] = True
+    found = binary_closing(found, structure=np.ones((3, 3)), iterations=4)
+    x = low[0] + (np.arange(many[0]) - 11.5) * cell
+    y = low[1] + (np.arange(many[1]) - 11.5) * cell
+    return x, y, gaussian_filter(found.T.astype(float), 1.2)
+
+
+def _table(fig, plant) -> None:
+    """Cylinders and joints in numbers, below the reach."""
+    dead = {stroke.name: stroke.dead_at for stroke in strokes(plant)}
+    rows = [("cylinder", "at start", "retracted … extended", "stroke")]
+    for a, s in _cylinders(plant):
+        low, high = a.span
+        span = ("not given", "")
+        if np.isfinite(high - low):
+            span = (f"{low:.3f} … {high:.3f} m", f"{high - low:.3f} m")
+        rows.append((a.name, f"{s:.3f} m", *span))
+        if at := dead.get(a.name):
+            rows.append(
+                ("", "", "passes a dead point at " + ", ".join(f"{s:.3f} m" for s in at), "")
+            )
+    heads = {0, len(rows)}
+    known = ranges(plant)
+    rows.append(("joint", "at start", "over all strokes", ""))
+    for body, signal, angle in _turning(plant):
+        moved = "stands"
+        if signal in known:
+            low, high = np.degrees(known[signal])
+            moved = f"{low:.1f}° … {high:.1f}°"
+        rows.append((body.name, f"{np.degrees(angle):.1f}°", moved, ""))
+    top = TABLE_TOP[plant.tool is None]
+    step = min(0.032, 0.32 / len(rows))
+    for k, row in enumerate(rows):
+        gap = 0.5 if k >= max(heads) else 0.0
+        for x, text in zip((0.69, 0.775, 0.84, 0.95), row):
+            color = SOFT if k in heads else INK
+            fig.text(x, top - step * (k + gap), _signed(text), fontsize=7.5, color=color)
+
+
+# ---- what is written -------------------------------------------------------------------------------------------------
+def _body_notes(plant, shape) -> list[Note]:
+    labels = shape.labels[: len(plant.bodies)]
+    return [Note(label.text, tuple(label.at), INK, 9.5, "bold") for label in labels]
+
+
+def _cylinders(plant) -> list[tuple]:
+    """(actuator, its length at the start) of those between pins."""
+    still = [0.0] * plant.tree.n_v
+    z = [float(v) for v in plant.assembly.z]
+    pulls = plant.pulls(plant.moving(z, still), z, still, None, None)
+    return [(a, float(p.s)) for a, p in zip(plant.actuators, pulls) if a.a is not None]
+
+
+def _cylinder_notes(plant, shape) -> list[Note]:
+    labels = shape.labels[len(plant.bodies) :]
+    found = []
+    for (a, s), label in zip(_cylinders(plant), labels):
+        found.append(Note(f"{a.name} {s:.3f} m", tuple(label.at), BLUE, 8.0))
+    return found
+
+
+def _pin_notes(plant) -> list[Note]:
+    """One note a place: the names of all pins there; and one for the angle of each joint."""
+    places: dict[tuple, list[str]] = {}
+    angles: list[tuple[tuple, str]] = []
+    for at, name in _named_places(plant):
+        names = places.setdefault(at, [])
+        if name and name not in names:
+            names.append(name)
+    view = directions(plant)
+    for body, _, angle in _turning(plant):
+        at = _spot(plant, view, body.parent, body.point)
+        angles.append((at, _signed(f"{body.name} ∠ {np.degrees(angle):.1f}°")))
+    notes = [Note(" · ".join(names), at, SOFT, 7.5) for at, names in places.items() if names]
+    return [*notes, *(Note(text, at, RED, 7.5) for at, text in angles)]
+
+
+def _named_places(plant) -> list[tuple[tuple, str]]:
+    """(place in the drawing, name) of every pin."""
+    pins = [(b.parent, b.point, b.joint_name) for b in plant.bodies]
+    pins += [(p.body, p.point, p.name) for loop in plant.loops for p in (loop.a, loop.b)]
+    pins += [(p.body, p.point, p.name) for a in plant.actuators if a.a for p in (a.a, a.b)]
+    pins += [(b.name, p.point, p.name) for b in plant.bodies for p in b.pins]
+    pins += [("ground", p.point, p.name) for p in plant.pins]
+    if plant.tool is not None:
+        pins.append((plant.tool.body, plant.tool.point, plant.tool.name or "tool"))
+    view = directions(plant)
+    return [(_spot(plant, view, body, point), name) for body, point, name in pins]
+
+
+def _spot(plant, view, body: str, point) -> tuple:
+    """Where a point of a body is drawn at the start."""
+    motion = plant.moving([float(v) for v in plant.assembly.z], None)
+    j = plant.number(body)
+    at = np.array(point, float)
+    if j >= 0:
+        at = np.array(motion.r[j], float) + np.array(motion.R[j], float).reshape(3, 3) @ at
+    return tuple(np.round(at @ view, 6))
+
+
+def _turning(plant):
+    """(body, name of the angle's signal, angle at the start) of all revolute joints."""
+    values = dict(zip((s.name for s in plant.coordinates), plant.assembly.z))
+    turning = [b for b in plant.bodies if b.joint == "revolute"]
+    return [(b, f"q_{b.name}", float(values[f"q_{b.name}"])) for b in turning]

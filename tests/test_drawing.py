@@ -1,0 +1,116 @@
+"""`workbench draw`: what is drawn, what cannot be, and labels that do not lie on each other."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+from test_pins import TEXT, read
+
+from plants.multibody.reach import ranges, tool_points
+from plants.multibody.strokes import strokes
+from reports.drawing import SIZE, draw_on
+from workbench.commands import cli
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "boom.yaml").write_text(TEXT, "utf-8")
+    return tmp_path
+
+
+def shown(machine):
+    """(axes of the machine, its texts that are not empty, renderer)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    fig = Figure(figsize=SIZE, dpi=100)
+    FigureCanvasAgg(fig)
+    draw_on(fig, machine, "boom")
+    ax = fig.axes[0]
+    return fig, [t for t in ax.texts if t.get_text()], fig.canvas.get_renderer()
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_machine_is_drawn_to_a_file(folder, capsys, kind):
+    assert cli.main(["draw", "boom.yaml", "-o", f"boom.{kind}"]) == 0
+    assert f"drawn: boom.{kind}" in capsys.readouterr().out
+    head = (folder / f"boom.{kind}").read_bytes()[:200]
+    assert (b"<?xml" in head) if kind == "svg" else head.startswith(b"\x89PNG")
+
+
+def test_names_of_bodies_pins_cylinders_and_angles_are_written():
+    fig, texts, _ = shown(read())
+    said = " | ".join(t.get_text() for t in texts)
+    for name in ("boom", "crank", "link", "bucket", "foot", "rod", "teeth", "heel", "far · eye"):
+        assert name in said, name
+    machine = read()
+    s = machine.out(0.0, machine.initial())[0]
+    assert f"lift {s:.3f} m" in said and "boom ∠ 25.0°" in said
+    table = " | ".join(t.get_text() for t in fig.texts)
+    assert "0.800 … 1.300 m" in table and "0.500 m" in table and "teeth reaches" in table
+
+
+def test_labels_do_not_lie_on_each_other():
+    _, texts, renderer = shown(read())
+    boxes = [t.get_window_extent(renderer) for t in texts]
+    for (a, p), (b, q) in itertools.combinations(zip(texts, boxes), 2):
+        assert not p.overlaps(q), f"{a.get_text()} lies on {b.get_text()}"
+
+
+def test_the_reach_is_that_of_the_strokes():
+    """The tool at the ends of both strokes is a point of the reach, and nothing lies farther from the foot than it can be."""
+    machine = read()
+    points = tool_points(machine)
+    lift, tilt = strokes(machine)
+    start = np.array(machine.assembly.z)
+    for i, j in itertools.product((0, -1), (0, -1)):
+        z = np.array(lift.positions[i]) + np.array(tilt.positions[j]) - start
+        motion = machine.moving(list(z), [0.0] * len(z))
+        R = np.array(motion.R[3], float).reshape(3, 3)
+        tip = np.array(motion.r[3], float) + R @ machine.tool.point
+        assert np.linalg.norm(points - tip, axis=1).min() < 1e-9
+    farthest = 2.3 + np.hypot(0.6, 0.3)
+    assert np.hypot(*(points[:, :2] - (0.1, 0.6)).T).max() < farthest
+    known = ranges(machine)
+    assert known["q_boom"] == pytest.approx((lift.positions[0][0], lift.positions[-1][0]))
+
+
+def test_without_a_display_it_says_where_it_wrote(folder, capsys, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    assert cli.main(["draw", "boom.yaml"]) == 0
+    said = capsys.readouterr().out
+    path = said.split("drawn: ")[1].strip()
+    assert "no display" in said and os.path.dirname(path) == str(folder)
+    assert os.path.getsize(path) > 1000
+
+
+def test_a_display_that_opens_no_window_is_no_display(folder, capsys, monkeypatch):
+    monkeypatch.setenv("DISPLAY", ":99")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    assert cli.main(["draw", "boom.yaml"]) == 0
+    assert "no display" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["ieha-control"], "a IEHA has no shape to draw"),
+        (["boom.yaml", "-o", "boom.jpg"], "a drawing is written as .svg or .png"),
+        (["boom.yaml", "-o", "boom.yaml"], "would overwrite the machine's file"),
+        (["bom.yaml"], "bom.yaml: there is no such file"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(folder, capsys, given, words):
+    assert cli.main(["draw", *given]) == 3
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["four-bar", "hiab-xs031"])
+def test_other_shipped_machines_are_drawn_too(folder, name):
+    assert cli.main(["draw", name, "-o", "it.svg"]) == 0
+    assert (folder / "it.svg").stat().st_size > 5000
