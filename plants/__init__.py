@@ -7,6 +7,7 @@ _HOME = {
     for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")
 } | {
     "Cylinder": "components.cylinder",
+    "Walls": "components.cylinder",
     "Valve": "components.valve",
     "CoulombViscous": "components.friction",
     "Stribeck": "components.friction",

@@ -129,11 +129,8 @@ class MeteredCrane(System):
 
     def stiffness(self) -> list:
         """K_j, N/m: of the oil shut in at half stroke."""
-        found = []
-        for c in self.cylinders:
-            V_a, V_b = c.volumes(0.5 * c.stroke)
-            found.append(self.crane.oil.β * (c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b))
-        return found
+        oil = self.crane.oil
+        return [oil.β * c.shut_in(oil, 0.5 * c.stroke) for c in self.cylinders]
 
     @property
     def velocity_gains(self) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from oracles.random_machines import random_base, random_body, random_machine, random_pose
 
 from controllers.vdc import VDC, BodyGain
-from plants import CoulombViscous, LuGre, Oil, Stribeck, machine
+from plants import CoulombViscous, LuGre, Oil, Stribeck, Walls, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
 from workbench.contract.system import innermost
 from workbench.contract.wrappers import _Around
@@ -120,6 +120,7 @@ TIP = tuple(f"{q}{a}" for q in ("f_D", "m_D") for a in "xyz")
 LOADED = replace(CRANE, payload=random_body(np.random.default_rng(8), 180.0, 0.3))
 LEAKY = every(CRANE, c_i=4e-13, c_e=2e-13)
 AIRY = replace(CRANE, oil=Oil(β=1.1e9, air=0.011))
+WALLS = Walls(B_h=0.7e9, V_ha=2e-4, V_hb=2e-4, B_c=210e9)
 RUBBED = every(CRANE, friction=LUGRE)
 
 CASES = {  # name → (loop, disturbances)
@@ -146,6 +147,8 @@ CASES = {  # name → (loop, disturbances)
         (),
     ),
     "leakage and dead volumes": (sampled(every(LEAKY, V_a0=3e-4, V_b0=2e-4)), ()),
+    "hoses and tube in series": (sampled(every(LEAKY, walls=WALLS)), ()),
+    "hoses the model lacks": (sampled(every(CRANE, walls=WALLS), VDC(model=CRANE)), ()),
     "leakage the model lacks": (sampled(LEAKY, VDC(model=CRANE)), ()),
     "air in the oil": (sampled(AIRY), ()),
     "air and stiffness the model lacks": (sampled(AIRY, VDC(model=CRANE)), ()),

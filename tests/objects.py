@@ -15,6 +15,7 @@ from controllers import LQR, MPC, PID, VDC, ForcePosition, MeteredVDC, Observer
 from controllers.mpc_parts import Limit
 from controllers.vdc import BodyGain
 from plants import MeteredArms, MeteredCrane, MotorArm, machine
+from plants.components.cylinder import Walls
 from plants.components.valve import Nominal
 from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
@@ -124,6 +125,7 @@ GIVEN = {
     "MotorArm": lambda: MotorArm(90.0),
     "MeteredCrane": lambda: MeteredCrane(CRANE),
     "Mechanism": lambda: CART,
+    "Walls": lambda: Walls(B_h=7e8, V_ha=1e-4, V_hb=1e-4),
     "ServoCylinder": lambda: mechanisms.lift().actuators[0].drive,
     "plants.multibody.parts.Body": lambda: CART.bodies[0],
     "Loop": lambda: _inside(mechanisms.four_bar(), Loop),

@@ -194,6 +194,10 @@ def test_what_is_refused():
         ({"rod": 0.071}, "not thinner"),
         ({"V_h1": 0.0}, "V_h1.*greater than zero"),
         ({"l_20": -0.1}, "l_20"),
+        ({"l_20": 0.1, "l_2min": 0.2}, "l_20: 0.1 m at s_0 is shorter than l_2min"),
+        ({"V_h2": 0.0}, "V_h2: .* the volume at the piston vanishes"),
+        ({"V_h3": 0.0}, "V_h3: .* the volume at the rod vanishes"),
+        ({"l_2min": 0.37, "l_3min": 0.53}, "leave no stroke"),
         ({"τ": 0.0}, "τ"),
         ({"B_oil": float("nan")}, "finite"),
     ):
@@ -206,3 +210,22 @@ def test_what_is_refused():
     ):
         with pytest.raises(InputError, match=words):
             ODD.initial(s, force)
+
+
+def test_a_cylinder_may_start_retracted_and_have_chambers_longer_than_its_stroke():
+    """A log crane's lift cylinder: 0.82 m closed, 0.535 m of stroke, chambers s − 0.535 m and 1.355 m − s long."""
+    lift = replace(
+        ThrottledCircuit(), s_0=0.82, l_20=0.285, l_2min=0.285, l_30=0.535, V_h2=0.0, bore=0.1
+    )
+    lift.check_pins("drive")
+    assert lift.range == pytest.approx((0.82, 1.355)) and lift.stroke == pytest.approx(0.535)
+    x = lift.initial(0.82, 1e4)
+    assert np.isfinite([float(v) for v in lift.rates(x, 0.82, 0.0, [1.0])]).all()
+    assert lift.volumes(0.82)[1] == pytest.approx(0.285 * lift.A_2)
+    with pytest.raises(InputError, match="reaches from 0.82 m"):
+        lift.initial(0.8, 1e4)
+    with pytest.raises(InputError, match="less than the stroke, 0.82 m") as refusal:
+        replace(lift, l_2min=0.0, V_h2=1e-5).check_pins("drive")
+    assert "l_2min" in str(refusal.value)
+    retracted = replace(ThrottledCircuit(), s_0=1.0, l_20=0.0)
+    assert retracted.range == (1.0, 1.5) and retracted.initial(1.0, 700.0)[0] > 0.0

@@ -13,7 +13,8 @@
     V_k/B_ek = V_k/B_oil + V_hk/B_h + A_k l_k/B_c                                                           (14)
     l_2 = l_20 + s − s_0,   l_3 = l_30 − s + s_0
 
-with s the distance of the pins; (44) as printed has the signs of s the other way round, against (43).
+with s the distance of the pins; (44) as printed has the signs of s the other way round, against (43). l_2 ≥ l_2min and
+l_3 ≥ l_3min: chambers may be longer than the stroke.
 
 The oil stores ½ Σ (V_k/B_ek) p_k². A chamber that grows by A_k ṡ takes over oil and wall that are under pressure already:
 ½ A_k ṡ (1/B_oil + 1/B_c) p_k² comes with it (`carried`), about 0.1 % of the power p_k A_k ṡ.
@@ -67,15 +68,15 @@ class ThrottledCircuit(Drive):
     B_h: Annotated[float, Unit("Pa"), "bulk modulus of the hoses", positive] = 150e6
     B_c: Annotated[float, Unit("Pa"), "bulk modulus of the cylinder", positive] = 31500e6
     V_h1: Annotated[float, Unit("m^3"), "volume from valve to throttle", positive] = 4.71e-5
-    V_h2: Annotated[float, Unit("m^3"), "hose from throttle to piston", positive] = 3.14e-5
-    V_h3: Annotated[float, Unit("m^3"), "hose from rod side to valve", positive] = 7.85e-5
+    V_h2: Annotated[float, Unit("m^3"), "hose from throttle to piston", nonnegative] = 3.14e-5
+    V_h3: Annotated[float, Unit("m^3"), "hose from rod side to valve", nonnegative] = 7.85e-5
     bore: Annotated[float, Unit("m"), "diameter of the piston", positive] = 0.080
     rod: Annotated[float, Unit("m"), "diameter of the rod", nonnegative] = 0.035
     s_0: Annotated[
         float, Unit("m"), "distance of the pins at which l_20 and l_30 are given", positive
     ] = 3**0.5
-    l_20: Annotated[float, Unit("m"), "length of the chamber at the piston", positive] = 0.5
-    l_30: Annotated[float, Unit("m"), "length of the chamber at the rod", positive] = 0.5
+    l_20: Annotated[float, Unit("m"), "length of the chamber at the piston", nonnegative] = 0.5
+    l_30: Annotated[float, Unit("m"), "length of the chamber at the rod", nonnegative] = 0.5
     Q_n: Annotated[
         float, Unit("m^3/s"), "nominal flow of the valve, at U_max and Δp_n an edge", positive
     ] = 24e-3 / 60
@@ -89,9 +90,16 @@ class ThrottledCircuit(Drive):
     ρ: Annotated[float, Unit("kg/m^3"), "density of the oil", positive] = 850.0
     p_l: Annotated[float, Unit("Pa"), "pressure drop below which flow is laminar", positive] = 2e5
     friction: Friction = BrownMcPhee(F_c=210.0, F_s=300.0, v_s=5e-3, b=330.0)
+    l_2min: Annotated[
+        float, Unit("m"), "length of the chamber at the piston, rod retracted", nonnegative
+    ] = 0.0
+    l_3min: Annotated[
+        float, Unit("m"), "length of the chamber at the rod, rod extended", nonnegative
+    ] = 0.0
 
     def __post_init__(self):
         check_bounds(self)
+        self._check_chambers()
         if self.rod >= self.bore:
             raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
         if self.p_P <= self.p_T:
@@ -99,15 +107,44 @@ class ThrottledCircuit(Drive):
                 f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar"
             )
 
+    def _check_chambers(self) -> None:
+        chambers = (
+            (2, "piston", self.l_20, self.l_2min, self.V_h2),
+            (3, "rod", self.l_30, self.l_3min, self.V_h3),
+        )
+        for k, where, l_0, least, hose in chambers:
+            if l_0 < least:
+                raise InputError(
+                    f"l_{k}0: {l_0:g} m at s_0 is shorter than l_{k}min = {least:g} m, the shortest the chamber at the "
+                    f"{where} can be",
+                    key=f"l_{k}0",
+                    mend="give the length of the chamber at s_0, its part beyond the stroke included",
+                )
+            if hose == 0.0 and least == 0.0:
+                raise InputError(
+                    f"V_h{k}: without a hose and with l_{k}min = 0 the volume at the {where} vanishes at the end of the "
+                    "stroke, and its pressure leaves all bounds",
+                    key=f"V_h{k}",
+                    mend=f"give V_h{k} or l_{k}min more than zero",
+                )
+        if self.stroke <= 0.0:
+            raise InputError(
+                f"l_20: the chambers, {self.l_20:g} and {self.l_30:g} m long, leave no stroke",
+                key="l_20",
+                mend="give chambers longer than l_2min and l_3min",
+            )
+
     def check_pins(self, owner: str) -> None:
         """ValueError, for the part `owner` of the plant, where the retracted cylinder is longer than its pins come together.
 
         On a sliding joint it has no pins.
         """
-        shortest, stroke = self.s_0 - self.l_20, self.l_20 + self.l_30
-        if shortest < stroke:
+        shortest, _ = self.range
+        if shortest < self.stroke:
             raise InputError(
-                f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {stroke:.4g} m"
+                f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {self.stroke:.4g} m",
+                mend="where the chambers are longer than the stroke, give their lengths at its ends, l_2min and l_3min; "
+                "else change s_0, l_20 or l_30",
             )
 
     # ---- constants --------------------------------------------------------------------------------------------------
@@ -139,7 +176,12 @@ class ThrottledCircuit(Drive):
     @property
     def range(self):
         """Shortest and longest distance of the pins, m."""
-        return self.s_0 - self.l_20, self.s_0 + self.l_30
+        return self.s_0 - self.l_20 + self.l_2min, self.s_0 + self.l_30 - self.l_3min
+
+    @property
+    def stroke(self):
+        """Way of the piston, m."""
+        return self.l_20 + self.l_30 - self.l_2min - self.l_3min
 
     def bears(self, line=None):
         """Least and greatest force at rest, N: one side at the pump's pressure, the other at the tank's."""
@@ -159,13 +201,12 @@ class ThrottledCircuit(Drive):
 
     def sizes(self, line=None) -> Sizes:
         """Its scales, by its own pump."""
-        stroke = self.l_20 + self.l_30
         return Sizes(
             self.p_P,
             "pressure of the pump",
-            self.p_P * self.A_2 * stroke,
+            self.p_P * self.A_2 * self.stroke,
             self.p_P * self.A_3,
-            stroke,
+            self.stroke,
             self.velocity_gain * self.limit,
         )
 

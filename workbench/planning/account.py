@@ -176,14 +176,15 @@ def filled(plant, log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         either = lambda in_a, in_b, a=a, b=b: np.where(a, in_a, np.where(b, in_b, 0.0))
         q_i, q_ea, q_eb = c.leakage(p_a, p_b)
         V_a, V_b = c.volumes(x)
+        B_a, B_b = c.moduli(plant.oil, x, p_a, p_b)
         rate = lambda p: np.gradient(p, log.time)
         rows.append(
             (
                 either(c.A_a * v, -c.A_b * v),
                 either(q_i + q_ea, q_eb - q_i),
                 either(
-                    V_a / plant.oil.stiffness(p_a) * rate(p_a),
-                    V_b / plant.oil.stiffness(p_b) * rate(p_b),
+                    V_a / B_a * rate(p_a),
+                    V_b / B_b * rate(p_b),
                 ),
             )
         )
