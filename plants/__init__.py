@@ -31,6 +31,7 @@ _HOME = {
     "Mechanism": "multibody.mechanism",
     "ServoCylinder": "drives.servo_cylinder",
     "ConstantPressure": "supplies.constant",
+    "LoadSensing": "supplies.load_sensing",
     "machine": "shipped",
     "machines": "shipped",
     "PlanarCrane": "planar_crane",

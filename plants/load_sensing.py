@@ -22,6 +22,7 @@ import numpy as np
 
 from plants.manipulator import Manipulator
 from plants.on_pump import OnPump
+from plants.supplies.load_sensing import aim, highest, resting
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.planning.supplies import (
@@ -29,7 +30,6 @@ from workbench.planning.supplies import (
     ElectricLoadSensing,
     LoadSensing,
     TwoPressures,
-    highest,
 )
 
 
@@ -61,7 +61,7 @@ class LoadSensed(OnPump):
         return np.maximum(self.machine.p_r + self.margin, self.standby)
 
     def felt(self, x, u):
-        return [highest([self.machine.p_r, *self.ports(x, u, self.w)])]
+        return [highest(self.machine.p_r, self.ports(x, u, self.w))]
 
     def aims(self, x, u):
         m, (p_L,) = self.supplied(x), self.felt(x, u)
@@ -70,12 +70,7 @@ class LoadSensed(OnPump):
             c.valve.supply_flow(c.valve.spool(s, v), *p, m.p_s, m.p_r)
             for c, v, p, s in zip(m.cylinders, u, parts.p, parts.spool)
         ]
-        Q = np.maximum(sum(taken), 0.0) / self.flow
-        return [
-            np.minimum(
-                np.maximum(p_L + self.margin + self.nominal * Q * Q, self.standby), self.machine.p_s
-            )
-        ]
+        return [aim(self, p_L, taken, self.machine.p_s)]
 
     def fits(self, supply):
         if isinstance(supply, LoadSensing):
@@ -90,8 +85,8 @@ class LoadSensed(OnPump):
     def rest(self, q, pressures=None):
         """Chambers as the machine rests, the pump its margin above the highest of them."""
         x = self.machine.rest(q, pressures)
-        top = max(p for pair in self.machine.split(x).p for p in pair)
-        return [*x, float(min(max(top + self.margin, self.standby), self.machine.p_s))]
+        tops = [p for pair in self.machine.split(x).p for p in pair]
+        return [*x, resting(self, tops, self.machine.p_s)]
 
 
 @final

@@ -11,8 +11,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-
 from plants.manipulator import Manipulator
 from workbench.contract.parameters import bind
 from workbench.contract.system import Signal, System
@@ -78,15 +76,13 @@ class OnPump(System):
         return list(x[: len(x) - len(self.lines)])
 
     def ports(self, x, u, w) -> list:
-        """Pressure of every cylinder's open port: p_r + (p_a − p_r) sat(o/w) + (p_b − p_r) sat(−o/w), sat in 0 … 1."""
-        m, found = self.machine, []
+        """Pressure of every cylinder's open port (`Valve.port`)."""
+        m = self.machine
         parts = m.split(x)
-        for c, voltage, (p_a, p_b), s in zip(m.cylinders, u, parts.p, parts.spool):
-            o = c.valve.opening(c.valve.spool(s, voltage)) / w
-            found.append(
-                m.p_r + (p_a - m.p_r) * np.clip(o, 0.0, 1.0) + (p_b - m.p_r) * np.clip(-o, 0.0, 1.0)
-            )
-        return found
+        return [
+            c.valve.port(c.valve.spool(s, voltage), *pair, m.p_r, w)
+            for c, voltage, pair, s in zip(m.cylinders, u, parts.p, parts.spool)
+        ]
 
     # ---- the contract -----------------------------------------------------------------------------------------------
     def _signals(self):

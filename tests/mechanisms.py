@@ -12,6 +12,7 @@ from plants.drives.servo_cylinder import ServoCylinder
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from plants.supplies.constant import ConstantPressure
+from plants.supplies.load_sensing import LoadSensing
 
 
 def vector(rng, size=1.0):
@@ -205,6 +206,7 @@ EVERY = {
     "bricard": bricard,
     "hydraulic": hydraulic,
     "servo cylinder": lift,
+    "load sensing": lambda: lift(supply=LoadSensing()),
     "in closed form": lambda: hydraulic("minimal"),
 }
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from crane_as_mechanism import as_mechanism, joint_angles
+from crane_as_mechanism import random_state, translated, with_servos
 from mechanisms import lift
 
 from plants import ConstantPressure, Cylinder, ServoCylinder, machine
@@ -49,59 +49,6 @@ def _changed(crane, name):
         for s in crane.structures
     )
     return replace(crane, structures=structures)
-
-
-def with_servos(crane, q=None, **options):
-    """The crane as a mechanism behind its own valves."""
-    given = {"method": "minimal", "supply": ConstantPressure(crane.p_s, crane.p_r, crane.Q_max)}
-    return as_mechanism(
-        crane,
-        crane.initial()[: crane.n] if q is None else q,
-        drive=lambda segment, closed: ServoCylinder(segment.cylinder, closed, crane.oil),
-        **{**given, **options},
-    )
-
-
-def translated(crane, mechanism, x):
-    """A state of the crane as one of the mechanism."""
-    names_of = {}
-    offsets = joint_angles(crane)
-    at = dict(zip(names(crane.states), x))
-    for label in crane.labels:
-        j = label.removeprefix("t")
-        if label.startswith("t"):
-            names_of[f"x_rod{j}"] = at[f"x_{label}"]
-            names_of[f"dx_rod{j}"] = at[f"dx_{label}"]
-        else:
-            names_of[f"q_arm{j}"] = at[f"q_{label}"] + offsets[int(j) - 1]
-            names_of[f"dq_arm{j}"] = at[f"dq_{label}"]
-        for a in mechanism.actuators:
-            if a.name == f"c{label}":
-                theirs = _drive_names(a.drive, label)
-                ours = names(a.drive.states(a.name))
-                names_of |= {mine: at[name] for mine, name in zip(ours, theirs)}
-    return [names_of[name] for name in names(mechanism.states)]
-
-
-def _drive_names(drive, label):
-    c = drive.cylinder
-    return [
-        f"p_a{label}",
-        f"p_b{label}",
-        *names(c.valve.spool_states(label)),
-        *names(c.friction.states(label)),
-    ]
-
-
-def random_state(crane, rng):
-    """Joints inside their ranges, rates, pressures between return and supply, spools and bristles anywhere."""
-    x = []
-    for low, high in crane.joint_range():
-        x.append(rng.uniform(low + 0.1 * (high - low), high - 0.1 * (high - low)))
-    for s in crane.states[crane.n :]:
-        size = {"Pa": 185e5, "V": 8.0, "V/s": 300.0, "m": 1e-5}.get(s.unit, 0.3)
-        x.append(rng.uniform(0.1, 1.0) * size if s.unit == "Pa" else rng.normal() * size)
-    return [float(v) for v in x]
 
 
 @pytest.mark.parametrize("change", [lambda crane: crane, lagging], ids=["shipped", "lagging"])

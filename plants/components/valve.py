@@ -162,6 +162,14 @@ class Valve:
         _, a_r, _, b_r = self._notches(u, p_a, p_b, p_s, p_r)
         return a_r + b_r
 
+    def port(self, u, p_a, p_b, p_r, w):
+        """Pressure of the chamber that is open to the supply; p_r where the valve is shut, blended over an opening of w [V].
+
+        p_r + (p_a − p_r) sat(o/w) + (p_b − p_r) sat(−o/w), sat in 0 … 1
+        """
+        o = self.opening(u) / w
+        return p_r + (p_a - p_r) * np.clip(o, 0.0, 1.0) + (p_b - p_r) * np.clip(-o, 0.0, 1.0)
+
     def denominators(self, g_a, g_b, p_a, p_b, p_s, p_r):
         """D₊, D₋ of (89), m²/(V s), for g_a, g_b [1/m]: u_f per volt of opening, to either side.
 

@@ -8,7 +8,9 @@ own states, u its own inputs, line the pressures that its supply gives it.
   3. `force(x, s, ṡ, u, line)` acts along the extension: N, or N m on a revolute joint. `rates(x, s, ṡ, u, line)` is ẋ.
      A law (`is_law`) has no states: its force follows from s, ṡ and u alone.
   4. `powers(x, s, ṡ, u, line)`, in W by `power_names(label)`, add up to d(`stored(x, s)`)/dt + F ṡ.
-  5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s; `needs_supply` says that it cannot do without one.
+  5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s; `port(x, s, ṡ, u, line, w)` the pressure of the chamber that
+     is open to the supply, that of the return where none is, blended over an opening of w. `needs_supply`: it cannot
+     do without one.
   6. `initial(s, force, line)` are its states at rest under that force; InputError where there are none.
   7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
@@ -84,6 +86,9 @@ class Drive:
 
     def flow(self, x, s, sdot, u, line):
         return 0.0
+
+    def port(self, x, s, sdot, u, line, w):
+        return line.p_r
 
     def stored(self, x, s):
         return 0.0

@@ -156,6 +156,11 @@ class ServoCylinder(Drive):
     def flow(self, x, s, sdot, u, line):
         return self.at_work(x, s, sdot, u, line).Q_s
 
+    def port(self, x, s, sdot, u, line, w):
+        valve = self.cylinder.valve
+        pressures, spool, _ = self.parts(x)
+        return valve.port(valve.spool(spool, u[0]), *pressures, line.p_r, w)
+
     def shown(self, x, s, sdot, u, line):
         return [
             s - self.closed,

@@ -43,8 +43,9 @@ def start(mechanism) -> list:
         except InputError as why:
             raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
         if a.drive.needs_supply:
-            named = dict(zip(names(a.drive.states(a.name)), states))
-            tops.append(max(named[name] for name in a.drive.pressures(a.name)))
+            chambers = a.drive.pressures(a.name)
+            own_names = names(a.drive.states(a.name))
+            tops += [p for name, p in zip(own_names, states) if name in chambers]
         own += states
     if mechanism.supply is not None:
         own += mechanism.supply.initial(tops)

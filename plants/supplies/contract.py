@@ -8,7 +8,7 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
   3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `most` is the line at the highest pressure there is, by which
      forces and speeds of the drives are told.
   4. `rates(y, takers, w)` is ẏ; `powers(y, takers, w)`, in W by `power_names()`, is what it does besides the powers of its drives.
-  5. `initial(tops, w)` are its states at rest, tops: highest pressure of each taker's chambers.
+  5. `initial(tops)` are its states at rest, tops: pressures of its takers' chambers that are states.
   6. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
 
 To add a supply: a class in a file of this folder, its name in `plants.supplies.kinds`, a line in the tests' list.

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from plants.supplies.constant import ConstantPressure
+from plants.supplies.load_sensing import LoadSensing
 
-SupplyKind = ConstantPressure
+SupplyKind = ConstantPressure | LoadSensing

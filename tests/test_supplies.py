@@ -1,0 +1,146 @@
+"""Supplies of a mechanism: on a load-sensing pump the crane as a mechanism is the crane on that pump."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from crane_as_mechanism import random_state, translated, with_servos
+from mechanisms import lift
+
+from plants import LoadSensing, machine
+from plants.load_sensing import LoadSensed
+from workbench import InputError, Scenario, simulate
+from workbench.cases.file import loads
+from workbench.contract.system import names
+
+WHOLE = machine("hiab-xs031").plant
+CRANES = {"two joints": WHOLE.locked(extension=0.5), "three joints": WHOLE}
+PUMPS = {
+    "hydraulic": {"margin": 1.7e6, "τ": 0.031, "w": 0.05},
+    "electric": {
+        "margin": 3e5,
+        "τ": 0.017,
+        "w": 0.03,
+        "nominal": 14e5,
+        "flow": 5e-4,
+        "standby": 45e5,
+    },
+}
+
+
+def pair(crane, **pump):
+    """(the crane on that pump, the same as a mechanism)."""
+    supply = LoadSensing(**pump, p_top=crane.p_s, p_r=crane.p_r, Q_max=crane.Q_max)
+    return LoadSensed(crane, **pump), with_servos(crane, supply=supply)
+
+
+@pytest.mark.parametrize("pump", PUMPS.values(), ids=PUMPS)
+@pytest.mark.parametrize("which", CRANES)
+def test_the_crane_on_a_load_sensing_pump_agrees(which, pump):
+    """rhs, what is felt and every power, to 1e-12 of their range over random states."""
+    crane = CRANES[which]
+    plant, mechanism = pair(crane, **pump)
+    rng = np.random.default_rng(6)
+    still = translated(crane, mechanism, [0.0] * len(crane.states), [0.0])
+    ours, theirs = [], []
+    for _ in range(8):
+        x = [*random_state(crane, rng), float(rng.uniform(30e5, 185e5))]
+        u = [float(v) for v in rng.uniform(-8.0, 8.0, crane.n)]
+        whole = [*u, *[crane.defaults().get(s.name, 0.0) for s in crane.inputs[crane.n :]]]
+        y = translated(crane, mechanism, x[:-1], x[-1:])
+        rates = plant.rhs(0.0, x, whole)
+        wanted = translated(crane, mechanism, rates[:-1], rates[-1:])
+        shown = dict(zip(names(mechanism.monitors), mechanism.monitor(0.0, y, u)))
+        felt = dict(zip(names(plant.monitors), plant.monitor(0.0, x, whole)))["p_L"]
+        powers = dict(zip(mechanism.power_names, mechanism.powers(0.0, y, u)))
+        causes = dict(zip(plant.power_names, plant.powers(0.0, x, whole)))
+        own = [sum(v for k, v in powers.items() if k.startswith(cause)) for cause in CAUSES]
+        ours.append([*mechanism.rhs(0.0, y, u), shown["p_L"], *own])
+        theirs.append([*(a - b for a, b in zip(wanted, still)), felt, *(causes[k] for k in CAUSES)])
+    ours, theirs = np.array(ours, float), np.array(theirs, float)
+    size = np.abs(theirs).max(axis=0)
+    assert (np.abs(ours - theirs) <= 1e-12 * np.maximum(size, 1e-3)).all()
+    assert np.ptp(theirs[:, len(still) - 1]) > 0.0
+
+
+CAUSES = ("supply", "tank", "throttling", "compression", "friction")
+
+
+def test_it_starts_and_runs_as_the_crane_on_that_pump():
+    crane = CRANES["two joints"]
+    plant, mechanism = pair(crane, margin=1.7e6)
+    x = plant.initial()
+    assert mechanism.initial() == pytest.approx(
+        translated(crane, mechanism, x[:-1], x[-1:]), rel=1e-9, abs=1e-12
+    )
+    assert x[-1] == max(x[4:8]) + 1.7e6
+    command = {"u_1": 2.0, "u_2": -1.5}
+    theirs = simulate(plant, Scenario(0.4, disturbances=command))
+    ours = simulate(
+        mechanism, Scenario(0.4, disturbances={f"u_c{k[2:]}": v for k, v in command.items()})
+    )
+    for mine, name in (("q_arm1", "q_1"), ("p_s", "p_s"), ("p_L", "p_L")):
+        moved = np.ptp(theirs.array(name))
+        assert moved > 0.0
+        assert ours.array(mine) == pytest.approx(theirs.array(name), abs=2e-6 * moved)
+
+
+def test_limits_are_those_of_its_highest_pressure():
+    constant, sensing = lift(), lift(supply=LoadSensing())
+    assert sensing.holding(sensing.initial(), [0.0]) == constant.holding(constant.initial(), [0.0])
+    assert sensing.scales()["pressure"].value == constant.supply.p_s
+    assert [k for k in sensing.machine_limits() if k.kind == "flow"] == [
+        k for k in constant.machine_limits() if k.kind == "flow"
+    ]
+    weak = replace(sensing.supply, p_top=60e5)
+    assert lift(supply=weak).holding(sensing.initial(), [0.0])[0].high < 185e5 * 3e-3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"margin": 180e5},
+            "margin: 180 bar above the return pressure .* more than the pump gives",
+        ),
+        ({"standby": 190e5}, "standby: 190 bar"),
+        ({"p_r": 190e5}, "p_r: the return pressure, 190 bar"),
+        ({"τ": 0.0}, "τ: .*greater than zero"),
+        ({"w": -1.0}, "w: .*greater than zero"),
+    ],
+)
+def test_wrong_numbers_are_refused(change, words):
+    with pytest.raises(InputError, match=words):
+        LoadSensing(**change)
+
+
+TEXT = """
+plant:
+  type: Mechanism
+  bodies:
+    load: {joint: prismatic, axis: [0, 1, 0], mass: 310 kg, start: 20 cm}
+  actuators:
+    lift:
+      joint: load
+      drive:
+        type: ServoCylinder
+        closed: 0 m
+        cylinder: {bore: 40 mm, rod: 25 mm, stroke: 500 mm}
+  supply: {type: LoadSensing, margin: 17 bar, p_top: 160 bar, p_r: 5 bar}
+controller: {law: PID}
+scenario: {reference: {type: Sine, space: output, centre: start, amplitude: [5 cm], frequency: 0.3 Hz}, duration: 1 s}
+"""
+
+
+def test_it_is_written_in_a_file():
+    case = loads(TEXT, "lift.yaml")
+    assert case.plant.supply == LoadSensing(17e5, p_top=160e5, p_r=5e5)
+    log = simulate(case.loop, case.scenario)
+    assert log.status.completed and np.ptp(log.array("s_lift")) > 0.02
+    p_s = log.array("p_s")
+    assert 22e5 <= p_s.min() and p_s.max() <= 160e5
+    with pytest.raises(InputError, match="lift.yaml, line 13, plant.supply.margin") as refusal:
+        loads(TEXT.replace("margin: 17 bar", "margin: 17 mm"), "lift.yaml")
+    assert "bar" in str(refusal.value)
+    with pytest.raises(InputError, match="LoadSensing"):
+        loads(TEXT.replace("type: LoadSensing", "type: LoadSensng"), "lift.yaml")
