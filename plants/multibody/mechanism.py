@@ -112,6 +112,10 @@ class Mechanism(System):
         if drawn:
             strokes.check_strokes(self)
 
+    def held_at(self) -> dict[str, tuple[str, ...]]:
+        """Path of a pin as written in a file → paths of its coordinates."""
+        return pins.held_at(self)
+
     # ---- who is who -------------------------------------------------------------------------------------------------
     @property
     def tree(self) -> Tree:

@@ -49,6 +49,23 @@ def resolve(mechanism) -> bool:
     return True
 
 
+def held_at(mechanism) -> dict[str, tuple[str, ...]]:
+    """Where a pin is written in a file → where its coordinates are, for every pin that is used."""
+    used = [(f"loops.{loop.name}.{s}", getattr(loop, s)) for loop in mechanism.loops for s in "ab"]
+    used += [(f"actuators.{a.name}.{s}", getattr(a, s)) for a in mechanism.actuators for s in "ab"]
+    used.append(("tool", mechanism.tool))
+    found: dict[str, tuple[str, ...]] = {}
+    pins = [(at, pin.body, pin.name) for at, pin in used if pin is not None]
+    pins += [(f"bodies.{b.name}", b.parent, b.joint_name) for b in mechanism.bodies]
+    for at, body, name in pins:
+        written = f"pins.{name}" if body == GROUND else f"bodies.{body}.pins.{name}"
+        found[written] = (*found.get(written, ()), f"{at}.point")
+    for owner, left in [("", mechanism.pins), *((b.name, b.pins) for b in mechanism.bodies)]:
+        stem = f"bodies.{owner}.pins" if owner else "pins"
+        found |= {f"{stem}.{pin.name}": (f"{stem}.{pin.name}.point",) for pin in left}
+    return found
+
+
 class _Table:
     """All pins by name, and which of them were asked for."""
 

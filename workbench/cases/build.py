@@ -323,9 +323,18 @@ class _Builder:
             k: self.value(keys[k].declared, child, _join(path, k)) for k, child in given.items()
         }
         try:
-            return cls(**self.expanded(cls, values, short, given, path))
+            made = cls(**self.expanded(cls, values, short, given, path))
         except _REFUSALS as why:
             raise _located(why, cls, node, given, path) from None
+        self.relocate(made, path)
+        return made
+
+    def relocate(self, made: Any, path: str) -> None:
+        """The provenance of numbers that the object holds elsewhere than they were written."""
+        for written, held in shape.held_at(made).items():
+            origin = self.provenance.pop(_join(path, written), None)
+            if origin is not None:
+                self.provenance.update({_join(path, at): origin for at in held})
 
     def expanded(
         self, cls: type, values: dict, short: Mapping, given: Mapping[str, Node], path: str

@@ -115,6 +115,12 @@ def entries(cls: type) -> dict[str, Entry]:
     return found
 
 
+def held_at(made: Any) -> dict[str, tuple[str, ...]]:
+    """Path as written → paths of the object's numbers it became, where a class says that they differ (its `held_at`)."""
+    stated = getattr(type(made), "held_at", None)
+    return {} if stated is None else stated(made)
+
+
 @cache
 def spellings(cls: type) -> dict[str, str]:
     """Accepted spelling → key: each key itself, and its Greek letters spelled out (β or beta, σ_0 or sigma_0)."""
