@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
 
+from controllers.force_position import ForcePosition
 from controllers.pid import PID
 from controllers.vdc import VDC, BodyGain
 from plants import machine
@@ -16,6 +17,7 @@ from plants.components.friction import LuGre
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.contract.system import Controller, names
 from workbench.numerics.calculus import trace
+from workbench.run.demand import parse
 
 CRANE = machine("hiab-xs031").plant
 VARIED = varied_machine(3, (False, True))
@@ -105,6 +107,20 @@ def draw(law, seed=3):
         for s in law.states
     ]
     return z, y, [float(v) for v in r]
+
+
+RATES = ("", "/s", "/s^2", "/s^3")
+
+
+@pytest.mark.parametrize("law", [*LAWS.values(), ForcePosition(machine("four-bar").plant)])
+def test_a_reference_has_the_unit_of_its_derivative(law):
+    """That of the position over s, s², s³."""
+    positions = {s.name: s.unit for s in law.references if parse(s.name)[1] == 0}
+    assert positions
+    for s in law.references:
+        name, order = parse(s.name)
+        if s.kind == "reference":
+            assert s.unit == f"{positions[f'{name}_d']}{RATES[order]}", s.name
 
 
 def usable(plant):

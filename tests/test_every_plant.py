@@ -104,6 +104,14 @@ def test_contract(plant):
 
 
 @every_plant
+def test_a_rate_has_the_unit_of_what_it_is_the_rate_of(plant):
+    units = {s.name: s.unit for s in (*plant.states, *plant.outputs, *plant.monitors)}
+    for name, unit in units.items():
+        if name.startswith("d") and name[1:] in units:
+            assert unit == f"{units[name[1:]]}/s", name
+
+
+@every_plant
 def test_outputs_and_signals_agree(plant):
     """A measured or logged signal called as a state is that state."""
     rng = np.random.default_rng(9)

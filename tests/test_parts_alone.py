@@ -1,0 +1,241 @@
+"""Small parts of laws, plants and claims by themselves, on inputs whose answer is known by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from controllers.mpc_loop import commands_of, logged
+from controllers.pid import PID
+from controllers.servo_valve_ledger import unsaturated
+from controllers.terminal_set import _needed
+from plants.valve_circuits import Circuit, Openings, accounts
+from plants.valve_circuits.diagnosis import Left, _blamed
+from workbench.numerics import calculus
+from workbench.verification import limits, requirements
+from workbench.verification.balls import Ball, exponential
+from workbench.verification.frozen_time import TracedPoints
+from workbench.verification.saturation import Region
+
+
+def test_a_valve_without_end_stops_opens_beyond_its_dead_band():
+    """D_± times what the voltage exceeds the dead band by, on either side; nothing within."""
+    valve = SimpleNamespace(dead_band=0.7)
+    at = lambda volt: float(unsaturated(valve, volt, 3.0, 5.0))
+    assert at(2.7) == pytest.approx(3.0 * 2.0)
+    assert at(-2.7) == pytest.approx(-5.0 * 2.0)
+    assert [at(volt) for volt in (-0.7, -0.3, 0.0, 0.3, 0.7)] == [0.0] * 5
+    assert at(40.7) == pytest.approx(120.0)  # no end stop
+
+
+def test_rows_that_the_others_imply_are_left_out_wherever_they_stand():
+    """|x| ≤ 1, |y| ≤ 1 imply |x| ≤ 2, |y| ≤ 5 and |x + y| ≤ 4, also one after the other."""
+    needed = [[1.0, 0.0], [0.0, 1.0]]
+    for rows in (
+        [[1.0, 0.0], [0.5, 0.0], [0.0, 1.0], [0.0, 0.2]],
+        [[0.5, 0.0], [1.0, 0.0], [0.25, 0.25], [0.0, 0.2], [0.0, 1.0]],
+        [[1.0, 0.0], [0.0, 1.0], [0.5, 0.0], [0.25, 0.25]],
+    ):
+        assert _needed(np.array(rows)).tolist() == needed
+
+
+def region(P) -> Region:
+    one = np.eye(2)
+    return Region(-one, one, -one, np.ones(2), None, np.array(P), np.zeros((2, 2)), np.ones(2))
+
+
+def test_a_region_contains_its_own_edge_and_nothing_beyond():
+    """x²/4 + y² ≤ 1 in exact numbers."""
+    found = region([[0.25, 0.0], [0.0, 1.0]])
+    beyond = np.nextafter(2.0, 3.0)
+    assert found.holds([2.0, 0.0]) and found.holds([0.0, -1.0])
+    assert not found.holds([beyond, 0.0]) and not found.holds([0.0, -beyond / 2])
+
+
+def solution(**changes):
+    base = {"z": np.array([0.2, -0.4, 0.3, 1.2]), "λ": np.zeros(3), "status": 1, "iterations": 7}
+    return SimpleNamespace(**(base | changes))
+
+
+def last(found, ρ2=(4.0, 9.0)):
+    problem = SimpleNamespace(soft=(0, 1), ρ2=np.array(ρ2))
+    dense = SimpleNamespace(
+        problem=problem, value=lambda θ, z: float(z @ z), kkt=lambda θ, z, λ: float(len(λ))
+    )
+    return (None, found, None, 2, dense)
+
+
+def test_a_sample_of_a_predictive_law_is_told():
+    """Slacks are the last unknowns over √ρ₂; a limit is active where its multiplier is not lost beside the largest."""
+    row = logged(last(solution(**{"λ": np.array([5.0, -1e-11, 0.0])})))
+    assert row[:2] == [1, 7] and row[4:6] == [2, 2]
+    assert row[2] == pytest.approx(0.2**2 + 0.4**2 + 0.3**2 + 1.2**2)
+    assert row[3] == pytest.approx(max(0.3 / 2, 1.2 / 3)) and row[6] == 3.0
+    assert logged(last(solution(**{"λ": np.array([5.0, -1e-12, 4e-12])})))[5] == 1
+    assert logged(last(solution()))[5] == 0
+    none = logged(last(solution(**{"λ": np.zeros(0), "z": np.array([1.0, 0.0, -0.1, -0.1])})))
+    assert none[3] == 0.0 and np.isnan(none[6])
+    lost = logged(last(solution(z=np.array([np.nan, 0.0, 0.0, 0.0]), status=-1)))
+    assert (
+        lost[:2] == [-1, 7] and lost[4:6] == [2, 0] and np.isnan([lost[2], lost[3], lost[6]]).all()
+    )
+
+
+def test_a_plan_is_read_block_by_block_from_its_age_on():
+    problem = SimpleNamespace(N=5, blocks=np.array([1, 2, 2]), stroke=np.array([10.0]))
+    z = np.array([1.0, 2.0, 3.0, 99.0])
+    assert commands_of(problem, z).ravel().tolist() == [10.0, 20.0, 20.0, 30.0, 30.0]
+    assert commands_of(problem, z, 3).ravel().tolist() == [30.0, 30.0, 30.0, 30.0, 30.0]
+
+
+def velocity_plant(**more):
+    return SimpleNamespace(limits=lambda: {"u": (-3.0, 4.0), "w": (-2.0, 1.0)}, **more)
+
+
+def test_gains_for_a_plant_whose_command_sets_a_velocity():
+    """K_p k is the loop's rate and K_i/K_p that of the sum, whatever the gain k; the smallest limit is the law's."""
+    one = PID.suited(velocity_plant(velocity_gain=0.25))
+    assert (one["K_p"], one["K_i"], one["K_v"]) == ((180.0,), (900.0,), (4.0,))
+    assert one["u_max"] == 2.0 and one["feed"] == "gain" and one["damping"] == "none"
+    own = PID.suited(velocity_plant(velocity_gains=(0.5, 4.0), loop_rate=6.0, integral_rate=0.3))
+    assert own["K_p"] == pytest.approx((12.0, 1.5)) and own["K_v"] == pytest.approx((2.0, 0.25))
+    assert own["K_i"] == pytest.approx((3.6, 0.45))
+    ninth = PID.suited(velocity_plant(velocity_gain=2.0, loop_rate=18.0))
+    assert ninth["K_i"][0] / ninth["K_p"][0] == pytest.approx(2.0)
+    assert PID.suited(SimpleNamespace(cylinders=(), limits=dict)) == {}
+
+
+def test_a_slope_without_a_derivative_is_a_central_difference():
+    """Of an affine flow any secant is the slope; of x|x| the one between equal steps is h."""
+    A = np.array([[2.0, -3.0], [0.5, 7.0]])
+    flow = lambda t, x, w, c: A @ x + np.array([1.0, x[1] * abs(x[1])])
+    nowhere = A.copy()
+    nowhere[:, 1] = np.nan
+    frozen = SimpleNamespace(
+        state=("a", "b"),
+        S=np.array([1.0, 1e6]),
+        c=None,
+        jac={"flow": lambda *_: [nowhere]},
+        traced=SimpleNamespace(flow=flow, project=None),
+    )
+    found = TracedPoints.slope(frozen, "flow", 0.0, np.zeros(2), None)
+    assert found == pytest.approx(A + np.array([[0.0, 0.0], [0.0, 1.0]]), rel=1e-9)
+
+
+class Asked(Exception):
+    """Carries what a scan was asked for."""
+
+
+@pytest.mark.parametrize("to", [0.2, 5.0])
+def test_a_parameter_is_scanned_from_itself_to_where_it_is_asked(monkeypatch, to):
+    """Nine values, rising by equal factors, or falling in equal steps."""
+
+    def asked(make, values, *_, **__):
+        raise Asked([float(v) for v in values])
+
+    monkeypatch.setattr(limits, "scan", asked)
+    monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
+    monkeypatch.setattr(limits, "diverged", lambda *_: None)
+    monkeypatch.setattr(limits, "unfounded", lambda *_: None)
+    run = SimpleNamespace(loop=SimpleNamespace(plant=Circuit().pump, period=1e-3), log=None)
+    claim = SimpleNamespace(
+        parameter="P_M", to=to, at_least=None, counted=True, bound=None, error=0.05
+    )
+    with pytest.raises(Asked) as told:
+        limits.check_parameter(claim, run, 1.0)
+    (values,) = told.value.args
+    assert len(values) == 9 and values[0] == 1.0 and values[-1] == pytest.approx(to)
+    steps = np.diff(values) if to < 1 else np.diff(np.log(values))
+    assert steps == pytest.approx([steps[0]] * 8)
+
+
+def test_a_rod_chamber_between_pump_and_tank_is_not_left_open():
+    """With p–r and r–t open the pump's oil runs through the rod chamber: a standing rod leaves no range there."""
+    c = Circuit()
+    for openings, crossed in (
+        (Openings(u_pr=0.3, u_tr=0.2), True),
+        (Openings(u_ph=0.3, u_th=0.2), True),
+        (Openings(u_pr=0.3), False),
+        (Openings(u_tr=0.2), False),
+    ):
+        row = c.rows(openings)[0]
+        section = accounts.Section(row, *map(np.array, (0.0, 1e4, 3e6, 4e6)))
+        heads, rods = accounts.open_ranges(section, np.array(5e6), c.pump.Q)
+        is_open = heads[1] > heads[0] or rods[1] > rods[0]
+        assert bool(is_open) is not crossed, openings
+
+
+def test_an_exponential_keeps_what_underflows():
+    """(e^X)_13 = a²/2 of a nilpotent X with a on its first diagonal above; a² is no number any more."""
+    a = 1e-170
+    found = exponential(Ball.of(np.array([[0.0, a, 0.0], [0.0, 0.0, a], [0.0, 0.0, 0.0]])))
+    assert found.mid[0, 2] == 0.0 and found.rad[0, 2] > 0.0
+
+
+def swinging(*modes):
+    """A with modes (ω, ζ) of its own, block by block."""
+    A = np.zeros((2 * len(modes), 2 * len(modes)))
+    for k, (ω, ζ) in enumerate(modes):
+        A[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = [[0.0, 1.0], [-(ω**2), -2 * ζ * ω]]
+    return A
+
+
+@pytest.mark.parametrize(
+    "ω, said",
+    [
+        (10.0, ["damping 0.05 at 10 rad/s (1.59 Hz)"]),
+        (14.9, ["damping 0.05 at 10 rad/s"]),  # 30 is farther; 15 at damping 0.21 is no such mode
+        (29.0, ["damping 0.19 at 30 rad/s (4.77 Hz)"]),
+        (61.0, []),  # more than half of it away
+        (6.6, []),
+    ],
+)
+def test_a_mode_near_what_was_seen_is_named(monkeypatch, ω, said):
+    """Damping below 0.2, nearest in frequency, within half of it."""
+    A = swinging((10.0, 0.05), (15.0, 0.21), (30.0, 0.19))
+    monkeypatch.setattr(calculus, "linearize", lambda plant, x: SimpleNamespace(A=A))
+    run = SimpleNamespace(
+        loop=SimpleNamespace(plant=SimpleNamespace(states=range(6))),
+        log=SimpleNamespace(values=np.zeros((1, 6))),
+    )
+    found = requirements._mode(run, ω)
+    assert len(found) == len(said) and all(part in text for part, text in zip(said, found))
+
+
+def left_over(sizes) -> Left:
+    """60 l/min in at the first instant and out at the second: no element does that by its own law."""
+    return Left(np.array([1e-3, -1e-3]), np.array(sizes), np.array([True, True]))
+
+
+TWICE = np.array([1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "sizes, words", [([0.2, 0.1], "passes 60 l/min"), ([0.1, 0.2], "would have to take back 60")]
+)
+def test_oil_the_pump_leaves_over_has_a_direction(sizes, words):
+    (found,) = _blamed([0.5, 0.75], {}, {}, {"pump": left_over(sizes)}, 50e5 * TWICE, 2e-3)
+    assert found.element == "pR" and found.size == 0.2
+    assert words in found.words and "at 50 bar" in found.words
+    assert f"t = {0.5 if sizes[0] > sizes[1] else 0.75:.2f} s" in found.words
+
+
+@pytest.mark.parametrize("side, bar", [("h", 30), ("r", 40)])
+@pytest.mark.parametrize(
+    "sizes, what, words",
+    [([0.2, 0.1], "R", "passes 60 l/min out"), ([0.1, 0.2], "S", "60 l/min come into the")],
+)
+def test_oil_a_chamber_leaves_over_has_a_side_and_a_direction(side, bar, sizes, what, words):
+    row = Circuit().rows(Openings())[0]
+    section = accounts.Section(row, 0.0 * TWICE, 0.0 * TWICE, 30e5 * TWICE, 40e5 * TWICE)
+    none = accounts.Flows(*(0.0 * TWICE for _ in accounts.Flows._fields))
+    left = {("arm", side): left_over(sizes)}
+    (found,) = _blamed([0.5, 0.75], {"arm": section}, {"arm": none}, left, 50e5 * TWICE, 2e-3)
+    assert found.element == f"{side}{what}_arm"
+    assert words in found.words and f"at {bar} bar" in found.words
+    assert {"h": "head", "r": "rod"}[side] in found.words
+
+
+def test_nothing_left_over_blames_nobody():
+    none = Left(0.0 * TWICE, 0.0 * TWICE, TWICE > 0)
+    assert _blamed([0.5, 0.75], {}, {}, {"pump": none}, 50e5 * TWICE, 2e-3) == []
