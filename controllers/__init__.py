@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _HOME = {
     "VDC": "vdc",
+    "MachineVDC": "machine_vdc",
     "PID": "pid",
     "MPC": "mpc",
     "Limit": "mpc",

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from controllers.force_position import BARS, ForcePosition, balance, bars, motion
-from controllers.vdc_ledger import instant
+from controllers.unlimited import instant
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from plants.four_bar import FourBar
 from workbench.verification import hypotheses

@@ -10,7 +10,7 @@ import numpy as np
 from controllers.metered_machines import OfArms, OfCrane, machine
 from controllers.metered_sides import ArmsSide, CraneSide, side
 from controllers.metered_vdc import LARGEST, MeteredVDC
-from controllers.vdc_ledger import instant, unlimited
+from controllers.unlimited import instant, unlimited
 from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.inverse import MOST, velocity

@@ -324,7 +324,7 @@ class PID(Controller):
 
 def _positions(model, names, n: int) -> tuple[Signal, ...]:
     """The measured position of every actuator."""
-    if not names and hasattr(model, "task_names"):
+    if not names and "piston" in getattr(model, "spaces", ()):
         names = model.task_names("piston")
     return (
         tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]

@@ -27,6 +27,12 @@ def bearable_k_x(cylinder: Cylinder) -> float:
     return float(min(USUAL_K_X, c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b))
 
 
+def usual_k_x(cylinders) -> tuple[float, ...]:
+    """k_x [m] of cylinders by default (`bearable_k_x`); one where all agree."""
+    found = [bearable_k_x(c) for c in cylinders]
+    return (found[0],) if len(set(found)) == 1 else tuple(found)
+
+
 class Valve(NamedTuple):
     """A cylinder as its law knows it: supply and return pressure in Pa, k_x in m, k_f = βk_f/β with the law's own β."""
 

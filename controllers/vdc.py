@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple, final
 
-import numpy as np
-
 from controllers import force_rate
+from controllers.body_gain import BodyGain
 from controllers.force_rate import Derivative
 from controllers.required_motion import desired_motion, required_motion
-from controllers.servo_valve import Valve, bearable_k_x
+from controllers.servo_valve import Valve, usual_k_x
 from plants import chain
 from plants.chain import Base
 from plants.components.spatial import minus, plus, scale
@@ -20,40 +19,6 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 from workbench.contract.system import Controller, Signal
 from workbench.numerics.calculus import directional
 from workbench.run.demand import target_name
-
-
-@final
-@dataclass(frozen=True)
-class BodyGain:
-    """K_A of one body, named by structure and frame ("tilt.B1"): 6×6, row by row; its symmetric part positive definite."""
-
-    name: str
-    K: Annotated[
-        tuple[float, ...], Unit("1"), "K_A in SI units (N s/m, N s, N m s), 36 numbers row by row"
-    ]
-
-    def __post_init__(self):
-        check_bounds(self)
-        if len(self.K) != 36:
-            raise InputError(f"K: expected 36 numbers, row by row, got {len(self.K)}")
-        low = np.linalg.eigvalsh(symmetric(self.K))[0]
-        if low <= 0:
-            raise InputError(
-                f"K: K_A of {self.name} is not positive definite (smallest eigenvalue of its symmetric part "
-                f"{low:.4g})"
-            )
-
-
-def symmetric(K) -> np.ndarray:
-    """Symmetric part of a 6×6 matrix given row by row."""
-    K = np.array(K, float).reshape(6, 6)
-    return (K + K.T) / 2
-
-
-def usual_k_x(cylinders) -> tuple[float, ...]:
-    """k_x [m] of cylinders by default (`servo_valve.bearable_k_x`); one where all agree."""
-    found = [bearable_k_x(c) for c in cylinders]
-    return (found[0],) if len(set(found)) == 1 else tuple(found)
 
 
 class Required(NamedTuple):

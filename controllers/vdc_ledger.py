@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import final
 
@@ -10,12 +9,12 @@ import numpy as np
 
 from controllers import servo_valve_ledger
 from controllers.servo_valve_ledger import Side
+from controllers.unlimited import instant, unlimited, waits
 from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
 from workbench.contract.parameters import bind
-from workbench.contract.wrappers import Saturated
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 from workbench.verification.pump import pump
@@ -295,37 +294,6 @@ class VDCLedger:
             "saturation": at(now),
             "hold": list(u[: self.plant.n]),
         }
-
-
-def instant(controller):
-    """The controller without hold and delay."""
-    while getattr(controller, "period", None) is not None:
-        controller = controller.inner
-    return controller
-
-
-def unlimited(controller, waiting: bool = False):
-    """The controller without its own limits on the command (those wrappers have no memory); waiting: it still waits for a pump."""
-    if isinstance(controller, Saturated):
-        return unlimited(controller.inner, waiting)
-    if not hasattr(controller, "inner"):
-        return controller
-    new = copy(
-        controller
-    )  # not `replace`: its numbers may be expressions, which no check can judge
-    object.__setattr__(new, "inner", unlimited(controller.inner, waiting))
-    if hasattr(new, "waits"):
-        object.__setattr__(new, "waits", waiting and new.waits)
-    return new
-
-
-def waits(controller) -> bool:
-    """Whether a law waits for its pump."""
-    return (
-        getattr(controller, "waits", False)
-        or hasattr(controller, "inner")
-        and waits(controller.inner)
-    )
 
 
 def neg(pair):

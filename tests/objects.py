@@ -11,7 +11,7 @@ from small import Linear
 import controllers
 import plants
 import workbench
-from controllers import LQR, MPC, PID, VDC, ForcePosition, MeteredVDC, Observer
+from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, MeteredVDC, Observer
 from controllers.mpc_parts import Limit
 from controllers.vdc import BodyGain
 from plants import MeteredArms, MeteredCrane, MotorArm, machine
@@ -133,6 +133,7 @@ GIVEN = {
     "ForcePosition": lambda: ForcePosition(machine("four-bar").plant),
     "LQR": lambda: LQR.design(SMALL, 1.0, 1.0),
     "MeteredVDC": lambda: MeteredVDC(MeteredArms()),
+    "MachineVDC": lambda: MachineVDC(dataclasses.replace(mechanisms.lift(), method="minimal")),
     "Limit": lambda: Limit("x0", -1.0, 1.0),
     "BodyGain": lambda: BodyGain("lift.B0", tuple(float(i % 7 == 0) for i in range(36))),
     "Pulse": lambda: Pulse("output", 1.0),

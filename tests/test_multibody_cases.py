@@ -211,7 +211,9 @@ def test_a_scenario_may_start_elsewhere_and_is_closed_there(method):
 
 def test_other_spaces_are_refused():
     text = TEXT.replace("space: output", "space: piston").replace("[8 cm, 6 cm]", "[0.08, 0.06]")
-    with pytest.raises(InputError, match="reference: a Mechanism has no piston space"):
+    with pytest.raises(
+        InputError, match="excavator boom has no piston space: .* write 'method: minimal'"
+    ):
         loads(text, "wrong.yaml")
 
 

@@ -44,7 +44,7 @@ plant:
   actuators:
     lift: {between: [ground.lift, boom.rod], drive: Force, shortest: 0.8 m, longest: 1.3 m}
     tilt: {between: [boom.case, crank.end], drive: Force, shortest: 1.02, longest: 1.2}
-  tool: bucket.teeth
+  tcp: bucket.teeth
 scenario: {duration: 1 s}
 """
 
@@ -98,7 +98,7 @@ def test_pins_by_name_are_the_machine_by_coordinates():
     assert drawn.rhs(0.0, x, u) == plain.rhs(0.0, x, u)
     assert drawn.stored(0.0, x, u) == plain.stored(0.0, x, u)
     assert [b.joint_name for b in drawn.bodies] == ["foot", "crank", "end", "tip"]
-    assert drawn.tool == Pin("bucket", (0.6, -0.3), "teeth")
+    assert drawn.tcp == Pin("bucket", (0.6, -0.3), "teeth")
 
 
 def test_a_coordinate_stands_where_it_acts_and_nowhere_else():
@@ -136,7 +136,7 @@ def test_python_takes_the_same_names():
             "there is no body 'buckt'\n  mend: did you mean bucket?",
         ),
         ("at: boom.tip", "at: tip", "bodies.bucket.at", "'tip' names no pin"),
-        ("tool: bucket.teeth", "tool: bucket.tooth", "tool", "did you mean bucket.teeth"),
+        ("tcp: bucket.teeth", "tcp: bucket.tooth", "tcp", "did you mean bucket.teeth"),
         (
             "[boom.case, crank.end]",
             "[crank.end, crank.end]",

@@ -23,6 +23,7 @@ from plants.drives.contract import Line
 from plants.multibody import (
     acting,
     checks,
+    coordinates,
     dynamics,
     held,
     loops,
@@ -57,7 +58,7 @@ class Mechanism(System):
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
     (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Logged
     besides: forces f_… of the actuators, how far each loop is open, what drives and supply log. gravity in the ground's axes.
-    pins: those of the ground, by name; tool: the pin that does the work.
+    pins: those of the ground, by name; tcp: the pin that does the work.
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.
@@ -75,7 +76,7 @@ class Mechanism(System):
     supply: SupplyKind | None = None
     name: str = "mechanism"
     pins: PinTable | tuple[NamedPoint, ...] = ()
-    tool: Annotated[str | Pin | None, "pin that does the work, body.pin, for drawings"] = None
+    tcp: Annotated[str | Pin | None, "tool centre point: a pin, body.pin, or body and point"] = None
     kept: tuple[int, ...] = field(
         init=False, repr=False, compare=False, default=()
     )  # independent rows of Φ
@@ -193,7 +194,12 @@ class Mechanism(System):
             ),
             *signals.bends(self),
             *signals.of_parts(self),
+            *(Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in self._tool_axes),
         )
+
+    @property
+    def _tool_axes(self) -> str:
+        return "" if self.tcp is None else "xyz"
 
     def _following(self, positions, rates) -> list:
         """Those that are no states."""
@@ -271,7 +277,9 @@ class Mechanism(System):
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Positions of all joints that have one number."""
+        """Positions of the independent joints; of all joints that have one number where they depend on each other."""
+        if coordinates.independent(self):
+            return tuple(coordinates.joints(self))
         return tuple(s.name for s in self.coordinates if not s.name.startswith("e_"))
 
     def machine_limits(self):
@@ -294,6 +302,37 @@ class Mechanism(System):
 
     def free_joints(self, commands=None):
         return held.free_joints(self, commands)
+
+    # ---- coordinates of paths ---------------------------------------------------------------------------------------
+    @property
+    def n(self) -> int:
+        """How many coordinates are independent."""
+        return len(self.own[0])
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Spaces a path can be given in, see `plants.multibody.coordinates`."""
+        return coordinates.spaces(self)
+
+    def task_names(self, space: str) -> list[str]:
+        """Names of the coordinates of a space."""
+        return coordinates.names(self, space)
+
+    def task(self, space: str, q) -> list:
+        """Coordinates of a space at independent positions q."""
+        return coordinates.task(self, space, q)
+
+    @property
+    def strokes(self) -> list[tuple[float, float]]:
+        """Least and largest lengths of the driven actuators, in the order of the piston space."""
+        return [self.actuators[i].span for i in coordinates.driven(self)]
+
+    @property
+    def tool(self):
+        """q ↦ position of the tool in the world, m. AttributeError for a mechanism without a tool."""
+        if self.tcp is None or not coordinates.independent(self):
+            raise AttributeError("tool: this mechanism has none; give it a tcp")
+        return lambda q: coordinates.place(self, q)[0]
 
     # ---- the equations ----------------------------------------------------------------------------------------------
     def split(self, x):
@@ -410,6 +449,7 @@ class Mechanism(System):
             *gaps,
             *dynamics.bends(self, z, motion),
             *acting.shown(self, pulls, own, u),
+            *([] if self.tcp is None else coordinates.tip(self, motion)),
         ]
 
     def powers(self, t, x, u):

@@ -5,7 +5,7 @@
       arm:    {at: boom.tip, …}
     loops:     eye:  {between: [link.far, bucket.eye]}                      a joint that closes a loop
     actuators: lift: {between: [frame.lift, boom.rod], …}                   a cylinder between two pins
-    tool: bucket.teeth
+    tcp: bucket.teeth
 
 A pin is `body.pin`; those of the ground are the mechanism's own `pins`. `resolve` writes each pin's coordinates where it is used
 and takes it off its body, so that every coordinate stands where it acts; what nothing refers to stays, for drawings. The name
@@ -31,9 +31,9 @@ def resolve(mechanism) -> bool:
     bodies = [_placed(table, body) for body in mechanism.bodies]
     loops = [_joined(table, loop, "loops", Place) for loop in mechanism.loops]
     actuators = [_joined(table, a, "actuators", Pin) for a in mechanism.actuators]
-    tool = mechanism.tool
+    tool = mechanism.tcp
     if isinstance(tool, str):
-        tool = table.pin(tool, "tool", Pin)
+        tool = table.pin(tool, "tcp", Pin)
     if not table.used:
         return False
     bodies = [replace(body, pins=table.left(body.name, body.pins)) for body in bodies]
@@ -41,7 +41,7 @@ def resolve(mechanism) -> bool:
         "bodies": tuple(bodies),
         "loops": tuple(loops),
         "actuators": tuple(actuators),
-        "tool": tool,
+        "tcp": tool,
         "pins": table.left(GROUND, mechanism.pins),
     }
     for field, value in found.items():

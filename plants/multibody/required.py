@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plants.components.spatial import (
-    ZERO3,
     add,
     cross,
     inertia_times,
@@ -96,8 +95,8 @@ def swept(mechanism, motion: Motion, rates, accelerations) -> Required:
         first, count = T.v[j]
         own, gain = ZERO6, ZERO6
         for k in range(first, first + count):
-            own = plus(own, _times(rates[k], motion.b[k]))
-            gain = plus(gain, _times(accelerations[k], motion.b[k]))
+            own = plus(own, scaled(rates[k], motion.b[k]))
+            gain = plus(gain, scaled(accelerations[k], motion.b[k]))
         # The axes of a ball joint turn with the body itself, any other axis with the parent.
         carrier = motion.Z[j] if count > 1 else true
         Z[j] = plus(Z_p, own)
@@ -220,7 +219,7 @@ def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
     loop_wrenches = []
     for n in range(len(mechanism.closings)):
         pair = zip(at.rows[2 * n : 2 * n + 2], μ[2 * n : 2 * n + 2])
-        first, second = (_times(value, row.wrench) for row, value in pair)
+        first, second = (scaled(value, row.wrench) for row, value in pair)
         loop_wrenches.append(plus(first, second))
     return Cuts(_inward(mechanism, own, nets, forces, loop_wrenches), loop_wrenches)
 
@@ -247,7 +246,7 @@ def _inward(mechanism, own: Lines, nets, forces, loop_wrenches) -> list:
     T, wrenches = mechanism.tree, list(nets)
     for actuator, wrench, f in zip(mechanism.actuators, own.wrench, forces):
         if wrench is not None:
-            on_b = _times(f, wrench)
+            on_b = scaled(f, wrench)
             _take(wrenches, mechanism.number(actuator.b.body), on_b)
             _take(wrenches, mechanism.number(actuator.a.body), opposite(on_b))
     for k, wrench in zip(mechanism.closings, loop_wrenches):
@@ -266,15 +265,11 @@ def _take(wrenches: list, j: int, W) -> None:
         wrenches[j] = plus(wrenches[j], opposite(W))
 
 
-def _times(k, F):
+def scaled(k, F):
+    """k F of a wrench or twist."""
     return scale(k, F[0]), scale(k, F[1])
 
 
 def against(F, G):
     """F − G of two wrenches or twists."""
     return sub(F[0], G[0]), sub(F[1], G[1])
-
-
-def nothing():
-    """The wrench, or twist, that is zero."""
-    return ZERO3, ZERO3

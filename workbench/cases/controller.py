@@ -15,6 +15,7 @@ from workbench.cases.edit import edited, placed
 from workbench.cases.tuning import tuned_law
 from workbench.cases.yaml_input import Node
 from workbench.contract.errors import InputError
+from workbench.contract.system import Controller
 from workbench.verification.linear_loop import is_linear
 
 ALIKE = {"N": "horizon"}  # another word for a key
@@ -50,6 +51,7 @@ def read_controller(
     if _given(node.value.get("model")):
         model, origins = read_model(node.value["model"], plant, read_plant)
         provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
+    node = _named_for(model, node, laws)
     forms = {form.law_form(cls, _units(cls, model, node)): cls for cls in laws.values()}
     found: dict[str, Provenance] = {}
     own = Node(
@@ -73,6 +75,19 @@ def read_controller(
     law = _built(cls, model, form.real(cls, values), node, loop, given)
     tuning = node.value.get("tuning")
     return tuned_law(law, tuning, loop, given, provenance) if _given(tuning) else law
+
+
+def _named_for(model: Any, node: Node, laws: Mapping[str, type]) -> Node:
+    """The section with a law's name that several classes share replaced by the class that is meant for this plant."""
+    key = next(key for key in ("law", "type", "kind") if key in node.value)
+    written = node.value[key]
+    for cls in laws.values():
+        shared = issubclass(cls, Controller) and cls.stands_for
+        if shared and str(written.value).lower() == cls.stands_for.lower():
+            if cls.meant_for(model):
+                meant = Node(cls.__name__, written.line, written.column, written.file)
+                return Node({**node.value, key: meant}, node.line, node.column, node.file)
+    return node
 
 
 def _given(node: Node | None) -> bool:

@@ -256,9 +256,10 @@ def _values(plant):
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import LQR, MPC, PID, VDC, ForcePosition, MeteredVDC, OpenLoop
+    from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, MeteredVDC, OpenLoop
 
-    return {cls.__name__: cls for cls in (VDC, PID, MPC, LQR, ForcePosition, MeteredVDC, OpenLoop)}
+    known = (VDC, MachineVDC, PID, MPC, LQR, ForcePosition, MeteredVDC, OpenLoop)
+    return {cls.__name__: cls for cls in known}
 
 
 # ---- claims ------------------------------------------------------------------------------------------------

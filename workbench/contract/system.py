@@ -30,7 +30,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from workbench.contract.errors import InputError
 
@@ -160,6 +160,9 @@ class Controller(ABC):
     lag: float = 0.0
     no_derivative: str = ""
     open: bool = False  # True: controls it does not command are the scenario's
+    stands_for: ClassVar[str] = (
+        ""  # another law's name that a case file may call it by, on plants it is `meant_for`
+    )
 
     @property
     @abstractmethod

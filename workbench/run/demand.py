@@ -270,6 +270,9 @@ class Demand:
         ):
             return
         joints = self._joints(t, self._given(t))
+        if hasattr(self.plant, "strokes"):
+            _check_strokes(self.plant, pushed(self.plant, "piston", joints)[0], t)
+            return
         if not hasattr(self.plant, "cylinders"):
             low, high = np.array(self.plant.joint_range()).T
             if len(out := np.flatnonzero(((joints[0] <= low) | (joints[0] >= high)).any(axis=1))):
@@ -292,6 +295,20 @@ class Demand:
                 ) from None
 
 
+def _check_strokes(plant, lengths: np.ndarray, t: np.ndarray) -> None:
+    """InputError where a path (N, drives) takes a drive beyond what it can span."""
+    low, high = np.array(plant.strokes, float).T
+    room = np.minimum(lengths - low, high - lengths)
+    k, i = np.unravel_index(np.argmin(room), room.shape)
+    if room[k, i] <= 0:
+        name = [s.name for s in plant.inputs][i].removeprefix("u_")
+        raise InputError(
+            f"reference: out of reach at t = {t[k]:.3f} s: {name} would be {lengths[k, i]:.4g} m long and spans "
+            f"{low[i]:.4g} … {high[i]:.4g} m",
+            mend="move the path or the start point, or use a longer stroke",
+        )
+
+
 def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:
     """The plant's part of the initial state x0 without what `scenario.offset` added to it."""
     x = np.array(x0[: len(plant.states)], float)
@@ -309,6 +326,8 @@ def check_space(plant, space: str) -> None:
             f"reference: a {type(plant).__name__} has no {space} space; what it measures is its output",
             mend="write 'space: output'",
         )
+    if space != "output":
+        plant.task_names(space)
 
 
 def ahead(name: str) -> tuple[str, int]:
@@ -335,6 +354,8 @@ def target_name(name: str, order: int) -> str:
 
 
 def _task_names(plant, space):
+    if space not in plant.spaces:
+        return []
     try:
         plant.task(space, [0.0] * plant.n)
     except InputError:

@@ -57,8 +57,10 @@ class _Loop:
 
     @property
     def jointed(self) -> bool:
-        """A crane of structures: its tolerances are lengths of its tool."""
-        return hasattr(self.plant, "structures")
+        """A crane of structures, or a mechanism with a tool whose law knows it: its tolerances are lengths of its tool."""
+        return hasattr(self.plant, "structures") or (
+            has_ledger(self.loop) and hasattr(self.plant, "tool")
+        )
 
     @property
     def followed(self) -> bool:

@@ -62,13 +62,17 @@ def force_rate(law, plant) -> float:
 
 def gains(law, plant, c_f, k_x):
     """Positive gains: K_A ≻ 0 for every body, k_x, k_f > 0; with the rate they give beside c_f, the actuators' own."""
-    rates = body_rates(law, plant)
+    yield positive_gains(body_rates(law, plant), c_f, k_x)
+
+
+def positive_gains(rates, c_f: float, k_x) -> Assumption:
+    """That of gains, for rates of the bodies as (1/s, whether confirmed exactly), actuators' c_f and velocity gains k_x."""
     low = min(rates, key=lambda k: rates[k][0])
     c, exact = rates[low]
     c_body = min(c, c_f)
-    yield Assumption(
+    return Assumption(
         "K_A ≻ 0 for every body, and k_x, k_f > 0",
-        c > 0 and exact and min(k_x) > 0,
+        c > 0 and exact and min(k_x, default=1.0) > 0,
         c_body,
         "1/s",
         f"{low}: rate c = {c_body:.3g} 1/s" + ("" if exact else ", not confirmed exactly"),
@@ -163,7 +167,7 @@ def proven_lever(segment, low: float, high: float) -> float:
 
 def geometry(run, least):
     """Lever arms away from zero, pistons inside their strokes."""
-    q, plant = run.balance.quantities, run.loop.plant
+    plant = run.loop.plant
     for label, segment, (low, high) in zip(plant.labels, plant.segments, plant.joint_range()):
         if hasattr(segment, "lever"):
             bound = proven_lever(segment, low, high)
@@ -177,26 +181,37 @@ def geometry(run, least):
             )
     for label in run.loop.plant.labels:
         if not label.startswith("t"):
-            lever = np.abs(q[f"lever {label}"])
-            k = int(np.argmin(lever))
-            yield Assumption(
-                f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m",
-                bool(lever[k] >= least),
-                float(lever[k] - least),
-                "m",
-                f"{lever[k]:.3g} m at t = {run.balance.t[k]:.2f} s",
-                "sin q_j2 = 0 is a pole of (68)",
-            )
-        room = np.minimum(q[f"x {label}"], q[f"room {label}"])
-        k = int(np.argmin(room))
-        yield Assumption(
-            f"piston {label} inside its stroke",
-            bool(room[k] > 0),
-            float(room[k]),
-            "m",
-            f"{1e3 * room[k]:.3g} mm left at t = {run.balance.t[k]:.2f} s",
-            "[Petrovic22] Assumption 4",
-        )
+            yield lever(run, label, least)
+        yield stroke(run, label)
+
+
+def lever(run, label: str, least: float) -> Assumption:
+    """A lever arm away from zero by `least`, m."""
+    arm = np.abs(run.balance.quantities[f"lever {label}"])
+    k = int(np.argmin(arm))
+    return Assumption(
+        f"lever arm |dx/dq| of cylinder {label} ≥ {least:g} m",
+        bool(arm[k] >= least),
+        float(arm[k] - least),
+        "m",
+        f"{arm[k]:.3g} m at t = {run.balance.t[k]:.2f} s",
+        "sin q_j2 = 0 is a pole of (68)",
+    )
+
+
+def stroke(run, label: str) -> Assumption:
+    """A piston inside its stroke."""
+    q = run.balance.quantities
+    room = np.minimum(q[f"x {label}"], q[f"room {label}"])
+    k = int(np.argmin(room))
+    return Assumption(
+        f"piston {label} inside its stroke",
+        bool(room[k] > 0),
+        float(room[k]),
+        "m",
+        f"{1e3 * room[k]:.3g} mm left at t = {run.balance.t[k]:.2f} s",
+        "[Petrovic22] Assumption 4",
+    )
 
 
 def wrappers(controller) -> list:
@@ -210,42 +225,41 @@ def wrappers(controller) -> list:
 
 def valves(run):
     """Valves invertible: both denominators of (89) positive and |u| ≤ u_max; this replaces Assumption 5 (sufficient only)."""
-    q = run.balance.quantities
     for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders):
-        low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
-        share = low / max(float(np.median(low)), 1e-300)
-        u = np.abs(q[f"inverse {label}"])
-        most = min(
-            [
-                c.valve.u_max,
-                *(
-                    min(-w.low, w.high)
-                    for w in wrappers(run.loop.controller)
-                    if isinstance(w, Saturated)
-                ),
-            ]
-        )
-        k, m = int(np.argmin(low)), int(np.argmax(u))
-        ok = bool(low[k] > 0 and u[m] <= most)
-        yield Assumption(
-            f"valve {label} invertible within ±{most:g} V",
-            ok,
-            float(most - u[m]),
-            "V",
-            f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), "
-            f"denominators ≥ {100 * share[k]:.3g} % of their median",
-            "[Petrovic22] (89), in place of Assumption 5",
-            terms=tuple(
-                term(f"actuator {label}", name) for name in ("valve inverse", "saturation")
-            ),
-        )
+        yield valve(run, label, c)
+
+
+def valve(run, label: str, cylinder) -> Assumption:
+    """That of one cylinder's valve."""
+    q, u_max = run.balance.quantities, cylinder.valve.u_max
+    low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
+    share = low / max(float(np.median(low)), 1e-300)
+    u = np.abs(q[f"inverse {label}"])
+    own = [min(-w.low, w.high) for w in wrappers(run.loop.controller) if isinstance(w, Saturated)]
+    most = min([u_max, *own])
+    k, m = int(np.argmin(low)), int(np.argmax(u))
+    return Assumption(
+        f"valve {label} invertible within ±{most:g} V",
+        bool(low[k] > 0 and u[m] <= most),
+        float(most - u[m]),
+        "V",
+        f"|u| ≤ {u[m]:.3g} V (t = {run.balance.t[m]:.2f} s), "
+        f"denominators ≥ {100 * share[k]:.3g} % of their median",
+        "[Petrovic22] (89), in place of Assumption 5",
+        terms=tuple(term(f"actuator {label}", name) for name in ("valve inverse", "saturation")),
+    )
 
 
 def supply(run):
     """The pump delivers what all valves take."""
+    yield pump_flow(run, run.loop.plant.Q_max)
+
+
+def pump_flow(run, most: float) -> Assumption:
+    """Flow of all valves against the pump's largest, m³/s."""
     Q = run.balance.quantities["pump flow"]
-    k, most = int(np.argmax(Q)), run.loop.plant.Q_max
-    yield Assumption(
+    k = int(np.argmax(Q))
+    return Assumption(
         "pump flow ≥ Σ Q",
         bool(Q[k] <= most),
         float(most - Q[k]),
@@ -280,16 +294,7 @@ def knowledge(run, law):
         for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders)
         if c.valve.lag != "ideal"
     ]
-    c = run.loop.plant.cylinders[0].valve
-    yield Assumption(
-        "valves without lag",
-        not lag,
-        None,
-        "",
-        f"spool of order {'1' if c.lag == 'first' else '2'} at {c.frequency:g} Hz" if lag else "",
-        "(82), (83) are static",
-        terms=("valve",),
-    )
+    yield unlagged(run.loop.plant.cylinders[0].valve, lag)
     moving = any(
         n.startswith(("V_b", "ω_b", "A_b", "α_b", "g_")) for n in run.scenario.disturbances
     )
@@ -303,6 +308,20 @@ def knowledge(run, law):
         terms=("base B_c1", "model"),
     )
     yield wrench(run)
+
+
+def unlagged(valve, lag, of: str = "") -> Assumption:
+    """Valves without lag; `lag`: labels of those that have one, all like `valve`; `of`: whose valves, in words."""
+    order = "1" if valve.lag == "first" else "2"
+    return Assumption(
+        f"valves without lag{of}",
+        not lag,
+        None,
+        "",
+        f"spool of order {order} at {valve.frequency:g} Hz" if lag else "",
+        "(82), (83) are static",
+        terms=("valve",),
+    )
 
 
 def wrench(run) -> Assumption:

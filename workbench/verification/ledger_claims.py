@@ -89,10 +89,20 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
         size = BRISTLES if s.unit == "m" and s.name.startswith("z_") else spread.get(s.unit, 0.0)
         x[:, i] += size * rng.uniform(-1, 1, n)
     w *= 1 + 0.3 * rng.uniform(-1, 1, w.shape)
-    low, high = np.array(plant.joint_range()).T
-    joints = [[s.name for s in run.loop.states].index(name) for name in plant.joint_names]
+    joints = [[s.name for s in run.loop.states].index(s.name) for s in plant.states[: plant.n]]
+    low, high = _joint_room(run, joints)
     x[:, joints] = np.clip(x[:, joints], low + 0.02 * (high - low), high - 0.02 * (high - low))
     return f(run.loop, np.zeros(n), x, w)
+
+
+def _joint_room(run: Run, joints) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest joint positions of random states: those of the machine, or those of the run where it does not know."""
+    plant = run.loop.plant
+    if hasattr(plant, "joint_range"):
+        low, high = np.array(plant.joint_range()).T
+        return low, high
+    seen = np.column_stack([run.log.array(run.loop.states[i].name) for i in joints])
+    return seen.min(axis=0), seen.max(axis=0)
 
 
 def check_power_flows(claim, run: Run) -> Verdict:

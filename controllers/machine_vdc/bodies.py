@@ -1,0 +1,167 @@
+"""The law of the bodies of any mechanism: what forces the drives are required to give.
+
+    F*_Ar = M_A V̇_Ar + C_A(ω_A) V_Ar + G_A + K_A (V_Ar − V_A)                                 (8)
+    τ_r   = Σ_A J_Aᵀ F*_Ar − (joints' damping and springs at the required rates)
+    f_cr  = W J_s (J_sᵀ W J_s)⁻¹ τ_r,   ṡ = J_s q̇                                             (68), (69) for any mechanism
+
+W shares a load among drives that act on the same motion: by the squares of what they can bear. With as many drives as coordinates
+it cancels, and f_cr = J_s⁻ᵀ τ_r.
+
+Source: [Petrovic22]; the projection of its equations for a tree with loops.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plants.components.spatial import add, cross, plus, scale, sub, turn, unturn
+from plants.multibody import coordinates, linear
+from plants.multibody import required as bodies
+from plants.multibody.loops import plain_sum
+
+
+class Needed(NamedTuple):
+    """What is required at one state; drives are the driven actuators in order.
+
+    at, lines      mechanism and actuators at the true state
+    rates          ż_r of all joints;      wanted   required twists of the bodies
+    fed, nets      K_A (V_r − V) of every body; F*_r with it
+    f_c            required forces of the drives;      xd, xd_r   ṡ, ṡ_r of the drives
+    passive        generalised forces of damping and springs on the joints, at the required rates
+    every          required forces of all actuators, springs too
+    """
+
+    at: bodies.Whole
+    lines: bodies.Lines
+    rates: list
+    wanted: bodies.Required
+    fed: list
+    nets: list
+    f_c: list
+    xd: list
+    xd_r: list
+    passive: list
+    every: list
+
+
+def required(law, plant, q, qd, qd_r, qdd_r) -> Needed:
+    """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies."""
+    at = bodies.whole(plant, q, qd)
+    lines = bodies.lines(plant, at)
+    rates, wanted = bodies.required(plant, at, qd_r, qdd_r)
+    fed = [fed_back(law, at.motion, wanted, j) for j in range(len(plant.bodies))]
+    nets = [plus(a, b) for a, b in zip(bodies.net_wrenches(plant, at.motion, wanted), fed)]
+    by_drive = [lines.by_coordinate[i] for i in coordinates.driven(plant)]
+    xd, xd_r = linear.times(by_drive, qd), linear.times(by_drive, qd_r)
+    passive = damped(plant, rates)
+    springs = spring_forces(plant, lines, rates)
+    asked = bodies.joint_forces(plant, at.motion, nets)
+    left = [a - p for a, p in zip(asked, with_springs(plant, lines, passive, springs))]
+    f_c = shared(by_drive, weights(plant), bodies.projected(at.B, left))
+    return Needed(
+        at, lines, rates, wanted, fed, nets, f_c, xd, xd_r, passive, every(plant, springs, f_c)
+    )
+
+
+def shared(J, W, τ) -> list:
+    """W J (Jᵀ W J)⁻¹ τ for rows J of the drives."""
+    n = len(τ)
+    columns = [[row[i] for row in J] for i in range(n)]
+    weighted = [[linear.product(w, value) for w, value in zip(W, column)] for column in columns]
+    H = [linear.times(weighted, column) for column in columns]
+    μ = linear.solve(linear.factors(H), τ)
+    return [linear.times([[column[k] for column in weighted]], μ)[0] for k in range(len(J))]
+
+
+def levers(J) -> list:
+    """By how much a drive's length changes, at least, for a unit of motion: 1/|row of J⁺| of every drive, J⁺ = (JᵀJ)⁻¹Jᵀ."""
+    n = len(J[0])
+    columns = [[row[i] for row in J] for i in range(n)]
+    F = linear.factors([linear.times(columns, column) for column in columns])
+    found = []
+    for row in J:
+        motion = linear.solve(F, row)
+        found.append(1.0 / linear.times([motion], motion)[0] ** 0.5)
+    return found
+
+
+def weights(plant) -> list[float]:
+    """Squares of what the drives can bear, in the largest one's; ones where as many drives as coordinates leave no choice."""
+    drives = [plant.actuators[i].drive for i in coordinates.driven(plant)]
+    if len(drives) == plant.n:
+        return [1.0] * len(drives)
+    line = plant.line_at_most
+    most = [max(map(abs, drive.bears(line))) for drive in drives]
+    largest = max(most)
+    if not largest < float("inf"):
+        return [1.0] * len(drives)
+    return [(value / largest) ** 2 for value in most]
+
+
+# ---- what is not driven ---------------------------------------------------------------------------------------------
+def damped(plant, rates) -> list:
+    """−d ż of every joint."""
+    return [linear.product(-plant.bodies[j].damping, v) for j, v in zip(plant.tree.body_of, rates)]
+
+
+def spring_forces(plant, lines, rates) -> dict:
+    """Forces of the actuators without a command, by number, at these rates of the joints and the true lengths."""
+    commanded = coordinates.driven(plant)
+    found = {}
+    for i, a in enumerate(plant.actuators):
+        if i not in commanded:
+            rate = linear.times([lines.by_joint[i]], rates)[0]
+            found[i] = a.drive.force([], lines.s[i], rate, [], None)
+    return found
+
+
+def with_springs(plant, lines, passive, springs) -> list:
+    """Generalised forces on the joints of damping and springs together."""
+    total = list(passive)
+    for i, force in springs.items():
+        total = [
+            plain_sum(t, linear.product(arm, force)) for t, arm in zip(total, lines.by_joint[i])
+        ]
+    return total
+
+
+def every(plant, springs, forces) -> list:
+    """Forces of all actuators from those of the springs and of the drives."""
+    driven = iter(forces)
+    return [springs[i] if i in springs else next(driven) for i in range(len(plant.actuators))]
+
+
+# ---- feedback -------------------------------------------------------------------------------------------------------
+def fed_back(law, motion, wanted, j: int):
+    """K_A (V_r − V) of body j as a wrench about the origin of the inertial frame."""
+    body = law.model.bodies[j]
+    Δ = bodies.against(wanted.Z[j], motion.Z[j])
+    own = {gain.name: gain.K for gain in law.gains}
+    if body.name in own:
+        return _matrix(own[body.name], motion, j, Δ)
+    P = bodies.momentum(body, motion, j, Δ)
+    whole = scale(law.κ, P[0]), scale(law.κ, P[1])
+    if type(law.K_I) is float and law.K_I == 0.0:
+        return whole
+    return plus(whole, _isotropic(law.K_I, motion, j, Δ))
+
+
+def _isotropic(K_I, motion, j: int, Δ):
+    """K_I 1 acting on the velocity of the body's frame."""
+    f, m = (scale(K_I, part) for part in _at_frame(motion, j, Δ))
+    return f, add(m, cross(motion.r[j], f))
+
+
+def _matrix(K, motion, j: int, Δ):
+    """A 6×6 K_A in the body's frame."""
+    R = motion.R[j]
+    v, ω = (unturn(R, part) for part in _at_frame(motion, j, Δ))
+    e = [*v, *ω]
+    out = [linear.times([K[6 * i : 6 * i + 6]], e)[0] for i in range(6)]
+    f, m = turn(R, out[:3]), turn(R, out[3:])
+    return f, add(m, cross(motion.r[j], f))
+
+
+def _at_frame(motion, j: int, Z):
+    """A twist about the origin as velocity of the body's own frame, in the inertial axes."""
+    return add(Z[0], cross(Z[1], motion.r[j])), sub(Z[1], (0.0, 0.0, 0.0))

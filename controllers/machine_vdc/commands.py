@@ -1,0 +1,24 @@
+"""Commands on the way from a law at true states to the drives' inputs, by what each step brings in."""
+
+from __future__ import annotations
+
+from controllers.unlimited import instant, unlimited, waits
+
+
+def steps(law, plant, loop, t, xp, z, y, r, f_pr_rate, u) -> dict:
+    """Perturbation → commands: the law's own numbers, its own ḟ_pr, measured signals, a pump, its own limits, the hold."""
+    m = len(law.references)
+    memory = list(z[: len(law.states)])
+    at = {s.name: value for s, value in zip(plant.outputs, plant.out(t, xp))}
+    exact = [at[s.name] for s in law.measured]
+    now = instant(loop.controller)
+    asked = lambda controller: controller.command(t, list(z[: len(now.states)]), y, r)
+    waiting = unlimited(now, waiting=True)
+    return {
+        "parameters": law.sought(memory, exact, r[:m], f_pr_rate=f_pr_rate).u,
+        "derivative": law.sought(memory, exact, r[:m]).u,
+        "measurement": asked(unlimited(now)),
+        **({"pump": asked(waiting)} if waits(waiting) else {}),
+        "saturation": asked(now),
+        "hold": list(u[: len(law.labels)]),
+    }

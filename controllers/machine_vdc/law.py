@@ -1,0 +1,403 @@
+"""Virtual decomposition control of a mechanism with drives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, NamedTuple, final
+
+import numpy as np
+
+from controllers import force_rate
+from controllers.body_gain import BodyGain
+from controllers.force_rate import Derivative
+from controllers.machine_vdc import bodies
+from controllers.machine_vdc.part import Part
+from controllers.machine_vdc.parts import SERVED, default_k_x, part
+from controllers.required_motion import desired_motion, required_motion
+from plants.drives.contract import Line
+from plants.multibody import coordinates
+from plants.multibody.mechanism import Mechanism
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.system import Controller, Signal
+from workbench.numerics.calculus import directional
+from workbench.run.demand import target_name
+
+HELD = (
+    1e-6  # least singular value of J_s, of its largest: below it a coordinate is held by no drive
+)
+
+
+class Reading(NamedTuple):
+    """What the law reads: q, q̇, measured states of every drive, the supply's line, and [τ_d, τ̇_d, τ̈_d, τ⃛_d]."""
+
+    q: list
+    qd: list
+    p: list
+    line: Line | None
+    τ: list
+
+
+class Sought(NamedTuple):
+    """What the law forms at one instant: commands, required forces f_pr, and the rates of its observers."""
+
+    u: list
+    f_pr: list
+    ẑ_rate: list
+    need: bodies.Needed
+
+
+@final
+@dataclass(frozen=True)
+class MachineVDC(Controller):
+    """Virtual decomposition control of any machine drawn by bodies, joints, loops and drives.
+
+        q̇_r   = J⁻¹(τ̇_d + λ (τ_d − τ(q))),  τ: joint positions (36), lengths of the drives (35) or the tool
+        F*_Ar = M_A V̇_Ar + C_A(ω_A) V_Ar + G_A + K_A (V_Ar − V_A)                                (8), (38)–(48)
+        f_cr  = J_s⁻ᵀ Σ_A J_Aᵀ F*_Ar,   ṡ = J_s q̇                              (68)–(77) for any mechanism
+        u     by the law of each kind of drive, from f_pr = f_cr + f_fr and its rate          (90)–(93) behind servo valves
+
+    model       the mechanism as the controller knows it (truth and model are two objects), method minimal
+    space       "joint" (independent coordinates), "piston" (lengths of the drives) or "cartesian" (tool): what λ acts on
+    K_A         κ M_A + K_I 1 with the model's M_A, unless `gains` names the body
+    k_x, βk_f   of servo valves; left out, k_x is that of `servo_valve.bearable_k_x`
+    derivative  how ḟ_pr is formed: exact along the model ("model") or along the desired acceleration ("desired"); "dirty":
+                s/(1 + τ s); "difference": backward difference (sampled) filtered at `cutoff`; "zero"
+    One entry of λ serves all coordinates, one of k_x, βk_f all drives, else one each.
+
+    Raises InputError for a mechanism in other coordinates, with drives that no law serves, or with a coordinate that no drive
+    holds.
+
+    Source: [Petrovic22] eqs (35)–(48), (68)–(77), (90)–(93).
+    """
+
+    stands_for: ClassVar[str] = "VDC"
+
+    model: Mechanism
+    space: Literal["joint", "piston", "cartesian"] = "joint"
+    λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
+    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = (
+        10.0
+    )
+    K_I: Annotated[
+        float,
+        Unit("1"),
+        "velocity gain added on the diagonal of every K_A (N s/m, N m s)",
+        nonnegative,
+    ] = 0.0
+    k_x: Annotated[
+        tuple[float, ...],
+        Unit("m"),
+        "velocity gain of the actuators; left out, by the oil's stiffness",
+        positive,
+    ] = ()
+    βk_f: Annotated[
+        tuple[float, ...],
+        Unit("1/s"),
+        "force gain of the actuators times the bulk modulus",
+        positive,
+    ] = (120.0,)
+    derivative: Derivative = "model"
+    τ: Annotated[float, Unit("s"), "time constant of the dirty derivative", positive] = 5e-3
+    cutoff: Annotated[float, Unit("Hz"), "filter of the backward difference", positive] = 20.0
+    gains: tuple[BodyGain, ...] = ()
+
+    def __post_init__(self):
+        if why := self.unfit(self.model):
+            raise why.at(key="model")
+        if isinstance(self.k_x, tuple) and not self.k_x:
+            drives = [self.model.actuators[i].drive for i in coordinates.driven(self.model)]
+            object.__setattr__(self, "k_x", default_k_x(drives))
+        check_bounds(self)
+        self._check_lengths()
+        known = [body.name for body in self.model.bodies]
+        for gain in self.gains:
+            if gain.name not in known:
+                raise InputError(
+                    f"gains: there is no body {gain.name!r}; choose from {', '.join(known)}"
+                )
+        if self.κ == 0 and self.K_I == 0 and {g.name for g in self.gains} != set(known):
+            raise InputError(
+                "κ: K_A is zero, not positive definite; give κ or K_I a positive value"
+            )
+        coordinates.check(self.model, self.space)
+
+    def _check_lengths(self) -> None:
+        drives = len(coordinates.driven(self.model))
+        for field, many, what in (
+            ("λ", self.model.n, "coordinate"),
+            ("k_x", drives, "drive"),
+            ("βk_f", drives, "drive"),
+        ):
+            given = len(getattr(self, field))
+            if given not in (1, many):
+                raise InputError(
+                    f"{field}: expected 1 or {many} numbers, one per {what}, got {given}"
+                )
+
+    @staticmethod
+    def meant_for(model) -> bool:
+        """Whether a case file that says "VDC" means this class."""
+        return isinstance(model, Mechanism)
+
+    @staticmethod
+    def unfit(model) -> InputError | None:
+        """Why this law cannot serve a plant, if it cannot."""
+        if not isinstance(model, Mechanism):
+            return InputError(
+                f"MachineVDC: {type(model).__name__} is no mechanism",
+                mend="choose VDC for a crane with servo valves, or PID",
+            )
+        if not coordinates.independent(model):
+            return InputError(
+                f"VDC: {model.name} is described by method {model.method}, in coordinates that depend on each other "
+                "or turn freely",
+                mend="write 'method: minimal', with planar loops and joints of one degree of freedom",
+            )
+        for i in coordinates.driven(model):
+            a = model.actuators[i]
+            if not isinstance(a.drive, SERVED):
+                served = ", ".join(cls.__name__ for cls in SERVED)
+                return InputError(
+                    f"VDC: no law for the drive of actuator {a.name}, a {type(a.drive).__name__}",
+                    mend=f"choose from {served}; or PID",
+                )
+        return _loose(model)
+
+    # ---- signals ----------------------------------------------------------------------------------------------------
+    @property
+    def parts(self) -> list[Part]:
+        """The law of every driven actuator, in order."""
+        own = [self.model.actuators[i] for i in coordinates.driven(self.model)]
+        gains = zip(self._each(self.k_x, len(own)), self._each(self.βk_f, len(own)))
+        return [part(a.name, a.drive, k_x, βk_f) for a, (k_x, βk_f) in zip(own, gains)]
+
+    @staticmethod
+    def _each(values, n: int) -> list:
+        return list(values) * n if len(values) == 1 else list(values)
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the driven actuators."""
+        return [self.model.actuators[i].name for i in coordinates.driven(self.model)]
+
+    @property
+    def measured(self):
+        at = {s.name: s for s in self.model.outputs}
+        own = [name for p in self.parts for name in p.measured]
+        supply = () if self.model.supply is None else self.model.supply.states()
+        moving = self.model.states[: 2 * self.model.n]
+        return (*moving, *(at[name] for name in own), *supply)
+
+    @property
+    def commands(self):
+        return self.model.inputs[: len(self.labels)]
+
+    @property
+    def references(self):
+        unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
+        names = self.model.task_names(self.space)
+        return tuple(
+            Signal(
+                target_name(name, k),
+                unit.get(name, "m") + ("" if k == 0 else f"/s^{k}" if k > 1 else "/s"),
+                f"desired {name}, derivative {k}",
+                "reference",
+            )
+            for k in range(4)
+            for name in names
+        )
+
+    @property
+    def states(self):
+        own = [s for p in self.parts for s in p.memory]
+        return (*own, *force_rate.memory(self.derivative, self.labels))
+
+    @property
+    def monitors(self):
+        unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
+        drives = [a for a in self.model.actuators if a.drive.inputs(a.name)]
+        return (
+            *(Signal(f"f_pr_{a.name}", "N", f"required force of {a.name}") for a in drives),
+            *(
+                Signal(f"e_{name}", unit.get(name, "m"), f"tracking error of {name}")
+                for name in self.model.task_names(self.space)
+            ),
+        )
+
+    def read(self, y, r) -> Reading:
+        """Measurement and reference by meaning."""
+        n, at, p = self.model.n, 2 * self.model.n, []
+        for own in self.parts:
+            p.append(list(y[at : at + len(own.measured)]))
+            at += len(own.measured)
+        supply = self.model.supply
+        line = None if supply is None else supply.line(list(y[at:]))
+        return Reading(
+            list(y[:n]),
+            list(y[n : 2 * n]),
+            p,
+            line,
+            [list(r[k * n : (k + 1) * n]) for k in range(4)],
+        )
+
+    def observed(self, z) -> list[list]:
+        """The law's memory of every drive."""
+        found, at = [], 0
+        for own in self.parts:
+            found.append(list(z[at : at + len(own.memory)]))
+            at += len(own.memory)
+        return found
+
+    @property
+    def _observers(self) -> int:
+        return sum(len(p.memory) for p in self.parts)
+
+    # ---- the law ----------------------------------------------------------------------------------------------------
+    def required_motion(self, q, qd, τ_d, τ1, τ2):
+        """q̇_r and its exact derivative q̈_r along the true motion."""
+        λ = self._each(self.λ, self.model.n)
+        return required_motion(self.model, self.space, λ, q, qd, τ_d, τ1, τ2)
+
+    def required(self, q, qd, τ, plant: Mechanism | None = None) -> bodies.Needed:
+        """Required motion and forces, with the bodies of `plant` (the model's by default)."""
+        motion = self.required_motion(q, qd, *τ[:3])
+        return bodies.required(self, plant or self.model, q, qd, *motion)
+
+    def rubbing(self, need: bodies.Needed, ẑ) -> tuple[list, list]:
+        """(f_fr, rates of the observers), one entry a drive."""
+        found = [
+            own.rubbing(v, v_r, z) for own, v, v_r, z in zip(self.parts, need.xd, need.xd_r, ẑ)
+        ]
+        return [f for f, _ in found], [rate for _, rate in found]
+
+    def required_forces(self, q, qd, τ, ẑ) -> list:
+        """f_pr of every drive."""
+        need = self.required(q, qd, τ)
+        return [a + b for a, b in zip(need.f_c, self.rubbing(need, ẑ)[0])]
+
+    def force_rate(self, q, qd, qdd, τ, ẑ, ẑ_rate) -> list:
+        """Exact ḟ_pr along q̈ = qdd and the reference's own motion."""
+        n = self.model.n
+        flat = [value for part_ in ẑ for value in part_]
+        flow = [value for part_ in ẑ_rate for value in part_]
+
+        def forces(s):
+            τ = [s[k * n : (k + 1) * n] for k in (2, 3, 4)]
+            return self.required_forces(s[:n], s[n : 2 * n], τ, self.observed(s[5 * n :]))
+
+        return directional(
+            forces, [*q, *qd, *τ[0], *τ[1], *τ[2], *flat], [*qd, *qdd, *τ[1], *τ[2], *τ[3], *flow]
+        )
+
+    def acceleration(self, m: Reading, need: bodies.Needed, f_pr, ẑ) -> list:
+        """q̈ that `derivative` differentiates along: the model's, or the desired one."""
+        if self.derivative == "desired":
+            return desired_motion(self.model, self.space, m.q, m.τ)[1]
+        lengths = [need.lines.s[i] for i in coordinates.driven(self.model)]
+        forces = [
+            own.believed(p, s, v, z, m.line, f)
+            for own, p, s, v, z, f in zip(self.parts, m.p, lengths, need.xd, ẑ, f_pr)
+        ]
+        springs = bodies.spring_forces(self.model, need.lines, need.at.rates)
+        return accelerations(self.model, need.at, bodies.every(self.model, springs, forces))
+
+    def sought(self, z, y, r, f_pr_rate=None) -> Sought:
+        """Everything the law forms at one instant; ḟ_pr as `derivative` says unless given."""
+        m, ẑ = self.read(y, r), self.observed(z)
+        need = self.required(m.q, m.qd, m.τ)
+        f_fr, ẑ_rate = self.rubbing(need, ẑ)
+        f_pr = [a + b for a, b in zip(need.f_c, f_fr)]
+        if f_pr_rate is None:
+            f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
+        lengths = [need.lines.s[i] for i in coordinates.driven(self.model)]
+        u = [
+            own.command(s, v, v_r, p, f, rate, m.line)
+            for own, s, v, v_r, p, f, rate in zip(
+                self.parts, lengths, need.xd, need.xd_r, m.p, f_pr, f_pr_rate
+            )
+        ]
+        return Sought(u, f_pr, ẑ_rate, need)
+
+    def _rate(self, z, m: Reading, need, f_pr, ẑ, ẑ_rate) -> list:
+        if self.derivative in force_rate.EXACT:
+            qdd = self.acceleration(m, need, f_pr, ẑ)
+            return self.force_rate(m.q, m.qd, qdd, m.τ, ẑ, ẑ_rate)
+        return force_rate.rate(self, list(z[self._observers :]), f_pr)
+
+    # ---- the contract -----------------------------------------------------------------------------------------------
+    def command(self, t, z, y, r):
+        return self.sought(z, y, r).u
+
+    def _without_rate(self, z, y, r) -> Sought:
+        return self.sought(z, y, r, f_pr_rate=[0.0] * len(self.labels))
+
+    def rhs(self, t, z, y, r):
+        found = self._without_rate(z, y, r)
+        flow = force_rate.flow(self, list(z[self._observers :]), found.f_pr)
+        return [*(v for rate in found.ẑ_rate for v in rate), *flow]
+
+    def step_at(self, T_s, t, z, y, r):
+        many = self._observers
+        ẑ, memory = list(z[:many]), list(z[many:])
+        if memory:
+            memory = force_rate.after(self, T_s, memory, self._without_rate(z, y, r).f_pr)
+        found = self.sought([*ẑ, *memory], y, r)
+        return [*self.observe(T_s, found, self.observed(ẑ)), *memory], found.u
+
+    def observe(self, T_s, found: Sought, ẑ) -> list:
+        """Memory of all drives after a sample."""
+        new = []
+        for own, v, z, rate in zip(self.parts, found.need.xd, ẑ, found.ẑ_rate):
+            new += own.after(T_s, v, z, rate)
+        return new
+
+    def start(self, t, z, y, r):
+        f_pr = self._without_rate(list(z), y, r).f_pr
+        return [*z[: self._observers], *force_rate.begun(self, f_pr)]
+
+    def monitor(self, t, z, y, r):
+        m = self.read(y, r)
+        at = self.model.task(self.space, m.q)
+        return [*self._without_rate(z, y, r).f_pr, *(d - a for d, a in zip(m.τ[0], at))]
+
+    def certificate(self, plant):
+        """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
+        from controllers.machine_vdc.ledger import MachineLedger
+
+        if not isinstance(plant, Mechanism):
+            raise InputError(
+                f"VDC: its ledger is that of a mechanism, and knows no {type(plant).__name__}",
+                mend="verify it on the model's kind of plant; simulate runs it on this one",
+            )
+        return MachineLedger(self, plant)
+
+
+def accelerations(model: Mechanism, at, forces) -> list:
+    """q̈ of a mechanism under these forces of all its actuators."""
+    pulls = model.pulls(at.motion, at.z, at.rates, None, None)
+    acting = [pull._replace(force=f) for pull, f in zip(pulls, forces)]
+    return model.accelerations(at.motion, at.rates, acting)[0]
+
+
+def _loose(model: Mechanism) -> InputError | None:
+    """Why some coordinate is held by no drive, if one is, at the mechanism's start."""
+    from plants.multibody import required
+
+    n = model.n
+    q = [float(v) for v in model.initial()[:n]]
+    at = required.whole(model, q, [0.0] * n)
+    by_coordinate = required.lines(model, at).by_coordinate
+    rows = np.array([by_coordinate[i] for i in coordinates.driven(model)], float).reshape(-1, n)
+    names = coordinates.joints(model)
+    if len(rows):
+        _, σ, Vt = np.linalg.svd(rows / np.maximum(np.abs(rows).max(), 1e-300))
+        if len(σ) == n and σ[-1] > HELD * σ[0]:
+            return None
+        free = names[int(np.abs(Vt[-1]).argmax())]
+    else:
+        free = names[0]
+    return InputError(
+        f"VDC: {model.name} has {n} coordinates ({', '.join(names)}) and {len(rows)} drives, which leave {free} free",
+        mend="give every coordinate a drive, or fix the joint",
+    )

@@ -1,0 +1,66 @@
+"""What virtual decomposition control asks of its law for one kind of drive.
+
+A part is the law of one actuator; its `drive` is the one the law knows (truth and model are two objects), `p` are the
+drive's states that it measures, ẑ its own memory of the drive, `line` the supply's pressures, and v, v_r the true and
+required rates of the length s.
+
+  1. `measured` names the drive's states that are read;  `memory` are Signals of ẑ.
+  2. `rubbing(v, v_r, ẑ)` → (f_fr, rate of ẑ): what is required above f_cr, so that f_pr = f_cr + f_fr.
+  3. `believed(p, s, v, ẑ, line, f_pr)` is the force along the line that the law takes to act now.
+  4. `command(s, v, v_r, p, f_pr, f_pr_rate, line)` is the drive's input.
+  5. `after(T, v, ẑ, rate)` is ẑ after a sample of T seconds.
+  6. `entry(…)` is the drive's row of the ledger, `shown(…)` what its hypotheses look at, `hypotheses(…)` what it takes for granted.
+
+To add a drive: a class in a file of this folder, a line in `controllers.machine_vdc.parts`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench.contract.system import Signal
+
+
+class Given(NamedTuple):
+    """What the ledger knows of one drive at one state; true values unless said otherwise.
+
+    cut, x           name of its cut, its true states;     s, v, v_r   length, rate, required rate;     line   supply
+    f_pr, f_pr_rate  required force with friction, and its rate, of the law's own model at true states
+    f_cr, own_f_cr   required force of the true bodies, of the law's;      f_c   true force
+    f_fr             required friction
+    u, steps         input; perturbation → input on the way from the law to it
+    ẑ, ẑ_law, ẑ_flow the law's memory; its rate by the law; its rate in the loop
+    lever            by how much s changes at least, of a unit of motion
+    """
+
+    cut: str
+    x: list
+    s: object
+    v: object
+    v_r: object
+    line: object
+    f_pr: object
+    f_pr_rate: object
+    f_cr: object
+    own_f_cr: object
+    f_c: object
+    f_fr: object
+    u: object
+    steps: dict
+    ẑ: list
+    ẑ_law: list
+    ẑ_flow: list
+    lever: object
+
+
+class Part:
+    """See the numbered contract in the module's docstring; the answers here are those of a drive without oil or friction."""
+
+    measured: tuple[str, ...] = ()
+    memory: tuple[Signal, ...] = ()
+
+    def rubbing(self, v, v_r, ẑ) -> tuple:
+        return 0.0, []
+
+    def after(self, T, v, ẑ, rate) -> list:
+        return []

@@ -1,0 +1,31 @@
+"""Which law serves which kind of drive."""
+
+from __future__ import annotations
+
+from controllers.machine_vdc.part import Part
+from controllers.machine_vdc.pure_force import PureForce
+from controllers.machine_vdc.servo_cylinder import ServoValvePart
+from controllers.servo_valve import USUAL_K_X, bearable_k_x, usual_k_x
+from plants.drives.laws import Force, Torque
+from plants.drives.servo_cylinder import ServoCylinder
+
+SERVED = (Force, Torque, ServoCylinder)
+
+
+def part(label: str, drive, k_x, βk_f) -> Part:
+    """The law of one actuator."""
+    if isinstance(drive, ServoCylinder):
+        return ServoValvePart(label, drive, k_x, βk_f)
+    return PureForce(label, drive)
+
+
+def default_k_x(drives) -> tuple[float, ...]:
+    """k_x [m] of drives by default; of drives without oil it has no meaning, and is the others'."""
+    cylinders = [drive.cylinder for drive in drives if isinstance(drive, ServoCylinder)]
+    if len(cylinders) == len(drives):
+        return usual_k_x(cylinders)
+    own = [
+        bearable_k_x(drive.cylinder) if isinstance(drive, ServoCylinder) else USUAL_K_X
+        for drive in drives
+    ]
+    return tuple(own)

@@ -1,0 +1,125 @@
+"""A cylinder with two chambers behind a servo valve: equations in `controllers.servo_valve`.
+
+x = s − closed is the piston's position. The chambers' pressures are measured, bristles of friction are observed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from controllers.machine_vdc.part import Given, Part
+from controllers.servo_valve import Valve
+from plants.drives.servo_cylinder import ServoCylinder
+from workbench.contract.system import Signal
+
+
+@final
+@dataclass(frozen=True)
+class ServoValvePart(Part):
+    """See the module. k_x in m, βk_f in 1/s."""
+
+    label: str
+    drive: ServoCylinder
+    k_x: Any
+    βk_f: Any
+
+    @property
+    def measured(self):
+        return self.drive.pressures(self.label)
+
+    @property
+    def memory(self):
+        bristles = self.drive.cylinder.friction.states(self.label)
+        return tuple(
+            Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in bristles
+        )
+
+    def rubbing(self, v, v_r, ẑ):
+        return self.drive.cylinder.friction.observer(v, v_r, ẑ)
+
+    def after(self, T, v, ẑ, rate):
+        # Observers have rates up to 1e4 1/s: exact over the sample for constant v, v_r, so that no sample time blows them up.
+        return self.drive.cylinder.friction.after(T, v, ẑ, rate)
+
+    def believed(self, p, s, v, ẑ, line, f_pr):
+        cylinder = self.drive.cylinder
+        return cylinder.force(*p) - cylinder.friction.force(v, ẑ)
+
+    def valve(self, drive: ServoCylinder, line) -> Valve:
+        """The cylinder of `drive` with this law's gains."""
+        k_f = self.βk_f / self.drive.oil.β
+        return Valve(drive.cylinder, drive.oil, line.p_s, line.p_r, self.k_x, k_f)
+
+    def command(self, s, v, v_r, p, f_pr, f_pr_rate, line):
+        valve, x = self.valve(self.drive, line), s - self.drive.closed
+        return valve.voltage(x, p, valve.flow(x, v, p, f_pr, f_pr_rate, v_r))
+
+    # ---- the ledger -------------------------------------------------------------------------------------------------
+    def _side(self, drive: ServoCylinder, given: Given):
+        from controllers.servo_valve_ledger import Side
+
+        pressures, _, rub = drive.parts(given.x)
+        work = drive.at_work(given.x, given.s, given.v, [given.u], given.line)
+        return Side(
+            self.label,
+            self.label,
+            given.cut,
+            self.valve(drive, given.line),
+            given.s - drive.closed,
+            given.v,
+            given.v_r,
+            pressures,
+            given.f_pr,
+            given.f_pr_rate,
+            given.f_cr,
+            given.own_f_cr,
+            given.f_c,
+            given.f_fr,
+            drive.rubbing(given.x, given.v),
+            work.Q_a,
+            work.Q_b,
+            given.steps,
+            given.u,
+            rub,
+            given.ẑ,
+            given.ẑ_law,
+            given.ẑ_flow,
+        )
+
+    def entry(self, drive: ServoCylinder, given: Given):
+        from controllers.servo_valve_ledger import entry
+
+        return entry(self._side(drive, given))
+
+    def shown(self, drive: ServoCylinder, given: Given) -> dict:
+        from controllers.servo_valve_ledger import shown
+
+        room = drive.cylinder.stroke - (given.s - drive.closed)
+        return shown(self._side(drive, given), given.lever, room)
+
+    def hypotheses(self, run, drive: ServoCylinder):
+        from workbench.verification import hypotheses
+
+        q, k = run.balance.quantities, self.label
+        known = self.drive.cylinder.friction
+        v, Δv = q[f"ẋ {k}"], q[f"Δẋ {k}"]
+        yield hypotheses.rubbing(run, k, drive.cylinder.friction, known, v, Δv)
+        yield hypotheses.stroke(run, k)
+        yield hypotheses.valve(run, k, drive.cylinder)
+        valve = drive.cylinder.valve
+        yield hypotheses.unlagged(valve, (k,) if valve.lag != "ideal" else (), of=f" of {k}")
+
+    def monitors(self, q, drive: ServoCylinder) -> dict:
+        """Hypothesis → its margin along the run, 1 at ease."""
+        k, c = self.label, drive.cylinder
+        return {
+            f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / (c.stroke / 2),
+            f"valve {k} within ±{c.valve.u_max:g} V": 1 - np.abs(q[f"inverse {k}"]) / c.valve.u_max,
+        }
+
+    def rate(self, drive: ServoCylinder) -> float:
+        """Rate of Δf²/(2β k_x), 1/s: 2 β k_f with the true β."""
+        return 2 * self.βk_f * drive.oil.β / self.drive.oil.β

@@ -1,0 +1,38 @@
+"""A controller without what is wrapped around it: without hold and delay, without its own limits."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from workbench.contract.wrappers import Saturated
+
+
+def instant(controller):
+    """The controller without hold and delay."""
+    while getattr(controller, "period", None) is not None:
+        controller = controller.inner
+    return controller
+
+
+def unlimited(controller, waiting: bool = False):
+    """The controller without its own limits on the command (those wrappers have no memory); waiting: it still waits for a pump."""
+    if isinstance(controller, Saturated):
+        return unlimited(controller.inner, waiting)
+    if not hasattr(controller, "inner"):
+        return controller
+    new = copy(
+        controller
+    )  # not `replace`: its numbers may be expressions, which no check can judge
+    object.__setattr__(new, "inner", unlimited(controller.inner, waiting))
+    if hasattr(new, "waits"):
+        object.__setattr__(new, "waits", waiting and new.waits)
+    return new
+
+
+def waits(controller) -> bool:
+    """Whether a law waits for its pump."""
+    return (
+        getattr(controller, "waits", False)
+        or hasattr(controller, "inner")
+        and waits(controller.inner)
+    )
