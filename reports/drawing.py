@@ -129,7 +129,7 @@ def _heading(fig, plant, title: str, reached) -> None:
     parts.append(f"{sum(b.mass for b in plant.bodies):.4g} kg")
     if reached is not None:
         (x_0, y_0), (x_1, y_1) = reached.min(axis=0), reached.max(axis=0)
-        name = plant.tool.name or "tool"
+        name = plant.tcp.name or "tool"
         parts.append(f"{name} reaches {x_0:.2f} … {x_1:.2f} m across, {y_0:.2f} … {y_1:.2f} m up")
     fig.text(0.05, 0.955, title or plant.name, fontsize=13, fontweight="bold", va="baseline")
     fig.text(0.05, 0.92, _signed(" · ".join(parts)), fontsize=8.5, color=SOFT, va="baseline")
@@ -141,7 +141,7 @@ def _signed(text: str) -> str:
 
 def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
     """The area that the tool sweeps over all strokes, beside the machine; its points as drawn."""
-    if plant.tool is None:
+    if plant.tcp is None:
         return None
     points = tool_points(plant) @ directions(plant)
     ax = fig.add_axes((0.715, 0.45, 0.275, 0.45))
@@ -155,7 +155,7 @@ def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
         ax.plot(*line.T, color=BLUE if stroke.kind == "case" else SOFT, lw=0.9, zorder=3)
     ax.plot(*shape.tip, "o", ms=3.5, color=ORANGE, zorder=4)
     _frame(ax, drawn, [points, *(stroke.points for stroke in small)], 0.05)
-    ax.set_title(f"reach of {plant.tool.name or 'the tool'}", fontsize=8.5)
+    ax.set_title(f"reach of {plant.tcp.name or 'the tool'}", fontsize=8.5)
     return points
 
 
@@ -198,7 +198,7 @@ def _table(fig, plant) -> None:
             low, high = np.degrees(known[signal])
             moved = f"{low:.1f}° … {high:.1f}°"
         rows.append((body.name, f"{np.degrees(angle):.1f}°", moved, ""))
-    top = TABLE_TOP[plant.tool is None]
+    top = TABLE_TOP[plant.tcp is None]
     step = min(0.032, 0.32 / len(rows))
     for k, row in enumerate(rows):
         gap = 0.5 if k >= max(heads) else 0.0
@@ -252,8 +252,8 @@ def _named_places(plant) -> list[tuple[tuple, str]]:
     pins += [(p.body, p.point, p.name) for a in plant.actuators if a.a for p in (a.a, a.b)]
     pins += [(b.name, p.point, p.name) for b in plant.bodies for p in b.pins]
     pins += [("ground", p.point, p.name) for p in plant.pins]
-    if plant.tool is not None:
-        pins.append((plant.tool.body, plant.tool.point, plant.tool.name or "tool"))
+    if plant.tcp is not None:
+        pins.append((plant.tcp.body, plant.tcp.point, plant.tcp.name or "tool"))
     view = directions(plant)
     return [(_spot(plant, view, body, point), name) for body, point, name in pins]
 

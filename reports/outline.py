@@ -232,8 +232,8 @@ def _points(plant) -> list[list]:
     places += [(p.body, p.point) for loop in plant.loops for p in (loop.a, loop.b)]
     places += [(p.body, p.point) for a in plant.actuators if a.a is not None for p in (a.a, a.b)]
     places += [(b.name, pin.point) for b in plant.bodies for pin in b.pins]
-    if plant.tool is not None:
-        places.append((plant.tool.body, plant.tool.point))
+    if plant.tcp is not None:
+        places.append((plant.tcp.body, plant.tcp.point))
     for body, point in places:
         found[plant.number(body)].append(point)  # the ground's number is −1
     return found
@@ -301,7 +301,7 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
         )
         pins += [one, other]
         labels.append(Label(a.name, 0.6 * one + 0.4 * other, other - one, middle))
-    tip = None if plant.tool is None else world(plant.tool)
+    tip = None if plant.tcp is None else world(plant.tcp)
     return Outline(strokes, np.array(pins).reshape(-1, 2), tip, labels)
 
 
