@@ -69,7 +69,7 @@ def test_the_reach_is_that_of_the_strokes():
         z = np.array(lift.positions[i]) + np.array(tilt.positions[j]) - start
         motion = machine.moving(list(z), [0.0] * len(z))
         R = np.array(motion.R[3], float).reshape(3, 3)
-        tip = np.array(motion.r[3], float) + R @ machine.tool.point
+        tip = np.array(motion.r[3], float) + R @ machine.tcp.point
         assert np.linalg.norm(points - tip, axis=1).min() < 1e-9
     farthest = 2.3 + np.hypot(0.6, 0.3)
     assert np.hypot(*(points[:, :2] - (0.1, 0.6)).T).max() < farthest

@@ -53,7 +53,7 @@ def held_at(mechanism) -> dict[str, tuple[str, ...]]:
     """Where a pin is written in a file → where its coordinates are, for every pin that is used."""
     used = [(f"loops.{loop.name}.{s}", getattr(loop, s)) for loop in mechanism.loops for s in "ab"]
     used += [(f"actuators.{a.name}.{s}", getattr(a, s)) for a in mechanism.actuators for s in "ab"]
-    used.append(("tool", mechanism.tool))
+    used.append(("tcp", mechanism.tcp))
     found: dict[str, tuple[str, ...]] = {}
     pins = [(at, pin.body, pin.name) for at, pin in used if pin is not None]
     pins += [(f"bodies.{b.name}", b.parent, b.joint_name) for b in mechanism.bodies]

@@ -39,7 +39,7 @@ def tool_points(mechanism) -> np.ndarray:
     poses = start[None, :]
     for move in moves:
         poses = (poses[:, None, :] + move[None, :, :]).reshape(-1, len(start))
-    return placed(mechanism, poses, mechanism.tool)
+    return placed(mechanism, poses, mechanism.tcp)
 
 
 def _thinned(stroke: Stroke, start) -> np.ndarray:
