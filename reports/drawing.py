@@ -27,6 +27,7 @@ SIZE = (12.0, 7.2)  # inches
 SOFT = "#555555"
 DPI = 160
 TABLE_TOP = (0.355, 0.88)  # of the figure: below the reach, or where that would be
+EDGE = 0.3  # share of a cell, smoothed, from which it is in reach
 CELLS = 200  # across the picture in which the reach of a tool is traced
 
 
@@ -108,17 +109,22 @@ def _mechanism(fig, plant: Mechanism, title: str) -> None:
     _table(fig, plant)
     fig.canvas.draw()
     notes = [*_body_notes(plant, shape), *_pin_notes(plant), *_cylinder_notes(plant, shape)]
-    place(ax, notes, [stroke.points for stroke in shape.strokes], shape.pins)
+    lines = [stroke.points for stroke in shape.strokes]
+    lines += [np.array([at - (drawn.foot, 0.0), at + (drawn.foot, 0.0)]) for at in drawn.stands]
+    place(ax, notes, lines, shape.pins)
 
 
 def _frame(ax, drawn: Picture, parts, room: float) -> None:
     """Equal axes around `parts` and the ground, with a share of `room` around them."""
     every = np.vstack([*parts, drawn.stands])
     low, high = every.min(axis=0), every.max(axis=0)
-    more = room * max(high - low)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xbound(low[0] - more, high[0] + more)
-    ax.set_ybound(low[1] - more, high[1] + more)
+    middle = 0.5 * (low + high)
+    half = 0.5 * (high - low) + room * max(high - low)
+    box = ax.get_window_extent()
+    scale = max(half[0] / box.width, half[1] / box.height)  # m a pixel, the same both ways
+    ax.set_aspect("equal")
+    ax.set_xlim(middle[0] - scale * box.width, middle[0] + scale * box.width)
+    ax.set_ylim(middle[1] - scale * box.height, middle[1] + scale * box.height)
     ax.set(xlabel=drawn.drawn[0], ylabel=drawn.drawn[1])
 
 
@@ -146,8 +152,8 @@ def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
     points = tool_points(plant) @ directions(plant)
     ax = fig.add_axes((0.715, 0.45, 0.275, 0.45))
     x, y, inside = _traced(points)
-    ax.contourf(x, y, inside, levels=[0.5, 2.0], colors=[SKY], alpha=0.16, zorder=0.5)
-    ax.contour(x, y, inside, levels=[0.5], colors=[SKY], linewidths=0.9, zorder=0.6)
+    ax.contourf(x, y, inside, levels=[EDGE, 2.0], colors=[SKY], alpha=0.16, zorder=0.5)
+    ax.contour(x, y, inside, levels=[EDGE], colors=[SKY], linewidths=0.9, zorder=0.6)
     small = [stroke for stroke in shape.strokes]
     for stroke in small:
         closed = stroke.kind == "plate"

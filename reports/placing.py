@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 ROUND = 16  # directions that are tried
-FAR = (6.0, 14.0, 26.0, 42.0, 62.0, 86.0)  # points between a label and what it names
+FAR = (6.0, 14.0, 26.0, 42.0, 62.0, 86.0, 116.0)  # points between a label and what it names
 SWEEPS = 6  # how often every label is placed again
 
 
@@ -80,7 +80,7 @@ def _own_cost(boxes, frame, ink, dots) -> np.ndarray:
         out = max(0.0, frame.x0 - box.left) + max(0.0, box.right - frame.x1)
         out += max(0.0, frame.y0 - box.bottom) + max(0.0, box.top - frame.y1)
         below = 1.5 * _inside(ink, box, 1.0) + 40.0 * _inside(dots, box, 4.0)
-        cost.append(8.0 * (i // ROUND) + below + 50.0 * out)
+        cost.append(8.0 * (i // ROUND) + below + 400.0 * out)
     return np.array(cost)
 
 

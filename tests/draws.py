@@ -32,6 +32,7 @@ FRICTIONS = (
 )
 # Of states and inputs of other plants, by unit.
 SIZES = {
+    "V/s": 200.0,
     "m": 2e-4,
     "m/s": 0.05,
     "rad": 0.8,

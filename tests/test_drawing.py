@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,15 @@ def test_the_reach_is_that_of_the_strokes():
     assert np.hypot(*(points[:, :2] - (0.1, 0.6)).T).max() < farthest
     known = ranges(machine)
     assert known["q_boom"] == pytest.approx((lift.positions[0][0], lift.positions[-1][0]))
+
+
+def test_cylinders_side_by_side_are_one_motion():
+    """A second lift beside the first leaves the boom's range as it is, so the tool reaches no farther."""
+    one = read()
+    lift = next(a for a in one.actuators if a.name == "lift")
+    two = replace(one, actuators=(*one.actuators, replace(lift, name="twin")))
+    for end in (np.min, np.max):
+        assert end(tool_points(two), 0) == pytest.approx(end(tool_points(one), 0), abs=1e-6)
 
 
 def test_without_a_display_it_says_where_it_wrote(folder, capsys, monkeypatch):

@@ -27,11 +27,16 @@ def ranges(mechanism) -> dict[str, tuple[float, float]]:
 def tool_points(mechanism) -> np.ndarray:
     """(n, 3) positions of the tool over all strokes together; the start alone where no stroke is known.
 
-    Each cylinder's stroke was followed with the others at their start; their motions add up where, as in all machines whose
-    cylinders act one after the other, a cylinder moves the joints between its two bodies and no others.
+    Each cylinder's stroke was followed with the others at their start. Their motions add up where a cylinder moves the joints
+    between its two bodies and no others, as in machines whose cylinders act one after the other; cylinders side by side that move
+    the same joint are one motion.
     """
     start = np.array(mechanism.assembly.z)
-    moving = [_thinned(stroke, start) for stroke in strokes(mechanism)]
+    moving: list[np.ndarray] = []
+    for stroke in strokes(mechanism):
+        motion = _thinned(stroke, start)
+        if not any(_moved(motion) & _moved(other) for other in moving):
+            moving.append(motion)
     each = max(2, int(MOST ** (1.0 / max(1, len(moving)))))
     moves = [
         move[np.linspace(0, len(move) - 1, min(each, len(move))).astype(int)] for move in moving
@@ -40,6 +45,11 @@ def tool_points(mechanism) -> np.ndarray:
     for move in moves:
         poses = (poses[:, None, :] + move[None, :, :]).reshape(-1, len(start))
     return placed(mechanism, poses, mechanism.tcp)
+
+
+def _moved(motion) -> set[int]:
+    """Numbers of the positions that a motion changes."""
+    return set(np.flatnonzero(np.abs(motion).max(axis=0) > 1e-6).tolist())
 
 
 def _thinned(stroke: Stroke, start) -> np.ndarray:

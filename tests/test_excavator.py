@@ -1,0 +1,82 @@
+"""The excavator of the two-tonne class: what its drawing says, what its cylinders carry, and where its bucket comes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plants import machine
+from plants.multibody.reach import ranges, tool_points
+from plants.multibody.strokes import strokes
+
+FILE = Path(__file__).parents[1] / "plants" / "parameters" / "excavator.yaml"
+DIGGER = machine("excavator").plant
+
+
+def outputs(x):
+    return dict(zip((s.name for s in DIGGER.outputs), DIGGER.out(0.0, x)))
+
+
+def test_it_takes_sixty_lines_to_write():
+    lines = [line for line in FILE.read_text("utf-8").splitlines() if line.strip()]
+    assert len([line for line in lines if not line.lstrip().startswith("#")]) <= 60
+
+
+def test_what_it_reaches():
+    """Class of two tonnes: about 4 m ahead, 2.2 m deep, 3 m high."""
+    across, up, _ = tool_points(DIGGER).T
+    assert 3.9 < across.max() < 4.1
+    assert -2.4 < up.min() < -2.2 and 2.9 < up.max() < 3.3
+    bucket = np.degrees(ranges(DIGGER)["q_bucket"])
+    assert bucket[1] - bucket[0] > 130.0
+
+
+def test_no_stroke_passes_a_dead_point():
+    for stroke, actuator in zip(strokes(DIGGER), DIGGER.actuators):
+        assert not stroke.dead_at
+        assert (stroke.lengths[0], stroke.lengths[-1]) == pytest.approx(actuator.span, abs=1e-5)
+
+
+def test_lever_arms_are_those_of_the_angles():
+    """ds/dq of each cylinder by differences over its stroke: none is below 4 cm."""
+    for stroke, joint in zip(strokes(DIGGER), ("q_boom", "q_arm", "q_bucket")):
+        k = [s.name for s in DIGGER.coordinates].index(joint)
+        angles = np.array(stroke.positions)[:, k]
+        arms = np.abs(np.diff(stroke.lengths) / np.diff(angles))
+        assert arms.min() > 0.04, stroke.name
+
+
+@pytest.mark.parametrize("arm", [-15.5, -60.0, -130.0])
+@pytest.mark.parametrize("boom", [-37.0, 0.0, 56.0])
+def test_the_supply_carries_it_everywhere(boom, arm):
+    """At the ends of boom and arm, full reach among them, each cylinder holds with a third of what it can give."""
+    x = DIGGER.rest(np.radians([boom, arm, -20.0]))
+    for h in DIGGER.holding(x, None):
+        assert h.low / 3 < h.needs < h.high / 3
+    moving = dict(zip((s.name for s in DIGGER.states), x))
+    for a in DIGGER.actuators:
+        p_a, p_b = moving[f"p_a_{a.name}"], moving[f"p_b_{a.name}"]
+        assert 5e5 < min(p_a, p_b) and max(p_a, p_b) < 200e5
+    assert np.abs(np.array(DIGGER.rhs(0.0, x, [0.0] * 3), float)[:6]).max() < 1e-8
+
+
+def test_the_boom_cylinder_carries_all_that_is_ahead():
+    """Moment of all weights about the boom's foot over the cylinder's lever arm, by hand."""
+    x = DIGGER.rest(np.radians([10.0, -20.0, -30.0]))
+    z, rates, _ = DIGGER.split(x)
+    motion = DIGGER.moving(z, rates)
+    foot = np.array([0.55, 0.55])
+    moment = 0.0
+    for b, r, R in zip(DIGGER.bodies, motion.r, motion.R):
+        at = np.array(r, float) + np.array(R, float).reshape(3, 3) @ b.com
+        moment += 9.81 * b.mass * (at[0] - foot[0])
+    turn = np.radians(10.0)
+    rod = foot + [
+        0.95 * np.cos(turn) - 0.30 * np.sin(turn),
+        0.95 * np.sin(turn) + 0.30 * np.cos(turn),
+    ]
+    case = np.array([0.746, 0.26])
+    along = (rod - case) / np.hypot(*(rod - case))
+    lever = (case - foot)[0] * along[1] - (case - foot)[1] * along[0]
+    assert DIGGER.holding(x, None)[0].needs == pytest.approx(moment / lever, rel=1e-9)
+    assert outputs(x)["s_boom"] == pytest.approx(np.hypot(*(rod - case)), abs=1e-12)
