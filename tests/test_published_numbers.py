@@ -3,6 +3,7 @@
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from math import pi
+from pathlib import Path
 
 import pytest
 
@@ -19,8 +20,10 @@ from plants.components.valve import Valve, nominal
 from plants.four_bar import WORK_CYCLE
 from plants.manipulator import Manipulator
 from plants.metered_crane import MeteredCrane
+from plants.multibody.penalty import Penalty
 from plants.planar_whole import ACCELERATIONS, SPEEDS
 from plants.valve_circuits import Circuit, Motor, Pump, Section
+from workbench.cases.file import loads
 
 ROUNDING = partial(pytest.approx, rel=1e-14, abs=0.0)
 LITRE = 1e-3  # m³
@@ -188,3 +191,23 @@ def test_planned_speeds_are_what_the_valves_let_through():
         let_through = 0.75 * 40 * LITRE / 60 / cylinder.A_a
         assert speed == pytest.approx(let_through, rel=0.03)
         assert speed / acceleration == pytest.approx(0.5)
+
+
+def test_the_penalty_method_has_the_papers_settings():
+    """[Jaiswal21] section 5: α = 1e11; 1e-7 rad, m or V and 1e-2 Pa."""
+    ours = Penalty()
+    assert (ours.α, ours.tolerance, ours.pressure_tolerance) == (1e11, 1e-7, 1e-2)
+
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "hiab-xs031.yaml"
+
+
+def test_the_first_example_states_the_defaults():
+    """Its comment says that everything but the plant may be left out: controller, loop, path and claims are then the same."""
+    text = EXAMPLE.read_text("utf-8")
+    assert "the values below are the defaults" in text
+    whole = loads(text)
+    alone = loads("plant: {machine: hiab-xs031}\n")
+    assert different(numbers(whole.loop), numbers(alone.loop)) == []
+    assert numbers(whole.scenario) == numbers(alone.scenario)
+    assert whole.claims == alone.claims and len(whole.claims) >= 14
