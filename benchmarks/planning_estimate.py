@@ -70,7 +70,7 @@ def truth(task: Task, plan) -> float:
         key=lambda p: p.energy,
     )
     found = [best.energy]
-    if hasattr(task.supply, "drawn"):
+    if task.supply.draws:
         polished = Sides(task, 500).solve(best.q_3)[: task.steps + 1].clip(*task.ranges[2])
         found.append(energy(replace(task, crane=limited(task.crane, 1 + 1e-7)), polished))
     return min(found)

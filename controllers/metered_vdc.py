@@ -115,11 +115,7 @@ class MeteredVDC(Controller):
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
         if isinstance(model, MeteredCrane | MeteredArms):
-            more = [
-                a.name
-                for a in getattr(model, "arms", ())
-                if getattr(a, "regeneration", "none") != "none"
-            ]
+            more = [a.name for a in model.arms if a.regeneration != "none"]
             return (
                 InputError(
                     f"MeteredVDC: arm {more[0]} has regeneration, which its inverse of the valves does not know",
@@ -128,7 +124,7 @@ class MeteredVDC(Controller):
                 if more
                 else None
             )
-        like = "VDC for a crane with servo valves" if hasattr(model, "structures") else "PID"
+        like = "VDC for a crane with servo valves" if model.structures else "PID"
         return InputError(
             f"MeteredVDC: {type(model).__name__} is no machine behind metering valves (MeteredCrane, MeteredArms)",
             mend=f"choose {like}",

@@ -209,7 +209,7 @@ class MeteredVDCLedger:
 
     def _friction(self) -> list[int]:
         """How many states friction has in the law, rod by rod."""
-        cylinders = getattr(self.law.model, "cylinders", ())
+        cylinders = self.law.model.cylinders
         return [len(c.friction.states("")) for c in cylinders] or [0] * self.true.n
 
     def _ladder(self, loop, t, z, y, r, u, m, bodies, own, z_flow):

@@ -24,6 +24,7 @@ from controllers.mpc_parts import LONGEST, Limit, Named, horizon, limit_units, s
 from controllers.mpc_prepare import Prepared, prepared
 from controllers.observer import Observer
 from controllers.terminal_set import Terminal
+from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
 from workbench.contract.system import Signal, System, controls, find, names
@@ -32,7 +33,7 @@ from workbench.run.demand import target_name
 
 @final
 @dataclass(frozen=True, eq=False)
-class MPC:
+class MPC(LawData):
     """Predictive control: at every sample the commands over N samples that cost least, of which the first is applied.
 
         min Σ_{k<N} |y_k − r_k|²_Q + |u_k − u_s|²_R + |u_k − u_{k−1}|²_S + |ξ_N − ξ_s|²_P + slack

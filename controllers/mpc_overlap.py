@@ -40,7 +40,7 @@ class Overlap:
 
 def overlap(plant, w: float) -> Overlap:
     """Overlap of the plant's valves, in the order of its commands; 0 for a plant without valves."""
-    cylinders = getattr(plant, "cylinders", ())
+    cylinders = plant.cylinders
     none = [0.0] * len(controls(plant))
     return Overlap(np.array([c.valve.dead_band for c in cylinders] or none), w)
 

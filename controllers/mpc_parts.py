@@ -77,9 +77,9 @@ def suited(plant) -> dict[str, Any]:
     """
     ends = [plant.limits().get(s.name, (-np.inf, np.inf)) for s in controls(plant)]
     found = {"u_min": tuple(low for low, _ in ends), "u_max": tuple(high for _, high in ends)}
-    if hasattr(plant, "distributor"):
+    if plant.linear_twin:
         return found | _actuator(plant)
-    if not hasattr(plant, "structures"):
+    if not plant.structures:
         return found
     pistons = tuple(plant.task_names("piston"))
     seen = [s for i, s in enumerate(plant.outputs) if i < 4 * plant.n or s.name in pistons]

@@ -96,16 +96,17 @@ class PID(Controller):
         may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
         `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`).
         """
-        gains = getattr(plant, "velocity_gains", ())
-        if hasattr(plant, "cylinders") and not gains:
+        gains = plant.velocity_gains
+        if plant.cylinders and not gains:
             return {}
         found: dict[str, Any] = {"feed": "gain", "damping": "none"}
-        if gains or hasattr(plant, "velocity_gain"):
+        if gains or plant.velocity_gain is not None:
             gains, rate = (
                 gains or (float(plant.velocity_gain),),
-                float(getattr(plant, "loop_rate", 45.0)),
+                float(plant.loop_rate),
             )
-            integral = float(getattr(plant, "integral_rate", rate / 9.0))
+            own = plant.integral_rate
+            integral = rate / 9.0 if own is None else float(own)
             found |= {
                 "K_p": tuple(rate / k for k in gains),
                 "K_i": tuple(integral * rate / k for k in gains),
@@ -147,7 +148,7 @@ class PID(Controller):
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
     def _hydraulic(self):
-        return hasattr(self.model, "cylinders") and hasattr(self.model, "labels")
+        return bool(self.model.cylinders)
 
     @property
     def commands(self):
@@ -225,11 +226,7 @@ class PID(Controller):
         """u_v per actuator: what the wanted velocity needs, without overlap; slow: p̄."""
         wanted = r[self.n : 2 * self.n]
         if self.feed == "flow":
-            supplies = (
-                self.model.supplies
-                if hasattr(self.model, "supplies")
-                else [self.model.p_s] * self.n
-            )
+            supplies = self.model.supplies if self.model.supplies else [self.model.p_s] * self.n
             return [
                 self._opening(c, x, v, *p, p_s)
                 for c, x, v, p, p_s in zip(self.model.cylinders, y, wanted, _pairs(slow), supplies)
@@ -324,7 +321,7 @@ class PID(Controller):
 
 def _positions(model, names, n: int) -> tuple[Signal, ...]:
     """The measured position of every actuator."""
-    if not names and "piston" in getattr(model, "spaces", ()):
+    if not names and "piston" in model.spaces:
         names = model.task_names("piston")
     return (
         tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]

@@ -9,7 +9,7 @@ from workbench.contract.wrappers import Saturated
 
 def instant(controller):
     """The controller without hold and delay."""
-    while getattr(controller, "period", None) is not None:
+    while controller.period is not None:
         controller = controller.inner
     return controller
 
@@ -18,21 +18,17 @@ def unlimited(controller, waiting: bool = False):
     """The controller without its own limits on the command (those wrappers have no memory); waiting: it still waits for a pump."""
     if isinstance(controller, Saturated):
         return unlimited(controller.inner, waiting)
-    if not hasattr(controller, "inner"):
+    if controller.inner is None:
         return controller
     new = copy(
         controller
     )  # not `replace`: its numbers may be expressions, which no check can judge
     object.__setattr__(new, "inner", unlimited(controller.inner, waiting))
-    if hasattr(new, "waits"):
+    if new.waits:
         object.__setattr__(new, "waits", waiting and new.waits)
     return new
 
 
 def waits(controller) -> bool:
     """Whether a law waits for its pump."""
-    return (
-        getattr(controller, "waits", False)
-        or hasattr(controller, "inner")
-        and waits(controller.inner)
-    )
+    return controller.waits or controller.inner is not None and waits(controller.inner)

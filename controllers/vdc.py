@@ -113,7 +113,7 @@ class VDC(Controller):
     @staticmethod
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
-        if hasattr(model, "structures"):
+        if model.structures:
             return None
         like = (
             "; ForcePosition is its like for a four-bar"

@@ -14,6 +14,7 @@ from controllers.vdc import VDC, Required
 from plants import chain
 from plants.components.spatial import IDENTITY, minus, pose, power
 from plants.manipulator import Manipulator
+from workbench.contract.capabilities import OnSupply
 from workbench.contract.parameters import bind
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
@@ -56,7 +57,7 @@ class VDCLedger:
     def entries(self, loop, t, x, w, rates) -> tuple[list[Entry], dict]:
         """Entries at one state of the loop, and the quantities its hypotheses need; rates: the loop's ẋ there."""
         xp, z, y, r, u = loop.parts(t, x, w)
-        if hasattr(self.plant, "supplied"):
+        if isinstance(self.plant, OnSupply):
             told = bind(self.law, {"model.p_s": self.plant.supply(xp)})
             return VDCLedger(told, self.plant.supplied(xp)).entries(loop, t, x, w, rates)
         law, plant, n = self.law, self.plant, self.plant.n
@@ -90,7 +91,7 @@ class VDCLedger:
     def hypotheses(self, run, claim):
         """Every hypothesis of Theorem 5, and of what completes it, on this run."""
         yield from hypotheses.manipulator(run, claim)
-        if hasattr(self.plant, "supplied"):
+        if isinstance(self.plant, OnSupply):
             yield from pump(run)
 
     def rates(self, run):

@@ -10,7 +10,7 @@ F* = M_A A + C_A(ω) V contains G_A.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, final
+from typing import Annotated, ClassVar, NamedTuple, final
 
 from plants.components.cylinder import Cylinder
 from plants.components.linkage import Closure, close
@@ -52,6 +52,8 @@ class Revolute:
     piston: Body = Body()
     end: Frame = Frame()
 
+    slides: ClassVar[bool] = False
+
     def __post_init__(self):
         check_bounds(self)
         near, far = abs(self.L - self.L1), self.L + self.L1
@@ -89,6 +91,8 @@ class Prismatic:
     start: Frame = Frame()  # P_2 → B_5 at x_t = 0
     rod_end: Frame = Frame()  # B_5 → P_3
     end: Frame = Frame()  # P_3 → E_2
+
+    slides: ClassVar[bool] = True
 
     def __post_init__(self):
         check_bounds(self)

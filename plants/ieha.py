@@ -141,6 +141,12 @@ class IEHA(System):
                 f"stop_E: at ±{self.stop_E.limit} m a piston is at the bottom of its chamber"
             )
 
+    linear_twin = "ieha-published-linear"
+
+    @property
+    def friction_laws(self):
+        return (self.friction,)
+
     @property
     def states(self):
         own = (

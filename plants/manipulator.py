@@ -139,7 +139,8 @@ class Manipulator(System):
     @property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(
-            f"x_{label}" if label.startswith("t") else f"q_{label}" for label in self.labels
+            f"x_{label}" if s.slides else f"q_{label}"
+            for label, s in zip(self.labels, self.segments)
         )
 
     @property
@@ -191,9 +192,7 @@ class Manipulator(System):
 
     @property
     def _revolute_cylinders(self):
-        return [
-            (label, s) for label, s in zip(self.labels, self.segments) if not label.startswith("t")
-        ]
+        return [(label, s) for label, s in zip(self.labels, self.segments) if not s.slides]
 
     @property
     def monitors(self):
@@ -440,7 +439,7 @@ class Manipulator(System):
     def out(self, t, x):
         parts = self.split(x)
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd)
-        keep = [i for i, label in enumerate(self.labels) if not label.startswith("t")]
+        keep = [i for i, s in enumerate(self.segments) if not s.slides]
         return [*x[: 4 * self.n], *(pos[i] for i in keep), *(xd[i] for i in keep)]
 
     def monitor(self, t, x, u):
@@ -527,7 +526,7 @@ class Manipulator(System):
                 f"there is no reference space {space!r}",
                 mend=f"choose from {', '.join(self.spaces)}",
             )
-        slides = [q[i] for i, label in enumerate(self.labels) if label.startswith("t")]
+        slides = [q[i] for i, s in enumerate(self.segments) if s.slides]
         if self.n != 2 + len(slides):
             raise InputError(
                 f"a Cartesian reference needs two revolute segments, {self.name} has {self.n - len(slides)}",

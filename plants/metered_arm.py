@@ -23,7 +23,7 @@ Source: [Kikuuwe21] Section 4, Remark 2; the rule and the limits are ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, final, get_args
+from typing import Annotated, ClassVar, Literal, final, get_args
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class Arm:
     B: Annotated[float | None, Unit("N*s/m"), "damping between rod and arm", positive] = None
     section: Section = Section()
     regeneration: Regeneration = "none"
+
+    turns: ClassVar[bool] = False  # a motor turns it
 
     def __post_init__(self):
         check_bounds(self)
@@ -147,6 +149,8 @@ class MotorArm:
     ] = None
     section: Motor = Motor()
     regeneration: Regeneration = "none"
+
+    turns: ClassVar[bool] = True
 
     def __post_init__(self):
         check_bounds(self)

@@ -267,13 +267,12 @@ class MeteredArms(System):
         """Angles between which the pin does not meet the line from base to joint, around θ_0; of a motor half a turn either way."""
         found = []
         for a in self.arms:
-            dead = a.α + np.arctan2(a.r_by, a.r_bx) if hasattr(a, "r_bx") else a.θ_0
-            low = (
-                dead + np.pi * np.floor((a.θ_0 - dead) / np.pi)
-                if hasattr(a, "r_bx")
-                else a.θ_0 - np.pi
-            )
-            found.append((float(low), float(low + np.pi * (1 if hasattr(a, "r_bx") else 2))))
+            if a.turns:
+                low, width = a.θ_0 - np.pi, 2 * np.pi
+            else:
+                dead = a.α + np.arctan2(a.r_by, a.r_bx)
+                low, width = dead + np.pi * np.floor((a.θ_0 - dead) / np.pi), np.pi
+            found.append((float(low), float(low + width)))
         return found
 
     def check_pose(self, q, where: str = "θ_0") -> None:

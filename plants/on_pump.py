@@ -9,11 +9,17 @@ The line between pump and valves holds no oil. Everything else is the `Manipulat
 from __future__ import annotations
 
 from abc import abstractmethod
+from operator import attrgetter
 from typing import Any
 
 from plants.manipulator import Manipulator
 from workbench.contract.parameters import bind
 from workbench.contract.system import Signal, System
+
+
+def of_machine(name: str) -> property:
+    """A member that is the machine's."""
+    return property(lambda self: attrgetter(name)(self.machine))
 
 
 class OnPump(System):
@@ -30,9 +36,27 @@ class OnPump(System):
     spaces = Manipulator.spaces
 
     def __getattr__(self, name):
+        """What only a `Manipulator` has: its geometry, masses, pump."""
         if name.startswith("__") or name == "machine":
             raise AttributeError(name)
-        return getattr(self.machine, name)  # labels, cylinders, task, tool, check_pose, …
+        return attrgetter(name)(self.machine)
+
+    # ---- what is the machine's own ----------------------------------------------------------------------------------
+    name = of_machine("name")
+    labels = of_machine("labels")
+    cylinders = of_machine("cylinders")
+    segments = of_machine("segments")
+    structures = of_machine("structures")
+    n = of_machine("n")
+    joint_names = of_machine("joint_names")
+    p_s = of_machine("p_s")
+    p_r = of_machine("p_r")
+    vacuum = of_machine("vacuum")
+    tool = of_machine("tool")
+    task = of_machine("task")
+    task_names = of_machine("task_names")
+    joint_range = of_machine("joint_range")
+    check_pose = of_machine("check_pose")
 
     # ---- what a pump is ---------------------------------------------------------------------------------------------
     @property

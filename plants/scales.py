@@ -79,7 +79,7 @@ def of_arms(plant) -> dict[str, Scale]:
     found["energy"] = Scale(
         P * volume, f"pump's relief {P / 1e5:g} bar × {1e3 * volume:.3g} l of all actuators"
     )
-    turning = [hasattr(a, "i") for a in arms]
+    turning = [a.turns for a in arms]
     for turns, push, travel in ((False, "force", "length"), (True, "torque", None)):
         own = [(a, s) for a, s, t in zip(arms, travels, turning) if t is turns]
         if own:
@@ -100,7 +100,7 @@ def of_arms(plant) -> dict[str, Scale]:
 
 def _travel(arm, span: float) -> float:
     """How far the rod of an arm goes over the arm's range: m, of a motor rad."""
-    return arm.i * span if hasattr(arm, "i") else 2.0 * arm.longest_lever
+    return arm.i * span if arm.turns else 2.0 * arm.longest_lever
 
 
 def of_four_bar(plant) -> dict[str, Scale]:

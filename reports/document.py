@@ -219,7 +219,7 @@ def data(content: Content, drawn: list[str]) -> dict:
         "loop": tables.wrapper_groups(content.controller, origin),
         "law": type(controller).__name__ if controller is not None else "",
         "keys": [clean(v.key, 60) for v in content.verdicts],
-        "sampled": getattr(content.controller, "period", None) is not None,
+        "sampled": content.controller is not None and content.controller.period is not None,
         "theory": THEORY.get(type(controller).__name__, ""),
         "actuators": tables.actuator_rows(plant),
         "meanings": tables.meanings(plant, content.controller),

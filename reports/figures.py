@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.contract.capabilities import UNKNOWN
 from workbench.run.log import Log
 
 from . import signals
@@ -106,6 +107,7 @@ def forces(log: Log, plant=None):
 
 def pressures(log: Log, plant=None):
     """Chamber pressures with the supply and return pressure, one panel an actuator."""
+    known = UNKNOWN if plant is None else plant
     groups = signals.pressures(log, plant)
     if not groups:
         return None
@@ -117,8 +119,8 @@ def pressures(log: Log, plant=None):
         ):
             line(ax, log.time, value, color, label=symbol(name[:3]) if label else symbol(name))
         for p, name in (
-            (getattr(plant, "p_s", None), "supply"),
-            (getattr(plant, "p_r", None), "return"),
+            (known.p_s, "supply"),
+            (known.p_r, "return"),
         ):
             if isinstance(p, float):
                 level(ax, p / 1e5, name)
@@ -135,9 +137,8 @@ def voltages(log: Log, plant=None):
     groups = signals.commands(log, plant)
     if not groups:
         return None
-    limits = dict(
-        zip(getattr(plant, "labels", ()), (c.valve.u_max for c in getattr(plant, "cylinders", ())))
-    )
+    known = UNKNOWN if plant is None else plant
+    limits = dict(zip(known.labels, (c.valve.u_max for c in known.cylinders)))
     fig, axes = panels(len(groups), 1, 0.95)
     for ax, (label, name) in zip(axes[:, 0], groups):
         (u,), unit = (

@@ -61,12 +61,8 @@ def rubbed(log: Log, plant=None):
     None where nothing of both is logged, or no friction has anything to show but its own rising curve.
     """
     found = list(_pairs(log))
-    laws = [c.friction for c in getattr(plant, "cylinders", ())] or [
-        getattr(plant, "friction", None)
-    ]
-    if not found or not any(
-        law is not None and (law.states("") or not law.monotone(FASTEST)) for law in laws
-    ):
+    laws = [] if plant is None else plant.friction_laws
+    if not found or not any(law.states("") or not law.monotone(FASTEST) for law in laws):
         return None
     fig, axes = panels(1, len(found), 1.6, sharex=False)
     for ax, (label, speed, force) in zip(axes[0], found):

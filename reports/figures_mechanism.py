@@ -81,7 +81,7 @@ def _trace(ax, x, y, over_time: bool):
 
 def flows(log: Log, plant) -> dict[str, np.ndarray]:
     """Energy brought by every cause up to each time, J; empty for a plant or a log that names none."""
-    names = getattr(plant, "power_names", ()) if "E_stored" in log else ()
+    names = plant.power_names if plant is not None and "E_stored" in log else ()
     found = {name: log.array(f"E_{name}") for name in names if f"E_{name}" in log}
     return {name: e - e[0] for name, e in found.items()} if len(found) == len(names) else {}
 

@@ -174,9 +174,7 @@ def behind(plant) -> Behind | None:
         names, titles = plant.labels, tuple(clean(s.name, 20) for s in plant.crane.segments)
     else:
         names, titles = plant.names, tuple(f"arm {clean(n, 12)}" for n in plant.names)
-    regenerates = tuple(
-        getattr(a, "regeneration", "none") != "none" for a in getattr(plant, "arms", names)
-    )
+    regenerates = tuple(a.regeneration != "none" for a in plant.arms) or (False,) * len(names)
     return Behind(
         plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",), regenerates
     )
@@ -226,9 +224,9 @@ def course(log: Log | None, plant) -> Course | None:
 
 def _regeneration(log, plant, u_c):
     """Openings u_a, 0 where there is none."""
-    arms = getattr(plant, "of", plant)
-    if not hasattr(arms, "regeneration"):
+    if not plant.arms:
         return 0.0 * u_c
+    arms = plant.of if isinstance(plant, MeteredTwin) else plant
     return np.stack(
         [
             a + 0.0 * u
@@ -326,7 +324,7 @@ def words(plant, valve: str) -> str:
 
 def turns(section) -> bool:
     """Whether a section drives a motor: rad/s and N m in place of m/s and N."""
-    return hasattr(section, "D_h")
+    return section.turns
 
 
 def of(what: str, title: str) -> str:

@@ -82,7 +82,7 @@ def picture(plant: Any) -> Picture | None:
         return _arms(plant.of if isinstance(plant, MeteredTwin) else plant)
     if isinstance(plant, MeteredCrane):
         return picture(plant.crane)
-    if hasattr(plant, "structures") and hasattr(plant, "joint_names"):
+    if plant.structures:
         return Picture(
             lambda q: _manipulator(plant, q),
             list(plant.joint_names),
@@ -172,17 +172,16 @@ def _four_bar(plant: FourBar) -> Picture:
 # ---- arms behind valves -----------------------------------------------------------------------------------------------
 def _arms(plant: MeteredArms) -> Picture:
     ahead = [
-        1.1 * max(a.L_f, getattr(a, "L_m", 0.0)) + max(0.0, -getattr(a, "r_bx", 0.0))
-        for a in plant.arms
+        1.1 * a.L_f if a.turns else 1.1 * max(a.L_f, a.L_m) + max(0.0, -a.r_bx) for a in plant.arms
     ]
     joints = [np.array([float(sum(ahead[:j])), 0.0]) for j in range(len(plant.arms))]
-    bases = [O + (a.r_bx, a.r_by) if hasattr(a, "r_bx") else O for O, a in zip(joints, plant.arms)]
+    bases = [O if a.turns else O + (a.r_bx, a.r_by) for O, a in zip(joints, plant.arms)]
 
     def at(q) -> Outline:
         strokes, pins, labels = [], [], []
         for a, O, base, θ in zip(plant.arms, joints, bases, map(float, q)):
             tip = O + a.L_f * np.array([np.cos(θ), np.sin(θ)])
-            if not hasattr(a, "pin"):  # turned by a motor
+            if a.turns:
                 strokes += [
                     Stroke("link", np.array([O, tip])),
                     Stroke("plate", O + 0.09 * a.L_f * MOTOR),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.contract.system import controls
 from workbench.contract.units import display, pretty
 from workbench.run.log import Log
 from workbench.run.spaces import tool
@@ -13,11 +14,9 @@ from .style import named
 
 def names_of(plant) -> dict[str, str]:
     """Actuator label → name of its segment ("t2" → "extension"); empty for plants without labels."""
-    labels, segments = (
-        getattr(plant, "labels", ()),
-        getattr(getattr(plant, "crane", plant), "segments", ()),
-    )
-    return {label: named(s.name, 28) for label, s in zip(labels, segments)}
+    if plant is None:
+        return {}
+    return {label: named(s.name, 28) for label, s in zip(plant.labels, plant.segments)}
 
 
 def actuator(plant, label: str) -> str:
@@ -44,7 +43,7 @@ def title_of(plant, label: str) -> str:
         f"{name}, cylinder {shown}"
         if name
         else f"arm {shown}"
-        if hasattr(plant, "arms") or hasattr(plant, "of")
+        if plant is not None and plant.arms
         else (f"actuator {shown}")
     )
 
@@ -61,7 +60,7 @@ def wanted_path(log: Log, plant) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     if {"tcp_x_d", "tcp_y_d"} <= set(log.names):
         return log.array("tcp_x_d"), log.array("tcp_y_d")
-    wanted = [f"{n}_d" for n in getattr(plant, "joint_names", ())]
+    wanted = [] if plant is None else [f"{n}_d" for n in plant.joint_names]
     if not wanted or not set(wanted) <= set(log.names):
         return None
     q = np.stack([log.array(n) for n in wanted], 1)[:: max(1, len(log) // 400)]
@@ -88,7 +87,7 @@ def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     pairs = pairs or [(k, [f"P_h_{k}", f"P_r_{k}"]) for k in sides if f"P_r_{k}" in log]
     if pairs:
         return pairs
-    rest = [n for n in getattr(plant, "pressure_names", ()) if n in log]
+    rest = [] if plant is None else [n for n in plant.pressure_names if n in log]
     rest = (rest or [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")])[
         :6
     ]
@@ -97,9 +96,7 @@ def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
 
 def commands(log: Log, plant) -> list[tuple[str, str]]:
     """(label, signal) of what the controller commands."""
-    inputs = (
-        {s.name for s in getattr(plant, "inputs", ()) if not s.kind} if plant is not None else set()
-    )
+    inputs = set() if plant is None else {s.name for s in controls(plant)}
     volts = [s.name for s in log.signals if s.unit == "V" and s.name.startswith("u_")]
     known = [n for n in log.names if n in inputs] or [
         n for n in volts if not n.startswith("u_s_") and not n.endswith("_held")

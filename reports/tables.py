@@ -295,7 +295,7 @@ def parameter_groups(
 def wrapper_groups(controller: object, provenance: Mapping) -> list[dict]:
     """What stands around a law, from the outside inwards: sampling, delay, filters …, one group each."""
     groups = []
-    while hasattr(controller, "inner"):
+    while controller is not None and controller.inner is not None:
         own = [
             g
             for g in parameter_groups(controller, provenance, "controller.", "inner.")
@@ -323,7 +323,7 @@ def meanings(*objects: object) -> list[list[str]]:
 def actuator_rows(plant) -> list[list[str]]:
     """Per cylinder of a machine that has them, behind servo valves: bore, rod, stroke, spool, largest command, friction."""
     rows = []
-    for segment in getattr(plant, "segments", ()) if behind(plant) is None else ():
+    for segment in () if plant is None or behind(plant) is not None else plant.segments:
         c = segment.cylinder
         spool = (
             "ideal"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.contract.capabilities import Predictive
 from workbench.contract.parameters import digest
 
 from . import tables
@@ -28,16 +29,16 @@ def equations(plant) -> str:
 
 def belief(plant, controller, origin: Mapping, compared: Mapping | None) -> dict:
     """The controller's model beside the plant: numbers that differ, or the model itself where it is of another kind."""
-    is_open = bool(getattr(controller, "open", False))
+    is_open = controller is not None and controller.open
     model = (
-        None if is_open else getattr(controller, "model", None)
+        None if is_open or controller is None else controller.model
     )  # an open loop's is asked nothing
     found = {
         "open": is_open,
         "plant_kind": clean(type(plant).__name__, 40),
         "equations": equations(plant),
         "mismatch": None,
-        "assembled": clean(getattr(plant, "in_words", ""), 600),
+        "assembled": clean("" if plant is None else plant.in_words, 600),
         "model": [],
         "model_kind": "",
         "model_equations": "",
@@ -66,7 +67,7 @@ def loop(plant, controller, analysis: Mapping) -> dict:
     limits = analysis.get("limits") or ()
     met = {True: "met", False: "not met"}
     return {
-        "supply": isinstance(getattr(plant, "p_s", None), float),
+        "supply": plant is not None and isinstance(plant.p_s, float),
         "loaded": bool(tracked.get("disturbances")),
         "load": load_rows(tracked, analysis.get("previews") or {}),
         "limits": [limit_row(entry) for entry in limits],
@@ -171,7 +172,7 @@ def options(obj) -> dict[str, str]:
 
 def facts(controller) -> dict:
     """What the page on predictive control says of this one."""
-    if not hasattr(controller, "ahead"):
+    if not isinstance(controller, Predictive):
         return {}
     known = "".join(f" and {clean(name, 40)}" for name in controller.known)
     be, come = ("are", "they come") if known else ("is", "it comes")

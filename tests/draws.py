@@ -88,7 +88,7 @@ def varied_machine(seed, layout=(False, True)):
 
 def plant_state(rng, machine):
     """A state of a manipulator: moving, pressures between return and supply, spools and bristles deflected."""
-    if not hasattr(machine, "structures"):
+    if not machine.structures:
         return [
             float(rng.normal() * SIZES[s.unit] + (6e5 if s.unit == "Pa" else 0.0))
             for s in machine.states
@@ -105,7 +105,7 @@ def plant_state(rng, machine):
 
 def plant_inputs(rng, machine, moving=True):
     """Inputs of a manipulator: voltages, weight in any direction, a base moving in all six degrees, a tip wrench."""
-    if not hasattr(machine, "structures"):
+    if not machine.structures:
         return [float(rng.normal() * SIZES[s.unit]) for s in machine.inputs]
     R, V, A = random_base(rng)
     if not moving:

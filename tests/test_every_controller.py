@@ -129,7 +129,7 @@ def usable(plant):
 
 
 def innermost(law):
-    while hasattr(law, "inner"):
+    while law.inner is not None:
         law = law.inner
     return law
 

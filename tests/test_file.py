@@ -284,7 +284,7 @@ def test_wrappers_stand_in_their_order_with_units_of_their_signals():
 """
     )
     found, c = [], case.controller
-    while hasattr(c, "inner"):
+    while c.inner is not None:
         found.append(type(c))
         c = c.inner
     assert found == [Delayed, Sampled, Saturated, Noisy, Noisy, Quantised, Filtered]

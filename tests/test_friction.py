@@ -237,10 +237,7 @@ def test_slope_encloses_the_chords_and_is_tight(law):
         assert np.all(low <= quotients + noise) and np.all(quotients - noise <= high)
         if not law.states(""):
             edges = [
-                s * x
-                for x in (getattr(law, "v_s", 1.0),)
-                for s in (1 - 1e-9, 1 + 1e-9)
-                if s * x <= v_max
+                s * x for x in (law.v_s or 1.0,) for s in (1 - 1e-9, 1 + 1e-9) if s * x <= v_max
             ]
             exact = slope(law.force, [*v[::4], 0.0, *edges])
             assert (low, high) == pytest.approx(

@@ -114,9 +114,7 @@ def ledger(loop, n=10, seed=3, stretch=3e-3, made=ledger_function):
         if s.name.startswith(("rod_", "x_")) and s.name not in p.joint_names
     ]
     length = lambda q: (
-        [p.arms[0].length(q[0])]
-        if hasattr(p, "arms")
-        else p.crane.cylinder_motion(list(q), [0.0] * p.n)[0]
+        [p.arms[0].length(q[0])] if p.arms else p.crane.cylinder_motion(list(q), [0.0] * p.n)[0]
     )
     x[:, rods] = np.array([length(row) for row in q], float) + stretch * rng.normal(size=(n, p.n))
     w = rng.normal(size=(n, len(names))) * [200.0 if s.unit == "N" else 0.1 for s in loop.inputs]

@@ -188,9 +188,7 @@ def test_a_file_with_nothing_but_the_mechanism():
     start = TEXT.index("plant:")
     case = loads(TEXT[start : TEXT.index("controller:")], "bare.yaml")
     gain = np.mean([a.drive.velocity_gain for a in case.plant.actuators])
-    assert case.plant.velocity_gain == pytest.approx(gain) and not hasattr(
-        four_bar(), "velocity_gain"
-    )
+    assert case.plant.velocity_gain == pytest.approx(gain) and four_bar().velocity_gain is None
     verdicts = {
         v.key: v for v in verify(case.loop, replace(case.scenario, duration=8.0), case.claims)
     }

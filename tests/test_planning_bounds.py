@@ -109,7 +109,7 @@ def test_no_step_needs_less_than_its_cells_say(cells, supply):
     (low, high) = t.ranges[2]
     h, below = (
         (high - low) / (cells - 1),
-        Below(t.step, getattr(supply, "back", 0.0), getattr(supply, "creep", 0.0)),
+        Below(t.step, supply.back, supply.creep),
     )
     grid, checked = _grid(t, cells, h, None), 0
     for _ in range(30):
@@ -150,7 +150,7 @@ def test_no_step_needs_less_than_its_cells_say(cells, supply):
 def test_slack_of_speeds_and_forces_is_used_whole(supply):
     """The least over all speeds within δ and forces within ε: below every one of them, and nearly reached by their corners."""
     t, rng, near = short(supply), np.random.default_rng(5), []
-    below = Below(t.step, getattr(supply, "back", 0.0), getattr(supply, "creep", 0.0))
+    below = Below(t.step, supply.back, supply.creep)
     for _ in range(60):
         v, F = rng.uniform(-0.04, 0.04, 3), rng.normal(0, 3e4, 3)
         δ, ε = np.abs(v) * rng.uniform(0, 0.9, 3), np.abs(F) * rng.uniform(0, 1.2, 3)

@@ -85,7 +85,7 @@ def drives(plans):
 def closed(plan):
     """PID on the plan's machine and supply."""
     plant = on_supply(plan.task.crane.machine, plan.task.supply)
-    return loop(plant, PID(getattr(plant, "machine", plant)))
+    return loop(plant, PID(plant.machine or plant))
 
 
 # ---- the account ------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from reports import (
     tables,
     write_report,
 )
+from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
@@ -56,10 +57,10 @@ def a_machine(first="lift"):
 PLANT = a_machine()
 
 
-class VDC:
+class VDC(LawData):
     """Stands for the controller: only its name and its model are read."""
 
-    model = PLANT
+    model, period = PLANT, None
 
 
 def a_log(n=4001, status=None):

@@ -506,14 +506,14 @@ def test_the_disk_is_drawn_around_its_centre():
 # ---- words -------------------------------------------------------------------------------------------------------------------
 def test_a_model_of_the_same_kind_is_compared_number_by_number():
     truth = LinearActuator()
-    law = SimpleNamespace(model=replace(truth, K=100.0))
+    law = SimpleNamespace(open=False, model=replace(truth, K=100.0))
     found = words.belief(truth, law, {}, None)
     assert (
         found["mismatch"] == [["K", "100 1/s", "115.4 1/s"]]
         and found["model"] == []
         and found["model_kind"] == ""
     )
-    assert words.belief(truth, SimpleNamespace(model=truth), {}, None)["mismatch"] == []
+    assert words.belief(truth, SimpleNamespace(open=False, model=truth), {}, None)["mismatch"] == []
     assert words.belief(IEHA(), law, {}, None)["mismatch"] is None
 
 

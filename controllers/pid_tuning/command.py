@@ -152,7 +152,7 @@ def shown(found: Tuning) -> str:
             f"margins are one loop at a time, the others closed; for changes in all at once the disk margin is "
             f"{found.together:.3g}"
         )
-    if any(getattr(c.friction, "F_c", 0.0) > 0 for c in getattr(found.loop.plant, "cylinders", ())):
+    if any(c.friction.F_c > 0 for c in found.loop.plant.cylinders):
         lines.append(
             "friction is a stiff damper at rest and none in motion: for a machine that moves, tune on "
             "model: {friction: {law: Frictionless}}"

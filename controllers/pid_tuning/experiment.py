@@ -26,6 +26,7 @@ import numpy as np
 
 from controllers.pid_tuning.linear import pose
 from controllers.pid_tuning.oscillation import Cycle, LimitCycle, limit_cycle
+from workbench.contract.capabilities import Posed
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import (
@@ -222,7 +223,7 @@ class _Begin:
 
 
 def _begin(plant, at: Mapping[str, Any]) -> _Begin:
-    if hasattr(plant, "rest"):
+    if isinstance(plant, Posed):
         p = pose(plant, at)
         return _Begin(p, {}, list(plant.initial() if p is None else plant.rest(p)), {})
     signals = (*plant.states, *plant.inputs)
@@ -250,7 +251,7 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin
     u = find(controls(plant), command, "relay, command") if command else controls(plant)[0]
     i = names(controls(plant)).index(u.name)
     law = innermost(given.controller) if given else None
-    if law is not None and not hasattr(law, "K_d"):
+    if law is not None and not law.tunings():
         raise InputError(
             f"relay: the loop has {type(law).__name__}, the relay takes the place of a PID",
             mend="give a PID loop, or the plant alone",

@@ -65,7 +65,7 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
         loop, tangent=True
     )  # refuses, with its reason, what is not sampled or has no derivative
     T = float(loop.period)
-    if not hasattr(loop.plant, "cylinders"):
+    if not loop.plant.cylinders:
         return [Matrices(*closed(loop, point(loop.plant, at)), T)]
     found = linearised(Run(loop, Scenario(duration=1.0, start=pose(loop.plant, at)), None))
     off = max(loc.residual for loc in found)

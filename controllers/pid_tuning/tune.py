@@ -78,7 +78,7 @@ class ByDiskMargin:
 def checked(loop: ClosedLoop) -> None:
     """Raise InputError for a loop that is no sampled PID loop."""
     law = innermost(loop.controller)
-    if not hasattr(law, "_each") or not hasattr(law, "K_d"):
+    if not law.tunings():
         raise InputError(
             f"tuning is for PID loops, this one has {type(law).__name__}", mend="choose 'law: PID'"
         )

@@ -33,7 +33,6 @@ import numpy as np
 from plants.components.friction import BrownMcPhee, Friction
 from plants.drives.contract import Drive, Sizes, spool_limit
 from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Signal
 
@@ -215,8 +214,7 @@ class ThrottledCircuit(Drive):
         return tuple(_named(f"p_{k}", label) for k in (1, 2, 3))
 
     def machine_limits(self, label: str, key: str):
-        spool = spool_limit(label, _named("U", label), self.limit, f"{key}.U_max")
-        return (*chamber_limits(self.pressures(label), 0.0), spool)
+        return (spool_limit(label, _named("U", label), self.limit, f"{key}.U_max"),)
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label: str = "") -> tuple[Signal, ...]:

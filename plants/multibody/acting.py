@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plants.drives.contract import Line
 from plants.multibody import loops
 from plants.multibody.tree import Motion
-from workbench.contract.machine_limits import Limit, command_limits, span_limits
+from workbench.contract.machine_limits import Limit, chamber_limits, command_limits, span_limits
 
 
 class Pull(NamedTuple):
@@ -73,13 +73,13 @@ def powers(mechanism, pulls: list[Pull], own, u) -> list:
     return found
 
 
-def velocity_gain(mechanism) -> float:
-    """Velocity per unit of command, the mean of those that take one."""
+def velocity_gain(mechanism) -> float | None:
+    """Velocity per unit of command, the mean of those that take one; None where a command is no velocity."""
     line = mechanism.line_at_most
     commanded = [a for a in mechanism.actuators if a.drive.inputs(a.name)]
     gains = [a.drive.velocity_gain_on(line) for a in commanded]
     if not gains or None in gains:
-        raise AttributeError("velocity_gain: there is no command that sets a velocity")
+        return None
     return sum(gains) / len(gains)
 
 
@@ -103,6 +103,8 @@ def machine_limits(mechanism) -> tuple[Limit, ...]:
     if mechanism.supply is not None:
         found += mechanism.supply.machine_limits(mechanism.flow_names)
     found += span_limits(mechanism)
+    for a in mechanism.actuators:
+        found += chamber_limits(a.drive.pressures(a.name), a.drive.hollow)
     for a in mechanism.actuators:
         found += a.drive.machine_limits(a.name, f"actuators.{a.name}.drive")
     return (*found, *command_limits(mechanism))

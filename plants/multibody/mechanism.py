@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
 from plants import scales
-from plants.drives.contract import Drive, Line
+from plants.drives.contract import Line
 from plants.multibody import (
     acting,
     checks,
@@ -256,24 +256,11 @@ class Mechanism(System):
         """What the drives see of the supply at its highest pressure; None without one."""
         return None if self.supply is None else self.supply.most
 
-    @property
-    def loop_rate(self) -> float:
-        """What a position loop can have, 1/s: that of the slowest drive."""
-        return min((a.drive.loop_rate for a in self.actuators), default=Drive.loop_rate)
+    loop_rate = 4.0  # 1/s, what a position loop can have that knows nothing of the oil and the links it swings
 
     @property
-    def integral_rate(self) -> float:
-        """K_i/K_p of it, 1/s."""
-        return min((a.drive.integral_rate for a in self.actuators), default=Drive.integral_rate)
-
-    @property
-    def cuts_commands(self) -> bool:
-        """Whether a drive has no command beyond its limit."""
-        return any(a.drive.cuts_commands for a in self.actuators)
-
-    @property
-    def velocity_gain(self) -> float:
-        """Velocity per unit of command, the actuators' mean; AttributeError where a command is no velocity."""
+    def velocity_gain(self) -> float | None:
+        """Velocity per unit of command, the actuators' mean; None where a command is no velocity."""
         return acting.velocity_gain(self)
 
     @property
@@ -341,9 +328,13 @@ class Mechanism(System):
         return [self.actuators[i].span for i in coordinates.driven(self)]
 
     @property
+    def has_tool(self) -> bool:
+        return self.tcp is not None and coordinates.independent(self)
+
+    @property
     def tool(self):
         """q ↦ position of the tool in the world, m. AttributeError for a mechanism without a tool."""
-        if self.tcp is None or not coordinates.independent(self):
+        if not self.has_tool:
             raise AttributeError("tool: this mechanism has none; give it a tcp")
         return lambda q: coordinates.place(self, q)[0]
 
@@ -421,9 +412,9 @@ class Mechanism(System):
     def guards(self, t, x, u):
         z, rates, own = self.split(x)
         pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
-        supply = [] if self.supply is None else self.supply.guards(own[-1])
-        drives = zip(self.actuators, pulls)
-        return [*(g for a, p in drives for g in a.drive.guards(p.x, p.s, p.rate, p.u)), *supply]
+        return [
+            g for a, p in zip(self.actuators, pulls) for g in a.drive.guards(p.x, p.s, p.rate, p.u)
+        ]
 
     def project(self, t, x) -> list:
         """x back on its loops, nearest in the metric of M^Σ; quaternions of unit length."""
@@ -485,7 +476,7 @@ class Mechanism(System):
         total = sum(self.energies(z, rates))
         for a, p in zip(self.actuators, pulls):
             total = total + a.drive.stored(p.x, p.s)
-        return total if self.supply is None else total + self.supply.stored(own[-1])
+        return total
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def initial(self):

@@ -202,7 +202,9 @@ def simulate(
     Raises InputError for a mechanism in minimal coordinates.
     """
     scenario, settings = scenario or Scenario(), settings or Penalty()
-    if getattr(mechanism, "method", "minimal") == "minimal":
+    from plants.multibody.mechanism import Mechanism
+
+    if not isinstance(mechanism, Mechanism) or mechanism.method == "minimal":
         raise InputError(
             "method: the augmented Lagrangian works on a mechanism with all its coordinates",
             mend="give a Mechanism with method 'penalty' or 'projected'",

@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from plants.multibody.penalty import Penalty, consistent, stepper
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.numerics.calculus import Traced, trace
@@ -41,7 +42,7 @@ class Command(System):
         return self.system.defaults()
 
     def rhs(self, t, x, w):
-        return self.system.parts(t, x, w)[4] if hasattr(self.system, "plant") else list(w)
+        return self.system.parts(t, x, w)[4] if isinstance(self.system, ClosedLoop) else list(w)
 
 
 class PenaltyLoop:
@@ -58,7 +59,7 @@ class PenaltyLoop:
         settings: Penalty | None = None,
     ):
         self.system, self.traced, self.settings = system, traced, settings or Penalty()
-        self.mechanism = getattr(system, "plant", system)
+        self.mechanism = system.plant
         self.n = len(self.mechanism.states)
         if traced.n_moving > self.n or (self.mechanism is not system and system.period is None):
             raise InputError(

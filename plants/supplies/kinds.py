@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.load_sensing import LoadSensing
-from plants.supplies.shared_pump import SharedPump
 
-SupplyKind = ConstantPressure | LoadSensing | SharedPump
+SupplyKind = ConstantPressure | LoadSensing

@@ -16,7 +16,7 @@ Source: [Kikuuwe21] Fig. 1, 7, 11; (39), (91). Defaults are (66), with Q = 500 l
 from __future__ import annotations
 
 from dataclasses import dataclass, is_dataclass
-from typing import Annotated, Any, final
+from typing import Annotated, Any, ClassVar, final
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class Section:
     c_tr: Annotated[float, FLOW, "rod to tank", positive] = _c
     c_a: Annotated[float, FLOW, "regeneration, rod to head", positive] = _c
 
+    turns: ClassVar[bool] = False  # rad/s and N m in place of m/s and N
+
     def __post_init__(self):
         _checked(self, f"section {self.name}")
 
@@ -90,6 +92,8 @@ class Motor:
     c_th: Annotated[float, FLOW, "side h to tank", positive] = _c
     c_tr: Annotated[float, FLOW, "side r to tank", positive] = _c
     c_a: Annotated[float, FLOW, "regeneration, side r to side h", positive] = _c
+
+    turns: ClassVar[bool] = True
 
     def __post_init__(self):
         _checked(self, f"motor {self.name}")

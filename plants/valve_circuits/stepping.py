@@ -81,8 +81,7 @@ def stepped(plant, T: float, h: float = 1e-3, u_c=0.0, f_ey=0.0, u_a=None) -> St
 
 def _geometry(a) -> list[float]:
     """What a step needs of an arm; i is 0 where a cylinder turns it."""
-    cylinder = hasattr(a, "L_m")
-    pin = (a.L_m, a.α, a.r_bx, a.r_by, 0.0) if cylinder else (0.0, 0.0, 0.0, 0.0, a.i)
+    pin = (0.0, 0.0, 0.0, 0.0, a.i) if a.turns else (a.L_m, a.α, a.r_bx, a.r_by, 0.0)
     return [a.L_g, a.L_f, a.M, a.inertia, a.K, a.B, *pin]
 
 

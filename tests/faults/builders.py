@@ -260,11 +260,7 @@ def _law(plant, law: dict, T_s):
     if kind == "MPC":
         believed = law.pop("model", None)
         model = plant if believed is None else state_space(*believed)
-        return (
-            MPC.design(model, T_s=T_s, **law)
-            if hasattr(MPC, "design")
-            else MPC(model, T_s=T_s, **law)
-        )
+        return MPC(model, T_s=T_s, **law)
     if kind == "function":
         gain, memory = law["gain"], law.get("derivative", 0.0)
         followed = law.get("followed", "y_0")

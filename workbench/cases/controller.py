@@ -34,7 +34,7 @@ def read_controller(
 
     loop: the loop section, for laws designed for a sample time; read_plant: plant section → (plant, provenance, sources).
     """
-    default = laws["VDC"] if hasattr(plant, "structures") else laws["PID"]
+    default = laws["VDC"] if plant.structures else laws["PID"]
     if not _given(node):
         return default(plant, **_suited(default, plant))
     inside = {"law": node} if isinstance(node.value, str) else node.value
@@ -99,15 +99,13 @@ def _names(loop: Node | None, key: str) -> bool:
 
 
 def _suited(cls: type, plant: Any) -> dict[str, Any]:
-    return cls.suited(plant) if hasattr(cls, "suited") else {}
+    return cls.suited(plant)
 
 
 def _units(cls: type, model: Any, node: Node) -> tuple[tuple[str, str], ...]:
     """(field, unit) of a law whose units follow the plant's."""
     chosen = node.value.get("signals")
     words = chosen.plain() if _given(chosen) else ()
-    if not hasattr(cls, "units_on"):
-        return ()
     named = [word for word in words if isinstance(word, str)] if isinstance(words, list) else ()
     return tuple(cls.units_on(model, named).items())
 
@@ -141,17 +139,15 @@ def _built(cls: type, model: Any, values: dict, node: Node, loop: Node | None, g
     """The law; its refusals at the line of the key they speak of."""
     known = {f.name for f in fields(cls)}
     try:
-        if hasattr(cls, "unfit") and (why := cls.unfit(model)):
+        if why := cls.unfit(model):
             raise why
         if "T_s" in known and ("T_s" not in values or _names(loop, "sample_time")):
             values["T_s"] = sample_time(cls, loop)
-            if hasattr(cls, "horizon") and "N" in values and "horizon" not in given:
-                values["N"] = (
-                    cls.horizon(values["T_s"]) if hasattr(model, "structures") else values["N"]
-                )
+            if "N" in values and "horizon" not in given:
+                values["N"] = cls.horizon(values["T_s"]) if model.structures else values["N"]
         if "delay" in known and "delay" not in given and _names(loop, "delay"):
             values["delay"] = build(form.Loop, loop, "loop").delay
-        return cls.design(model, **values) if hasattr(cls, "design") else cls(model=model, **values)
+        return cls.design(model, **values)
     except (ValueError, ArithmeticError) as why:
         raise _blamed(why, cls, model, node) from None
 
@@ -193,11 +189,7 @@ def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
         and not elsewhere
         and not is_linear(model)
     ):
-        such = (
-            ", such as 'model: {machine: ieha-published-linear}'"
-            if hasattr(model, "distributor")
-            else ""
-        )
+        such = f", such as 'model: {{machine: {model.linear_twin}}}'" if model.linear_twin else ""
         mend = (
             f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
             + (", or relinearise: true" if cls.__name__ == "MPC" else "")

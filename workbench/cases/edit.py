@@ -19,6 +19,7 @@ from workbench.cases import shape
 from workbench.cases.build import Provenance, build
 from workbench.cases.shorthand import Shorthand
 from workbench.cases.yaml_input import Node
+from workbench.contract.capabilities import Named
 from workbench.contract.errors import InputError, in_words
 from workbench.contract.parameters import Unit, field_infos, label
 
@@ -59,7 +60,7 @@ def places(obj: Any, path: tuple = (), words: tuple = ()) -> Iterator[Place]:
         yield Place(at, said, entry.declared, obj, entry.shorthand)
         value = None if entry.shorthand else getattr(obj, key)
         if is_dataclass(value) and infos[key] is None:
-            own = getattr(value, "name", None)
+            own = value.name if isinstance(value, Named) else None
             yield from places(
                 value, at, (*words, said[-1] | {plain(own)}) if isinstance(own, str) else said
             )

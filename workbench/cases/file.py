@@ -30,6 +30,7 @@ from workbench.cases.edit import located
 from workbench.cases.loop import accuracy, wrapped
 from workbench.cases.scenario import default_scenario, read_scenario
 from workbench.cases.yaml_input import Node, parse, read_text
+from workbench.contract.capabilities import Lockable
 from workbench.contract.errors import InputError, short
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop
@@ -168,7 +169,7 @@ def _title(node: Node | None, plant: Any) -> str:
     """The title that a file states, else the plant's name."""
     if _given(node):
         return short(build(str, node, "title"), LONGEST_TITLE)
-    return getattr(plant, "name", type(plant).__name__)
+    return plant.title
 
 
 # ---- plans -------------------------------------------------------------------------------------------------
@@ -197,7 +198,9 @@ def driver(task, name: str):
             key="supply",
             mend="a pump that follows its load needs a margin above zero",
         ) from None
-    return plant, laws()[name](getattr(plant, "machine", plant), **SETTINGS.get(name, {}))
+    return plant, laws()[name](
+        plant if plant.machine is None else plant.machine, **SETTINGS.get(name, {})
+    )
 
 
 # ---- plant -------------------------------------------------------------------------------------------------
@@ -229,7 +232,7 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
 
 def locked(plant: Any, at: Mapping[str, float], provenance: Mapping[str, Provenance]):
     """The plant with prismatic segments frozen, and the provenance of what is left of it."""
-    if not hasattr(plant, "locked"):
+    if not isinstance(plant, Lockable):
         raise InputError(f"lock: a {type(plant).__name__} has nothing to lock", mend="remove lock:")
     before = dict(_values(plant))
     plant = plant.locked(**at)

@@ -22,10 +22,7 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         body.pop("$schema")
         return body
 
-    own = {
-        cls: form.law_form(cls, tuple(cls.units_on().items()) if hasattr(cls, "units_on") else ())
-        for cls in laws.values()
-    }
+    own = {cls: form.law_form(cls, tuple(cls.units_on().items())) for cls in laws.values()}
     names = {
         name: {"anyOf": [{"type": "boolean"}, part(cls)]}
         for name, cls in form.claim_names(claims).items()
@@ -53,7 +50,7 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
                 "anyOf": another,
             }
         keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
-    for cls in (cls for cls in laws.values() if hasattr(cls, "tunings")):
+    for cls in (cls for cls in laws.values() if cls.tunings()):
         methods = cls.tunings()
         ways = part(reduce(or_, methods.values()))
         for method, way in methods.items():

@@ -12,6 +12,7 @@ from workbench.cases import form
 from workbench.cases.build import Provenance, build, unknown
 from workbench.cases.edit import located
 from workbench.cases.yaml_input import Node
+from workbench.contract.capabilities import HasTask
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, names
 from workbench.contract.units import quantity
@@ -38,11 +39,11 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
     For an actuator the 1 cm of [Alfayad16] at half its frequency: the open circuit cannot go faster.
     """
     plant = loop.plant
-    choices = [Scenario(reference=DEMO)] if hasattr(plant, "structures") else []
-    if hasattr(plant, "structures"):
+    choices = [Scenario(reference=DEMO)] if plant.structures else []
+    if plant.structures:
         size = tuple(0.05 * (high - low) for low, high in plant.joint_range())
         choices.append(Scenario(20.0, Sine("joint", "start", size, 0.1)))
-    if hasattr(plant, "velocity_gain"):
+    if plant.velocity_gain is not None:
         choices.append(Scenario(12.0, Sine("output", "start", (0.01,), 0.25)))
     for scenario in choices:
         try:
@@ -181,7 +182,7 @@ def _quantity(value, unit: str, where: str) -> float:
 # ---- units of points ----------------------------------------------------------------------------------------
 def _units(plant, space: str) -> list[str]:
     """Units of the components of a space."""
-    if hasattr(plant, "task_names") and space in getattr(plant, "spaces", ()):
+    if isinstance(plant, HasTask) and space in plant.spaces:
         own = {s.name: s.unit for s in plant.states}
         return [own.get(name, "m") for name in plant.task_names(space)]
     return [s.unit for s in plant.outputs] if space == "output" else []

@@ -26,7 +26,7 @@ FOUND = "found by tuning"
 
 def read_tuning(cls: type, node: Node) -> Any:
     """The method and its options: an object with `tune(loop)`."""
-    if not hasattr(cls, "tunings"):
+    if not cls.tunings():
         raise node.error(
             f"{cls.__name__} has no tuning: its gains are given",
             key=KEY,

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from workbench.cases.edit import changed
+from workbench.contract.capabilities import Stepped
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
@@ -257,7 +258,7 @@ def seconds(loop, scenario) -> float | None:
     )
     law = innermost(loop.controller)
     if isinstance(law, Plain):
-        if not hasattr(law.law, "step"):
+        if not isinstance(law.law, Stepped):
             return None
         clock = _Timed(law.law)
         run(ClosedLoop(loop.plant, rewrapped(loop.controller, replace(law, law=clock))), short)

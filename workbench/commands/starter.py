@@ -91,7 +91,7 @@ def starter(
     machine: str, plant: Any, law: type, claims: tuple, file: str, scenario: Any = None
 ) -> str:
     """Text of a case file for a shipped machine."""
-    if not hasattr(plant, "structures"):
+    if not plant.structures:
         return _short(machine, plant, law, claims, file, scenario)
     points = ", ".join(
         p if isinstance(p, str) else "[" + ", ".join(f"{v:g} m" for v in p) + "]"
@@ -156,8 +156,8 @@ def _gains(law: type) -> Iterator[str]:
 
 def _claims(claims: tuple, plant: Any) -> Iterator[str]:
     # numbers whose unit is that of the signal they are about: what oscillates, and what follows
-    followed = "m" if hasattr(plant, "tool") else plant.outputs[0].unit
-    swinging = error_units(plant)[0] if hasattr(plant, "tool") else followed
+    followed = "m" if plant.has_tool else plant.outputs[0].unit
+    swinging = error_units(plant)[0] if plant.has_tool else followed
     units = {"floor": Info(swinging), "error": Info(followed)}
     for claim in claims:
         simple = (

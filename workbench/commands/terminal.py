@@ -167,7 +167,7 @@ def title(case) -> str:
     from workbench.cases.scenario import DEMO
     from workbench.contract.system import innermost
 
-    parts = len(getattr(case.plant, "structures", ()))
+    parts = len(case.plant.structures)
     size = f", {parts} structure{'s' if parts > 1 else ''}" if parts else ""
     law = type(innermost(case.controller)).__name__
     rate = "continuous" if case.loop.period is None else format_quantity(1 / case.loop.period, "Hz")
@@ -178,7 +178,7 @@ def title(case) -> str:
         else type(path).__name__.lower()
         if path is not None
         else f"{', '.join(case.scenario.disturbances)} given"
-        if getattr(innermost(case.controller), "open", False)
+        if innermost(case.controller).open
         else "standing still"
     )
     return (

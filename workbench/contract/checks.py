@@ -10,7 +10,7 @@ instead. The plants and laws of this library are tested with it, and not checked
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -42,7 +42,7 @@ def check_law(law: Any, plant: System) -> None:
     """
     if isinstance(law, Controller) and not own(type(law)):
         _once(law, (plant,), lambda: _check_controller(law, plant))
-    if isinstance(law, Controller) and hasattr(law, "inner"):
+    if isinstance(law, Controller) and law.inner is not None:
         check_law(law.inner, plant)
 
 
@@ -216,7 +216,7 @@ def _start(who: str, thing: Any, states: Sequence[Signal]) -> list[float]:
 def _entries(who: str, method: str, found: Any) -> list:
     """What a method returned, as a list."""
     alone = isinstance(found, np.ndarray) and found.ndim == 0
-    if alone or isinstance(found, (str, dict)) or not hasattr(found, "__iter__"):
+    if alone or isinstance(found, (str, dict)) or not isinstance(found, Iterable):
         words = "nothing (None)" if found is None else _shown(found)
         mend = (
             "end it with return [...]"

@@ -44,7 +44,7 @@ class ClosedLoop(System):
         undriven = [
             s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)
         ]
-        if undriven and not getattr(innermost(self.controller), "open", False):
+        if undriven and not innermost(self.controller).open:
             raise InputError(
                 f"{who}: nothing drives the plant's {', '.join(undriven)}",
                 mend="let the controller command them, or build the plant without them",

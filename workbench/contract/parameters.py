@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any
 
 from workbench.contract import kinds
+from workbench.contract.capabilities import Named, StatesUnits
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.remembered import remembered
@@ -97,7 +98,7 @@ def field_infos(cls: type) -> dict[str, Info | None]:
 def described(obj: Any) -> dict[str, Info | None]:
     """`field_infos` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
     infos = field_infos(obj.__class__)
-    own = obj.units() if hasattr(obj, "units") else {}
+    own = obj.units() if isinstance(obj, StatesUnits) else {}
     return (
         infos | {name: _restated(infos[name], unit) for name, unit in own.items()} if own else infos
     )
@@ -109,7 +110,7 @@ def _restated(info: Info | None, unit: str) -> Info:
 
 def label(item: object, index: int) -> str:
     """Path element of a tuple's member: its `name` where it has one, else its place."""
-    name = getattr(item, "name", None)
+    name = item.name if isinstance(item, Named) else ""
     return name if isinstance(name, str) and name else str(index)
 
 

@@ -6,6 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, final
 
+from workbench.contract.capabilities import Commanding, LawData, Stepped
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.system import (
@@ -21,7 +22,7 @@ from workbench.contract.system import (
 
 @final
 @dataclass(frozen=True, eq=False)
-class Plain:
+class Plain(LawData):
     """A user's own controller: called from Python at every sample, free to be anything.
 
     law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`;
@@ -66,7 +67,7 @@ def plain(law, plant: System) -> Plain:
     """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
     given = law if isinstance(law, Plain) else Plain(law)
     law = given.law
-    if not (hasattr(law, "step") or hasattr(law, "command") or callable(law)):
+    if not (isinstance(law, Stepped) or isinstance(law, Commanding) or callable(law)):
         raise InputError(
             f"{given.name} is no controller",
             mend="give it step(t, z, y, r) → (z⁺, u), or command(t, z, y, r) → u, or pass f(t, y, r) → u",
@@ -110,7 +111,7 @@ def _check_calls(law: Any, name: str) -> None:
         for method, arguments in CALLS.items()
         if hasattr(law, method)
     }
-    if not (hasattr(law, "step") or hasattr(law, "command")):
+    if not (isinstance(law, Stepped) or isinstance(law, Commanding)):
         wanted[name] = (law, "t, y, r")
     for place, (f, arguments) in wanted.items():
         if isinstance(f, type):

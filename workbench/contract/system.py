@@ -32,6 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from workbench.contract.capabilities import LawData, PlantData
 from workbench.contract.errors import InputError
 
 
@@ -50,7 +51,7 @@ def names(signals: Sequence[Signal]) -> list[str]:
     return [s.name for s in signals]
 
 
-class System(ABC):
+class System(PlantData, ABC):
     """A hybrid dynamic system; see the numbered contract above."""
 
     outputs: tuple[Signal, ...] = ()
@@ -96,6 +97,10 @@ class System(ABC):
         return list(x)
 
     def release(self, t, x, u) -> list:
+        return list(x)
+
+    def start(self, t, x, u) -> list:
+        """States consistent with the first instant; the default keeps them."""
         return list(x)
 
     def project(self, t, x) -> list:
@@ -151,7 +156,7 @@ class System(ABC):
         return ()
 
 
-class Controller(ABC):
+class Controller(LawData, ABC):
     """A control law; see the numbered contract above. Give `command` (continuous) or `step` (sampled), or both."""
 
     states: tuple[Signal, ...] = ()
@@ -159,7 +164,6 @@ class Controller(ABC):
     period: float | None = None
     lag: float = 0.0
     no_derivative: str = ""
-    open: bool = False  # True: controls it does not command are the scenario's
     stands_for: ClassVar[str] = (
         ""  # another law's name that a case file may call it by, on plants it is `meant_for`
     )
@@ -217,14 +221,14 @@ class Controller(ABC):
 
 def innermost(controller):
     """The law inside all wrappers, whatever it is."""
-    while isinstance(controller, Controller) and hasattr(controller, "inner"):
+    while isinstance(controller, Controller) and controller.inner is not None:
         controller = controller.inner
     return controller
 
 
 def rewrapped(controller: Any, law: Any) -> Any:
     """The same wrappers around another law."""
-    if isinstance(controller, Controller) and hasattr(controller, "inner"):
+    if isinstance(controller, Controller) and controller.inner is not None:
         wrapper: Any = controller
         return replace(wrapper, inner=rewrapped(controller.inner, law))
     return law

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.contract.capabilities import Named
 from workbench.contract.errors import InputError
 
 _WORKBENCH = Path(__file__).parents[1]
@@ -68,7 +69,10 @@ def unsteady(who: str, method: str) -> InputError:
 
 def two_minds(who: str, method: str, i: int, wanted: Sequence | None) -> InputError:
     """Numbers and symbols disagree."""
-    name = "" if not wanted or i >= len(wanted) else f" ({getattr(wanted[i], 'name', wanted[i])})"
+    name = ""
+    if wanted and i < len(wanted):
+        signal = wanted[i]
+        name = f" ({signal.name if isinstance(signal, Named) else signal})"
     return InputError(
         f"{who}.{method} says one thing on numbers and another on expressions: its entry number {i + 1}{name}",
         mend="do not ask what type a value has, and choose with np.where, np.minimum, np.maximum, np.clip only",

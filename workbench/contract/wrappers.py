@@ -234,12 +234,16 @@ class Delayed(_Around):
         return self.inner.monitor(t, z[: len(self.inner.states)], y, r)
 
 
+def dead_time(controller) -> float:
+    """Delay between sample and valve, s; 0 without one."""
+    return float(controller.delay) if isinstance(controller, Delayed) else 0.0
+
+
 def undelayed(loop):
     """The loop without the dead time of its controller; any other loop as it is."""
-    controller = getattr(loop, "controller", None)
-    if not isinstance(controller, Delayed):
+    if not isinstance(loop.controller, Delayed):
         return loop
-    return replace(loop, controller=controller.inner)
+    return replace(loop, controller=loop.controller.inner)
 
 
 @final

@@ -15,6 +15,7 @@ from workbench.contract.units import display, pretty, quantity
 from workbench.files.atomic import write_atomic
 from workbench.identification.command import UNDECIDED, _check_output, _names, _time, units_of
 from workbench.identification.friction import FrictionFit, Points, fit_friction
+from workbench.identification.friction_search import Motion
 from workbench.identification.reading import CLOCK, read_table, si
 from workbench.identification.report import EMPTY, _table, amount
 
@@ -258,7 +259,7 @@ def document(found: FrictionFit) -> dict:
         "data": [
             {
                 "source": d.source,
-                "kind": "record" if hasattr(d, "t") else "points",
+                "kind": "record" if isinstance(d, Motion) else "points",
                 "size": int(d.v.size),
             }
             for d in found.data

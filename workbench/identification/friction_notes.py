@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.contract.units import format_quantity
+from workbench.identification.friction_search import Motion
 
 SLOW, FAST = 0.5, 3.0  # of the Stribeck speed: data should reach below and above
 ALIKE = 0.1  # share of the force by which both directions may differ
@@ -32,7 +33,7 @@ def _held(law, sets, unseen, tied) -> list[str]:
     if unseen:
         why = (
             "steady sliding does not contain them"
-            if not any(hasattr(s, "t") for s in sets)
+            if not any(isinstance(s, Motion) for s in sets)
             else "these data do not contain them"
         )
         given = ", ".join(f"{n} = {getattr(law, n):g}" for n in unseen)
@@ -50,7 +51,7 @@ def _held(law, sets, unseen, tied) -> list[str]:
 
 
 def _range(law, v) -> list[str]:
-    v_s, speed = getattr(law, "v_s", None), np.abs(v)
+    v_s, speed = law.v_s, np.abs(v)
     if v_s is None:
         return []
     slow, fast, words = (

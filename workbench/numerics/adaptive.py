@@ -51,9 +51,9 @@ class Fixed:
 
 def adaptive(system) -> Adaptive | None:
     """What the plant of a loop, or the system itself, asks for; None: fixed steps."""
-    return getattr(getattr(system, "plant", system), "adaptive", None)
+    return system.plant.adaptive
 
 
 def fixed(system) -> Fixed | None:
     """Equal steps of the L-stable method, where the plant of a loop, or the system itself, asks for them."""
-    return getattr(getattr(system, "plant", system), "fixed", None)
+    return system.plant.fixed

@@ -166,7 +166,7 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         "flow": [*bound.rhs(t, xs, u), *bound.powers(t, xs, u)],
         "jump": bound.update(t, xs, u),
         "release": bound.release(t, xs, u),
-        "start": bound.start(t, xs, u) if hasattr(bound, "start") else list(xs),
+        "start": bound.start(t, xs, u),
         "log": [*bound.monitor(t, xs, u), bound.stored(t, xs, u)],
         "out": bound.out(t, xs),
         "guards": bound.guards(t, xs, u),

@@ -57,7 +57,7 @@ def to_control(
     live = tuple(find(system.inputs, name, "to_control, inputs").name for name in inputs)
     measured = bool(system.outputs)
     label = {
-        "name": getattr(system, "name", type(system).__name__),
+        "name": system.title,
         "states": names(system.states),
         "inputs": list(live),
         "outputs": names(system.outputs if measured else system.states),
@@ -106,10 +106,7 @@ def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
     x and given are changed in place: the command, and the spool's state where the valve lags.
     """
     states, opened = names(system.states), []
-    valves = [
-        (label, c.valve)
-        for label, c in zip(getattr(system, "labels", ()), getattr(system, "cylinders", ()))
-    ]
+    valves = [(label, c.valve) for label, c in zip(system.labels, system.cylinders)]
     for label, valve in valves:
         command, spool = f"u_{label}", f"u_s_{label}"
         if command not in names(system.inputs):

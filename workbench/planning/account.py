@@ -28,6 +28,7 @@ from typing import Any, final
 
 import numpy as np
 
+from workbench.contract.capabilities import OnSupply
 from workbench.planning.drive import extension
 from workbench.planning.dynamic import Plan, motion
 from workbench.planning.supplies import ConstantPressure, _drawn, flows
@@ -63,7 +64,7 @@ class Account:
 
 def follows(plant: Any) -> bool:
     """Whether the plant's supply pressures are states (see `plants.on_pump`)."""
-    return hasattr(plant, "supplied")
+    return isinstance(plant, OnSupply)
 
 
 def account(plan: Plan, plant: Any, log: Any) -> Account:
@@ -129,9 +130,7 @@ def motor(supply, plant, log) -> float:
     """J the pumps' motors draw in the run, where the supply has an efficiency."""
     p = lines(plant, log)
     Q = np.maximum(mean_rows(log, "Q_s", plant), 0.0)
-    if (
-        isinstance(supply, ConstantPressure) or len(getattr(plant, "lines", ("",))) == 1
-    ):  # one pump for all
+    if isinstance(supply, ConstantPressure) or len(plant.lines) == 1:  # one pump for all
         p, Q = p[:, :1], Q.sum(axis=1, keepdims=True)
     return float((_drawn(supply, p, Q).sum(axis=1) * np.diff(log.time)).sum())
 
@@ -143,7 +142,7 @@ def plain(supply):
 
 def awake(supply):
     """The supply without creeping: a meter knows no threshold."""
-    return replace(supply, creep=0.0) if hasattr(supply, "creep") else supply
+    return replace(supply, creep=0.0) if supply.creep else supply
 
 
 # ---- off the log ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from workbench.contract.capabilities import Drivable
 from workbench.contract.errors import InputError
 from workbench.planning.dynamic import Plan, coefficients, energy, forces, grid
 from workbench.planning.kernel import Kernel
@@ -65,7 +66,7 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def limited(crane, speed: float, acceleration: float | None = None):
     """The crane with its cylinders' speeds and accelerations limited to these shares (None: the same)."""
-    if hasattr(crane, "planar"):
+    if isinstance(crane, Drivable):
         return replace(crane, planar=limited(crane.planar, speed, acceleration))
     share = speed if acceleration is None else acceleration
     return replace(

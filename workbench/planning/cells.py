@@ -83,12 +83,12 @@ class Below:
 def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) -> float:
     """J that no motion undercuts; energy: that of a plan, cells: at first over the stroke, halved until there are `finest`."""
     supply = task.supply
-    if getattr(supply, "map", None) is not None:
+    if supply.map is not None:
         supply = replace(supply, η=max(max(row) for row in supply.map.rows), map=None)
     below = Below(
         replace(task.step, supply=supply),
-        getattr(supply, "back", 0.0),
-        getattr(supply, "creep", 0.0),
+        supply.back,
+        supply.creep,
     )
     (low, high), n, keep, bound = task.ranges[2], cells, None, 0.0
     while n <= finest:

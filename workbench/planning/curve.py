@@ -194,7 +194,7 @@ class Curve:
     def asked(self) -> np.ndarray:
         """(N, 6): whether the pump must hold a cylinder's force out, and in, somewhere in an interval."""
         always = (
-            getattr(self.task.supply, "creep", 0.0) > 0
+            self.task.supply.creep > 0
         )  # a load that sinks asks too, below a speed: taken for all speeds
         out, back = (
             np.any([sign * t.dx > 0 for t in self.tables], axis=0) | always for sign in (1, -1)

@@ -54,7 +54,7 @@ def _rows(plan: Plan):
 def driven_energy(plan: Plan) -> float:
     """J of the smooth motion, in steps FINER times as short; limits are not asked, a load that creeps down counts as sinking."""
     fine = replace(plan.task, steps=FINER * plan.task.steps, order=1, Q_max=None, p_max=None)
-    if hasattr(fine.supply, "creep"):
+    if fine.supply.creep:
         fine = replace(fine, supply=replace(fine.supply, creep=0.0))
     return float((fine.step.power(*parts(fine, _rows(plan)[1][:, 2])) * fine.dt).sum())
 

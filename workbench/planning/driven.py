@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from workbench.contract.capabilities import Drivable
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.wrappers import Sampled
@@ -72,7 +73,7 @@ def scenario(plan: Plan) -> Scenario:
 
 def check_machine(crane: Any) -> None:
     """InputError unless the crane is that of a machine."""
-    if not hasattr(crane, "positions"):
+    if not isinstance(crane, Drivable):
         raise InputError(
             f"{crane.name}: a crane reduced to three bodies is no machine that could be driven",
             key="crane",

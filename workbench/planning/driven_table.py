@@ -127,7 +127,7 @@ def starved(best: Drive) -> list[str]:
     if not best.study.run.hollow[1]:
         return []
     said = [f"not so: {a.text}; {a.worst}" for a in fills(best.study.run) if a.holds is False]
-    if said and hasattr(best.plan.task.supply, "standby"):
+    if said and best.plan.task.supply.standby is not None:
         said.append("mend: give the supply a standby pressure above what its cylinders need there")
     return said
 

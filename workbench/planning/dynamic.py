@@ -237,7 +237,7 @@ def optimise(
     ]
     if task.order == 2:  # few nodes leave few accelerations
         ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink, search.tube))
-    elif getattr(task.supply, "creep", 0.0) > 0:  # nodes are at rest, this jump is not
+    elif task.supply.creep > 0:  # nodes are at rest, this jump is not
         ways.append((2 * search.nodes, search.shrink, search.tube))
     finer = lambda way: replace(search, nodes=way[0], shrink=way[1], tube=way[2])
     tried = (solved(task, finer(way), tell, i / len(ways)) for i, way in enumerate(ways))

@@ -220,7 +220,9 @@ def enough_pressure(task: Task) -> float | None:
 
 def _allowed(task: Task, top: float) -> Task:
     """The same with another highest pressure."""
-    name = next((name for name in ("high", "p_s") if hasattr(task.supply, name)), None)
+    name = (
+        "high" if task.supply.high is not None else "p_s" if task.supply.p_s is not None else None
+    )
     return replace(
         task, p_max=top, supply=task.supply if name is None else replace(task.supply, **{name: top})
     )

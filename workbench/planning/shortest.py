@@ -157,7 +157,7 @@ def _pressures(task: Task, Q, Δ, θ, q_0: np.ndarray) -> list:
     ).forces[0]
     moves, creeps, g = (
         np.diff(task.pistons(q_0)[0], axis=1),
-        getattr(task.supply, "creep", 0.0) > 0,
+        task.supply.creep > 0,
         [],
     )
     for i, (side, sign) in product(range(3), enumerate((1, -1))):

@@ -119,9 +119,25 @@ def pressure_asked(self, v, F, areas):
     return self.pump(*_asked(self, v, F, areas))
 
 
+class PlannedSupply:
+    """What a supply may have, and what says that it has none."""
+
+    draws: ClassVar[bool] = True  # oil from a pump; False: another measure of the motion
+    back = 0.0  # Pa, in the return line
+    creep = 0.0  # m/s
+    map = None  # of efficiency
+    high = None  # Pa, of the higher of two lines
+    p_s = None  # Pa, of one line
+    standby = None  # Pa, least pressure
+
+    def pump(self, p, Q):
+        """Pressure at the pump for the cylinders' pressures and flows, Pa."""
+        return highest(p) if len(p) > 1 else p[0]
+
+
 @final
 @dataclass(frozen=True)
-class ConstantPressure:
+class ConstantPressure(PlannedSupply):
     """Pump at one pressure; energy is p_s times oil. A step in which a cylinder needs more than p_s is not allowed.
 
     holds   False: loads are not asked, the oil is counted whatever they need
@@ -162,7 +178,7 @@ class ConstantPressure:
 
 @final
 @dataclass(frozen=True)
-class LoadSensing:
+class LoadSensing(PlannedSupply):
     """Pump a margin above the highest cylinder pressure."""
 
     margin: Annotated[float, Unit("Pa"), "Δp, above the highest pressure", nonnegative] = 2e6
@@ -189,7 +205,7 @@ class LoadSensing:
 
 @final
 @dataclass(frozen=True)
-class ElectricLoadSensing:
+class ElectricLoadSensing(PlannedSupply):
     """Pump turned by a motor that knows the valves' commands: the margin is what the flow needs, no more."""
 
     least: Annotated[float, Unit("Pa"), "Δp_0, margin at no flow", nonnegative] = 2e5
@@ -218,7 +234,7 @@ class ElectricLoadSensing:
 
 @final
 @dataclass(frozen=True)
-class TwoPressures:
+class TwoPressures(PlannedSupply):
     """Two lines at constant pressures; a cylinder takes its oil from the lower one where p + margin allows.
 
     Where a cylinder needs more than the high line gives, the step is not allowed.
@@ -269,9 +285,10 @@ class TwoPressures:
 
 @final
 @dataclass(frozen=True)
-class Work:
+class Work(PlannedSupply):
     """Mechanical work of the cylinders, none of it regained."""
 
+    draws: ClassVar[bool] = False
     needs_forces: ClassVar[bool] = True
     treated: ClassVar[str] = (
         "the work of a cylinder has a kink where its load begins to drive it"
@@ -290,11 +307,12 @@ class Work:
 
 @final
 @dataclass(frozen=True)
-class Speed:
+class Speed(PlannedSupply):
     """Σ A v² with A the area that fills, which the weighted pseudo-inverse minimises; or Σ v²."""
 
     weighted: bool = True
 
+    draws: ClassVar[bool] = False
     needs_forces: ClassVar[bool] = False
     treated: ClassVar[str] = (
         "its slope is continuous, its second derivative jumps where a cylinder turns: nothing needs treatment."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.commands.terminal import GAP, clean, width
+from workbench.contract.capabilities import Drivable
 from workbench.contract.units import format_quantity
 from workbench.planning.compare import Comparison
 
@@ -88,7 +89,7 @@ def remarks(found: Comparison) -> list[str]:
         f"neighbours: {found.around.trials} tried, {found.around.allowed} within the limits, "
         + ("none is better" if gain <= 0 else f"the best is {gain:.1e} better")
     )
-    if hasattr(found.task.crane, "positions"):
+    if isinstance(found.task.crane, Drivable):
         from workbench.planning.drive import extension
 
         q = found.task.crane.joints(found.task.tips[0], float(extension(plan, np.zeros(1))[0]))
@@ -97,7 +98,7 @@ def remarks(found: Comparison) -> list[str]:
             "reference: {type: Recorded, space: cartesian, file: …}}"
         )
     row = found.rows[0]
-    if row.creeping and hasattr(found.task.supply, "creep"):
+    if row.creeping and found.task.supply.draws:
         more = share(part(row.driven) - 1) if plan.energy else "from nothing"
         said.append(
             f"creeping: in {row.creeping} steps a loaded cylinder sinks below 2 mm/s and asks for no pressure; "

@@ -79,7 +79,7 @@ class Step:
             return (
                 self.supply.p_s if self.p_max is None else np.minimum(self.supply.p_s, self.p_max)
             )
-        line = getattr(self.supply, "high", None)
+        line = self.supply.high
         return line if line is not None else self.p_max if self.supply.needs_forces else None
 
     @property

@@ -43,7 +43,8 @@ class SupplyTold(_Around):
     waits: bool = True
 
     def __post_init__(self):
-        if not hasattr(getattr(self.inner, "model", None), "p_s") or self.inner.period is not None:
+        model = self.inner.model
+        if model is None or model.p_s is None or self.inner.period is not None:
             raise InputError(
                 f"SupplyTold: {type(self.inner).__name__} has no model with a supply pressure, or is sampled already",
                 mend="put it around VDC or PID, inside Sampled",

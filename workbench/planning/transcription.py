@@ -23,7 +23,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.planning.baselines import limited
 from workbench.planning.dynamic import Plan, energy, motion, unpressed
-from workbench.planning.supplies import ConstantPressure, Speed, TwoPressures, Work, highest
+from workbench.planning.supplies import ConstantPressure, Speed, TwoPressures, Work
 from workbench.planning.task import BIG, Task
 
 SPEED, PRESSURE = 1e-3, 1e8  # m/s and Pa/(m/s): widths of the rounded corners, w and PRESSURE w
@@ -65,7 +65,7 @@ def transcribe(
         plan, ends = transcribe(light, starts, seed, most)
         if energy(loosened, plan.q_3) < BIG:
             return replace(plan, task=task), ends
-    sides = Sides(task, most or 1000) if hasattr(task.supply, "drawn") else None
+    sides = Sides(task, most or 1000) if task.supply.draws else None
     smooth = (
         isinstance(task.supply, ConstantPressure)
         and task.supply.map is None
@@ -261,7 +261,7 @@ def _round_highest(p: list, soft):
 
 def _opened(task: Task, v, F, w) -> list:
     """`supplies.pressures` with its corners rounded."""
-    found, back, creep = [], getattr(task.supply, "back", 0.0), getattr(task.supply, "creep", 0.0)
+    found, back, creep = [], task.supply.back, task.supply.creep
     for s, f, (A_a, A_b) in zip(v, F, task.step.areas):
         out, into = ((1 + np.tanh((sign * s + creep) / w)) / 2 for sign in (1, -1))
         found.append(
@@ -275,13 +275,7 @@ def _pump_limits(task: Task, rows: _Rows, Q, p: list, Qs: list) -> None:
     if task.Q_max is not None:
         rows.add(Q / task.Q_max, -np.inf, 1.0)
     if task.step.highest is not None:
-        pump = (
-            task.supply.pump(p, Qs)
-            if hasattr(task.supply, "pump")
-            else highest(p)
-            if len(p) > 1
-            else p[0]
-        )
+        pump = task.supply.pump(p, Qs)
         rows.add(pump / task.step.highest, -np.inf, 1.0)
 
 

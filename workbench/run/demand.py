@@ -10,16 +10,20 @@ value five samples later, "F_ext@3" that of a disturbance known beforehand.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from workbench.contract.capabilities import HasTask, Posed, Varies
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, find, names
-from workbench.run.reference import Hold
+from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.room import check_inputs
 from workbench.run.scenario import Scenario
 from workbench.run.spaces import pushed, task_values, to_joints, tool
+from workbench.run.spline import Spline
+from workbench.run.steps import Steps
 
 ORDER = 3  # derivatives carried through changes of space
 
@@ -62,8 +66,8 @@ class Demand:
             if s.kind in ("reference", "noise") or n in scenario.disturbances
         )
         self.kinds = {n: s.kind for n, s in inputs.items()}
-        self.plant = getattr(loop, "plant", loop)
-        n = getattr(self.plant, "n", 0)
+        self.plant = loop.plant
+        n = self.plant.n
         nominal = undisturbed(self.plant, scenario, x0)
         self.q0 = nominal[:n]
         self.x0 = nominal
@@ -117,7 +121,7 @@ class Demand:
         return followed[:1] if n == 1 else whole if n == len(whole) else followed
 
     def _space_of(self) -> dict[str, str]:
-        if not hasattr(self.plant, "task_names"):
+        if not isinstance(self.plant, HasTask):
             return {}
         return {
             name: space
@@ -144,7 +148,7 @@ class Demand:
         columns = dict(self._references(grid)) if self.wanted else {}
         for name in dict.fromkeys((*self.scenario.disturbances, *self.known)):
             value = self.scenario.disturbances.get(name, self.loop.defaults().get(name, 0.0))
-            varies = hasattr(value, "sample")
+            varies = isinstance(value, Varies)
             columns[name] = (
                 value.sample(grid, 0)[0, :, 0] if varies else np.full(grid.size, float(value))
             )
@@ -176,14 +180,14 @@ class Demand:
 
     def _check_commands(self, t: np.ndarray) -> None:
         """Refuse commands given by the scenario that the plant would cut without a word (`cuts_commands`)."""
-        limits = self.plant.limits() if getattr(self.plant, "cuts_commands", False) else {}
+        limits = self.plant.limits() if self.plant.cuts_commands else {}
         for name, (low, high) in limits.items():
             if name not in self.scenario.disturbances:
                 continue
             value = self.scenario.disturbances[name]
             given = (
                 value.sample(t, 0)[0, :, 0]
-                if hasattr(value, "sample")
+                if isinstance(value, Varies)
                 else np.full(t.size, float(value))
             )
             out = np.flatnonzero(~((given >= low) & (given <= high)))
@@ -234,11 +238,7 @@ class Demand:
 
     def desired_tool(self, t) -> np.ndarray | None:
         """Where the tool shall be, (N, 3) in the world; None for a plant without a tool or a reference that is no motion."""
-        if (
-            self.reference is None
-            or self.reference.space == "output"
-            or not hasattr(self.plant, "tool")
-        ):
+        if self.reference is None or self.reference.space == "output" or not self.plant.has_tool:
             return None
         return tool(self.plant, self._joints(t, self._given(t))[0])
 
@@ -266,14 +266,14 @@ class Demand:
         if (
             self.reference is None
             or self.reference.space == "output"
-            or not hasattr(self.plant, "check_pose")
+            or not isinstance(self.plant, Posed)
         ):
             return
         joints = self._joints(t, self._given(t))
-        if hasattr(self.plant, "strokes"):
+        if self.plant.strokes:
             _check_strokes(self.plant, pushed(self.plant, "piston", joints)[0], t)
             return
-        if not hasattr(self.plant, "cylinders"):
+        if not self.plant.cylinders:
             low, high = np.array(self.plant.joint_range()).T
             if len(out := np.flatnonzero(((joints[0] <= low) | (joints[0] >= high)).any(axis=1))):
                 raise InputError(
@@ -321,7 +321,7 @@ def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:
 
 def check_space(plant, space: str) -> None:
     """InputError for a space the plant has no reference in."""
-    if space != "output" and not hasattr(plant, "task"):
+    if space != "output" and not isinstance(plant, HasTask):
         raise InputError(
             f"reference: a {type(plant).__name__} has no {space} space; what it measures is its output",
             mend="write 'space: output'",
@@ -365,25 +365,29 @@ def _task_names(plant, space):
 
 def width(reference) -> int | None:
     """Number of components the reference is written with; None when it says "start" only, or nothing."""
-    vectors = [
-        *getattr(reference, "points", ()),
-        *getattr(reference, "values", ())[:1],
-        *(getattr(reference, name, None) for name in ("point", "centre", "amplitude")),
-    ]
+    vectors: Sequence = ()
+    if isinstance(reference, Waypoints):
+        vectors = reference.points
+    elif isinstance(reference, Spline | Steps):
+        vectors = reference.values[:1]
+    elif isinstance(reference, Hold):
+        vectors = (reference.point,)
+    elif isinstance(reference, Sine):
+        vectors = (reference.centre, reference.amplitude)
     return max((len(v) for v in vectors if isinstance(v, tuple)), default=None)
 
 
 def padded(reference, rest):
     """The reference with the components `rest` appended to every point (amplitude 0 for sines)."""
     rest = tuple(rest)
-    if hasattr(reference, "values"):
+    if isinstance(reference, Spline | Steps):
         return replace(reference, values=tuple((*v, *rest) for v in reference.values))
-    if hasattr(reference, "points"):
+    if isinstance(reference, Waypoints):
         return replace(
             reference,
             points=tuple(p if isinstance(p, str) else (*p, *rest) for p in reference.points),
         )
-    if hasattr(reference, "centre"):
+    if isinstance(reference, Sine):
 
         def wide(value, fill):
             return value if isinstance(value, (str, float, int)) else (*value, *fill)

@@ -34,7 +34,7 @@ def compiled_loop(traced, compiled: bool | None) -> native.Loop:
 
 def own_integrator(system: System):
     """The integrator a plant brings with it; None for those of this package."""
-    return getattr(getattr(system, "plant", system), "integrator", None)
+    return system.plant.integrator
 
 
 def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT_IS):

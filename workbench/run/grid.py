@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.contract.capabilities import Jumps
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.numerics.adaptive import fixed
@@ -74,9 +75,9 @@ def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
     sampled, most = system.period is not None, scenario.max_step
     if fixed(system):
         most = min(most, fixed(system).step)
-    bearable = getattr(getattr(system, "plant", system), "longest_step", None)
+    bearable = system.plant.longest_step
     if bearable is not None and most > bearable:
-        who = type(getattr(system, "plant", system)).__name__
+        who = type(system.plant).__name__
         raise InputError(
             f"scenario: max_step = {most:g} s, and the {who} bears steps of up to {bearable:.3g} s only",
             key="max_step",
@@ -124,7 +125,7 @@ def driving(system: System, scenario: Scenario) -> list:
         *scenario.disturbances.values(),
         *([scenario.reference] if system.period is None else []),
     ]
-    return [value for value in given if hasattr(value, "jumps")]
+    return [value for value in given if isinstance(value, Jumps)]
 
 
 def steps(span: float, most: float, at: list[float]) -> int:

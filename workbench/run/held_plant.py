@@ -6,6 +6,7 @@ from math import isfinite
 
 import numpy as np
 
+from workbench.contract.capabilities import Varies
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.system import names
 from workbench.numerics.calculus import trace
@@ -35,7 +36,9 @@ class HeldPlant:
         self.traced = traced = trace(plant, (*commands, *pushes))
         self.demand, self.g, self.m = demand, g, len(commands)
         self.pushes = [demand.live.index(name) for name in pushes]
-        self.varying = any(hasattr(demand.scenario.disturbances[name], "sample") for name in pushes)
+        self.varying = any(
+            isinstance(demand.scenario.disturbances[name], Varies) for name in pushes
+        )
         self.w = np.concatenate([np.zeros(self.m), inputs[0, self.pushes]])[None, :]
         self.state = np.concatenate([x0, np.zeros(traced.n_powers)])
         self.x = self.state[: len(x0)]

@@ -13,12 +13,12 @@ import hashlib
 import inspect
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from workbench.contract.capabilities import Commanding, Remembering, Starting, Stepped
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
@@ -171,19 +171,19 @@ class _Running:
             plain.references,
         )
         self.monitors = plain.monitors
-        self.z = self._called(0.0, self.law.initial) if hasattr(self.law, "initial") else None
+        self.z = self._called(0.0, self.law.initial) if isinstance(self.law, Remembering) else None
 
     def start(self, t, z, y, r):
-        if hasattr(self.law, "start"):
+        if isinstance(self.law, Starting):
             self.z = self._called(t, self.law.start, t, self.z, list(y), list(r))
         return []
 
     def step_at(self, T_s, t, z, y, r):
         law = self.law
         try:
-            if hasattr(law, "step"):
+            if isinstance(law, Stepped):
                 u = law.step(t, self.z, list(y), list(r))
-            elif hasattr(law, "command"):
+            elif isinstance(law, Commanding):
                 u = self.z, law.command(t, self.z, list(y), list(r))
             else:
                 u = self.z, law(t, list(y), list(r))
@@ -208,7 +208,7 @@ class _Running:
     def _checked(self, t, given) -> list[float]:
         try:
             u = given.ravel().tolist() if isinstance(given, np.ndarray) else given
-            u = [float(v) for v in u] if hasattr(u, "__iter__") else [float(u)]
+            u = [float(v) for v in u] if isinstance(u, Iterable) else [float(u)]
         except (TypeError, ValueError):
             raise self._refusal(t, given, "expected numbers") from None
         if len(u) != self.n:
@@ -248,7 +248,10 @@ class _Record:
 
     text: str
     monitors: tuple[Signal, ...] = ()
-    command: Any = None
+
+    def command(self, t, z, y, r) -> list:
+        """Not called: the run is over."""
+        return []
 
 
 def _shown(loop: ClosedLoop) -> ClosedLoop:

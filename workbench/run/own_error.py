@@ -61,7 +61,7 @@ def errors_of(
     """
     if own_integrator(loop) is not None or not log.status.completed or len(log) < 3:
         return {}
-    if getattr(loop, "hosted", False):
+    if loop.hosted:
         return _of_its_beginning(loop, scenario, log)
     x0 = start_state(loop, scenario)
     ready = Fused(loop, scenario, demand or Demand(loop, scenario, x0), x0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, final
 
+from workbench.contract.capabilities import ends
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
 
@@ -51,8 +52,8 @@ class Scenario:
         """Duration of the run, s."""
         if self.duration is not None:
             return self.duration
-        own = getattr(self.reference, "duration", None)
-        if own is None or own in (0.0, float("inf")):
+        own = ends(self.reference)
+        if own in (0.0, float("inf")):
             raise InputError(
                 "scenario: how long shall the run be?", mend="give `duration`, e.g. 10 s"
             )

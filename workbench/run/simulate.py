@@ -7,11 +7,12 @@ controller is called from Python at every sample, around the compiled plant. Bot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 
 import numpy as np
 
+from workbench.contract.capabilities import HasJointRange, Posed
 from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest, leaves
@@ -32,10 +33,10 @@ ENERGY = Signal("E_stored", "J", "energy stored in the plant")
 def start_state(loop: System, scenario: Scenario) -> np.ndarray:
     """Initial state of the scenario: the plant's start (or `start`, at rest) plus the offsets."""
     x0 = list(loop.initial())
-    plant = getattr(loop, "plant", loop)
+    plant = loop.plant
     if scenario.start is not None:
         _check_start(plant, scenario.start)
-        if hasattr(plant, "rest"):
+        if isinstance(plant, Posed):
             plant.check_pose(scenario.start, "scenario.start")
             x0[: len(plant.states)] = plant.rest(scenario.start)
         else:
@@ -59,7 +60,7 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
 
 def _check_start(plant: System, start: tuple) -> None:
     """InputError for a start that has not one number a joint, or more numbers than there are states."""
-    joints = list(plant.joint_names) if hasattr(plant, "joint_range") else []
+    joints = list(plant.joint_names) if isinstance(plant, HasJointRange) else []
     states = names(plant.states)
     if joints and len(start) != len(joints):
         raise InputError(
@@ -77,7 +78,7 @@ def _check_start(plant: System, start: tuple) -> None:
 
 def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:
     """InputError for an offset that puts a joint where the machine cannot stand."""
-    if not hasattr(plant, "joint_range"):
+    if not isinstance(plant, HasJointRange):
         return
     joints = names(plant.states)[: plant.n]
     moved = [name for name in scenario.offset if name in joints]
@@ -111,7 +112,7 @@ def simulate(
     Raises InputError for references out of reach, signals that do not exist, and a system of the user's that is not what
     `workbench.contract.system` asks for.
     """
-    plant = getattr(loop, "plant", loop)
+    plant = loop.plant
     if not plant.dead_ends:
         return _simulated(loop, scenario, progress, compiled, rows, demand)
     log = stopped(plant, _simulated(loop, scenario, progress, compiled, "steps", demand))
@@ -130,7 +131,7 @@ def _simulated(loop, scenario, progress, compiled, rows, demand) -> Log:
 
 def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int = 0) -> Log:
     """The run with its steps halved so many times."""
-    if getattr(loop, "hosted", False):
+    if loop.hosted:
         from workbench.run.hosted import simulate_hosted
 
         return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
@@ -288,7 +289,7 @@ def described(value):
         return {"type": type(value).__name__} | {
             k: described(v) for k, v in vars(value).items() if not k.startswith("_")
         }
-    if isinstance(value, dict) or hasattr(value, "items"):
+    if isinstance(value, Mapping):
         return {k: described(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [described(v) for v in value]

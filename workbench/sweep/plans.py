@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, final, get_args
 
 from workbench.cases.build import unknown
+from workbench.contract.capabilities import Drivable
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import field_infos
 from workbench.planning.case import SECTIONS, Limits, Machine, Planar, PlanCase
@@ -116,7 +117,11 @@ class PlanStudy:
             "times": "s",
         }
         task = case.task
-        parts = [getattr(task.crane, "machine", task.crane), task.path, task.supply]
+        parts = [
+            task.crane.machine if isinstance(task.crane, Drivable) else task.crane,
+            task.path,
+            task.supply,
+        ]
         return {name: unit_of(name, units, parts) for name in points[0]}
 
     def _checked(self, point: Mapping[str, Any]) -> PlanCase:

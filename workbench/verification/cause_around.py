@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.contract.capabilities import LinearNearRest, Remembering, Stepped
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import Plain, innermost, names
@@ -50,7 +51,7 @@ class Around:
 def around(run: Run, loop) -> Around | None:
     """The loop near rest; None where it is not linearised (a crane, a user's law with memory)."""
     plant = loop.plant
-    if hasattr(plant, "structures") or len(plant.states) > MOST_STATES:
+    if plant.structures or len(plant.states) > MOST_STATES:
         return None
     try:
         A, B, C = flat(loop, point(plant, {}))
@@ -66,9 +67,9 @@ def _law(run: Run, loop) -> LinearLaw | None:
     if loop.period is None:
         return LinearLaw(*flowing_law(loop), 0.0, 0.0)
     own = innermost(loop.controller)
-    if not isinstance(own, Plain) or hasattr(own.law, "linear_law"):
+    if not isinstance(own, Plain) or isinstance(own.law, LinearNearRest):
         return linear_law(smooth(loop), tangent=True)
-    if hasattr(own.law, "step") or hasattr(own.law, "initial"):
+    if isinstance(own.law, Stepped) or isinstance(own.law, Remembering):
         return None
     measured, commands = names(loop.controller.measured), names(loop.controller.commands)
     gains = slopes(run, measured)

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from workbench.contract.capabilities import Commanding, Remembering, Starting, Stepped
 from workbench.contract.errors import InputError
 from workbench.contract.system import Plain, controls, innermost, names
 from workbench.run.simulate import simulate
@@ -155,10 +156,10 @@ def slopes(run, position: list[str]) -> np.ndarray | None:
 def asked(law, t, y, r) -> list:
     """What a user's own law commands at its first sample, asked of a copy, so that it remembers nothing of it."""
     own = deepcopy(law)
-    if not hasattr(own, "step") and not hasattr(own, "command"):
+    if not isinstance(own, Stepped) and not isinstance(own, Commanding):
         given = own(t, y, r)
     else:
-        z = own.initial() if hasattr(own, "initial") else None
-        z = own.start(t, z, y, r) if hasattr(own, "start") else z
-        given = own.step(t, z, y, r)[1] if hasattr(own, "step") else own.command(t, z, y, r)
+        z = own.initial() if isinstance(own, Remembering) else None
+        z = own.start(t, z, y, r) if isinstance(own, Starting) else z
+        given = own.step(t, z, y, r)[1] if isinstance(own, Stepped) else own.command(t, z, y, r)
     return [float(v) for v in np.atleast_1d(given)]

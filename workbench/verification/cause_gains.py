@@ -30,8 +30,8 @@ def feeds_forward(law) -> bool:
 
 def usual_law(law, model):
     """The law as it is by default for a model; None where it has no defaults that are made for such a model."""
-    suited = type(law).suited(model) if hasattr(type(law), "suited") else {}
-    if feeds_forward(law) and not hasattr(model, "cylinders") and "K_p" not in suited:
+    suited = law.suited(model)
+    if feeds_forward(law) and not model.cylinders and "K_p" not in suited:
         return None
     own = {
         f.name
@@ -47,7 +47,7 @@ def usual_law(law, model):
 
 def _gains(loop, known) -> Iterator[Trial]:
     law, path = innermost(loop.controller), law_path(loop.controller)
-    model = getattr(law, "model", None)
+    model = law.model
     if model is None or not isinstance(law, Controller):
         return
     usual = usual_law(law, model)
@@ -82,7 +82,7 @@ def _fed(loop) -> Iterator[Trial]:
     if not feeds_forward(law) or law.feed != "none":
         return
     suited = type(law).suited(law.model)
-    if not suited and not hasattr(law.model, "cylinders"):
+    if not suited and not law.model.cylinders:
         return
     own = {"feed": suited.get("feed", "flow"), "K_v": suited.get("K_v", (40.0,))}
     words = "nothing feeds the wanted velocity forward (controller.feed: none)"
@@ -134,7 +134,7 @@ def _weaker(loop) -> Iterator[Trial]:
 def _tenths(loop, known) -> Iterator[Trial]:
     """A tenth and tenfold of every gain, and of every number of a user's plant, where nothing says what is usual."""
     law, path = innermost(loop.controller), law_path(loop.controller)
-    if getattr(law, "model", None) is None or usual_law(law, law.model) is None:
+    if law.model is None or usual_law(law, law.model) is None:
         found = [leaf for leaf in known.values() if leaf.path.startswith(path) and leaf.value]
         gains = [leaf for leaf in found if leaf.path.removeprefix(path)[:1] in ("K", "k")]
         yield from _scaled(gains, "gain", 0.4)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.contract.parameters import bind
-from workbench.contract.system import ClosedLoop, Controller, System, rewrapped
+from workbench.contract.system import ClosedLoop, System, rewrapped
 
 SLIPS = {
     1e3: "mm for m, or ms for s",
@@ -78,6 +78,6 @@ def odd(value: float, usual: float) -> float:
 def law_path(controller) -> str:
     """Where the law stands in the loop's numbers: "controller.inner." for every wrapper around it."""
     path = "controller."
-    while isinstance(controller, Controller) and hasattr(controller, "inner"):
+    while controller.inner is not None:
         controller, path = controller.inner, path + "inner."
     return path

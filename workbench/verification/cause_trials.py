@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from workbench.contract.parameters import Leaf, leaves
-from workbench.contract.system import Controller, System, innermost
+from workbench.contract.system import System, innermost
 from workbench.run.demand import target_name
 from workbench.verification.cause_gains import feeds_forward, gain_trials
 from workbench.verification.cause_trial import Trial, against, law_path, odd
@@ -73,8 +73,8 @@ def _together(found: list[Trial]) -> Iterator[Trial]:
 def believed(loop: System) -> tuple[str, Any]:
     """(path, model) of what the law takes the machine to be; ("", None) where it has none of the plant's kind."""
     law = innermost(loop.controller)
-    model = getattr(law, "model", None)
-    machine = getattr(loop.plant, "machine", loop.plant)
+    model = law.model
+    machine = loop.plant if loop.plant.machine is None else loop.plant.machine
     return (
         (law_path(loop.controller) + "model.", model)
         if type(model) is type(machine)
@@ -86,7 +86,7 @@ def _models(loop, known) -> Iterator[Trial]:
     path, model = believed(loop)
     if model is None:
         return
-    own = "plant.machine." if hasattr(loop.plant, "machine") else "plant."
+    own = "plant." if loop.plant.machine is None else "plant.machine."
     for suffix, group in grouped(_differences(known, own, path)).items():
         told = {path + key: true for key, (true, _) in group.items()}
         made = {own + key: wrong for key, (_, wrong) in group.items()}
@@ -131,7 +131,7 @@ def grouped(
 # ---- between machine and law ----------------------------------------------------------------------------------------
 def _paths(loop, known) -> Iterator[Trial]:
     path, around = "controller.", loop.controller
-    while isinstance(around, Controller) and hasattr(around, "inner"):
+    while around.inner is not None:
         yield from _wrapper(loop, around, path, known)
         path, around = path + "inner.", around.inner
 
@@ -248,9 +248,7 @@ def slowed(reference, factor: float = 4.0):
     """The same path `factor` times as slowly; None for a reference that stands still or has no pace of its own."""
     if reference is None:
         return None
-    own = (
-        {f.name for f in fields(reference)} if hasattr(reference, "__dataclass_fields__") else set()
-    )
+    own = {f.name for f in fields(reference)} if is_dataclass(reference) else set()
     if "leg" in own:
         legs = reference.leg
         return replace(

@@ -158,8 +158,8 @@ def fitted(law, residual: Callable) -> Edit:
 def between(controller) -> list:
     """Wrappers this file does not know."""
     found = []
-    while not isinstance(controller, Plain) and hasattr(controller, "inner"):
-        if not isinstance(controller, KNOWN) and not hasattr(controller, "supplies"):
+    while not isinstance(controller, Plain) and controller.inner is not None:
+        if not isinstance(controller, KNOWN) and not controller.supplies:
             found.append(controller)
         controller = controller.inner
     return found
@@ -167,7 +167,7 @@ def between(controller) -> list:
 
 def instant(controller):
     """The controller without hold and delay."""
-    while getattr(controller, "period", None) is not None and hasattr(controller, "inner"):
+    while controller.period is not None and controller.inner is not None:
         controller = controller.inner
     return controller
 

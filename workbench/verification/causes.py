@@ -69,7 +69,7 @@ class Cause:
 def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts, those counted that went wrong with the most likely cause first."""
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
-    if not wrong or not hasattr(run.loop, "controller"):
+    if not wrong or run.loop.controller is None:
         return list(verdicts)
     found = _guess(likely_cause, run)
     if found is None:
@@ -155,7 +155,7 @@ def at_limits(run: Run) -> Cause | None:
 # ---- one fault at a time taken away ---------------------------------------------------------------------------------
 def removal(run: Run) -> Cause | None:
     """The removal that makes the run go better by most, weighed with how odd the number was."""
-    hosted = getattr(run.loop, "hosted", False)
+    hosted = run.loop.hosted
     tried = trials(run)
     tried = _ranked(run, tried)[: HOSTED if hosted else MOST]
     before, scenario = shown(run, hosted)

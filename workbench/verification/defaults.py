@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, innermost
 from workbench.run.demand import Demand
-from workbench.run.reference import Hold, Waypoints
+from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
 from workbench.verification import claims as C
@@ -49,23 +50,21 @@ class _Loop:
 
     @property
     def closed(self) -> bool:
-        return not getattr(innermost(self.loop.controller), "open", False)
+        return not innermost(self.loop.controller).open
 
     @property
     def hosted(self) -> bool:
-        return bool(getattr(self.loop, "hosted", False))
+        return self.loop.hosted
 
     @property
     def jointed(self) -> bool:
         """A crane of structures, or a mechanism with a tool whose law knows it: its tolerances are lengths of its tool."""
-        return hasattr(self.plant, "structures") or (
-            has_ledger(self.loop) and hasattr(self.plant, "tool")
-        )
+        return bool(self.plant.structures) or (has_ledger(self.loop) and self.plant.has_tool)
 
     @property
     def followed(self) -> bool:
         """Whether the scenario states a reference, or the law takes one; a regulator to zero follows nothing."""
-        stated = getattr(self.scenario, "reference", None) is not None
+        stated = self.scenario is not None and self.scenario.reference is not None
         return stated or any(s.kind == "reference" for s in self.loop.inputs)
 
     @property
@@ -145,15 +144,15 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
         return []
     if about.jointed or has_ledger(about.loop):
         return [C.SampleTimeLimit(), C.DelayLimit()]
-    if hasattr(about.plant, "valve_account") and about.length > SHORT:
+    if isinstance(about.plant, HasValveAccount) and about.length > SHORT:
         return [C.SampleTimeLimit(**({"error": ON_SCAN * size} if size else {}))]
     return []
 
 
 def _requirements(about: _Loop, size: float, unasked: list) -> list:
     plant, law = about.plant, about.predictive
-    bounded = hasattr(plant, "p_s") or hasattr(plant, "pressure_limits")
-    metered = hasattr(plant, "valve_account")
+    bounded = plant.p_s is not None or plant.pressure_limits
+    metered = isinstance(plant, HasValveAccount)
     found: list = []
     if about.closed and not about.followed:
         unasked.append(("tracking", "neither scenario nor law says where the outputs should be"))
@@ -163,9 +162,7 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
         error = {"error": ON_PATH * size} if size else {}
         found.append(C.Tracking(**error, settle=_settle(about)))
     if plant.pressure_names and bounded:
-        found.append(
-            C.Pressures() if about.jointed else C.Pressures(*getattr(plant, "pressure_limits", ()))
-        )
+        found.append(C.Pressures() if about.jointed else C.Pressures(*plant.pressure_limits))
     if metered:
         found.append(C.NoCavitation())
     if about.closed and plant.limits():
@@ -186,11 +183,11 @@ def _machine(about: _Loop, unasked: list) -> list:
         found.append(C.HoldsWeight())
     if plant.power_names:
         found.append(C.EnergyBalance())
-    if hasattr(plant, "valve_account"):
+    if isinstance(plant, HasValveAccount):
         found.append(C.ValveLosses())
-    if hasattr(plant, "uniqueness"):
+    if isinstance(plant, HasUniqueness):
         found.append(C.UniqueVelocity())
-    if hasattr(plant, "passivity"):
+    if isinstance(plant, HasPassivity):
         found.append(C.IncrementalPassivity())
     if about.jointed and about.hosted:
         unasked.append(
@@ -206,8 +203,8 @@ def _predictive(about: _Loop) -> list:
 
     law, scenario = about.predictive, about.scenario
     found: list = [] if law is None else [C.Solves()]
-    pushed = getattr(scenario, "disturbances", None)
-    holds = isinstance(getattr(scenario, "reference", None), Hold | None)
+    pushed = scenario is not None and scenario.disturbances
+    holds = scenario is None or isinstance(scenario.reference, Hold | None)
     if (
         law is not None
         and not about.jointed
@@ -234,13 +231,15 @@ def path_size(loop, scenario) -> float:
 
 def span(loop, scenario) -> float:
     """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
-    reference = getattr(scenario, "reference", None)
-    amplitude = getattr(reference, "amplitude", None)
-    points = getattr(reference, "points", None) or [
-        p for p in (getattr(reference, "point", None),) if p is not None
-    ]
-    if amplitude or not points:
-        return float(np.abs(amplitude or 0.0).max())
+    reference = None if scenario is None else scenario.reference
+    if isinstance(reference, Sine):
+        return float(np.abs(reference.amplitude).max())
+    if isinstance(reference, Waypoints):
+        points = reference.points
+    elif isinstance(reference, Hold):
+        points = (reference.point,)
+    else:
+        return 0.0
     whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
     try:
         return float(

@@ -9,7 +9,9 @@ from functools import partial
 
 import numpy as np
 
+from workbench.contract.capabilities import ends
 from workbench.contract.system import innermost, names
+from workbench.run.reference import Waypoints
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes
 from workbench.verification.requirements import oscillation
@@ -38,10 +40,9 @@ def longer(scenario, duration: float | None = None):
     """The scenario over `duration` (twice its own by default): the path walked again where it closes, else held at its end."""
     reference = scenario.reference
     wanted = 2 * scenario.length() if duration is None else duration
-    points = getattr(reference, "points", None)
-    if not points or points[0] != points[-1]:
+    if not isinstance(reference, Waypoints) or reference.points[0] != reference.points[-1]:
         return replace(scenario, duration=wanted)
-    dwell = getattr(reference, "dwell", 0.0)
+    dwell = reference.dwell
     lap = reference.duration + dwell
     laps = max(1, math.ceil(wanted * (1 - 1e-9) / lap))
     return replace(
@@ -57,7 +58,7 @@ def walking(run: Run, settle: float) -> Run:
     What is left of v while a machine rests bounds nothing that happens while it moves.
     """
     again = longer(run.scenario)
-    lap = getattr(run.scenario.reference, "duration", math.inf)
+    lap = ends(run.scenario.reference)
     if (
         again.reference is run.scenario.reference
         or settle <= lap / 2
@@ -114,7 +115,7 @@ def _resolution(run: Run, name: str) -> float:
 
 def stirred(run: Run) -> Run:
     """The run, or where it stands still, one from another start and twice as long."""
-    open_ = getattr(innermost(run.loop.controller), "open", False)
+    open_ = innermost(run.loop.controller).open
     if open_ or not run.log.status.completed or not stands_still(run):
         return run
     if "stirred" not in run.kept:

@@ -34,7 +34,7 @@ def smooth(loop: ClosedLoop) -> ClosedLoop:
 def _unwrapped(controller):
     while isinstance(controller, (Noisy, Quantised)):
         controller = controller.inner
-    if hasattr(controller, "inner"):
+    if controller.inner is not None:
         return replace(controller, inner=_unwrapped(controller.inner))
     return controller
 

@@ -9,8 +9,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from workbench.contract.capabilities import OnSupply
 from workbench.contract.parameters import digest
-from workbench.contract.system import Controller, innermost
+from workbench.contract.system import innermost
 from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.verification.measured import measured, term
 from workbench.verification.rates import body_rates, reduced_rate
@@ -169,7 +170,7 @@ def geometry(run, least):
     """Lever arms away from zero, pistons inside their strokes."""
     plant = run.loop.plant
     for label, segment, (low, high) in zip(plant.labels, plant.segments, plant.joint_range()):
-        if hasattr(segment, "lever"):
+        if not segment.slides:
             bound = proven_lever(segment, low, high)
             yield Assumption(
                 f"lever arm of cylinder {label} not zero anywhere in its stroke",
@@ -179,8 +180,8 @@ def geometry(run, least):
                 f"at least {bound:.3g} m, proven for the whole stroke",
                 "sin q_j2 = 0 is a pole of (68)",
             )
-    for label in run.loop.plant.labels:
-        if not label.startswith("t"):
+    for label, segment in zip(plant.labels, plant.segments):
+        if not segment.slides:
             yield lever(run, label, least)
         yield stroke(run, label)
 
@@ -217,7 +218,7 @@ def stroke(run, label: str) -> Assumption:
 def wrappers(controller) -> list:
     """Everything around the law, from the outside in."""
     found = []
-    while isinstance(controller, Controller) and hasattr(controller, "inner"):
+    while controller.inner is not None:
         found.append(controller)
         controller = controller.inner
     return found
@@ -360,7 +361,7 @@ def told(run, law, aside):
 def known(run, law, aside) -> Assumption:
     """Controller's model = plant; where it starts, `aside`, is no matter."""
     plant = run.loop.plant
-    if hasattr(plant, "supplied"):  # the machine on a pump, whose pressure the law is told
+    if isinstance(plant, OnSupply):  # the machine on a pump, whose pressure the law is told
         plant, aside = plant.machine, aside | {"p_s": plant.machine.p_s}
     blank = lambda p: digest(replace(p, **aside)) if p.__class__ is plant.__class__ else ""
     same = blank(law.model) == blank(plant)
@@ -395,9 +396,7 @@ def signal_path(run):
         *(f"filter {w.frequency:g} Hz" for w in around if isinstance(w, Filtered)),
     ]
     plain = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
-    other = [
-        type(w).__name__ for w in around if not isinstance(w, plain) and not hasattr(w, "supplies")
-    ]
+    other = [type(w).__name__ for w in around if not isinstance(w, plain) and not w.supplies]
     yield Assumption(
         "continuous law, no hold",
         T is None,

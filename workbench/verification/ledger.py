@@ -18,6 +18,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from workbench.contract.capabilities import HasLedger
 from workbench.contract.parameters import bind, leaves, structure
 from workbench.contract.system import System, innermost, names
 from workbench.numerics.calculus import column, hoist, symbols
@@ -159,7 +160,7 @@ def entries_of(loop, t, x, w, rates) -> tuple[list[Entry], dict]:
 
 def has_ledger(loop: System) -> bool:
     """Whether the loop's law states a ledger."""
-    return hasattr(innermost(getattr(loop, "controller", None)), "certificate")
+    return isinstance(innermost(loop.controller), HasLedger)
 
 
 class LedgerFunction:
@@ -284,7 +285,7 @@ def ends(loop: System, log: Log, demand: Demand) -> list[tuple[np.ndarray, np.nd
     w = demand.at(t)
     if loop.period is None or len(t) < 2 or coarse(loop, log):
         return [(t, x, w)]
-    m = len(getattr(loop, "plant", loop).states)
+    m = len(loop.plant.states)
     before = np.hstack([x[1:, :m], x[:-1, m:]])
     if loop.lag > 0:  # a fraction of a sample later another command was applied
         before[:, m:] = np.column_stack(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.capabilities import HasJointRange
 from workbench.contract.units import format_quantity as say
 from workbench.run.demand import Demand
 from workbench.verification.ledger import Balance, coarse, ledger_function
@@ -98,7 +99,7 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
 def _joint_room(run: Run, joints) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest joint positions of random states: those of the machine, or those of the run where it does not know."""
     plant = run.loop.plant
-    if hasattr(plant, "joint_range"):
+    if isinstance(plant, HasJointRange):
         low, high = np.array(plant.joint_range()).T
         return low, high
     seen = np.column_stack([run.log.array(run.loop.states[i].name) for i in joints])

@@ -19,6 +19,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import Plain, innermost, names
+from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import column, symbols
 from workbench.numerics.switches import _BINARY, _UNARY, jumps
 from workbench.verification.linear_loop import Point, flat, point, refuse_turning
@@ -194,7 +195,7 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     """
     refuse_turning(loop.plant)
     controller, delay = loop.controller, 0.0
-    if hasattr(controller, "capacity") and hasattr(controller, "delay"):
+    if isinstance(controller, Delayed):
         delay, controller = float(controller.delay), controller.inner
     if isinstance(innermost(controller), Plain):
         raise InputError(

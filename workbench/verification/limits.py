@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.contract.wrappers import MOST_HELD
+from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.verification.disturbed import lasting, restless
 from workbench.verification.practical import SETTLE
 from workbench.verification.requirements import diverged
@@ -148,7 +148,7 @@ def check_delay(
     """Largest delay between sample and valve at which the practical claim still holds."""
     run = lasting(run, SETTLE)
     T = float(run.loop.period or 1e-3)
-    own = float(getattr(run.loop.controller, "delay", 0.0))
+    own = dead_time(run.loop.controller)
     least = claim.at_least or own
     claim = replace(
         claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least))

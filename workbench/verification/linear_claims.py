@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from workbench.contract.capabilities import Predictive, Varies
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest, leaves
 from workbench.contract.system import Plain, innermost, names
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
+from workbench.contract.wrappers import Delayed
 from workbench.run.demand import target_name
 from workbench.run.reference import Hold
 from workbench.verification.delay_margin import delay_margin
@@ -41,7 +43,7 @@ def predictive(loop):
     """The loop's predictive controller, or None."""
     law = innermost(loop.controller)
     law = law.law if isinstance(law, Plain) else law
-    return law if hasattr(law, "ingredients") else None
+    return law if isinstance(law, Predictive) else None
 
 
 def check_asked(claim, loop) -> None:
@@ -238,7 +240,7 @@ def constant(run) -> tuple[np.ndarray | None, str]:
     values = np.column_stack([run.log.array(name) for name in wanted])
     if not isinstance(run.demand.reference, Hold) or np.ptp(values, axis=0).any():
         return None, "the reference is constant"
-    if any(hasattr(v, "sample") or v != 0.0 for v in run.scenario.disturbances.values()):
+    if any(isinstance(v, Varies) or v != 0.0 for v in run.scenario.disturbances.values()):
         return None, "no disturbance acts"
     return values[0], ""
 
@@ -336,13 +338,13 @@ def _begins_feasible(run, found: Verdict) -> Verdict:
 def _around(loop, law) -> list[str]:
     """What stands between the controller and the plant that the argument knows nothing of."""
     controller, found = loop.controller, []
-    if hasattr(controller, "capacity") and hasattr(controller, "delay"):
+    if isinstance(controller, Delayed):
         if controller.delay != law.delay:
             found.append("the loop's delay is the one the controller predicts through")
         controller = controller.inner
     elif law.delay:
         found.append("the loop's delay is the one the controller predicts through")
-    if not isinstance(getattr(controller, "inner", None), Plain):
+    if not isinstance(controller.inner, Plain):
         found.append("nothing (filter, noise, rounding) between plant and controller")
     if float(loop.period) != law.T_s:
         found.append("the loop's sample time is the controller's")

@@ -9,10 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from workbench.contract.capabilities import LinearNearRest
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
 from workbench.contract.system import Plain, find, innermost, names
 from workbench.contract.units import format_quantity, quantity
+from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import column, linearize, symbols
 from workbench.numerics.switches import jumps, refuse_undecided
 from workbench.verification.delay_margin import LateCommand
@@ -46,16 +48,16 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
         raise InputError(
             "the law is continuous: it has no samples", mend="give the loop a sample_time"
         )
-    if hasattr(controller, "capacity") and hasattr(controller, "delay"):
+    if isinstance(controller, Delayed):
         delay, controller = float(controller.delay), controller.inner
     law = innermost(controller)
     if isinstance(law, Plain):
-        if not hasattr(law.law, "linear_law"):
+        if not isinstance(law.law, LinearNearRest):
             raise InputError(
                 f"{law.name} is code, of which no linear law is known",
                 mend="ask this of PID, LQR or MPC",
             )
-        if getattr(controller, "inner", None) is not law:
+        if controller.inner is not law:
             raise InputError(
                 "filters, noise or limits around a predictive controller are not linearised",
                 mend="leave them out",

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
+from workbench.contract.wrappers import dead_time
 from workbench.numerics.calculus import Traced, trace
 from workbench.run.demand import Demand
 from workbench.verification.linear import LinearSystem, break_loop
@@ -75,7 +76,7 @@ def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]
 
     alike: all valves on the same side only. Raises InputError, with the reason, for a loop without a derivative.
     """
-    if getattr(loop, "hosted", False):
+    if loop.hosted:
         return [_hosted(loop)]
     if loop.no_derivative:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
@@ -97,7 +98,7 @@ def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]
     steer = [
         i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving
     ][: len(loop.controller.commands)]
-    valves = min(len(getattr(loop.plant, "cylinders", ())), 3)
+    valves = min(len(loop.plant.cylinders), 3)
     combinations = itertools.product((1, -1), repeat=valves)
     if alike:
         combinations = dict.fromkeys(((1,) * valves, (-1,) * valves))
@@ -138,7 +139,7 @@ def _hosted(loop) -> Local:
 
 def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     plant = loop.plant
-    cylinders = getattr(plant, "cylinders", ())
+    cylinders = plant.cylinders
     sides = (*sides, *[1] * (len(cylinders) - len(sides)))
     state, shown = names(loop.states), names(loop.monitors)
     commands = names(loop.controller.commands)
@@ -146,7 +147,7 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
     # With overlap, a hair beyond it: inside nothing moves, whatever the law does.
     wanted = np.array(sides) * [HAIR + c.valve.dead_band for c in cylinders]
-    for i, label in enumerate(getattr(plant, "labels", ())):
+    for i, label in enumerate(plant.labels):
         if f"u_s_{label}" in state:
             x[state.index(f"u_s_{label}")] = wanted[i]
     rows = [shown.index(u) for u in commands]
@@ -202,7 +203,7 @@ def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
     if lag > 0:
         after = after @ np.array(jac["release"](0.0, x, w, c)[0]) @ expm(A * lag)
     enter = np.zeros((len(state), len(held)))
-    delay = float(getattr(loop.controller, "delay", 0.0))
+    delay = dead_time(loop.controller)
     for k, (i, u) in enumerate(zip(held, commands)):
         enter[i, k] = 1.0
         if f"{u}_applied" in state and delay == 0:
@@ -274,7 +275,7 @@ def chambers(plant, state) -> dict[str, tuple[str, object]]:
     """Pressure of chamber a → (pressure of chamber b, their cylinder), and a law's own filters of them."""
     return {
         f"p_a{label}{end}": (f"p_b{label}{end}", c)
-        for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))
+        for label, c in zip(plant.labels, plant.cylinders)
         for end in ("", "_slow")
         if f"p_b{label}{end}" in state
     }
@@ -324,7 +325,7 @@ def check_linear(claim, run: Run) -> Verdict:
         "deflated": worst_loc.deflated,
         "leak": worst_loc.leak,
     }
-    valves = len(getattr(run.loop.plant, "cylinders", ()))
+    valves = len(run.loop.plant.cylinders)
     note = (
         (
             Assumption(

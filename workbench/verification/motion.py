@@ -227,7 +227,7 @@ class Motion:
 
 
 def _fits(system: System, inputs: Mapping) -> None:
-    if getattr(system, "hosted", False):
+    if system.hosted:
         raise InputError(
             "the loop's controller is called from Python and has no expression",
             key="certificate",

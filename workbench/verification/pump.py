@@ -29,9 +29,7 @@ OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 def pump(run):
     """What is assumed of the pump, one by one."""
     plant = run.loop.plant
-    told = hasattr(run.loop.controller, "supplies") or any(
-        hasattr(w, "supplies") for w in _around(run.loop.controller)
-    )
+    told = run.loop.controller.supplies or any(w.supplies for w in _around(run.loop.controller))
     yield Assumption(
         "the law is told the supply pressure",
         told,
@@ -69,9 +67,7 @@ def pump(run):
 def fills(run) -> list[Assumption]:
     """Whether the supply fills what empties, cylinder by cylinder; under any law."""
     log, plant = run.log, run.loop.plant
-    p = [log.array(name) for name in getattr(plant, "supply_names", ())] or [
-        np.full(len(log.time), plant.p_s)
-    ]
+    p = [log.array(name) for name in plant.supply_names] or [np.full(len(log.time), plant.p_s)]
     return [
         filled(run, k, c, p[i % len(p)])
         for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders))
@@ -79,7 +75,7 @@ def fills(run) -> list[Assumption]:
 
 
 def _around(controller):
-    while hasattr(controller, "inner"):
+    while controller.inner is not None:
         yield controller
         controller = controller.inner
 

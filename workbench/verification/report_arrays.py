@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from workbench.contract.capabilities import Predictive, Varies
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
 from workbench.contract.system import ClosedLoop, System, innermost, names, rewrapped
@@ -34,7 +35,7 @@ POINTS = 240  # of a frequency or step response
 
 def report_arrays(run: Run, claims: Sequence, verdicts: Sequence) -> dict:
     """The arrays named above that suit this loop."""
-    plain = not hasattr(run.loop.plant, "structures") and len(run.log.time) > 2
+    plain = not run.loop.plant.structures and len(run.log.time) > 2
     made = {
         "sensitivity": sensitivity(run, claims, verdicts),
         "solver": solver(run),
@@ -157,7 +158,7 @@ def model(run: Run, claims) -> dict:
     model, or where the two are one.
     """
     plant, law = run.loop.plant, law_of(run.loop)
-    belief = getattr(law, "model", None)
+    belief = law.model
     if (
         not run.loop.controller.commands
         or not isinstance(belief, System)
@@ -168,7 +169,7 @@ def model(run: Run, claims) -> dict:
     try:
         x, u, words = _point(run, claims)
         truth = _linear(plant, x, u)
-        believed = _linear(belief, getattr(law, "x_0", ()) or belief.initial(), None)
+        believed = _linear(belief, law.x_0 or belief.initial(), None)
     except InputError as why:
         return said | {"why": why.message}
     return said | {
@@ -219,9 +220,9 @@ def _channel(run, law, truth, believed, name) -> dict:
     plant, log = run.loop.plant, run.log
     signal = {s.name: s for s in (*plant.inputs, *plant.outputs)}
     both = [n for n in names(plant.outputs) if n in believed.outputs]
-    followed = [s.name for s in getattr(law, "follows", ()) if s.name in both] or both[:1]
+    followed = [s.name for s in law.follows if s.name in both] or both[:1]
     ω = np.geomspace(1.0, np.pi / run.loop.period if run.loop.period else 1e3, POINTS)
-    span = getattr(law, "N", 100) * (run.loop.period or 1e-3)
+    span = (law.N if isinstance(law, Predictive) else 100) * (run.loop.period or 1e-3)
     values = log.array(name) if name in log else np.zeros(1)
     size = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
     made = {
@@ -327,8 +328,8 @@ def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
     from workbench.run.simulate import simulate
 
     law, plant = law_of(run.loop), run.loop.plant
-    slow = getattr(getattr(plant, "adaptive", None), "period", 0.0)  # pistons one by one
-    if not getattr(law, "ahead", 0) or slow or not followed(run):
+    slow = plant.adaptive is not None and plant.adaptive.period  # pistons one by one
+    if not law.ahead or slow or not followed(run):
         return {}
     try:
         log = simulate(
@@ -369,15 +370,15 @@ def limits(run: Run) -> list[dict]:
             }
         )
 
-    for (name, (low, high)), slew in zip(
-        _command_limits(run, law).items(), _each(law, "slew", run)
-    ):
+    free = [np.inf] * len(run.loop.controller.commands)
+    slews = law.each("slew") if isinstance(law, Predictive) else free
+    for (name, (low, high)), slew in zip(_command_limits(run, law).items(), slews):
         unit, u = log.signal(name).unit, log.array(name)
         if np.isfinite(low) or np.isfinite(high):
             add(name, unit, "command", u, low, high)
         if np.isfinite(slew) and each_sample:
             add(name, f"{unit}/s", "slew", np.diff(u, prepend=u[0]) / T, -slew, slew)
-    for limit in getattr(law, "limits", ()):
+    for limit in law.limits:
         if limit.name in log:
             low, high = (
                 (-np.inf if limit.low is None else limit.low),
@@ -400,24 +401,16 @@ def _command_limits(run, law) -> dict[str, tuple[float, float]]:
     from workbench.verification.requirements import command_limits
 
     outer, own = command_limits(run), names(run.loop.controller.commands)
-    low, high = (_each(law, name, run) for name in ("u_min", "u_max"))
-    if not hasattr(law, "each"):
-        low = [-v for v in high]
+    if isinstance(law, Predictive):
+        low, high = law.each("u_min"), law.each("u_max")
+    else:
+        most = law.u_max if isinstance(law.u_max, (int, float)) else np.inf
+        low, high = [-most] * len(own), [most] * len(own)
     ranges = {}
     for name, a, b in zip(own, low, high):
         c, d = outer.get(name, (-np.inf, np.inf))
-        ranges[name] = (max(a, c), min(b, d))
+        ranges[name] = (max(float(a), c), min(float(b), d))
     return ranges
-
-
-def _each(law, field: str, run) -> list[float]:
-    """A limit of the law, one number a command; ∞ where it has none."""
-    if hasattr(law, "each"):
-        return [float(v) for v in law.each(field)]
-    value = getattr(law, field, None)
-    return [float(value) if isinstance(value, (int, float)) else np.inf] * len(
-        run.loop.controller.commands
-    )
 
 
 def solver(run: Run) -> dict:
@@ -460,7 +453,7 @@ def hypotheses(run: Run) -> list[tuple[str, bool]]:
             "no disturbance",
             moves == ""
             or not any(
-                hasattr(v, "sample") or v != 0.0 for v in run.scenario.disturbances.values()
+                isinstance(v, Varies) or v != 0.0 for v in run.scenario.disturbances.values()
             ),
         ),
         ("the plant is linear", is_linear(loop.plant)),

@@ -10,8 +10,10 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
+from workbench.contract.wrappers import Saturated
 from workbench.run.demand import parse, target_name
 from workbench.run.metrics import limit_cycle
+from workbench.run.reference import Sine, Waypoints
 from workbench.verification.run import Run, error_unit
 from workbench.verification.scales import signal_floor, storage_floor
 from workbench.verification.verdict import Assumption, Verdict
@@ -59,7 +61,7 @@ def check_tracking(claim, run: Run) -> Verdict:
     """Largest tool error after settling."""
     unit, source = run.error_unit, "requirement on the run"
     allowed = size_of(claim, "error", [unit])
-    text = f"{'tool error' if hasattr(run.loop.plant, 'tool') else 'tracking error'} ≤ {say(allowed, unit)}"
+    text = f"{'tool error' if run.loop.plant.has_tool else 'tracking error'} ≤ {say(allowed, unit)}"
     gone = diverged("tracking", text, run, claim.counted, source)
     if gone:
         return gone
@@ -96,7 +98,11 @@ def check_tracking(claim, run: Run) -> Verdict:
 def check_pressures(claim, run: Run) -> Verdict:
     """All chamber pressures inside their limits; an accompanying function does not bound their common mode."""
     plant = run.loop.plant
-    high = claim.high if claim.high is not None else 1.25 * getattr(plant, "p_s", np.inf)
+    high = (
+        claim.high
+        if claim.high is not None
+        else 1.25 * (np.inf if plant.p_s is None else plant.p_s)
+    )
     text = (
         f"chamber pressures within {claim.low / 1e5:g} … {high / 1e5:g} bar"
         if np.isfinite(high)
@@ -149,11 +155,11 @@ def command_limits(run: Run) -> dict[str, tuple[float, float]]:
     ranges = dict(run.loop.plant.limits())
     around = run.loop.controller
     while around is not None:
-        if hasattr(around, "low") and hasattr(around, "high"):
+        if isinstance(around, Saturated):
             for s in around.commands:
                 low, high = ranges.get(s.name, (-np.inf, np.inf))
                 ranges[s.name] = (max(low, around.low), min(high, around.high))
-        around = getattr(around, "inner", None)
+        around = around.inner
     return ranges
 
 
@@ -218,17 +224,17 @@ def size_of(claim, field: str, units: Sequence[str]) -> float:
 
 def error_units(loop) -> list[str]:
     """Units of what can oscillate: the outputs that are to follow a reference, the joints of a machine with a tool."""
-    plant = getattr(loop, "plant", loop)
+    plant = loop.plant
     known = {s.name: s.unit for s in (*plant.states, *plant.outputs)}
     asked = (
         []
-        if hasattr(plant, "tool")
+        if plant.has_tool
         else [parse(s.name)[0] for s in loop.inputs if s.kind == "reference" and "@" not in s.name]
     )
     followed = [known[n] for n in asked if n in known]
     return (
         followed
-        or [known[n] for n in getattr(plant, "joint_names", ()) if n in known]
+        or [known[n] for n in plant.joint_names if n in known]
         or [s.unit for s in plant.outputs]
     )
 
@@ -236,14 +242,14 @@ def error_units(loop) -> list[str]:
 def in_si(claim, loop):
     """The claim with sizes given as text ("10 um") as numbers."""
     units = {"floor": error_units(loop), "error": [error_unit(loop)]}
-    texts = [f for f in units if isinstance(getattr(claim, f, 0.0), str)]
+    texts = [f for f in units if isinstance(vars(claim).get(f), str)]
     return replace(claim, **{f: size_of(claim, f, units[f]) for f in texts}) if texts else claim
 
 
 def small(run: Run, floor: float) -> str:
     return (
         f"{1e3 * floor:g} mrad or mm"
-        if getattr(run.loop.plant, "cylinders", ())
+        if run.loop.plant.cylinders
         else ", ".join(
             dict.fromkeys(say(floor, run.log.signal(n).unit, 3) for n in joint_errors(run))
         )
@@ -260,7 +266,7 @@ def beside(run: Run, floor: float, found) -> str:
         for n, c in cycles.items()
         if np.isfinite(c.frequency)
     ]
-    if not getattr(run.loop.plant, "cylinders", ()) and np.isfinite(frequency):
+    if not run.loop.plant.cylinders and np.isfinite(frequency):
         words += _mode(run, 2 * np.pi * frequency)
     return "".join(f"; {w}" for w in words)
 
@@ -309,12 +315,10 @@ def commanded_periods(run: Run) -> list[float]:
     """Periods (s) of what drives the loop: a sine, a path walked again and again."""
     found = []
     for given in (run.scenario.reference, *run.scenario.disturbances.values()):
-        frequency = getattr(given, "frequency", None)
-        laps = getattr(given, "repeat", 1)
-        if frequency:
-            found.append(1.0 / frequency)
-        elif laps > 1:
-            found.append((given.duration + given.dwell) / laps)
+        if isinstance(given, Sine):
+            found.append(1.0 / given.frequency)
+        elif isinstance(given, Waypoints) and given.repeat > 1:
+            found.append((given.duration + given.dwell) / given.repeat)
     return found
 
 
@@ -429,15 +433,13 @@ def smoothed(u: np.ndarray, step: float) -> np.ndarray:
 def joint_errors(run: Run) -> dict[str, np.ndarray]:
     """Desired minus actual, per joint or per output a reference refers to (positions themselves where nothing is desired)."""
     demand, plant = run.demand, run.loop.plant
-    if demand.reference is not None and (
-        demand.reference.space == "output" or not hasattr(plant, "tool")
-    ):
+    if demand.reference is not None and (demand.reference.space == "output" or not plant.has_tool):
         return {
             n: run.log.array(target_name(n, 0)) - run.log.array(n)
             for n, order in demand.wanted
             if order == 0
         }
-    q = {n: run.log.array(n) for n in getattr(plant, "joint_names", ())}
+    q = {n: run.log.array(n) for n in plant.joint_names}
     if demand.reference is None:
         return q
     wanted = demand.joints(run.log.time)

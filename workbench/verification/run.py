@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from workbench.contract.capabilities import HasValveAccount, Predictive
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import structure
 from workbench.contract.system import Plain, System, innermost, names, rewrapped
@@ -109,7 +110,7 @@ class Run:
     def tool_error(self) -> np.ndarray | None:
         """Distance of the tool (or of the outputs that are to follow a reference) from where it should be, (N,)."""
         if self.demand.reference is not None and (
-            self.demand.reference.space == "output" or not hasattr(self.loop.plant, "tool")
+            self.demand.reference.space == "output" or not self.loop.plant.has_tool
         ):
             pairs = [(n, target_name(n, 0)) for n, order in self.demand.wanted if order == 0]
             return (
@@ -136,11 +137,10 @@ class Run:
         plant, first = self.loop.plant, (np.inf, "")
         strokes = [
             (f"x_{label}", f"piston {label}", 0.0, c.stroke)
-            for label, c in zip(getattr(plant, "labels", ()), getattr(plant, "cylinders", ()))
+            for label, c in zip(plant.labels, plant.cylinders)
         ]
         strokes += [
-            (name, f"the cylinder ({name})", low, high)
-            for name, (low, high) in getattr(plant, "spans", {}).items()
+            (name, f"the cylinder ({name})", low, high) for name, (low, high) in plant.spans.items()
         ]
         for name, what, low, high in strokes:
             x = self.log.array(name)
@@ -156,7 +156,7 @@ class Run:
         if self.steps is not None:
             return self.fine.hollow
         plant, first = self.loop.plant, (np.inf, "")
-        for name in plant.pressure_names if getattr(plant, "vacuum", None) is not None else ():
+        for name in plant.pressure_names if plant.vacuum is not None else ():
             below = np.flatnonzero(self.log.array(name) < plant.vacuum)
             if len(below) and self.log.time[below[0]] < first[0]:
                 t = float(self.log.time[below[0]])
@@ -181,8 +181,8 @@ class Run:
     @cached_property
     def valves(self):
         """What each valve takes and suction checks draw, as a metered plant accounts for it; None for any other."""
-        account = getattr(self.loop.plant, "valve_account", None)
-        return account(self.log) if account else None
+        plant = self.loop.plant
+        return plant.valve_account(self.log) if isinstance(plant, HasValveAccount) else None
 
     def settled(self, after: float) -> slice:
         """Logged samples from `after` seconds on (the last tenth of a run shorter than that)."""
@@ -192,7 +192,7 @@ class Run:
 
 def error_unit(loop: System) -> str:
     """Unit of a loop's error: m for a tool, else that of what follows a reference first."""
-    if hasattr(loop.plant, "tool"):
+    if loop.plant.has_tool:
         return "m"
     known = {s.name: s.unit for s in loop.plant.outputs}
     followed = [
@@ -216,7 +216,7 @@ _prepared: set[str] = set()
 def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) -> None:
     """Trace and compile what a run of `loop` and its measurement need, on a short run, once per structure."""
     key = structure(loop)
-    if key not in _prepared and not getattr(loop, "hosted", False):
+    if key not in _prepared and not loop.hosted:
         step = float(loop.period or scenario.max_step)
         measure(run(loop, replace(scenario, duration=50 * step)))
         _prepared.add(key)
@@ -235,7 +235,7 @@ def run_many(
             tick()
         return result
 
-    if len(jobs) < 2 or getattr(jobs[0][0], "hosted", False):
+    if len(jobs) < 2 or jobs[0][0].hosted:
         return [one(job) for job in jobs]
     for job in jobs:
         prepare(*job, measure)
@@ -263,8 +263,8 @@ def variant(
         controller = Sampled(controller, T_s=T_s or 1e-3)
     if T_s is not None:
         law = innermost(controller)
-        if isinstance(law, Plain) and hasattr(
-            law.law, "ingredients"
+        if isinstance(law, Plain) and isinstance(
+            law.law, Predictive
         ):  # a predictive law is designed for its sample time
             controller = rewrapped(controller, replace(law, law=replace(law.law, T_s=T_s)))
         controller = replace(controller, T_s=T_s)

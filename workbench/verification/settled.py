@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.metrics import limit_cycle
@@ -139,11 +140,11 @@ def comes_to_rest(run: Run) -> bool:
     """True where the reference ends, so that the loop can be held there, and nothing else drives it on."""
     reference = run.scenario.reference
     pushed = any(
-        hasattr(value, "sample") and not np.isfinite(getattr(value, "duration", np.inf))
+        isinstance(value, Varies) and not np.isfinite(ends(value))
         for value in run.scenario.disturbances.values()
     )
-    ends = reference is None or np.isfinite(getattr(reference, "duration", np.inf))
-    return ends and not pushed and run.demand.reference is not None
+    stops = reference is None or np.isfinite(ends(reference))
+    return stops and not pushed and run.demand.reference is not None
 
 
 def held(run: Run, duration: float) -> Run:
@@ -164,7 +165,7 @@ def noisy(run: Run) -> bool:
     while around is not None:
         if type(around).__name__ == "Quantised":
             return True
-        around = getattr(around, "inner", None)
+        around = around.inner
     return False
 
 
@@ -181,7 +182,7 @@ def rests(end: Run, begin: float, floor: float) -> list[Rest]:
 
 def _moves_until(run: Run) -> float:
     """When the reference has come to rest."""
-    return float(getattr(run.demand.reference, "duration", 0.0) or 0.0)
+    return 0.0 if run.demand.reference is None else float(run.demand.reference.duration or 0.0)
 
 
 def _rest(name: str, time: np.ndarray, error: np.ndarray, floor: float, noise: bool) -> Rest:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.contract.capabilities import Posed
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, names
 from workbench.run.scenario import Scenario
@@ -53,7 +54,7 @@ class Start:
 def positions(plant: System) -> list[str]:
     """States that are positions: the joints a plant names, and every length or angle whose rate is a state, too."""
     units = {s.name: s.unit for s in plant.states}
-    joints = [name for name in getattr(plant, "joint_names", None) or () if name in units]
+    joints = [name for name in plant.joint_names or () if name in units]
     paired = [name for name in units if f"d{name}" in units and units[name] in ("m", "rad")]
     return joints + [name for name in paired if name not in joints]
 
@@ -100,7 +101,7 @@ def unbalanced(run) -> float:
 
 
 def _is_jointed(plant: System) -> bool:
-    return bool(getattr(plant, "joint_names", None)) and hasattr(plant, "check_pose")
+    return bool(plant.joint_names) and isinstance(plant, Posed)
 
 
 def drawn(run, runs: int, spread: float) -> list[Start]:
@@ -131,7 +132,7 @@ def _fitting(run, start: Start) -> Start:
 
 def _stands(run, start: Start) -> bool:
     plant = run.loop.plant
-    if not hasattr(plant, "check_pose"):
+    if not isinstance(plant, Posed):
         return True
     try:
         plant.check_pose(pose(run, start))
@@ -150,7 +151,7 @@ def pose(run, start: Start) -> tuple[float, ...]:
 
 def _leading(plant: System) -> list[str]:
     """The positions that `plant.rest` takes, in its order."""
-    joints = getattr(plant, "joint_names", None)
+    joints = plant.joint_names
     if joints:
         return list(joints)
     own = []
@@ -165,7 +166,7 @@ def scenario_from(run, start: Start, base: Scenario) -> Scenario:
     """`base` from another start: at rest in its pose where the plant can say what that is, everything else by `offset`."""
     plant = run.loop.plant
     given = dict(base.offset)
-    if not hasattr(plant, "rest"):
+    if not isinstance(plant, Posed):
         return replace(base, offset=_added(given, start.amounts))
     q = pose(run, start)
     posed = set(_leading(plant))

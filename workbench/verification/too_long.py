@@ -20,7 +20,7 @@ def check_length(loop: System, scenario: Scenario) -> None:
     """TooLong, with the number of samples and steps, where a verification cannot repeat runs of this length."""
     g = grid(loop, scenario)
     steps = g.n * (g.n1 + g.n2)
-    most = MOST_CALLED if getattr(loop, "hosted", False) else MOST_SAMPLES
+    most = MOST_CALLED if loop.hosted else MOST_SAMPLES
     if g.n <= most and steps <= MOST_STEPS:
         return
     by_samples = loop.period is not None and g.n > most

@@ -18,6 +18,9 @@ from workbench.contract.system import Signal
 class Static(ABC):
     """A law f_f(v) without memory."""
 
+    F_c = 0.0  # N, Coulomb friction, where it has some
+    v_s = None  # m/s, Stribeck speed, where it has one
+
     @abstractmethod
     def force(self, v, z=()):
         """f_f(v) [N]."""

@@ -1,0 +1,314 @@
+"""What plants and laws may have beyond the contract of every one of them, declared in one place.
+
+Data has a default that says that there is none: an empty tuple, None, False. What a plant can do is a Protocol, asked with
+`isinstance(plant, HasTool)`. Nobody asks a plant or a law for an attribute by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from workbench.contract.errors import InputError
+
+Value = TypeVar("Value")
+
+
+class Otherwise(Generic[Value]):
+    """A member that an object may have, and its value on those that have none.
+
+    The class itself has no such attribute. A dataclass below it can therefore declare a required field of that name,
+    which a plain class attribute would turn into one with a default.
+    """
+
+    def __init__(self, default: Value):
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Value:
+        if instance is None:
+            raise AttributeError(f"{owner.__name__} has no default of {self.name!r} for its class")
+        return self.default
+
+
+class _Itself:
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            raise AttributeError(f"{owner.__name__} is a class: only its objects have a plant")
+        return instance
+
+
+class PlantData:
+    """Data that a plant may have; a base of every `System`."""
+
+    # ---- the loop that a system is
+    plant = _Itself()  # of a closed loop, its plant; any other system is its own plant
+    controller = Otherwise[Any](None)  # of a closed loop
+    hosted = Otherwise[bool](False)  # of a closed loop whose law is called from Python
+
+    # ---- actuators and joints, in the order of the commands
+    labels = Otherwise[tuple[str, ...]](())  # of the actuators: what follows x_, p_a, … in names
+    cylinders = Otherwise[tuple](())  # with valves, chambers and friction
+    segments = Otherwise[tuple](())  # what each cylinder moves
+    structures = Otherwise[tuple](())  # a crane's parallel–serial structures
+    arms = Otherwise[tuple](())  # behind metering valves
+    n = Otherwise[int](0)  # joints of a machine, whose positions are its first states
+    joint_names = Otherwise[tuple[str, ...]](())
+    spaces = Otherwise[tuple[str, ...]](())  # in which `task` takes references
+    strokes = Otherwise[Sequence](())  # (least, largest) length of what moves it, piston space, m
+    spans = Otherwise[Mapping[str, tuple[float, float]]](MappingProxyType({}))  # of lengths, logged
+
+    @property
+    def friction_laws(self) -> tuple:
+        """Friction of its cylinders, in their order."""
+        return tuple(c.friction for c in self.cylinders)
+
+    @property
+    def has_tool(self) -> bool:
+        """Whether its joints move a tool, which `tool(q)` places in the world."""
+        return "cartesian" in self.spaces
+
+    # ---- supply
+    p_s = Otherwise[Any](None)  # Pa, pressure of the supply, where it is one number
+    p_r = Otherwise[Any](None)  # Pa, of the return line
+    machine = Otherwise[Any](None)  # of a machine on a pump: the machine alone
+    supply_names = Otherwise[tuple[str, ...]](())  # supply pressures that are states
+    lines = Otherwise[tuple[str, ...]](("",))  # from the pump
+    vacuum = Otherwise["float | None"](None)  # Pa, below which the oil is not described
+    pressure_limits = Otherwise[tuple](())  # (lowest, highest), Pa
+
+    # ---- what suits it
+    velocity_gain = Otherwise["float | None"](None)  # velocity of an actuator per unit of command
+    velocity_gains = Otherwise[tuple[float, ...]](())  # one an actuator
+    loop_rate = Otherwise[float](45.0)  # 1/s, of a position loop
+    integral_rate = Otherwise["float | None"](None)  # 1/s, K_i/K_p; None: a ninth of `loop_rate`
+    cuts_commands = Otherwise[bool](False)  # beyond their limits, without a word
+    adaptive = Otherwise[Any](None)  # `workbench.numerics.adaptive.Adaptive`
+    fixed = Otherwise[Any](None)  # `workbench.numerics.adaptive.Fixed`
+    integrator = Otherwise[Any](None)  # its own
+    longest_step = Otherwise["float | None"](None)  # s, that its integration bears
+    in_words = Otherwise[str]("")  # how it is assembled
+    linear_twin = Otherwise[str]("")  # shipped machine that is linear and like it
+
+    @property
+    def title(self) -> str:
+        """What messages call it: its name, else what it is."""
+        return self.name if isinstance(self, Named) else type(self).__name__
+
+
+UNKNOWN = PlantData()  # a plant of which nothing is known
+
+
+class LawData:
+    """What a law may have beside its equations; a base of every `Controller` and of laws called from Python."""
+
+    inner = Otherwise[Any](None)  # of a wrapper, the law or wrapper inside it
+    model = Otherwise[Any](None)  # what it takes the plant to be
+    period = Otherwise["float | None"](None)  # s, of a sampled law
+    open = False  # True: controls it does not command are the scenario's
+    supplies = Otherwise[tuple[str, ...]](())  # signals of supply pressure that it is told
+    waits = Otherwise[bool](False)  # for a pump that is late
+    ahead = Otherwise[int](0)  # samples of the reference that it sees in advance
+    follows = Otherwise[tuple](())  # outputs that a predictive law tracks
+    limits = Otherwise[tuple](())  # of outputs, which a predictive law keeps
+    u_max = Otherwise[Any](None)  # its own limit of every command, either way
+    x_0 = Otherwise[tuple](())  # states that it is linear around
+
+    @staticmethod
+    def suited(plant: Any) -> dict[str, Any]:
+        """Settings that suit this plant, where they are not the law's own defaults."""
+        return {}
+
+    @staticmethod
+    def unfit(model: Any) -> InputError | None:
+        """Why the law cannot be built for the model; None where it can."""
+        return None
+
+    @classmethod
+    def units_on(cls, model: Any = None, signals: Sequence[str] = ()) -> dict[str, str]:
+        """Units of the numbers that follow the plant's signals: field → unit."""
+        return {}
+
+    @staticmethod
+    def tunings() -> dict[str, type]:
+        """Ways of finding its gains: name → options."""
+        return {}
+
+    @classmethod
+    def design(cls, model: Any, **values: Any) -> Any:
+        """The law for a model: built from its numbers, where nothing is to be solved for."""
+        return cls(model=model, **values)  # type: ignore[call-arg]
+
+
+# ---- what a plant can do ------------------------------------------------------------------------
+@runtime_checkable
+class HasTask(Protocol):
+    """A machine that takes references in several `spaces`."""
+
+    def task(self, space: str, q: Any) -> Any: ...
+
+    def task_names(self, space: str) -> Any: ...
+
+
+@runtime_checkable
+class Posed(Protocol):
+    """A machine that can be put at rest where its joints are wanted."""
+
+    def check_pose(self, q: Any, where: str = ...) -> None:
+        """InputError where it cannot stand there."""
+
+    def rest(self, q: Any) -> Any:
+        """All states at rest at joint positions q."""
+
+
+@runtime_checkable
+class HasJointRange(Protocol):
+    """A machine that knows how far its joints go."""
+
+    def joint_range(self) -> Any: ...
+
+
+@runtime_checkable
+class Lockable(Protocol):
+    """A machine of which joints can be held."""
+
+    def locked(self, **at: float) -> Any: ...
+
+
+@runtime_checkable
+class OnSupply(Protocol):
+    """A machine on a pump whose pressures are states."""
+
+    def supplied(self, x: Any) -> Any:
+        """The machine at the supply pressures of state x."""
+
+
+@runtime_checkable
+class HasValveAccount(Protocol):
+    """A machine behind metering valves, each of which is accounted for."""
+
+    def valve_account(self, log: Any) -> Any: ...
+
+
+@runtime_checkable
+class HasUniqueness(Protocol):
+    """A circuit of which can be checked that a force has one velocity."""
+
+    def uniqueness(self, samples: int = ..., seed: int = ...) -> Any: ...
+
+
+@runtime_checkable
+class HasPassivity(Protocol):
+    """A circuit whose incremental passivity can be checked."""
+
+    def passivity(self, samples: int = ..., seed: int = ...) -> Any: ...
+
+
+@runtime_checkable
+class Drivable(Protocol):
+    """A planar crane that stands for a machine: plans on it can be driven."""
+
+    planar: Any
+    machine: Any
+
+    def positions(self, q: Any) -> Any:
+        """Joint positions of the machine."""
+
+
+# ---- what a law can do --------------------------------------------------------------------------
+@runtime_checkable
+class HasLedger(Protocol):
+    """A law with an accompanying function and its ledger."""
+
+    def certificate(self, plant: Any) -> Any: ...
+
+
+@runtime_checkable
+class Predictive(Protocol):
+    """A predictive law, with the ingredients of its stability argument."""
+
+    def ingredients(self, r: Any, lost: tuple[str, ...] = ...) -> Any: ...
+
+
+@runtime_checkable
+class Stepped(Protocol):
+    """A user's law with memory, asked at every sample."""
+
+    def step(self, t: Any, z: Any, y: Any, r: Any) -> Any: ...
+
+
+@runtime_checkable
+class Commanding(Protocol):
+    """A user's law without memory of its own."""
+
+    def command(self, t: Any, z: Any, y: Any, r: Any) -> Any: ...
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """A user's law whose memory follows from the first measurement."""
+
+    def start(self, t: Any, z: Any, y: Any, r: Any) -> Any: ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A user's law whose memory begins with a value."""
+
+    def initial(self) -> Any: ...
+
+
+@runtime_checkable
+class LinearNearRest(Protocol):
+    """A law called from Python that is linear away from its limits."""
+
+    def linear_law(self) -> Any: ...
+
+
+# ---- what a signal of a scenario can be ---------------------------------------------------------
+@runtime_checkable
+class Varies(Protocol):
+    """A disturbance or reference that changes with time, where another is a number."""
+
+    def sample(self, t: Any, order: int) -> Any: ...
+
+
+@runtime_checkable
+class Jumps(Protocol):
+    """A disturbance or reference that jumps between its samples."""
+
+    def jumps(self) -> Any:
+        """Instants of the jumps, s."""
+
+
+@runtime_checkable
+class Ends(Protocol):
+    """A motion that comes to rest."""
+
+    duration: float
+
+
+def ends(motion: Any) -> float:
+    """When a reference or disturbance has come to rest, s; ∞ for one that does not say."""
+    return motion.duration if isinstance(motion, Ends) else inf
+
+
+# ---- what any part can say of itself ------------------------------------------------------------
+@runtime_checkable
+class Named(Protocol):
+    """A part that is told apart from others by its name."""
+
+    name: str
+
+
+@runtime_checkable
+class StatesUnits(Protocol):
+    """An object whose units follow others of its numbers."""
+
+    def units(self) -> dict[str, str]:
+        """Field → unit."""
