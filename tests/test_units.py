@@ -1,13 +1,18 @@
 """Quantities in and out: the table against pint, dimensions told apart, what is shown can be read back."""
 
 import math
+from pathlib import Path
 
 import pint
 import pytest
 
+import plants
+from plants.shipped import read_machine
 from workbench.contract import units
 from workbench.contract.errors import InputError
 from workbench.contract.units import display, format_quantity, pretty, quantity
+
+MACHINES = Path(plants.__file__).parent / "parameters"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +81,20 @@ def test_common_units_never_reach_pint(monkeypatch):
         ("5 %", "1"),
     ):
         quantity(text, unit)
+
+
+@pytest.mark.parametrize("unit", units._CALLED)
+def test_a_quantity_in_the_unit_asked_for_is_its_number(monkeypatch, unit):
+    """Digit for digit, and nobody else is asked."""
+    monkeypatch.setattr(units, "_registry", lambda: pytest.fail("pint was asked"))
+    for number in ("3.7", "1e-16", "-0.1"):
+        assert quantity(f"{number} {unit}", unit) == float(number)
+
+
+def test_the_shipped_crane_is_read_without_pint(monkeypatch):
+    monkeypatch.setattr(units, "_registry", lambda: pytest.fail("pint was asked"))
+    monkeypatch.setattr(units, "_parsed", lambda text: pytest.fail(f"{text} was looked up"))
+    read_machine(MACHINES / "hiab-xs031.yaml")
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def quantity(value: object, unit: str) -> float:
         number, written = float(match[1]), match[2]
     else:
         raise InputError(f"{expected(unit)}; got {_shown(value)}", mend=_example(unit))
-    if written:
+    if written and written != unit:
         size = _QUICK.get(unit, {}).get(written)
         number = _convert(number, written, unit, value) if size is None else _scaled(number, size)
     if not math.isfinite(number):
