@@ -23,6 +23,7 @@ from workbench.numerics import code_cache
 FLAGS = (
     os.environ.get("FLUIDPROOF_OPTIMISE", "-O2"),
     "-fno-math-errno",
+    "-fno-semantic-interposition",  # functions of one library may be put into each other
     "-ffp-contract=off",
     "-shared",
     "-fPIC",
