@@ -29,6 +29,8 @@ _HOME = {
     "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
     "Mechanism": "multibody.mechanism",
+    "MeteredSection": "drives.metered_section",
+    "SharedPump": "supplies.shared_pump",
     "ServoCylinder": "drives.servo_cylinder",
     "ConstantPressure": "supplies.constant",
     "LoadSensing": "supplies.load_sensing",

@@ -26,8 +26,17 @@ from typing import Annotated, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from plants import scales
+from plants.drives.metered_section import (
+    MeteredSection,
+    bounds,
+    dissipated,
+    gain,
+    metered,
+    orifices,
+    row,
+)
 from plants.manipulator import Manipulator
-from plants.valve_circuits import shared
+from plants.supplies.shared_pump import SharedPump, idle
 from plants.valve_circuits.circuit import Circuit, Pump, Section
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
@@ -43,7 +52,8 @@ def _shipped(name: str, others) -> dict[str, Any]:
 
 
 class Motion(NamedTuple):
-    """What the valves do at a state: x, ẋ of each cylinder, v = ṗ, f; rows of the circuit; pump's P, Q_p of each; Q_b, Q_M."""
+    """What the valves do at a state: x, ẋ of each cylinder, v = ṗ, f; rows of the circuit; pump's P, Q_p of each; Q_b, Q_M; `work`:
+    what each section does."""
 
     x: list
     xd: list
@@ -54,6 +64,7 @@ class Motion(NamedTuple):
     Q_p: list
     Q_b: object
     Q_M: object
+    work: list
 
 
 @final
@@ -67,15 +78,19 @@ class MeteredCrane(System):
 
     crane: Manipulator
     name: str = "crane with independent metering"
-    pump: Pump = Pump(Q=100e-3 / 60, P_M=175e5)
-    u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.05
+    pump: Pump = SharedPump.pump
+    u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = SharedPump.u_b
     P_hM: Annotated[float, Unit("Pa"), "reliefs of all head sides, above the tank", positive] = (
-        250e5
+        MeteredSection.P_hM
     )
-    P_rM: Annotated[float, Unit("Pa"), "reliefs of all rod sides, above the tank", positive] = 250e5
-    V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = 5e-3
-    G: Annotated[float, Unit("m^3/(s Pa)"), "slope of the pump's relief", positive] = 5e-9
-    τ: Annotated[float, Unit("s"), "B_j/K_j, damping of the oil in the cylinders", positive] = 10e-3
+    P_rM: Annotated[float, Unit("Pa"), "reliefs of all rod sides, above the tank", positive] = (
+        MeteredSection.P_rM
+    )
+    V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = SharedPump.V_p
+    G: Annotated[float, Unit("m^3/(s Pa)"), "slope of the pump's relief", positive] = SharedPump.G
+    τ: Annotated[float, Unit("s"), "B_j/K_j, damping of the oil in the cylinders", positive] = (
+        MeteredSection.τ
+    )
 
     shorthand: ClassVar[tuple[Shorthand, ...]] = (
         Shorthand("of", Annotated[str, "name of a shipped crane"], ("crane",), _shipped),
@@ -115,17 +130,10 @@ class MeteredCrane(System):
         return Circuit(
             tuple(
                 Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *k)
-                for label, c, k in zip(self.labels, self.cylinders, self._orifices())
+                for label, c, k in zip(self.labels, self.cylinders, map(orifices, self.cylinders))
             ),
             self.pump,
         )
-
-    def _orifices(self):
-        """k_ph, k_pr, k_th, k_tr fully open, m³/(s √Pa)."""
-        return [
-            [k * c.valve.u_max for k in (c.valve.c_p1, c.valve.c_p2, c.valve.c_n1, c.valve.c_n2)]
-            for c in self.cylinders
-        ]
 
     def stiffness(self) -> list:
         """K_j, N/m: of the oil shut in at half stroke."""
@@ -135,16 +143,10 @@ class MeteredCrane(System):
     @property
     def velocity_gains(self) -> tuple[float, ...]:
         """ṗ per unit of command under no force at full pressure, extending and retracting averaged, m/s."""
-        found = []
-        for c, (k_ph, k_pr, k_th, k_tr) in zip(self.cylinders, self._orifices()):
-            a, b, P = c.A_a, c.A_b, self.pump.P_M
-            out = (P / (a * a / k_ph**2 + b**3 / (a * k_tr**2))) ** 0.5
-            back = (P / (b * b / k_pr**2 + a**3 / (b * k_th**2))) ** 0.5
-            found.append(float(0.5 * (out + back)))
-        return tuple(found)
+        return tuple(gain(c, self.pump.P_M) for c in self.cylinders)
 
-    loop_rate = 2.0  # 1/s of a position loop, well below the crane's first resonance
-    integral_rate = 0.08  # K_i/K_p, 1/s: dry friction lets the extension's oil spring relax at 0.3, and faster sums hunt
+    loop_rate = MeteredSection.loop_rate
+    integral_rate = MeteredSection.integral_rate
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
@@ -273,7 +275,7 @@ class MeteredCrane(System):
     @property
     def pressure_limits(self):
         """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
-        return -0.3e5, 1.1 * max(self.P_hM, self.P_rM)
+        return bounds(self.P_hM, self.P_rM)
 
     # ---- what its valves prove and account for ----------------------------------------------------------------------
     def passivity(self, samples: int = 300, seed: int = 0):
@@ -327,12 +329,8 @@ class MeteredCrane(System):
         ]
 
     def idle(self) -> float:
-        """P with all valves shut, Pa: Q = k_b √P + G (P − P_M)⁺."""
-        Q, P_M, k_b = self.supply
-        if k_b * P_M**0.5 >= Q:
-            return (Q / k_b) ** 2
-        b = k_b / self.G
-        return (0.5 * ((b * b + 4.0 * (P_M + Q / self.G)) ** 0.5 - b)) ** 2
+        """P with all valves shut, Pa."""
+        return idle(*self.supply, self.G)
 
     def initial(self):
         return self.rest(self.crane.initial()[: self.n])
@@ -340,26 +338,7 @@ class MeteredCrane(System):
     # ---- equations --------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""
-        found = []
-        for c, (k_ph, k_pr, k_th, k_tr), u_c in zip(self.cylinders, self._orifices(), u):
-            out, back = (
-                np.minimum(np.maximum(u_c, 0.0), 1.0),
-                np.minimum(np.maximum(-u_c, 0.0), 1.0),
-            )
-            found.append(
-                [
-                    c.A_a,
-                    c.A_b,
-                    self.P_hM,
-                    self.P_rM,
-                    k_ph * out,
-                    k_pr * back,
-                    k_th * back,
-                    k_tr * out,
-                    0.0,
-                ]
-            )
-        return found
+        return [row(c, self.P_hM, self.P_rM, u_c) for c, u_c in zip(self.cylinders, u)]
 
     @property
     def supply(self):
@@ -382,24 +361,24 @@ class MeteredCrane(System):
         """What the valves do."""
         n = self.n
         at, xd, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
-        K, rows = self.stiffness(), self.rows(u)
-        B = [self.τ * k for k in K]
-        held = [g - b * d for g, b, d in zip(self.springs(x, at), B, xd)]
-        (_, P_M, k_b), P, v, Q_p = self.supply, np.maximum(x[3 * n], 0.0), [], []
-        for row, b, h in zip(rows, B, held):
-            w = shared.way(row, self.supply)
-            own, taken, _ = shared.moved(w, shared.fixed(w, b, h), b, P)
-            v, Q_p = [*v, w.σ * own], [*Q_p, taken]
+        rows, springs = self.rows(u), self.springs(x, at)
+        _, P_M, k_b = self.supply
+        P = np.maximum(x[3 * n], 0.0)
+        work = [
+            metered(section, spring, self.τ * K, v, P)
+            for section, spring, K, v in zip(rows, springs, self.stiffness(), xd)
+        ]
         return Motion(
             at,
             xd,
-            v,
-            [h + b * w for h, b, w in zip(held, B, v)],
+            [w.speed for w in work],
+            [w.force for w in work],
             rows,
             P,
-            Q_p,
+            [w.flow for w in work],
             k_b * np.sqrt(P),
             self.G * np.maximum(P - P_M, 0.0),
+            work,
         )
 
     def rhs(self, t, x, u):
@@ -429,8 +408,8 @@ class MeteredCrane(System):
 
     def monitor(self, t, x, u):
         m, shown = self.motion(x, u), []
-        for row, v, f, Q_p in zip(m.rows, m.v, m.f, m.Q_p):
-            shown += [f, *shared.pressures(row, self.supply, v, f, m.P), Q_p]
+        for work in m.work:
+            shown += [work.force, work.P_h, work.P_r, work.flow]
         return [*self.out(t, x)[2 * self.n + 1 :], *shown, *self.crane.tool(x[: self.n])]
 
     # ---- energy -----------------------------------------------------------------------------------------------------
@@ -438,10 +417,9 @@ class MeteredCrane(System):
         """W, by cause; their sum is d(stored)/dt."""
         m, (whole, given) = self.motion(x, u), self._whole(x, u)
         found = [self.pump.Q * m.P, -m.Q_b * m.P, -m.Q_M * m.P]
-        for row, v, f, Q_p in zip(m.rows, m.v, m.f, m.Q_p):
-            P_h, P_r = shared.pressures(row, self.supply, v, f, m.P)
-            fed = np.where(row[5] > 0.0, P_r, P_h)
-            found += [-Q_p * (m.P - fed), -(Q_p * fed - f * v)]
+        for work in m.work:
+            into, out = dissipated(work, m.P)
+            found += [-into, -out]
         parts = self.crane.split(whole)
         lost = sum(self.τ * K * (v - d) ** 2 for K, v, d in zip(self.stiffness(), m.v, m.xd))
         rubbed = sum(f * d for f, d in zip(self.crane.friction(parts, m.xd), m.xd))

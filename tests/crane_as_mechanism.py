@@ -9,6 +9,7 @@ from plants.components.linkage import close
 from plants.components.spatial import Frame, add, turn, unturn
 from plants.drives.laws import Force
 from plants.drives.servo_cylinder import ServoCylinder
+from plants.metered_crane import MeteredCrane
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Place
 from plants.supplies.constant import ConstantPressure
@@ -138,37 +139,33 @@ def with_servos(crane, q=None, **options):
     )
 
 
-def translated(crane, mechanism, x, supply=()):
-    """A state of the crane, and of its supply, as one of the mechanism."""
-    names_of = {}
+def translated(plant, mechanism, x):
+    """A state of the crane, whatever drives it, as one of the mechanism."""
+    at = dict(zip(names(plant.states), x))
+    crane = plant.crane if isinstance(plant, MeteredCrane) else plant
+    found = {name: at[name] for name in names(mechanism.supply.states())}
     offsets = joint_angles(crane)
-    at = dict(zip(names(crane.states), x))
-    for label in crane.labels:
+    for label in plant.labels:
         j = label.removeprefix("t")
         if label.startswith("t"):
-            names_of[f"x_rod{j}"] = at[f"x_{label}"]
-            names_of[f"dx_rod{j}"] = at[f"dx_{label}"]
+            found |= {f"x_rod{j}": at[f"x_{label}"], f"dx_rod{j}": at[f"dx_{label}"]}
         else:
-            names_of[f"q_arm{j}"] = at[f"q_{label}"] + offsets[int(j) - 1]
-            names_of[f"dq_arm{j}"] = at[f"dq_{label}"]
-        for a in mechanism.actuators:
-            if a.name == f"c{label}":
-                theirs = _drive_names(a.drive, label)
-                ours = names(a.drive.states(a.name))
-                names_of |= {mine: at[name] for mine, name in zip(ours, theirs)}
-    own = mechanism.supply.states()
-    names_of |= dict(zip(names(own), supply))
-    return [names_of[name] for name in names(mechanism.states)]
+            found |= {
+                f"q_arm{j}": at[f"q_{label}"] + offsets[int(j) - 1],
+                f"dq_arm{j}": at[f"dq_{label}"],
+            }
+        (actuator,) = [a for a in mechanism.actuators if a.name == f"c{label}"]
+        for mine in names(actuator.drive.states(actuator.name)):
+            stem = mine.removesuffix(f"_c{label}")
+            found[mine] = at[f"{stem}_{label}" if f"{stem}_{label}" in at else f"{stem}{label}"]
+    return [found[name] for name in names(mechanism.states)]
 
 
-def _drive_names(drive, label):
-    c = drive.cylinder
-    return [
-        f"p_a{label}",
-        f"p_b{label}",
-        *names(c.valve.spool_states(label)),
-        *names(c.friction.states(label)),
-    ]
+def rates_of(plant, mechanism, x, u):
+    """The crane's rhs as one of the mechanism."""
+    still = translated(plant, mechanism, [0.0] * len(x))
+    rates = translated(plant, mechanism, plant.rhs(0.0, x, u))
+    return [a - b for a, b in zip(rates, still)]
 
 
 def random_state(crane, rng):

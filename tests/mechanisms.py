@@ -8,11 +8,13 @@ from plants.components.circuit import ThrottledCircuit
 from plants.components.cylinder import Cylinder
 from plants.components.friction import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
 from plants.drives.laws import Force
+from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.load_sensing import LoadSensing
+from plants.supplies.shared_pump import SharedPump
 
 
 def vector(rng, size=1.0):
@@ -188,13 +190,15 @@ def hydraulic(method="projected", friction="Brown–McPhee", **options):
     return four_bar(actuators=circuit, method=method, **options)
 
 
+CYLINDER = Cylinder(bore=0.06, rod=0.035, stroke=0.55)
+
+
 def lift(drive=None, start=0.3, **options):
     """A load on a vertical slide, lifted by a servo cylinder."""
-    cylinder = Cylinder(bore=0.06, rod=0.035, stroke=0.55)
     given = {"supply": ConstantPressure(), "gravity": (0.0, -9.81, 0.0)}
     return Mechanism(
         (Body("load", "ground", "prismatic", axis=(0.0, 1.0, 0.0), mass=310.0, start=start),),
-        actuators=(Actuator("c", drive or ServoCylinder(cylinder, 0.0), joint="load"),),
+        actuators=(Actuator("c", drive or ServoCylinder(CYLINDER, 0.0), joint="load"),),
         **{**given, **options},
     )
 
@@ -206,6 +210,7 @@ EVERY = {
     "bricard": bricard,
     "hydraulic": hydraulic,
     "servo cylinder": lift,
+    "metered section": lambda: lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump()),
     "load sensing": lambda: lift(supply=LoadSensing()),
     "in closed form": lambda: hydraulic("minimal"),
 }

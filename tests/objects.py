@@ -15,8 +15,9 @@ from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, MeteredVD
 from controllers.mpc_parts import Limit
 from controllers.vdc import BodyGain
 from plants import MeteredArms, MeteredCrane, MotorArm, machine
-from plants.components.cylinder import Walls
+from plants.components.cylinder import Cylinder, Walls
 from plants.components.valve import Nominal
+from plants.drives.metered_section import MeteredSection
 from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
 from plants.multibody.points import NamedPoint
@@ -126,6 +127,7 @@ GIVEN = {
     "MeteredCrane": lambda: MeteredCrane(CRANE),
     "Mechanism": lambda: CART,
     "Walls": lambda: Walls(B_h=7e8, V_ha=1e-4, V_hb=1e-4),
+    "MeteredSection": lambda: MeteredSection(Cylinder(0.06, 0.035, 0.55), 0.0),
     "ServoCylinder": lambda: mechanisms.lift().actuators[0].drive,
     "plants.multibody.parts.Body": lambda: CART.bodies[0],
     "Loop": lambda: _inside(mechanisms.four_bar(), Loop),

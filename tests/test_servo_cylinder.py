@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from crane_as_mechanism import random_state, translated, with_servos
+from crane_as_mechanism import random_state, rates_of, translated, with_servos
 from mechanisms import lift
 
 from plants import ConstantPressure, Cylinder, ServoCylinder, machine
@@ -74,15 +74,14 @@ def _both(crane, mechanism, x, u):
     """name → (mechanism's, crane's) numbers at a state of the crane."""
     whole = [*u, *[crane.defaults().get(s.name, 0.0) for s in crane.inputs[crane.n :]]]
     y = translated(crane, mechanism, x)
-    rates = translated(crane, mechanism, crane.rhs(0.0, x, whole))
-    offsets = translated(crane, mechanism, [0.0] * len(x))
+    rates = rates_of(crane, mechanism, x, whole)
     found = {}
     ours = mechanism.rhs(0.0, y, u)
     for unit in {s.unit for s in mechanism.states}:
         at = [i for i, s in enumerate(mechanism.states) if s.unit == unit]
         found[f"rates of states in {unit}"] = (
             [ours[i] for i in at],
-            [rates[i] - offsets[i] for i in at],
+            [rates[i] for i in at],
         )
     shown = dict(zip(names(mechanism.monitors), mechanism.monitor(0.0, y, u)))
     theirs = dict(zip(names(crane.monitors), crane.monitor(0.0, x, whole)))

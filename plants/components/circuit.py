@@ -33,6 +33,7 @@ import numpy as np
 from plants.components.friction import BrownMcPhee, Friction
 from plants.drives.contract import Drive, Sizes, spool_limit
 from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Signal
 
@@ -214,7 +215,8 @@ class ThrottledCircuit(Drive):
         return tuple(_named(f"p_{k}", label) for k in (1, 2, 3))
 
     def machine_limits(self, label: str, key: str):
-        return (spool_limit(label, _named("U", label), self.limit, f"{key}.U_max"),)
+        spool = spool_limit(label, _named("U", label), self.limit, f"{key}.U_max")
+        return (*chamber_limits(self.pressures(label), 0.0), spool)
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label: str = "") -> tuple[Signal, ...]:

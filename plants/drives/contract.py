@@ -16,10 +16,11 @@ own states, u its own inputs, line the pressures that its supply gives it.
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
   8. `range` are the least and largest s it can span. `limit` is the largest input, both ways; None: unlimited. `bears(line)` are
      the least and greatest force at rest, which `bears_by(line)` limits, in words.
-  9. `pressures(label)` names its chambers' pressures, which must not fall below `hollow`; `vacuum` is the pressure below which its
-     oil is not described, None where it always is. `machine_limits(label, key)` are its further limits, key: its place in a case.
+  9. `pressures(label)` names its chambers' pressures; `vacuum` is the pressure below which its oil is not described, None where it
+     always is. `machine_limits(label, key)` are its limits besides stroke and command, key: its place in a case.
  10. `sizes(line)` are its scales, None where it has no oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
-     where its input is no velocity.
+     where its input is no velocity. `loop_rate`, `integral_rate` [1/s]: what a position loop around it can have, and K_i/K_p.
+     `cuts_commands`: a command beyond its limit is none that it has.
  11. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
 
 The same text runs on floats and on expressions: no `if` on a value of x, s, ṡ, u or line.
@@ -32,6 +33,7 @@ from __future__ import annotations
 from math import inf
 from typing import ClassVar, NamedTuple
 
+from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
 
@@ -63,6 +65,9 @@ class Drive:
     steep: ClassVar[bool] = False
     turns: ClassVar[bool] = False  # acts on a revolute joint
     anywhere: ClassVar[bool] = False  # acts on any joint
+    cuts_commands: ClassVar[bool] = False
+    loop_rate: ClassVar[float] = 4.0  # knows nothing of the oil and the links it swings
+    integral_rate: ClassVar[float] = 4.0 / 9.0
     vacuum: float | None = None
     limit: float | None
 
@@ -112,10 +117,6 @@ class Drive:
     def pressures(self, label: str) -> tuple[str, ...]:
         return ()
 
-    @property
-    def hollow(self) -> float:
-        return 0.0
-
     def machine_limits(self, label: str, key: str) -> tuple[Limit, ...]:
         return ()
 
@@ -127,6 +128,27 @@ class Drive:
 
     def check_pins(self, owner: str) -> None:
         return None
+
+
+def outside_stroke(s: float, low: float, high: float) -> None:
+    """InputError where a start at s is none that the cylinder reaches."""
+    if low <= s <= high:
+        return
+    raise InputError(
+        f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
+        "(s: the distance of its pins, or the position of the joint it is on)",
+        mend="start elsewhere, change closed or the stroke, or move the pins",
+    )
+
+
+def too_short(owner: str, closed: float, stroke: float) -> None:
+    """InputError where a cylinder between two pins is shorter, retracted, than its stroke."""
+    if closed >= stroke:
+        return
+    raise InputError(
+        f"{owner}.closed: retracted, the pins are {closed:.4g} m apart, less than the stroke, {stroke:.4g} m",
+        mend="a cylinder is longer than its stroke: mend closed or cylinder.stroke",
+    )
 
 
 def spool_limit(label: str, signal: str, most: float, key: str) -> Limit:

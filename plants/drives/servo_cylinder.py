@@ -15,8 +15,8 @@ from typing import Annotated, ClassVar, final
 
 from plants.components.chamber import Oil
 from plants.components.cylinder import POWERS, Cylinder
-from plants.drives.contract import Drive, Sizes, spool_limit
-from workbench.contract.errors import InputError
+from plants.drives.contract import Drive, Sizes, outside_stroke, spool_limit, too_short
+from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, nonnegative
 from workbench.contract.system import Signal
 
@@ -88,10 +88,6 @@ class ServoCylinder(Drive):
     def vacuum(self):
         return 0.0 if self.oil.air == 0 else None
 
-    @property
-    def hollow(self):
-        return self.oil.hollow
-
     def bears(self, line):
         c = self.cylinder
         return c.force(line.p_r, line.p_s), c.force(line.p_s, line.p_r)
@@ -101,10 +97,11 @@ class ServoCylinder(Drive):
 
     def machine_limits(self, label, key):
         valve = self.cylinder.valve
-        return tuple(
+        spools = [
             spool_limit(label, spool.name, valve.u_max, f"{key}.cylinder.valve.u_max")
             for spool in valve.spool_states(label)[:1]
-        )
+        ]
+        return (*chamber_limits(self.pressures(label), self.oil.hollow), *spools)
 
     def sizes(self, line):
         c, p = self.cylinder, line.p_s
@@ -189,20 +186,10 @@ class ServoCylinder(Drive):
         return [*cylinder.valve.guards(spool, u[0]), *cylinder.friction.guards(sdot, rub)]
 
     def initial(self, s, force, line):
-        low, high = self.range
-        if not low <= s <= high:
-            raise InputError(
-                f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
-                "(s: the distance of its pins, or the position of the joint it is on)",
-                mend="start elsewhere, change closed or the stroke, or move the pins",
-            )
+        outside_stroke(s, *self.range)
         pressures = self.pressures_at_start or self.cylinder.balanced(force, line.p_s, line.p_r)
         many = len(self.states("")) - 2
         return [*pressures, *[0.0] * many]
 
     def check_pins(self, owner):
-        if self.closed < self.cylinder.stroke:
-            raise InputError(
-                f"{owner}.closed: retracted, the pins are {self.closed:.4g} m apart, less than the "
-                f"stroke, {self.cylinder.stroke:.4g} m"
-            )
+        too_short(owner, self.closed, self.cylinder.stroke)

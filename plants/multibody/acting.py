@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plants.drives.contract import Line
 from plants.multibody import loops
 from plants.multibody.tree import Motion
-from workbench.contract.machine_limits import Limit, chamber_limits, command_limits, span_limits
+from workbench.contract.machine_limits import Limit, command_limits, span_limits
 
 
 class Pull(NamedTuple):
@@ -103,8 +103,6 @@ def machine_limits(mechanism) -> tuple[Limit, ...]:
     if mechanism.supply is not None:
         found += mechanism.supply.machine_limits(mechanism.flow_names)
     found += span_limits(mechanism)
-    for a in mechanism.actuators:
-        found += chamber_limits(a.drive.pressures(a.name), a.drive.hollow)
     for a in mechanism.actuators:
         found += a.drive.machine_limits(a.name, f"actuators.{a.name}.drive")
     return (*found, *command_limits(mechanism))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, final
 
 from plants import scales
-from plants.drives.contract import Line
+from plants.drives.contract import Drive, Line
 from plants.multibody import (
     acting,
     checks,
@@ -256,7 +256,20 @@ class Mechanism(System):
         """What the drives see of the supply at its highest pressure; None without one."""
         return None if self.supply is None else self.supply.most
 
-    loop_rate = 4.0  # 1/s, what a position loop can have that knows nothing of the oil and the links it swings
+    @property
+    def loop_rate(self) -> float:
+        """What a position loop can have, 1/s: that of the slowest drive."""
+        return min((a.drive.loop_rate for a in self.actuators), default=Drive.loop_rate)
+
+    @property
+    def integral_rate(self) -> float:
+        """K_i/K_p of it, 1/s."""
+        return min((a.drive.integral_rate for a in self.actuators), default=Drive.integral_rate)
+
+    @property
+    def cuts_commands(self) -> bool:
+        """Whether a drive has no command beyond its limit."""
+        return any(a.drive.cuts_commands for a in self.actuators)
 
     @property
     def velocity_gain(self) -> float | None:
@@ -412,9 +425,9 @@ class Mechanism(System):
     def guards(self, t, x, u):
         z, rates, own = self.split(x)
         pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
-        return [
-            g for a, p in zip(self.actuators, pulls) for g in a.drive.guards(p.x, p.s, p.rate, p.u)
-        ]
+        supply = [] if self.supply is None else self.supply.guards(own[-1])
+        drives = zip(self.actuators, pulls)
+        return [*(g for a, p in drives for g in a.drive.guards(p.x, p.s, p.rate, p.u)), *supply]
 
     def project(self, t, x) -> list:
         """x back on its loops, nearest in the metric of M^Σ; quaternions of unit length."""
@@ -476,7 +489,7 @@ class Mechanism(System):
         total = sum(self.energies(z, rates))
         for a, p in zip(self.actuators, pulls):
             total = total + a.drive.stored(p.x, p.s)
-        return total
+        return total if self.supply is None else total + self.supply.stored(own[-1])
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def initial(self):

@@ -7,7 +7,8 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
   2. `states()`, `inputs()`, `logged()` are tuples of Signal; y, w and `shown` have their length and order.
   3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `most` is the line at the highest pressure there is, by which
      forces and speeds of the drives are told.
-  4. `rates(y, takers, w)` is ẏ; `powers(y, takers, w)`, in W by `power_names()`, is what it does besides the powers of its drives.
+  4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
+     `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
   5. `initial(tops)` are its states at rest, tops: pressures of its takers' chambers that are states.
   6. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
 
@@ -44,6 +45,12 @@ class Supply:
         return ()
 
     def powers(self, y, takers, w) -> list:
+        return []
+
+    def stored(self, y):
+        return 0.0
+
+    def guards(self, y) -> list:
         return []
 
     def initial(self, tops) -> list:

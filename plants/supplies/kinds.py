@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.load_sensing import LoadSensing
+from plants.supplies.shared_pump import SharedPump
 
-SupplyKind = ConstantPressure | LoadSensing
+SupplyKind = ConstantPressure | LoadSensing | SharedPump

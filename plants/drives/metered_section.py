@@ -1,0 +1,261 @@
+"""A cylinder behind four independent metering valves, quasistatic, with the oil's spring between valves and rod.
+
+    f = K (r − x) + B (ṙ − ẋ),  f ∈ Γ(ṙ, P)  ⇔  ṙ = Λ(B, f̄, P)                    (68)–(70), (122) of [Kikuuwe21]
+    F = f − f_f,   x = s − closed,   P = p_s − p_r
+
+r is where the valves have put the piston, x where the mechanism has it. Between the two lies the oil that the quasistatic circuit
+takes for stiff: K = β h of the shut cylinder at half stroke (`Cylinder.shut_in`), B = τ K. A section has the areas of its cylinder
+and the orifices of the servo valve fully open, k = c u_max: c_p1 pump to head, c_n1 head to tank, c_p2 pump to rod, c_n2 rod to
+tank. One command u_c in −1 … 1 opens pump to head and rod to tank, or pump to rod and head to tank.
+
+    p Q = p_r Q + Q (P − P_in) + (Q P_in − f ṙ) + f ṙ                           where power goes; P_in: the chamber that is fed
+
+The first bracket is lost where oil goes in, the second where it goes out, reliefs included. A chamber that a suction check fills
+takes its oil from the tank at no cost.
+
+Source: [Kikuuwe21] Sections 4.1, 6; that K is the oil's own stiffness is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple, final
+
+import numpy as np
+
+from plants.components.chamber import Oil
+from plants.components.cylinder import Cylinder
+from plants.drives.contract import Drive, Sizes, outside_stroke, too_short
+from plants.valve_circuits import shared
+from workbench.contract.machine_limits import chamber_limits
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Signal
+
+NO_PUMP = (0.0, 0.0, 0.0)  # Q, P_M, k_b of a pump whose pressure is given
+SUCTION = 0.3e5  # Pa below the return that suction checks may leave
+OVER = 1.1  # of the reliefs' pressure
+
+
+class Metered(NamedTuple):
+    """A section at work: ṙ [m/s], f [N], Q_p [m³/s], P_h and P_r above the return [Pa], the one of them that is fed."""
+
+    speed: object
+    force: object
+    flow: object
+    P_h: object
+    P_r: object
+    fed: object
+
+
+def orifices(cylinder: Cylinder) -> list:
+    """k_ph, k_pr, k_th, k_tr of the cylinder's valve fully open, m³/(s √Pa)."""
+    v = cylinder.valve
+    return [c * v.u_max for c in (v.c_p1, v.c_p2, v.c_n1, v.c_n2)]
+
+
+def row(cylinder: Cylinder, P_hM, P_rM, u_c) -> list:
+    """The section at the command u_c, as `Circuit.rows` has it."""
+    k_ph, k_pr, k_th, k_tr = orifices(cylinder)
+    out = np.minimum(np.maximum(u_c, 0.0), 1.0)
+    back = np.minimum(np.maximum(-u_c, 0.0), 1.0)
+    areas = [cylinder.A_a, cylinder.A_b]
+    return [*areas, P_hM, P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0]
+
+
+def metered(section: list, spring, B, xdot, P) -> Metered:
+    """What a section (a `row`) does at the spring force K (r − x), the rod's ẋ and the pump's pressure P ≥ 0 above the return."""
+    held = spring - B * xdot
+    way = shared.way(section, NO_PUMP)
+    along, flow, _ = shared.moved(way, shared.fixed(way, B, held), B, P)
+    speed = way.σ * along
+    force = held + B * speed
+    P_h, P_r = shared.pressures(section, NO_PUMP, speed, force, P)
+    fed = np.where(section[5] > 0.0, P_r, P_h)
+    return Metered(speed, force, flow, P_h, P_r, fed)
+
+
+def dissipated(work: Metered, P) -> tuple:
+    """(where oil goes in, where it goes out), W."""
+    return work.flow * (P - work.fed), work.flow * work.fed - work.force * work.speed
+
+
+def bounds(P_hM, P_rM) -> tuple[float, float]:
+    """Between which the chambers should stay above the return, Pa: somewhat beyond suction checks and reliefs."""
+    return -SUCTION, OVER * max(P_hM, P_rM)
+
+
+def gain(cylinder: Cylinder, P) -> float:
+    """ṙ per unit of command without force at the pump's pressure P, extending and retracting averaged, m/s."""
+    a, b = cylinder.A_a, cylinder.A_b
+    k_ph, k_pr, k_th, k_tr = orifices(cylinder)
+    out = (P / (a * a / k_ph**2 + b**3 / (a * k_tr**2))) ** 0.5
+    back = (P / (b * b / k_pr**2 + a**3 / (b * k_th**2))) ** 0.5
+    return float(0.5 * (out + back))
+
+
+@final
+@dataclass(frozen=True)
+class MeteredSection(Drive):
+    """See the module. States r [m] and the friction's; input u_c, −1 … 1.
+
+    Raises InputError for a start outside the stroke and for numbers out of range.
+    """
+
+    needs_supply: ClassVar[bool] = True
+    steep: ClassVar[bool] = True
+    cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
+    loop_rate: ClassVar[float] = 2.0  # 1/s, well below the first resonance of a crane on its oil
+    integral_rate: ClassVar[float] = 0.08  # 1/s: dry friction lets the oil's spring relax slowly
+    limit: ClassVar[float] = 1.0
+
+    cylinder: Cylinder
+    closed: Annotated[
+        float, Unit("m"), "distance of the pins, or position of the joint, with the rod retracted"
+    ]
+    oil: Oil = Oil()
+    P_hM: Annotated[float, Unit("Pa"), "relief of the head side, above the return", positive] = (
+        250e5
+    )
+    P_rM: Annotated[float, Unit("Pa"), "relief of the rod side, above the return", positive] = 250e5
+    τ: Annotated[float, Unit("s"), "B/K, damping of the oil in the cylinder", positive] = 10e-3
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    # ---- signals ----------------------------------------------------------------------------------------------------
+    def states(self, label):
+        return (
+            Signal(f"rod_{label}", "m", f"piston of {label} as the valves have put it"),
+            *self.cylinder.friction.states(label),
+        )
+
+    def inputs(self, label):
+        return (Signal(f"u_c_{label}", "1", f"command of {label}"),)
+
+    def logged(self, label):
+        return (
+            Signal(f"x_{label}", "m", f"piston position of {label}"),
+            Signal(f"f_K_{label}", "N", f"force of the oil of {label} as a spring, K (r − x)"),
+            Signal(f"f_p_{label}", "N", f"force of the valves of {label}"),
+            Signal(f"f_f_{label}", "N", f"friction of {label}"),
+            Signal(f"P_h_{label}", "Pa", f"head side of {label}"),
+            Signal(f"P_r_{label}", "Pa", f"rod side of {label}"),
+            Signal(f"Q_s_{label}", "m^3/s", f"flow of {label} from the pump"),
+        )
+
+    def pressures(self, label):
+        return (f"P_h_{label}", f"P_r_{label}")
+
+    def power_names(self, label):
+        return tuple(
+            f"{cause}_{label}" for cause in ("supply", "tank", "in", "out", "oil", "friction")
+        )
+
+    def stiff(self, label):
+        return tuple(self.cylinder.friction.stiff(label))
+
+    # ---- what it can --------------------------------------------------------------------------------------------------
+    @property
+    def range(self):
+        return self.closed, self.closed + self.cylinder.stroke
+
+    def bears(self, line):
+        P, c = line.p_s - line.p_r, self.cylinder
+        return float(-c.A_b * min(P, self.P_rM)), float(c.A_a * min(P, self.P_hM))
+
+    def bears_by(self, line):
+        return f"pump ({(line.p_s - line.p_r) / 1e5:g} bar above the return) and reliefs of the chambers"
+
+    def machine_limits(self, label, key):
+        """Pressures at which suction checks and reliefs fail."""
+        low, high = bounds(self.P_hM, self.P_rM)
+        return chamber_limits(self.pressures(label), low, high, f"{key}.P_hM")
+
+    def sizes(self, line):
+        c, P = self.cylinder, line.p_s - line.p_r
+        return Sizes(
+            P,
+            "pressure of the pump",
+            P * c.A_a * c.stroke,
+            P * c.A_b,
+            c.stroke,
+            self.velocity_gain_on(line),
+        )
+
+    def velocity_gain_on(self, line):
+        return gain(self.cylinder, line.p_s - line.p_r)
+
+    # ---- the equations ------------------------------------------------------------------------------------------------
+    @property
+    def stiffness(self):
+        """K, N/m: of the oil shut in at half stroke."""
+        return self.oil.β * self.cylinder.shut_in(self.oil, 0.5 * self.cylinder.stroke)
+
+    def spring(self, x, s):
+        """K (r − x), N."""
+        return self.stiffness * (x[0] - (s - self.closed))
+
+    def at_work(self, x, s, sdot, u, line) -> Metered:
+        """What the valves do."""
+        section = row(self.cylinder, self.P_hM, self.P_rM, u[0])
+        B = self.τ * self.stiffness
+        return metered(section, self.spring(x, s), B, sdot, line.p_s - line.p_r)
+
+    def rubbing(self, x, sdot):
+        """f_f [N], opposing ṡ."""
+        return self.cylinder.friction.force(sdot, list(x[1:]))
+
+    def force(self, x, s, sdot, u, line):
+        return self.at_work(x, s, sdot, u, line).force - self.rubbing(x, sdot)
+
+    def rates(self, x, s, sdot, u, line):
+        speed = self.at_work(x, s, sdot, u, line).speed
+        return [speed, *self.cylinder.friction.rate(sdot, list(x[1:]))]
+
+    def flow(self, x, s, sdot, u, line):
+        return self.at_work(x, s, sdot, u, line).flow
+
+    def port(self, x, s, sdot, u, line, w):
+        work, o = self.at_work(x, s, sdot, u, line), u[0] / w
+        head = work.P_h * np.clip(o, 0.0, 1.0)
+        rod = work.P_r * np.clip(-o, 0.0, 1.0)
+        return line.p_r + head + rod
+
+    def guards(self, x, s, sdot, u):
+        return self.cylinder.friction.guards(sdot, list(x[1:]))
+
+    def shown(self, x, s, sdot, u, line):
+        work = self.at_work(x, s, sdot, u, line)
+        return [
+            s - self.closed,
+            self.spring(x, s),
+            work.force,
+            self.rubbing(x, sdot),
+            work.P_h + line.p_r,
+            work.P_r + line.p_r,
+            work.flow,
+        ]
+
+    def stored(self, x, s):
+        return 0.5 * self.stiffness * (x[0] - (s - self.closed)) ** 2
+
+    def powers(self, x, s, sdot, u, line):
+        work = self.at_work(x, s, sdot, u, line)
+        into, out = dissipated(work, line.p_s - line.p_r)
+        oil = self.τ * self.stiffness * (work.speed - sdot) ** 2
+        return [
+            line.p_s * work.flow,
+            -line.p_r * work.flow,
+            -into,
+            -out,
+            -oil,
+            -self.rubbing(x, sdot) * sdot,
+        ]
+
+    def initial(self, s, force, line):
+        outside_stroke(s, *self.range)
+        rest = [0.0] * len(self.cylinder.friction.states(""))
+        return [s - self.closed + force / self.stiffness, *rest]
+
+    def check_pins(self, owner):
+        too_short(owner, self.closed, self.cylinder.stroke)

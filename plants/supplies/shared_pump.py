@@ -1,0 +1,110 @@
+"""A pump of constant flow with its relief and a bleed, one line for all drives; see `plants.supplies.contract`.
+
+    V_p/β Ṗ = Q − k_b √P − G (P − P_M)⁺ − Σ_j Q_j                                (114), (123) of [Kikuuwe21] with oil in the line
+
+Pressures are above the tank's, which is zero. The line is long and holds oil, V_p; so P is a state, and drives take what they take
+at that P.
+
+Source: [Kikuuwe21]; that the line holds oil is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, final
+
+import numpy as np
+
+from plants.drives.contract import Line
+from plants.supplies.contract import Supply
+from plants.valve_circuits.circuit import Pump
+from workbench.contract.machine_limits import Limit
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive
+from workbench.contract.system import Signal
+
+
+def idle(Q, P_M, k_b, G) -> float:
+    """P with all valves shut, Pa: Q = k_b √P + G (P − P_M)⁺."""
+    if k_b * P_M**0.5 >= Q:
+        return (Q / k_b) ** 2
+    b = k_b / G
+    return (0.5 * ((b * b + 4.0 * (P_M + Q / G)) ** 0.5 - b)) ** 2
+
+
+@final
+@dataclass(frozen=True)
+class SharedPump(Supply):
+    """See the module. State P."""
+
+    pump: Pump = Pump(Q=100e-3 / 60, P_M=175e5)
+    u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.05
+    V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = 5e-3
+    G: Annotated[float, Unit("m^3/(s Pa)"), "slope of the pump's relief", positive] = 5e-9
+    β: Annotated[float, Unit("Pa"), "bulk modulus of the oil in the line", positive] = 800e6
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    @property
+    def k_b(self):
+        """Flow coefficient of the bleed, m³/(s √Pa)."""
+        return self.pump.c_b * self.u_b
+
+    def states(self):
+        return (Signal("P", "Pa", "pressure of the pump"),)
+
+    def line(self, y):
+        return Line(np.maximum(y[0], 0.0), 0.0)
+
+    @property
+    def most(self):
+        """At the relief, or where the bleed takes all of Q."""
+        top = self.pump.P_M
+        if self.k_b > 0.0:
+            top = min(top, (self.pump.Q / self.k_b) ** 2)
+        return Line(top, 0.0)
+
+    def lost(self, y) -> tuple:
+        """Flows through bleed and relief, m³/s."""
+        P = np.maximum(y[0], 0.0)
+        return self.k_b * np.sqrt(P), self.G * np.maximum(P - self.pump.P_M, 0.0)
+
+    def rates(self, y, takers, w):
+        bled, relieved = self.lost(y)
+        taken = sum(drive.flow(*pull.at) for drive, pull in takers)
+        return [self.β / self.V_p * (self.pump.Q - bled - relieved - taken)]
+
+    def guards(self, y):
+        """Where the relief opens, Pa."""
+        return [y[0] - self.pump.P_M]
+
+    def power_names(self):
+        return ("pump", "bleed", "relief", "delivered")
+
+    def powers(self, y, takers, w):
+        bled, relieved = self.lost(y)
+        P = np.maximum(y[0], 0.0)
+        taken = sum(drive.flow(*pull.at) for drive, pull in takers)
+        return [self.pump.Q * P, -bled * P, -relieved * P, -taken * P]
+
+    def stored(self, y):
+        return 0.5 * self.V_p / self.β * y[0] ** 2
+
+    def initial(self, tops):
+        return [idle(self.pump.Q, self.pump.P_M, self.k_b, self.G)]
+
+    def machine_limits(self, flows):
+        top = self.pump.P_M + self.pump.Q / self.G
+        return (
+            Limit(
+                "pressure of the pump",
+                ("P",),
+                -inf,
+                top,
+                "Pa",
+                "pressure",
+                "the pump's relief with all of Q",
+                "supply.pump.P_M",
+            ),
+        )
