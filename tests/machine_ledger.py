@@ -1,0 +1,52 @@
+"""The ledger of machines at random states, without a run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from controllers import MachineVDC
+from workbench import ClosedLoop, Sampled
+from workbench.contract.system import names
+from workbench.verification.ledger import Balance, LedgerFunction
+
+SPREAD = {"rad": 0.05, "m": 0.01, "rad/s": 0.4, "m/s": 0.2, "V": 3.0, "N": 500.0, "N m": 200.0}
+
+
+def loop_of(law: MachineVDC, plant=None) -> ClosedLoop:
+    return ClosedLoop(plant or law.model, Sampled(law, T_s=1e-3))
+
+
+def at_random(loop: ClosedLoop, seed: int = 0, count: int = 6) -> Balance:
+    """The balance at random states near the machine's start, references and held commands anywhere."""
+    rng = np.random.default_rng(seed)
+    live = tuple(s.name for s in loop.inputs if s.kind == "reference")
+    ledger = LedgerFunction(loop, live)
+    start = np.array(loop.initial(), float)
+    x = np.tile(start, (count, 1))
+    for i, s in enumerate(loop.states):
+        bristle = s.unit == "m" and s.name.startswith("z_")
+        size = 1e-5 if bristle else SPREAD.get(s.unit, 1.0)
+        x[:, i] += (4e6 if s.unit == "Pa" else size) * rng.uniform(-1.0, 1.0, count)
+    plant, law = loop.plant, loop.controller.inner
+    goal = plant.task(law.space, [float(v) for v in start[: plant.n]])
+    w = 0.3 * rng.normal(size=(count, len(live)))
+    w[:, : plant.n] = np.array(goal, float) + 0.02 * rng.normal(size=(count, plant.n))
+    assert names(plant.states)[: plant.n] == list(plant.joint_names)
+    return ledger(loop, np.zeros(count), x, w)
+
+
+def open_cuts(b: Balance) -> dict[str, float]:
+    """Cut → what its sides leave open, of the terms that meet there; cuts that close left out."""
+    sizes = b.cut_scale()
+    found = {}
+    for cut, values in b.cuts().items():
+        share = float((np.abs(values) / sizes[cut]).max())
+        if share > 1e-12:
+            found[cut] = share
+    return found
+
+
+def unbalanced(b: Balance) -> dict[str, float]:
+    """Component → residual of its row, of its terms; rows that balance left out."""
+    worst = np.abs(b.residual()).max(axis=0)
+    return {name: float(share) for (_, name), share in zip(b.entries, worst) if not share <= 1e-12}

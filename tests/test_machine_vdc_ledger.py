@@ -1,0 +1,144 @@
+"""The ledger of any machine under virtual decomposition control: it closes on random linkages, and locates planted faults."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from machine_ledger import at_random, loop_of, open_cuts, unbalanced
+from random_linkages import linkage
+
+from controllers import MachineVDC
+from controllers.body_gain import BodyGain
+from controllers.machine_vdc import bodies
+from controllers.machine_vdc.servo_cylinder import ServoValvePart
+from plants.components.spatial import add, cross, scale
+from plants.multibody import required as mechanics
+
+CRANK = 1  # two links, each behind a crank and a rod of its own
+MIXED = (
+    8  # slewing, forces and a servo cylinder, a crank, a cylinder that weighs something, a spring
+)
+
+
+@pytest.mark.parametrize("seed", [CRANK, 3, 4, MIXED])
+def test_every_row_closes_and_every_cut_cancels(seed):
+    law = MachineVDC(linkage(seed, links=1 + seed % 3), K_I=3.0)
+    b = at_random(loop_of(law), seed)
+    assert not unbalanced(b) and not open_cuts(b)
+    assert (b.dissipation >= 0).all()
+    assert (b.v >= 0).all() and b.total.min() > 0
+
+
+def test_a_model_that_errs_is_a_perturbation_of_its_drives_and_nothing_else():
+    """Rows close with the true bodies whatever the law believes; what it believes wrongly is named "model"."""
+    plant = linkage(CRANK, links=2)
+    heavier = replace(plant.bodies[3], mass=1.2 * plant.bodies[3].mass)
+    believed = replace(plant, bodies=(*plant.bodies[:3], heavier, *plant.bodies[4:]))
+    b = at_random(loop_of(MachineVDC(believed), plant), 5)
+    assert not unbalanced(b) and not open_cuts(b)
+    named = {name for (_, _, name), d in b.perturbations.items() if np.abs(d).max() > 1e-6}
+    assert "model" in named
+    sound = at_random(loop_of(MachineVDC(plant)), 5)
+    assert all(
+        np.abs(d).max() < 1e-9 for (_, _, name), d in sound.perturbations.items() if name == "model"
+    )
+
+
+def test_gains_of_one_body_act_in_its_own_frame():
+    """A K_A given as a matrix equal to κ M_A + K_I 1 of the body is the default, term by term."""
+    from controllers.machine_vdc.rates import matrices
+
+    plant = linkage(CRANK, links=2)
+    usual = MachineVDC(plant, κ=9.0, K_I=4.0)
+    K, _ = matrices(usual, plant)["rod1"]
+    given = replace(usual, gains=(BodyGain("rod1", tuple(map(float, K.ravel()))),))
+    a, b = (at_random(loop_of(law), 2) for law in (usual, given))
+    assert b.dissipation == pytest.approx(a.dissipation, rel=1e-9, abs=1e-9)
+    assert not unbalanced(b) and not open_cuts(b)
+
+
+# ---- planted faults -------------------------------------------------------------------------------------------------
+def balance_of(seed=CRANK, links=2):
+    return at_random(loop_of(MachineVDC(linkage(seed, links=links))), 3)
+
+
+def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
+    fed = bodies.fed_back
+    flipped = lambda law, motion, wanted, j: tuple(
+        scale(-1.0, part) if j == 4 else part for part in fed(law, motion, wanted, j)
+    )
+    monkeypatch.setattr(bodies, "fed_back", flipped)
+    b = balance_of()
+    negative = {name for (_, name), D in zip(b.entries, b.dissipation.T) if D.min() < 0}
+    assert negative == {"crank1"}
+
+
+def test_a_body_that_was_forgotten_is_named(monkeypatch):
+    net = mechanics.net_wrench
+
+    def without(body, motion, wanted, j, gravity):
+        F = net(body, motion, wanted, j, gravity)
+        return F if body.name != "rod0" else tuple(scale(0.0, part) for part in F)
+
+    monkeypatch.setattr(mechanics, "net_wrench", without)
+    assert set(unbalanced(balance_of())) == {"rod0"}
+
+
+def test_a_coriolis_term_that_is_not_skew_is_named(monkeypatch):
+    """m (ω_r × v) in place of m (ω × v_r): the same on the path, not skew-symmetric beside it."""
+    net = mechanics.net_wrench
+
+    def other(body, motion, wanted, j, gravity):
+        f, m = net(body, motion, wanted, j, gravity)
+        if body.name != "link1":
+            return f, m
+        c = mechanics.centre(body, motion, j)
+        (v, ω), (v_r, ω_r) = motion.Z[j], wanted.Z[j]
+        right, wrong = cross(ω, v_r), cross(ω_r, v)
+        extra = scale(body.mass, add(wrong, scale(-1.0, right)))
+        return add(f, extra), add(m, cross(c, extra))
+
+    monkeypatch.setattr(mechanics, "net_wrench", other)
+    assert set(unbalanced(balance_of())) == {"link1"}
+
+
+def test_a_wrong_lever_arm_opens_the_cut_at_the_pins(monkeypatch):
+    lever = mechanics._lever
+
+    def shorter(mechanism, actuator, pull, columns):
+        row = lever(mechanism, actuator, pull, columns)
+        return [0.97 * value for value in row] if actuator.name == "d1" else row
+
+    monkeypatch.setattr(mechanics, "_lever", shorter)
+    assert "pins d1" in open_cuts(balance_of())
+
+
+def test_a_loop_whose_wrench_was_left_out_opens_joints_of_that_loop(monkeypatch):
+    found = mechanics._multipliers
+
+    def without(mechanism, G, left):
+        μ = found(mechanism, G, left)
+        return [0.0 * value if row >= 2 else value for row, value in enumerate(μ)]
+
+    monkeypatch.setattr(mechanics, "_multipliers", without)
+    open_ = set(open_cuts(balance_of()))
+    assert open_ and open_ <= {f"joint {name}" for name in ("link1", "crank1", "rod1")}
+
+
+def test_another_law_of_one_drive_is_named_by_its_actuator(monkeypatch):
+    """The certificate keeps its own text of the law: what is commanded otherwise is "parameters" of that actuator."""
+    command = ServoValvePart.command
+
+    def softer(self, s, v, v_r, p, f_pr, f_pr_rate, line):
+        factor = 0.5 if self.label == "d0" else 1.0
+        return command(self, s, v, v_r, p, f_pr, factor * f_pr_rate, line)
+
+    monkeypatch.setattr(ServoValvePart, "command", softer)
+    b = balance_of()
+    wrong = {
+        component
+        for (_, component, name), d in b.perturbations.items()
+        if name == "parameters" and np.abs(d).max() > 1e-6
+    }
+    assert wrong == {"actuator d0"}
+    assert not unbalanced(b)
