@@ -12,7 +12,11 @@ Source: [Petrovic22]; the projection of its equations for a tree with loops.
 
 from __future__ import annotations
 
+from functools import reduce
+from math import isfinite
 from typing import NamedTuple
+
+import numpy as np
 
 from plants.components.spatial import add, cross, plus, scale, sub, turn, unturn
 from plants.multibody import coordinates, linear
@@ -91,10 +95,11 @@ def weights(plant) -> list[float]:
     if len(drives) == plant.n:
         return [1.0] * len(drives)
     line = plant.line_at_most
-    most = [max(map(abs, drive.bears(line))) for drive in drives]
-    largest = max(most)
-    if not largest < float("inf"):
+    ends = [drive.bears(line) for drive in drives]
+    most = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
+    if any(isinstance(value, float) and not isfinite(value) for value in most):
         return [1.0] * len(drives)
+    largest = reduce(np.maximum, most)
     return [(value / largest) ** 2 for value in most]
 
 
