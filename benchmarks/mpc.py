@@ -19,8 +19,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from controllers import MPC, Observer  # noqa: E402
-from controllers.mpc_check import refined  # noqa: E402
-from controllers.mpc_loop import Fast  # noqa: E402
+from controllers.mpc.check import refined  # noqa: E402
+from controllers.mpc.loop import Fast  # noqa: E402
 from plants import LinearActuator  # noqa: E402
 
 X_MAX, T = 4e-4, 1e-3
@@ -79,7 +79,7 @@ def ours(law):
 
 
 def by_cvxpy(law, name):
-    from controllers.mpc_cvxpy import stated
+    from controllers.mpc.convex import stated
 
     made = stated(law.prepared.problem, scale=law.prepared.dense.scale, solver=name)
     made.accuracy.clear()

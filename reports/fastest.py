@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
+from reports.figures import fastest as own
+from reports.figures import planning as figures
 from workbench.contract.units import format_quantity
 from workbench.planning import driven_table, race
 
-from . import figures_fastest as own
-from . import figures_planning as figures
 from . import tables
 from .document import typeset, write_pdf
 from .planning import Planned

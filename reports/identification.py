@@ -9,10 +9,10 @@ from typing import Any, final
 
 import numpy as np
 
+from reports.figures import identification as drawn
 from workbench.identification.curves import curves, responses
 from workbench.identification.report import amount, remarks, summary
 
-from . import figures_identification as drawn
 from . import tables
 from .document import typeset, write_pdf
 from .style import clean, drawing, svg

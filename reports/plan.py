@@ -7,8 +7,9 @@ from workbench.run.log import Log
 
 def planned(content) -> dict:
     """Name → function that draws it, in the order of the report; it may still return None."""
-    from . import figures_circuit as circuit
-    from . import figures_model as belief
+    from reports.figures import circuit
+    from reports.figures import model as belief
+
     from . import sketch
 
     log, plant, analysis = content.log, content.plant, content.analysis
@@ -30,11 +31,8 @@ def planned(content) -> dict:
 
 
 def _of_the_run(log, plant, analysis) -> dict:
-    from . import figures as run
-    from . import figures_friction as friction
-    from . import figures_loop as loop
-    from . import figures_mechanism as mechanism
-    from . import figures_metering as metering
+    from reports.figures import friction, loop, mechanism, metering, run
+
     from . import signals
     from .metering import course
 
@@ -74,9 +72,8 @@ def _of_the_run(log, plant, analysis) -> dict:
 
 
 def _of_the_proofs(analysis) -> dict:
-    from . import figures_proof as proof
-    from . import figures_region as region
-    from . import figures_returns as returning
+    from reports.figures import proof, region
+    from reports.figures import returns as returning
 
     plan = {"returns": lambda: returning.returns(analysis.get("returns") or ())}
     if ledger := analysis.get("ledger"):
@@ -96,7 +93,8 @@ def _of_the_proofs(analysis) -> dict:
 
 
 def _of_the_linearised(log, plant, analysis) -> dict:
-    from . import figures_linear as linear
+    from reports.figures import linear
+
     from . import signals
 
     def titled(given):

@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass
 from typing import Any, final
 
+from reports.figures import driven
+from reports.figures import planning as figures
 from workbench.contract.units import format_quantity
 from workbench.planning import driven_table
 from workbench.planning.table import HEAD, amount, remarks, share, title
 
-from . import figures_driven as driven
-from . import figures_planning as figures
 from . import tables
 from .document import typeset, write_pdf
 from .style import clean, drawing, svg

@@ -12,7 +12,7 @@ import controllers
 import plants
 import workbench
 from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, MeteredVDC, Observer
-from controllers.mpc_parts import Limit
+from controllers.mpc.parts import Limit
 from controllers.vdc import BodyGain
 from plants import MeteredArms, MeteredCrane, MotorArm, machine
 from plants.components.cylinder import Cylinder, Walls

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reports.figures_proof import MOST, ledger, perturbations
+from reports.figures.proof import MOST, ledger, perturbations
 
 T = np.linspace(0.0, 3.0, 900)
 SPIKE = 230.0 * np.exp(-((T - 1.0) ** 2) / 1e-4)

@@ -9,10 +9,10 @@ from actuator import SLEW, X_MAX, Actuator, commands, drawn, mpc, tracking
 
 from controllers import MPC, Limit, Observer
 from controllers.lqr import riccati
-from controllers.mpc_check import refined
-from controllers.mpc_cvxpy import stated
-from controllers.mpc_problem import residuals
-from controllers.mpc_verification import ingredients, steady
+from controllers.mpc.check import refined
+from controllers.mpc.convex import stated
+from controllers.mpc.problem import residuals
+from controllers.mpc.verification import ingredients, steady
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, simulate
 from workbench.contract.system import names
 

@@ -8,9 +8,9 @@ import pytest
 from actuator import SLEW, X_MAX, Actuator, mpc, tracking
 
 from controllers import MPC, Limit, Observer
-from controllers.mpc_along import Held
-from controllers.mpc_overlap import overlap, smoothed, without_overlap
-from controllers.mpc_sequence import Given, along
+from controllers.mpc.along import Held
+from controllers.mpc.overlap import overlap, smoothed, without_overlap
+from controllers.mpc.sequence import Given, along
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, Sine, System, simulate
 from workbench.cases.edit import changed
 from workbench.contract.errors import InputError

@@ -7,8 +7,8 @@ import pytest
 from actuator import SLEW, X_MAX, Actuator, commands, mpc
 
 from controllers import MPC, Limit
-from controllers.mpc_verification import _inside, moved
-from controllers.terminal_set import admissible, largest, overshoot
+from controllers.mpc.terminal_set import admissible, largest, overshoot
+from controllers.mpc.verification import _inside, moved
 from workbench.contract.errors import InputError
 
 

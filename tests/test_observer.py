@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from controllers import Observer
-from controllers.observer import augmented, check_observable, covariances, design, kalman
+from controllers.mpc.observer import augmented, check_observable, covariances, design, kalman
 from workbench.contract.errors import InputError
 
 LAGS = np.array([[0.8, 0.0], [0.15, 1.0]])  # a lag into an integrator

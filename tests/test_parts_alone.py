@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.mpc_loop import commands_of, logged
+from controllers.mpc.loop import commands_of, logged
+from controllers.mpc.terminal_set import _needed
 from controllers.pid import PID
 from controllers.servo_valve_ledger import unsaturated
-from controllers.terminal_set import _needed
 from plants.valve_circuits import Circuit, Openings, accounts
 from plants.valve_circuits.diagnosis import Left, _blamed
 from workbench.numerics import calculus

@@ -12,17 +12,8 @@ from plants.chain import Prismatic, Revolute, Structure
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import Body, Frame
 from plants.manipulator import Manipulator
-from reports import (
-    Content,
-    document,
-    figures_linear,
-    plan,
-    rendered,
-    signals,
-    style,
-    tables,
-    write_report,
-)
+from reports import Content, document, plan, rendered, signals, style, tables, write_report
+from reports.figures import linear as figures_linear
 from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal

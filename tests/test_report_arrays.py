@@ -7,7 +7,7 @@ import pytest
 
 from controllers import MPC, PID, OpenLoop
 from plants import LinearActuator, machine
-from reports import figures_linear
+from reports.figures import linear as figures_linear
 from tests.actuator import Actuator, mpc
 from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.contract.system import Signal
@@ -250,7 +250,7 @@ def test_limits_are_told_when_they_are_reached():
 
 
 def test_slew_and_soft_limits_are_listed():
-    from controllers.mpc import Limit
+    from controllers.mpc.law import Limit
 
     law = MPC(
         actuator(measured="states"),

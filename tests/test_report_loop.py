@@ -11,17 +11,11 @@ import pytest
 
 from controllers import PID
 from plants import IEHA, LinearActuator
-from reports import (
-    Content,
-    document,
-    figures_linear,
-    figures_loop,
-    figures_region,
-    rendered,
-    style,
-    words,
-)
+from reports import Content, document, rendered, style, words
 from reports.document import THEORY
+from reports.figures import linear as figures_linear
+from reports.figures import loop as figures_loop
+from reports.figures import region as figures_region
 from tests.actuator import Actuator, mpc
 from workbench import Sampled
 from workbench.cases.file import load

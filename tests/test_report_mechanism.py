@@ -9,7 +9,8 @@ from test_report import HOSTILE, pages
 
 from plants import LinearActuator, machine
 from plants.four_bar import WORK_CYCLE, cylinder_work
-from reports import Content, document, figures_mechanism, rendered, style, tables
+from reports import Content, document, rendered, style, tables
+from reports.figures import mechanism as figures_mechanism
 from workbench import Log, Scenario, Signal, simulate
 from workbench.run.energy import energy_account, energy_gap
 from workbench.run.log import Status

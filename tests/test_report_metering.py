@@ -13,8 +13,10 @@ from plants import FourBar, MeteredTwin
 from plants.metered_arm import Arm, MotorArm
 from plants.metered_arms import MeteredArms
 from plants.valve_circuits import Γ, Openings, operating
-from reports import accounts, document, figures_circuit, figures_metering, metering, outline, style
+from reports import accounts, document, metering, outline, style
 from reports.document import Content
+from reports.figures import circuit as figures_circuit
+from reports.figures import metering as figures_metering
 from workbench import ClosedLoop, Scenario, Sine, Steps, load, simulate
 from workbench.cases.file import loads
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reports.figures_returns import COLOURS, MOST, returns
+from reports.figures.returns import COLOURS, MOST, returns
 from reports.style import drawing
 
 

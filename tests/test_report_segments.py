@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from plants.valve_circuits import TABLE_1, Γ, Circuit, Openings, operating
-from reports import figures_metering, metering, segments
+from reports import metering, segments
+from reports.figures import metering as figures_metering
 
 
 @pytest.mark.parametrize("regeneration", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plants import IEHA, BrownMcPhee, LuGre
-from reports import figures_friction
+from reports.figures import friction as figures_friction
 from reports.studies import friction
 from workbench.numerics.sliding import drive, steady
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.contract.capabilities import UNKNOWN
-from workbench.run.log import Log
-
-from . import signals
-from .axes import level, time_axis, unit_label
-from .style import (
+from reports import signals
+from reports.axes import level, time_axis, unit_label
+from reports.style import (
     BLUE,
     LIMIT,
     OBTAINED,
@@ -24,6 +21,8 @@ from .style import (
     reach,
     symbol,
 )
+from workbench.contract.capabilities import UNKNOWN
+from workbench.run.log import Log
 
 
 def path(log: Log, plant=None):

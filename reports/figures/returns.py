@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .axes import decades, unit_label
-from .signals import unit_for
-from .style import BLUE, LIMIT, ORANGE, RED, panels
+from reports.axes import decades, unit_label
+from reports.signals import unit_for
+from reports.style import BLUE, LIMIT, ORANGE, RED, panels
 
 MOST = 4  # signals drawn: the tool or what follows first, then what came back last
 LOWEST = 1e-4  # of a signal's largest distance: where its axis ends

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from controllers.mpc_along import Along
-from controllers.mpc_loop import NO_MODEL, Fast, Last, Memory, Solution, commands_of, decided
-from controllers.mpc_problem import condensed
+from controllers.mpc.along import Along
+from controllers.mpc.loop import NO_MODEL, Fast, Last, Memory, Solution, commands_of, decided
+from controllers.mpc.problem import condensed
 from workbench.numerics.tangents import off_edges, opened
 
 FIRST = 4  # times the first path is gone over

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import decades, mirrored, tens, whole
-from .style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, figure, legend, named, panels
+from reports.axes import decades, mirrored, tens, whole
+from reports.style import BLUE, CYCLE, GREY, LIMIT, RED, WIDTH, figure, legend, named, panels
 
 
 def eigenvalues(data, sampled: bool = False):

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from reports import signals
+from reports.style import CYCLE, INK, LIMIT, WIDTH, figure, named, panels, reach
 from workbench.run.log import Log
-
-from . import signals
-from .style import CYCLE, INK, LIMIT, WIDTH, figure, named, panels, reach
 
 FASTEST = 1.0  # m/s, up to which a curve is looked at
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from . import tables
-from .axes import level, time_axis, unit_label
-from .signals import unit_for
-from .style import (
+from reports import tables
+from reports.axes import level, time_axis, unit_label
+from reports.signals import unit_for
+from reports.style import (
     BLUE,
     CYCLE,
     LIMIT,

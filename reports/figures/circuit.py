@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from plants.metered_arms import MeteredArms
-
-from . import metering, tables
-from .style import BLUE, GREY, INK, ORANGE, WIDTH, figure, named
+from reports import metering, tables
+from reports.style import BLUE, GREY, INK, ORANGE, WIDTH, figure, named
 
 SECTIONS = 3  # drawn
 UNIT = 0.52  # inches, at most

@@ -19,7 +19,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from controllers.mpc_problem import Problem, root
+from controllers.mpc.problem import Problem, root
 from workbench.contract.errors import InputError, short
 
 STATUS = {

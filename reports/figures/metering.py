@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from reports import metering
+from reports.axes import level
+from reports.segments import COLOURS, TABLE_1, colour, hatch, label, words
+from reports.style import BLUE, GREY, INK, ORANGE, figure, line, named, panels
 from workbench.run.log import Log
-
-from . import metering
-from .axes import level
-from .segments import COLOURS, TABLE_1, colour, hatch, label, words
-from .style import BLUE, GREY, INK, ORANGE, figure, line, named, panels
 
 SECTIONS, PHASES, MAPS = 3, 4, 5  # drawn: rows, columns, maps in one where the command moves
 COLUMNS = 2  # of a legend

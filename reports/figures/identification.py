@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import tables
-from .axes import decades, time_axis, whole
-from .signals import unit_for
-from .style import (
+from reports import tables
+from reports.axes import decades, time_axis, whole
+from reports.signals import unit_for
+from reports.style import (
     BLUE,
     CYCLE,
     GREY,

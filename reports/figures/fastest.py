@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .style import BLUE, CYCLE, GREEN, GREY, INK, ORANGE, RED, panels
+from reports.style import BLUE, CYCLE, GREEN, GREY, INK, ORANGE, RED, panels
 
 
 def pace(race):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import tables
-from .axes import decades, tens, whole
-from .signals import unit_for
-from .style import BLUE, LIMIT, ORANGE, legend, line, panels, symbol
+from reports import tables
+from reports.axes import decades, tens, whole
+from reports.signals import unit_for
+from reports.style import BLUE, LIMIT, ORANGE, legend, line, panels, symbol
 
 PAIR = (("model", ORANGE, 2.2, "model"), ("truth", BLUE, 0.9, "machine"))
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, final
 
 import numpy as np
 
-from controllers.mpc_loop import (
+from controllers.mpc.loop import (
     Fast,
     Last,
     Memory,
@@ -19,11 +19,11 @@ from controllers.mpc_loop import (
     feasible_somewhere,
     logged,
 )
-from controllers.mpc_overlap import Overlap, overlap, smoothed, without_overlap
-from controllers.mpc_parts import LONGEST, Limit, Named, horizon, limit_units, suited
-from controllers.mpc_prepare import Prepared, prepared
-from controllers.observer import Observer
-from controllers.terminal_set import Terminal
+from controllers.mpc.observer import Observer
+from controllers.mpc.overlap import Overlap, overlap, smoothed, without_overlap
+from controllers.mpc.parts import LONGEST, Limit, Named, horizon, limit_units, suited
+from controllers.mpc.prepare import Prepared, prepared
+from controllers.mpc.terminal_set import Terminal
 from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
@@ -40,8 +40,8 @@ class MPC(LawData):
         u_min ≤ u ≤ u_max,  |u_k − u_{k−1}| ≤ slew T_s,  limits on outputs, hard or soft,  ξ_N − ξ_s in the terminal set
 
     model       the plant as the controller knows it, linearised at (x_0, u_0) (the initial state and 0 by default) and
-                sampled exactly; w, smooth: overlap of valves and steep friction, see `controllers.mpc_overlap`
-    relinearise a model of its own for every sample ahead, linearised along the last prediction (`controllers.mpc_along`),
+                sampled exactly; w, smooth: overlap of valves and steep friction, see `controllers.mpc.overlap`
+    relinearise a model of its own for every sample ahead, linearised along the last prediction (`controllers.mpc.along`),
                 gone over `iterations` times a sample; working: states that are linearised no nearer to 0 than this (E of an
                 IEHA: inside the distributor's overlap no flow moves anything)
     tracked     outputs that follow references (the first ones, one a command, by default); Q, R, S: diagonal weights,
@@ -53,7 +53,7 @@ class MPC(LawData):
     observer    None: every state is measured by name, no disturbance is estimated. Else an Observer
     terminal    "none"; "cost": P of the Riccati equation; "set": that, and the largest admissible set as a constraint,
                 for targets within `room` of the middle of every range
-    extra       function of the problem's symbols that adds convex constraints and cost terms (`controllers.mpc_cvxpy`);
+    extra       function of the problem's symbols that adds convex constraints and cost terms (`controllers.mpc.convex`);
                 solved by a general solver then, some milliseconds a sample
     A solve that is not optimal falls back to the last plan, shifted, then to the terminal law within the limits, then to
     the last command; the log has status, iterations, cost, slack, fallback, active limits and residual of every sample.
@@ -274,7 +274,7 @@ class MPC(LawData):
             )
             feasible_somewhere(made.dense, θ)
             if self.extra is not None:
-                from controllers.mpc_cvxpy import check
+                from controllers.mpc.convex import check
 
                 check(made.statement, θ)
         return made
@@ -311,7 +311,7 @@ class MPC(LawData):
 
     def step(self, t, z: Memory, y, r) -> tuple[Memory, list[float]]:
         if self.relinearise:
-            from controllers.mpc_sequence import step
+            from controllers.mpc.sequence import step
 
             z, u = step(self, z, y, r)
         else:
@@ -376,20 +376,20 @@ class MPC(LawData):
         return {name: G[:, s] for name, s in self.prepared.problem.at.items()}
 
     def linear_law(self) -> tuple[np.ndarray, ...]:
-        """(A, B, C, D) while no limit is active, see `controllers.mpc_verification`."""
-        from controllers.mpc_verification import linear_law
+        """(A, B, C, D) while no limit is active, see `controllers.mpc.verification`."""
+        from controllers.mpc.verification import linear_law
 
         return linear_law(self)
 
     def ingredients(self, r, lost: tuple[str, ...] = ()):
-        """What the stability argument is about, see `controllers.mpc_verification`."""
-        from controllers.mpc_verification import ingredients
+        """What the stability argument is about, see `controllers.mpc.verification`."""
+        from controllers.mpc.verification import ingredients
 
         return ingredients(self, r, lost)
 
     def stage_costs(self, y, r, u) -> np.ndarray:
-        """ℓ_k of a run, see `controllers.mpc_verification`."""
-        from controllers.mpc_verification import stage_costs
+        """ℓ_k of a run, see `controllers.mpc.verification`."""
+        from controllers.mpc.verification import stage_costs
 
         return stage_costs(self, y, r, u)
 

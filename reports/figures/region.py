@@ -6,8 +6,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .signals import unit_for
-from .style import BLUE, GREEN, GREY, LIMIT, ORANGE, RED, WIDTH, figure, legend, named, symbol
+from reports.signals import unit_for
+from reports.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    LIMIT,
+    ORANGE,
+    RED,
+    WIDTH,
+    figure,
+    legend,
+    named,
+    symbol,
+)
 
 MOST = 4  # regions drawn
 

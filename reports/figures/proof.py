@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import decades, whole
-from .signals import unit_for
-from .style import (
+from reports.axes import decades, whole
+from reports.signals import unit_for
+from reports.style import (
     BLUE,
     CYCLE,
     GREEN,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, final
 
 import numpy as np
 
-from controllers.observer import Observer
+from controllers.mpc.observer import Observer
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import controls, names

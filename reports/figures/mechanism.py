@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.run.energy import energy_gap
-from workbench.run.log import Log
-
-from . import tables
-from .signals import scaled, unit_for
-from .style import (
+from reports import tables
+from reports.signals import scaled, unit_for
+from reports.style import (
     BLUE,
     FAINT,
     GREEN,
@@ -24,6 +21,8 @@ from .style import (
     named,
     panels,
 )
+from workbench.run.energy import energy_gap
+from workbench.run.log import Log
 
 MOST = 4  # cylinders drawn
 KEPT = (("E_pot", "potential", GREEN), ("E_kin", "kinetic", ORANGE), ("E_oil", "oil", BLUE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .style import BLUE, GREEN, GREY, INK, ORANGE, RED, WIDTH, clean, figure, panels
+from reports.style import BLUE, GREEN, GREY, INK, ORANGE, RED, WIDTH, clean, figure, panels
 
 
 def account(drives):

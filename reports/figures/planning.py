@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from .style import BLUE, CYCLE, FAINT, GREEN, GREY, INK, ORANGE, RED, WIDTH, clean, figure, panels
+from reports.style import (
+    BLUE,
+    CYCLE,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    RED,
+    WIDTH,
+    clean,
+    figure,
+    panels,
+)
 
 POSES = 7
 

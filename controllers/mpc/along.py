@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from controllers.lqr import target_map
-from controllers.mpc_problem import Problem
+from controllers.mpc.problem import Problem
 from workbench.numerics.tangents import Tangent
 from workbench.verification.sampled_data import whole_and_rest
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from controllers.lqr import riccati
-from controllers.mpc_along import Held
-from controllers.mpc_problem import Dense, Model, Problem, condensed, sampled_model
-from controllers.observer import covariances, design
-from controllers.terminal_set import Terminal, admissible
+from controllers.mpc.along import Held
+from controllers.mpc.observer import covariances, design
+from controllers.mpc.problem import Dense, Model, Problem, condensed, sampled_model
+from controllers.mpc.terminal_set import Terminal, admissible
 from workbench.contract.errors import InputError
 from workbench.contract.system import find, names
 from workbench.numerics.calculus import linearize
@@ -72,7 +72,7 @@ class Prepared:
     @cached_property
     def statement(self):
         """The problem in cvxpy."""
-        from controllers.mpc_cvxpy import stated
+        from controllers.mpc.convex import stated
 
         return stated(self.problem, self.labels, self.extra, scale=self.dense.scale)
 

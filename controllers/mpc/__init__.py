@@ -1,0 +1,1 @@
+"""Predictive control: `law.MPC`, and what it is made of."""
