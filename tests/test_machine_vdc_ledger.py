@@ -129,9 +129,9 @@ def test_another_law_of_one_drive_is_named_by_its_actuator(monkeypatch):
     """The certificate keeps its own text of the law: what is commanded otherwise is "parameters" of that actuator."""
     command = ServoValvePart.command
 
-    def softer(self, s, v, v_r, p, f_pr, f_pr_rate, line):
+    def softer(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
         factor = 0.5 if self.label == "d0" else 1.0
-        return command(self, s, v, v_r, p, f_pr, factor * f_pr_rate, line)
+        return command(self, s, v, v_r, p, ẑ, f_pr, factor * f_pr_rate, line)
 
     monkeypatch.setattr(ServoValvePart, "command", softer)
     b = balance_of()

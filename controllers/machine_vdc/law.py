@@ -12,7 +12,7 @@ from controllers.body_gain import BodyGain
 from controllers.force_rate import Derivative
 from controllers.machine_vdc import bodies
 from controllers.machine_vdc.part import Part
-from controllers.machine_vdc.parts import SERVED, default_k_x, part
+from controllers.machine_vdc.parts import SERVED, Gains, default_k_x, part
 from controllers.required_motion import desired_motion, required_motion
 from plants.drives.contract import Line
 from plants.multibody import coordinates
@@ -61,9 +61,10 @@ class MachineVDC(Controller):
     space       "joint" (independent coordinates), "piston" (lengths of the drives) or "cartesian" (tool): what λ acts on
     K_A         κ M_A + K_I 1 with the model's M_A, unless `gains` names the body
     k_x, βk_f   of servo valves; left out, k_x is that of `servo_valve.bearable_k_x`
+    k_m, Kk_f   of metered sections, as k_x, Kk_f of `MeteredVDC`
     derivative  how ḟ_pr is formed: exact along the model ("model") or along the desired acceleration ("desired"); "dirty":
                 s/(1 + τ s); "difference": backward difference (sampled) filtered at `cutoff`; "zero"
-    One entry of λ serves all coordinates, one of k_x, βk_f all drives, else one each.
+    One entry of λ serves all coordinates, one of a drive's gain all drives, else one each.
 
     Raises InputError for a mechanism in other coordinates, with drives that no law serves, or with a coordinate that no drive
     holds.
@@ -97,6 +98,15 @@ class MachineVDC(Controller):
         "force gain of the actuators times the bulk modulus",
         positive,
     ] = (120.0,)
+    k_m: Annotated[tuple[float, ...], Unit("1"), "velocity gain of metered sections", positive] = (
+        1.0,
+    )
+    Kk_f: Annotated[
+        tuple[float, ...],
+        Unit("1/s"),
+        "force gain of metered sections times the oil's stiffness",
+        positive,
+    ] = (60.0,)
     derivative: Derivative = "model"
     τ: Annotated[float, Unit("s"), "time constant of the dirty derivative", positive] = 5e-3
     cutoff: Annotated[float, Unit("Hz"), "filter of the backward difference", positive] = 20.0
@@ -110,6 +120,8 @@ class MachineVDC(Controller):
             object.__setattr__(self, "k_x", default_k_x(drives))
         check_bounds(self)
         self._check_lengths()
+        for own in self.parts:
+            own.check()
         known = [body.name for body in self.model.bodies]
         for gain in self.gains:
             if gain.name not in known:
@@ -124,15 +136,16 @@ class MachineVDC(Controller):
 
     def _check_lengths(self) -> None:
         drives = len(coordinates.driven(self.model))
-        for field, many, what in (
-            ("λ", self.model.n, "coordinate"),
-            ("k_x", drives, "drive"),
-            ("βk_f", drives, "drive"),
+        for field, given, many, what in (
+            ("λ", self.λ, self.model.n, "coordinate"),
+            ("k_x", self.k_x, drives, "drive"),
+            ("βk_f", self.βk_f, drives, "drive"),
+            ("k_m", self.k_m, drives, "drive"),
+            ("Kk_f", self.Kk_f, drives, "drive"),
         ):
-            given = len(getattr(self, field))
-            if given not in (1, many):
+            if len(given) not in (1, many):
                 raise InputError(
-                    f"{field}: expected 1 or {many} numbers, one per {what}, got {given}"
+                    f"{field}: expected 1 or {many} numbers, one per {what}, got {len(given)}"
                 )
 
     @staticmethod
@@ -169,8 +182,9 @@ class MachineVDC(Controller):
     def parts(self) -> list[Part]:
         """The law of every driven actuator, in order."""
         own = [self.model.actuators[i] for i in coordinates.driven(self.model)]
-        gains = zip(self._each(self.k_x, len(own)), self._each(self.βk_f, len(own)))
-        return [part(a.name, a.drive, k_x, βk_f) for a, (k_x, βk_f) in zip(own, gains)]
+        given = (self.k_x, self.βk_f, self.k_m, self.Kk_f)
+        each = [self._each(values, len(own)) for values in given]
+        return [part(a.name, a.drive, Gains(*gains)) for a, *gains in zip(own, *each)]
 
     @staticmethod
     def _each(values, n: int) -> list:
@@ -271,6 +285,10 @@ class MachineVDC(Controller):
         ]
         return [f for f, _ in found], [rate for _, rate in found]
 
+    def flow(self, f_pr, ẑ, rubbed) -> list[list]:
+        """Rates of what the law remembers of every drive."""
+        return [own.flow(f, z, rate) for own, f, z, rate in zip(self.parts, f_pr, ẑ, rubbed)]
+
     def required_forces(self, q, qd, τ, ẑ) -> list:
         """f_pr of every drive."""
         need = self.required(q, qd, τ)
@@ -308,13 +326,14 @@ class MachineVDC(Controller):
         need = self.required(m.q, m.qd, m.τ)
         f_fr, ẑ_rate = self.rubbing(need, ẑ)
         f_pr = [a + b for a, b in zip(need.f_c, f_fr)]
+        ẑ_rate = self.flow(f_pr, ẑ, ẑ_rate)
         if f_pr_rate is None:
             f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
         lengths = [need.lines.s[i] for i in coordinates.driven(self.model)]
         u = [
-            own.command(s, v, v_r, p, f, rate, m.line)
-            for own, s, v, v_r, p, f, rate in zip(
-                self.parts, lengths, need.xd, need.xd_r, m.p, f_pr, f_pr_rate
+            own.command(s, v, v_r, p, memory, f, rate, m.line)
+            for own, s, v, v_r, p, memory, f, rate in zip(
+                self.parts, lengths, need.xd, need.xd_r, m.p, ẑ, f_pr, f_pr_rate
             )
         ]
         return Sought(u, f_pr, ẑ_rate, need)
@@ -348,13 +367,14 @@ class MachineVDC(Controller):
     def observe(self, T_s, found: Sought, ẑ) -> list:
         """Memory of all drives after a sample."""
         new = []
-        for own, v, z, rate in zip(self.parts, found.need.xd, ẑ, found.ẑ_rate):
-            new += own.after(T_s, v, z, rate)
+        for own, v, f, z, rate in zip(self.parts, found.need.xd, found.f_pr, ẑ, found.ẑ_rate):
+            new += own.after(T_s, v, f, z, rate)
         return new
 
     def start(self, t, z, y, r):
         f_pr = self._without_rate(list(z), y, r).f_pr
-        return [*z[: self._observers], *force_rate.begun(self, f_pr)]
+        memory = [own.begun(f, ẑ) for own, f, ẑ in zip(self.parts, f_pr, self.observed(z))]
+        return [*(v for own in memory for v in own), *force_rate.begun(self, f_pr)]
 
     def monitor(self, t, z, y, r):
         m = self.read(y, r)

@@ -141,8 +141,9 @@ class MachineLedger:
         ẑ = law.observed(z)
         ẑ_flow = law.observed(list(rates[len(plant.states) :]))
         own = law.required(q, qd, τ)  # with the model's bodies
-        f_fr, ẑ_law = law.rubbing(need, ẑ)
+        f_fr, rubbed = law.rubbing(need, ẑ)
         f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
+        ẑ_law = law.flow(f_pr, ẑ, rubbed)
         f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
         ladder = steps(law, plant, loop, t, xp, z, y, r, f_pr_rate, u)
         by_drive = [need.lines.by_coordinate[i] for i in coordinates.driven(plant)]
@@ -191,11 +192,18 @@ class MachineLedger:
         for part, drive in self.served:
             yield from part.hypotheses(run, drive)
             yield hypotheses.lever(run, part.label, claim.lever)
-        if self.plant.supply is not None:
-            yield hypotheses.pump_flow(run, self.plant.supply.Q_max)
+        for most in self._most_flow:
+            yield hypotheses.pump_flow(run, most)
         yield from hypotheses.reference(run)
         yield from hypotheses.told(run, law, {"name": ""})
         yield from hypotheses.signal_path(run)
+
+    @property
+    def _most_flow(self) -> list[float]:
+        """Largest flow of the pump, m³/s, where it has one."""
+        supply = self.plant.supply
+        limits = () if supply is None else supply.machine_limits(self.plant.flow_names)
+        return [limit.high for limit in limits if limit.kind == "flow"]
 
     def _drive_rate(self) -> float:
         return min(part.rate(drive) for part, drive in self.served)
@@ -211,8 +219,8 @@ class MachineLedger:
             found |= part.monitors(q, drive)
             arm = np.abs(q[f"lever {part.label}"])
             found[f"lever arm {part.label}"] = arm / arm.max()
-        if self.plant.supply is not None:
-            found["pump flow"] = 1 - q["pump flow"] / self.plant.supply.Q_max
+        for most in self._most_flow:
+            found["pump flow"] = 1 - q["pump flow"] / most
         return found
 
 

@@ -4,12 +4,14 @@ A part is the law of one actuator; its `drive` is the one the law knows (truth a
 drive's states that it measures, ẑ its own memory of the drive, `line` the supply's pressures, and v, v_r the true and
 required rates of the length s.
 
-  1. `measured` names the drive's states that are read;  `memory` are Signals of ẑ.
-  2. `rubbing(v, v_r, ẑ)` → (f_fr, rate of ẑ): what is required above f_cr, so that f_pr = f_cr + f_fr.
-  3. `believed(p, s, v, ẑ, line, f_pr)` is the force along the line that the law takes to act now.
-  4. `command(s, v, v_r, p, f_pr, f_pr_rate, line)` is the drive's input.
-  5. `after(T, v, ẑ, rate)` is ẑ after a sample of T seconds.
-  6. `entry(…)` is the drive's row of the ledger, `shown(…)` what its hypotheses look at, `hypotheses(…)` what it takes for granted.
+  1. `measured` names the drive's states that are read;  `memory` are Signals of ẑ, friction's first.
+  2. `rubbing(v, v_r, ẑ)` → (f_fr, rates of what is observed of friction): f_pr = f_cr + f_fr.
+  3. `flow(f_pr, ẑ, rubbed)` is the rate of ẑ, `after(T, v, f_pr, ẑ, rate)` is ẑ after a sample of T seconds, `begun(f_pr, ẑ)` at
+     the start of a run.
+  4. `believed(p, s, v, ẑ, line, f_pr)` is the force along the line that the law takes to act now.
+  5. `command(s, v, v_r, p, ẑ, f_pr, f_pr_rate, line)` is the drive's input.
+  6. `entry(…)` is the drive's row of the ledger, `shown(…)` what its hypotheses look at, `hypotheses(…)` what it takes for granted,
+     `monitors(…)` their margins along a run, and `rate(…)` the rate at which its storage decays, 1/s.
 
 To add a drive: a class in a file of this folder, a line in `controllers.machine_vdc.parts`.
 """
@@ -29,7 +31,7 @@ class Given(NamedTuple):
     f_cr, own_f_cr   required force of the true bodies, of the law's;      f_c   true force
     f_fr             required friction
     u, steps         input; perturbation → input on the way from the law to it
-    ẑ, ẑ_law, ẑ_flow the law's memory; its rate by the law; its rate in the loop
+    ẑ, ẑ_law, ẑ_flow the law's memory; its rate by the law at true states; its rate in the loop
     lever            by how much s changes at least, of a unit of motion
     """
 
@@ -62,5 +64,17 @@ class Part:
     def rubbing(self, v, v_r, ẑ) -> tuple:
         return 0.0, []
 
-    def after(self, T, v, ẑ, rate) -> list:
+    def check(self) -> None:
+        """InputError for gains that this drive cannot have."""
+
+    def flow(self, f_pr, ẑ, rubbed) -> list:
+        return rubbed
+
+    def after(self, T, v, f_pr, ẑ, rate) -> list:
         return []
+
+    def begun(self, f_pr, ẑ) -> list:
+        return list(ẑ)
+
+    def monitors(self, q, drive) -> dict:
+        return {}

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+from controllers.machine_vdc.metered_section import MeteredPart
 from controllers.machine_vdc.part import Part
 from controllers.machine_vdc.pure_force import PureForce
 from controllers.machine_vdc.servo_cylinder import ServoValvePart
 from controllers.servo_valve import USUAL_K_X, bearable_k_x, usual_k_x
 from plants.drives.laws import Force, Torque
+from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 
-SERVED = (Force, Torque, ServoCylinder)
+
+class Gains(NamedTuple):
+    """Gains of one drive, of every kind."""
+
+    k_x: Any
+    βk_f: Any
+    k_m: Any
+    Kk_f: Any
 
 
-def part(label: str, drive, k_x, βk_f) -> Part:
+SERVED = (Force, Torque, ServoCylinder, MeteredSection)
+
+
+def part(label: str, drive, gains: Gains) -> Part:
     """The law of one actuator."""
     if isinstance(drive, ServoCylinder):
-        return ServoValvePart(label, drive, k_x, βk_f)
+        return ServoValvePart(label, drive, gains.k_x, gains.βk_f)
+    if isinstance(drive, MeteredSection):
+        return MeteredPart(label, drive, gains.k_m, gains.Kk_f)
     return PureForce(label, drive)
 
 

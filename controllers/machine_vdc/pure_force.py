@@ -26,7 +26,7 @@ class PureForce(Part):
     def believed(self, p, s, v, ẑ, line, f_pr):
         return f_pr
 
-    def command(self, s, v, v_r, p, f_pr, f_pr_rate, line):
+    def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
         return f_pr
 
     def entry(self, drive, given: Given):

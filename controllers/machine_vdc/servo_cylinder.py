@@ -40,7 +40,7 @@ class ServoValvePart(Part):
     def rubbing(self, v, v_r, ẑ):
         return self.drive.cylinder.friction.observer(v, v_r, ẑ)
 
-    def after(self, T, v, ẑ, rate):
+    def after(self, T, v, f_pr, ẑ, rate):
         # Observers have rates up to 1e4 1/s: exact over the sample for constant v, v_r, so that no sample time blows them up.
         return self.drive.cylinder.friction.after(T, v, ẑ, rate)
 
@@ -53,7 +53,7 @@ class ServoValvePart(Part):
         k_f = self.βk_f / self.drive.oil.β
         return Valve(drive.cylinder, drive.oil, line.p_s, line.p_r, self.k_x, k_f)
 
-    def command(self, s, v, v_r, p, f_pr, f_pr_rate, line):
+    def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
         valve, x = self.valve(self.drive, line), s - self.drive.closed
         return valve.voltage(x, p, valve.flow(x, v, p, f_pr, f_pr_rate, v_r))
 

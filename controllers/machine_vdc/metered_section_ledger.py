@@ -1,0 +1,196 @@
+"""A metered section in the dissipation ledger; equations in `controllers.machine_vdc.metered_section`.
+
+    v̇_p = −D_p − Δẋ (f_cr − f_c) + Σ d
+
+Perturbations d: "friction" and "model" as behind a servo valve; (Δf/k_m + B Δẋ) times the parts of ṙ_r − ṙ, from what the
+certificate requires to what the valves do; and −Δẋ times what f_Kr + τ ḟ_Kr is off f_pr by, in "hold" and "parameters".
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from controllers.machine_vdc.part import Given
+from plants.drives.metered_section import NO_PUMP, MeteredSection
+from plants.valve_circuits.inverse import MOST, velocity
+from workbench.verification import hypotheses as common
+from workbench.verification.ledger import Entry
+from workbench.verification.measured import term
+from workbench.verification.verdict import Assumption
+
+
+class Rod(NamedTuple):
+    """One section at one state, true values: K, B of the oil, f_K, Δf, Δẋ; law's k_f; ladder of speeds with names."""
+
+    K: Any
+    B: Any
+    f_K: Any
+    Δf: Any
+    Δx: Any
+    k_f: Any
+    ladder: list
+
+
+def rod(part, drive: MeteredSection, given: Given) -> Rod:
+    """See `Rod`."""
+    from controllers.machine_vdc.metered_section import whole
+
+    K, B = drive.stiffness, drive.τ * drive.stiffness
+    known = part.drive.stiffness
+    f_K, f_Kr = drive.spring(given.x, given.s), given.ẑ[-1]
+    wanted = [
+        part.wanted(given.v, given.v_r, f_K, f_Kr, flow, stiffness)
+        for flow, stiffness in (
+            (given.ẑ_flow[-1], K),
+            (given.ẑ_law[-1], K),
+            (given.ẑ_law[-1], known),
+        )
+    ]
+    own = part.opened(drive, wanted[-1], given.v, f_K, given.line)
+    P, held = given.line.p_s - given.line.p_r, f_K - B * given.v
+    section = whole(drive)
+    moved = lambda u: velocity(section, u, NO_PUMP, B, held, P)
+    speeds = [
+        *wanted,
+        moved(own.u),
+        *(moved(u) for u in given.steps.values()),
+        moved(np.clip(given.u, -1.0, 1.0)),
+        drive.at_work(given.x, given.s, given.v, [given.u], given.line).speed,
+    ]
+    names = ["hold", "parameters", "valve inverse", *given.steps, "saturation", "valve", ""]
+    return Rod(
+        K,
+        B,
+        f_K,
+        f_Kr - f_K,
+        given.v_r - given.v,
+        part.Kk_f / known,
+        list(zip(names, speeds)),
+    )
+
+
+def entry(part, drive: MeteredSection, given: Given) -> Entry:
+    """The section's row of the ledger."""
+    own = rod(part, drive, given)
+    K, B, Δf, Δx, k_f = own.K, own.B, own.Δf, own.Δx, own.k_f
+    k_m, flow, rate = part.k_m, given.ẑ_flow[-1], given.ẑ_law[-1]
+    weight = Δf / k_m + B * Δx
+    d: dict = {}
+    for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
+        d[name] = d.get(name, 0.0) + weight * (a - b)
+    d["hold"] = d["hold"] - Δx * drive.τ * (flow - rate)
+    d["parameters"] = d["parameters"] - Δx * (drive.τ - part.drive.τ) * rate
+    d["model"] = Δx * (given.f_cr - given.own_f_cr)
+    storage, friction = rubs(drive, given, Δx)
+    for name, value in friction.items():
+        d[name] = d.get(name, 0.0) + value
+    D = k_f / k_m * (1.0 - B * k_f / 4.0) * Δf**2 + B * k_m * (Δx + 0.5 * k_f / k_m * Δf) ** 2
+    stored = Δf**2 / (2 * K * k_m) + storage
+    return Entry(
+        part.label,
+        f"actuator {part.label}",
+        stored,
+        D,
+        {given.cut: -Δx * (given.f_cr - given.f_c)},
+        d,
+        _size(part, drive, given, own) + D + storage,
+    )
+
+
+def rubs(drive: MeteredSection, given: Given, Δx) -> tuple:
+    """(storage, perturbations) of friction; its own storage where plant and law both have its states."""
+    law, rub = drive.cylinder.friction, list(given.x[1:])
+    d = {"friction": -Δx * (given.f_fr - drive.rubbing(given.x, given.v))}
+    observed = list(given.ẑ[:-1])
+    if not rub or len(rub) != len(observed):
+        return 0.0, d
+    strain, true = law.strain(observed, rub), law.rate(given.v, rub)
+    d["friction"] = d["friction"] + sum(
+        s * (a - b) for s, a, b in zip(strain, given.ẑ_law[:-1], true)
+    )
+    d["hold"] = sum(s * (a - b) for s, a, b in zip(strain, given.ẑ_flow[:-1], given.ẑ_law[:-1]))
+    return law.storage(observed, rub), d
+
+
+def _size(part, drive, given: Given, own: Rod):
+    """Magnitudes of all terms before subtraction, W."""
+    flow, rate = given.ẑ_flow[-1], given.ẑ_law[-1]
+    weight = np.abs(own.Δf) / part.k_m + own.B * np.abs(own.Δx)
+    forces = np.abs(given.ẑ[-1]) + np.abs(own.f_K)
+    speeds = sum(np.abs(speed) for _, speed in own.ladder)
+    size = weight * (
+        speeds + (np.abs(flow) + np.abs(rate)) / own.K + own.k_f * forces + np.abs(given.v)
+    )
+    others = (given.f_cr, given.own_f_cr, given.f_c, given.f_fr, drive.rubbing(given.x, given.v))
+    moved = own.B * (np.abs(own.ladder[-1][1]) + np.abs(given.v))
+    size = size + np.abs(own.Δx) * drive.τ * (np.abs(flow) + np.abs(rate))
+    return size + np.abs(own.Δx) * (forces + sum(np.abs(f) for f in others) + moved)
+
+
+def shown(part, drive: MeteredSection, given: Given) -> dict:
+    """Quantities that hypotheses look at."""
+    own = rod(part, drive, given)
+    o = part.opened(drive, own.ladder[2][1], given.v, own.f_K, given.line)
+    inside = np.minimum(np.minimum(o.fed, o.P_iM - o.fed), o.P_oM - o.drained)
+    x = given.s - drive.closed
+    values = {
+        "undamped": rubs(drive, given, own.Δx)[0],
+        "Δf": own.Δf,
+        "Δẋ": own.Δx,
+        "ẋ": given.v,
+        "x": x,
+        "room": drive.cylinder.stroke - x,
+        "lever": given.lever,
+        "command": given.u,
+        "inverse": o.u,
+        "push": o.push / o.A,
+        "inside": inside,
+    }
+    return {f"{name} {part.label}": value for name, value in values.items()}
+
+
+def hypotheses(part, run, drive: MeteredSection):
+    """Friction, stroke, damping of the oil, openings and pressure enough."""
+    q, t, k = run.balance.quantities, run.balance.t, part.label
+    known, law = part.drive.cylinder.friction, drive.cylinder.friction
+    yield common.rubbing(run, k, law, known, q[f"ẋ {k}"], q[f"Δẋ {k}"])
+    yield common.stroke(run, k)
+    most = part.Kk_f * drive.stiffness / part.drive.stiffness * drive.τ
+    yield Assumption(
+        f"B k_f ≤ 4 for {k}", bool(most <= 4.0), float(4.0 - most), "1", f"{most:.3g}", "D_p ≥ 0"
+    )
+    u = np.abs(q[f"inverse {k}"])
+    i = int(np.argmax(u))
+    asked = "no opening does it" if u[i] >= MOST else f"asks for {u[i]:.3g}"
+    component = f"actuator {k}"
+    yield Assumption(
+        f"valve {k} within ±1",
+        bool(u[i] <= 1.0),
+        float(1.0 - u[i]),
+        "1",
+        f"{asked} at t = {t[i]:.2f} s",
+        "an opening that gives ṙ_r",
+        (term(component, "saturation"), term(component, "valve inverse")),
+    )
+    for text, name, why, perturbation in (
+        (f"pump's pressure moves {k} as required", "push", "A P − F > 0", "pump"),
+        (
+            f"no relief or check carries {k}",
+            "inside",
+            "both orifices in series carry it",
+            "valve inverse",
+        ),
+    ):
+        margin = q[f"{name} {k}"]
+        i = int(np.argmin(margin))
+        yield Assumption(
+            text,
+            bool(margin[i] > 0),
+            float(margin[i]),
+            "Pa",
+            f"{margin[i] / 1e5:.3g} bar left at t = {t[i]:.2f} s",
+            why,
+            (term(component, perturbation),),
+        )
