@@ -14,7 +14,7 @@ from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.inverse import Opening, opening
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.contract.system import Controller, Signal
+from workbench.contract.system import Controller, Signal, System
 
 LARGEST = 4.0  # B k_f beyond which the actuators' dissipation is no sum of squares
 
@@ -124,7 +124,8 @@ class MeteredVDC(Controller):
                 if more
                 else None
             )
-        like = "VDC for a crane with servo valves" if model.structures else "PID"
+        crane = isinstance(model, System) and model.structures
+        like = "VDC for a crane with servo valves" if crane else "PID"
         return InputError(
             f"MeteredVDC: {type(model).__name__} is no machine behind metering valves (MeteredCrane, MeteredArms)",
             mend=f"choose {like}",

@@ -16,7 +16,7 @@ from plants.components.spatial import minus, plus, scale
 from plants.manipulator import Manipulator
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.contract.system import Controller, Signal
+from workbench.contract.system import Controller, Signal, System
 from workbench.numerics.calculus import directional
 from workbench.run.demand import target_name
 
@@ -113,7 +113,7 @@ class VDC(Controller):
     @staticmethod
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
-        if model.structures:
+        if isinstance(model, System) and model.structures:
             return None
         like = (
             "; ForcePosition is its like for a four-bar"
