@@ -29,6 +29,7 @@ _HOME = {
     "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
     "Mechanism": "multibody.mechanism",
+    "IEHADrive": "drives.ieha_drive",
     "MeteredSection": "drives.metered_section",
     "SharedPump": "supplies.shared_pump",
     "ServoCylinder": "drives.servo_cylinder",

@@ -26,84 +26,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import Annotated, Literal, NamedTuple, final
+from typing import Annotated, final
 
 from plants import ieha_energy as energy
 from plants import scales
-from plants.components.chamber import Oil
-from plants.components.friction import Friction, Frictionless
-from plants.components.micro_valve import Distributor, MicroValve, Ways
-from plants.components.orifice import root
-from plants.components.radial_pump import RadialPump
-from plants.components.transition import EndStop
-from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import Limit, chamber_limits, command_limits
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from plants.ieha_hydraulics import DETAILS, STEP_ERRORS, Delivery, Hydraulics
+from workbench.contract.machine_limits import Limit, command_limits
+from workbench.contract.parameters import Unit, positive
 from workbench.contract.system import Signal, System
 from workbench.numerics.adaptive import Adaptive
 
-_LEAK = Unit("m^3/(s Pa)")
-DETAILS = ("averaged", "ripple", "full")
-# Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py): of E 2e-9 m,
-# and up to some 1e-8 m just after a large step. A run estimates what is left, and `Scenario.accuracy` makes it smaller.
-STEP_ERRORS = {
-    "E": 1e-10,
-    "dE": 1e-5,
-    "zeta": 150.0,
-    "P_A": 0.1,
-    "P_B": 0.1,
-    "Y": 1e-9,
-    "dY": 2e-8,
-    "p": 1000.0,
-    "z": 1e-11,
-    "h": 1e-7,
-}
-
-
-class Delivery(NamedTuple):
-    """What the pump does: flows into A and B, m³/s; force on the ring, N; shaft torque, N m; rates ṗ_i, Pa/s."""
-
-    Q_A: object
-    Q_B: object
-    F_p: object
-    torque: object
-    rates: list
+__all__ = ["DETAILS", "STEP_ERRORS", "Delivery", "IEHA"]
 
 
 @final
 @dataclass(frozen=True)
-class IEHA(System):
+class IEHA(Hydraulics, System):
     """The actuator with its load; equations in the module's docstring. Inputs X [m], F_ext [N], opposing +Y."""
 
     name: str = "IEHA"
-    detail: Literal["averaged", "ripple", "full"] = "averaged"
-    circuit: Literal["open", "closed"] = "closed"
-    oil: Oil = Oil(β=800e6, air=1e-6, width=1e3)
-    ρ: Annotated[float, Unit("kg/m^3"), "density of the oil", positive] = 840.0
-    C_d: Annotated[float, Unit("1"), "discharge coefficient", positive] = 0.62
-    δ: Annotated[
-        float, Unit("Pa"), "pressure drop over which the ports' roots are regularised", positive
-    ] = 1e3
-    valve: MicroValve = MicroValve()
-    pump: RadialPump = RadialPump()
-    distributor: Distributor = Distributor()
-    m_e: Annotated[float, Unit("kg"), "mass of the carriage", positive] = 0.091
-    S_e: Annotated[float, Unit("m^2"), "area of a carriage chamber", positive] = 1.644e-4
-    v_e: Annotated[float, Unit("m^3"), "volume of a carriage chamber", positive] = 0.0822e-6
-    b_e: Annotated[float, Unit("N s/m"), "viscous friction of the carriage", nonnegative] = 0.0
-    k_e: Annotated[float, _LEAK, "leakage of the carriage", nonnegative] = 1e-12
-    stop_E: EndStop = EndStop(0.5e-3)
-    S_A: Annotated[float, Unit("m^2"), "area of the cylinder, side A", positive] = 2.356e-4
-    S_B: Annotated[float, Unit("m^2"), "area of the cylinder, side B", positive] = 2.356e-4
-    V_A0: Annotated[float, Unit("m^3"), "volume of chamber A at Y = 0", positive] = 23.562e-6
-    V_B0: Annotated[float, Unit("m^3"), "volume of chamber B at Y = 0", positive] = 23.562e-6
-    K_in: Annotated[float, _LEAK, "leakage between the chambers", nonnegative] = 2.75e-13
-    K_ex: Annotated[float, _LEAK, "leakage of a chamber to the outside", nonnegative] = 7.5e-14
-    P_T: Annotated[float, Unit("Pa"), "return pressure of the open circuit", nonnegative] = 0.0
     m: Annotated[float, Unit("kg"), "mass of the load", positive] = 10.0
-    b_v: Annotated[float, Unit("N s/m"), "viscous friction of the cylinder", nonnegative] = 375.0
-    friction: Friction = Frictionless()  # of the cylinder, besides b_v
-    stop_Y: EndStop = EndStop(0.05)
 
     inputs = (
         Signal("X", "m", "position of the micro-valve"),
@@ -118,29 +60,6 @@ class IEHA(System):
     )
     pressure_names = ("P_A", "P_B")
 
-    def __post_init__(self):
-        check_bounds(self)
-        for key, known in (("detail", DETAILS), ("circuit", ("open", "closed"))):
-            if getattr(self, key) not in known:
-                raise InputError(
-                    f"{key}: there is no {getattr(self, key)!r}; choose from {', '.join(known)}"
-                )
-        if self.circuit == "closed" and self.S_A != self.S_B:
-            raise InputError(
-                f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A} m²"
-            )
-        if (
-            min(self.V_A0 - self.S_A * self.stop_Y.limit, self.V_B0 - self.S_B * self.stop_Y.limit)
-            <= 0
-        ):
-            raise InputError(
-                f"stop_Y: at ±{self.stop_Y.limit} m a chamber is empty; shorten the stroke or enlarge V_A0, V_B0"
-            )
-        if self.stop_E.limit >= self.pump.R_b - self.pump.l_p - self.pump.d:
-            raise InputError(
-                f"stop_E: at ±{self.stop_E.limit} m a piston is at the bottom of its chamber"
-            )
-
     linear_twin = "ieha-published-linear"
 
     @property
@@ -149,41 +68,21 @@ class IEHA(System):
 
     @property
     def states(self):
-        own = (
-            Signal("E", "m", "eccentricity"),
-            Signal("dE", "m/s", "velocity of the carriage"),
-            Signal("zeta", "Pa", "half the pressure difference of the carriage chambers"),
-            Signal("P_A", "Pa", "pressure in A"),
-            Signal("P_B", "Pa", "pressure in B"),
+        load = (
             Signal("Y", "m", "position of the load"),
             Signal("dY", "m/s", "velocity of the load"),
         )
         n = self.pump.N if self.detail == "full" else 0
         return (
-            *own,
+            *self.own_signals(),
+            *load,
             *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)),
             *self.friction.states("Y"),
         )
 
     @property
     def monitors(self):
-        own = (
-            Signal("Q", "m^3/s", "pump flow into A less that into B"),
-            Signal("P_AB", "Pa", "pressure difference P_A − P_B"),
-            Signal("Q_e", "m^3/s", "flow of the micro-valve"),
-            Signal("F_p", "N", "force of the pistons on the carriage"),
-            Signal("shaft", "W", "power of the motor's shaft"),
-        )
-        rubs = not isinstance(self.friction, Frictionless)
-        return (
-            *own,
-            *((Signal("f_f", "N", "friction of the cylinder, besides b_v Ẏ"),) if rubs else ()),
-        )
-
-    @property
-    def velocity_gain(self):
-        """Velocity of the load per metre of X, 1/s: the pump's mean flow over the mean of the areas."""
-        return self.pump.mean_flow(1.0) / (0.5 * (self.S_A + self.S_B))
+        return self.shown_signals()
 
     def limits(self):
         """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
@@ -199,37 +98,18 @@ class IEHA(System):
 
     def machine_limits(self):
         """Stroke of the load, travel of the carriage, vacuum (gauge; a closed circuit has no number for it), the command."""
-        Y, E = self.stop_Y.limit, self.stop_E.limit
-        vacuum = (
-            chamber_limits(self.pressure_names, self.oil.hollow - self.oil.p_0)
-            if self.circuit == "open"
-            else ()
+        Y = self.stop_Y.limit
+        piston = Limit(
+            "piston",
+            ("Y",),
+            -Y,
+            Y,
+            "m",
+            "stroke",
+            "travel between the end stops",
+            "stop_Y.limit",
         )
-        return (
-            Limit(
-                "piston",
-                ("Y",),
-                -Y,
-                Y,
-                "m",
-                "stroke",
-                "travel between the end stops",
-                "stop_Y.limit",
-            ),
-            Limit(
-                "carriage",
-                ("E",),
-                -E,
-                E,
-                "m",
-                "valve",
-                "travel of the ring",
-                "stop_E.limit",
-                bearable=True,
-            ),
-            *vacuum,
-            *command_limits(self),
-        )
+        return (piston, *self.own_limits(), *command_limits(self))
 
     def initial(self):
         """At rest in the middle, the pump recirculating."""
@@ -247,143 +127,27 @@ class IEHA(System):
             *[0.0] * len(self.friction.states("Y")),
         ]
 
-    @property
-    def c(self):
-        """Flow per area and root of pressure, C_d √(2/ρ)."""
-        return self.C_d * (2.0 / self.ρ) ** 0.5
-
-    # ---- the pump ---------------------------------------------------------------------------------------------------
-    def delivery(self, t, x) -> Delivery:
-        """The pump at state x, by `detail`."""
-        E, Edot, _, P_A, P_B = x[:5]
-        if self.detail == "full":
-            return self._full(t, E, Edot, P_A, P_B, self.pistons(x))
-        ways = self.distributor.ways(E)
-        pump = self.pump
-        p_1, p_2 = self.port_pressures(P_A, P_B, ways)
-        loss_A, loss_B = (pump.mean_loss(E, P, self.oil.β) for P in (P_A, P_B))
-        if self.detail == "ripple":
-            pistons = pump.pistons(t, E)
-            p = pump.at_ports(pistons, p_1, p_2)
-            Q_1, Q_2 = pump.delivery(pistons, Edot)
-            F_p, torque = pump.force(pistons, p), pump.torque(pistons, p)
-        else:
-            Q_2 = pump.mean_flow(E)
-            Q_1 = -Q_2
-            F_p, torque = pump.mean_force(E, p_1, p_2), Q_2 / pump.ω * (p_2 - p_1)
-        return Delivery(ways.A * (Q_2 + loss_A), ways.B * (Q_1 + loss_B), F_p, torque, [])
-
-    def port_pressures(self, P_A, P_B, ways: Ways):
-        """Pressures at port 1 and port 2 as ideal pistons see them."""
-        P_rp = self.pump.P_rp
-        return P_rp + ways.B * (P_B - P_rp), P_rp + ways.A * (P_A - P_rp)
-
-    def exchanged(self, t, E, P_A, P_B, p) -> list[tuple]:
-        """Each piston with its flows from the intake, to A, to B, m³/s."""
-        pump, ways, area, found = self.pump, self.distributor.ways(E), self.c * self.pump.A_0, []
-        for piston, p_i in zip(pump.pistons(t, E), p):
-            open_1, open_2 = pump.openings(piston)
-            found.append(
-                (
-                    piston,
-                    area
-                    * (open_1 * ways.intake_1 + open_2 * ways.intake_2)
-                    * root(pump.P_rp - p_i, self.δ),
-                    area * open_2 * ways.A * root(p_i - P_A, self.δ),
-                    area * open_1 * ways.B * root(p_i - P_B, self.δ),
-                )
-            )
-        return found
-
-    def _full(self, t, E, Edot, P_A, P_B, p) -> Delivery:
-        pump, flows = self.pump, self.exchanged(t, E, P_A, P_B, p)
-        pistons = [piston for piston, *_ in flows]
-        rates = [
-            self.oil.β
-            / pump.volume(piston.L)
-            * (fed - to_A - to_B - pump.swept(piston, Edot) - pump.k_p * p_i)
-            for (piston, fed, to_A, to_B), p_i in zip(flows, p)
-        ]
-        return Delivery(
-            sum(f[2] for f in flows),
-            sum(f[3] for f in flows),
-            pump.force(pistons, p),
-            pump.torque(pistons, p),
-            rates,
-        )
-
     # ---- the equations ----------------------------------------------------------------------------------------------
-    def pistons(self, x):
-        """p_i of the full pump."""
-        return x[7 : 7 + self.pump.N]
-
-    def rubbing(self, x):
-        """f_f [N] and the states of the friction."""
-        z = list(x[len(x) - len(self.friction.states("Y")) :])
-        return self.friction.force(x[6], z), z
-
-    def volumes(self, Y):
-        """V_A, V_B, m³."""
-        return self.V_A0 + self.S_A * Y, self.V_B0 - self.S_B * Y
-
-    def to_tank(self, E, P_A, P_B):
-        """What A and B give to the tank of the open circuit, m³/s."""
-        ways, area = self.distributor.ways(E), self.c * self.pump.A_0
-        return ways.B * area * root(P_A - self.P_T, self.δ), ways.A * area * root(
-            P_B - self.P_T, self.δ
-        )
-
-    def chambers(self, x, Q_A, Q_B):
-        """Ṗ_A, Ṗ_B."""
-        E, _, _, P_A, P_B, Y, Ydot = x[:7]
-        V_A, V_B = self.volumes(Y)
-        between = self.K_in * (P_A - P_B)
-        out_A = self.S_A * Ydot + between + self.K_ex * P_A
-        out_B = -self.S_B * Ydot - between + self.K_ex * P_B
-        if self.circuit == "closed":
-            return self.oil.β / V_A * (Q_A - Q_B - out_A), self.oil.β / V_B * (Q_B - Q_A - out_B)
-        β_A, β_B = (self.oil.stiffness(P + self.oil.p_0) for P in (P_A, P_B))
-        tank_A, tank_B = self.to_tank(E, P_A, P_B)
-        return β_A / V_A * (Q_A - tank_A - out_A), β_B / V_B * (Q_B - tank_B - out_B)
-
     def rhs(self, t, x, u):
-        E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
         X, F_ext = u
         made = self.delivery(t, x)
-        Q_e = self.valve.flow(self.c, X - E, ζ)
-        f_f, z = self.rubbing(x)
+        dE_rate, ζ_rate = self.carriage(x, X, made)
         return [
-            Edot,
-            (2 * self.S_e * ζ + made.F_p - self.b_e * Edot + self.stop_E.force(E, Edot)) / self.m_e,
-            self.oil.β / self.v_e * (Q_e - self.S_e * Edot - 2 * self.k_e * ζ),
+            x[1],
+            dE_rate,
+            ζ_rate,
             *self.chambers(x, made.Q_A, made.Q_B),
-            Ydot,
-            (
-                self.S_A * P_A
-                - self.S_B * P_B
-                - F_ext
-                - self.b_v * Ydot
-                - f_f
-                + self.stop_Y.force(Y, Ydot)
-            )
-            / self.m,
+            x[6],
+            (self.thrust(x) - F_ext) / self.m,
             *made.rates,
-            *self.friction.rate(Ydot, z),
+            *self.friction.rate(x[6], self.rubbing(x)[1]),
         ]
 
     def out(self, t, x):
         return [x[5], x[6], x[0], x[3], x[4]]
 
     def monitor(self, t, x, u):
-        made = self.delivery(t, x)
-        return [
-            made.Q_A - made.Q_B,
-            x[3] - x[4],
-            self.valve.flow(self.c, u[0] - x[0], x[2]),
-            made.F_p,
-            made.torque * self.pump.ω,
-            *((self.rubbing(x)[0],) if len(self.monitors) > 5 else ()),
-        ]
+        return self.shown(t, x, u[0])
 
     @property
     def power_names(self):

@@ -47,11 +47,16 @@ GAP = "averaging"
 
 
 def stored(plant, x):
-    """Energy of the moving masses, the stops' springs and the compressed oil, J."""
-    E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
+    """Energy of load and actuator, J."""
+    return 0.5 * plant.m * x[6] * x[6] + in_actuator(plant, x)
+
+
+def in_actuator(plant, x):
+    """Energy of the carriage, the stops' springs and the compressed oil, J."""
+    E, Edot, ζ, P_A, P_B, Y, _ = x[:7]
     V_A, V_B = plant.volumes(Y)
     φ_A, φ_B = (density(plant, P) for P in (P_A, P_B))
-    kinetic = 0.5 * (plant.m_e * Edot * Edot + plant.m * Ydot * Ydot)
+    kinetic = 0.5 * plant.m_e * Edot * Edot
     springs = plant.stop_E.stored(E) + plant.stop_Y.stored(Y)
     return kinetic + springs + plant.v_e / plant.oil.β * ζ * ζ + V_A * φ_A + V_B * φ_B
 
@@ -75,13 +80,23 @@ def density(plant, P):
 
 def powers(plant, t, x, u) -> list:
     """W, in the order of NAMES, then GAP for the simpler pumps."""
+    found = by_cause(plant, t, x, u[0])
+    found.insert(NAMES.index("load"), -u[1] * x[6])
+    return found
+
+
+def by_cause(plant, t, x, X) -> list:
+    """W at the position X of the micro-valve, in the order of NAMES without the load, then GAP for the simpler pumps.
+
+    They add up to d(`in_actuator`)/dt and what the piston gives, `thrust` Ẏ.
+    """
     E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
     made = plant.delivery(t, x)
     intake, throttled, leaked, carried, *gap = (_full if plant.detail == "full" else _ideal)(
         plant, t, x, made
     )
-    Q_e = plant.valve.flow(plant.c, u[0] - E, ζ)
-    valve = plant.valve.P_s * np.where(u[0] > E, Q_e, -Q_e)
+    Q_e = plant.valve.flow(plant.c, X - E, ζ)
+    valve = plant.valve.P_s * np.where(X > E, Q_e, -Q_e)
     back, to_tank = _returned(plant, x, made)
     leaked = (
         leaked
@@ -103,7 +118,6 @@ def powers(plant, t, x, u) -> list:
         -leaked,
         -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - plant.rubbing(x)[0] * Ydot,
         stops[0] + stops[1],
-        -u[1] * Ydot,
         carried + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot,
         *gap,
     ]

@@ -7,6 +7,7 @@ import numpy as np
 from plants.components.circuit import ThrottledCircuit
 from plants.components.cylinder import Cylinder
 from plants.components.friction import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
+from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
@@ -211,6 +212,7 @@ EVERY = {
     "hydraulic": hydraulic,
     "servo cylinder": lift,
     "metered section": lambda: lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump()),
+    "electro-hydraulic": lambda: lift(IEHADrive(middle=0.3), supply=None),
     "load sensing": lambda: lift(supply=LoadSensing()),
     "in closed form": lambda: hydraulic("minimal"),
 }

@@ -14,6 +14,8 @@ own states, u its own inputs, line the pressures that its supply gives it.
   6. `initial(s, force, line)` are its states at rest under that force; InputError where there are none.
   7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
+     `step_errors(label)`: error that a step may make, one for each state, where steps of an L-stable method must find their own
+     length; `edges(label)`: the state, and its values, at which such steps end.
   8. `range` are the least and largest s it can span. `limit` is the largest input, both ways; None: unlimited. `bears(line)` are
      the least and greatest force at rest, which `bears_by(line)` limits, in words.
   9. `pressures(label)` names its chambers' pressures; `vacuum` is the pressure below which its oil is not described, None where it
@@ -104,6 +106,12 @@ class Drive:
     def stiff(self, label: str) -> tuple[str, ...]:
         return ()
 
+    def step_errors(self, label: str) -> tuple[float, ...]:
+        return ()
+
+    def edges(self, label: str) -> tuple[str, tuple[float, ...]]:
+        return "", ()
+
     @property
     def range(self) -> tuple[float, float]:
         return -inf, inf
@@ -130,14 +138,14 @@ class Drive:
         return None
 
 
-def outside_stroke(s: float, low: float, high: float) -> None:
+def outside_stroke(s: float, low: float, high: float, key: str = "closed") -> None:
     """InputError where a start at s is none that the cylinder reaches."""
     if low <= s <= high:
         return
     raise InputError(
         f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
         "(s: the distance of its pins, or the position of the joint it is on)",
-        mend="start elsewhere, change closed or the stroke, or move the pins",
+        mend=f"start elsewhere, change {key} or the stroke, or move the pins",
     )
 
 

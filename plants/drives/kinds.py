@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from plants.components.circuit import ThrottledCircuit
+from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force, SpringDamper, Torque
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 
-DriveKind = Force | Torque | SpringDamper | ThrottledCircuit | ServoCylinder | MeteredSection
+DriveKind = (
+    Force | Torque | SpringDamper | ThrottledCircuit | ServoCylinder | MeteredSection | IEHADrive
+)

@@ -9,6 +9,8 @@ from plants.drives.contract import Line
 from plants.multibody import loops
 from plants.multibody.tree import Motion
 from workbench.contract.machine_limits import Limit, command_limits, span_limits
+from workbench.contract.system import names
+from workbench.numerics.adaptive import Adaptive
 
 
 class Pull(NamedTuple):
@@ -106,6 +108,37 @@ def machine_limits(mechanism) -> tuple[Limit, ...]:
     for a in mechanism.actuators:
         found += a.drive.machine_limits(a.name, f"actuators.{a.name}.drive")
     return (*found, *command_limits(mechanism))
+
+
+STEP_ERRORS = {
+    "Pa": 0.1,
+    "V": 1e-7,
+    "V/s": 1e-4,
+    "m": 1e-9,
+    "rad": 1e-9,
+    "m/s": 2e-8,
+    "rad/s": 2e-8,
+}
+
+
+def adaptive(mechanism) -> Adaptive | None:
+    """How an adaptive method shall step: errors that drives ask for, usual ones for other states; None where no drive asks.
+
+    Where one drive alone has edges, its steps end there.
+    """
+    asked = {}
+    for a in mechanism.actuators:
+        own = names(a.drive.states(a.name))
+        asked |= dict(zip(own, a.drive.step_errors(a.name)))
+    if not asked:
+        return None
+    errors = tuple(asked.get(s.name, STEP_ERRORS.get(s.unit, 1e-9)) for s in mechanism.states)
+    edges = [a.drive.edges(a.name) for a in mechanism.actuators]
+    edges = [edge for edge in edges if edge[0]]
+    if len(edges) != 1:
+        return Adaptive(errors)
+    ((watched, values),) = edges
+    return Adaptive(errors, 0.0, watched, values)
 
 
 def joint_at(mechanism, actuator) -> tuple[int, int]:

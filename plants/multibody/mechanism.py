@@ -45,7 +45,7 @@ from plants.supplies.kinds import SupplyKind
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds
 from workbench.contract.system import Signal, System
-from workbench.numerics.adaptive import Fixed
+from workbench.numerics.adaptive import Adaptive, Fixed
 
 __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
 
@@ -225,14 +225,20 @@ class Mechanism(System):
 
     @property
     def fixed(self) -> Fixed | None:
-        """Equal steps of the L-stable method where a drive asks for them."""
-        return Fixed() if any(a.drive.equal_steps for a in self.actuators) else None
+        """Equal steps of the L-stable method where a drive asks for them, and none for steps that find their own length."""
+        wanted = any(a.drive.equal_steps for a in self.actuators)
+        return Fixed() if wanted and self.adaptive is None else None
+
+    @property
+    def adaptive(self) -> Adaptive | None:
+        """Steps of the L-stable method that find their own length, where a drive asks for them."""
+        return acting.adaptive(self)
 
     @property
     def stiff(self):
         """Where no equal steps are made: spools, bristles, and the rates that friction of cylinders may make fast near rest."""
         own = tuple(name for a in self.actuators for name in a.drive.stiff(a.name))
-        if self.fixed is not None or not any(a.drive.steep for a in self.actuators):
+        if self.fixed or self.adaptive or not any(a.drive.steep for a in self.actuators):
             return ()
         return (*(self.rates[i].name for i in self.own[1]), *own)
 
