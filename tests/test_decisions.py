@@ -1,0 +1,120 @@
+"""Practical stability: what is decided on what the runs showed, case by case."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.verification import practical
+from workbench.verification.disturbed import Outcome
+from workbench.verification.returning import Judged, Return
+from workbench.verification.verdict import Verdict
+
+TOOL = Judged("tool", ("tcp_x",), "m", 1e-3)
+OTHER = Judged("q_1", ("q_1",), "rad", 1e-3)
+PRESSURE = Judged("p_a1", ("p_a1",), "Pa", 1e4, pressure=True)
+
+
+def back(signal=TOOL, word="back", last=1e-4, after=2.0, rate=1.5, moved=True):
+    return Return(signal, word, 2e-2, last, after, rate, moved)
+
+
+def outcome(*found, gone="", unrest="", v=math.nan, followed=True):
+    return Outcome(v, 1.0, "cause", gone, unrest, found, followed=followed)
+
+
+def decided(monkeypatch, *outcomes, ledger=False, v=1.0, bound=10.0, stated=False, restless=""):
+    """The verdict on these outcomes; the nominal run's largest v and its bound, where the law has a ledger."""
+    monkeypatch.setattr(practical, "has_ledger", lambda loop: ledger)
+    monkeypatch.setattr(practical, "restless", lambda run: restless)
+    known = practical._Nominal(v, 3.0, "cause", bound, stated, "")
+    run = SimpleNamespace(kept={}, loop=None)
+    starts = [SimpleNamespace(amounts={"q_1": 0.01}, words=f"start {k}") for k in range(9)]
+
+    def said(holds, worst, **more) -> Verdict:
+        strength = None if holds is None else "sampled"
+        return Verdict("key", "text", holds, strength, worst=worst, **more)
+
+    return practical._decided(run, known, starts, list(outcomes), 60.0, said)
+
+
+HELD = back(PRESSURE, "staying", last=5e5, after=math.inf, rate=0.0)
+CASES = [
+    ((outcome(back()),), True),
+    ((outcome(back()), outcome(back(OTHER))), True),
+    ((outcome(back(word="returning")),), None),
+    ((outcome(back()), outcome(back(), back(OTHER, "returning"))), None),
+    ((outcome(back(word="staying")),), False),
+    ((outcome(back(), back(OTHER, "growing")),), False),
+    ((outcome(back(), back(OTHER, "growing", moved=False)),), True),
+    ((outcome(back(moved=False)),), None),  # nothing moved: too little was seen
+    ((outcome(back(), HELD),), True),  # the common mode of a cylinder
+    ((outcome(back(), back(PRESSURE, "returning", last=1e5)),), True),
+    ((outcome(back(), back(PRESSURE, "growing", last=1e7)),), False),
+    ((outcome(HELD),), True),
+    ((outcome(back()), outcome(gone="diverged")), False),
+    ((outcome(back()), outcome(gone="no step short enough", followed=False)), None),
+    ((outcome(back(), unrest="1 mm of q_1, 3 Hz"),), False),
+]
+
+
+@pytest.mark.parametrize("outcomes, holds", CASES)
+def test_what_was_seen_decides(monkeypatch, outcomes, holds):
+    assert decided(monkeypatch, *outcomes).holds is holds
+
+
+def test_a_run_that_does_not_settle_itself_is_refused(monkeypatch):
+    found = decided(monkeypatch, outcome(back()), restless="2 mm of tool")
+    assert found.holds is False and "2 mm of tool" in found.worst
+
+
+def test_the_start_and_the_signal_that_decide_are_named(monkeypatch):
+    bad = back(OTHER, "staying", last=8e-3, after=math.inf)
+    found = decided(monkeypatch, outcome(back()), outcome(back(), bad), outcome(back()))
+    assert "start 2 of 3" in found.worst and "q_1" in found.worst and "start 1" in found.worst
+    gone = decided(monkeypatch, outcome(back()), outcome(gone="piston 1 leaves"))
+    assert gone.worst.startswith("start 2 of 2: piston 1 leaves")
+
+
+def test_figures_beside_the_verdict(monkeypatch):
+    """Three runs say 1 − 0.05^(1/3) at 95 %; the room is the least share that was given back."""
+    found = decided(
+        monkeypatch,
+        outcome(back(after=1.0)),
+        outcome(back(last=5e-3, after=4.0, rate=0.5)),
+        outcome(back(PRESSURE, last=1.9e-2)),
+    )
+    assert found.data["violation_probability_at_95"] == pytest.approx(1 - 0.05 ** (1 / 3))
+    assert found.data["runs"] == 3 and found.data["duration"] == 60.0
+    assert found.margin == pytest.approx(1 - 5e-3 / 2e-2)
+    assert "slowest back: tool after 4 s, at 0.5 1/s" in found.worst
+    assert decided(monkeypatch, outcome(back(word="returning"))).data[
+        "violation_probability_at_95"
+    ] is None
+
+
+@pytest.mark.parametrize(
+    "v, stated, unrest, holds",
+    [
+        (9.9, False, "", True),
+        (10.1, False, "", False),
+        (10.1, True, "", False),
+        (9.9, True, "1 mm of q_1", True),  # a stated bound allows it
+        (9.9, False, "1 mm of q_1", False),
+        (math.inf, False, "", False),
+    ],
+)
+def test_the_accompanying_function_stays_below_its_bound(monkeypatch, v, stated, unrest, holds):
+    runs = (outcome(back(), v=v, unrest=unrest), outcome(back(), v=2.0))
+    found = decided(monkeypatch, *runs, ledger=True, stated=stated)
+    assert found.holds is holds
+    assert found.data["bound"] == 10.0 and found.data["stated"] is stated
+    assert found.data["nominal"] == 1.0
+    assert found.data["largest"] == (v if math.isfinite(v) else None)
+
+
+def test_pressures_that_stay_are_named_with_the_verdict(monkeypatch):
+    """Largest last distance of those that neither come back nor grow."""
+    (named,) = decided(monkeypatch, outcome(back(), HELD)).assumptions
+    assert "p_a1 stay up to 5 bar" in str(named)
+    assert decided(monkeypatch, outcome(back())).assumptions == ()
