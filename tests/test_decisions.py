@@ -88,9 +88,10 @@ def test_figures_beside_the_verdict(monkeypatch):
     assert found.data["runs"] == 3 and found.data["duration"] == 60.0
     assert found.margin == pytest.approx(1 - 5e-3 / 2e-2)
     assert "slowest back: tool after 4 s, at 0.5 1/s" in found.worst
-    assert decided(monkeypatch, outcome(back(word="returning"))).data[
-        "violation_probability_at_95"
-    ] is None
+    assert (
+        decided(monkeypatch, outcome(back(word="returning"))).data["violation_probability_at_95"]
+        is None
+    )
 
 
 @pytest.mark.parametrize(

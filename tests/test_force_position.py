@@ -468,3 +468,33 @@ def test_a_bound_is_not_set_while_the_machine_rests():
         loop, scenario, [C.PracticalStability(runs=2, settle=1.2, bound=10 * at_rest)]
     )
     assert stated.holds is False
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_errors_are_fed_back_with_the_sign_that_takes_them_away(seed):
+    """∂u_fr: βk_f/B a newton that is missing, as much less for what A_2 p_2 − A_3 p_3 gives, k_x ℓ a rad/s of speed, 1/B a N/s."""
+    rng = np.random.default_rng(seed)
+    plant = machine(rng)
+    law = ForcePosition(plant, k_x=4e-3 + 3e-3 * rng.uniform(), βk_f=50.0 + 30 * rng.uniform())
+    c = plant.circuit
+    z_1 = plant.z_10 + 0.05 * rng.normal()
+    at = np.array([3e6, 2e6, 1e3, -400.0, 0.03]) * rng.uniform(0.8, 1.2, 5)
+
+    def u_fr(p_2, p_3, f_pr, f_pr_rate, ż_r):
+        return float(law.flow_command(z_1, 0.02, p_2, p_3, f_pr, f_pr_rate, ż_r)[0])
+
+    steps = (1e5, 1e5, 1e2, 1e2, 1e-2)
+    slopes = []
+    for k, step in enumerate(steps):
+        h = np.zeros(5)
+        h[k] = step
+        slopes.append((u_fr(*(at + h)) - u_fr(*(at - h))) / (2 * step))
+    feedback = law.βk_f / c.B_oil
+    wanted = (
+        -feedback * c.A_2,
+        feedback * c.A_3,
+        feedback,
+        1 / c.B_oil,
+        law.k_x * float(plant.lever(z_1)),
+    )
+    assert slopes == pytest.approx(wanted, rel=1e-6)

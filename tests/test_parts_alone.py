@@ -5,16 +5,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from controllers.mpc.along import Held
 from controllers.mpc.loop import commands_of, logged
 from controllers.mpc.terminal_set import _needed
 from controllers.pid import PID
 from controllers.servo_valve_ledger import unsaturated
 from plants.valve_circuits import Circuit, Openings, accounts
 from plants.valve_circuits.diagnosis import Left, _blamed
+from workbench import System
 from workbench.numerics import calculus
 from workbench.verification import limits, requirements
 from workbench.verification.balls import Ball, exponential
 from workbench.verification.frozen_time import TracedPoints
+from workbench.verification.holding import _poses
 from workbench.verification.saturation import Region
 
 
@@ -88,21 +91,36 @@ def test_a_plan_is_read_block_by_block_from_its_age_on():
     assert commands_of(problem, z, 3).ravel().tolist() == [30.0, 30.0, 30.0, 30.0, 30.0]
 
 
-def velocity_plant(**more):
-    return SimpleNamespace(limits=lambda: {"u": (-3.0, 4.0), "w": (-2.0, 1.0)}, **more)
+class Followed(System):
+    """What PID's own settings look at, beside what every plant has."""
+
+    states = inputs = ()
+
+    def initial(self):
+        return []
+
+    def rhs(self, t, x, u):
+        return []
+
+    def __init__(self, **own):
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    def limits(self):
+        return {"u": (-3.0, 4.0), "w": (-2.0, 1.0)}
 
 
 def test_gains_for_a_plant_whose_command_sets_a_velocity():
     """K_p k is the loop's rate and K_i/K_p that of the sum, whatever the gain k; the smallest limit is the law's."""
-    one = PID.suited(velocity_plant(velocity_gain=0.25))
+    one = PID.suited(Followed(velocity_gain=0.25))
     assert (one["K_p"], one["K_i"], one["K_v"]) == ((180.0,), (900.0,), (4.0,))
     assert one["u_max"] == 2.0 and one["feed"] == "gain" and one["damping"] == "none"
-    own = PID.suited(velocity_plant(velocity_gains=(0.5, 4.0), loop_rate=6.0, integral_rate=0.3))
+    own = PID.suited(Followed(velocity_gains=(0.5, 4.0), loop_rate=6.0, integral_rate=0.3))
     assert own["K_p"] == pytest.approx((12.0, 1.5)) and own["K_v"] == pytest.approx((2.0, 0.25))
     assert own["K_i"] == pytest.approx((3.6, 0.45))
-    ninth = PID.suited(velocity_plant(velocity_gain=2.0, loop_rate=18.0))
+    ninth = PID.suited(Followed(velocity_gain=2.0, loop_rate=18.0))
     assert ninth["K_i"][0] / ninth["K_p"][0] == pytest.approx(2.0)
-    assert PID.suited(SimpleNamespace(cylinders=(), limits=dict)) == {}
+    assert PID.suited(Followed(cylinders=("lift",))) == {}
 
 
 def test_a_slope_without_a_derivative_is_a_central_difference():
@@ -239,3 +257,37 @@ def test_oil_a_chamber_leaves_over_has_a_side_and_a_direction(side, bar, sizes, 
 def test_nothing_left_over_blames_nobody():
     none = Left(0.0 * TWICE, 0.0 * TWICE, TWICE > 0)
     assert _blamed([0.5, 0.75], {}, {}, {"pump": none}, 50e5 * TWICE, 2e-3) == []
+
+
+def test_commands_on_their_way_act_oldest_first():
+    """Of each command the newest comes first in the state; planned ones follow the last of them."""
+    along = SimpleNamespace(commands=2, split=(3, 0.25), length=4, size_x=(1.0, 1.0))
+    x = np.array([7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 30.0, 40.0])
+    planned = np.array([[100.0 + k, 200.0 + k] for k in range(5)])
+    found = Held.acting(along, x, planned)
+    assert found.tolist() == [[3, 30], [2, 20], [1, 10], [100, 200], [101, 201]]
+    assert Held.acting(along, x, planned[:2]).tolist() == [[3, 30], [2, 20]]
+    at_once = SimpleNamespace(commands=2, split=(0, 0.0), length=0, size_x=(1.0, 1.0))
+    assert Held.acting(at_once, x[:2], planned).tolist() == planned.tolist()
+
+
+class Logged(dict):
+    """A log of three instants by its columns."""
+
+    time = np.array([0.0, 1.0, 2.0])
+
+    def array(self, name):
+        return np.array(self[name])
+
+
+def test_poses_of_a_run_take_inputs_from_the_log_or_their_defaults():
+    """An input that is neither logged nor has a default is zero; instants that are not finite are left out."""
+    signal = lambda name: SimpleNamespace(name=name)
+    plant = SimpleNamespace(
+        states=(signal("a"),),
+        inputs=(signal("u"), signal("g"), signal("f")),
+        defaults=lambda: {"g": 9.0},
+    )
+    log = Logged(a=[1.0, np.nan, 3.0], u=[4.0, 5.0, 6.0])
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant), log=log)
+    assert list(_poses(run)) == [(0.0, [1.0], [4.0, 9.0, 0.0]), (2.0, [3.0], [6.0, 9.0, 0.0])]
