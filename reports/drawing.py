@@ -28,6 +28,7 @@ SOFT = "#555555"
 DPI = 160
 TABLE_TOP = (0.355, 0.88)  # of the figure: below the reach, or where that would be
 EDGE = 0.3  # share of a cell, smoothed, from which it is in reach
+HEADS = ("cylinder", "joint")  # of the table
 CELLS = 200  # across the picture in which the reach of a tool is traced
 
 
@@ -183,8 +184,22 @@ def _traced(points):
 
 def _table(fig, plant) -> None:
     """Cylinders and joints in numbers, below the reach."""
+    known = ranges(plant)
+    rows = [*_cylinder_rows(plant), *_joint_rows(plant, known)]
+    heads = {k for k, row in enumerate(rows) if row[0] in HEADS}
+    top = TABLE_TOP[plant.tcp is None]
+    step = min(0.032, 0.32 / len(rows))
+    for k, row in enumerate(rows):
+        gap = 0.5 if k >= max(heads, default=0) else 0.0
+        for x, text in zip((0.69, 0.775, 0.84, 0.95), row):
+            color = SOFT if k in heads else INK
+            fig.text(x, top - step * (k + gap), _signed(text), fontsize=7.5, color=color)
+
+
+def _cylinder_rows(plant) -> list[tuple]:
+    """Length at the start and stroke of every cylinder, and where its stroke passes a dead point."""
     dead = {stroke.name: stroke.dead_at for stroke in strokes(plant)}
-    rows = [("cylinder", "at start", "retracted … extended", "stroke")]
+    rows = []
     for a, s in _cylinders(plant):
         low, high = a.span
         span = ("not given", "")
@@ -192,25 +207,22 @@ def _table(fig, plant) -> None:
             span = (f"{low:.3f} … {high:.3f} m", f"{high - low:.3f} m")
         rows.append((a.name, f"{s:.3f} m", *span))
         if at := dead.get(a.name):
-            rows.append(
-                ("", "", "passes a dead point at " + ", ".join(f"{s:.3f} m" for s in at), "")
-            )
-    heads = {0, len(rows)}
-    known = ranges(plant)
-    rows.append(("joint", "at start", "over all strokes", ""))
+            lengths = ", ".join(f"{s:.3f} m" for s in at)
+            rows.append(("", "", f"passes a dead point at {lengths}", ""))
+    return [(HEADS[0], "at start", "retracted … extended", "stroke"), *rows] if rows else []
+
+
+def _joint_rows(plant, known) -> list[tuple]:
+    """Angle at the start of every revolute joint, and over all strokes where some are given."""
+    rows = []
     for body, signal, angle in _turning(plant):
-        moved = "stands"
+        moved = "is not moved" if known else ""
         if signal in known:
             low, high = np.degrees(known[signal])
             moved = f"{low:.1f}° … {high:.1f}°"
         rows.append((body.name, f"{np.degrees(angle):.1f}°", moved, ""))
-    top = TABLE_TOP[plant.tcp is None]
-    step = min(0.032, 0.32 / len(rows))
-    for k, row in enumerate(rows):
-        gap = 0.5 if k >= max(heads) else 0.0
-        for x, text in zip((0.69, 0.775, 0.84, 0.95), row):
-            color = SOFT if k in heads else INK
-            fig.text(x, top - step * (k + gap), _signed(text), fontsize=7.5, color=color)
+    over = "over all strokes" if known else ""
+    return [(HEADS[1], "at start", over, ""), *rows] if rows else []
 
 
 # ---- what is written -------------------------------------------------------------------------------------------------

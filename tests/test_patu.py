@@ -1,14 +1,18 @@
 """The PATU 655 against what its sources publish, and against its own geometry by other text."""
 
+import sys
 from math import acos, atan2, cos, hypot, radians, sin
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from plants import machine
 from plants.multibody.strokes import strokes
+from workbench import Scenario, Steps, simulate
 from workbench.contract.parameters import leaves
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 CRANE, PROVENANCE, SOURCES = machine("patu-655")
 JOINT, CASE = np.array([-0.09, 1.4261]), np.array([0.17, 0.386113249])
 LIFT = radians(-1.2273437496515)
@@ -106,3 +110,44 @@ def test_the_supply_holds_it_at_full_reach():
     offset = CASE - JOINT
     lever = (offset[0] * arm[1] - offset[1] * arm[0]) / hypot(*arm)
     assert CRANE.holding(CRANE.initial(), None)[0].needs == pytest.approx(moment / lever, rel=1e-9)
+
+
+def test_the_stiffness_of_a_chamber_is_that_of_oil_hose_and_tube_in_series():
+    """1/B_e = 1/B_oil + V_h/(V B_h) + A l/(V B_c), as published; without hoses the crane is stiffer."""
+    for a, s in zip(CRANE.actuators, (0.929400434, 1.050744138)):
+        c, x = a.drive.cylinder, s - a.drive.closed
+        own = c.moduli(a.drive.oil, x, 50e5, 30e5)
+        for B_e, tube in zip(own, (c.A_a * x, c.A_b * (c.stroke - x))):
+            V = 1.9002e-4 + tube
+            want = 1 / (1 / 1650e6 + 1.9002e-4 / (V * 700e6) + tube / (V * 210e9))
+            assert B_e == pytest.approx(want, rel=1e-12) and B_e < 0.95 * 1650e6
+
+
+def test_steps_of_a_millisecond_are_fine_enough():
+    """Steps of both voltages: angles at 1 ms within 1e-4 of their range, of those at 0.05 ms."""
+    steps = {
+        "u_lift": Steps("output", (0.0, 0.05), (0.0, 5.0)),
+        "u_tilt": Steps("output", (0.0, 0.05), (0.0, 4.0)),
+    }
+    coarse, fine = (
+        simulate(CRANE, Scenario(0.5, disturbances=steps, max_step=h, log_period=1e-3))
+        for h in (1e-3, 5e-5)
+    )
+    for name in ("q_lift", "q_tilt", "q_bracket_1", "q_bracket_2"):
+        a, b = coarse[name].values, fine[name].values
+        assert np.ptp(b) > 1e-3 and np.abs(a - b).max() < 1e-4 * np.ptp(b), name
+
+
+def test_exudyn_agrees():
+    """The same crane in exudyn under the same voltages: the difference halves with its step."""
+    pytest.importorskip("exudyn")
+    from exudyn_patu import ExudynPlanar
+    from patu import PIECES, ours, to_ground
+
+    angles = to_ground(ours(CRANE, 1e-3))
+    gaps = []
+    for step in (5e-4, 2.5e-4):
+        times, found, _ = ExudynPlanar(CRANE).run(PIECES[:2], step)
+        turns = np.round((angles[0] - found[0]) / (2 * np.pi)) * 2 * np.pi
+        gaps.append(np.abs(found + turns - angles[np.round(times / 1e-3).astype(int)]).max())
+    assert gaps[1] < 5e-4 * np.ptp(angles[:1401], axis=0).max() and 1.7 < gaps[0] / gaps[1] < 2.4

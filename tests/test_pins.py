@@ -1,14 +1,18 @@
 """A machine by the pins of its drawing: the same machine as by coordinates, and wrong pins refused with the numbers."""
 
+import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from ruamel.yaml import YAML
 
 from plants.multibody import Actuator, Body, Force, Loop, Mechanism, Pin, Place
 from plants.multibody.strokes import strokes
 from workbench import InputError, changed
 from workbench.cases.file import loads
+from workbench.cases.schema import json_schema
 
 TEXT = """
 plant:
@@ -99,6 +103,28 @@ def test_pins_by_name_are_the_machine_by_coordinates():
     assert drawn.stored(0.0, x, u) == plain.stored(0.0, x, u)
     assert [b.joint_name for b in drawn.bodies] == ["foot", "crank", "end", "tip"]
     assert drawn.tcp == Pin("bucket", (0.6, -0.3), "teeth")
+
+
+def test_the_keys_of_a_drawing_are_in_the_schema_with_their_units():
+    """Editors complete them; the machine of the documentation and that of this file are valid."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json_schema(Mechanism)
+    page = Path(__file__).parents[1] / "docs" / "case-files.md"
+    block = page.read_text("utf-8").split("## A machine of your own")[1].split("\n\n    ")[1]
+    documented = textwrap.dedent("    " + block.split("\n\nA linkage")[0])
+    reader = jsonschema.Draft202012Validator(schema)
+    for text in (TEXT, documented):
+        plant = YAML(typ="safe").load(text)["plant"]
+        assert reader.is_valid(plant)
+        assert loads(text, "page.yaml").plant.tcp is not None
+    plant["actuators"]["lift"]["betwen"] = plant["actuators"]["lift"].pop("between")
+    assert not reader.is_valid(plant)
+    bodies = [
+        d["properties"] for d in schema["$defs"].values() if "I_zz" in d.get("properties", {})
+    ]
+    body = bodies[0]
+    assert "kg m^2" in body["I_zz"]["description"] and "body.pin" in body["at"]["description"]
+    assert "in m" in str(schema["$defs"]["Pin"]["properties"]["point"]["description"])
 
 
 def test_a_coordinate_stands_where_it_acts_and_nowhere_else():
