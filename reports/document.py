@@ -7,29 +7,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import innermost
 from workbench.run.log import Log
 from workbench.verification.verdict import Verdict, exit_code
 
-from . import accounts, tables, words
-from .plan import planned
+from . import chapters, tables
 from .style import clean, drawing, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
-THEORY = {
-    "VDC": "vdc",
-    "PID": "pid",
-    "MPC": "mpc",
-    "ForcePosition": "force-position",  # controller → page with its argument
-    "MeteredVDC": "metered-vdc",
-}
-LONGEST_FILE = 40_000  # characters of the case file that are printed
+PAGE = r"^#let page\(d\)"  # of a chapter that has one
+CHAPTERS_AT = Path(__file__).parent / "chapters"
 
 
 @final
@@ -45,18 +38,7 @@ class Content:
     plant, controller   for the drawing and the parameter tables; the controller with or without its wrappers
     provenance   parameter path → (tag, source, note), as in the plant's file; paths as `workbench.contract.parameters.leaves`
                  gives them, below "plant." and "controller." or without
-    analysis     arrays computed elsewhere, all optional (N samples, K cases):
-                 "ledger"      t, v, v_bound, vdot, vdot_bound (N,); per_subsystem: name → {v, vdot, bound};
-                               perturbations: name → (N,) W; power_flows: cut → (N,) W; cancellation (N,) W;
-                               rate, reduced_rate 1/s
-                 "assumptions" name → {t, margin}, margin normalised to 1, negative where not met
-                 "sample_time" T_s (K,) s, v_max (K,) J, error_max (K,) m, stable (K,) bool, limit s, bound J
-                 "delay"       the same; its times may be called "delay"
-                 "returns"     other starts, list of {signal, unit, tolerance, curves: [{t (N,), distance (N,), word}]}
-                 "eigenvalues" {"values": (K,), "sampled": bool}, or (K,) alone: sampled where the log says so
-                 "margins"     list of {actuator, gain (a factor; or gain_up), phase rad, delay s, disk}
-                 "loops"       actuator → (ω rad/s, L(jω))
-                 "statistics"  name → (value, unit)
+    analysis     arrays computed elsewhere, all optional: `analysis` of each of `reports.chapters.CHAPTERS` says what it holds
     date         as it shall be printed; nothing here looks at a clock
     command      the command line that makes this report again
     """
@@ -74,31 +56,17 @@ class Content:
     command: str = ""
 
     def __post_init__(self):
-        known = {
-            "ledger",
-            "assumptions",
-            "sample_time",
-            "delay",
-            "eigenvalues",
-            "margins",
-            "loops",
-            "statistics",
-            "sensitivity",
-            "model",
-            "tracking",
-            "limits",
-            "solver",
-            "hypotheses",
-            "region",
-            "sector",
-            "previews",
-            "returns",
-        }
-        if odd := sorted(set(self.analysis) - known):
+        known = chapters.analyses()
+        if odd := sorted(set(self.analysis) - set(known)):
             raise InputError(
                 f"report: there is no analysis called {odd[0]!r}",
                 mend=f"choose from {', '.join(sorted(known))}",
             )
+
+    @property
+    def origin(self) -> dict[str, tuple]:
+        """Provenance by the path of a number, a law's own without the wrappers around it."""
+        return {_unwrapped(path): source for path, source in self.provenance.items()}
 
     @classmethod
     def of(cls, case, study, date: str = "", command: str = "") -> Content:
@@ -175,6 +143,10 @@ def typeset(
     import typst
 
     files = {path.name: path.read_bytes() for path in sorted(TEMPLATES.glob("*.typ"))}
+    files |= {
+        f"chapter-{path.name}": path.read_bytes() for path in sorted(CHAPTERS_AT.glob("*.typ"))
+    }
+    files["chapters.typ"] = contents().encode()
     files["main"] = files.pop(f"{main}.typ")
     files |= {f"{name}.svg": picture for name, picture in drawn.items()}
     files["data.json"] = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
@@ -182,10 +154,22 @@ def typeset(
     return typst.compile(files, format=format, ignore_system_fonts=True, timestamp=0, **options)
 
 
+def contents() -> str:
+    """Typst source of the list of all pages."""
+    paged = [c.name for c in chapters.CHAPTERS if re.search(PAGE, _source(c.name), re.M)]
+    lines = [f'#import "chapter-{name}.typ" as {name}' for name in paged]
+    return "\n".join([*lines, f"#let pages = ({', '.join(f'{name}.page' for name in paged)})"])
+
+
+def _source(name: str) -> str:
+    path = CHAPTERS_AT / f"{name}.typ"
+    return path.read_text("utf-8") if path.exists() else ""
+
+
 def figures(content: Content, progress: Callable[[float], None] | None = None) -> dict[str, bytes]:
     """Every figure this content has data for, name → SVG."""
     with drawing():
-        drawn = planned(content)
+        drawn = chapters.planned(content)
         found = {}
         for i, (name, draw) in enumerate(drawn.items()):
             made = draw()
@@ -198,12 +182,7 @@ def figures(content: Content, progress: Callable[[float], None] | None = None) -
 
 def data(content: Content, drawn: list[str]) -> dict:
     """What the templates print: text, already with units, and the names of the figures there are."""
-    plant, controller, analysis = content.plant, innermost(content.controller), content.analysis
-    ledger = analysis.get("ledger") or {}
-    origin = {_unwrapped(path): source for path, source in content.provenance.items()}
-    shipped = content.case_text[:LONGEST_FILE]
-    statistics, energies = tables.energies_apart(analysis.get("statistics") or {}, drawn)
-    return {
+    front = {
         "title": tables.wrapped(content.title, 160),
         "short": clean(content.title, 70),
         "date": clean(content.date, 40),
@@ -211,35 +190,14 @@ def data(content: Content, drawn: list[str]) -> dict:
         "answer": tables.answer(content.verdicts),
         "exit": exit_code(content.verdicts),
         "verdicts": tables.verdict_rows(content.verdicts),
-        "assumptions": tables.assumption_rows(content.verdicts),
         "run": _run(content.log),
         "figures": drawn,
-        "plant": tables.parameter_groups(plant, origin, "plant."),
-        "controller": tables.parameter_groups(controller, origin, "controller.", "model."),
-        "loop": tables.wrapper_groups(content.controller, origin),
-        "law": type(controller).__name__ if controller is not None else "",
         "keys": [clean(v.key, 60) for v in content.verdicts],
         "sampled": content.controller is not None and content.controller.period is not None,
-        "theory": THEORY.get(type(controller).__name__, ""),
-        "actuators": tables.actuator_rows(plant),
-        "meanings": tables.meanings(plant, content.controller),
-        "tags": [[tag, words] for tag, words in tables.TAGS.items()],
-        "rates": [
-            tables.quantity(ledger[k], "1/s") for k in ("rate", "reduced_rate") if k in ledger
-        ],
-        "statistics": tables.statistics_rows(statistics),
-        "energy": tables.statistics_rows(energies),
-        "margins": tables.margin_rows(
-            analysis.get("margins") or (), plant, analysis.get("sensitivity")
-        ),
-        "disks": any(part.get("disk") for part in (analysis.get("sensitivity") or {}).values()),
-        "reproduction": _reproduction(content),
-        "metering": accounts.facts(content.log, plant),
-        "case": clean(shipped)
-        + ("\n# … the rest is not printed" if len(content.case_text) > LONGEST_FILE else ""),
-        **words.belief(plant, controller, origin, analysis.get("model")),
-        **words.loop(plant, controller, analysis),
     }
+    for chapter in chapters.CHAPTERS:
+        front |= chapter.rows(content, drawn)
+    return front
 
 
 def _unwrapped(path: str) -> str:
@@ -256,23 +214,3 @@ def _run(log: Log | None) -> dict | None:
         "samples": str(len(log)),
         "duration": tables.quantity(log.status.t_end, "s", 5),
     }
-
-
-def _reproduction(content: Content) -> list[list[str]]:
-    """(what, value) that pin the run down."""
-    rows = [["command", clean(content.command)]] if content.command else []
-    if content.log is None:
-        return rows
-    known = content.log.provenance
-    rows += [
-        [n.replace("_", " "), tables.wrapped(known[n])]
-        for n in ("parameter_hash", "seed")
-        if n in known
-    ]
-    if versions := known.get("versions"):
-        rows.append(["versions", ", ".join(f"{clean(k)} {clean(v)}" for k, v in versions.items())])
-    if grid := known.get("grid"):
-        rows.append(["grid", ", ".join(f"{clean(k)} = {clean(v)}" for k, v in grid.items())])
-    if scenario := known.get("scenario"):
-        rows.append(["scenario", tables.wrapped(json.dumps(scenario, ensure_ascii=False))])
-    return rows

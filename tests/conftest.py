@@ -61,6 +61,16 @@ def pytest_xdist_make_scheduler(config, log):
     return LoadFileScheduling(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Studies and notebooks first: the longest files must not be the last ones that one worker still has."""
+    """Studies and notebooks first: the longest files must not be the last ones that one worker still has.
+
+    Quick are the tests that a module marks itself, else the first case of its first test.
+    """
+    modules: dict = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    for own in modules.values():
+        if not any(item.get_closest_marker("quick") for item in own):
+            own[0].add_marker("quick")
     items.sort(key=lambda item: not item.path.name.startswith(("test_studies", "test_notebooks")))

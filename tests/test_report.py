@@ -12,7 +12,8 @@ from plants.chain import Prismatic, Revolute, Structure
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import Body, Frame
 from plants.manipulator import Manipulator
-from reports import Content, document, plan, rendered, signals, style, tables, write_report
+from reports import Content, document, rendered, signals, style, tables, write_report
+from reports.chapters.linearised import was_sampled
 from reports.figures import linear as figures_linear
 from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
@@ -436,9 +437,9 @@ def test_a_sampled_loop_is_drawn_with_its_circle():
         assert count(figures_linear.eigenvalues({"values": 1.1 * inside / 0.9, "sampled": True}))[
             1:
         ] == [2, 1]
-    assert not plan.was_sampled(a_log(9))
+    assert not was_sampled(a_log(9))
     known = {"parameters": {"controller.T_s": 1e-3}}
-    assert plan.was_sampled(replace(a_log(9), provenance=known))
+    assert was_sampled(replace(a_log(9), provenance=known))
 
 
 def test_the_desired_path_follows_from_desired_joints():

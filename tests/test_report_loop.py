@@ -11,8 +11,10 @@ import pytest
 
 from controllers import PID
 from plants import IEHA, LinearActuator
-from reports import Content, document, rendered, style, words
-from reports.document import THEORY
+from reports import Content, document, rendered, style
+from reports.chapters.belief import belief
+from reports.chapters.law import THEORY
+from reports.chapters.run import solver
 from reports.figures import linear as figures_linear
 from reports.figures import loop as figures_loop
 from reports.figures import region as figures_region
@@ -432,10 +434,10 @@ def test_a_quiet_solver_is_a_sentence():
             == 3
         )
     assert (
-        words.solver(quiet)["text"]
+        solver(quiet)["text"]
         == "All 5 samples were solved to optimality, with at most 1 iteration, no limit active."
     )
-    some = words.solver(quiet | {"events": {"infeasible": [2.0]}, "optimal": 0.99999})
+    some = solver(quiet | {"events": {"infeasible": [2.0]}, "optimal": 0.99999})
     assert some["text"].startswith("more than 99.9\u00a0% of 5") and some["events"]
 
 
@@ -501,14 +503,14 @@ def test_the_disk_is_drawn_around_its_centre():
 def test_a_model_of_the_same_kind_is_compared_number_by_number():
     truth = LinearActuator()
     law = SimpleNamespace(open=False, model=replace(truth, K=100.0))
-    found = words.belief(truth, law, {}, None)
+    found = belief(truth, law, {}, None)
     assert (
         found["mismatch"] == [["K", "100 1/s", "115.4 1/s"]]
         and found["model"] == []
         and found["model_kind"] == ""
     )
-    assert words.belief(truth, SimpleNamespace(open=False, model=truth), {}, None)["mismatch"] == []
-    assert words.belief(IEHA(), law, {}, None)["mismatch"] is None
+    assert belief(truth, SimpleNamespace(open=False, model=truth), {}, None)["mismatch"] == []
+    assert belief(IEHA(), law, {}, None)["mismatch"] is None
 
 
 def test_a_real_case_from_file_to_page():

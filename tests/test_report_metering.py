@@ -407,7 +407,7 @@ def test_an_open_loop_has_no_model_to_speak_of(run):
 
 
 def test_commands_that_meet_no_limit_are_drawn_once(run):
-    from reports.plan import planned
+    from reports.chapters import planned
 
     plant, log = run
     far = {"kind": "command", "share": 0.0}

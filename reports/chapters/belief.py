@@ -1,0 +1,81 @@
+"""The controller's model beside the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reports import tables
+from reports.chapters.chapter import Chapter, Figures
+from reports.figures import model as drawn_model
+from reports.style import clean
+from workbench.contract.parameters import digest
+from workbench.contract.system import innermost
+
+
+class Belief(Chapter):
+    name = "belief"
+    analysis = {"model": "frequency and step responses of plant and model; where or why not"}
+
+    def figures(self, content) -> Figures:
+        compared = content.analysis.get("model")
+        if not compared:
+            return {}
+        return {
+            "model_bode": lambda: drawn_model.bode(compared),
+            "model_steps": lambda: drawn_model.steps(compared),
+        }
+
+    def rows(self, content, drawn: list[str]) -> dict:
+        law, compared = innermost(content.controller), content.analysis.get("model")
+        return belief(content.plant, law, content.origin, compared)
+
+
+EQUATIONS = (
+    "IEHA",
+    "LinearActuator",
+    "FourBar",
+    "Mechanism",
+    "MeteredArms",
+    "MeteredCrane",
+    "MeteredTwin",
+)  # that are printed
+
+
+def equations(plant) -> str:
+    """Name of the plant's equations in the templates, "" where there are none."""
+    name = type(plant).__name__
+    return name if name in EQUATIONS else ""
+
+
+def belief(plant, controller, origin: Mapping, compared: Mapping | None) -> dict:
+    """The controller's model beside the plant: numbers that differ, or the model itself where it is of another kind."""
+    is_open = controller is not None and controller.open
+    model = (
+        None if is_open or controller is None else controller.model
+    )  # an open loop's is asked nothing
+    found = {
+        "open": is_open,
+        "plant_kind": clean(type(plant).__name__, 40),
+        "equations": equations(plant),
+        "mismatch": None,
+        "assembled": clean("" if plant is None else plant.in_words, 600),
+        "model": [],
+        "model_kind": "",
+        "model_equations": "",
+        "comparison": None,
+    }
+    if compared:
+        found["comparison"] = {
+            key: tables.wrapped(compared.get(key, "")) for key in ("where", "why")
+        }
+    if model is None or plant is None:
+        return found
+    if type(model) is type(plant):
+        return found | {
+            "mismatch": tables.differing(model, plant, "") if digest(model) != digest(plant) else []
+        }
+    return found | {
+        "model": tables.parameter_groups(model, origin, "controller.model."),
+        "model_equations": equations(model),
+        "model_kind": clean(type(model).__name__, 40),
+    }

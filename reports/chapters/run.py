@@ -1,0 +1,150 @@
+"""The run: tracking, actuators, limits, solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reports import signals, tables
+from reports.chapters.chapter import Chapter, Figures
+from reports.figures import friction, loop, mechanism, run
+from reports.metering import course
+from reports.style import clean
+from workbench.run.log import Log
+
+
+class Run(Chapter):
+    name = "run"
+    analysis = {
+        "tracking": "errors of the outputs that follow a reference, loads, when it has settled",
+        "previews": "output → errors of the run that sees nothing ahead",
+        "limits": "list of what has a limit: name, kind, unit, t, value, low, high, share of time at it",
+        "solver": "a predictive controller's solver: t, iterations, active, slack (N,), optimal, events",
+        "statistics": "name → (value, unit)",
+    }
+
+    def figures(self, content) -> Figures:
+        if content.log is None:
+            return {}
+        return of_the_run(content.log, content.plant, content.analysis)
+
+    def rows(self, content, drawn: list[str]) -> dict:
+        plant, analysis = content.plant, content.analysis
+        tracked, limits = analysis.get("tracking") or {}, analysis.get("limits") or ()
+        statistics, _ = tables.energies_apart(analysis.get("statistics") or {}, drawn)
+        return {
+            "supply": plant is not None and isinstance(plant.p_s, float),
+            "statistics": tables.statistics_rows(statistics),
+            "loaded": bool(tracked.get("disturbances")),
+            "load": load_rows(tracked, analysis.get("previews") or {}),
+            "limits": [limit_row(entry) for entry in limits],
+            "at_limits": at_limits(limits) if limits else "",
+            "solver": solver(analysis.get("solver")),
+        }
+
+
+def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
+    """What is drawn of a run, in this order."""
+    beside = signals.wanted_path(log, plant) is not None
+    plan = {"path": lambda: run.path(log, plant)}
+    if tracked := analysis.get("tracking"):
+        plan["under_load"] = lambda: loop.under_load(
+            tracked, analysis.get("previews"), log.status.completed
+        )
+    else:
+        plan["tracking"] = lambda: run.tracking(log, beside)
+        plan |= {} if beside else {"followed": lambda: run.followed(log)}
+    plan |= {
+        "forces": lambda: run.forces(log, plant),
+        "pressures": lambda: run.pressures(log, plant),
+    }
+    behind_valves = course(log, plant) is not None  # whose commands have a chapter of their own
+    limited = analysis.get("limits")
+    if limited and not (
+        behind_valves
+        and all(entry["kind"] == "command" and not entry["share"] for entry in limited)
+    ):
+        plan["limits"] = lambda: loop.limits(limited)
+    if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
+        plan["voltages"] = lambda: run.voltages(log, plant)
+    plan["friction"] = lambda: friction.rubbed(log, plant)
+    if solved := analysis.get("solver"):
+        plan["solver"] = lambda: loop.solver(solved)
+    return plan | {
+        "work_cycle": lambda: mechanism.work_cycle(log),
+    }
+
+
+def load_rows(tracked: Mapping, previews: Mapping) -> list[list[str]]:
+    """[output, rms, largest, at, rms and largest of the run that sees nothing ahead]."""
+    rows = []
+    for entry in tracked.get("outputs", ()):
+        blind = previews.get(entry["name"])
+        rows.append(
+            [
+                clean(entry["name"], 40),
+                *(tables.quantity(entry[k], entry["unit"], 3) for k in ("rms", "largest")),
+                "t = " + tables.quantity(entry["at"], "s", 4),
+                *(
+                    tables.quantity(blind[k], entry["unit"], 3) if blind else ""
+                    for k in ("rms", "largest")
+                ),
+            ]
+        )
+    return rows
+
+
+def limit_row(entry: Mapping) -> list[str]:
+    """[signal, kind, limits, largest value in the run, share of time at it]."""
+    import numpy as np
+
+    seen = entry["value"][np.isfinite(entry["value"])]
+    largest = float(seen[np.abs(seen).argmax()]) if seen.size else float("nan")
+    kind = {"command": "command", "slew": "rate of change", "output": "output"}[entry["kind"]]
+    unit, kind = entry["unit"], kind + (", soft" if entry["soft"] else "")
+    return [
+        clean(entry["name"], 40),
+        kind,
+        tables.range_of(entry["low"], entry["high"], unit),
+        tables.quantity(largest, unit, 3),
+        tables.percent(entry["share"]) if entry["share"] else "never",
+    ]
+
+
+def at_limits(entries) -> str:
+    """One sentence on the limits in the run."""
+    at = [e for e in entries if e["share"]]
+    if not at:
+        return "no limit was reached."
+    return (
+        "; ".join(
+            f"{clean(e['name'], 40)}{' (rate of change)' if e['kind'] == 'slew' else ''} at its limit "
+            f"{tables.percent(e['share'])} of the time"
+            for e in at
+        )
+        + "."
+    )
+
+
+def solver(data: Mapping | None) -> dict | None:
+    """A sentence on the solver, and whether anything was not solved."""
+    if not data:
+        return None
+    n, most = len(data["t"]), int(max(data["iterations"]))
+    tries = f"at most {most} iteration{'s' if most > 1 else ''}"
+    if not data["events"]:
+        active = int(max(data["active"]))
+        limits = (
+            f"at most {active} limit{'s' if active > 1 else ''} active"
+            if active
+            else "no limit active"
+        )
+        return {
+            "text": f"All {n} samples were solved to optimality, with {tries}, {limits}.",
+            "events": False,
+        }
+    what = ", ".join(f"{clean(name, 60)}: {len(t)}" for name, t in data["events"].items())
+    share = tables.percent(data["optimal"], 4)
+    return {
+        "text": f"{share} of {n} samples were solved to optimality, with {tries}; {what}.",
+        "events": True,
+    }
