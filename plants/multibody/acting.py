@@ -75,14 +75,12 @@ def powers(mechanism, pulls: list[Pull], own, u) -> list:
     return found
 
 
-def velocity_gain(mechanism) -> float | None:
-    """Velocity per unit of command, the mean of those that take one; None where a command is no velocity."""
+def velocity_gains(mechanism) -> tuple[float, ...]:
+    """Velocity per unit of command, of each actuator that takes one; empty where a command is no velocity."""
     line = mechanism.line_at_most
     commanded = [a for a in mechanism.actuators if a.drive.inputs(a.name)]
     gains = [a.drive.velocity_gain_on(line) for a in commanded]
-    if not gains or None in gains:
-        return None
-    return sum(gains) / len(gains)
+    return () if None in gains else tuple(map(float, gains))
 
 
 def spans(actuators) -> dict[str, tuple[float, float]]:

@@ -41,6 +41,7 @@ from plants.multibody.planar import Closing, plan
 from plants.multibody.points import NamedPoint, PinTable, named_points
 from plants.multibody.starting import in_words, resting, start
 from plants.multibody.tree import Motion, Tree
+from plants.supplies.contract import Supply
 from plants.supplies.kinds import SupplyKind
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds
@@ -73,7 +74,7 @@ class Mechanism(System):
         0.0,
     )
     method: Literal["projected", "minimal", "penalty"] = "projected"
-    supply: SupplyKind | None = None
+    supply: SupplyKind | Supply | None = None
     name: str = "mechanism"
     pins: PinTable | tuple[NamedPoint, ...] = ()
     tcp: Annotated[str | Pin | None, "tool centre point: a pin, body.pin, or body and point"] = None
@@ -280,7 +281,14 @@ class Mechanism(System):
     @property
     def velocity_gain(self) -> float | None:
         """Velocity per unit of command, the actuators' mean; None where a command is no velocity."""
-        return acting.velocity_gain(self)
+        gains = acting.velocity_gains(self)
+        return sum(gains) / len(gains) if gains else None
+
+    @property
+    def velocity_gains(self) -> tuple[float, ...]:
+        """Velocity per unit of command of each actuator, where their commands differ in unit, so that a mean has no meaning."""
+        units = {s.unit for a in self.actuators for s in a.drive.inputs(a.name)}
+        return acting.velocity_gains(self) if len(units) > 1 else ()
 
     @property
     def spans(self) -> dict[str, tuple[float, float]]:

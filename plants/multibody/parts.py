@@ -7,6 +7,7 @@ from math import inf, sqrt
 from typing import Annotated, ClassVar, Literal, final
 
 from plants.components.spatial import Body as Solid
+from plants.drives.contract import Drive
 from plants.drives.kinds import DriveKind
 from plants.multibody.points import ORIGIN, NamedPoint, PinTable, check_ends, named_points, vector
 from workbench.cases.shorthand import Shorthand
@@ -219,7 +220,7 @@ class Actuator:
     """
 
     name: str
-    drive: DriveKind
+    drive: DriveKind | Drive
     a: Pin | None = None
     b: Pin | None = None
     joint: str = ""

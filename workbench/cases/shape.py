@@ -60,8 +60,19 @@ def hint(declared: Any, outer: Info | None = None) -> Hint:
     meaning = next((m for m in metadata if isinstance(m, str)), "")
     unit = next((m.symbol for m in metadata if isinstance(m, Unit)), None)
     bound = next((m for m in metadata if isinstance(m, Bound)), Bound())
+    options = [option for option in options if not _is_base(option, options)]
     return Hint(
         tuple(options), outer if unit is None else Info(unit, meaning, bound), meaning, optional
+    )
+
+
+def _is_base(option: Any, others: Sequence) -> bool:
+    """Whether it is a base of other options: Python code may give an object of its own kind, a file names one of the others."""
+    if not isinstance(option, type) or dataclasses.is_dataclass(option):
+        return False
+    return any(
+        isinstance(other, type) and dataclasses.is_dataclass(other) and issubclass(other, option)
+        for other in others
     )
 
 
