@@ -1,4 +1,4 @@
-"""Seconds of computation per simulated second under virtual decomposition control: cranes by their own text, and machines drawn by pins.
+"""Seconds of computation per simulated second under VDC: cranes by their own text, and machines drawn by pins.
 
     python benchmarks/machines.py [--repeat 7] [--seconds 10]
 

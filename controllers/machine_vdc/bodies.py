@@ -29,7 +29,7 @@ class Needed(NamedTuple):
 
     at, lines      mechanism and actuators at the true state
     rates          ż_r of all joints;      wanted   required twists of the bodies
-    fed, nets      K_A (V_r − V) of every body; F*_r with it
+    fed, nets      K_A (V_r − V) of every body, of the law's own model its part K_I alone; F*_r with all of it
     f_c            required forces of the drives;      xd, xd_r   ṡ, ṡ_r of the drives
     passive        generalised forces of damping and springs on the joints, at the required rates
     every          required forces of all actuators, springs too
@@ -52,8 +52,13 @@ def required(law, plant, q, qd, qd_r, qdd_r) -> Needed:
     """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies."""
     at = bodies.whole(plant, q, qd)
     lines = bodies.lines(plant, at)
-    rates, wanted = bodies.required(plant, at, qd_r, qdd_r)
-    fed = [fed_back(law, at.motion, wanted, j) for j in range(len(plant.bodies))]
+    if plant is law.model and not law.gains:
+        # κ M_A (V_r − V) is the wrench of an acceleration κ (V_r − V): joint by joint, it costs no wrench of its own.
+        rates, wanted = bodies.required(plant, at, qd_r, qdd_r, law.κ)
+        fed = [isotropic(law.K_I, at.motion, wanted, j) for j in range(len(plant.bodies))]
+    else:
+        rates, wanted = bodies.required(plant, at, qd_r, qdd_r)
+        fed = [fed_back(law, at.motion, wanted, j) for j in range(len(plant.bodies))]
     nets = [plus(a, b) for a, b in zip(bodies.net_wrenches(plant, at.motion, wanted), fed)]
     by_drive = [lines.by_coordinate[i] for i in coordinates.driven(plant)]
     xd, xd_r = linear.times(by_drive, qd), linear.times(by_drive, qd_r)
@@ -146,13 +151,12 @@ def fed_back(law, motion, wanted, j: int):
         return _matrix(own[body.name], motion, j, Δ)
     P = bodies.momentum(body, motion, j, Δ)
     whole = scale(law.κ, P[0]), scale(law.κ, P[1])
-    if type(law.K_I) is float and law.K_I == 0.0:
-        return whole
-    return plus(whole, _isotropic(law.K_I, motion, j, Δ))
+    return plus(whole, isotropic(law.K_I, motion, wanted, j))
 
 
-def _isotropic(K_I, motion, j: int, Δ):
-    """K_I 1 acting on the velocity of the body's frame."""
+def isotropic(K_I, motion, wanted, j: int):
+    """K_I 1 acting on the velocity error of the body's frame, as a wrench about the origin."""
+    Δ = bodies.against(wanted.Z[j], motion.Z[j])
     f, m = (scale(K_I, part) for part in _at_frame(motion, j, Δ))
     return f, add(m, cross(motion.r[j], f))
 

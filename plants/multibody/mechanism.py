@@ -385,7 +385,8 @@ class Mechanism(System):
 
     def moving(self, z, rates) -> Motion:
         """Poses, columns and, with rates, velocities of all bodies."""
-        return tree.move(self.bodies, self.tree, z, rates)
+        known = reduced.directions(self, z) if self.closings else None
+        return tree.move(self.bodies, self.tree, z, rates, known)
 
     def mass_matrix(self, z) -> list:
         """M^Σ (8), rows."""

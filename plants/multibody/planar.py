@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,18 +87,31 @@ def line_and_circle(c, D, p, branch: int):
     return branch * np.sqrt(room) - middle, room
 
 
-def closed(mechanism, k: Closing, z) -> tuple[list, object]:
-    """(values of the two unknown joints, room): room falls to zero at a dead centre; z: positions, unknown ones ignored."""
+class Closed(NamedTuple):
+    """A loop that is closed: vectors V, W of the two classes (W None where one slides), where they point, the slide's position.
+
+    room falls to zero at a dead centre; nested: the second unknown joint turns with the first.
+    """
+
+    V: list
+    w: list
+    W: list | None
+    x: list | None
+    slide: object
+    room: object
+    nested: bool
+
+
+def solved(mechanism, k: Closing, z) -> Closed:
+    """The loop at positions z, unknown ones ignored."""
     classes, slide = _classes(mechanism, k, z)
-    signs, (i, j) = dict(k.signs), k.unknown
+    i, j = k.unknown
     c, V = classes.get((), [0.0, 0.0]), classes[(i,)]
     if slide is None:
         nested = (i, j) in classes
         W = classes[(i, j) if nested else (j,)]
         w, room = two_circles(c, _square(V), _square(W), k.branch)
-        first = turning(V, w, k.turns[0])
-        second = turning(W, [-(a + b) for a, b in zip(c, w)], k.turns[1])
-        return [signs[i] * first, signs[j] * (second - first if nested else second)], room
+        return Closed(V, w, W, [-(a + b) for a, b in zip(c, w)], None, room, nested)
     where, D = slide
     if where == ():
         d, room = line_and_circle(c, D, _square(V), k.branch)
@@ -105,7 +119,39 @@ def closed(mechanism, k: Closing, z) -> tuple[list, object]:
     else:
         d, room = line_and_circle(V, D, _square(c), k.branch)
         V = [a + d * b for a, b in zip(V, D)]
-    return [signs[i] * turning(V, [-a for a in c], k.turns[0]), d], room
+    return Closed(V, [-a for a in c], None, None, d, room, False)
+
+
+def closed(mechanism, k: Closing, z) -> tuple[list, object]:
+    """(values of the two unknown joints, room): room falls to zero at a dead centre; z: positions, unknown ones ignored."""
+    found, signs, (i, j) = solved(mechanism, k, z), dict(k.signs), k.unknown
+    first = turning(found.V, found.w, k.turns[0])
+    if found.W is None:
+        return [signs[i] * first, found.slide], found.room
+    second = turning(found.W, found.x, k.turns[1])
+    return [
+        signs[i] * first,
+        signs[j] * (second - first if found.nested else second),
+    ], found.room
+
+
+def turned(mechanism, k: Closing, z) -> dict[int, tuple]:
+    """(cosine, sine) of the unknown joints that turn, by number of the body: without any angle, so without its functions."""
+    found, signs, (i, j) = solved(mechanism, k, z), dict(k.signs), k.unknown
+    c, s = _between(found.V, found.w)
+    directions = {i: (c, signs[i] * s)}
+    if found.W is not None:
+        C, S = _between(found.W, found.x)
+        if found.nested:
+            C, S = C * c + S * s, S * c - C * s
+        directions[j] = C, signs[j] * S
+    return directions
+
+
+def _between(a, b) -> tuple:
+    """(cosine, sine) of the angle from a to b, two vectors of one length."""
+    size = _square(a)
+    return (a[0] * b[0] + a[1] * b[1]) / size, (a[0] * b[1] - a[1] * b[0]) / size
 
 
 def _classes(mechanism, k: Closing, z):

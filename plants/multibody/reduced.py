@@ -9,7 +9,7 @@ Source: [Haug89, chapter 3]; rows as in [Jaiswal21] (9).
 from __future__ import annotations
 
 from plants.multibody import linear, loops
-from plants.multibody.planar import closed
+from plants.multibody.planar import closed, turned
 
 
 def dependent(mechanism) -> list[int]:
@@ -27,6 +27,14 @@ def positions(mechanism, y) -> list:
         for j, value in zip(k.unknown, values):
             z[T.z[j][0]] = value
     return z
+
+
+def directions(mechanism, z) -> dict[int, tuple]:
+    """(cosine, sine) of every dependent joint that turns, by number of its body."""
+    found: dict[int, tuple] = {}
+    for k in mechanism.closings:
+        found |= turned(mechanism, k, z)
+    return found
 
 
 def followed(mechanism, G, rates, γ) -> list:

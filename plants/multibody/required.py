@@ -104,12 +104,16 @@ def swept(mechanism, motion: Motion, rates, accelerations) -> Required:
     return Required(Z, rate)
 
 
-def required(mechanism, at: Whole, qd_r, qdd_r) -> tuple[list, Required]:
-    """(ż_r of all joints, Z_r and Ż_r of all bodies) for required rates and accelerations of the independent ones."""
+def required(mechanism, at: Whole, qd_r, qdd_r, κ=0.0) -> tuple[list, Required]:
+    """(ż_r of all joints, Z_r and Ż_r + κ (Z_r − Z) of all bodies) for required rates and accelerations of the independent ones."""
     rates = spread(mechanism, at.G, qd_r, [0.0] * len(at.G))
     none = [0.0] * mechanism.tree.n_v
     γ = _biases(mechanism, at, swept(mechanism, at.motion, rates, none))
-    return rates, swept(mechanism, at.motion, rates, spread(mechanism, at.G, qdd_r, γ))
+    accelerations = [
+        plain_sum(a, linear.product(κ, linear.less(r, v)))
+        for a, r, v in zip(spread(mechanism, at.G, qdd_r, γ), rates, at.rates)
+    ]
+    return rates, swept(mechanism, at.motion, rates, accelerations)
 
 
 def _biases(mechanism, at: Whole, still: Required) -> list:

@@ -123,9 +123,8 @@ class Motion(NamedTuple):
     b: list
 
 
-def rotation(u, angle):
-    """Rotation by `angle` about the unit vector u, row by row."""
-    c, s = np.cos(angle), np.sin(angle)
+def rotation(u, c, s):
+    """Rotation about the unit vector u by the angle with cosine c and sine s, row by row."""
     k = scale(1.0 - c, u)
     skew = ((0.0, -u[2], u[1]), (u[2], 0.0, -u[0]), (-u[1], u[0], 0.0))
     unity = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -199,8 +198,11 @@ def crossed(Z, b):
     return add(cross(Z[1], b[0]), cross(Z[0], b[1])), cross(Z[1], b[1])
 
 
-def move(bodies, T: Tree, z, rates) -> Motion:
-    """Outward sweep (1), (2) with z̈ = 0; rates None: poses and columns only."""
+def move(bodies, T: Tree, z, rates, turned=None) -> Motion:
+    """Outward sweep (1), (2) with z̈ = 0; rates None: poses and columns only.
+
+    turned: body → (cosine, sine) of its joint, where they are known without the angle.
+    """
     n = len(bodies)
     r, R, Z, bias, b = [None] * n, [None] * n, [None] * n, [None] * n, [None] * T.n_v
     for j in T.order:
@@ -216,7 +218,8 @@ def move(bodies, T: Tree, z, rates) -> Motion:
             own = unit(body.axis)
             axes = [turn(R_p, own)]
             if body.joint == "revolute":
-                R[j] = compose(R_p, rotation(own, z[at]))
+                c, s = turned[j] if turned and j in turned else (np.cos(z[at]), np.sin(z[at]))
+                R[j] = compose(R_p, rotation(own, c, s))
             else:
                 r[j] = add(r[j], scale(z[at], axes[0]))
         for k in range(count):
