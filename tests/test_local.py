@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ledger_cases import CRANE, LEAKY, REAL, RUBBED, continuous, noisy, sampled, valves
+from mechanisms import EVERY
 
+from controllers import MachineVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
 from workbench.verification import claims as C
@@ -14,6 +16,8 @@ from workbench.verification.local import check_linear, linearised
 from workbench.verification.margins import Margins
 from workbench.verification.run import run
 from workbench.verification.stability import stability
+
+METERED = replace(EVERY["metered section"](), method="minimal")  # its valves are just shut
 
 
 def still(loop, **scenario):
@@ -188,6 +192,7 @@ def test_a_sample_time_too_long_is_unstable_and_a_gain_too_high_too():
         (sampled(LEAKY), "no equilibrium"),  # pressures sink: there is nothing to linearise about
         (sampled(RUBBED), "neutral"),  # bristles at rest stay as they are
         (sampled(valves(CRANE, dead_band=0.4)), "no equilibrium"),
+        (ClosedLoop(METERED, Sampled(MachineVDC(METERED), 1e-3)), "no slope at rest"),
     ],
 )
 def test_what_cannot_be_linearised_is_undecided_not_unstable(loop, why):

@@ -281,6 +281,15 @@ def chambers(plant, state) -> dict[str, tuple[str, object]]:
     }
 
 
+def steep_states(found) -> list[str]:
+    """Names of the states whose rows of A are not finite, in the first of these linearisations that has some."""
+    for loc in found:
+        rows = np.isfinite(loc.A).all(axis=1)
+        if not rows.all():
+            return [name for name, finite in zip(loc.states, rows) if not finite]
+    return []
+
+
 def check_linear(claim, run: Run) -> Verdict:
     """Local stability at the start's equilibrium, and margins per actuator, for the worst combination of valve sides."""
     text = f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°"
@@ -307,6 +316,17 @@ def check_linear(claim, run: Run) -> Verdict:
             source=source,
             counted=claim.counted,
             data={"residual": off.residual},
+        )
+    endless = steep_states(found)
+    if endless:
+        return Verdict(
+            "linear",
+            text,
+            None,
+            worst=f"no slope at rest: {', '.join(endless[:4])} change with the root of something that is zero there (a valve "
+            "just shut), or follow from what does",
+            source=source,
+            counted=claim.counted,
         )
     judged = [(loc, stability(loc.A, loc.T, loc.states)) for loc in found]
     worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
