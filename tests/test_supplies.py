@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from crane_as_mechanism import random_state, rates_of, translated, with_servos
-from mechanisms import lift
+from mechanisms import CYLINDER, hydraulic, lift
 
-from plants import LoadSensing, machine
+from controllers import OpenLoop
+from plants import LoadSensing, MeteredSection, SharedPump, machine
 from plants.load_sensing import LoadSensed
-from workbench import InputError, Scenario, simulate
+from workbench import ClosedLoop, InputError, Scenario, simulate, verify
 from workbench.cases.file import loads
 from workbench.contract.system import names
+from workbench.verification import claims as C
+from workbench.verification.judge import default_claims
 
 WHOLE = machine("hiab-xs031").plant
 CRANES = {"two joints": WHOLE.locked(extension=0.5), "three joints": WHOLE}
@@ -141,3 +144,23 @@ def test_it_is_written_in_a_file():
     assert "bar" in str(refusal.value)
     with pytest.raises(InputError, match="LoadSensing"):
         loads(TEXT.replace("type: LoadSensing", "type: LoadSensng"), "lift.yaml")
+
+
+def test_what_the_chambers_are_judged_by():
+    """One supply pressure where it is a number; bounds of checks and reliefs where drives say so; nothing where parts differ."""
+    servo, metered = lift(), lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump())
+    assert (servo.p_s, servo.p_r, servo.pressure_limits) == (185e5, 10e5, ())
+    assert C.Pressures() in default_claims(ClosedLoop(servo, OpenLoop(servo)))
+    assert (metered.p_s, metered.p_r) == (None, None)
+    assert metered.pressure_limits == (-0.3e5, 1.1 * 250e5)
+    asked = default_claims(ClosedLoop(metered, OpenLoop(metered)))
+    assert C.Pressures(*metered.pressure_limits) in asked
+    sensing = lift(supply=LoadSensing())
+    assert sensing.p_s is None and sensing.pressure_limits == ()
+    assert hydraulic().p_s is None and hydraulic().pressure_limits == ()
+    loop, pushed = ClosedLoop(servo, OpenLoop(servo)), {"p_a_c": 60e5, "p_b_c": 91e5}
+    given = Scenario(0.05, offset=pushed)
+    (within,) = verify(loop, given, (C.Pressures(),))
+    (beyond,) = verify(loop, given, (C.Pressures(high=180e5),))
+    assert within.holds is True and "231.25 bar" in within.claim  # 1.25 times the supply
+    assert beyond.holds is False and "p_b_c = 188.5 bar" in beyond.worst

@@ -19,7 +19,8 @@ own states, u its own inputs, line the pressures that its supply gives it.
   8. `range` are the least and largest s it can span. `limit` is the largest input, both ways; None: unlimited. `bears(line)` are
      the least and greatest force at rest, which `bears_by(line)` limits, in words.
   9. `pressures(label)` names its chambers' pressures; `vacuum` is the pressure below which its oil is not described, None where it
-     always is. `machine_limits(label, key)` are its limits besides stroke and command, key: its place in a case.
+     always is; `pressure_limits`: between which its chambers should stay, where it says so. `machine_limits(label, key)` are its
+     limits besides stroke and command, key: its place in a case.
  10. `sizes(line)` are its scales, None where it has no oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
      where its input is no velocity. `loop_rate`, `integral_rate` [1/s]: what a position loop around it can have, and K_i/K_p.
      `cuts_commands`: a command beyond its limit is none that it has.
@@ -71,6 +72,7 @@ class Drive:
     loop_rate: ClassVar[float] = 4.0  # knows nothing of the oil and the links it swings
     integral_rate: ClassVar[float] = 4.0 / 9.0
     vacuum: float | None = None
+    pressure_limits: tuple = ()
     limit: float | None
 
     def states(self, label: str) -> tuple[Signal, ...]:

@@ -138,8 +138,8 @@ class MeteredSection(Drive):
             Signal(f"f_K_{label}", "N", f"force of the oil of {label} as a spring, K (r − x)"),
             Signal(f"f_p_{label}", "N", f"force of the valves of {label}"),
             Signal(f"f_f_{label}", "N", f"friction of {label}"),
-            Signal(f"P_h_{label}", "Pa", f"head side of {label}"),
-            Signal(f"P_r_{label}", "Pa", f"rod side of {label}"),
+            Signal(f"P_h_{label}", "Pa", f"head side of {label}, above the return"),
+            Signal(f"P_r_{label}", "Pa", f"rod side of {label}, above the return"),
             Signal(f"Q_s_{label}", "m^3/s", f"flow of {label} from the pump"),
         )
 
@@ -166,10 +166,13 @@ class MeteredSection(Drive):
     def bears_by(self, line):
         return f"pump ({(line.p_s - line.p_r) / 1e5:g} bar above the return) and reliefs of the chambers"
 
+    @property
+    def pressure_limits(self):
+        return bounds(self.P_hM, self.P_rM)
+
     def machine_limits(self, label, key):
         """Pressures at which suction checks and reliefs fail."""
-        low, high = bounds(self.P_hM, self.P_rM)
-        return chamber_limits(self.pressures(label), low, high, f"{key}.P_hM")
+        return chamber_limits(self.pressures(label), *self.pressure_limits, f"{key}.P_hM")
 
     def sizes(self, line):
         c, P = self.cylinder, line.p_s - line.p_r
@@ -231,8 +234,8 @@ class MeteredSection(Drive):
             self.spring(x, s),
             work.force,
             self.rubbing(x, sdot),
-            work.P_h + line.p_r,
-            work.P_r + line.p_r,
+            work.P_h,
+            work.P_r,
             work.flow,
         ]
 

@@ -83,6 +83,22 @@ def velocity_gains(mechanism) -> tuple[float, ...]:
     return () if None in gains else tuple(map(float, gains))
 
 
+def constant_line(mechanism) -> Line | None:
+    """What every chamber sees of the supply, where its pressure is no state and all chambers are fed by it."""
+    fed = all(a.drive.needs_supply for a in mechanism.actuators if a.drive.pressures(a.name))
+    if mechanism.supply is None or mechanism.supply.states() or not fed:
+        return None
+    return mechanism.supply.most
+
+
+def pressure_limits(mechanism) -> tuple:
+    """(lowest, highest) of what the drives with chambers allow; empty where one does not say."""
+    own = [a.drive.pressure_limits for a in mechanism.actuators if a.drive.pressures(a.name)]
+    if not own or () in own:
+        return ()
+    return min(low for low, _ in own), max(high for _, high in own)
+
+
 def spans(actuators) -> dict[str, tuple[float, float]]:
     """(least, largest) of the logged s_…, of actuators where either is known."""
     return {f"s_{a.name}": a.span for a in actuators if a.span != (-inf, inf)}

@@ -259,6 +259,23 @@ class Mechanism(System):
         return max(known) if known else None
 
     @property
+    def p_s(self) -> float | None:
+        """Pressure of the supply, Pa, where that is one number for all chambers; None elsewhere."""
+        line = acting.constant_line(self)
+        return None if line is None else line.p_s
+
+    @property
+    def p_r(self) -> float | None:
+        """Pressure of the return, Pa, where `p_s` is a number."""
+        line = acting.constant_line(self)
+        return None if line is None else line.p_r
+
+    @property
+    def pressure_limits(self) -> tuple:
+        """Between which all chambers should stay, Pa, where every drive with chambers says so."""
+        return acting.pressure_limits(self)
+
+    @property
     def line_at_most(self) -> Line | None:
         """What the drives see of the supply at its highest pressure; None without one."""
         return None if self.supply is None else self.supply.most
