@@ -18,7 +18,7 @@ from workbench.files.atomic import write_atomic
 
 from .outline import Picture, directions, picture
 from .placing import Note, place
-from .sketch import draw_outline, machine, stand
+from .sketch import draw_outline, feet, machine, stand
 from .style import BLUE, INK, ORANGE, RED, SKY, drawing
 
 KINDS = (".svg", ".png")
@@ -110,9 +110,7 @@ def _mechanism(fig, plant: Mechanism, title: str) -> None:
     _table(fig, plant)
     fig.canvas.draw()
     notes = [*_body_notes(plant, shape), *_pin_notes(plant), *_cylinder_notes(plant, shape)]
-    lines = [stroke.points for stroke in shape.strokes]
-    lines += [np.array([at - (drawn.foot, 0.0), at + (drawn.foot, 0.0)]) for at in drawn.stands]
-    place(ax, notes, lines, shape.pins)
+    place(ax, notes, [*(stroke.points for stroke in shape.strokes), *feet(drawn)], shape.pins)
 
 
 def _frame(ax, drawn: Picture, parts, room: float) -> None:

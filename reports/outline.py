@@ -37,12 +37,11 @@ class Stroke(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A name beside a point, on the side of the line `along` that is turned away from the point `away`."""
+    """The name of what is at a point; of: "body" or "cylinder"."""
 
     text: str
     at: np.ndarray
-    along: np.ndarray
-    away: np.ndarray
+    of: str = "body"
 
 
 class Outline(NamedTuple):
@@ -120,9 +119,7 @@ def _manipulator(plant, q) -> Outline:
         pins += [p["B0"], p["B1"], p["Tc"]]
         along = p["Tc"] - p["B0"]
         labels.append(
-            Label(
-                r.name, p["B0"] + 0.5 * MOUTH * r.x0 * along / np.linalg.norm(along), along, p["B1"]
-            )
+            Label(r.name, p["B0"] + 0.5 * MOUTH * r.x0 * along / np.linalg.norm(along), "cylinder")
         )
         tip = p["E1"]
         if structure.prismatic is not None:
@@ -132,12 +129,7 @@ def _manipulator(plant, q) -> Outline:
                 Stroke("tube", np.array([p["E1"], 0.5 * (p["E1"] + p["P3"])])),
             ]
             labels.append(
-                Label(
-                    structure.prismatic.name,
-                    0.75 * p["E1"] + 0.25 * p["P3"],
-                    p["P3"] - p["E1"],
-                    p["B0"],
-                )
+                Label(structure.prismatic.name, 0.75 * p["E1"] + 0.25 * p["P3"], "cylinder")
             )
             tip = p["E2"]
     return Outline(strokes, np.array(pins), tip, labels)
@@ -153,12 +145,12 @@ def _four_bar(plant: FourBar) -> Picture:
         z_1 = float(q[0])
         B = ahead(z_1, plant.L_1)
         C, F = B + ahead(float(plant.pose(z_1).a_2), plant.L_2), ahead(z_1, plant.x_F)
-        bars = {"crank": (A, B, C), "coupler": (B, C, A), "rocker": (C, E, B)}
-        labels = [Label(name, 0.5 * (a + b), b - a, away) for name, (a, b, away) in bars.items()]
-        labels.append(Label(plant.circuit.name, 0.6 * G + 0.4 * F, F - G, A))
+        bars = {"crank": (A, B), "coupler": (B, C), "rocker": (C, E)}
+        labels = [Label(name, 0.5 * (a + b)) for name, (a, b) in bars.items()]
+        labels.append(Label(plant.circuit.name, 0.6 * G + 0.4 * F, "cylinder"))
         return Outline(
             [
-                *(Stroke("link", np.array([a, b])) for a, b, _ in bars.values()),
+                *(Stroke("link", np.array([a, b])) for a, b in bars.values()),
                 *_cylinder(G, F, retracted),
             ],
             np.array([A, B, C, E, G, F]),
@@ -187,7 +179,7 @@ def _arms(plant: MeteredArms) -> Picture:
                     Stroke("plate", O + 0.09 * a.L_f * MOTOR),
                 ]
                 pins.append(O)
-                labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * O, tip - O, O - (0.0, 1.0)))
+                labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * O))
                 continue
             pin = O + a.pin(θ)[:2]
             retracted = max(abs(np.hypot(*(base - O)) - a.L_m), 0.6 * a.length(a.θ_0))
@@ -196,7 +188,7 @@ def _arms(plant: MeteredArms) -> Picture:
                 *_cylinder(base, pin, min(retracted, 0.95 * a.length(θ))),
             ]
             pins += [O, pin, base]
-            labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * pin, tip - pin, base))
+            labels.append(Label(f"arm {a.name}", 0.6 * tip + 0.4 * pin))
         return Outline(strokes, np.array(pins), None, labels)
 
     return Picture(
@@ -273,7 +265,6 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
         )
         @ view
     )
-    middle = np.vstack(placed).mean(0)
     for body, points, hull in zip(plant.bodies, placed, hulls):
         joint = world(_Place(body.parent, body.point))
         if body.joint == "prismatic":
@@ -281,15 +272,7 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
         else:
             pins.append(joint)
         strokes.append(Stroke("plate" if len(hull) > 2 else "link", points[hull]))
-        corners = points[hull]
-        labels.append(
-            Label(
-                body.name,
-                corners.mean(0),
-                corners[-1] - corners[0] if len(hull) == 2 else np.array([1.0, 0.0]),
-                middle if len(hull) == 2 else corners.mean(0) + (0.0, 1.0),
-            )
-        )
+        labels.append(Label(body.name, points[hull].mean(0)))
     pins += [world(loop.a) for loop in plant.loops if loop.joint != "prismatic"]
     for a, length in zip(plant.actuators, retracted):
         if a.a is None:
@@ -299,7 +282,7 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
             _cylinder(one, other, length) if length else [Stroke("rod", np.array([one, other]))]
         )
         pins += [one, other]
-        labels.append(Label(a.name, 0.6 * one + 0.4 * other, other - one, middle))
+        labels.append(Label(a.name, 0.6 * one + 0.4 * other, "cylinder"))
     tip = None if plant.tcp is None else world(plant.tcp)
     return Outline(strokes, np.array(pins).reshape(-1, 2), tip, labels)
 

@@ -7,6 +7,7 @@ import numpy as np
 from workbench.run.log import Log
 
 from .outline import Outline, Picture, picture
+from .placing import Note, place
 from .style import BLUE, FAINT, GREY, INK, ORANGE, WIDTH, figure, named
 
 # colour, faint colour, width in points, layer
@@ -19,6 +20,7 @@ STYLES = {
     "tube": (BLUE, "#CFE0EC", 3.0, 0.2),
 }
 PLATE = "#E3E6EA"
+NAMES = {"body": INK, "cylinder": BLUE}
 
 
 def chosen(drawn: Picture, log: Log | None, count: int) -> list[np.ndarray]:
@@ -43,11 +45,14 @@ def machine(
 
     bare: without axes and names; fig: an empty Figure of this size to draw on.
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     drawn = picture(plant)
     if drawn is None:
         return None
     if fig is None:
         fig = figure(height, width)
+        FigureCanvasAgg(fig)  # measures the names
     ax = fig.add_axes(
         (0, 0, 1, 1) if bare else (0.42 / width, 0.36 / height, 1 - 0.5 / width, 1 - 0.44 / height)
     )
@@ -65,7 +70,8 @@ def machine(
             lw=1.1,
             zorder=6,
         )
-    draw_outline(ax, drawn.at(stops[0]), names=not bare)
+    shape = drawn.at(stops[0])
+    draw_outline(ax, shape)
     stand(ax, drawn)
     ax.set_aspect("equal", adjustable="datalim")
     ax.locator_params(nbins=6)
@@ -73,11 +79,13 @@ def machine(
     ax.margins(0.06)
     if bare:
         ax.set_axis_off()
+    else:
+        write_names(ax, drawn, shape)
     return fig
 
 
-def draw_outline(ax, shape: Outline, faint: bool = False, names: bool = False):
-    """An outline on the axes; faint: a copy in the background, names: with its labels."""
+def draw_outline(ax, shape: Outline, faint: bool = False):
+    """An outline on the axes; faint: a copy in the background."""
     z = 2 if faint else 4
     for kind, points in shape.strokes:
         color, pale, width, layer = STYLES[kind]
@@ -101,38 +109,25 @@ def draw_outline(ax, shape: Outline, faint: bool = False, names: bool = False):
     if faint:
         return
     ax.plot(*shape.pins.T, "o", ms=3.6, mfc="white", mec=INK, mew=0.8, zorder=z + 0.5)
-    for label in shape.labels if names else ():
-        _name(ax, *label)
     if shape.tip is not None:
         ax.plot(*shape.tip, "o", ms=4.5, color=ORANGE, zorder=z + 2)
-        if names:
-            ax.annotate(
-                "tool",
-                tuple(shape.tip),
-                (6, -2),
-                textcoords="offset points",
-                fontsize=7.5,
-                va="top",
-            )
 
 
-def _name(ax, text, at, along, away):
-    """A name beside a line, on the side turned away from the point `away`."""
-    across = np.array([-along[1], along[0]]) / (np.hypot(*along) or 1.0)
-    if across @ (away - at) > 0:
-        across = -across
-    ax.annotate(
-        named(text, 24),
-        tuple(at),
-        tuple(8 * across),
-        textcoords="offset points",
-        fontsize=7.5,
-        color=BLUE,
-        ha="left" if across[0] > 0.3 else "right" if across[0] < -0.3 else "center",
-        zorder=9,
-        va="bottom" if across[1] > 0.3 else "top" if across[1] < -0.3 else "center",
-        bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75},
-    )
+def write_names(ax, drawn: Picture, shape: Outline):
+    """The names of bodies, cylinders and tool, off the machine and off each other; the axes keep their limits."""
+    ax.figure.canvas.draw()
+    ax.autoscale(False)
+    notes = [
+        Note(named(label.text, 24), tuple(label.at), NAMES[label.of]) for label in shape.labels
+    ]
+    if shape.tip is not None:
+        notes.append(Note("tool", tuple(shape.tip), INK))
+    place(ax, notes, [*(stroke.points for stroke in shape.strokes), *feet(drawn)], shape.pins)
+
+
+def feet(drawn: Picture) -> list[np.ndarray]:
+    """The ground's lines under the machine, as `stand` draws them."""
+    return [np.array([at - (drawn.foot, 0.0), at + (drawn.foot, 0.0)]) for at in drawn.stands]
 
 
 def stand(ax, drawn: Picture):
