@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from controllers import servo_valve
+from controllers.machine_vdc import ieha
+from controllers.machine_vdc.ieha import IEHAPart
 from controllers.machine_vdc.metered_section import MeteredPart
 from controllers.machine_vdc.part import Part
 from controllers.machine_vdc.pure_force import PureForce
 from controllers.machine_vdc.servo_cylinder import ServoValvePart
-from controllers.servo_valve import USUAL_K_X, bearable_k_x, usual_k_x
+from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force, Torque
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
@@ -23,7 +26,7 @@ class Gains(NamedTuple):
     Kk_f: Any
 
 
-SERVED = (Force, Torque, ServoCylinder, MeteredSection)
+SERVED = (Force, Torque, ServoCylinder, MeteredSection, IEHADrive)
 
 
 def part(label: str, drive, gains: Gains) -> Part:
@@ -32,16 +35,20 @@ def part(label: str, drive, gains: Gains) -> Part:
         return ServoValvePart(label, drive, gains.k_x, gains.βk_f)
     if isinstance(drive, MeteredSection):
         return MeteredPart(label, drive, gains.k_m, gains.Kk_f)
+    if isinstance(drive, IEHADrive):
+        return IEHAPart(label, drive, gains.k_x, gains.βk_f)
     return PureForce(label, drive)
 
 
 def default_k_x(drives) -> tuple[float, ...]:
-    """k_x [m] of drives by default; of drives without oil it has no meaning, and is the others'."""
-    cylinders = [drive.cylinder for drive in drives if isinstance(drive, ServoCylinder)]
-    if len(cylinders) == len(drives):
-        return usual_k_x(cylinders)
-    own = [
-        bearable_k_x(drive.cylinder) if isinstance(drive, ServoCylinder) else USUAL_K_X
-        for drive in drives
-    ]
-    return tuple(own)
+    """k_x [m] of drives by default, one where all agree; of drives without chambers it has no meaning."""
+    found = [_usual_k_x(drive) for drive in drives]
+    return (found[0],) if len(set(found)) == 1 else tuple(found)
+
+
+def _usual_k_x(drive) -> float:
+    if isinstance(drive, ServoCylinder):
+        return servo_valve.bearable_k_x(drive.cylinder)
+    if isinstance(drive, IEHADrive):
+        return ieha.bearable_k_x(drive)
+    return servo_valve.USUAL_K_X

@@ -1,0 +1,150 @@
+"""An integrated electro-hydraulic actuator (closed circuit) under virtual decomposition control: its pump's ring is its valve.
+
+    ḟ_p  = β (u_f − h ẋ − ℓ),   f_p = S_A P_A − S_B P_B,   u_f = (g_A + g_B) Q,   g_i = S_i/V_i,   h = g_A S_A + g_B S_B
+    u_fr = ḟ_pr/β + h ẋ + ℓ + k_x (ẋ_r − ẋ) + k_f (f_pr − f_p)                           (90), (92) with leakage ℓ
+    X    = E at which the averaged pump gives Q_r = u_fr/(g_A + g_B): what it loses by compression and leakage added, no overlap
+
+Q is the pump's flow into A less that into B. The carriage takes the ring to E = X within a millisecond; that it lags, and that the
+distributor shuts near E = 0, are the perturbation "valve". The viscous friction b_v ẋ is part of f_pr.
+
+Source: [Petrovic22] (90)–(93) on the actuator of [Alfayad16].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from controllers.machine_vdc.part import Given, Part
+from controllers.servo_valve import USUAL_K_X
+from plants.drives.ieha_drive import IEHADrive
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
+
+
+def bearable_k_x(drive: IEHADrive) -> float:
+    """k_x [m] by default: 6 mm, but no more than h in the middle of the stroke."""
+    V_A, V_B = drive.volumes(0.0)
+    return float(min(USUAL_K_X, drive.S_A**2 / V_A + drive.S_B**2 / V_B))
+
+
+def gains(drive: IEHADrive, Y) -> tuple:
+    """g_A, g_B, 1/m."""
+    V_A, V_B = drive.volumes(Y)
+    return drive.S_A / V_A, drive.S_B / V_B
+
+
+def drift(drive: IEHADrive, Y, v, P_A, P_B):
+    """h ẋ + ℓ: the part of −ḟ_p/β that needs no pump."""
+    g_A, g_B = gains(drive, Y)
+    between = drive.K_in * (P_A - P_B)
+    out_A = drive.S_A * v + between + drive.K_ex * P_A
+    out_B = -drive.S_B * v - between + drive.K_ex * P_B
+    return g_A * out_A - g_B * out_B
+
+
+def lost(drive: IEHADrive, P):
+    """Flow that compression and leakage take of what the pump gives at the pressure P, m³/s; none is gained."""
+    return -np.minimum(drive.pump.mean_loss(0.0, P, drive.oil.β), 0.0)
+
+
+def eccentricity(drive: IEHADrive, Q, P_A, P_B):
+    """E at which the pump gives Q, m, with its losses at the pressure of the side it feeds."""
+    loss = np.where(Q >= 0.0, lost(drive, P_A), -lost(drive, P_B))
+    return (Q + loss) / drive.pump.mean_flow(1.0)
+
+
+def pumped(drive: IEHADrive, E, P_A, P_B):
+    """Q without overlap at the eccentricity E, the inverse of `eccentricity`."""
+    loss = np.where(E >= 0.0, lost(drive, P_A), -lost(drive, P_B))
+    return drive.pump.mean_flow(1.0) * E - loss
+
+
+@final
+@dataclass(frozen=True)
+class IEHAPart(Part):
+    """See the module. k_x in m, βk_f in 1/s."""
+
+    label: str
+    drive: IEHADrive
+    k_x: Any
+    βk_f: Any
+
+    def check(self) -> None:
+        if self.drive.circuit != "closed":
+            raise InputError(
+                f"VDC: the drive of actuator {self.label} is an open circuit, whose chambers the law does not know",
+                mend="write 'circuit: closed', or choose PID",
+            )
+
+    @property
+    def measured(self):
+        return self.drive.pressures(self.label)
+
+    @property
+    def memory(self):
+        bristles = self.drive.friction.states(self.label)
+        return tuple(
+            Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in bristles
+        )
+
+    def rubbing(self, v, v_r, ẑ):
+        force, rate = self.drive.friction.observer(v, v_r, ẑ)
+        return force + self.drive.b_v * v_r, rate
+
+    def after(self, T, v, f_pr, ẑ, rate):
+        return self.drive.friction.after(T, v, ẑ, rate)
+
+    def pushed(self, drive: IEHADrive, pressures):
+        """f_p, N."""
+        return drive.S_A * pressures[0] - drive.S_B * pressures[1]
+
+    def believed(self, p, s, v, ẑ, line, f_pr):
+        drive = self.drive
+        return self.pushed(drive, p) - drive.b_v * v - drive.friction.force(v, ẑ)
+
+    def wanted(self, drive: IEHADrive, s, v, v_r, p, f_pr, f_pr_rate):
+        """u_fr on the numbers of `drive`, with the law's gains."""
+        k_f = self.βk_f / self.drive.oil.β
+        own = drift(drive, s - drive.middle, v, *p)
+        fed = self.k_x * (v_r - v) + k_f * (f_pr - self.pushed(drive, p))
+        return f_pr_rate / drive.oil.β + own + fed
+
+    def ring(self, drive: IEHADrive, s, p, u_fr):
+        """X at which `drive` gives u_fr."""
+        return eccentricity(drive, u_fr / sum(gains(drive, s - drive.middle)), *p)
+
+    def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
+        u_fr = self.wanted(self.drive, s, v, v_r, p, f_pr, f_pr_rate)
+        return self.ring(self.drive, s, p, u_fr)
+
+    # ---- the ledger -------------------------------------------------------------------------------------------------
+    def entry(self, drive: IEHADrive, given: Given):
+        from controllers.machine_vdc.ieha_ledger import entry
+
+        return entry(self, drive, given)
+
+    def shown(self, drive: IEHADrive, given: Given) -> dict:
+        from controllers.machine_vdc.ieha_ledger import shown
+
+        return shown(self, drive, given)
+
+    def hypotheses(self, run, drive: IEHADrive):
+        from controllers.machine_vdc.ieha_ledger import hypotheses
+
+        return hypotheses(self, run, drive)
+
+    def monitors(self, q, drive: IEHADrive) -> dict:
+        """Hypothesis → its margin along the run, 1 at ease."""
+        k, E = self.label, drive.stop_E.limit
+        half = drive.stop_Y.limit
+        return {
+            f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / half,
+            f"ring {k} within ±{1e3 * E:g} mm": 1 - np.abs(q[f"inverse {k}"]) / E,
+        }
+
+    def rate(self, drive: IEHADrive) -> float:
+        """Rate of Δf²/(2β k_x), 1/s: 2 β k_f with the true β."""
+        return 2 * self.βk_f * drive.oil.β / self.drive.oil.β

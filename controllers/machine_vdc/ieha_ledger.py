@@ -1,0 +1,139 @@
+"""An integrated electro-hydraulic actuator in the dissipation ledger; equations in `controllers.machine_vdc.ieha`.
+
+    v_p = Δf²/(2β k_x) + friction's storage,   v̇_p = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d
+
+Perturbations d: as of a servo valve (`controllers.servo_valve_ledger`), with the ring's eccentricity in the place of the voltage.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from controllers.machine_vdc.ieha import gains, pumped
+from controllers.machine_vdc.part import Given
+from plants.drives.ieha_drive import OWN, IEHADrive
+from workbench.verification import hypotheses as common
+from workbench.verification.ledger import Entry
+from workbench.verification.measured import term
+from workbench.verification.verdict import Assumption
+
+
+class Side(NamedTuple):
+    """One actuator at one state, true values: f_p, friction with what is not oil, Δf, Δẋ, u_fr with X for it, ladder of u_f."""
+
+    f_p: Any
+    f_f: Any
+    Δf: Any
+    Δx: Any
+    u_fr: Any
+    X: Any
+    ladder: list
+
+
+def side(part, drive: IEHADrive, given: Given) -> Side:
+    """See `Side`."""
+    pressures = given.x[3], given.x[4]
+    f_p = part.pushed(drive, pressures)
+    wanted = part.wanted(drive, given.s, given.v, given.v_r, pressures, given.f_pr, given.f_pr_rate)
+    X = part.ring(drive, given.s, pressures, wanted)
+    fed = sum(gains(drive, given.s - drive.middle))
+    given_by = lambda E: fed * pumped(drive, E, *pressures)
+    made = drive.delivery(0.0, drive.whole(given.x, given.s, given.v))
+    most = drive.stop_E.limit
+    flows = [
+        wanted,
+        given_by(X),
+        *(given_by(E) for E in given.steps.values()),
+        given_by(np.clip(given.u, -most, most)),
+        fed * (made.Q_A - made.Q_B),
+    ]
+    names = ("valve inverse", *given.steps, "saturation", "valve", "")
+    Δx = given.v_r - given.v
+    ladder = list(zip(names, flows))
+    return Side(f_p, f_p - given.f_c, given.f_pr - f_p, Δx, wanted, X, ladder)
+
+
+def rubs(part, drive: IEHADrive, given: Given, own: Side) -> tuple:
+    """(storage, perturbations) of friction; its own storage where plant and law both have its states."""
+    law, rub = drive.friction, list(given.x[OWN:])
+    d = {"friction": -own.Δx * (given.f_fr - own.f_f)}
+    if not rub or len(rub) != len(given.ẑ):
+        return 0.0, d
+    strain, true = law.strain(given.ẑ, rub), law.rate(given.v, rub)
+    d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, given.ẑ_law, true))
+    d["hold"] = sum(s * (a - b) for s, a, b in zip(strain, given.ẑ_flow, given.ẑ_law))
+    return law.storage(given.ẑ, rub), d
+
+
+def entry(part, drive: IEHADrive, given: Given) -> Entry:
+    """The actuator's row of the ledger."""
+    own, k_f = side(part, drive, given), part.βk_f / part.drive.oil.β
+    d: dict = {}
+    for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
+        d[name] = d.get(name, 0.0) + own.Δf / part.k_x * (a - b)
+    storage, friction = rubs(part, drive, given, own)
+    for name, value in friction.items():
+        d[name] = d.get(name, 0.0) + value
+    d["model"] = own.Δx * (given.f_cr - given.own_f_cr)
+    D = k_f / part.k_x * own.Δf**2
+    forces = (given.f_pr, own.f_p, given.f_cr, given.own_f_cr, given.f_c, given.f_fr, own.f_f)
+    flows = sum(np.abs(flow) for _, flow in own.ladder)
+    flows = flows + np.abs(given.f_pr_rate) / drive.oil.β
+    size = np.abs(own.Δx) * sum(np.abs(f) for f in forces) + np.abs(own.Δf) / part.k_x * flows
+    return Entry(
+        part.label,
+        f"actuator {part.label}",
+        own.Δf**2 / (2 * drive.oil.β * part.k_x) + storage,
+        D,
+        {given.cut: -own.Δx * (given.f_cr - given.f_c)},
+        d,
+        size + D + storage,
+    )
+
+
+def shown(part, drive: IEHADrive, given: Given) -> dict:
+    """Quantities that hypotheses look at."""
+    own = side(part, drive, given)
+    low, high = drive.range
+    values = {
+        "undamped": rubs(part, drive, given, own)[0],
+        "Δf": own.Δf,
+        "Δẋ": own.Δx,
+        "u_fr": own.u_fr,
+        "lever": given.lever,
+        "x": given.s - low,
+        "room": high - given.s,
+        "ẋ": given.v,
+        "command": given.u,
+        "inverse": own.X,
+    }
+    return {f"{name} {part.label}": value for name, value in values.items()}
+
+
+def hypotheses(part, run, drive: IEHADrive):
+    """Friction, stroke, travel of the ring, a ring that is where it is told to be."""
+    q, t, k = run.balance.quantities, run.balance.t, part.label
+    yield common.rubbing(run, k, drive.friction, part.drive.friction, q[f"ẋ {k}"], q[f"Δẋ {k}"])
+    yield common.stroke(run, k)
+    X, most = np.abs(q[f"inverse {k}"]), drive.stop_E.limit
+    i = int(np.argmax(X))
+    yield Assumption(
+        f"ring of {k} within ±{1e3 * most:g} mm",
+        bool(X[i] <= most),
+        float(most - X[i]),
+        "m",
+        f"{1e3 * X[i]:.3g} mm at t = {t[i]:.2f} s",
+        "Q_r of the averaged pump",
+        terms=tuple(term(f"actuator {k}", name) for name in ("valve inverse", "saturation")),
+    )
+    yield Assumption(
+        f"ring of {k} without lag or overlap",
+        False,
+        None,
+        "",
+        f"a carriage of {drive.m_e:g} kg behind a micro-valve, overlap {1e6 * drive.distributor.E_d:g} µm",
+        "X stands for E",
+        terms=(term(f"actuator {k}", "valve"),),
+    )
