@@ -133,6 +133,55 @@ class Accumulator(Supply):
         return flow_limit(flows, 1e-3)
 
 
+@final
+@dataclass(frozen=True)
+class Refilled(Supply):
+    """A vessel that a pump refills with the flow it is told: C ṗ = Q − ΣQ."""
+
+    C: Annotated[float, Unit("m^3/Pa"), "capacity", positive] = 5e-10
+
+    def states(self):
+        return (Signal("p_acc", "Pa", "pressure of the vessel"),)
+
+    def inputs(self):
+        return (Signal("Q_in", "m^3/s", "flow of the pump"),)
+
+    def logged(self):
+        return (Signal("Q_left", "m^3/s", "flow into the vessel"),)
+
+    def shown(self, y, takers, w):
+        return [w[0] - sum(drive.flow(*pull.at) for drive, pull in takers)]
+
+    def line(self, y):
+        return Line(y[0], 0.0)
+
+    @property
+    def most(self):
+        return Line(120e5, 0.0)
+
+    def rates(self, y, takers, w):
+        return [self.shown(y, takers, w)[0] / self.C]
+
+    def power_names(self):
+        return ("pumped", "delivered")
+
+    def powers(self, y, takers, w):
+        left = self.shown(y, takers, w)[0]
+        return [y[0] * w[0], y[0] * (left - w[0])]
+
+    def stored(self, y):
+        return 0.5 * self.C * y[0] ** 2
+
+    def initial(self, tops):
+        return [100e5]
+
+    def limits(self):
+        return {"Q_in": (0.0, 5e-4)}
+
+    def machine_limits(self, flows):
+        return ()
+
+
 def machine(drive=None, supply=None):
     return lift(drive or Ram(), supply=supply or Accumulator())
 
@@ -147,6 +196,20 @@ def test_a_drive_and_a_supply_of_ones_own_run_and_their_energy_closes():
     stored = log.array("E_stored")
     spent = sum(log.array(f"E_{name}") for name in plant.power_names)
     assert np.abs(stored - stored[0] - spent).max() < 1e-6 * np.abs(log.array("E_supply_c")).max()
+
+
+def test_a_supply_may_have_inputs_of_its_own():
+    plant = machine(supply=Refilled())
+    assert names(plant.inputs) == ["u_c", "Q_in"]
+    assert plant.limits() == {"u_c": (-1.0, 1.0), "Q_in": (0.0, 5e-4)}
+    log = simulate(plant, Scenario(0.5, disturbances={"u_c": 0.3, "Q_in": 2e-4}))
+    assert log.status.completed
+    p = log.array("p_acc")
+    filled = np.trapezoid(log.array("Q_left"), log.time)
+    assert p[-1] - p[0] == pytest.approx(filled / 5e-10, rel=1e-3)
+    stored = log.array("E_stored")
+    spent = sum(log.array(f"E_{name}") for name in plant.power_names)
+    assert np.abs(stored - stored[0] - spent).max() < 1e-6 * np.abs(log.array("E_pumped")).max()
 
 
 def test_a_drive_that_miscounts_its_work_is_seen_in_the_balance():

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from crane_as_mechanism import random_state, rates_of, translated, with_servos
-from mechanisms import lift
+from mechanisms import four_bar, lift
 
-from plants import ConstantPressure, Cylinder, ServoCylinder, machine
-from plants.components.friction import LuGre
+from plants import ConstantPressure, Cylinder, LoadSensing, ServoCylinder, machine
+from plants.components.friction import CoulombViscous, LuGre
 from plants.multibody.parts import Actuator, Body, Pin
 from workbench import InputError, Scenario, simulate
 from workbench.cases.file import loads
@@ -198,6 +198,27 @@ def test_pressures_of_the_start_may_be_given():
     assert given.initial()[2:4] == [40e5, 30e5]
     other = bind(given, {"supply.p_s": 200e5})
     assert other.supply.p_s == 200e5
+
+
+@pytest.mark.parametrize("supply", [ConstantPressure(), LoadSensing()], ids=["constant", "sensing"])
+def test_all_methods_move_a_loop_on_a_servo_cylinder_alike(supply):
+    """Projected and minimal to their own accuracy; the penalty method, of order two, to that of its step."""
+    cylinder = Cylinder(
+        0.08, 0.035, 1.0, V_a0=3e-4, V_b0=3e-4, friction=CoulombViscous(50.0, 2000.0)
+    )
+    pins = (Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0)))
+    actuators = (Actuator("c", ServoCylinder(cylinder, 1.2), *pins),)
+    scenario = Scenario(0.3, disturbances={"u_c": 1.0}, max_step=2.5e-4)
+    logs = {
+        method: simulate(four_bar(actuators=actuators, supply=supply, method=method), scenario)
+        for method in ("projected", "minimal", "penalty")
+    }
+    moved = np.ptp(logs["minimal"].array("q_crank"))
+    assert moved > 5e-3
+    for method, error in (("projected", 1e-8), ("penalty", 1e-4)):
+        for name in ("q_crank", "p_a_c", "p_b_c"):
+            ours, theirs = logs[method].array(name), logs["minimal"].array(name)
+            assert np.abs(ours - theirs).max() < error * np.abs(theirs).max(), (method, name)
 
 
 TEXT = """
