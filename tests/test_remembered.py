@@ -1,6 +1,7 @@
 """What follows from a frozen object is worked out once; what can change is asked anew."""
 
 import gc
+from collections import deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,3 +125,26 @@ def test_paths_are_looked_up_while_another_thread_adds_one(monkeypatch):
 
     monkeypatch.setattr(spaces._Carried, "serves", adds)
     assert np.isfinite(to_joints(CRANE, "cartesian", given, q0, t)).all()
+
+
+def test_a_path_has_the_same_digits_whatever_was_carried_before(monkeypatch):
+    """Runs on two threads carry paths sampled differently, in an order that is chance: each finds what it would find alone."""
+    q0 = np.array(CRANE.pose)
+
+    def carried(count):
+        t = np.linspace(0.0, 5.0, count)
+        joints = np.zeros((4, count, 2))
+        joints[0] = q0 + 0.2 * np.sin(0.3 * t)[:, None] * [1.0, -0.7]
+        given = np.zeros((4, count, 2))
+        given[0] = pushed(CRANE, "cartesian", joints)[0]
+        return to_joints(CRANE, "cartesian", given, q0, t)
+
+    def forget():
+        monkeypatch.setattr(spaces, "_carried", deque(maxlen=3))
+        monkeypatch.setattr(spaces, "_followed", {})
+
+    forget()
+    alone = carried(4001)
+    forget()
+    carried(3990)
+    assert np.array_equal(carried(4001), alone)

@@ -154,22 +154,18 @@ def _to_joints(plant, space, newton, p, given, q0, t) -> np.ndarray:
 
 SAME_BRANCH = 0.05  # rad, m: poses this near begin on the same branch of the inverse kinematics
 
-_followed: dict = {}  # the last path followed, by Newton's map: the same points again need no search
+# The last path followed, by Newton's map: the same points again need no search. Points nearby would do for a start, but what is
+# found from there differs in its last digits, and which thread was there before is chance.
+_followed: dict = {}
 
 
 def _follow(plant, space, newton, p, targets, q0, t) -> np.ndarray:
     before = _followed.get(newton)
-    if (
-        before is not None
-        and before[0].shape == targets.shape
-        and np.array_equal(before[1], p)
-        and (
-            np.allclose(before[0], targets, 0, 1e-3) and np.allclose(before[3], q0, 0, SAME_BRANCH)
-        )
-    ):  # else another branch
-        return before[2]
+    asked = (targets, p, q0)
+    if before is not None and all(map(np.array_equal, before[:3], asked)):
+        return before[3]
     found = _search(plant, space, newton, p, targets, q0, t)
-    _followed[newton] = (targets.copy(), p.copy(), found, np.array(q0))
+    _followed[newton] = (targets.copy(), p.copy(), np.array(q0), found)
     return found
 
 
