@@ -65,12 +65,18 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Studies and notebooks first: the longest files must not be the last ones that one worker still has.
 
-    Quick are the tests that a module marks itself, else the first case of its first test.
+    Quick are the tests that a module marks itself, else the first case of its first test; not of studies and notebooks,
+    where one case takes as long as many modules.
     """
+
+    def long(item) -> bool:
+        return item.path.name.startswith(("test_studies", "test_notebooks"))
+
     modules: dict = {}
     for item in items:
         modules.setdefault(item.path, []).append(item)
     for own in modules.values():
-        if not any(item.get_closest_marker("quick") for item in own):
+        marked = any(item.get_closest_marker("quick") for item in own)
+        if not marked and not long(own[0]):
             own[0].add_marker("quick")
-    items.sort(key=lambda item: not item.path.name.startswith(("test_studies", "test_notebooks")))
+    items.sort(key=lambda item: not long(item))

@@ -73,6 +73,7 @@ def test_wires_are_named_only_where_undoing_them_makes_the_residual_vanish():
     assert rewired(both) == ""
 
 
+@pytest.mark.quick
 def test_the_sign_of_a_loop():
     assert feedback(run(own(0.4), SWING)) == "" == feedback(run(linear(), SWING))
     assert "positive feedback" in feedback(run(own(-0.4), SWING))
@@ -82,6 +83,7 @@ def test_the_sign_of_a_loop():
     )  # more into the other output than into its own
 
 
+@pytest.mark.quick
 def test_a_factor_is_said_with_the_slip_it_may_be():
     assert against(180.0, 20.0, "what it was") == "9 × what it was, 20 (180)"
     assert (

@@ -78,6 +78,7 @@ def test_the_factor_e_to_the_minus_jωτ_overstates_it(seed, share):
     assert radius(plant, 0.999 * found.lower) < 1 < radius(plant, 1.01 * found.lower)
 
 
+@pytest.mark.quick
 def test_against_the_closed_form_of_an_integrator():
     """x⁺ = x − K T u: late by d T + τ', the edge for K T = 1 and one sample is the golden ratio's polynomial."""
 

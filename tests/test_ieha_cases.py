@@ -264,6 +264,7 @@ def loops():
     }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["pid", "delayed", "lqr", "mpc", "mpc, full state"])
 def test_the_matrix_is_what_the_simulation_does(name):
     """x after k samples is Mᵏ of the start: another path through the workbench (integrator, law called or compiled)."""

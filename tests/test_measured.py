@@ -132,6 +132,7 @@ def test_every_term_of_every_ledger_fails_the_hypothesis_that_speaks_of_it_alone
         assert answers(injected(r, key, 0.1 * power_floor(r)))[0] == before
 
 
+@pytest.mark.quick
 def test_a_perturbation_nobody_speaks_of_gets_a_hypothesis_of_its_own():
     r = run(*LOOPS["VDC"], compiled=False)
     b, key = r.balance, ("lift", "actuator 1", "ghost")

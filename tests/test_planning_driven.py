@@ -234,6 +234,7 @@ def test_flows_into_the_filled_chambers_are_the_valves_own(drives):
     assert np.sqrt(np.mean((sum(filled(plant, log)).sum(axis=1) - Q) ** 2)) < 0.02 * np.abs(Q).max()
 
 
+@pytest.mark.quick
 def test_the_gap_in_closed_form():
     assert Account(60.0, 100.0, {"friction": 25.0, "leakage": 5.0}).gap == pytest.approx(0.1)
 

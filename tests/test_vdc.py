@@ -194,6 +194,7 @@ def drawn(law, seed=3):
     return z, y, r
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("space", POINTS)
 def test_required_rates_lead_back_to_the_path(crane, space):
     """(35)–(37): J(q) q̇_r = τ̇_d + λ (τ_d − τ(q)); q̈_r is its derivative along the true motion."""
