@@ -30,7 +30,8 @@ from workbench.planning import (  # noqa: E402
     optimise,
 )
 from workbench.planning.baselines import limited  # noqa: E402
-from workbench.planning.dynamic import energy, solved  # noqa: E402
+from workbench.planning.dynamic import energy
+from workbench.planning.recursion import solved
 from workbench.planning.transcription import Sides  # noqa: E402
 
 PATHS = {

@@ -13,7 +13,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Controller, Signal
 from workbench.numerics.calculus import directional
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 
 BARS = ("crank", "coupler", "rocker")
 

@@ -25,7 +25,7 @@ from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.closed import _TINY
 from plants.valve_circuits.inverse import whole
 from workbench.contract.system import Signal
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 
 SHARED = ("space", "λ", "κ", "K_I", "gains")  # settings that are VDC's too
 

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Controller, Signal, System, controls, find
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 
 
 @final

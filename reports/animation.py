@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reports.outline import picture
+from reports.picture import Outline, Picture
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity
 from workbench.run.log import Log
 
-from .outline import Outline, Picture, picture
 from .sketch import PLATE, STYLES
 from .style import FAINT, INK, ORANGE
 

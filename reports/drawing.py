@@ -13,10 +13,11 @@ import numpy as np
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
+from reports.outline import directions, picture
+from reports.picture import Picture
 from workbench.contract.errors import InputError
 from workbench.files.atomic import write_atomic
 
-from .outline import Picture, directions, picture
 from .placing import Note, place
 from .sketch import draw_outline, feet, machine, stand
 from .style import BLUE, INK, ORANGE, RED, SKY, drawing

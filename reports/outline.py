@@ -7,7 +7,6 @@ hull of all that is known of it: joint, centre of mass, what hangs on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
-from workbench.run.log import Log
+from reports.picture import Label, Outline, Picture, Stroke
 
 MOTOR = np.stack(
     [
@@ -27,48 +26,6 @@ MOTOR = np.stack(
     1,
 )
 MOUTH = 0.92  # of the retracted length, how long a cylinder's case is drawn
-
-
-class Stroke(NamedTuple):
-    """A line through points (n, 2) m; kind "link", "plate" (closed), "rod", "case", "tube" (a case that is a link), "slide"."""
-
-    kind: str
-    points: np.ndarray
-
-
-class Label(NamedTuple):
-    """The name of what is at a point; of: "body" or "cylinder"."""
-
-    text: str
-    at: np.ndarray
-    of: str = "body"
-
-
-class Outline(NamedTuple):
-    """One pose: lines from back to front, pin joints (m, 2), the tool's point where there is one, names."""
-
-    strokes: list[Stroke]
-    pins: np.ndarray
-    tip: np.ndarray | None
-    labels: list[Label]
-
-
-class Picture(NamedTuple):
-    """How a machine is drawn: `at(q)` for the values q of the logged signals `names`, `start` among them, and where it
-    stands (k, 2), on feet of half-width `foot` m; `drawn` are the two directions that are drawn, in words."""
-
-    at: Callable[[Sequence[float]], Outline]
-    names: list[str]
-    start: list[float]
-    stands: np.ndarray
-    foot: float
-    drawn: tuple[str, str] = ("x, m", "y, m")
-
-    def positions(self, log: Log | None) -> np.ndarray:
-        """(N, n) values of `names` along a run; the start alone where they are not logged."""
-        if log is None or any(name not in log for name in self.names):
-            return np.array([self.start], float)
-        return np.stack([log.array(name) for name in self.names], 1)
 
 
 def picture(plant: Any) -> Picture | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from reports.outline import picture
+from reports.picture import Outline, Picture
 from workbench.run.log import Log
 
-from .outline import Outline, Picture, picture
 from .placing import Note, place
 from .style import BLUE, FAINT, GREY, INK, ORANGE, WIDTH, figure, named
 

@@ -12,7 +12,7 @@ from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, 
 from workbench.contract.system import innermost
 from workbench.contract.wrappers import _Around
 from workbench.numerics.native import Mapped
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 from workbench.verification.ledger import LedgerFunction
 
 FULL = machine("hiab-xs031").plant

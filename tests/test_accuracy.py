@@ -14,8 +14,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.run.own_error import errors_of, share_of
 from workbench.run.steps import Steps
-from workbench.verification import claims as C
-from workbench.verification import verify
+from workbench.verification import run_claims, verify
 from workbench.verification.accuracy import beyond_error, error_beside, within_accuracy
 from workbench.verification.judge import study
 from workbench.verification.run import run
@@ -83,7 +82,7 @@ def test_a_file_asks_for_it():
         "plant: {type: LinearActuator}\ncontroller: PID\nloop: {accuracy: 1e-8}\nscenario: {duration: 1 s}\n"
     )
     assert case.scenario.accuracy == 1e-8
-    found = {v.key: v for v in verify(case.loop, case.scenario, [C.Saturation()])}
+    found = {v.key: v for v in verify(case.loop, case.scenario, [run_claims.Saturation()])}
     assert (
         found["accuracy"].holds
         and found["accuracy"].counted
@@ -96,9 +95,9 @@ def test_a_file_asks_for_it():
 
 def test_an_accuracy_out_of_reach_is_undecided():
     loop, scenario = LOOPS["sampled"]
-    verdict = verify(loop, replace(scenario, accuracy=1e-18), [C.Tracking(error=1.0, settle=0.5)])[
-        -1
-    ]
+    verdict = verify(
+        loop, replace(scenario, accuracy=1e-18), [run_claims.Tracking(error=1.0, settle=0.5)]
+    )[-1]
     assert verdict.key == "accuracy" and verdict.holds is None
 
 
@@ -106,7 +105,7 @@ def test_an_accuracy_out_of_reach_is_undecided():
 def test_a_margin_below_the_runs_own_error_decides_nothing(name):
     """A limit is laid just beside the largest error: half the run's own error away it is undecided, ten times as far decided."""
     loop, scenario = LOOPS[name]
-    (first,) = verify(loop, scenario, [C.Tracking(error=1.0, settle=0.5)])
+    (first,) = verify(loop, scenario, [run_claims.Tracking(error=1.0, settle=0.5)])
     largest, own = first.data["largest"], first.data["own_error"]
     assert first.holds and 0 < own < 0.01 * largest
     for apart, holds in (
@@ -115,7 +114,9 @@ def test_a_margin_below_the_runs_own_error_decides_nothing(name):
         (-0.5 * own, None),
         (-10 * own, False),
     ):
-        (verdict,) = verify(loop, scenario, [C.Tracking(error=largest + apart, settle=0.5)])
+        (verdict,) = verify(
+            loop, scenario, [run_claims.Tracking(error=largest + apart, settle=0.5)]
+        )
         assert verdict.holds is holds
         assert ("own error" in verdict.worst) == (holds is None)
 
@@ -151,7 +152,9 @@ def test_an_error_is_compared_in_the_unit_of_the_margin():
 
 
 def test_a_study_tells_it():
-    told = study(*LOOPS["continuous"], [C.Tracking(error=1.0, settle=0.5)]).analysis["statistics"]
+    told = study(*LOOPS["continuous"], [run_claims.Tracking(error=1.0, settle=0.5)]).analysis[
+        "statistics"
+    ]
     share, unit = next(v for name, v in told.items() if name.startswith("own error of the run"))
     assert unit == "1" and 0 < share < 1e-3
 

@@ -6,8 +6,9 @@ import pytest
 from controllers import VDC
 from plants.base_motion import BaseMotion, rotation
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine, Waypoints, simulate
-from workbench.verification.claims import EnergyBalance, Identity, PowerFlows
+from workbench.verification.claims import Identity, PowerFlows
 from workbench.verification.judge import study
+from workbench.verification.run_claims import EnergyBalance
 
 SWAY = BaseMotion(
     Sine("output", (0.0, 0.0, 0.0), (0.05, 0.08, 0.03), 0.3, 0.4, 1.0),

@@ -9,6 +9,7 @@ from planted import BRIEF, FAULTS, LINEAR, OFF, SLOW, SWING, WALK, linear, own, 
 
 from workbench import changed
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.cause_feedback import feedback, negative
 from workbench.verification.cause_trial import against, odd, slip
 from workbench.verification.cause_trials import grouped, trials
@@ -36,7 +37,7 @@ def test_planted_faults_are_named():
 def test_a_sound_loop_shows_no_fault_and_pays_nothing(monkeypatch):
     r = run(vdc(), OFF)
     assert badness(r) < SOUND
-    tracking = check_tracking(C.Tracking(), r)
+    tracking = check_tracking(run_claims.Tracking(), r)
     assert tracking.holds is True
     monkeypatch.setattr(
         "workbench.verification.causes.likely_cause", lambda run: pytest.fail("asked for a cause")
@@ -50,7 +51,7 @@ def test_the_cause_comes_first_in_the_verdict_that_counts_and_changes_no_answer(
     found = study(
         told({"payload.mass": 180.0}, LADEN),
         WALK,
-        [C.Tracking(), C.Hypotheses(), C.EnergyBalance()],
+        [run_claims.Tracking(), C.Hypotheses(), run_claims.EnergyBalance()],
     )
     tracking, hypotheses, energy = found.verdicts
     first = "most likely cause: plant.payload.mass is 9 × what the controller believes, 20 (180)"

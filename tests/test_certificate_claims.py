@@ -30,10 +30,12 @@ from workbench.cases.file import load, loads
 from workbench.cases.form import kebab
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.certificate_claims import check_sector
 from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.judge import default_claims, study
-from workbench.verification.limited import limited, unlimited
+from workbench.verification.limited import unlimited
+from workbench.verification.limited_loop import limited
 from workbench.verification.linear_loop import Point, point
 from workbench.verification.recheck import recheck
 from workbench.verification.region_claims import check_region, reference
@@ -469,7 +471,7 @@ def test_regions_are_asked_by_default_as_information_where_they_make_sense(actua
 # ---- what else was mended ---------------------------------------------------------------------------------------------------
 def test_linear_speaks_of_predictive_loops():
     from workbench.verification.linear_claims import check_linear_stability
-    from workbench.verification.local import check_linear
+    from workbench.verification.local_claim import check_linear
 
     case = load(EXAMPLES / "linear-mpc.yaml")
     run = Run(case.loop, case.scenario, simulate(case.loop, replace(case.scenario, duration=0.01)))
@@ -521,22 +523,26 @@ def test_pressure_limits_may_be_gauge(monkeypatch):
     case = loads(
         "plant: ieha-control\nclaims: {pressures: {low: -1 bar, high: 2 kbar}}\nscenario: {duration: 0.02 s}\n"
     )
-    claim = next(c for c in case.claims if isinstance(c, C.Pressures))
+    claim = next(c for c in case.claims if isinstance(c, run_claims.Pressures))
     assert (claim.low, claim.high) == (-1e5, 2e8)
-    found = study(case.loop, case.scenario, [claim, replace(claim, low=1e8), C.Pressures(low=-1e5)])
+    found = study(
+        case.loop, case.scenario, [claim, replace(claim, low=1e8), run_claims.Pressures(low=-1e5)]
+    )
     assert [v.holds for v in found.verdicts] == [
         True,
         False,
         True,
     ] and "within -1 … 2000 bar" in found.verdicts[0].claim
     with pytest.raises(ValueError, match="not below high"):
-        C.Pressures(low=3e5, high=2e5)
+        run_claims.Pressures(low=3e5, high=2e5)
 
 
 def test_the_floor_of_oscillations_has_the_unit_of_what_oscillates(actuator, tmp_path):
     from workbench.commands.cli import main
 
-    floor = lambda text: next(c.floor for c in loads(text).claims if isinstance(c, C.Settled))
+    floor = lambda text: next(
+        c.floor for c in loads(text).claims if isinstance(c, run_claims.Settled)
+    )
     assert floor(
         "plant: ieha-published-linear\nclaims: {settled: {floor: 3 um}}\n"
     ) == pytest.approx(3e-6)

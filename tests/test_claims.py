@@ -40,19 +40,13 @@ from workbench import (
 from workbench.contract.errors import InputError
 from workbench.run.log import Log, Status
 from workbench.verification import claims as C
-from workbench.verification import ledger, verify
+from workbench.verification import ledger, run_claims, verify
+from workbench.verification.energy_claims import check_energy, resting_on
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger_claims import check_identity, check_inequality, check_power_flows
 from workbench.verification.machine import check_machine_limits
-from workbench.verification.requirements import (
-    check_energy,
-    check_pressures,
-    check_saturation,
-    check_tracking,
-    range_used,
-    resting_on,
-    swinging,
-)
+from workbench.verification.oscillation import range_used, swinging
+from workbench.verification.requirements import check_pressures, check_saturation, check_tracking
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
 from workbench.verification.settled import check_settled
@@ -351,16 +345,16 @@ def good():
 def test_tracking_on_both_sides(good):
     settled = float(good.tool_error[good.log.time >= 1.0].max())
     assert 1e-6 < settled < 5e-5
-    assert check_tracking(C.Tracking(error=1.01 * settled, settle=1.0), good).holds is True
-    verdict = check_tracking(C.Tracking(error=0.99 * settled, settle=1.0), good)
+    assert check_tracking(run_claims.Tracking(error=1.01 * settled, settle=1.0), good).holds is True
+    verdict = check_tracking(run_claims.Tracking(error=0.99 * settled, settle=1.0), good)
     assert verdict.holds is False and verdict.margin == pytest.approx(-0.01 * settled, rel=1e-6)
 
 
 def test_tracking_before_settling_does_not_count_and_a_run_within_it_decides_nothing(good):
     start = bent(good, tcp_x=lambda t, x: x + 0.5 * (t < 0.9))
-    assert check_tracking(C.Tracking(settle=1.0), start).holds is True
-    assert check_tracking(C.Tracking(settle=0.8), start).holds is False
-    verdict = check_tracking(C.Tracking(settle=4.0), good)
+    assert check_tracking(run_claims.Tracking(settle=1.0), start).holds is True
+    assert check_tracking(run_claims.Tracking(settle=0.8), start).holds is False
+    verdict = check_tracking(run_claims.Tracking(settle=4.0), good)
     assert verdict.holds is None and verdict.strength is None and "settling" in verdict.worst
 
 
@@ -374,14 +368,14 @@ def test_tracking_before_settling_does_not_count_and_a_run_within_it_decides_not
     ],
 )
 def test_pressures_at_a_single_instant(good, name, change, holds):
-    verdict = check_pressures(C.Pressures(), bent(good, **{name: lambda t, p: change(p)}))
+    verdict = check_pressures(run_claims.Pressures(), bent(good, **{name: lambda t, p: change(p)}))
     assert verdict.holds is holds and (holds or name in verdict.worst)
 
 
 @pytest.mark.parametrize("share, holds", [(0.009, True), (0.011, False)])
 def test_saturation_counts_time_at_the_limit(good, share, holds):
     full = lambda t, u: np.where(t < share * t[-1], 10.0, u)
-    verdict = check_saturation(C.Saturation(share=0.01), commanded(good, full, 2))
+    verdict = check_saturation(run_claims.Saturation(share=0.01), commanded(good, full, 2))
     assert verdict.holds is holds and "u_2" in verdict.worst
 
 
@@ -405,7 +399,7 @@ def used(good):
 def test_chatter_is_told_from_work(good, used, share, frequency, kind):
     """An amplitude of 7.1 % of the range used is 5 % rms."""
     added = lambda t, u: u + share * used * np.sin(2 * np.pi * frequency * t)
-    verdict = check_settled(C.Settled(), commanded(good, added))
+    verdict = check_settled(run_claims.Settled(), commanded(good, added))
     assert verdict.holds is (kind is None) and (kind or "") in verdict.worst
 
 
@@ -427,11 +421,15 @@ def test_what_swings_is_kept_and_a_jump_is_not(step):
 def test_noise_on_a_command_is_chatter_above_its_rms_only(good, used):
     noise = np.random.default_rng(4).normal(size=len(good.log.time))
     assert (
-        check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.045 * used * noise)).holds
+        check_settled(
+            run_claims.Settled(), commanded(good, lambda t, u: u + 0.045 * used * noise)
+        ).holds
         is True
     )
     assert (
-        check_settled(C.Settled(), commanded(good, lambda t, u: u + 0.06 * used * noise)).holds
+        check_settled(
+            run_claims.Settled(), commanded(good, lambda t, u: u + 0.06 * used * noise)
+        ).holds
         is False
     )
 
@@ -440,13 +438,13 @@ def test_a_range_that_somebody_states_hides_no_chatter(good, used):
     """The law allows itself a hundred times as much: the share is of what is used."""
     wide = replace(good, loop=ClosedLoop(CRANE, Sampled(Saturated(KNOWN, -1000.0, 1000.0), 1e-3)))
     added = lambda t, u: u + 0.12 * used * np.sin(2 * np.pi * 25 * t)
-    assert check_settled(C.Settled(), commanded(wide, added)).holds is False
+    assert check_settled(run_claims.Settled(), commanded(wide, added)).holds is False
 
 
 def test_a_jump_is_no_chatter(good, used):
     """Friction fed forward jumps where a cylinder turns."""
     jump = lambda t, u: u + 0.4 * used * (t > 2.6) - 0.4 * used * (t > 3.3)
-    assert check_settled(C.Settled(), commanded(good, jump)).holds is True
+    assert check_settled(run_claims.Settled(), commanded(good, jump)).holds is True
 
 
 @pytest.mark.parametrize(
@@ -462,7 +460,7 @@ def test_a_jump_is_no_chatter(good, used):
 def test_joint_oscillation_by_size_and_trend(good, amplitude, rate, kind):
     """Sustained or growing above the floor is refused; dying out, or too small, is not."""
     added = lambda t, q: q + amplitude * np.exp(rate * t) * np.sin(2 * np.pi * 7 * t)
-    verdict = check_settled(C.Settled(), bent(good, q_2=added))
+    verdict = check_settled(run_claims.Settled(), bent(good, q_2=added))
     assert verdict.holds is (kind is None) and (kind or "no oscillation") in verdict.worst
 
 
@@ -470,8 +468,8 @@ def test_a_growing_oscillation_of_a_real_loop_is_seen():
     """A delay of 10 ms on the ideal crane: tool error still under a millimetre, valves already hammering."""
     slow = ClosedLoop(CRANE, Delayed(Sampled(KNOWN, 1e-3), 10e-3, capacity=10))
     r = ran(slow, Scenario(reference=PATH, duration=2.0))
-    assert check_tracking(C.Tracking(settle=1.0), r).holds is True
-    verdict = check_settled(C.Settled(), r)
+    assert check_tracking(run_claims.Tracking(settle=1.0), r).holds is True
+    verdict = check_settled(run_claims.Settled(), r)
     assert verdict.holds is False and "chatter" in verdict.worst
 
 
@@ -493,7 +491,7 @@ def share_of(run, part, value):
 )
 def test_a_limit_of_the_machine_is_never_passed(good, signal, value, part, word):
     verdict = check_machine_limits(
-        C.MachineLimits(), bent(good, **{signal: share_of(good, part, value)})
+        run_claims.MachineLimits(), bent(good, **{signal: share_of(good, part, value)})
     )
     assert verdict.holds is (word is None) and (word or "nearest") in verdict.worst
     assert (verdict.margin >= 0) is (word is None)
@@ -505,10 +503,10 @@ def test_a_limit_that_is_borne_counts_by_its_share_of_time():
     stop = REAL.cylinders[0].valve.u_max
     for part, holds in ((0.009, True), (0.011, False)):
         seen = bent(real, u_s_1=share_of(real, part, stop))
-        assert check_machine_limits(C.MachineLimits(), seen).holds is holds
+        assert check_machine_limits(run_claims.MachineLimits(), seen).holds is holds
     assert (
         check_machine_limits(
-            C.MachineLimits(share=0.02), bent(real, u_s_1=share_of(real, 0.011, stop))
+            run_claims.MachineLimits(share=0.02), bent(real, u_s_1=share_of(real, 0.011, stop))
         ).holds
         is True
     )
@@ -516,21 +514,21 @@ def test_a_limit_that_is_borne_counts_by_its_share_of_time():
 
 # ---- energy ---------------------------------------------------------------------------------------------------------
 def test_energy_of_the_run_balances_and_a_leak_in_the_books_is_seen(good):
-    energy = check_energy(C.EnergyBalance(), good)
+    energy = check_energy(run_claims.EnergyBalance(), good)
     assert energy.holds is True and energy.data["gap"] < 1e-6 * energy.data["throughput"]
     lost = bent(good, E_friction=lambda t, e: 0.9 * e)
-    assert check_energy(C.EnergyBalance(), lost).holds is False
+    assert check_energy(run_claims.EnergyBalance(), lost).holds is False
 
 
 def test_an_energy_that_does_not_balance_leaves_sampled_verdicts_undecided(good):
     """A tenth of the friction missing: the balance fails, and nothing that rests on the run is decided."""
     lost = bent(good, E_friction=lambda t, e: 0.9 * e)
-    sound = check_energy(C.EnergyBalance(), good)
-    energy = check_energy(C.EnergyBalance(), lost)
+    sound = check_energy(run_claims.EnergyBalance(), good)
+    energy = check_energy(run_claims.EnergyBalance(), lost)
     assert sound.holds is True and energy.holds is False
     for check, claim in (
-        (check_tracking, C.Tracking(settle=1.0)),
-        (check_saturation, C.Saturation()),
+        (check_tracking, run_claims.Tracking(settle=1.0)),
+        (check_saturation, run_claims.Saturation()),
     ):
         assert resting_on(check(claim, good), sound, good).holds is True
         doubted = resting_on(check(claim, lost), energy, lost)
@@ -546,21 +544,21 @@ def test_steps_too_long_for_stiff_oil_are_made_shorter():
     """No longer than the oil bears, whatever the scenario allows, so that the energy of the run balances."""
     scenario = Scenario(reference=PATH, duration=0.5, max_step=30e-3)
     loop = sampled(replace(CRANE, oil=replace(CRANE.oil, β=1.6e9)), T_s=30e-3)
-    (energy,) = verify(loop, scenario, [C.EnergyBalance()])
+    (energy,) = verify(loop, scenario, [run_claims.EnergyBalance()])
     assert energy.holds is True
 
 
 def test_nothing_moved_is_no_balance(good):
     still = bent(good, **{f"E_{n}": lambda t, e: 0 * e for n in CRANE.power_names})
-    assert check_energy(C.EnergyBalance(), still).holds is None
+    assert check_energy(run_claims.EnergyBalance(), still).holds is None
 
 
 def test_what_holds_beyond_a_stroke_is_undecided_and_what_fails_stays(good):
     out = bent(good, x_2=lambda t, x: np.where(t > 3.0, x - 2.0, x))
-    energy = check_energy(C.EnergyBalance(), good)
+    energy = check_energy(run_claims.EnergyBalance(), good)
     held, failed = (
-        check_pressures(C.Pressures(), out),
-        check_tracking(C.Tracking(error=1e-7, settle=1.0), out),
+        check_pressures(run_claims.Pressures(), out),
+        check_tracking(run_claims.Tracking(error=1e-7, settle=1.0), out),
     )
     doubted = resting_on(held, energy, out)
     assert doubted.holds is None and "piston 2 leaves its stroke at t = 3.0" in doubted.worst

@@ -11,10 +11,10 @@ from workbench import ClosedLoop, Sampled, Saturated, Scenario
 from workbench.verification import claims as C
 from workbench.verification.data_margin import NEUTRAL, definite_around, largest_change, sizes
 from workbench.verification.judge import verify
-from workbench.verification.lyapunov import quadratic_certificate
 from workbench.verification.mpc_claims import mpc_stability
 from workbench.verification.mpc_ingredients import TerminalIngredients
 from workbench.verification.mpc_local import local_stability
+from workbench.verification.quadratic import quadratic_certificate
 from workbench.verification.robust import continuous, robust_stability
 from workbench.verification.saturation import Region
 from workbench.verification.sector import Sector, SectorCertificate

@@ -23,9 +23,10 @@ from workbench import (
     simulate,
 )
 from workbench.contract.system import Controller, names
-from workbench.run.demand import Demand, padded, parse, target_name, width
+from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
 from workbench.run.spaces import pushed, task_values, to_joints
+from workbench.run.targets import padded, parse, target_name, width
 
 SPACES = ("joint", "piston", "cartesian")
 

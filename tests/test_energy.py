@@ -18,9 +18,10 @@ from workbench import ClosedLoop, Hold, Plain, Sampled, Scenario, simulate, veri
 from workbench.contract.parameters import bind, leaves
 from workbench.numerics.calculus import directional
 from workbench.run.energy import energy_account
-from workbench.verification import claims as C
-from workbench.verification.judge import default_claims, statistics
-from workbench.verification.requirements import check_energy
+from workbench.verification import run_claims
+from workbench.verification.analysis import statistics
+from workbench.verification.energy_claims import check_energy
+from workbench.verification.judge import default_claims
 from workbench.verification.run import Run
 
 ALL = [
@@ -240,7 +241,7 @@ def without(run, name):
 
 def test_the_claim_holds_and_a_dropped_term_is_refused():
     run = closed_loop()
-    verdict = check_energy(C.EnergyBalance(), run)
+    verdict = check_energy(run_claims.EnergyBalance(), run)
     assert (
         verdict.holds
         and verdict.margin > 0
@@ -249,7 +250,7 @@ def test_the_claim_holds_and_a_dropped_term_is_refused():
     )
     assert set(verdict.data["by"]) == set(CONTROL.power_names)
     for name in ("shaft", "intake", "valve", "return", "throttling", "load", "friction"):
-        assert check_energy(C.EnergyBalance(), without(run, name)).holds is False, name
+        assert check_energy(run_claims.EnergyBalance(), without(run, name)).holds is False, name
 
 
 def test_a_balance_that_fails_leaves_sampled_verdicts_undecided(monkeypatch):
@@ -267,7 +268,10 @@ def test_a_balance_that_fails_leaves_sampled_verdicts_undecided(monkeypatch):
     )  # a structure of its own
     run = closed_loop()
     found = {
-        v.key: v for v in verify(loop, run.scenario, [C.Saturation(), C.EnergyBalance(share=1e-4)])
+        v.key: v
+        for v in verify(
+            loop, run.scenario, [run_claims.Saturation(), run_claims.EnergyBalance(share=1e-4)]
+        )
     }
     assert found["energy-balance"].holds is False and found["saturation"].holds is None
     assert "energy balance fails" in found["saturation"].worst
@@ -298,8 +302,8 @@ def test_a_plant_without_energy_is_not_asked():
     plant = machine("ieha-published-linear").plant
     assert isinstance(plant, LinearActuator)
     loop, scenario = ClosedLoop(plant, Plain(Held())), Scenario(0.04)
-    assert not any(isinstance(c, C.EnergyBalance) for c in default_claims(loop, scenario))
-    (verdict,) = verify(loop, scenario, [C.EnergyBalance()])
+    assert not any(isinstance(c, run_claims.EnergyBalance) for c in default_claims(loop, scenario))
+    (verdict,) = verify(loop, scenario, [run_claims.EnergyBalance()])
     assert verdict.holds is None and "states no energy" in verdict.worst
     assert not any(
         "energy" in name for name in statistics(Run(loop, scenario, simulate(loop, scenario)))
@@ -314,7 +318,9 @@ def test_a_machine_that_stands_still_has_no_drift_but_rounding():
     )
     for hair in (0.0, 1e-12, -1e-9):  # rad off its rest: another processor's rounding, and more
         scenario = Scenario(1.0, reference=Hold("output", "start"), offset={"z_1": hair})
-        energy, quiet = verify(loop, scenario, (C.EnergyBalance(), C.Saturation()))
+        energy, quiet = verify(
+            loop, scenario, (run_claims.EnergyBalance(), run_claims.Saturation())
+        )
         assert energy.holds is not False, (hair, energy.worst)
         assert quiet.holds is True, (hair, quiet.worst)
     for hair in (0.0, 1e-4):  # Pa: 4 nJ pass through, of which no verdict may hang
@@ -322,7 +328,7 @@ def test_a_machine_that_stands_still_has_no_drift_but_rounding():
         (settled,) = verify(
             ClosedLoop(plant, Sampled(PID(plant, **PID.suited(plant)), 1e-3)),
             scenario,
-            (C.Settled(),),
+            (run_claims.Settled(),),
         )
         assert settled.holds is True, (hair, settled.worst)
     stored = np.array([5.0, 5.0 + 1e-15, 5.0])

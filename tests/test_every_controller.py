@@ -17,7 +17,7 @@ from plants.components.friction import LuGre
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.contract.system import Controller, names
 from workbench.numerics.calculus import trace
-from workbench.run.demand import parse
+from workbench.run.targets import parse
 
 CRANE = machine("hiab-xs031").plant
 VARIED = varied_machine(3, (False, True))

@@ -33,13 +33,8 @@ from workbench.commands.starter import starter
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest, leaves
 from workbench.contract.system import innermost
-from workbench.verification.claims import (
-    Claim,
-    DelayLimit,
-    Hypotheses,
-    PracticalStability,
-    Tracking,
-)
+from workbench.verification.claims import Claim, DelayLimit, Hypotheses, PracticalStability
+from workbench.verification.run_claims import Tracking
 
 ROOT = Path(__file__).parents[1]
 OTHERS = ("\ncrane:", "\ncase:", "\nplan:")  # plans, sweeps

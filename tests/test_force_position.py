@@ -25,6 +25,7 @@ from workbench import (
     verify,
 )
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.claims import Identity
 from workbench.verification.disturbed import settled_storage, walking
 from workbench.verification.judge import default_claims
@@ -445,11 +446,15 @@ def test_tolerances_are_sized_by_how_far_the_path_goes_and_not_by_where_it_is():
         ((plant.z_10 - 0.02,), (plant.z_10 + 0.03,)),
     ):
         claims = asked(Waypoints("output", points, 1.0))
-        assert claims[C.Tracking].error == pytest.approx(0.005) and claims[
-            C.Settled
+        assert claims[run_claims.Tracking].error == pytest.approx(0.005) and claims[
+            run_claims.Settled
         ].floor == pytest.approx(5e-5)
-    assert asked(Hold("joint", (1.1,)), start=(1.2,))[C.Tracking].error == pytest.approx(0.01)
-    assert asked(Hold("joint", "start"))[C.Tracking] == asked(None)[C.Tracking]  # nothing to go by
+    assert asked(Hold("joint", (1.1,)), start=(1.2,))[run_claims.Tracking].error == pytest.approx(
+        0.01
+    )
+    assert (
+        asked(Hold("joint", "start"))[run_claims.Tracking] == asked(None)[run_claims.Tracking]
+    )  # nothing to go by
 
 
 def test_a_bound_is_not_set_while_the_machine_rests():

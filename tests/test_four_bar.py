@@ -417,7 +417,7 @@ def test_the_energy_balance_finds_steps_that_are_too_long(step, holds):
     from controllers import OpenLoop
     from workbench import ClosedLoop
     from workbench.verification import verify
-    from workbench.verification.claims import EnergyBalance, Pressures
+    from workbench.verification.run_claims import EnergyBalance, Pressures
 
     @dataclass(frozen=True)
     class Coarse(FourBar):

@@ -23,7 +23,7 @@ from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator
 from plants.valve_circuits import Pump
 from workbench import ClosedLoop, InputError, Scenario, simulate, verify
-from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.holding import at_start, check_holding
 from workbench.verification.judge import default_claims
 from workbench.verification.run import Run
@@ -37,7 +37,7 @@ def asked(plant, end=0.02, start=None, disturbances=None):
         Scenario(end, start=start, disturbances=disturbances or {}),
     )
     return check_holding(
-        C.HoldsWeight(), Run(loop, scenario, simulate(loop, scenario, compiled=False))
+        run_claims.HoldsWeight(), Run(loop, scenario, simulate(loop, scenario, compiled=False))
     )
 
 
@@ -141,13 +141,13 @@ def test_enough_holds_and_too_little_is_violated_with_numbers(plant, small):
     assert weak.room < 0
     loop = ClosedLoop(small, OpenLoop(small))
     run = Run(loop, Scenario(0.01), simulate(loop, Scenario(0.01), compiled=False))
-    verdict = check_holding(C.HoldsWeight(), run)
+    verdict = check_holding(run_claims.HoldsWeight(), run)
     assert (
         verdict.holds is False
         and "cannot hold: needs" in verdict.worst
         and "more from" in verdict.worst
     )
-    assert C.HoldsWeight in [type(c) for c in default_claims(loop)]
+    assert run_claims.HoldsWeight in [type(c) for c in default_claims(loop)]
 
 
 def test_a_load_at_the_tip_counts():
@@ -160,9 +160,9 @@ def test_a_load_at_the_tip_counts():
 def test_asked_of_drives_without_a_limit_is_refused_and_not_asked_by_itself():
     for plant in (mechanisms.four_bar(), LinearActuator()):
         loop = ClosedLoop(plant, OpenLoop(plant))
-        assert C.HoldsWeight not in [type(c) for c in default_claims(loop)]
+        assert run_claims.HoldsWeight not in [type(c) for c in default_claims(loop)]
         with pytest.raises(InputError, match="knows no limit of its drives"):
-            verify(loop, Scenario(0.01), (C.HoldsWeight(),))
+            verify(loop, Scenario(0.01), (run_claims.HoldsWeight(),))
     assert (
         Force().bears(None) == (-np.inf, np.inf)
         and ThrottledCircuit().bears()[0] < 0 < ThrottledCircuit().bears()[1]

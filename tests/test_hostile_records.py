@@ -53,7 +53,7 @@ def test_options_that_a_record_bears(record):
 
 @pytest.mark.parametrize("epoch", ("9" * 30, "²", "-5", ""))
 def test_a_day_that_is_none(epoch, monkeypatch):
-    from workbench.commands.cli import _today
+    from workbench.commands.outputs import _today
 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
     assert _today() > "2024"

@@ -19,8 +19,8 @@ from workbench.commands.cli import main, verify_stability
 from workbench.contract.errors import InputError
 from workbench.contract.system import innermost
 from workbench.verification import claims as C
-from workbench.verification import study, verify
-from workbench.verification.linear_claims import check_cost_decrease, margins, predictive
+from workbench.verification import run_claims, study, verify
+from workbench.verification.linear_claims import margins, predictive
 from workbench.verification.linear_loop import (
     closed,
     closed_matrix,
@@ -30,6 +30,7 @@ from workbench.verification.linear_loop import (
     linear_law,
     point,
 )
+from workbench.verification.mpc_run_claims import check_cost_decrease
 from workbench.verification.recheck import recheck
 from workbench.verification.run import Run, run, variant
 from workbench.verification.verdict import exit_code
@@ -380,7 +381,7 @@ def test_the_delay_margin_is_where_runs_begin_to_oscillate():
             ("  law: MPC", "  law: MPC\n  delay: 0 ms"),
         )
         late = loads(text, "case.yaml")
-        (settled,) = verify(late.loop, late.scenario, [C.Settled()])
+        (settled,) = verify(late.loop, late.scenario, [run_claims.Settled()])
         words[factor] = settled.holds
     assert words == {0.9: True, 1.1: False}
 

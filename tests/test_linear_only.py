@@ -26,6 +26,7 @@ from workbench import (
 from workbench.cases.file import loads
 from workbench.contract.parameters import Unit, digest, structure
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.certificate_claims import check_sector
 from workbench.verification.linear_claims import check_linear_stability
 from workbench.verification.linear_loop import closed_matrix, is_linear, point
@@ -254,7 +255,7 @@ def test_outputs_that_are_no_states_are_logged_and_followed():
     )
     log = simulate(loop, scenario)
     assert log.array("y0") == pytest.approx(log.array("x0") + 0.4 * log.array("x1"), rel=1e-9)
-    (found,) = verify(loop, scenario, [C.Tracking(error=1e-3, settle=6.0)])
+    (found,) = verify(loop, scenario, [run_claims.Tracking(error=1e-3, settle=6.0)])
     assert found.holds and found.data["largest"] == pytest.approx(
         np.abs(0.3 - log.array("y0"))[log.time >= 6.0].max(), rel=1e-6
     )

@@ -12,7 +12,8 @@ from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
 from workbench.verification import claims as C
 from workbench.verification import local
-from workbench.verification.local import check_linear, linearised
+from workbench.verification.local import linearised
+from workbench.verification.local_claim import check_linear
 from workbench.verification.margins import Margins
 from workbench.verification.run import run
 from workbench.verification.stability import stability

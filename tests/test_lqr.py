@@ -5,7 +5,8 @@ import pytest
 from actuator import Actuator
 
 from controllers import LQR
-from controllers.lqr import gains, riccati, target_map
+from controllers.lqr import gains, target_map
+from controllers.riccati import riccati
 from workbench import ClosedLoop, Hold, Sampled, Scenario, simulate
 from workbench.contract.errors import InputError
 from workbench.verification.linear import LinearSystem

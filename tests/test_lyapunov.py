@@ -18,10 +18,8 @@ from workbench.verification.lyapunov import (
     falls_around,
     falls_in_ball,
     lyapunov_matrix,
-    quadratic_certificate,
-    slack,
-    tolerates,
 )
+from workbench.verification.quadratic import quadratic_certificate, slack, tolerates
 from workbench.verification.recheck import recheck
 
 

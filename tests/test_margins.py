@@ -6,13 +6,13 @@ import pytest
 
 from tests.linear_systems import random_loop, response, s, system
 from workbench.verification.linear import LinearSystem, break_loop, feedback, loop_at, series
+from workbench.verification.margin_verdicts import margin_verdicts
 from workbench.verification.margins import (
     disk_margin,
     disk_margins,
     disk_range,
     gain_crossovers,
     loop_margins,
-    margin_verdicts,
 )
 from workbench.verification.norms import hinf_norm
 from workbench.verification.sampled_data import sampled, stable_up_to

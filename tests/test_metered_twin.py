@@ -13,7 +13,7 @@ from reports.studies import metering_gap
 from workbench import ClosedLoop, InputError, Scenario, Sine, Steps, simulate, verify
 from workbench.cases.file import loads
 from workbench.run.energy import energy_account
-from workbench.verification import claims as C
+from workbench.verification import run_claims
 
 TWO = MeteredTwin(
     of=MeteredArms(
@@ -43,7 +43,7 @@ TWO = MeteredTwin(
     G=1.7e-6,
 )
 ONE = MeteredTwin()
-CLAIMS = (C.EnergyBalance(share=1e-6), C.Pressures(low=-1e5, high=450e5))
+CLAIMS = (run_claims.EnergyBalance(share=1e-6), run_claims.Pressures(low=-1e5, high=450e5))
 
 
 def drawn(rng, plant=TWO):
@@ -212,7 +212,9 @@ def test_pressures_hold_and_a_sucking_chamber_is_seen():
     torn = verify(loop(steep), Scenario(1.0, disturbances={"f_ey_1": 5e5}), CLAIMS)
     assert [v.holds for v in torn] == [True, False] and "P_" in torn[1].worst
     low = verify(
-        loop(ONE), Scenario(1.0, disturbances={"u_c_1": 0.4}), (C.Pressures(low=-1e5, high=15e5),)
+        loop(ONE),
+        Scenario(1.0, disturbances={"u_c_1": 0.4}),
+        (run_claims.Pressures(low=-1e5, high=15e5),),
     )
     assert low[0].holds is False and "P_" in low[0].worst
 

@@ -17,6 +17,7 @@ from workbench import ClosedLoop, InputError, Scenario, Waypoints, changed, load
 from workbench.cases.file import loads
 from workbench.contract.wrappers import Delayed, Filtered, Sampled, Saturated
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger import LedgerFunction, ledger_function
 from workbench.verification.ledger_claims import check_identity
@@ -282,7 +283,10 @@ def test_an_inverse_with_the_wrong_areas_is_seen_at_the_valves(monkeypatch):
 
 
 # ---- the loop -----------------------------------------------------------------------------------------------------------
-ASKED = (C.PracticalStability(bound=0.02, runs=1, settle=1.0), C.Tracking(error=1e-3, settle=0.5))
+ASKED = (
+    C.PracticalStability(bound=0.02, runs=1, settle=1.0),
+    run_claims.Tracking(error=1e-3, settle=0.5),
+)
 
 
 def test_it_follows_and_says_why():
@@ -293,7 +297,9 @@ def test_it_follows_and_says_why():
         "continuous law, no hold"
     }
     verdicts = verify(
-        run.loop, SCENARIO, (*ASKED, C.Identity(), C.PowerFlows(), C.EnergyBalance(share=1e-6))
+        run.loop,
+        SCENARIO,
+        (*ASKED, C.Identity(), C.PowerFlows(), run_claims.EnergyBalance(share=1e-6)),
     )
     assert [v.holds for v in verdicts] == [True] * 5
 
@@ -385,7 +391,15 @@ def test_example_holds():
     asked = [
         c
         for c in case.claims
-        if isinstance(c, (C.Tracking, C.Saturation, C.Settled, C.EnergyBalance))
+        if isinstance(
+            c,
+            (
+                run_claims.Tracking,
+                run_claims.Saturation,
+                run_claims.Settled,
+                run_claims.EnergyBalance,
+            ),
+        )
     ]
     found = verify(case.loop, case.scenario, asked)
     assert [v.holds for v in found] == [True] * 4 and {v.key: v.margin for v in found}[

@@ -14,8 +14,9 @@ from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Place
 from workbench import ClosedLoop, Scenario, simulate
 from workbench.run.dead_ends import passed, reached
-from workbench.verification import claims as C
-from workbench.verification.requirements import check_energy, diverged, resting_on
+from workbench.verification import run_claims
+from workbench.verification.energy_claims import check_energy, resting_on
+from workbench.verification.requirements import diverged
 from workbench.verification.run import Run
 
 
@@ -95,8 +96,8 @@ def test_a_stop_is_no_verdict_on_the_loop():
     run = Run(loop, Scenario(2.0), simulate(loop, Scenario(2.0)))
     assert diverged("x", "x", run, True, "").holds is None
     assert (
-        check_energy(C.EnergyBalance(), run).holds is None
-        and "dead point" in check_energy(C.EnergyBalance(), run).worst
+        check_energy(run_claims.EnergyBalance(), run).holds is None
+        and "dead point" in check_energy(run_claims.EnergyBalance(), run).worst
     )
 
 

@@ -15,7 +15,8 @@ from plants import machine
 from reports.studies import alfayad16
 from workbench import ClosedLoop, Sampled, Scenario, Sine, simulate
 from workbench.verification import study
-from workbench.verification.claims import Identity, Settled, Tracking
+from workbench.verification.claims import Identity
+from workbench.verification.run_claims import Settled, Tracking
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -7,8 +7,7 @@ from controllers import OpenLoop
 from plants import machine
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Steps, simulate
 from workbench.cases.file import loads
-from workbench.verification import claims as C
-from workbench.verification import default_claims, verify
+from workbench.verification import default_claims, run_claims, verify
 from workbench.verification.verdict import answers_stability, exit_code
 
 PLANT = machine("four-bar").plant
@@ -78,7 +77,7 @@ def test_an_open_loop_is_stable_to_nobody(asked, code):
 def test_an_open_loop_from_python():
     case = loads(SINKING)
     assert exit_code(verify(case.loop, case.scenario)) == 2
-    assert exit_code(verify(case.loop, case.scenario, [C.EnergyBalance()])) == 0
+    assert exit_code(verify(case.loop, case.scenario, [run_claims.EnergyBalance()])) == 0
 
 
 @pytest.mark.parametrize(
@@ -121,5 +120,5 @@ def test_a_valve_opened_fully_by_the_scenario_is_no_limit_broken(law, volts, hol
         text += "controller: {law: PID, K_p: 8940 V/m}\nscenario: {duration: 2 s, reference: {type: Sine, space: output, "
         text += "centre: start, amplitude: [60 mm], frequency: 0.5 Hz}}\n"
     case = loads(text)
-    (verdict,) = verify(case.loop, case.scenario, [C.MachineLimits()])
+    (verdict,) = verify(case.loop, case.scenario, [run_claims.MachineLimits()])
     assert verdict.holds is holds, verdict.worst

@@ -11,7 +11,7 @@ from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine, System, simul
 from workbench.contract.errors import InputError
 from workbench.run.pace import Attempt, Pace, followed, needed
 from workbench.verification import claims as C
-from workbench.verification import verify
+from workbench.verification import run_claims, verify
 from workbench.verification.run import run
 from workbench.verification.settled import check_settled
 
@@ -76,14 +76,16 @@ def test_a_law_called_from_python_drives_it_too():
 def test_no_verdict_on_it_is_about_the_step():
     assert [
         v.holds
-        for v in verify(position_loop(2.0), TURN, [C.LinearStability(), C.Settled(floor=1e-3)])
+        for v in verify(
+            position_loop(2.0), TURN, [C.LinearStability(), run_claims.Settled(floor=1e-3)]
+        )
     ] == [True, True]
 
 
 def test_a_loop_around_it_that_diverges_is_violated():
     """Feedback of the wrong sign: the divergence stays where it is when the steps are shorter."""
     loop, scenario = position_loop(-400.0), Scenario(8.0, TURN.reference)
-    (verdict,) = verify(loop, scenario, [C.Settled()])
+    (verdict,) = verify(loop, scenario, [run_claims.Settled()])
     assert verdict.holds is False and "diverged" in verdict.worst
 
 
@@ -170,7 +172,7 @@ def test_a_run_nobody_could_follow_decides_nothing():
         followed=False,
         message="the integrator does not follow this loop",
     )
-    verdict = check_settled(C.Settled(), replace(ran, log=replace(ran.log, status=lost)))
+    verdict = check_settled(run_claims.Settled(), replace(ran, log=replace(ran.log, status=lost)))
     assert verdict.holds is None and "does not follow" in verdict.worst
 
 

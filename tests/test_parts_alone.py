@@ -14,7 +14,7 @@ from plants.valve_circuits import Circuit, Openings, accounts
 from plants.valve_circuits.diagnosis import Left, _blamed
 from workbench import System
 from workbench.numerics import calculus
-from workbench.verification import limits, requirements
+from workbench.verification import limits, oscillation
 from workbench.verification.balls import Ball, exponential
 from workbench.verification.frozen_time import TracedPoints
 from workbench.verification.holding import _poses
@@ -216,7 +216,7 @@ def test_a_mode_near_what_was_seen_is_named(monkeypatch, ω, said):
         loop=SimpleNamespace(plant=SimpleNamespace(states=range(6))),
         log=SimpleNamespace(values=np.zeros((1, 6))),
     )
-    found = requirements._mode(run, ω)
+    found = oscillation._mode(run, ω)
     assert len(found) == len(said) and all(part in text for part, text in zip(said, found))
 
 

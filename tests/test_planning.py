@@ -18,6 +18,7 @@ from workbench.planning import (
     TwoPressures,
     Work,
     optimise,
+    recursion,
     shortest_time,
 )
 from workbench.planning import dynamic as dp
@@ -123,7 +124,7 @@ def test_two_states_are_the_least_of_all_paths_with_limited_accelerations(supply
     t = short(supply, steps=4, path=Waypoints("cartesian", ((2.3, 0.2), (2.4, 0.3)), 2.0), order=2)
     t = replace(t, crane=smaller(t.crane, a_max=0.18))
     g = dp.grid(t, np.zeros(5), 0.03, 5, {0: 1})
-    q, _ = dp._one_pass(t, Kernel(t.step, dp.coefficients(t)), g, None)
+    q, _ = recursion._one_pass(t, Kernel(t.step, dp.coefficients(t)), g, None)
     paths = np.stack(np.meshgrid([1], *[range(5)] * 4, indexing="ij"), -1).reshape(-1, 5)
     energies = np.array([dp.energy(t, 0.03 * p) for p in paths])
     free = np.array([dp.energy(replace(t, order=1), 0.03 * p) for p in paths])

@@ -28,10 +28,11 @@ from workbench.planning import (
 from workbench.planning.baselines import limited, pointwise, pseudo_inverse
 from workbench.planning.compare import compare
 from workbench.planning.drive import driven, driven_energy, extension, write_plan
-from workbench.planning.dynamic import energy, solved
+from workbench.planning.dynamic import energy
 from workbench.planning.neighbours import neighbours
 from workbench.planning.paths import read_path
-from workbench.planning.supplies import pressures
+from workbench.planning.pressures import pressures
+from workbench.planning.recursion import solved
 from workbench.planning.transcription import Sides, _held, transcribe
 from workbench.run.reference import Waypoints
 from workbench.run.spline import Spline

@@ -11,6 +11,7 @@ from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.disturbed import longer, other_starts, settled_storage
 from workbench.verification.limits import Reach, outcome, scan
 from workbench.verification.run import Run, run, variant
@@ -106,7 +107,7 @@ def test_a_run_within_its_settling_time_is_made_longer_by_itself():
         verdict = answer(sampled(CRANE), claim)
         assert verdict.holds is True and verdict.data["duration"] >= 16.0
     brief = replace(SLOW, duration=2.5)
-    assert answer(sampled(CRANE), C.Tracking(error=5e-3), brief).holds is True
+    assert answer(sampled(CRANE), run_claims.Tracking(error=5e-3), brief).holds is True
     for claim in (C.SampleTimeLimit(up_to=2e-3), C.ParameterLimit("friction.F_c", to=1.05)):
         assert answer(sampled(CRANE), claim, brief).holds is True
 
@@ -140,7 +141,12 @@ def test_what_is_not_v_is_refused_as_well():
         for v in verify(
             UNSTABLE["20 ms"],
             SLOW,
-            [C.Tracking(settle=1.0), C.Settled(), C.Saturation(), C.SampleTimeLimit(up_to=25e-3)],
+            [
+                run_claims.Tracking(settle=1.0),
+                run_claims.Settled(),
+                run_claims.Saturation(),
+                C.SampleTimeLimit(up_to=25e-3),
+            ],
         )
     }
     assert {k: v.holds for k, v in found.items()} == {
@@ -167,10 +173,10 @@ def test_a_run_that_diverges_is_a_failure_and_not_a_matter_of_energy():
     """Numbers overflow: violated, with the time, even though no energy can be balanced then."""
     claims = [
         replace(PRACTICAL, bound=1e9),
-        C.Tracking(settle=1.0),
-        C.Pressures(),
-        C.Saturation(),
-        C.Settled(),
+        run_claims.Tracking(settle=1.0),
+        run_claims.Pressures(),
+        run_claims.Saturation(),
+        run_claims.Settled(),
         C.SampleTimeLimit(),
         C.DelayLimit(),
         C.Identity(),

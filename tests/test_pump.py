@@ -13,9 +13,9 @@ from workbench import ClosedLoop, Sampled, Scenario
 from workbench.contract.parameters import bind
 from workbench.contract.system import names
 from workbench.planning.told import SupplyTold
-from workbench.verification import claims as C
-from workbench.verification import pump
-from workbench.verification.requirements import check_pressures, resting_on
+from workbench.verification import pump, run_claims
+from workbench.verification.energy_claims import resting_on
+from workbench.verification.requirements import check_pressures
 from workbench.verification.run import Run, run
 
 
@@ -105,9 +105,9 @@ def test_chambers_below_vacuum_leave_nothing_that_holds():
     bad = Run(loop, r.scenario, log)
     assert (
         bad.hollow[0] == pytest.approx(log.time[5])
-        and "cavitates" in check_pressures(C.Pressures(), bad).worst
+        and "cavitates" in check_pressures(run_claims.Pressures(), bad).worst
     )
-    verdict = check_pressures(C.Pressures(), r)
+    verdict = check_pressures(run_claims.Pressures(), r)
     assert verdict.holds
     energy = SimpleNamespace(holds=True)
     assert (

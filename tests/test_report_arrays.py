@@ -15,6 +15,7 @@ from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine
 from workbench.verification import claims as C
 from workbench.verification import report_arrays as arrays
+from workbench.verification import report_model, run_claims
 from workbench.verification.linear import LinearSystem
 from workbench.verification.margins import disk_margin
 from workbench.verification.run import Run
@@ -123,7 +124,7 @@ def test_sensitivities_come_with_margins_only():
 def test_step_responses_are_exact():
     G = LinearSystem([[-3.0, 0], [1, 0]], [[3.0 * 1.7], [0]], [[0, 1], [1, 0]], [[0], [0]])
     t = np.linspace(0, 2.1, 57)
-    y = arrays.step_response(G, 2.1, 57)
+    y = report_model.step_response(G, 2.1, 57)
     np.testing.assert_allclose(y[:, 1], 1.7 * (1 - np.exp(-3 * t)), atol=1e-12)
     np.testing.assert_allclose(y[:, 0], 1.7 * (t - (1 - np.exp(-3 * t)) / 3), atol=1e-12)
 
@@ -131,7 +132,7 @@ def test_step_responses_are_exact():
 def test_machine_and_model_are_set_side_by_side():
     truth, belief = actuator(), actuator(K=110.0, λ_1=1e-3)
     run = ran(truth, pid(belief), disturbances=LOAD)
-    found = arrays.model(run, ())
+    found = report_model.model(run, ())
     assert [c["input"] for c in found["channels"]] == ["X", "F_ext"] and "run" in found["where"]
     command, load = found["channels"]
     s = 1j * command["ω"]
@@ -148,23 +149,23 @@ def test_machine_and_model_are_set_side_by_side():
 
 
 def test_one_and_the_same_is_not_compared():
-    assert arrays.model(ran(actuator(), pid(actuator())), ()) == {}
+    assert report_model.model(ran(actuator(), pid(actuator())), ()) == {}
 
 
 def test_a_claim_says_where_it_is_linearised_and_turning_pistons_are_refused():
     plant = machine("ieha-control").plant
     run = ran(plant, pid(actuator(), signals=("Y",)), duration=0.02)
     claim = C.LinearStability(at={"E": 1e-4, "X": 1e-4})
-    assert "E = 0.1 mm" in arrays.model(run, (claim,))["where"]
+    assert "E = 0.1 mm" in report_model.model(run, (claim,))["where"]
     turning = ran(replace(plant, detail="ripple"), pid(actuator(), signals=("Y",)), duration=0.004)
-    refused = arrays.model(turning, (claim,))
+    refused = report_model.model(turning, (claim,))
     assert "channels" not in refused and "time itself" in refused["why"]
 
 
 # ---- the run --------------------------------------------------------------------------------------------------------------
 def test_tracking_is_measured_after_settling():
     run = ran(actuator(), pid(actuator()), disturbances=LOAD)
-    found = arrays.tracking(run, (C.Tracking(error=1.0, settle=0.1),))
+    found = arrays.tracking(run, (run_claims.Tracking(error=1.0, settle=0.1),))
     (y,), (load,) = found["outputs"], found["disturbances"]
     e = run.log.array("Y_d") - run.log.array("Y")
     late = run.log.time >= 0.1
@@ -211,7 +212,7 @@ def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
 
     run = ran(actuator(), Plain(Law(), ("Y",), (), ()), reference=None, duration=0.05)
     assert (
-        arrays.model(run, ()) == arrays.solver(run) == arrays.previews(run) == {}
+        report_model.model(run, ()) == arrays.solver(run) == arrays.previews(run) == {}
         and arrays.hypotheses(run) == []
     )
     assert [(e["kind"], e["high"], e["share"]) for e in arrays.limits(run)] == [
@@ -349,4 +350,4 @@ def test_an_open_loops_model_is_asked_nothing():
     loop = ClosedLoop(actuator(), OpenLoop(actuator(K=110.0)))
     scenario = Scenario(duration=0.02)
     run = Run(loop, scenario, simulate(loop, scenario))
-    assert arrays.model(run, ()) == {} and "model" not in arrays.report_arrays(run, (), ())
+    assert report_model.model(run, ()) == {} and "model" not in arrays.report_arrays(run, (), ())

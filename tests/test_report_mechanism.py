@@ -14,7 +14,7 @@ from reports.figures import mechanism as figures_mechanism
 from workbench import Log, Scenario, Signal, simulate
 from workbench.run.energy import energy_account, energy_gap
 from workbench.run.log import Status
-from workbench.verification.judge import energy_rows
+from workbench.verification.analysis import energy_rows
 from workbench.verification.run import run
 
 PLANT = machine("four-bar").plant

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from plants import machine
-from reports import tables
+from reports import parameter_tables, tables
 from workbench.verification.verdict import Verdict
 
 CRANE = machine("hiab-xs031").plant
@@ -70,7 +70,7 @@ def test_parameters_carry_value_unit_tag_and_source():
     plain = lambda row: [text.replace("\u00a0", " ") for text in row]
     groups = {
         g["name"].replace("\u200b", ""): {r[0]: plain(r[1:]) for r in g["rows"]}
-        for g in tables.parameter_groups(
+        for g in parameter_tables.parameter_groups(
             replace(CRANE, pose=(-1.3, 1.4, 0.2)), provenance, "plant."
         )
     }
@@ -88,5 +88,7 @@ def test_parameters_carry_value_unit_tag_and_source():
 
 
 def test_a_model_that_differs_is_listed():
-    assert tables.differing(CRANE, CRANE, "") == []
-    assert tables.differing(replace(CRANE, p_s=150e5), CRANE, "") == [["p_s", "150 bar", "185 bar"]]
+    assert parameter_tables.differing(CRANE, CRANE, "") == []
+    assert parameter_tables.differing(replace(CRANE, p_s=150e5), CRANE, "") == [
+        ["p_s", "150 bar", "185 bar"]
+    ]

@@ -16,6 +16,7 @@ from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, System, Waypoin
 from workbench.contract.parameters import Unit
 from workbench.contract.system import Controller, Signal
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.disturbed import disturbed, stands_still, stirred
 from workbench.verification.judge import default_claims
 from workbench.verification.modes import slowest_and_unstable
@@ -250,7 +251,7 @@ def test_a_law_that_holds_still_is_disturbed(K_p, holds):
         for v in verify(
             loop,
             Scenario(reference=Hold("joint"), duration=6.0),
-            [C.PracticalStability(runs=2, settle=1.0), C.Tracking(error=5e-3, settle=1.0)],
+            [C.PracticalStability(runs=2, settle=1.0), run_claims.Tracking(error=5e-3, settle=1.0)],
         )
     }
     assert found["practical-stability"].holds is holds

@@ -16,8 +16,7 @@ from workbench.cases.file import loads
 from workbench.contract.errors import InputError
 from workbench.run import room
 from workbench.run.log import Log
-from workbench.verification import claims as C
-from workbench.verification import verify
+from workbench.verification import run_claims, verify
 
 PLANT = Linear(((-0.7, 3.0), (-2.0, -0.4)), ((0.0,), (4.0,)), ((1.0, 0.0),), x0=(0.2, 0.0))
 LAW = Feedback(PLANT, ((1.7,),), ((1.7,),))
@@ -48,7 +47,7 @@ def test_a_long_log_goes_to_disk_and_leaves_nothing_there(monkeypatch, tmp_path,
     assert on_disk(mapped.values) and not on_disk(whole.values)
     assert list(tmp_path.iterdir()) == []
     np.testing.assert_array_equal(mapped.values, whole.values)
-    asked = [C.Tracking(error=1.0, settle=1.0), C.Settled(floor=0.1)]
+    asked = [run_claims.Tracking(error=1.0, settle=1.0), run_claims.Settled(floor=0.1)]
     monkeypatch.setattr(room, "SMALL", 2**40)
     in_memory = [(v.key, v.holds, v.margin) for v in verify(loop, WALK, asked)]
     monkeypatch.setattr(room, "SMALL", 1000)

@@ -12,7 +12,7 @@ from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine, simulate
 from workbench.cases.file import load, loads
 from workbench.run.grid import as_asked, at_samples
 from workbench.verification import claims as C
-from workbench.verification import verify
+from workbench.verification import run_claims, verify
 from workbench.verification.judge import default_claims
 from workbench.verification.run import run
 
@@ -44,13 +44,13 @@ LOOPS = {
 def answers(loop, scenario):
     """What is said of the loop's own run."""
     read_off = (
-        C.Tracking,
-        C.Pressures,
-        C.NoCavitation,
-        C.Saturation,
-        C.Settled,
-        C.EnergyBalance,
-        C.ValveLosses,
+        run_claims.Tracking,
+        run_claims.Pressures,
+        run_claims.NoCavitation,
+        run_claims.Saturation,
+        run_claims.Settled,
+        run_claims.EnergyBalance,
+        run_claims.ValveLosses,
         C.Inequality,
     )
     asked = tuple(c for c in default_claims(loop, scenario) if isinstance(c, read_off))
@@ -84,7 +84,7 @@ def rippling(amplitude):
 
 def test_what_moves_between_samples_only_is_seen():
     """The largest error is that of the mode, which every sample misses."""
-    (verdict,) = verify(rippling(RIPPLE), LEVEL, [C.Tracking(error=0.05, settle=0.5)])
+    (verdict,) = verify(rippling(RIPPLE), LEVEL, [run_claims.Tracking(error=0.05, settle=0.5)])
     seen = run(rippling(RIPPLE), LEVEL)
     assert np.abs(seen.log.array("y0")).max() < 0.05 * RIPPLE
     assert verdict.holds is False
@@ -92,7 +92,7 @@ def test_what_moves_between_samples_only_is_seen():
 
 
 def test_without_it_the_same_loop_holds():
-    (verdict,) = verify(rippling(1e-3), LEVEL, [C.Tracking(error=0.05, settle=0.5)])
+    (verdict,) = verify(rippling(1e-3), LEVEL, [run_claims.Tracking(error=0.05, settle=0.5)])
     assert verdict.holds is True
 
 

@@ -14,7 +14,7 @@ from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
 from plants.scales import _crane_speed
 from workbench.cases.file import loads
-from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 from workbench.verification.scales import (
     FRACTION,
@@ -129,7 +129,7 @@ def test_a_path_that_no_machine_follows_makes_no_tolerance_larger(plant):
         path = f"type: Sine, space: output, centre: start, amplitude: [{amplitude}], frequency: 0.5"
         case = loads(f"plant: {plant}\nscenario: {{duration: 3, reference: {{{path}}}}}\n")
         asked = {type(c): c for c in default_claims(case.loop, case.scenario)}
-        return asked[C.Tracking].error, asked[C.Settled].floor
+        return asked[run_claims.Tracking].error, asked[run_claims.Settled].floor
 
     assert tolerances(0.02) == (pytest.approx(0.002), pytest.approx(2e-5))
     error, floor = tolerances(1e297)

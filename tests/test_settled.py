@@ -8,8 +8,8 @@ from small import Feedback, Linear
 
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
 from workbench.run.metrics import limit_cycle
-from workbench.verification import claims as C
-from workbench.verification.requirements import uncommanded
+from workbench.verification import run_claims
+from workbench.verification.oscillation import uncommanded
 from workbench.verification.run import run
 from workbench.verification.settled import _rest, noisy
 
@@ -73,7 +73,7 @@ def second_order(damping, ω=2.0):
 def settled(damping, **claim):
     plant = second_order(damping)
     loop = ClosedLoop(plant, Follow(plant, ((0.0,),), ((4.0,),)))
-    (verdict,) = verify(loop, STEP, [C.Settled(floor=1e-3, **claim)])
+    (verdict,) = verify(loop, STEP, [run_claims.Settled(floor=1e-3, **claim)])
     return verdict
 
 

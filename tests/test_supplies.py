@@ -13,7 +13,7 @@ from plants.load_sensing import LoadSensed
 from workbench import ClosedLoop, InputError, Scenario, simulate, verify
 from workbench.cases.file import loads
 from workbench.contract.system import names
-from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 
 WHOLE = machine("hiab-xs031").plant
@@ -150,17 +150,17 @@ def test_what_the_chambers_are_judged_by():
     """One supply pressure where it is a number; bounds of checks and reliefs where drives say so; nothing where parts differ."""
     servo, metered = lift(), lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump())
     assert (servo.p_s, servo.p_r, servo.pressure_limits) == (185e5, 10e5, ())
-    assert C.Pressures() in default_claims(ClosedLoop(servo, OpenLoop(servo)))
+    assert run_claims.Pressures() in default_claims(ClosedLoop(servo, OpenLoop(servo)))
     assert (metered.p_s, metered.p_r) == (None, None)
     assert metered.pressure_limits == (-0.3e5, 1.1 * 250e5)
     asked = default_claims(ClosedLoop(metered, OpenLoop(metered)))
-    assert C.Pressures(*metered.pressure_limits) in asked
+    assert run_claims.Pressures(*metered.pressure_limits) in asked
     sensing = lift(supply=LoadSensing())
     assert sensing.p_s is None and sensing.pressure_limits == ()
     assert hydraulic().p_s is None and hydraulic().pressure_limits == ()
     loop, pushed = ClosedLoop(servo, OpenLoop(servo)), {"p_a_c": 60e5, "p_b_c": 91e5}
     given = Scenario(0.05, offset=pushed)
-    (within,) = verify(loop, given, (C.Pressures(),))
-    (beyond,) = verify(loop, given, (C.Pressures(high=180e5),))
+    (within,) = verify(loop, given, (run_claims.Pressures(),))
+    (beyond,) = verify(loop, given, (run_claims.Pressures(high=180e5),))
     assert within.holds is True and "231.25 bar" in within.claim  # 1.25 times the supply
     assert beyond.holds is False and "p_b_c = 188.5 bar" in beyond.worst

@@ -6,8 +6,7 @@ from small import Feedback, Linear
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Sine
 from workbench.cases.file import loads
 from workbench.run.grid import grid
-from workbench.verification import claims as C
-from workbench.verification import too_long, verify
+from workbench.verification import run_claims, too_long, verify
 from workbench.verification.judge import study
 
 PLANT = Linear(((-0.7, 3.0), (-2.0, -0.4)), ((0.0,), (4.0,)), ((1.0, 0.0),), x0=(0.2, 0.0))
@@ -52,7 +51,10 @@ def test_steps_are_counted_where_they_are_many():
 
 def test_a_run_that_a_claim_makes_too_long_leaves_that_claim_undecided(monkeypatch):
     loop = ClosedLoop(PLANT, Sampled(LAW, 1e-3))
-    asked = [C.Tracking(error=1.0, settle=0.2), C.Settled(floor=1e-3, chatter=1.0)]
+    asked = [
+        run_claims.Tracking(error=1.0, settle=0.2),
+        run_claims.Settled(floor=1e-3, chatter=1.0),
+    ]
     rests = Scenario(0.6, Hold("output", (0.2,)))
     before = verify(loop, rests, asked)
     monkeypatch.setattr(too_long, "MOST_SAMPLES", grid(loop, rests).n)

@@ -16,7 +16,9 @@ from workbench import ClosedLoop, InputError, Log, Scenario, Steps, load, simula
 from workbench.cases.file import loads
 from workbench.contract.parameters import bind
 from workbench.verification import claims as C
-from workbench.verification.judge import default_claims, statistics
+from workbench.verification import run_claims
+from workbench.verification.analysis import statistics
+from workbench.verification.judge import default_claims
 from workbench.verification.requirements import check_pressures
 from workbench.verification.run import Run
 from workbench.verification.valve_claims import check_cavitation, check_valve_losses
@@ -58,7 +60,7 @@ def again(r: Run) -> Run:
 @PLANTS
 def test_the_pumps_energy_is_found_again_valve_by_valve(runs, kind):
     r = runs[kind]
-    verdict = check_valve_losses(C.ValveLosses(share=1e-9), r)
+    verdict = check_valve_losses(run_claims.ValveLosses(share=1e-9), r)
     assert (verdict.holds, verdict.strength) == (True, "numerical") and max(
         verdict.data["off"].values()
     ) < 1e-10
@@ -67,9 +69,12 @@ def test_the_pumps_energy_is_found_again_valve_by_valve(runs, kind):
         J > -1e-9 * by["pump"] for name, J in by.items() if not name.startswith("rod")
     )
     asked = [type(c) for c in default_claims(r.loop, r.scenario)]
-    assert {C.ValveLosses, C.NoCavitation, C.Pressures, C.EnergyBalance} <= set(asked) and len(
-        set(asked)
-    ) == len(asked)
+    assert {
+        run_claims.ValveLosses,
+        run_claims.NoCavitation,
+        run_claims.Pressures,
+        run_claims.EnergyBalance,
+    } <= set(asked) and len(set(asked)) == len(asked)
     assert (C.SampleTimeLimit in asked) is (kind is MeteredCrane)  # the one that is a sampled loop
 
 
@@ -112,7 +117,7 @@ TOLD = {
 def test_a_fault_in_one_valve_is_found_at_that_valve(runs, kind, valve, change, monkeypatch):
     home, name = TOLD[kind]
     monkeypatch.setattr(home, name, planted(getattr(home, name), valve, change))
-    verdict = check_valve_losses(C.ValveLosses(), again(runs[kind]))
+    verdict = check_valve_losses(run_claims.ValveLosses(), again(runs[kind]))
     assert (
         verdict.holds is False
         and verdict.worst.startswith(f"{valve}: the model's account has")
@@ -127,14 +132,14 @@ def test_a_fault_in_one_valve_is_found_at_that_valve(runs, kind, valve, change, 
 def test_a_coefficient_that_the_model_has_not_is_found_at_its_valve(runs, path, valve, monkeypatch):
     circuit = bind(TWO.circuit, {path: 0.9 * 2.9e-6})
     monkeypatch.setattr(MeteredArms, "circuit", circuit)
-    verdict = check_valve_losses(C.ValveLosses(), again(runs[MeteredArms]))
+    verdict = check_valve_losses(run_claims.ValveLosses(), again(runs[MeteredArms]))
     assert verdict.holds is False and verdict.worst.startswith(valve)
 
 
 def test_a_root_that_was_not_found_is_no_balance(runs, monkeypatch):
     r, array = again(runs[MeteredArms]), Log.array
     monkeypatch.setattr(Log, "array", lambda log, name: array(log, name) + 3e-6 * (name == "r_P"))
-    verdict = check_valve_losses(C.ValveLosses(), r)
+    verdict = check_valve_losses(run_claims.ValveLosses(), r)
     assert verdict.holds is False and verdict.worst.startswith(
         "the run's own root leaves 3.0e-06 of the pump's flow"
     )
@@ -151,7 +156,7 @@ def test_where_pressures_hang_on_the_force_or_on_steep_orifices(u_b, u_c, f_ey):
     arm = Arm(section=Section(P_rM=14e6 if f_ey else 40e6))
     plant = MeteredArms(arms=(arm,), u_b=u_b, pump=Pump(Q=4e-3))
     r = run(plant, {"u_c_1": Steps("output", (0.0, 0.1), (0.0, u_c)), "f_ey_1": f_ey}, 0.5)
-    verdict = check_valve_losses(C.ValveLosses(share=1e-9), r)
+    verdict = check_valve_losses(run_claims.ValveLosses(share=1e-9), r)
     assert verdict.holds is True
     by, v = verdict.data["by"], r.log.array("v_1")
     assert by["rR_1"] > by["pump"] if f_ey else np.mean(np.abs(v + 4e-3 / 0.012) < 1e-9) > 0.5
@@ -178,12 +183,12 @@ def test_regeneration_and_motors_are_accounted_for(plant, valve):
         0.2,
         compiled=False,
     )
-    verdict = check_valve_losses(C.ValveLosses(), r)
+    verdict = check_valve_losses(run_claims.ValveLosses(), r)
     assert verdict.holds is True and verdict.data["by"][valve] > 100.0
     r.__dict__["valves"] = r.valves._replace(
         given={**r.valves.given, valve: 0.0 * r.valves.given[valve]}
     )
-    assert check_valve_losses(C.ValveLosses(), r).worst.startswith(valve)
+    assert check_valve_losses(run_claims.ValveLosses(), r).worst.startswith(valve)
 
 
 def test_oil_that_is_nobodys_shows_as_a_gap(runs):
@@ -192,7 +197,7 @@ def test_oil_that_is_nobodys_shows_as_a_gap(runs):
     values = r.log.values.copy()
     values[:, k] *= 1.01
     bent = Run(r.loop, r.scenario, replace(r.log, values=values))
-    assert check_valve_losses(C.ValveLosses(), bent).holds is False
+    assert check_valve_losses(run_claims.ValveLosses(), bent).holds is False
     account = accounts.of_arms(TWO, bent.log)
     assert np.abs(account.gap).max() > 1e-3 * account.pump.max()
 
@@ -204,7 +209,7 @@ def test_fast_lowering_with_a_starved_pump_cavitates_and_slow_lowering_does_not(
     fast, slow = ({"u_c_1": Steps("output", (0.0, 0.1), (0.0, u))} for u in (0.8, 0.02))
     for plant in (starved, MeteredTwin(of=starved)):
         r = run(plant, fast, 0.6)
-        verdict = check_cavitation(C.NoCavitation(), r)
+        verdict = check_cavitation(run_claims.NoCavitation(), r)
         assert (verdict.holds, verdict.strength) == (
             False,
             "sampled",
@@ -216,18 +221,18 @@ def test_fast_lowering_with_a_starved_pump_cavitates_and_slow_lowering_does_not(
         if plant is not starved:
             missing += (plant.V_h * change["P_h_1"] + plant.V_p * change["P"]) / plant.β
         assert drawn == pytest.approx(missing, rel=1e-3) and 0.2 < open_ < 0.5
-        assert check_cavitation(C.NoCavitation(drawn=1.05 * drawn), r).holds is True
-        calm = check_cavitation(C.NoCavitation(), run(plant, slow, 0.6))
+        assert check_cavitation(run_claims.NoCavitation(drawn=1.05 * drawn), r).holds is True
+        calm = check_cavitation(run_claims.NoCavitation(), run(plant, slow, 0.6))
         assert calm.holds is True and "stay shut" in calm.worst
 
 
 def test_a_check_that_hardly_opens_lets_pressure_fall():
     """Next to no oil is drawn, and no chamber is full: the twin's pressures say so."""
     torn = run(MeteredTwin(G=1e-9), {"f_ey_1": 5e5}, 0.5)
-    verdict = check_cavitation(C.NoCavitation(drawn=1.0), torn)
+    verdict = check_cavitation(run_claims.NoCavitation(drawn=1.0), torn)
     assert verdict.holds is False and "falls to" in verdict.worst and verdict.unit == "Pa"
     fine = run(MeteredTwin(), {"f_ey_1": 2e5}, 0.5)
-    assert check_cavitation(C.NoCavitation(drawn=1.0), fine).holds is True
+    assert check_cavitation(run_claims.NoCavitation(drawn=1.0), fine).holds is True
 
 
 def test_pressures_are_judged_by_the_worst_of_what_balances():
@@ -236,7 +241,7 @@ def test_pressures_are_judged_by_the_worst_of_what_balances():
     least = max(
         r.log.array(f"P_{side}_1").max() for side in "hr"
     )  # those logged are the least that balance
-    ask = lambda high, low=-1e4: check_pressures(C.Pressures(low=low, high=high), r)
+    ask = lambda high, low=-1e4: check_pressures(run_claims.Pressures(low=low, high=high), r)
     assert ask(300e5).holds is None and "anywhere between" in ask(300e5).worst
     assert (
         ask(420e5).holds is True
@@ -244,7 +249,7 @@ def test_pressures_are_judged_by_the_worst_of_what_balances():
         and ask(1.01 * least).holds is None
     )
     assert ask(420e5, 10e5).holds is None and ask(420e5, 10e5).margin == -10e5
-    assert [check_cavitation(C.NoCavitation(low=low), r).holds for low in (10e5, 0.0)] == [
+    assert [check_cavitation(run_claims.NoCavitation(low=low), r).holds for low in (10e5, 0.0)] == [
         None,
         True,
     ]
@@ -286,7 +291,9 @@ def test_a_loop_whose_gain_is_too_high_is_violated():
     asked = [
         c
         for c in slow.claims
-        if isinstance(c, C.Tracking | C.Settled | C.SampleTimeLimit | C.ValveLosses)
+        if isinstance(
+            c, run_claims.Tracking | run_claims.Settled | C.SampleTimeLimit | run_claims.ValveLosses
+        )
     ]
     found = {v.key: v.holds for v in verify(slow.loop, slow.scenario, asked)}
     assert found == {
@@ -300,8 +307,8 @@ def test_a_loop_whose_gain_is_too_high_is_violated():
 def test_asked_of_a_plant_without_valves_is_refused():
     other = load(EXAMPLES / "four-bar-cycle.yaml")
     for claim, words in (
-        (C.ValveLosses(), "valve-losses"),
-        (C.NoCavitation(), "no-cavitation"),
+        (run_claims.ValveLosses(), "valve-losses"),
+        (run_claims.NoCavitation(), "no-cavitation"),
         (C.UniqueVelocity(), "unique-"),
     ):
         with pytest.raises(InputError, match=words):

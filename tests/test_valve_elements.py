@@ -11,7 +11,7 @@ from plants import Arm, MeteredArms, MeteredTwin
 from plants.valve_circuits import Pump, Section, accounts
 from plants.valve_circuits.diagnosis import suspects
 from workbench import ClosedLoop, Scenario, Steps, changed, load, simulate
-from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.run import Run
 from workbench.verification.valve_claims import check_valve_losses
 
@@ -30,7 +30,7 @@ def judged(whole, broken):
     scenario = Scenario(0.85, disturbances=SIGNALS)
     log = simulate(ClosedLoop(broken, OpenLoop(broken)), scenario, compiled=False)
     return check_valve_losses(
-        C.ValveLosses(), Run(ClosedLoop(whole, OpenLoop(whole)), scenario, log)
+        run_claims.ValveLosses(), Run(ClosedLoop(whole, OpenLoop(whole)), scenario, log)
     )
 
 
@@ -115,7 +115,7 @@ def test_and_on_the_crane():
     }
     for words, broken in kinds.items():
         log = simulate(ClosedLoop(broken, case.loop.controller), scenario)
-        verdict = check_valve_losses(C.ValveLosses(), Run(case.loop, scenario, log))
+        verdict = check_valve_losses(run_claims.ValveLosses(), Run(case.loop, scenario, log))
         assert verdict.holds is (words is None) and (
             words is None or verdict.worst.startswith(words)
         ), verdict.worst

@@ -21,7 +21,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Controller, Signal
 from workbench.numerics.calculus import directional
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 
 HELD = (
     1e-6  # least singular value of J_s, of its largest: below it a coordinate is held by no drive

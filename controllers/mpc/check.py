@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from controllers.mpc.problem import NONE, Dense
+from controllers.mpc.dense import NONE, Dense
 
 
 def refined(dense: Dense, θ, λ, steps: int = 6) -> tuple[np.ndarray, np.ndarray, float]:

@@ -28,7 +28,7 @@ from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
 from workbench.contract.system import Signal, System, controls, find, names
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 
 
 @final

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.mpc.problem import Dense, Problem
+from controllers.mpc.dense import Dense
+from controllers.mpc.problem import Problem
 from workbench.contract.errors import InputError
 
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 2000}

@@ -13,7 +13,7 @@ from typing import Annotated, final
 
 import numpy as np
 
-from controllers.lqr import riccati
+from controllers.riccati import riccati
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 

@@ -18,10 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from controllers.lqr import target_map
-from workbench.contract.errors import InputError
 from workbench.verification.sampled_data import hold, sampled
-
-NONE = 1e30  # DAQP's infinity
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,96 +284,3 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     )  # a solver's tolerance is the same share of every row
     size = np.where(size > 0, size, 1.0)
     return rows / size[:, None], np.array(low, float) / size, np.array(high, float) / size, labels
-
-
-@dataclass(frozen=True, eq=False)
-class Dense:
-    """½ zᵀHz + (F θ)ᵀz + c₁ᵀz, |z| bounds, low ≤ G z + G_θ θ ≤ high;  V = |E_θ θ + E_z z|² + c₁ᵀz·scale, H scaled by it."""
-
-    problem: Problem
-    H: np.ndarray
-    F: np.ndarray
-    c1: np.ndarray
-    scale: float  # V = scale · (QP's value) + |E_θ θ|²
-    E_θ: np.ndarray
-    z_low: np.ndarray
-    z_high: np.ndarray
-    G: np.ndarray
-    G_θ: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    labels: list[str]
-
-    def bounds(self, θ) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of (z, G z) at θ; the slew limit of the first move is one of them."""
-        q, m = self.problem, self.problem.model.B.shape[1]
-        shift = self.G_θ @ θ
-        lower, upper = (
-            np.concatenate([self.z_low, self.low - shift]),
-            np.concatenate([self.z_high, self.high - shift]),
-        )
-        before = θ[q.at["u"]]
-        lower[:m] = np.maximum(lower[:m], (before - q.slew) / q.stroke)
-        upper[:m] = np.minimum(upper[:m], (before + q.slew) / q.stroke)
-        return lower, upper
-
-    def value(self, θ, z) -> float:
-        """V at (θ, z)."""
-        free = self.E_θ @ θ
-        return float(self.scale * (z @ (self.H @ z) / 2 + (self.F @ θ + self.c1) @ z) + free @ free)
-
-    def gain(self) -> np.ndarray:
-        """u_0 = G θ where no limit is active."""
-        m = self.problem.model.B.shape[1]
-        return -self.problem.stroke[:, None] * np.linalg.solve(self.H, self.F)[:m]
-
-    def kkt(self, θ, z, λ) -> float:
-        """Largest violation of the optimality conditions, relative to the terms of each row; λ > 0 at upper bounds."""
-        lower, upper = self.bounds(θ)
-        A = np.vstack([np.eye(len(z)), self.G])
-        parts = (self.H * z, (self.F @ θ + self.c1)[:, None], A.T * λ)
-        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(
-            1e-300, *(np.abs(part).max(initial=0.0) for part in parts)
-        )
-        value = A @ z
-        size = 1.0 + np.abs(value)
-        out = np.maximum(np.maximum(value - upper, lower - value), 0.0) / size
-        slack = np.where(λ > 0, np.minimum(upper, NONE) - value, value - np.maximum(lower, -NONE))
-        together = np.minimum(
-            np.abs(λ) / max(np.abs(λ).max(initial=0.0), 1.0), np.abs(slack) / size
-        )
-        return float(max(off.max(), out.max(initial=0.0), together.max(initial=0.0)))
-
-
-def condensed(q: Problem, checked: bool = True) -> Dense:
-    """The dense QP of a problem. Raises InputError when its cost leaves some move free (unless that was checked before)."""
-    E, split, m = residuals(q), q.n_θ, q.model.B.shape[1]
-    E_θ, E_z = E[:, :split], E[:, split:]
-    H = 2 * E_z.T @ E_z
-    scale = float(np.diag(H).mean())
-    spread = np.linalg.eigvalsh(H) if checked else np.ones(1)
-    if not np.isfinite(spread).all() or spread[0] <= 1e-14 * spread[-1]:
-        raise InputError(
-            "MPC: the cost leaves some move free (condition number of its Hessian "
-            f"{spread[-1] / max(spread[0], 1e-300):.1e})",
-            mend="give commands or their moves a weight (R or S), or fewer moves (blocks)",
-        )
-    moves, n_s = len(q.blocks), len(q.soft)
-    M, low, high, labels = limits(q)
-    wide = lambda v: np.clip(np.tile(v / q.stroke, moves), -NONE, NONE)
-    c1 = np.concatenate([np.zeros(m * moves), q.ρ1 / np.sqrt(q.ρ2)]) / scale
-    return Dense(
-        q,
-        H / scale,
-        2 * E_z.T @ E_θ / scale,
-        c1,
-        scale,
-        E_θ,
-        np.concatenate([wide(q.u_min), np.zeros(n_s)]),
-        np.concatenate([wide(q.u_max), np.full(n_s, NONE)]),
-        M[:, split:],
-        M[:, :split],
-        np.clip(low, -NONE, NONE),
-        np.clip(high, -NONE, NONE),
-        labels,
-    )

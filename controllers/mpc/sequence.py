@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from controllers.mpc.along import Along
+from controllers.mpc.dense import condensed
 from controllers.mpc.loop import NO_MODEL, Fast, Last, Memory, Solution, commands_of, decided
-from controllers.mpc.problem import condensed
 from workbench.numerics.tangents import off_edges, opened
 
 FIRST = 4  # times the first path is gone over

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from controllers.mpc.prepare import on_states_and_commands
+from controllers.mpc.stated import on_states_and_commands
 from workbench.contract.errors import InputError
 from workbench.verification.mpc_ingredients import TerminalIngredients, with_slew
 

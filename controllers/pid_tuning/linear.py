@@ -24,7 +24,8 @@ from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
 from workbench.verification.linear import LinearSystem, balanced, break_loop
 from workbench.verification.linear_loop import closed, linear_law, point
-from workbench.verification.local import STILL, linearised
+from workbench.verification.local import linearised
+from workbench.verification.local_claim import STILL
 from workbench.verification.margins import DiskMargin, disk_margin
 from workbench.verification.run import Run
 

@@ -11,12 +11,8 @@ import numpy as np
 from controllers.pid_tuning.linear import GAINS, Matrices, matrices
 from workbench.contract.system import ClosedLoop, innermost, names
 from workbench.verification.linear import LinearSystem, break_loop, feedback
-from workbench.verification.margins import (
-    disk_margin,
-    gain_crossovers,
-    loop_margins,
-    margin_verdicts,
-)
+from workbench.verification.margin_verdicts import margin_verdicts
+from workbench.verification.margins import disk_margin, gain_crossovers, loop_margins
 from workbench.verification.norms import hinf_norm
 
 
@@ -50,7 +46,7 @@ class Tuning:
 
     law, loop   with the gains in them;  found: names of the fields that were found
     asked       disk margin asked for, None for a rule, which promises none
-    met         it is there at every command, re-checked by closed-loop eigenvalues (`margins.margin_verdicts`)
+    met         it is there at every command, re-checked by closed-loop eigenvalues (`margin_verdicts.margin_verdicts`)
     together    disk margin for changes at all commands at once
     settling    time constant of the slowest mode, s
     words       how they were found;  experiments: the relay experiments, one an actuator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reports import tables
+from reports import parameter_tables, tables
 from reports.chapters.chapter import Chapter, Figures
 from reports.figures import model as drawn_model
 from reports.style import clean
@@ -72,10 +72,12 @@ def belief(plant, controller, origin: Mapping, compared: Mapping | None) -> dict
         return found
     if type(model) is type(plant):
         return found | {
-            "mismatch": tables.differing(model, plant, "") if digest(model) != digest(plant) else []
+            "mismatch": parameter_tables.differing(model, plant, "")
+            if digest(model) != digest(plant)
+            else []
         }
     return found | {
-        "model": tables.parameter_groups(model, origin, "controller.model."),
+        "model": parameter_tables.parameter_groups(model, origin, "controller.model."),
         "model_equations": equations(model),
         "model_kind": clean(type(model).__name__, 40),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports import tables
+from reports import parameter_tables, tables
 from reports.chapters.chapter import Chapter
 from reports.style import clean
 from workbench.contract.capabilities import Predictive
@@ -41,7 +41,7 @@ THEORY = {  # law → page with its argument
 def options(obj) -> dict[str, str]:
     """Options in words of a law or plant: name → choice."""
     return (
-        {clean(name, 40): clean(value, 40) for name, value in tables.choices(obj, "")}
+        {clean(name, 40): clean(value, 40) for name, value in parameter_tables.choices(obj, "")}
         if obj is not None
         else {}
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports import sketch, tables
+from reports import parameter_tables, sketch
 from reports.chapters.chapter import Chapter, Figures
 from reports.figures import circuit
 
@@ -23,4 +23,4 @@ class Machine(Chapter):
         }
 
     def rows(self, content, drawn: list[str]) -> dict:
-        return {"actuators": tables.actuator_rows(content.plant)}
+        return {"actuators": parameter_tables.actuator_rows(content.plant)}

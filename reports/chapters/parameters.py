@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports import tables
+from reports import parameter_tables, tables
 from reports.chapters.chapter import Chapter
 from workbench.contract.system import innermost
 
@@ -13,9 +13,9 @@ class Parameters(Chapter):
     def rows(self, content, drawn: list[str]) -> dict:
         law, origin = innermost(content.controller), content.origin
         return {
-            "plant": tables.parameter_groups(content.plant, origin, "plant."),
-            "controller": tables.parameter_groups(law, origin, "controller.", "model."),
-            "loop": tables.wrapper_groups(content.controller, origin),
-            "meanings": tables.meanings(content.plant, content.controller),
+            "plant": parameter_tables.parameter_groups(content.plant, origin, "plant."),
+            "controller": parameter_tables.parameter_groups(law, origin, "controller.", "model."),
+            "loop": parameter_tables.wrapper_groups(content.controller, origin),
+            "meanings": parameter_tables.meanings(content.plant, content.controller),
             "tags": [[tag, words] for tag, words in tables.TAGS.items()],
         }

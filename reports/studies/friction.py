@@ -16,18 +16,13 @@ import numpy as np
 
 from workbench.cases.file import loads
 from workbench.numerics.sliding import drive, steady
-from workbench.verification.claims import (
-    Hypotheses,
-    Identity,
-    Inequality,
-    PracticalStability,
-    Tracking,
-)
+from workbench.verification.claims import Hypotheses, Identity, Inequality, PracticalStability
 from workbench.verification.hypotheses import check_hypotheses, path_rate, rate_left
 from workbench.verification.ledger_claims import check_identity, check_inequality
 from workbench.verification.practical import check_practical
 from workbench.verification.requirements import check_tracking
 from workbench.verification.run import Run, run
+from workbench.verification.run_claims import Tracking
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 # Static valves, the path of the paper's Section 7, the start half a degree off: v is far from rounding.

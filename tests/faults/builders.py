@@ -21,7 +21,7 @@ from workbench.contract.system import Controller, Plain, Signal, innermost, rewr
 from workbench.contract.wrappers import _Around
 from workbench.numerics.interop import LinearPlant
 from workbench.run.reference import Reference
-from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 
 PLANTS = {"servo": Servo, "cartpole": CartPole, "two-mass": TwoMass, "column": Column}
@@ -221,7 +221,9 @@ def around(
     )
     claims = [c for c in default_claims(loop, run) if type(c).__name__ not in without]
     if tracking is not None:
-        claims = [replace(c, **tracking) if isinstance(c, C.Tracking) else c for c in claims]
+        claims = [
+            replace(c, **tracking) if isinstance(c, run_claims.Tracking) else c for c in claims
+        ]
     return loop, run, tuple(claims)
 
 

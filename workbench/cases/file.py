@@ -275,10 +275,11 @@ def read_claims(
     told for information.
     """
     from workbench.verification import default_claims
-    from workbench.verification.claims import Claim, Unasked
+    from workbench.verification.claims import Claim
     from workbench.verification.ledger import has_ledger
     from workbench.verification.linear_claims import check_asked
     from workbench.verification.requirements import in_si
+    from workbench.verification.run_claims import Unasked
 
     chosen = {type(claim): claim for claim in default_claims(loop, scenario)}
     if not _given(node):

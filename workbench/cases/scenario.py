@@ -194,9 +194,7 @@ def _with_plain_points(node: Node, loop) -> Node:
     if reference is None or not isinstance(reference.value, dict):
         return node
     space = reference.value.get("space")
-    from workbench.run.demand import (
-        parse,
-    )  # pulls in CasADi, which reading a file without a path does without
+    from workbench.run.targets import parse
 
     units = (
         _units(loop.plant, space.value)

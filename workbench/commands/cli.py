@@ -10,12 +10,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
 
-from workbench.contract.errors import InputError, Notice
+from workbench.commands.guard import _guarded
+from workbench.commands.outputs import (
+    _check_installed,
+    _check_outputs,
+    _command,
+    _today,
+    _write_json,
+)
+from workbench.commands.parser import _Parser, _parser
+from workbench.contract.errors import InputError
 
-BAD, FAULT, INTERRUPTED = 3, 70, 130
 CODES = """\
 exit codes:
   0    every counted claim holds
@@ -26,43 +33,6 @@ exit codes:
 
 # Matrices here are small: threads of the linear algebra library would only take the cores from the runs. Before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-class _Parser(argparse.ArgumentParser):
-    """Wrong usage is exit code 3 (2 means undecided), with the nearest option."""
-
-    def error(self, message: str) -> NoReturn:
-        import difflib
-
-        groups = [
-            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
-        ]
-        verbs = [verb for group in groups for verb in group.choices.values()]
-        known = [
-            option
-            for parser in (self, *verbs)
-            for action in parser._actions
-            for option in action.option_strings
-        ]
-        wrong = message.split() if message.startswith("unrecognized") else ()
-        words = [
-            near
-            for word in wrong
-            if word.startswith("-") and word not in known
-            for near in difflib.get_close_matches(word.split("=")[0], known, 1)
-        ]
-        hint = f"did you mean {' or '.join(words)}?" if words else f"see {self.prog} --help"
-        self.exit(BAD, f"{self.prog}: {message}\n  mend: {hint}\n")
-
-
-def _parser(prog: str, description: str, epilog: str = "") -> _Parser:
-    return _Parser(
-        prog=prog,
-        description=description,
-        epilog=epilog,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
 
 
 # ---- entry points -------------------------------------------------------------------------------------------------
@@ -169,58 +139,6 @@ def _case_argument(parser) -> None:
     parser.add_argument("file", help="case file (YAML), or the name of a shipped machine")
 
 
-def _guarded(action: Callable[[], int]) -> int:
-    """Run a command; every way it can fail becomes a message and an exit code."""
-    import warnings
-
-    from workbench.commands.terminal import complain
-
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(
-                errors="replace"
-            )  # a terminal that cannot show β still shows the rest
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", RuntimeWarning
-            )  # a diverging run overflows; the verdict says so
-            warnings.simplefilter("always", Notice)
-            warnings.showwarning = _told
-            return action()
-    except InputError as why:
-        complain(str(why))
-        return BAD
-    except KeyboardInterrupt:
-        complain("interrupted; files not listed above were not written")
-        return INTERRUPTED
-    except (
-        BrokenPipeError
-    ):  # the reader has gone (`| head`); Python must not complain when it flushes
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BAD
-    except MemoryError:
-        complain(
-            "there is not enough memory for this\n  mend: shorten the run, or log less often (log_period)"
-        )
-        return BAD
-    except Exception as why:
-        if os.environ.get("FLUIDPROOF_DEBUG"):
-            raise
-        complain(
-            f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
-            "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints"
-        )
-        return FAULT
-
-
-def _told(message, *_) -> None:
-    """A warning as one line for readers, without the line of code that gave it."""
-    from workbench.commands.terminal import complain
-
-    complain(f"note: {message}")
-
-
 # ---- verify and report --------------------------------------------------------------------------------------------
 def _verify(options, arguments, judged: bool = True) -> int:
     from workbench.commands import terminal
@@ -286,6 +204,7 @@ def _report(options, arguments) -> int:
     return _verify(given, arguments, judged=False)
 
 
+# ---- the other verbs ----------------------------------------------------------------------------------------------
 def _write_report(path, case, study, arguments, tell) -> None:
     from reports.document import Content, write_report
 
@@ -293,36 +212,6 @@ def _write_report(path, case, study, arguments, tell) -> None:
     write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
 
 
-def _command(name: str, arguments) -> str:
-    """The command line that was given."""
-    import shlex
-
-    return shlex.join(
-        [os.path.basename(sys.argv[0]) or name, *(sys.argv[1:] if arguments is None else arguments)]
-    )
-
-
-def _today() -> str:
-    """Today, or the day in SOURCE_DATE_EPOCH (seconds), for reports that come out the same again."""
-    import datetime
-
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if given.isascii() and given.isdigit() and len(given) < 12:  # seconds up to the year 5138
-        return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date().isoformat()
-    return datetime.date.today().isoformat()
-
-
-def _write_json(path, case, study, code) -> None:
-    import json
-
-    from workbench.files.atomic import write_atomic
-    from workbench.verification.verdict_json import document
-
-    text = json.dumps(document(case, study, code), ensure_ascii=False, indent=2, allow_nan=False)
-    write_atomic(path, lambda stream: stream.write(text.encode("utf-8", "replace") + b"\n"))
-
-
-# ---- the other verbs ----------------------------------------------------------------------------------------------
 def _simulate(options, arguments) -> int:
     from workbench.commands import terminal
     from workbench.run.simulate import simulate
@@ -477,42 +366,6 @@ def _case(given: str):
         if given in machines():
             return loads(f"plant: {given}\n", given)
     return load(given)
-
-
-def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
-    """Refuse, before long work, outputs that cannot be written or would overwrite the input or each other."""
-    from workbench.files.atomic import check_writable
-
-    taken = {os.path.realpath(source): "the case file"}
-    for name, path in outputs.items():
-        if path is None:
-            continue
-        check_writable(path)
-        other = taken.setdefault(os.path.realpath(path), f"--{name}")
-        if other != f"--{name}":
-            raise InputError(
-                f"--{name} would overwrite {other}", file=path, mend="give it a name of its own"
-            )
-    _check_installed(outputs)
-
-
-def _check_installed(outputs: dict[str, str | None]) -> None:
-    """Refuse outputs whose libraries are not there."""
-    from importlib.util import find_spec
-
-    needed = {
-        "report": ("typst", "matplotlib"),
-        "log": ("h5netcdf", "h5py"),
-        "animation": ("matplotlib",),
-        "drawing": ("matplotlib",),
-    }
-    for name, modules in needed.items():
-        missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
-        if missing:
-            raise InputError(
-                f"{'a drawing' if name == 'drawing' else f'--{name}'} needs {' and '.join(missing)}",
-                mend=f"pip install {' '.join(missing)}",
-            )
 
 
 if __name__ == "__main__":

@@ -29,14 +29,14 @@ from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
 from workbench.numerics.native import Mapped
 from workbench.run.simulate import described
-from workbench.verification.claims import Tracking
 from workbench.verification.judge import study
-from workbench.verification.requirements import oscillation
+from workbench.verification.oscillation import oscillation
 from workbench.verification.run import Run, run
+from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, exit_code
 
 TIMED = 2.0  # s of a run whose samples are timed
-FLOOR, CHATTER = 1e-4, 0.05  # as `claims.Settled`
+FLOOR, CHATTER = 1e-4, 0.05  # as `run_claims.Settled`
 
 
 @dataclass(frozen=True, eq=False)

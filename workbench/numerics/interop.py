@@ -17,7 +17,8 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds
 from workbench.contract.system import Signal, System, find, names
-from workbench.numerics.calculus import linearize, symbolic, trace
+from workbench.numerics.calculus import symbolic, trace
+from workbench.numerics.linearisation import linearize
 
 if TYPE_CHECKING:
     import control

@@ -31,7 +31,8 @@ import numpy as np
 from workbench.contract.capabilities import OnSupply
 from workbench.planning.drive import extension
 from workbench.planning.dynamic import Plan, motion
-from workbench.planning.supplies import ConstantPressure, _drawn, flows
+from workbench.planning.pressures import _drawn, flows
+from workbench.planning.supplies import ConstantPressure
 
 TERMS = (
     "smoothing",

@@ -11,8 +11,9 @@ from workbench.contract.errors import InputError
 from workbench.planning.baselines import pointwise, pseudo_inverse, unhurried
 from workbench.planning.bound import lower_bound, relaxes
 from workbench.planning.drive import driven_energy
-from workbench.planning.dynamic import SEARCH, Plan, Search, energy, optimise
+from workbench.planning.dynamic import Plan, Search, energy
 from workbench.planning.neighbours import Neighbours, neighbours
+from workbench.planning.recursion import SEARCH, optimise
 from workbench.planning.supplies import ConstantPressure, Speed
 from workbench.planning.task import BIG, Task
 from workbench.planning.transcription import transcribe

@@ -17,7 +17,7 @@ import numpy as np
 from workbench.contract.parameters import bind, leaves, structure
 from workbench.numerics.calculus import check_constants, directional, symbols
 from workbench.numerics.native import Mapped
-from workbench.planning.supplies import flows
+from workbench.planning.pressures import flows
 from workbench.planning.task import Task
 from workbench.planning.ways import Way
 

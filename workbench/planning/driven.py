@@ -19,18 +19,20 @@ from workbench.planning.supplies import ConstantPressure
 from workbench.planning.told import SupplyTold
 from workbench.run.scenario import Scenario
 from workbench.verification.claims import (
-    EnergyBalance,
     Hypotheses,
     Identity,
     Inequality,
     PowerFlows,
     PracticalStability,
+)
+from workbench.verification.ledger import has_ledger
+from workbench.verification.run_claims import (
+    EnergyBalance,
     Pressures,
     Saturation,
     Settled,
     Tracking,
 )
-from workbench.verification.ledger import has_ledger
 
 LOG = 5e-3  # s, between logged instants
 # Gains that settle on every supply. At k_x = 6 mm or βk_f = 60 1/s the slender extension chatters on its Coulomb friction against

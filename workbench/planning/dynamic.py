@@ -10,7 +10,6 @@ Source: [Bellman57]; [Nurmi17] Section 4, eqs (18)–(26).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, NamedTuple, final
@@ -19,14 +18,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, positive, up_to
-from workbench.planning.kernel import Kernel, force_table
+from workbench.planning.kernel import force_table
 from workbench.planning.task import BIG, Task
-
-COVERS, FLOOR = (
-    2.0,
-    2e-4,
-)  # times what grids and refinements differ by; share of the energy: see `optimise`
-WIDEST = 81  # nodes a step may go to with two states: slower paths than this is meant for have no need to go further
 
 
 class Grid(NamedTuple):
@@ -76,9 +69,6 @@ class Search:
                 f"search: {self} would not end",
                 mend="nodes ≤ 50000, tube ≤ 5001, shrink ≥ 1.05, finest ≥ 1e-9 m",
             )
-
-
-SEARCH = Search()
 
 
 @final
@@ -175,7 +165,7 @@ def parts(task: Task, q_3: np.ndarray) -> tuple:
 
 def motion(task: Task, q_3: np.ndarray) -> dict[str, np.ndarray]:
     """v, F (N, 3), Q, p, P, E (N,) in every step of a path of extensions, x (N+1, 3), q (N+1, 3)."""
-    from workbench.planning.supplies import flows
+    from workbench.planning.pressures import flows
 
     told = task if task.supply.needs_forces else replace(task, supply=_weighed(task.supply))
     given = parts(told, q_3)
@@ -215,138 +205,3 @@ def energy(task: Task, q_3: np.ndarray) -> float:
         if (np.abs(np.diff(steps, axis=1)) > task.push[:, None] * (1 + 1e-9)).any():
             total += BIG
     return total if allowed.all() else total + BIG
-
-
-def optimise(
-    task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None
-) -> Plan:
-    """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
-
-    The estimate is twice the larger of two: what refinement won since its grid was three times as coarse (the error falls with
-    the spacing, so half of that may be left), and by how much the paths found from two first grids, refined differently, differ.
-    Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
-    it beside much finer searches.
-    """
-    from workbench.planning.feasibility import explain, shortest
-
-    # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
-    wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube
-    ways = [
-        (max(2 * search.nodes // 3, 3), 1.3 * search.shrink, wide),
-        (search.nodes, search.shrink, search.tube),
-    ]
-    if task.order == 2:  # few nodes leave few accelerations
-        ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink, search.tube))
-    elif task.supply.creep > 0:  # nodes are at rest, this jump is not
-        ways.append((2 * search.nodes, search.shrink, search.tube))
-    finer = lambda way: replace(search, nodes=way[0], shrink=way[1], tube=way[2])
-    tried = (solved(task, finer(way), tell, i / len(ways)) for i, way in enumerate(ways))
-    found = [plan for plan in tried if plan is not None]
-    if not found and task.order == 1:
-        found = [
-            plan
-            for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)]
-            if plan is not None
-        ]
-    known = (
-        None if found or task.order == 1 else shortest(task)
-    )  # grids accelerate by whole nodes: a program knows no nodes
-    if known is not None and known.seconds <= task.path.duration:
-        found = [_refined(task, search, known.q_3, task.crane.cylinders[2].stroke / search.nodes)]
-    if not found:
-        raise explain(task, known)
-    best = min(found, key=lambda p: p.energy)
-    doubt = abs(min(p.energy for p in found[:-1]) - found[-1].energy) if len(found) > 1 else None
-    coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
-    won = (
-        coarser[-1] if coarser else best.history[0][1]
-    ) - best.energy  # finer grids were tried down to `finest`
-    least = FLOOR * best.energy if task.supply.needs_forces else 0.0
-    estimate = None if doubt is None else max(COVERS * max(doubt, won), least)
-    return replace(best, estimate=estimate, value=found[-1].value, nodes=found[-1].nodes)
-
-
-def solved(
-    task: Task, search: Search, tell: Callable = lambda fraction, what="": None, done: float = 0.0
-) -> Plan | None:
-    """The plan found from one first grid, refined; None when it has no feasible motion. Where forces only limit, first without
-    them: a motion that passes no limit is then the optimum (its `value` does not know them)."""
-    if (light := unpressed(task)) is not None:
-        plan = solved(light, search, tell, done)
-        if plan is None or energy(task, plan.q_3) < BIG:
-            return plan and replace(plan, task=task)
-    kernel = Kernel(task.step, coefficients(task))
-    low, high = task.ranges[2]
-    n = search.nodes
-    h = (high - low) / (n - 1)
-    base = np.full(task.steps + 1, task.start - h * round((task.start - low) / h))
-    only = {0: round((task.start - base[0]) / h)}
-    if task.end is not None:
-        base[-1] = task.end - h * round((task.end - low) / h)
-        only[task.steps] = round((task.end - base[-1]) / h)
-    first = grid(task, base, h, n, only)
-    tell(0.05 + 0.95 * done, "searching the whole stroke")
-    q, value = _one_pass(task, kernel, first, None)
-    if q is None:
-        return None
-    return replace(_refined(task, search, q, h), value=value, nodes=first.nodes)
-
-
-def _refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
-    """The plan that finer and finer grids around a motion lead to; h: spacing it was found with, m."""
-    kernel, history = Kernel(task.step, coefficients(task)), [(h, energy(task, q))]
-    half = (search.tube - 1) // 2
-    ends = {0: half} | ({task.steps: half} if task.end is not None else {})
-    while h > search.finest:
-        h = max(h / search.shrink, search.finest)
-        for _ in range(4):
-            better, _ = _one_pass(task, kernel, grid(task, q - half * h, h, search.tube, ends), q)
-            if better is None or (gain := history[-1][1] - (e := energy(task, better))) <= 0:
-                break
-            q = better
-            history.append((h, e))
-            if gain < 1e-6 * e:
-                break
-    return Plan(task, q, history[-1][1], history=tuple(history))
-
-
-def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
-    """(extensions (N+1,) or None, cost to go (N+1, n)) on one grid."""
-    nodes, reach = g.nodes, task.reach * (1 + 1e-12)
-    last = np.where(g.ok[-1] > 0.5, 0.0, BIG)
-    if task.order == 1:
-        J, best = kernel.one(g, last, reach)
-        i = int(np.argmin(np.where(g.ok[0] > 0.5, J[0], 2 * BIG)))
-        if J[0, i] >= BIG:
-            return None, J
-        path = [i]
-        for k in range(task.steps):
-            path.append(int(best[k, path[-1]]))
-        return nodes[np.arange(task.steps + 1), path], J
-    return _two_states(task, kernel, g, last, reach)
-
-
-def _two_states(task: Task, kernel: Kernel, g: Grid, last: np.ndarray, reach: float) -> tuple:
-    """As `_one_pass`, with the speeds' changes limited and rest at both ends."""
-    nodes, n = g.nodes, g.X.shape[2]
-    M = min(2 * int(reach / g.h) + 1, n if n % 2 else n - 1, WIDEST)
-    push = task.push * (1 + 1e-9)
-    V, best = kernel.two(g, last, reach, push, M)
-    i = int(np.argmax(g.ok[0] > 0.5))
-    reached = [
-        (m, i + m - M // 2) for m in range(M) if 0 <= i + m - M // 2 < n and V[0, i, m] < BIG
-    ]
-    reached = [(m, j) for m, j in reached if (np.abs(g.X[1, :, j] - g.X[0, :, i]) <= push).all()]
-    if not g.ok[0].any() or not reached:
-        return None, V.min(axis=2)
-    m, j = (np.array(a) for a in zip(*reached))
-    u = (nodes[1, j] - nodes[0, i]) / task.dt
-    c = [] if g.C.shape[1] == 1 else list(g.C[0][:, i + j])
-    total = V[0, i, m] + task.step.energy(g.X[0, :, i][:, None], g.X[1][:, j], c, u, u / task.dt)
-    at = int(np.argmin(total))
-    if total[at] >= BIG:
-        return None, V.min(axis=2)
-    path = [i, int(j[at])]
-    for k in range(task.steps - 1):
-        path.append(int(best[k, path[-2], path[-1] - path[-2] + M // 2]))
-    return nodes[np.arange(task.steps + 1), path], V.min(axis=2)

@@ -8,7 +8,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity
 from workbench.planning.curve import Curve, held, table, weighed
 from workbench.planning.feasibility import unfit
-from workbench.planning.supplies import flows
+from workbench.planning.pressures import flows
 from workbench.planning.task import Task
 from workbench.planning.ways import Way
 

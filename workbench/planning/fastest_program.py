@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.planning.curve import Curve, graph, held, hermite, numbers, weighed
-from workbench.planning.supplies import flows
+from workbench.planning.pressures import flows
 from workbench.planning.task import Task
 
 OPTIONS = {

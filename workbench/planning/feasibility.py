@@ -181,7 +181,8 @@ def _over(ratio: float) -> str:
 
 def _accelerations(task: Task) -> str:
     """The speed-level plan's worst acceleration."""
-    from workbench.planning.dynamic import Search, optimise
+    from workbench.planning.dynamic import Search
+    from workbench.planning.recursion import optimise
     from workbench.planning.supplies import Speed
 
     try:
@@ -200,7 +201,8 @@ def _accelerations(task: Task) -> str:
 
 def enough_pressure(task: Task) -> float | None:
     """Pa, within RESOLUTION: the pressure that must be allowed for a motion in the given time; None where it is no matter."""
-    from workbench.planning.dynamic import Search, parts, solved
+    from workbench.planning.dynamic import Search, parts
+    from workbench.planning.recursion import solved
 
     if (
         not weighed(task)
@@ -257,7 +259,8 @@ def raised(seconds: float) -> float:
 
 def feasible(task: Task, nodes: int = NODES) -> bool:
     """Whether a motion exists on a grid of so many nodes."""
-    from workbench.planning.dynamic import Search, solved
+    from workbench.planning.dynamic import Search
+    from workbench.planning.recursion import solved
     from workbench.planning.supplies import Speed
 
     if task.step.highest is None:  # then forces do not matter
@@ -270,7 +273,8 @@ def shortest(task: Task) -> Shortest | None:
 
     Speeds, flow and pressure on a grid; accelerations by `workbench.planning.shortest` from motions found there.
     """
-    from workbench.planning.dynamic import Search, solved
+    from workbench.planning.dynamic import Search
+    from workbench.planning.recursion import solved
     from workbench.planning.shortest import scaled, shortest_scaled
     from workbench.planning.supplies import Speed
 

@@ -36,6 +36,15 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative, positive
 from workbench.planning.efficiency import EfficiencyMap
+from workbench.planning.pressures import (
+    _drawn,
+    drawn_at_one_pressure,
+    flows,
+    highest,
+    power_asked,
+    pressure_asked,
+    pressures,
+)
 
 Efficiency = Annotated[
     float, Unit("1"), "efficiency of pump and motor", Bound(0.05, 1.0, words="between 0.05 and 1")
@@ -50,41 +59,6 @@ Creep = Annotated[
     "a load that sinks more slowly than this, or rests, asks for its pressure",
     nonnegative,
 ]
-
-
-def flows(v, areas) -> list:
-    """Oil each cylinder takes from the pump, m³/s."""
-    return [A_a * np.maximum(s, 0.0) + A_b * np.maximum(-s, 0.0) for s, (A_a, A_b) in zip(v, areas)]
-
-
-def pressures(v, F, areas, back=0.0, creep=0.0) -> list:
-    """Pressure each cylinder needs (34), Pa; the back pressure acts on the other side's area (35).
-
-    creep: a cylinder that its load drives more slowly than this, or that rests, counts as lifting.
-    """
-    found = []
-    for s, f, (A_a, A_b) in zip(v, F, areas):
-        out, into = (f + back * A_b) / A_a, (back * A_a - f) / A_b
-        found.append(np.where(f * s + creep * np.abs(f) > 0, np.where(f > 0, out, into), 0.0))
-    return found
-
-
-def highest(values):
-    """The largest of three or more, by comparisons."""
-    top = values[0]
-    for value in values[1:]:
-        top = np.maximum(top, value)
-    return top
-
-
-def _drawn(supply, p, Q):
-    """Power the motor takes for the flow Q at the pressure p: over the map's efficiency, or the constant one."""
-    return p * Q / (supply.η if supply.map is None else supply.map.at(p, Q))
-
-
-def _asked(supply, v, F, areas) -> tuple[list, list]:
-    """(pressure, flow) that each cylinder asks of the pump."""
-    return pressures(v, F, areas, supply.back, supply.creep), flows(v, areas)
 
 
 TURNS = "a cylinder that turns has a kink in its flow"
@@ -102,21 +76,6 @@ FOLLOWS = (
         "writes the kinks as inequalities, rounds the jumps, then fixes every cylinder's side of them and solves that exactly."
     )
 )
-
-
-def drawn_at_one_pressure(self, p, Q):
-    """W for the cylinders' pressures and flows: all of the flow at the pump's pressure."""
-    return _drawn(self, self.pump(p, Q), sum(Q))
-
-
-def power_asked(self, v, F, areas):
-    """W."""
-    return self.drawn(*_asked(self, v, F, areas))
-
-
-def pressure_asked(self, v, F, areas):
-    """At the pump, Pa."""
-    return self.pump(*_asked(self, v, F, areas))
 
 
 class PlannedSupply:

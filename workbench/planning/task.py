@@ -10,7 +10,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.planning.supplies import ConstantPressure, Supply, flows, highest, pressures
+from workbench.planning.pressures import flows, highest, pressures
+from workbench.planning.supplies import ConstantPressure, Supply
 
 BIG = 1e30  # energy of what is not allowed; kernel.c has it too
 

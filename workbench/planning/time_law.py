@@ -14,7 +14,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.planning.curve import LIMITS, Curve, weighed
 from workbench.planning.phase_plane import fastest_along, spent
-from workbench.planning.supplies import flows
+from workbench.planning.pressures import flows
 from workbench.planning.task import Task
 from workbench.run.reference import sample_times
 

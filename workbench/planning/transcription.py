@@ -260,7 +260,7 @@ def _round_highest(p: list, soft):
 
 
 def _opened(task: Task, v, F, w) -> list:
-    """`supplies.pressures` with its corners rounded."""
+    """`pressures.pressures` with its corners rounded."""
     found, back, creep = [], task.supply.back, task.supply.creep
     for s, f, (A_a, A_b) in zip(v, F, task.step.areas):
         out, into = ((1 + np.tanh((sign * s + creep) / w)) / 2 for sign in (1, -1))
@@ -364,7 +364,7 @@ class Sides:
         )
 
     def _lines(self, v, F) -> np.ndarray:
-        from workbench.planning.supplies import pressures
+        from workbench.planning.pressures import pressures
 
         supply = self.task.supply
         return np.stack(

@@ -146,7 +146,8 @@ class CaseStudy:
 
 def results(case, collect: Collect) -> dict[str, Any]:
     """Name → number, text, or (number, unit)."""
-    from workbench.verification.judge import statistics, study
+    from workbench.verification.analysis import statistics
+    from workbench.verification.judge import study
     from workbench.verification.run import run
 
     found: dict[str, Any] = {}

@@ -110,7 +110,7 @@ def _far_off(loop, commands, position, rates, length) -> str:
 
 def _followed(loop) -> list[str]:
     """Measured positions the law is to bring to a reference."""
-    from workbench.run.demand import parse
+    from workbench.run.targets import parse
 
     wanted = [
         parse(s.name.split("@")[0]) for s in loop.controller.references if s.kind == "reference"

@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
-from workbench.run.demand import target_name
+from workbench.run.targets import target_name
 from workbench.verification.cause_gains import feeds_forward, gain_trials
 from workbench.verification.cause_trial import Trial, against, law_path, odd
 from workbench.verification.scales import scales

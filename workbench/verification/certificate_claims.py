@@ -15,8 +15,9 @@ from workbench.contract.system import find, names
 from workbench.contract.units import quantity
 from workbench.run.simulate import start_state
 from workbench.verification import sector as sectors
+from workbench.verification import sector_search
 from workbench.verification.expression import formula
-from workbench.verification.limited import limited
+from workbench.verification.limited_loop import limited
 from workbench.verification.linear import LinearSystem
 from workbench.verification.linear_claims import _named as named
 from workbench.verification.linear_loop import Point, closed, is_linear, point
@@ -75,7 +76,7 @@ def check_sector(claim, run, tick=None) -> Verdict:
     tried = []
     for criterion in _criteria(claim, run.loop):
         own = replace(s, slope=None) if criterion != "jury-lee" else s
-        found = sectors.sector_stability(own, criterion, what)
+        found = sector_search.sector_stability(own, criterion, what)
         tried.append((criterion, found))
         if found.holds is not None:
             break
@@ -90,7 +91,7 @@ def check_sector(claim, run, tick=None) -> Verdict:
     }
     margin, unit, limit, worst = found.margin, found.unit, None, named(found.worst, run.loop)
     if found.holds:
-        k, _ = sectors.largest_sector(own, criterion, ROUNDS)
+        k, _ = sector_search.largest_sector(own, criterion, ROUNDS)
         data["widest"] = widest = float(claim.low + k * (claim.high - claim.low))
         margin, unit, limit = widest - claim.high, "1", claim.high
         worst = f"{criterion} criterion, proven up to the sector [{claim.low:.4g}, {widest:.4g}]; {found.worst}"

@@ -64,7 +64,7 @@ def _ellipsoid(run, verdict: Verdict) -> dict | None:
 
 def _driver(run, own, first: int, size) -> int:
     """The state that moves state `first` most: by its rate's dependence on it, times how far it goes in the run (or may go)."""
-    from workbench.numerics.calculus import linearize
+    from workbench.numerics.linearisation import linearize
 
     A = np.abs(linearize(run.loop.plant, list(run.loop.plant.initial())).A[first])
     far = np.array([np.ptp(run.log.array(n)) if n in run.log else 0.0 for n in own])

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
-from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, fraction, nonnegative, positive, up_to
+from workbench.contract.parameters import Unit, positive, up_to
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
@@ -23,6 +22,18 @@ from workbench.verification.proofs import (
     Solves,
     Supplied,
     UniqueVelocity,
+)
+from workbench.verification.run_claims import (
+    EnergyBalance,
+    HoldsWeight,
+    MachineLimits,
+    NoCavitation,
+    Pressures,
+    Saturation,
+    Settled,
+    Tracking,
+    Unasked,
+    ValveLosses,
 )
 
 
@@ -119,140 +130,6 @@ class PracticalStability(_Checked):
 
 @final
 @dataclass(frozen=True)
-class Tracking(_Checked):
-    """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
-
-    check: ClassVar[str] = "requirements.check_tracking"
-    at_steps: ClassVar[bool] = True
-    needs_motion: ClassVar[bool] = True
-
-    error: Annotated[
-        str | float, "largest error; of the tool in m, else in the unit of what is followed"
-    ] = 5e-3
-    settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
-    counted: bool = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.error, str) and not 0 < self.error < float("inf"):
-            raise InputError(f"error: must be greater than zero, got {self.error!r}")
-
-
-@final
-@dataclass(frozen=True)
-class Pressures(_Checked):
-    """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
-
-    check: ClassVar[str] = "requirements.check_pressures"
-    at_steps: ClassVar[bool] = True
-
-    low: Annotated[
-        float, Unit("Pa"), "cavitation limit; below zero where the plant's pressures are gauge"
-    ] = 1e5
-    high: Annotated[
-        float | None,
-        Unit("Pa"),
-        "pressure limit; 1.25 times the supply pressure by default",
-        positive,
-    ] = None
-    counted: bool = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.high is not None and not self.low < self.high:
-            raise InputError(f"low: {self.low:g} Pa is not below high, {self.high:g} Pa")
-
-
-@final
-@dataclass(frozen=True)
-class Saturation(_Checked):
-    """Valves stay off their limits for all but a fraction of the time."""
-
-    check: ClassVar[str] = "requirements.check_saturation"
-
-    share: Annotated[
-        float, Unit("1"), "largest acceptable share of time at the limit", fraction
-    ] = 0.01
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class MachineLimits(_Checked):
-    """The machine's own limits are kept on the run: pump flow, strokes, vacuum, what reliefs hold, travel of valves.
-
-    A limit at which the machine stays and goes on (a spool at its stop) may be reached for a share of the time; the others, where
-    the model describes no machine any more, never. Ranges of commands are what `saturation` asks.
-    """
-
-    check: ClassVar[str] = "machine.check_machine_limits"
-    at_steps: ClassVar[bool] = True
-
-    share: Annotated[
-        float, Unit("1"), "share of the time at a limit that the machine bears", fraction
-    ] = 0.01
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class EnergyBalance(_Checked):
-    """Power in = stored + work + losses over the run; every sampled verdict depends on it."""
-
-    check: ClassVar[str] = "requirements.check_energy"
-    at_steps: ClassVar[bool] = True
-    needs_motion: ClassVar[bool] = True
-
-    share: Annotated[
-        float, Unit("1"), "largest gap as a share of the energy through the pump", fraction
-    ] = 1e-3
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class ValveLosses(_Checked):
-    """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
-
-    check: ClassVar[str] = "valve_claims.check_valve_losses"
-    at_steps: ClassVar[bool] = True
-
-    share: Annotated[
-        float,
-        Unit("1"),
-        "largest gap, as a share of the largest power of pump, rods, valves",
-        fraction,
-    ] = 1e-6
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class HoldsWeight(_Checked):
-    """The drives can hold the machine at rest at every pose of the run: static force against pressure or limit of each."""
-
-    check: ClassVar[str] = "holding.check_holding"
-
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
-class NoCavitation(_Checked):
-    """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
-
-    check: ClassVar[str] = "valve_claims.check_cavitation"
-    at_steps: ClassVar[bool] = True
-
-    drawn: Annotated[
-        float, Unit("m^3"), "most oil a chamber may draw through its suction check", nonnegative
-    ] = 1e-5
-    low: Annotated[float, Unit("Pa"), "cavitation limit, below the tank's pressure"] = -0.3e5
-    counted: bool = True
-
-
-@final
-@dataclass(frozen=True)
 class SampleTimeLimit(_Checked):
     """Largest sample time at which the practical claim still holds from the scenario's own start (scan, then bracket)."""
 
@@ -334,50 +211,12 @@ class ParameterLimit(_Checked):
 class Linear(_Checked):
     """Eigenvalues and margins of the loop linearised at the start's equilibrium, sampled exactly."""
 
-    check: ClassVar[str] = "local.check_linear"
+    check: ClassVar[str] = "local_claim.check_linear"
     work: ClassVar[int] = 2
     says_stable: ClassVar[bool] = True
 
     gain: Annotated[float, Unit("1"), "gain margin asked for (factor)", positive] = 1.5
     phase: Annotated[float, Unit("rad"), "phase margin asked for", positive] = 0.5
-    counted: bool = False
-
-
-@final
-@dataclass(frozen=True)
-class Settled(_Checked):
-    """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
-
-    check: ClassVar[str] = "settled.check_settled"
-    takes: ClassVar[tuple[str, ...]] = ("tick",)
-    work: ClassVar[int] = 2
-
-    floor: Annotated[
-        str | float, "oscillation below is of no interest; in the unit of what oscillates"
-    ] = 1e-4
-    chatter: Annotated[
-        float, Unit("1"), "rms of a command's fast part, as a share of the range it uses", positive
-    ] = 0.05
-    rest: Annotated[bool, "whether the run is held at its end, to see it at rest"] = True
-    longest: Annotated[
-        float, Unit("s"), "up to where the rest after the run is lengthened by itself", positive
-    ] = 30.0
-    counted: bool = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.floor, str) and not 0 < self.floor < float("inf"):
-            raise InputError(f"floor: must be greater than zero, got {self.floor!r}")
-
-
-@final
-@dataclass(frozen=True)
-class Unasked(_Checked):
-    """Default claims that this loop cannot be asked, each with the reason: undecided, so that nothing drops out silently."""
-
-    check: ClassVar[str] = "unasked.check_unasked"
-
-    items: tuple[tuple[str, str], ...] = ()
     counted: bool = False
 
 

@@ -18,6 +18,7 @@ from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
 from workbench.verification import claims as C
+from workbench.verification import run_claims
 from workbench.verification.holding import at_start
 from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
@@ -99,7 +100,7 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
         *_predictive(about),
     ]
     if unasked:
-        found.append(C.Unasked(tuple(unasked), counted=not about.closed))
+        found.append(run_claims.Unasked(tuple(unasked), counted=not about.closed))
     return tuple(found)
 
 
@@ -157,20 +158,24 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
     if about.closed and not about.followed:
         unasked.append(("tracking", "neither scenario nor law says where the outputs should be"))
     elif about.jointed and about.closed:
-        found.append(C.Tracking())
+        found.append(run_claims.Tracking())
     elif about.closed:
         error = {"error": ON_PATH * size} if size else {}
-        found.append(C.Tracking(**error, settle=_settle(about)))
+        found.append(run_claims.Tracking(**error, settle=_settle(about)))
     if plant.pressure_names and bounded:
-        found.append(C.Pressures() if about.jointed else C.Pressures(*plant.pressure_limits))
+        found.append(
+            run_claims.Pressures()
+            if about.jointed
+            else run_claims.Pressures(*plant.pressure_limits)
+        )
     if metered:
-        found.append(C.NoCavitation())
+        found.append(run_claims.NoCavitation())
     if about.closed and plant.limits():
         planned = law is not None and not about.jointed  # a predictive law plans for its limits
-        found.append(C.Saturation(counted=not planned))
+        found.append(run_claims.Saturation(counted=not planned))
     if about.closed:
         floor = {"floor": STILL * size} if size and not about.jointed else {}
-        found.append(C.Settled(**floor, rest=law is None))
+        found.append(run_claims.Settled(**floor, rest=law is None))
     return found
 
 
@@ -178,13 +183,13 @@ def _machine(about: _Loop, unasked: list) -> list:
     plant = about.plant
     found: list = []
     if limits_of(plant):
-        found.append(C.MachineLimits())
+        found.append(run_claims.MachineLimits())
     if at_start(plant):
-        found.append(C.HoldsWeight())
+        found.append(run_claims.HoldsWeight())
     if plant.power_names:
-        found.append(C.EnergyBalance())
+        found.append(run_claims.EnergyBalance())
     if isinstance(plant, HasValveAccount):
-        found.append(C.ValveLosses())
+        found.append(run_claims.ValveLosses())
     if isinstance(plant, HasUniqueness):
         found.append(C.UniqueVelocity())
     if isinstance(plant, HasPassivity):
@@ -199,7 +204,7 @@ def _machine(about: _Loop, unasked: list) -> list:
 
 
 def _predictive(about: _Loop) -> list:
-    from workbench.verification.limited import saturates
+    from workbench.verification.limited_loop import saturates
 
     law, scenario = about.predictive, about.scenario
     found: list = [] if law is None else [C.Solves()]

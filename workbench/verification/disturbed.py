@@ -14,7 +14,7 @@ from workbench.contract.system import innermost, names
 from workbench.run.reference import Waypoints
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes
-from workbench.verification.requirements import oscillation
+from workbench.verification.oscillation import oscillation
 from workbench.verification.returning import (
     Judged,
     Return,

@@ -16,9 +16,10 @@ from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
-from workbench.verification.ledger import coarse
+from workbench.verification.ends import coarse
 from workbench.verification.linear_loop import Point, closed
-from workbench.verification.local import STILL, _sizes, chambers, jacobians_of, standing
+from workbench.verification.local import _sizes, chambers, jacobians_of, standing
+from workbench.verification.local_claim import STILL
 from workbench.verification.modes import Place, modes_of
 from workbench.verification.run import Run
 

@@ -9,7 +9,8 @@ import numpy as np
 from workbench.contract.capabilities import HasJointRange
 from workbench.contract.units import format_quantity as say
 from workbench.run.demand import Demand
-from workbench.verification.ledger import Balance, coarse, ledger_function
+from workbench.verification.ends import coarse
+from workbench.verification.ledger import Balance, ledger_function
 from workbench.verification.run import Run
 from workbench.verification.scales import power_floor
 from workbench.verification.verdict import Verdict

@@ -15,7 +15,8 @@ from workbench.contract.parameters import bind
 from workbench.contract.system import Plain, find, innermost, names
 from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Delayed
-from workbench.numerics.calculus import column, linearize, symbols
+from workbench.numerics.calculus import column, symbols
+from workbench.numerics.linearisation import linearize
 from workbench.numerics.switches import jumps, refuse_undecided
 from workbench.verification.delay_margin import LateCommand
 from workbench.verification.family import Family

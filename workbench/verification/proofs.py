@@ -85,7 +85,7 @@ class RobustStability(Checked):
 class MPCStability(Checked):
     """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
 
-    check: ClassVar[str] = "linear_claims.check_mpc_stability"
+    check: ClassVar[str] = "mpc_run_claims.check_mpc_stability"
     says_stable: ClassVar[bool] = True
 
     counted: bool = True
@@ -96,7 +96,7 @@ class MPCStability(Checked):
 class CostDecrease(Checked):
     """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
 
-    check: ClassVar[str] = "linear_claims.check_cost_decrease"
+    check: ClassVar[str] = "mpc_run_claims.check_cost_decrease"
 
     floor: Annotated[
         float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative
@@ -109,7 +109,7 @@ class CostDecrease(Checked):
 class Solves(Checked):
     """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
 
-    check: ClassVar[str] = "linear_claims.check_solves"
+    check: ClassVar[str] = "mpc_run_claims.check_solves"
 
     share: Annotated[
         float, Unit("1"), "largest acceptable share of samples that are not", fraction

@@ -12,10 +12,12 @@ from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
 from workbench.run.simulate import start_state
 from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
-from workbench.verification.limited import Limited, limited
+from workbench.verification.limited import Limited
+from workbench.verification.limited_loop import limited
 from workbench.verification.linear_loop import Point, is_linear, point
 from workbench.verification.lyapunov import too_many
-from workbench.verification.saturation import Region, attracted
+from workbench.verification.region_search import attracted
+from workbench.verification.saturation import Region
 from workbench.verification.stability import stability
 from workbench.verification.verdict import Assumption, Verdict
 

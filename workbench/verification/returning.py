@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.contract.system import names
-from workbench.run.demand import parse
+from workbench.run.targets import parse
 from workbench.verification.scales import signal_floor
 from workbench.verification.starts import positions, unbalanced
 

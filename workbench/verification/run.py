@@ -15,13 +15,15 @@ from workbench.contract.parameters import structure
 from workbench.contract.system import Plain, System, innermost, names, rewrapped
 from workbench.contract.wrappers import undelayed
 from workbench.run.dead_ends import passed
-from workbench.run.demand import Demand, parse, target_name
+from workbench.run.demand import Demand
 from workbench.run.energy import EnergyAccount, energy_account
 from workbench.run.grid import as_asked, at_samples
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import simulate, start_state
-from workbench.verification.ledger import Balance, alternating, ends, has_ledger, ledger_function
+from workbench.run.targets import parse, target_name
+from workbench.verification.ends import alternating, ends
+from workbench.verification.ledger import Balance, has_ledger, ledger_function
 from workbench.verification.too_long import check_length
 
 MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out

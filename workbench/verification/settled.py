@@ -24,15 +24,8 @@ from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.metrics import limit_cycle
-from workbench.verification.requirements import (
-    FEWEST,
-    beside,
-    diverged,
-    joint_errors,
-    oscillation,
-    size_of,
-    small,
-)
+from workbench.verification.oscillation import FEWEST, beside, oscillation, small
+from workbench.verification.requirements import diverged, joint_errors, size_of
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor

@@ -1,0 +1,147 @@
+"""The problem that a predictive law states: costs, limits, its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from controllers.mpc.problem import Model, Problem
+from controllers.mpc.terminal_set import Terminal, admissible
+from controllers.riccati import riccati
+from workbench.contract.errors import InputError
+from workbench.contract.system import find, names
+from workbench.verification.mpc_ingredients import strict_terminal_cost
+
+STRICT, HAIR = (
+    1 - 1e-5,
+    1e-6,
+)  # shares left of decay and size of a terminal set, for rounding and its proof
+
+
+def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
+    """The problem's data with terminal cost and set."""
+    seen = names(law.measured)
+    track = tuple(seen.index(s.name) for s in law.follows)
+    edges = {s: (-np.inf, np.inf) for s in seen}
+    soft = []
+    for limit in law.limits:
+        find(law.measured, limit.name, "MPC, limit")
+        ends = (
+            -np.inf if limit.low is None else limit.low,
+            np.inf if limit.high is None else limit.high,
+        )
+        if limit.soft:
+            soft.append((seen.index(limit.name), *ends, limit.linear, limit.quadratic))
+        else:
+            low, high = edges[limit.name]
+            edges[limit.name] = max(low, ends[0]), min(high, ends[1])
+    for name, (low, high) in edges.items():
+        if not low < high:
+            raise InputError(
+                f"MPC: the limits of {name} contradict each other: above {low:g} and below {high:g}",
+                mend="widen one of them, or make it soft",
+            )
+    column = lambda i: np.array([row[i] for row in soft], float)
+    data = Problem(
+        model,
+        law.N,
+        law.lengths,
+        track,
+        np.diag(law.each("Q")),
+        np.diag(law.each("R")),
+        np.diag(law.each("S")),
+        law.each("u_min"),
+        law.each("u_max"),
+        law.each("slew") * law.T_s,
+        np.array([edges[s][0] for s in seen]),
+        np.array([edges[s][1] for s in seen]),
+        tuple(row[0] for row in soft),
+        column(1),
+        column(2),
+        column(3),
+        column(4),
+        law.ahead,
+    )
+    return _ended(law, data)
+
+
+def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
+    if (law.R != (0.0,) and any(law.R)) or law.terminal != "none":
+        if q.target[2] > 1e-7 and not law.relinearise:
+            raise InputError(
+                f"MPC: {', '.join(names(law.follows))} cannot all be brought to rest where references want them",
+                mend="track at most as many outputs as there are commands that move them, or R = 0 and "
+                "terminal='none'",
+            )
+    try:
+        P, K, A_K = terminal_law(q)
+    except InputError:
+        if law.terminal != "none":
+            raise
+        return q, None
+    if law.terminal == "none":
+        return replace(q, K=K), None
+    M, b = _around(q, K, law.room, strict=law.terminal == "set")
+    H, h = np.zeros((0, len(P))), np.zeros(0)
+    if (
+        law.terminal == "set"
+    ):  # with room for rounding, so that cost and set can be proven for the numbers stored
+        P = strict_cost(q, K)
+        H, h = admissible(A_K / STRICT, M, b)
+        h = h * (1 - HAIR)
+    terminal = Terminal(P, K, A_K, H, h, M, b, law.room)
+    more = {"H_t": H, "h_t": h} if law.terminal == "set" else {}
+    return replace(q, P=P, K=K, **more), terminal
+
+
+def terminal_law(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(P, K, A_K) of the unconstrained problem without end, on ξ = (x, u_{−1})."""
+    A, B, Q, R, S = on_states_and_commands(q)
+    found = riccati(A, B, Q, R, S)
+    return found.P, found.K, A - B @ found.K
+
+
+def on_states_and_commands(q: Problem) -> tuple[np.ndarray, ...]:
+    """(A, B, Q, R, S) of ξ⁺ = A ξ + B u and ℓ = ξᵀQξ + 2 ξᵀS u + uᵀR u, ξ = (x, u_{−1}), about a steady state."""
+    m = q.model
+    n, n_u = m.B.shape
+    C = m.C[list(q.track)]
+    A = np.block([[m.A, np.zeros((n, n_u))], [np.zeros((n_u, n + n_u))]])
+    weight, cross = np.zeros((n + n_u, n + n_u)), np.zeros((n + n_u, n_u))
+    weight[:n, :n], weight[n:, n:], cross[n:] = C.T @ q.Q @ C, q.S, -q.S
+    return A, np.vstack([m.B, np.eye(n_u)]), weight, q.R + q.S, cross
+
+
+def strict_cost(q: Problem, K) -> np.ndarray:
+    """P a hair larger than the Riccati equation's: its fall by ℓ survives rounding."""
+    A, B, Q, R, S = on_states_and_commands(q)
+    return strict_terminal_cost(A, B, Q, R, K, S)
+
+
+def _around(q: Problem, K, room, strict: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Limits |M δ| ≤ b around any steady state within `room` of the middle of its range.
+
+    A single limit has no middle: refused if `strict`, else left out.
+    """
+    n, n_u = q.model.B.shape
+    own = np.hstack([np.zeros((n_u, n)), np.eye(n_u)])
+    M, b = [], []
+    for i in range(n_u):
+        for row, half in (
+            (-K[i], (1 - room) * (q.u_max[i] - q.u_min[i]) / 2),
+            (-K[i] - own[i], q.slew[i]),
+        ):
+            if np.isfinite(half):
+                M.append(row)
+                b.append(half)
+    for i, (low, high) in enumerate(zip(q.y_min, q.y_max)):
+        if np.isfinite(high - low):
+            M.append(np.concatenate([q.model.C[i], np.zeros(n_u)]))
+            b.append((1 - room) * (high - low) / 2)
+        elif strict and (np.isfinite(low) or np.isfinite(high)):
+            raise InputError(
+                "terminal set: an output with one limit has no middle that steady states could be near",
+                mend="give both limits, or make it soft, or use terminal='cost'",
+            )
+    return np.array(M).reshape(-1, n + n_u), np.array(b)

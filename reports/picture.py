@@ -1,0 +1,52 @@
+"""What a picture of a machine is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.run.log import Log
+
+
+class Stroke(NamedTuple):
+    """A line through points (n, 2) m; kind "link", "plate" (closed), "rod", "case", "tube" (a case that is a link), "slide"."""
+
+    kind: str
+    points: np.ndarray
+
+
+class Label(NamedTuple):
+    """The name of what is at a point; of: "body" or "cylinder"."""
+
+    text: str
+    at: np.ndarray
+    of: str = "body"
+
+
+class Outline(NamedTuple):
+    """One pose: lines from back to front, pin joints (m, 2), the tool's point where there is one, names."""
+
+    strokes: list[Stroke]
+    pins: np.ndarray
+    tip: np.ndarray | None
+    labels: list[Label]
+
+
+class Picture(NamedTuple):
+    """How a machine is drawn: `at(q)` for the values q of the logged signals `names`, `start` among them, and where it
+    stands (k, 2), on feet of half-width `foot` m; `drawn` are the two directions that are drawn, in words."""
+
+    at: Callable[[Sequence[float]], Outline]
+    names: list[str]
+    start: list[float]
+    stands: np.ndarray
+    foot: float
+    drawn: tuple[str, str] = ("x, m", "y, m")
+
+    def positions(self, log: Log | None) -> np.ndarray:
+        """(N, n) values of `names` along a run; the start alone where they are not logged."""
+        if log is None or any(name not in log for name in self.names):
+            return np.array([self.start], float)
+        return np.stack([log.array(name) for name in self.names], 1)

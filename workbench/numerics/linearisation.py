@@ -1,0 +1,150 @@
+"""A system linearised, and its equilibria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import System, find, names
+from workbench.numerics.calculus import Traced, trace
+from workbench.numerics.switches import refuse_undecided
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), with the names of all three."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    residual: float  # max |ẋ| at the point (0 at an equilibrium)
+
+
+def linearize(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float] | None = None,
+    t: float = 0.0,
+    inputs: Sequence[str] | None = None,
+) -> Linearisation:
+    """Exact Jacobians of the flow and the measured outputs at (x, u).
+
+    inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
+    (quantiser, noise, sampling) and where a switch on its edge leaves the flow or the outputs without a derivative (a valve
+    exactly between its sides, a saturation at its limit): move the point off the edge.
+    """
+    if system.no_derivative:
+        raise InputError(
+            f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it"
+        )
+    if system.period is not None:
+        raise InputError(
+            "cannot linearise the flow of a sampled loop: its flow holds the command constant",
+            mend="linearise the plant and let the sampled-data analysis discretise it exactly",
+        )
+    live = tuple(names(system.inputs) if inputs is None else inputs)
+    for name in live:
+        find(system.inputs, name, "linearize, inputs")
+    defaults = [system.defaults().get(s.name, 0.0) for s in system.inputs]
+    u = defaults if u is None else list(u)
+    for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
+        if len(values) != len(signals):
+            raise InputError(
+                f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
+                mend=f"give them in order: {', '.join(names(signals))}",
+            )
+    # Inputs not asked for still act at their value; those at their default are folded into the graph.
+    extra = tuple(
+        s.name
+        for s, value, own in zip(system.inputs, u, defaults)
+        if value != own and s.name not in live
+    )
+    traced = trace(system, live + extra)
+    c = traced.constants(system)
+    at = dict(zip(names(system.inputs), u))
+    w = [float(at[name]) for name in live + extra]
+    n, m = traced.n_states, len(live)
+    jac, jac_out = _jacobians(traced)
+    A, B = (np.array(J) for J in jac(t, x, w, c))
+    C, D = (np.array(J) for J in jac_out(t, x, w, c))
+    refuse_undecided(traced.flow, [t, x, w, c], np.hstack([A, B])[:n], (1, 2))
+    refuse_undecided(traced.out, [t, x, w, c], np.hstack([C, D]), (1, 2))
+    B, D, w = B[:, :m], D[:, :m], w[:m]
+    residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
+    return Linearisation(
+        A[:n],
+        B[:n],
+        C,
+        D,
+        np.asarray(x, float),
+        np.asarray(w, float),
+        tuple(names(system.states)),
+        live,
+        tuple(names(system.outputs)),
+        residual,
+    )
+
+
+_jacs: dict = {}
+
+
+def _jacobians(traced: Traced):
+    if id(traced) not in _jacs:
+        made = []
+        for f in (traced.flow, traced.out):
+            t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
+            y = f(t, x, w, c)
+            made.append(
+                ca.Function(
+                    "jacobians",
+                    [t, x, w, c],
+                    [ca.densify(ca.jacobian(y, x)), ca.densify(ca.jacobian(y, w))],
+                )
+            )
+        _jacs[id(traced)] = (traced, *made)
+    return _jacs[id(traced)][1:]
+
+
+def equilibrium(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float] | None = None,
+    hold: Sequence[str] = (),
+    tol: float = 1e-10,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """(x, u, residual) near the guess with ẋ = 0, by damped least squares on states and controls not named in `hold`.
+
+    Scaled by the Jacobian's columns, so pressures and angles weigh alike. residual: max |ẋ| left; it is for the caller to judge.
+    """
+    controls_ = [s.name for s in system.inputs if s.kind == ""]
+    traced = trace(system, tuple(controls_))
+    jac, _ = _jacobians(traced)
+    c, n = traced.constants(system), traced.n_states
+    state = np.array(x, float)
+    w = np.zeros(len(controls_)) if u is None else np.array(u, float)[: len(controls_)]
+    free = [i for i, name in enumerate([*names(system.states), *controls_]) if name not in hold]
+    for _ in range(60):
+        f = np.array(traced.flow(0.0, state, w, c)).ravel()[:n]
+        A, B = (np.array(J)[:n] for J in jac(0.0, state, w, c))
+        J = np.hstack([A, B])[:, free]
+        rows = np.maximum(np.abs(J).max(axis=1), 1e-300)
+        J, g = J / rows[:, None], f / rows
+        columns = np.maximum(np.abs(J).max(axis=0), 1e-300)
+        step = np.linalg.lstsq(J / columns, -g, rcond=1e-12)[0] / columns
+        z = np.concatenate([state, w])
+        z[free] += step
+        state, w = z[:n], z[n:]
+        if np.abs(step * columns).max(initial=0.0) < tol:
+            break
+    left = np.array(traced.flow(0.0, state, w, c)).ravel()[:n]
+    return state, w, float(np.abs(left).max(initial=0.0))

@@ -1,0 +1,124 @@
+"""Names of what a reference asks for, and references as they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.contract.capabilities import HasTask
+from workbench.contract.errors import InputError
+from workbench.contract.system import System, names
+from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.run.scenario import Scenario
+from workbench.run.spline import Spline
+from workbench.run.steps import Steps
+
+
+def _check_strokes(plant, lengths: np.ndarray, t: np.ndarray) -> None:
+    """InputError where a path (N, drives) takes a drive beyond what it can span."""
+    low, high = np.array(plant.strokes, float).T
+    room = np.minimum(lengths - low, high - lengths)
+    k, i = np.unravel_index(np.argmin(room), room.shape)
+    if room[k, i] <= 0:
+        name = [s.name for s in plant.inputs][i].removeprefix("u_")
+        raise InputError(
+            f"reference: out of reach at t = {t[k]:.3f} s: {name} would be {lengths[k, i]:.4g} m long and spans "
+            f"{low[i]:.4g} … {high[i]:.4g} m",
+            mend="move the path or the start point, or use a longer stroke",
+        )
+
+
+def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:
+    """The plant's part of the initial state x0 without what `scenario.offset` added to it."""
+    x = np.array(x0[: len(plant.states)], float)
+    known = names(plant.states)
+    for name, amount in scenario.offset.items():
+        if name in known:
+            x[known.index(name)] -= amount
+    return x
+
+
+def check_space(plant, space: str) -> None:
+    """InputError for a space the plant has no reference in."""
+    if space != "output" and not isinstance(plant, HasTask):
+        raise InputError(
+            f"reference: a {type(plant).__name__} has no {space} space; what it measures is its output",
+            mend="write 'space: output'",
+        )
+    if space != "output":
+        plant.task_names(space)
+
+
+def ahead(name: str) -> tuple[str, int]:
+    """("q_1_d", 5) from "q_1_d@5": a signal and how many samples ahead it is meant."""
+    found = re.fullmatch(r"([^@]+)@(\d+)", name)
+    if not found:
+        raise InputError(
+            f"signal {name!r}: expected a whole number of samples after the @, such as q_1_d@5"
+        )
+    return found[1], int(found[2])
+
+
+def parse(name: str) -> tuple[str, int]:
+    """("q_1", 2) from "ddq_1_d"."""
+    found = re.fullmatch(r"(d*)(.+)_d", name)
+    if not found:
+        raise InputError(f"reference signal {name!r}: expected a name such as q_1_d or dx_2_d")
+    return found[2], len(found[1])
+
+
+def target_name(name: str, order: int) -> str:
+    """ "ddq_1_d" from ("q_1", 2)."""
+    return "d" * order + name + "_d"
+
+
+def _task_names(plant, space):
+    if space not in plant.spaces:
+        return []
+    try:
+        plant.task(space, [0.0] * plant.n)
+    except InputError:
+        return []
+    return plant.task_names(space)
+
+
+def width(reference) -> int | None:
+    """Number of components the reference is written with; None when it says "start" only, or nothing."""
+    vectors: Sequence = ()
+    if isinstance(reference, Waypoints):
+        vectors = reference.points
+    elif isinstance(reference, Spline | Steps):
+        vectors = reference.values[:1]
+    elif isinstance(reference, Hold):
+        vectors = (reference.point,)
+    elif isinstance(reference, Sine):
+        vectors = (reference.centre, reference.amplitude)
+    return max((len(v) for v in vectors if isinstance(v, tuple)), default=None)
+
+
+def padded(reference, rest):
+    """The reference with the components `rest` appended to every point (amplitude 0 for sines)."""
+    rest = tuple(rest)
+    if isinstance(reference, Spline | Steps):
+        return replace(reference, values=tuple((*v, *rest) for v in reference.values))
+    if isinstance(reference, Waypoints):
+        return replace(
+            reference,
+            points=tuple(p if isinstance(p, str) else (*p, *rest) for p in reference.points),
+        )
+    if isinstance(reference, Sine):
+
+        def wide(value, fill):
+            return value if isinstance(value, (str, float, int)) else (*value, *fill)
+
+        zeros = (0.0,) * len(rest)
+        return replace(
+            reference,
+            centre=wide(reference.centre, rest),
+            amplitude=wide(reference.amplitude, zeros),
+            phase=wide(reference.phase, zeros),
+        )
+    return replace(reference, point=(*reference.point, *rest))

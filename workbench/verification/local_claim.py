@@ -1,0 +1,164 @@
+"""The claim on local stability at an equilibrium, with margins per actuator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.verification.linear import LinearSystem, break_loop
+from workbench.verification.local import linearised, steep_states
+from workbench.verification.margins import disk_margin, loop_margins
+from workbench.verification.run import Run
+from workbench.verification.stability import stability
+from workbench.verification.verdict import Assumption, Verdict
+
+STILL = 1e-2  # scaled rates below this count as an equilibrium
+
+
+def check_linear(claim, run: Run) -> Verdict:
+    """Local stability at the start's equilibrium, and margins per actuator, for the worst combination of valve sides."""
+    text = f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°"
+    source = "exact sampled linearisation; margins at every crossover"
+    try:
+        found = linearised(run)
+    except InputError as why:
+        return Verdict(
+            "linear",
+            text,
+            None,
+            worst=f"cannot linearise: {why.message}",
+            source=source,
+            counted=claim.counted,
+        )
+    off = max(found, key=lambda loc: loc.residual)
+    if not off.residual <= STILL:
+        return Verdict(
+            "linear",
+            text,
+            None,
+            worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "
+            "1 rad/s², 10 bar/s, 1 V): nothing to linearise about",
+            source=source,
+            counted=claim.counted,
+            data={"residual": off.residual},
+        )
+    endless = steep_states(found)
+    if endless:
+        return Verdict(
+            "linear",
+            text,
+            None,
+            worst=f"no slope at rest: {', '.join(endless[:4])} change with the root of something that is zero there (a valve "
+            "just shut), or follow from what does",
+            source=source,
+            counted=claim.counted,
+        )
+    judged = [(loc, stability(loc.A, loc.T, loc.states)) for loc in found]
+    worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
+    eigenvalues = worst.spectrum.eigenvalues
+    rate = (
+        worst.spectrum.margin
+        if worst_loc.T is None
+        else -np.log(max(1e-300, 1 - worst.spectrum.margin)) / worst_loc.T
+        if worst.spectrum.margin < 1
+        else np.inf
+    )
+    data = {
+        "eigenvalues": eigenvalues,
+        "rate": float(rate),
+        "residual": worst_loc.residual,
+        "deflated": worst_loc.deflated,
+        "leak": worst_loc.leak,
+    }
+    valves = len(run.loop.plant.cylinders)
+    note = (
+        (
+            Assumption(
+                "valve sides taken one combination at a time",
+                None,
+                None,
+                "",
+                f"{len(found)} of {2**valves} combinations",
+                "kink at u = 0",
+            ),
+        )
+        if valves
+        else ()
+    )
+    if worst.holds is not True:
+        return Verdict(
+            "linear",
+            text,
+            worst.holds,
+            "numerical" if worst.holds is False else None,
+            worst=worst.why,
+            source=source,
+            assumptions=note,
+            counted=claim.counted,
+            data=data,
+        )
+    rows, loops = margins_of(run, found)
+    data |= {"margins": rows, "loops": loops}
+    share = lambda r: min(
+        r["gain_up"] / claim.gain,
+        1 / (max(r["gain_down"], 1e-9) * claim.gain),
+        r["phase"] / claim.phase,
+    )
+    least = min(rows, key=share)
+    holds = share(least) >= 1
+    margin = float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None
+    return Verdict(
+        "linear",
+        text,
+        holds,
+        "numerical",
+        margin,
+        "rad",
+        claim.phase,
+        f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
+        f"phase {np.degrees(least['phase']):.3g}°, delay near "
+        f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s",
+        source=source,
+        assumptions=note,
+        counted=claim.counted,
+        data=data,
+    )
+
+
+def margins_of(run, locals_) -> tuple[list[dict], dict]:
+    """Margins of each actuator's loop (others closed), worst over the given linearisations, and one frequency response each."""
+    rows, loops = [], {}
+    for i, name in enumerate(names(run.loop.controller.commands)):
+        label, each = name.removeprefix("u_"), []
+        for loc in locals_:
+            L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
+            m, disk = loop_margins(L), disk_margin(L)
+            each.append(
+                {
+                    "actuator": label,
+                    "gain_up": _or_zero(m.gain_up),
+                    "gain_down": 1.0 if m.gain_down is None else float(m.gain_down),
+                    "phase": _or_zero(m.phase_margin),
+                    "delay": _or_zero(m.delay_margin),
+                    "disk": _or_zero(disk.α),
+                }
+            )
+            if label not in loops:
+                loops[label] = response(L)
+        rows.append(
+            {"actuator": label, "gain_down": max(e["gain_down"] for e in each)}
+            | {k: min(e[k] for e in each) for k in ("gain_up", "phase", "delay", "disk")}
+        )
+    return rows, loops
+
+
+def _or_zero(value):
+    return 0.0 if value is None else float(value)
+
+
+def response(L: LinearSystem, points: int = 300):
+    """(ω, L) for drawing."""
+    top = np.pi / L.T if L.T else 1e3
+    ω = np.geomspace(1e-1, top, points)
+    return ω, np.array([L.at(w)[0, 0] for w in ω])

@@ -1,0 +1,129 @@
+"""Verdicts on gain, phase and disk margins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.verification.linear import LinearSystem, feedback
+from workbench.verification.margins import disk_margin, loop_margins, stable_with
+from workbench.verification.stability import stable_verdict
+from workbench.verification.verdict import Verdict
+
+
+def margin_verdicts(
+    L: LinearSystem,
+    what: str,
+    *,
+    gain_up: float | None = 2.0,
+    gain_down: float | None = 0.5,
+    phase: float | None = np.pi / 6,
+    delay: float | None = None,
+    disk: float | None = None,
+) -> list[Verdict]:
+    """Verdicts on a SISO loop: stable, then each required margin (phase in rad, delay in s; None: not asked).
+
+    A margin of an unstable loop is violated, of an undecided one undecided. Within 1e-8 (relative) of what is required
+    it is undecided. Gain, phase and disk are re-checked by closed-loop eigenvalues at the required factors.
+    """
+    margins, disk_found = loop_margins(L), disk_margin(L) if disk is not None else None
+    around = [
+        (1 + d / 2) / (1 - d / 2)
+        for d in (disk or 0) * 0.999999 * np.exp(1j * np.arange(0.1, 6.3, 0.2))
+    ]
+    rows = [
+        (
+            "gain-up",
+            gain_up,
+            margins.gain_up,
+            "1",
+            f"gain times {gain_up} keeps it stable",
+            [gain_up],
+        ),
+        (
+            "gain-down",
+            gain_down,
+            margins.gain_down,
+            "1",
+            f"gain times {gain_down} keeps it stable",
+            [gain_down],
+        ),
+        (
+            "phase",
+            phase,
+            margins.phase_margin,
+            "rad",
+            f"phase margin at least {phase} rad",
+            [np.exp(1j * (phase or 0)), np.exp(-1j * (phase or 0))],
+        ),
+        ("delay", delay, margins.delay_margin, "s", f"{delay} s of delay keeps it stable", []),
+        ("disk", disk, disk_found and disk_found.α, "1", f"disk margin at least {disk}", around),
+    ]
+    closed = LinearSystem(feedback(L).A, L.B, L.C, L.D, L.T)
+    verdicts = [stable_verdict(closed, what)]
+    for key, limit, found, unit, claim, factors in rows:
+        if limit is not None:
+            verdicts.append(
+                _compared(
+                    L,
+                    margins.stability,
+                    f"margin-{key}",
+                    f"{what}: {claim}",
+                    limit,
+                    found,
+                    unit,
+                    factors,
+                )
+            )
+    return verdicts
+
+
+def _compared(L, inside, key, claim, limit, found, unit, factors) -> Verdict:
+    source = "crossovers from eigenvalues of the mirror pencil" + (
+        ", factors re-checked" if factors else ""
+    )
+    if inside.holds is not True:
+        return Verdict(
+            key,
+            claim,
+            inside.holds,
+            None if inside.holds is None else "numerical",
+            None,
+            unit,
+            limit,
+            f"no margin: {inside.why}",
+            source=source,
+        )
+    left = limit - found if key == "margin-gain-down" else found - limit
+    holds, worst = bool(left > 0), f"margin {found:.6g} {unit}"
+    if abs(left) <= 1e-8 * max(abs(limit), 1e-300):
+        holds, worst = None, f"margin {found:.9g} {unit}: at the edge within rounding"
+    elif holds and not all(stable_with(L, f) for f in factors):
+        holds, worst = (
+            None,
+            f"margin {found:.6g} {unit}, but eigenvalues at the required change do not confirm it",
+        )
+    if np.isinf(found):
+        worst = "no change of this kind destabilises" if holds else worst
+        return Verdict(
+            key,
+            claim,
+            holds,
+            "numerical" if holds else None,
+            None,
+            unit,
+            limit,
+            worst,
+            source=source,
+        )
+    return Verdict(
+        key,
+        claim,
+        holds,
+        None if holds is None else "numerical",
+        float(left),
+        unit,
+        limit,
+        worst,
+        source=source,
+        data={"found": float(found)},
+    )

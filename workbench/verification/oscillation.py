@@ -1,0 +1,204 @@
+"""Whether a settled loop swings: cycles of outputs, hunting of commands, what drives the loop itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.run.metrics import limit_cycle
+from workbench.run.reference import Sine, Waypoints
+from workbench.verification.requirements import joint_errors
+from workbench.verification.run import Run
+from workbench.verification.scales import signal_floor
+
+
+def small(run: Run, floor: float) -> str:
+    return (
+        f"{1e3 * floor:g} mrad or mm"
+        if run.loop.plant.cylinders
+        else ", ".join(
+            dict.fromkeys(say(floor, run.log.signal(n).unit, 3) for n in joint_errors(run))
+        )
+    )
+
+
+def beside(run: Run, floor: float, found) -> str:
+    """What belongs to an oscillation: the output that cycles with a chattering command, the plant's own mode near it."""
+    name, kind, frequency, _, _ = found
+    cycles = output_cycles(run, floor) if kind == "chatter" else {}
+    words = [
+        f"with it a limit cycle of {n}, {c.frequency:.3g} Hz ({2 * np.pi * c.frequency:.3g} rad/s), amplitude "
+        f"{say(c.amplitude, run.log.signal(n).unit, 3)}"
+        for n, c in cycles.items()
+        if np.isfinite(c.frequency)
+    ]
+    if not run.loop.plant.cylinders and np.isfinite(frequency):
+        words += _mode(run, 2 * np.pi * frequency)
+    return "".join(f"; {w}" for w in words)
+
+
+def _mode(run: Run, ω: float) -> list[str]:
+    """The lightly damped mode of the plant at its start that is nearest to ω, rad/s, if one is within half of it."""
+    from workbench.numerics.linearisation import linearize
+
+    try:
+        λ = np.linalg.eigvals(
+            linearize(run.loop.plant, list(run.log.values[0, : len(run.loop.plant.states)])).A
+        )
+    except InputError:
+        return []
+    λ = λ[(λ.imag > 0) & (-λ.real < 0.2 * np.abs(λ))]
+    if (
+        not len(λ)
+        or (near := λ[np.abs(np.abs(λ) - ω).argmin()]) is None
+        or abs(abs(near) - ω) > 0.5 * ω
+    ):
+        return []
+    size = abs(near)
+    return [
+        f"the plant has a mode of damping {-near.real / size:.2g} at {size:.4g} rad/s ({size / 2 / np.pi:.3g} Hz)"
+    ]
+
+
+def output_cycles(run: Run, floor: float) -> dict:
+    """Joint (or output) errors that cycle otherwise than they are commanded to: name → LimitCycle."""
+    seen = run.fine
+    time = seen.log.time
+    periods = commanded_periods(run)
+    found = {}
+    for name, error in joint_errors(seen).items():
+        t, own = uncommanded(time, error, periods)
+        if len(t) < 2 * FEWEST:
+            continue
+        cycle = limit_cycle(t, own, floor=max(floor, signal_floor(run.loop.plant, name)))
+        if cycle.detected:
+            found[name] = cycle
+    return found
+
+
+def commanded_periods(run: Run) -> list[float]:
+    """Periods (s) of what drives the loop: a sine, a path walked again and again."""
+    found = []
+    for given in (run.scenario.reference, *run.scenario.disturbances.values()):
+        if isinstance(given, Sine):
+            found.append(1.0 / given.frequency)
+        elif isinstance(given, Waypoints) and given.repeat > 1:
+            found.append((given.duration + given.dwell) / given.repeat)
+    return found
+
+
+def uncommanded(
+    time: np.ndarray, error: np.ndarray, periods: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(t, e(t) − e(t − T)) for every commanded period T that fits three times: what a periodic command explains is gone.
+
+    A cycle of another frequency stays, up to twice as large; growth stays growth.
+    """
+    for period in periods:
+        if time[-1] - time[0] < 3 * period:
+            continue
+        later = time >= time[0] + period
+        error = error[later] - np.interp(time[later] - period, time, error)
+        time = time[later]
+    return time, error
+
+
+FEWEST = 16  # samples in the settled half that a search for oscillations needs
+
+
+SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
+
+
+def oscillation(run: Run, floor: float, chatter: float):
+    """(signal, kind, frequency Hz, amplitude, unit) of the worst oscillation in the settled half of a run, or None.
+
+    Chatter: rms of a command about its own smooth part. Its frequency is the largest line of that; it need not be one line.
+    """
+    t = run.log.time
+    step = float(t[1] - t[0]) if len(t) > 1 else 1.0
+    worst = None
+    for name, (low, high) in ranges_of_commands(run).items():
+        whole = np.clip(run.log.array(name), low, high)
+        u = whole[len(t) // 2 :]
+        fast = swinging(u - smoothed(u, step), step)
+        rms = float(np.sqrt(np.mean(fast**2)))
+        full = range_used(whole, step, low, high)
+        if rms > chatter * full and (worst is None or rms / full > worst[0]):
+            line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
+            worst = (
+                rms / full,
+                (
+                    name,
+                    "chatter",
+                    float(np.argmax(line) / (len(fast) * step)),
+                    float(np.sqrt(2) * rms),
+                    run.log.signal(name).unit,
+                ),
+            )
+    if worst:
+        return worst[1]
+    cycles = output_cycles(run, floor)
+    if not cycles:
+        return None
+    name = max(
+        cycles, key=lambda n: cycles[n].amplitude if np.isfinite(cycles[n].amplitude) else np.inf
+    )
+    c = cycles[name]
+    kind = "growing oscillation" if c.trend == "growing" else "limit cycle"
+    return name, kind, c.frequency, c.amplitude, run.log.signal(name).unit
+
+
+LEAST_USED = 0.1  # of half the range a command can have: what a command counts as using at least
+
+
+def ranges_of_commands(run: Run) -> dict[str, tuple[float, float]]:
+    """The plant's own range of every command the law gives; infinite where it has none. What a law allows itself is no range."""
+    own = run.loop.plant.limits()
+    return {s.name: own.get(s.name, (-np.inf, np.inf)) for s in run.loop.controller.commands}
+
+
+def range_used(u: np.ndarray, step: float, low: float, high: float) -> float:
+    """Half of the range that the smooth part of a command goes through on the run, at least LEAST_USED of half its own range."""
+    used = 0.5 * float(np.ptp(smoothed(u, step)))
+    return max(used, LEAST_USED * 0.5 * (high - low)) if np.isfinite(high - low) else used
+
+
+WINDOW = 0.5  # s: in which what is fast must swing to and fro to count as chatter
+
+
+SWINGS = 5  # changes of side a window, at least; a jump, smoothed off, has fewer
+
+
+SIDE = 0.25  # of the window's largest value: what is nearer to zero is on neither side
+
+
+def swinging(fast: np.ndarray, step: float) -> np.ndarray:
+    """The fast part of a command where it swings; 0 in windows where it only jumps, as friction fed forward does at a reversal."""
+    size = max(4 * SWINGS, round(WINDOW / step))
+    kept = fast.copy()
+    for first in range(0, len(fast), size):
+        part = fast[first : first + size]
+        sides = np.sign(part[np.abs(part) > SIDE * np.abs(part).max(initial=0.0)])
+        if np.count_nonzero(np.diff(sides)) < SWINGS * len(part) / size:
+            kept[first : first + size] = 0.0
+    return kept
+
+
+def smoothed(u: np.ndarray, step: float) -> np.ndarray:
+    """u by a cubic fitted over SLOW around every sample (Savitzky–Golay): motion passes, what is faster than about 5 Hz does
+    not."""
+    n = max(5, 2 * round(SLOW / step / 2) + 1)
+    if len(u) < n:
+        return u
+    half = n // 2
+    powers = np.vander(np.arange(-half, half + 1) / half, 4, increasing=True)
+    weights = np.linalg.pinv(
+        powers
+    )  # least squares over a window; row 0 is its value in the middle
+    inner = np.convolve(u, weights[0][::-1], "valid")
+    return np.concatenate(
+        [powers[:half] @ (weights @ u[:n]), inner, powers[half + 1 :] @ (weights @ u[-n:])]
+    )
