@@ -84,7 +84,7 @@ def lengths(mechanism, q) -> list:
     """s_j of the driven actuators, m."""
     z = positions(mechanism, q)
     still = [0.0] * mechanism.tree.n_v
-    pulls = mechanism.pulls(mechanism.moving(z, still), z, still, None, None)
+    pulls = mechanism.pulls(mechanism.closed(z, still), z, still, None, None)
     return [pulls[i].s for i in driven(mechanism)]
 
 
@@ -96,7 +96,7 @@ def positions(mechanism, q) -> list:
 def place(mechanism, q) -> tuple[list, object]:
     """(position of the tool in the world, its angle about z): the sum of the angles above it whose axis is z, or against it."""
     z = positions(mechanism, q)
-    position = tip(mechanism, mechanism.moving(z, None))
+    position = tip(mechanism, mechanism.closed(z, None))
     j = mechanism.number(mechanism.tcp.body)
     angle = 0.0
     while j >= 0:

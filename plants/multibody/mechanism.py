@@ -397,11 +397,15 @@ class Mechanism(System):
         return z, rates, parts
 
     def _closing_rows(self, z, rates):
-        motion = self.moving(z, rates)
+        motion = self.closed(z, rates)
         return reduced.rows(self, motion), motion.b
 
     def moving(self, z, rates) -> Motion:
-        """Poses, columns and, with rates, velocities of all bodies."""
+        """Poses, columns and, with rates, velocities of all bodies, at any positions."""
+        return tree.move(self.bodies, self.tree, z, rates)
+
+    def closed(self, z, rates) -> Motion:
+        """As `moving`, at positions that close all loops: in closed form, without angles of the joints that follow."""
         known = reduced.directions(self, z) if self.closings else None
         return tree.move(self.bodies, self.tree, z, rates, known)
 
@@ -447,7 +451,7 @@ class Mechanism(System):
 
     def rhs(self, t, x, u):
         z, rates, own = self.split(x)
-        motion = self.moving(z, rates)
+        motion = self.closed(z, rates)
         pulls = self.pulls(motion, z, rates, own, u)
         accelerations, _ = self.accelerations(motion, rates, pulls)
         flows = acting.rates(self, pulls, own, u)
@@ -456,7 +460,7 @@ class Mechanism(System):
 
     def guards(self, t, x, u):
         z, rates, own = self.split(x)
-        pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
+        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
         supply = [] if self.supply is None else self.supply.guards(own[-1])
         drives = zip(self.actuators, pulls)
         return [*(g for a, p in drives for g in a.drive.guards(p.x, p.s, p.rate, p.u)), *supply]
@@ -473,7 +477,7 @@ class Mechanism(System):
     # ---- what is measured and logged --------------------------------------------------------------------------------
     def out(self, t, x):
         z, rates, own = self.split(x)
-        pulls = self.pulls(self.moving(z, rates), z, rates, None, None)
+        pulls = self.pulls(self.closed(z, rates), z, rates, None, None)
         return [
             *(p.s for p in pulls),
             *(p.rate for p in pulls),
@@ -484,7 +488,7 @@ class Mechanism(System):
 
     def monitor(self, t, x, u):
         z, rates, own = self.split(x)
-        motion = self.moving(z, rates)
+        motion = self.closed(z, rates)
         gaps = []
         for loop, (a, b) in zip(self.loops, self.cuts):
             Φ = [row.value for row in loops.rows(loop, motion, a, b)]
@@ -504,7 +508,7 @@ class Mechanism(System):
     def powers(self, t, x, u):
         """W into the stored energy, by cause."""
         z, rates, own = self.split(x)
-        pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
+        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
         lost = 0.0
         for j, v in zip(self.tree.body_of, rates):
             lost = lost - self.bodies[j].damping * v * v
@@ -517,7 +521,7 @@ class Mechanism(System):
 
     def stored(self, t, x, u):
         z, rates, own = self.split(x)
-        pulls = self.pulls(self.moving(z, rates), z, rates, own, u)
+        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
         total = sum(self.energies(z, rates))
         for a, p in zip(self.actuators, pulls):
             total = total + a.drive.stored(p.x, p.s)

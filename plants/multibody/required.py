@@ -69,11 +69,11 @@ def whole(mechanism, q, qd) -> Whole:
     """All of a mechanism (method minimal) at independent positions and rates."""
     T = mechanism.tree
     z = reduced.positions(mechanism, list(q)) if mechanism.closings else list(q)
-    still = mechanism.moving(z, None)
+    still = mechanism.closed(z, None)
     rows = reduced.rows(mechanism, still)
     G = loops.jacobian(T, rows, still.b)
     rates = spread(mechanism, G, qd, [0.0] * len(G))
-    return Whole(z, rates, mechanism.moving(z, rates), rows, G, reduced.basis(mechanism, G))
+    return Whole(z, rates, mechanism.closed(z, rates), rows, G, reduced.basis(mechanism, G))
 
 
 def spread(mechanism, G, own, γ) -> list:

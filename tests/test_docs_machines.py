@@ -1,0 +1,36 @@
+"""The page on machines of one's own: its case file is drawn and holds as printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from controllers import MachineVDC
+from plants.drives.kinds import DriveKind
+from plants.supplies.kinds import SupplyKind
+from workbench import verify
+from workbench.cases.file import loads
+from workbench.commands import cli
+
+PAGE = (Path(__file__).parents[1] / "docs" / "machines.md").read_text("utf-8")
+(CASE,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_machine_holds_as_printed():
+    case = loads(CASE, "machine.yaml")
+    assert isinstance(case.loop.controller.inner, MachineVDC)
+    counted = [v for v in verify(case.loop, case.scenario, case.claims) if v.counted]
+    assert counted and all(v.holds for v in counted), [v.claim for v in counted if not v.holds]
+
+
+def test_it_is_drawn(tmp_path, capsys):
+    file, picture = tmp_path / "machine.yaml", tmp_path / "machine.svg"
+    file.write_text(CASE, "utf-8")
+    assert cli.main(["draw", str(file), "-o", str(picture)]) == 0
+    assert "bucket" in picture.read_text("utf-8")
+
+
+@pytest.mark.parametrize("kinds", [DriveKind, SupplyKind], ids=["drives", "supplies"])
+def test_every_drive_and_supply_is_in_its_table(kinds):
+    members = getattr(kinds, "__args__", (kinds,))
+    assert {cls.__name__ for cls in members} <= set(re.findall(r"`(\w+)`", PAGE))
