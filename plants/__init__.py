@@ -29,6 +29,8 @@ _HOME = {
     "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
     "Mechanism": "multibody.mechanism",
+    "Drive": "drives.contract",
+    "Supply": "supplies.contract",
     "IEHADrive": "drives.ieha_drive",
     "MeteredSection": "drives.metered_section",
     "SharedPump": "supplies.shared_pump",

@@ -41,9 +41,6 @@ class Ram(Drive):
     def inputs(self, label):
         return (Signal(f"u_{label}", "1", "opening"),)
 
-    def logged(self, label):
-        return (Signal(f"Q_s_{label}", "m^3/s", "flow from the pump"),)
-
     def pressures(self, label):
         return (f"p_{label}",)
 
@@ -64,9 +61,6 @@ class Ram(Drive):
 
     def flow(self, x, s, sdot, u, line):
         return self._flows(x, u, line)[0]
-
-    def shown(self, x, s, sdot, u, line):
-        return [self.flow(x, s, sdot, u, line)]
 
     def stored(self, x, s):
         return 0.5 * self.C * x[0] ** 2
@@ -283,3 +277,21 @@ def test_a_file_names_a_kind_that_there_is():
     named = {option["$ref"].rpartition("/")[2] for option in drive["anyOf"] if "$ref" in option}
     assert {"Force", "ServoCylinder", "MeteredSection", "IEHADrive"} <= named
     assert "Drive" not in named and {} not in drive["anyOf"]
+
+
+def test_what_answers_too_little_of_a_contract_is_none():
+    @dataclass(frozen=True)
+    class Weak(Drive):
+        """Knows its force alone."""
+
+        def force(self, x, s, sdot, u, line):
+            return 0.0
+
+    @dataclass(frozen=True)
+    class Dry(Supply):
+        """Has no line."""
+
+    with pytest.raises(TypeError, match="Weak .* abstract methods? .*power_names"):
+        Weak()
+    with pytest.raises(TypeError, match="Dry .* abstract methods? .*line"):
+        Dry()

@@ -1,4 +1,4 @@
-"""What a machine asks of each of its drives; `Drive` has the answers of one that has no oil and no states.
+"""What a machine asks of each of its drives; `Drive` has the answers of one that has no oil and no states, but for its force.
 
 A drive acts between two points (or on a joint) that are s apart and move apart with ṡ. `label` is its actuator's name, x are its
 own states, u its own inputs, line the pressures that its supply gives it.
@@ -10,7 +10,7 @@ own states, u its own inputs, line the pressures that its supply gives it.
   4. `powers(x, s, ṡ, u, line)`, in W by `power_names(label)`, add up to d(`stored(x, s)`)/dt + F ṡ.
   5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s; `port(x, s, ṡ, u, line, w)` the pressure of the chamber that
      is open to the supply, that of the return where none is, blended over an opening of w. `needs_supply`: it cannot
-     do without one.
+     do without one, and the machine logs its flow as Q_s_….
   6. `initial(s, force, line)` are its states at rest under that force; InputError where there are none.
   7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
@@ -33,6 +33,7 @@ To add a drive: a class in a file of this folder, its name in `plants.drives.kin
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import inf
 from typing import ClassVar, NamedTuple
 
@@ -59,7 +60,7 @@ class Sizes(NamedTuple):
     speed: float
 
 
-class Drive:
+class Drive(ABC):
     """See the numbered contract in the module's docstring."""
 
     is_law: ClassVar[bool] = False
@@ -74,6 +75,15 @@ class Drive:
     vacuum: float | None = None
     pressure_limits: tuple = ()
     limit: float | None
+
+    @abstractmethod
+    def force(self, x, s, sdot, u, line): ...
+
+    @abstractmethod
+    def power_names(self, label: str) -> tuple[str, ...]: ...
+
+    @abstractmethod
+    def powers(self, x, s, sdot, u, line) -> list: ...
 
     def states(self, label: str) -> tuple[Signal, ...]:
         return ()

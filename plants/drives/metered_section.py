@@ -140,7 +140,6 @@ class MeteredSection(Drive):
             Signal(f"f_f_{label}", "N", f"friction of {label}"),
             Signal(f"P_h_{label}", "Pa", f"head side of {label}, above the return"),
             Signal(f"P_r_{label}", "Pa", f"rod side of {label}, above the return"),
-            Signal(f"Q_s_{label}", "m^3/s", f"flow of {label} from the pump"),
         )
 
     def pressures(self, label):
@@ -172,7 +171,7 @@ class MeteredSection(Drive):
 
     def machine_limits(self, label, key):
         """Pressures at which suction checks and reliefs fail."""
-        return chamber_limits(self.pressures(label), *self.pressure_limits, f"{key}.P_hM")
+        return chamber_limits(self.pressures(label), *self.pressure_limits)
 
     def sizes(self, line):
         c, P = self.cylinder, line.p_s - line.p_r
@@ -236,7 +235,6 @@ class MeteredSection(Drive):
             self.rubbing(x, sdot),
             work.P_h,
             work.P_r,
-            work.flow,
         ]
 
     def stored(self, x, s):

@@ -59,7 +59,6 @@ class ServoCylinder(Drive):
             Signal(f"x_{label}", "m", f"piston position of {label}"),
             Signal(f"f_p_{label}", "N", f"piston force of {label}"),
             Signal(f"f_f_{label}", "N", f"friction of {label}"),
-            Signal(f"Q_s_{label}", "m^3/s", f"flow of {label} from the pump"),
         )
 
     def pressures(self, label):
@@ -163,7 +162,6 @@ class ServoCylinder(Drive):
             s - self.closed,
             self.cylinder.force(x[0], x[1]),
             self.rubbing(x, sdot),
-            self.flow(x, s, sdot, u, line),
         ]
 
     def powers(self, x, s, sdot, u, line):

@@ -61,7 +61,11 @@ def rates(mechanism, pulls: list[Pull], own, u) -> list:
 
 def shown(mechanism, pulls: list[Pull], own, u) -> list:
     """What drives and supply log, as `signals.of_parts`."""
-    found = [v for a, p in zip(mechanism.actuators, pulls) for v in a.drive.shown(*p.at)]
+    found = []
+    for a, p in zip(mechanism.actuators, pulls):
+        found += a.drive.shown(*p.at)
+        if a.drive.needs_supply:
+            found.append(a.drive.flow(*p.at))
     if mechanism.supply is not None:
         found += mechanism.supply.shown(*on_supply(mechanism, pulls, own, u))
     return found

@@ -250,7 +250,7 @@ class Mechanism(System):
     @property
     def flow_names(self) -> tuple[str, ...]:
         """What the drives take from the supply, each."""
-        return tuple(f"Q_s_{a.name}" for a in self.actuators if a.drive.needs_supply)
+        return tuple(signals.flow_name(a.name) for a in self.actuators if a.drive.needs_supply)
 
     @property
     def vacuum(self) -> float | None:

@@ -92,6 +92,16 @@ def forces(mechanism) -> tuple[Signal, ...]:
 
 
 def of_parts(mechanism) -> tuple[Signal, ...]:
-    """What drives and supply log."""
+    """What drives log, with their flow from the supply, and what the supply logs."""
+    found = []
+    for a in mechanism.actuators:
+        found += a.drive.logged(a.name)
+        if a.drive.needs_supply:
+            found.append(Signal(flow_name(a.name), "m^3/s", f"flow of {a.name} from the pump"))
     own = () if mechanism.supply is None else mechanism.supply.logged()
-    return (*(s for a in mechanism.actuators for s in a.drive.logged(a.name)), *own)
+    return (*found, *own)
+
+
+def flow_name(label: str) -> str:
+    """The logged flow of a drive from the supply."""
+    return f"Q_s_{label}"

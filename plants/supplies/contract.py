@@ -1,4 +1,4 @@
-"""What a machine asks of its supply; `Supply` has the answers of one without states.
+"""What a machine asks of its supply; `Supply` has the answers of one without states, but for its line.
 
 A machine has one supply; y are its own states, w its own inputs. `takers` are its drives that take oil, each a pair of the drive
 and what it does (`plants.multibody.acting.Pull`, with the line it sees).
@@ -17,14 +17,26 @@ To add a supply: a class in a file of this folder, its name in `plants.supplies.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from plants.drives.contract import Line
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
 
 
-class Supply:
+class Supply(ABC):
     """See the numbered contract in the module's docstring."""
+
+    @abstractmethod
+    def line(self, y) -> Line: ...
+
+    @property
+    @abstractmethod
+    def most(self) -> Line: ...
+
+    @abstractmethod
+    def machine_limits(self, flows: tuple[str, ...]) -> tuple[Limit, ...]: ...
 
     def states(self) -> tuple[Signal, ...]:
         return ()
