@@ -35,6 +35,7 @@ THEORY = {  # law → page with its argument
     "MPC": "mpc",
     "ForcePosition": "force-position",
     "MeteredVDC": "metered-vdc",
+    "MachineVDC": "machine-vdc",
 }
 
 
