@@ -15,7 +15,7 @@ from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Pin, Place
 from workbench import ClosedLoop, Scenario, simulate
 from workbench.contract.system import names
-from workbench.run.simulate import signals_of
+from workbench.run.columns import signals_of
 
 
 @pytest.mark.parametrize(

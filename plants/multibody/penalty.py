@@ -31,10 +31,11 @@ from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal, names
 from workbench.numerics.calculus import Traced, trace
 from workbench.numerics.native import Mapped, address, generated, library, renamed
+from workbench.run.columns import signals_of
 from workbench.run.demand import Demand
 from workbench.run.log import Log, Status
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import provenance, signals_of, start_state
+from workbench.run.simulate import provenance, start_state
 
 ITERATIONS = Signal("iterations", "1", "Newton iterations of the step that ended here")
 

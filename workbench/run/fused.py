@@ -11,10 +11,10 @@ from workbench.contract.system import System
 from workbench.numerics import native, stiff
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.calculus import trace
+from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.grid import Grid, Rows, grid, logging
 from workbench.run.pace import Attempt, Pace, confirmed, followed, modes
-from workbench.run.room import release, table
 from workbench.run.scenario import Scenario
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
@@ -126,13 +126,17 @@ class Fused:
         machine, c = integrator(self.loop, self.traced, self.compiled, pace)
         begun = machine.begin(0.0, self.x0, self.inputs[0], c)
         state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
-        logged = table(g.rows, machine.row)
+        columns = Columns.of(self.loop, self.demand)
+        logged = columns.room(g.rows)
+        most = max(1, CHUNK // g.rows_a_sample)
+        rows = np.empty((most * g.rows_a_sample, machine.row))
         done = 0
         while done < g.n:
-            count = min(CHUNK, g.n - done)
-            made = self.advance(machine, c, g, state, done, count, logged[g.kept(done) :])
+            count = min(most, g.n - done)
+            made = self.advance(machine, c, g, state, done, count, rows)
+            part = slice(g.kept(done), g.kept(done + made))
+            columns.take(logged[part], rows[: part.stop - part.start])
             done += made
-            release(logged)
             if made < count:
                 break
             if self.progress:

@@ -50,6 +50,11 @@ class Grid:
             return done * (self.n1 + self.n2)
         return (done - 1) // self.every + 1 if done else 0
 
+    @property
+    def rows_a_sample(self) -> int:
+        """Rows of one sample, at most."""
+        return 1 if self.every else self.n1 + self.n2
+
     def sample(self, row: int) -> int:
         """The sample that a row belongs to."""
         return row * self.every if self.every else row // (self.n1 + self.n2)

@@ -22,6 +22,7 @@ from workbench.contract.capabilities import Commanding, Remembering, Starting, S
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
+from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.fused import CHUNK, at_its_pace
 from workbench.run.grid import Grid, Rows, grid, logging
@@ -107,8 +108,10 @@ def _attempt(
         w = np.concatenate([own[row, width - plant.m :], inputs[k, plant.pushes]])
         return modes(plant.traced, k * g.T, plant.rows[row, :n], w, plant.c)
 
-    arranged = _arranged(loop, plant.rows[: len(own)], own, g.times(len(own)))
-    return Attempt(g.n, done, g.T, look, (g, arranged, end))
+    columns = Columns.of(_shown(loop), demand)
+    logged = columns.room(len(own))
+    columns.take(logged, _arranged(loop, plant.rows[: len(own)], own, g.times(len(own))))
+    return Attempt(g.n, done, g.T, look, (g, logged, end))
 
 
 def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):

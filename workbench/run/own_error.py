@@ -21,13 +21,14 @@ from math import inf
 import numpy as np
 
 from workbench.contract.system import System
+from workbench.run.columns import signals_of
 from workbench.run.demand import Demand
 from workbench.run.fused import Fused, integrator, own_integrator
 from workbench.run.grid import grid
 from workbench.run.log import Log
 from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import signals_of, start_state
+from workbench.run.simulate import start_state
 
 SHARE = 0.02  # of a run's samples, in all windows
 SHORTEST = 24  # samples of a window, where the run has as many

@@ -16,18 +16,18 @@ from workbench.contract.capabilities import HasJointRange, Posed
 from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest, leaves
-from workbench.contract.system import Signal, System, names
+from workbench.contract.system import System, names
+from workbench.run.columns import Columns
 from workbench.run.dead_ends import stopped
 from workbench.run.demand import Demand
 from workbench.run.fused import CHUNK, Fused
 from workbench.run.grid import Grid, Rows, as_asked, at_samples
 from workbench.run.log import Log, Status
 from workbench.run.pace import Attempt, Pace
-from workbench.run.room import release, table
+from workbench.run.room import release
 from workbench.run.scenario import Scenario
 
 MOST_HALVINGS = 6  # of the steps of a run whose accuracy is asked for
-ENERGY = Signal("E_stored", "J", "energy stored in the plant")
 
 
 def start_state(loop: System, scenario: Scenario) -> np.ndarray:
@@ -158,12 +158,6 @@ def _accurate(loop, scenario, demand, compiled, progress) -> Log:
         )
 
 
-def signals_of(loop: System) -> tuple[Signal, ...]:
-    """What a row of the log holds."""
-    powers = tuple(Signal(f"E_{n}", "J", f"energy by {n}, integrated") for n in loop.power_names)
-    return (*loop.states, *powers, *loop.monitors, ENERGY)
-
-
 def finish(
     loop: System,
     scenario: Scenario,
@@ -173,23 +167,12 @@ def finish(
     pace: Pace,
     sure: bool,
 ) -> Log:
-    """The log of a run, whose result is (grid, rows, last state); `sure`: its integrator followed it."""
+    """The log of a run, whose result is (grid, table of its `Columns`, last state); `sure`: its integrator followed it."""
     g, rows, state = run.result
     rows = rows if g.every else rows[: _finite_rows(rows, len(loop.states))]
     time = g.times(len(rows))
-    signals = signals_of(loop)
-    # A monitor that is a state as well (a held command) is logged once.
-    first = {}
-    for i, s in enumerate(signals):
-        first.setdefault(s.name, i)
-    keep = list(first.values())
-    wanted = inputs[:: g.every][: len(rows)] if g.every else demand.at(time, noise=False)
-    units = {s.name: s.unit for s in loop.inputs}
-    extra_columns = [
-        i for i, n in enumerate(demand.live) if demand.kinds[n] != "noise" and "@" not in n
-    ]
-    extra = tuple(Signal(demand.live[i], units[demand.live[i]], "reference") for i in extra_columns)
-    values = _beside(rows, keep, wanted, extra_columns)
+    columns = Columns.of(loop, demand)
+    columns.give(rows, inputs[:: g.every][: len(rows)] if g.every else demand.at(time, noise=False))
     status = ended(loop, run, state, sure)
     if not len(rows):
         raise InputError(
@@ -197,34 +180,11 @@ def finish(
         )
     return Log(
         time,
-        values,
-        (*(signals[i] for i in keep), *extra),
+        rows,
+        columns.signals,
         provenance(loop, scenario, g, pace),
         status,
     )
-
-
-def _beside(rows: np.ndarray, keep: list[int], wanted: np.ndarray, extra: list[int]) -> np.ndarray:
-    """Chosen columns of both tables beside each other, copied part by part."""
-    values = table(len(rows), len(keep) + len(extra))
-    for first in range(0, len(rows), CHUNK):
-        part = slice(first, first + CHUNK)
-        for at, block in _blocks(keep):
-            values[part, at] = rows[part, block]
-        values[part, len(keep) :] = wanted[part][:, extra]
-        release(rows)
-        release(values)
-    return values
-
-
-def _blocks(columns: list[int]) -> list[tuple[slice, slice]]:
-    """Columns that are chosen, as runs of neighbours: (where each run comes to stand, where it stood)."""
-    ends = [k for k in range(1, len(columns)) if columns[k] != columns[k - 1] + 1]
-    found = []
-    for first, last in zip([0, *ends], [*ends, len(columns)]):
-        begin = columns[first]
-        found.append((slice(first, last), slice(begin, begin + last - first)))
-    return found if columns else []
 
 
 def ended(loop: System, run: Attempt, state: np.ndarray, sure: bool) -> Status:
