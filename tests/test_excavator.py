@@ -8,6 +8,8 @@ import pytest
 from plants import machine
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
+from workbench import InputError
+from workbench.cases.file import loads
 
 FILE = Path(__file__).parents[1] / "plants" / "parameters" / "excavator.yaml"
 DIGGER = machine("excavator").plant
@@ -80,3 +82,47 @@ def test_the_boom_cylinder_carries_all_that_is_ahead():
     lever = (case - foot)[0] * along[1] - (case - foot)[1] * along[0]
     assert DIGGER.holding(x, None)[0].needs == pytest.approx(moment / lever, rel=1e-9)
     assert outputs(x)["s_boom"] == pytest.approx(np.hypot(*(rod - case)), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "words"),
+    [
+        (
+            "closed: 0.74 m",
+            "closed: 1.1 m",
+            "actuators.boom",
+            "reaches from 1.1 m to 1.61 m, and the start is at s = 1.047 m",
+        ),
+        (
+            "stroke: 0.295 m",
+            "stroke: 0.34 m",
+            "actuators.bucket",
+            "its stroke, 0.635 … 0.975 m, passes a dead point at 0.9487 m",
+        ),
+        (
+            "pins: {ear: [0.25, 0]}",
+            "pins: {ear: [0.05, 0]}",
+            "actuators.bucket",
+            "passes a dead point at",
+        ),
+        (
+            "pins: {ear: [0.25, 0]}",
+            "pins: {ear: [0.75, 0]}",
+            "loops.linkage",
+            "m stay open between link.ear and bucket.ear",
+        ),
+        (
+            "between: [arm.bucket_case, crank.end]",
+            "between: [arm.bucket_case, crank.ned]",
+            "actuators.bucket.between",
+            "did you mean crank.end",
+        ),
+    ],
+)
+def test_a_slip_in_the_drawing_gets_a_sentence_with_the_numbers(old, new, key, words):
+    text = FILE.read_text("utf-8")
+    assert old in text
+    with pytest.raises(InputError) as caught:
+        loads(text.replace(old, new), "mine.yaml")
+    assert words in str(caught.value) and caught.value.line and caught.value.mend
+    assert key in str(caught.value)

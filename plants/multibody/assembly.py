@@ -208,8 +208,8 @@ def _open(mechanism, z) -> InputError:
     for loop in mechanism.loops:
         own = Φ[first : first + ROWS[loop.joint]]
         first += len(own)
-        apart = float(np.linalg.norm(own[:3]))
-        gaps[loop] = max((apart, "m"), (float(own.max()), "m (or rad)"))
+        apart, most = float(np.linalg.norm(own[:3])), float(own.max())
+        gaps[loop] = (apart, "m") if apart >= most else (most, "m (or rad)")
     loop = max(gaps, key=gaps.get)
     gap, unit = gaps[loop]
     held = [b.name for b in mechanism.bodies if b.hold]

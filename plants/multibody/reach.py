@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plants.multibody.strokes import Stroke, strokes
-from plants.multibody.tree import point
+from plants.multibody.tree import move, point
 
 MOST = 400_000  # poses that are tried for the reach of a tool
 
@@ -38,13 +38,16 @@ def tool_points(mechanism) -> np.ndarray:
         if not any(_moved(motion) & _moved(other) for other in moving):
             moving.append(motion)
     each = max(2, int(MOST ** (1.0 / max(1, len(moving)))))
-    moves = [
-        move[np.linspace(0, len(move) - 1, min(each, len(move))).astype(int)] for move in moving
-    ]
+    moves = [_some(motion, each) for motion in moving]
     poses = start[None, :]
-    for move in moves:
-        poses = (poses[:, None, :] + move[None, :, :]).reshape(-1, len(start))
+    for way in moves:
+        poses = (poses[:, None, :] + way[None, :, :]).reshape(-1, len(start))
     return placed(mechanism, poses, mechanism.tcp)
+
+
+def _some(motion, many: int) -> np.ndarray:
+    """At most so many of the motion's steps, its ends among them."""
+    return motion[np.linspace(0, len(motion) - 1, min(many, len(motion))).astype(int)]
 
 
 def _moved(motion) -> set[int]:
@@ -62,7 +65,7 @@ def _thinned(stroke: Stroke, start) -> np.ndarray:
 
 def placed(mechanism, poses: np.ndarray, pin) -> np.ndarray:
     """(n, 3) positions of a pin in the poses (n, n_z)."""
-    motion = mechanism.moving(list(poses.T), None)
+    motion = move(mechanism.bodies, mechanism.tree, list(poses.T), None)
     still = [(np.zeros(len(poses)),) * 3] * 2
     frames = motion._replace(Z=[still] * len(motion.r), bias=[still] * len(motion.r))
     r, _, _ = point(frames, mechanism.number(pin.body), pin.point)

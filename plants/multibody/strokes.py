@@ -9,6 +9,8 @@ possible, no other, and the loops are closed after each step. It ends where an a
 dead point: the smallest singular value of L is zero there, the cylinder's pins and the joint it turns are in line (or those of
 a link between them), and its length goes neither up nor down.
 
+Positions are those of the tree with all its joints: a closed form has none where a loop does not close.
+
 Source: [Haug89, chapter 3], driving constraints and lock-up.
 """
 
@@ -19,12 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.multibody import acting, tree
+from plants.multibody import acting, loops, tree
 from plants.multibody.assembly import shortest
 from workbench.contract.errors import InputError
 
 STEP = 0.05  # rad or m, of the joint that moves most
 MOST = 400  # steps to one side
+FARTHEST = 0.5  # rad or m, a loop is closed after a step by less than that, or not at all
 DEAD = 1e-2  # of the lever arm where it is largest: less is a dead point
 
 
@@ -87,7 +90,7 @@ def _index(mechanism, name: str) -> int:
 def _lengths(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
     """(s of all actuators, ∂s/∂z)."""
     still = [0.0] * mechanism.tree.n_v
-    motion = mechanism.moving(list(z), still)
+    motion = tree.move(mechanism.bodies, mechanism.tree, list(z), still)
     own = tree.inertias(mechanism.bodies, motion)
     pulls = mechanism.pulls(motion, list(z), still, None, None)
     table = []
@@ -100,8 +103,13 @@ def _lengths(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _closing(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
-    Φ, G = mechanism.constraints(list(z))
-    return np.array(Φ, float), np.array(G, float).reshape(-1, mechanism.tree.n_v)
+    motion = tree.move(mechanism.bodies, mechanism.tree, list(z), None)
+    rows = mechanism.rows(motion)
+    G = loops.jacobian(mechanism.tree, rows, motion.b)
+    return (
+        np.array([row.value for row in rows], float),
+        np.array(G, float).reshape(-1, mechanism.tree.n_v),
+    )
 
 
 def _arms(mechanism, z):
@@ -125,8 +133,11 @@ def _followed(mechanism, k: int, way: float):
         size = np.linalg.svd(L, compute_uv=False)
         largest = max(largest, float(size[-1]))
         v = N @ np.linalg.pinv(L, rcond=1e-3)[:, k] * way
-        v = v / np.abs(v).max()
-        if size[-1] < DEAD * largest or (before is not None and before @ v < 0):
+        most = np.abs(v).max()
+        if not most > 0 or size[-1] < DEAD * largest:
+            return path, (float(s[k]),)
+        v = v / most
+        if before is not None and before @ v < 0:
             return path, (float(s[k]),)
         before = v
         z, s, ended = _onward(mechanism, spans, z, s, STEP * v)
@@ -150,9 +161,9 @@ def _onward(mechanism, spans, z, s, move):
         part = _left(spans, s, lengths)
         if share == 1.0 and part > 1.0:
             return there, lengths, False
-        if abs(part - 1.0) < 1e-9:
+        if abs(part - 1.0) < 1e-9 or not 0.0 < part < np.inf:
             break
-        share *= part
+        share = min(1.0, share * part)
     return there, lengths, True
 
 
@@ -174,5 +185,8 @@ def _stepped(mechanism, z, move) -> list | None:
         Φ, G = _closing(mechanism, z)
         if not len(Φ) or np.abs(Φ).max() < 1e-12:
             return z
-        z = mechanism.moved(z, list(map(float, shortest(G, unity, -Φ))))
+        back = shortest(G, unity, -Φ)
+        if not np.abs(back).max() < FARTHEST:
+            return None
+        z = mechanism.moved(z, list(map(float, back)))
     return z if np.abs(Φ).max() < 1e-9 else None
