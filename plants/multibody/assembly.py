@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.multibody.loops import ROWS, facing
+from plants.multibody.checks import check_faces, check_masses
+from plants.multibody.loops import ROWS
 from plants.multibody.tree import point
 from workbench.contract.errors import InputError
 
@@ -224,39 +225,6 @@ def _open(mechanism, z) -> InputError:
 
 def _row_names(mechanism) -> list[tuple[str, int]]:
     return [(loop.name, i) for loop in mechanism.loops for i in range(ROWS[loop.joint])]
-
-
-def check_masses(mechanism, M) -> None:
-    """Every motion must move some mass."""
-    if not len(M):
-        raise InputError(
-            "bodies: all of them are fixed, so nothing can move", mend="put one on another joint"
-        )
-    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-    for i, j in enumerate(mechanism.tree.body_of):
-        if not scale[i] > 0:
-            raise InputError(
-                f"bodies.{mechanism.bodies[j].name}: moving its joint moves no mass",
-                mend="give it a mass, or make the joint fixed",
-            )
-    σ, V = np.linalg.eigh(M / np.outer(scale, scale))
-    if σ[0] < 1e-13:
-        j = mechanism.tree.body_of[int(np.abs(V[:, 0]).argmax())]
-        raise InputError(
-            f"bodies.{mechanism.bodies[j].name}: its joint and others can move together without moving any mass",
-            mend="give it a mass and inertia, or remove a joint",
-        )
-
-
-def check_faces(mechanism, z) -> None:
-    """Axes of a closed cut point the same way."""
-    motion = mechanism.moving(z, None)
-    for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
-        if min(map(float, facing(loop, motion, a, b)), default=1.0) < 0:
-            raise InputError(
-                f"loops.{loop.name}: closes with its two axes or normals opposite to each other",
-                mend="turn one of them round, or start nearer to what is meant",
-            )
 
 
 def independent(G) -> tuple[int, ...]:

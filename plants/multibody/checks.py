@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
+
+from plants.multibody.loops import facing
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
 from workbench.contract.errors import InputError
@@ -108,3 +111,36 @@ def check_lengths(mechanism) -> None:
             f"{a.shortest or 0:g} … {high:g} m; {off}",
             mend="start elsewhere, or move its pins",
         )
+
+
+def check_masses(mechanism, M) -> None:
+    """Every motion must move some mass."""
+    if not len(M):
+        raise InputError(
+            "bodies: all of them are fixed, so nothing can move", mend="put one on another joint"
+        )
+    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+    for i, j in enumerate(mechanism.tree.body_of):
+        if not scale[i] > 0:
+            raise InputError(
+                f"bodies.{mechanism.bodies[j].name}: moving its joint moves no mass",
+                mend="give it a mass, or make the joint fixed",
+            )
+    σ, V = np.linalg.eigh(M / np.outer(scale, scale))
+    if σ[0] < 1e-13:
+        j = mechanism.tree.body_of[int(np.abs(V[:, 0]).argmax())]
+        raise InputError(
+            f"bodies.{mechanism.bodies[j].name}: its joint and others can move together without moving any mass",
+            mend="give it a mass and inertia, or remove a joint",
+        )
+
+
+def check_faces(mechanism, z) -> None:
+    """Axes of a closed cut point the same way."""
+    motion = mechanism.moving(z, None)
+    for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
+        if min(map(float, facing(loop, motion, a, b)), default=1.0) < 0:
+            raise InputError(
+                f"loops.{loop.name}: closes with its two axes or normals opposite to each other",
+                mend="turn one of them round, or start nearer to what is meant",
+            )
