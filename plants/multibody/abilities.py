@@ -1,0 +1,145 @@
+"""What a mechanism can, and how it is integrated: limits, scales, gains, what holds its weight."""
+
+from __future__ import annotations
+
+from plants import scales
+from plants.drives.contract import Drive, Line
+from plants.multibody import acting, coordinates, held, signals, static
+from plants.multibody.vocabulary import Vocabulary
+from workbench.numerics.adaptive import Adaptive, Fixed
+
+
+class Abilities(Vocabulary):
+    """The part of `plants.multibody.mechanism.Mechanism` that answers what claims, laws and integrators ask."""
+
+    @property
+    def integrator(self):
+        """The method's own integrator; None: those of `workbench.run.simulate`."""
+        if self.method != "penalty":
+            return None
+        from plants.multibody.penalty_loop import penalty_loop
+
+        return penalty_loop
+
+    @property
+    def fixed(self) -> Fixed | None:
+        """Equal steps of the L-stable method where a drive asks for them, and none for steps that find their own length."""
+        wanted = any(a.drive.equal_steps for a in self.actuators)
+        return Fixed() if wanted and self.adaptive is None else None
+
+    @property
+    def adaptive(self) -> Adaptive | None:
+        """Steps of the L-stable method that find their own length, where a drive asks for them."""
+        return acting.adaptive(self)
+
+    @property
+    def stiff(self):
+        """Where no equal steps are made: spools, bristles, and the rates that friction of cylinders may make fast near rest."""
+        own = tuple(name for a in self.actuators for name in a.drive.stiff(a.name))
+        if self.fixed or self.adaptive or not any(a.drive.steep for a in self.actuators):
+            return ()
+        return (*(self.rates[i].name for i in self.own[1]), *own)
+
+    @property
+    def pressure_names(self):
+        return tuple(name for a in self.actuators for name in a.drive.pressures(a.name))
+
+    @property
+    def flow_names(self) -> tuple[str, ...]:
+        """What the drives take from the supply, each."""
+        return tuple(signals.flow_name(a.name) for a in self.actuators if a.drive.needs_supply)
+
+    @property
+    def vacuum(self) -> float | None:
+        """Pressure below which the oil of a drive is not described, Pa; None: it always is."""
+        known = [a.drive.vacuum for a in self.actuators if a.drive.vacuum is not None]
+        return max(known) if known else None
+
+    @property
+    def p_s(self) -> float | None:
+        """Pressure of the supply, Pa, where that is one number for all chambers; None elsewhere."""
+        line = acting.constant_line(self)
+        return None if line is None else line.p_s
+
+    @property
+    def p_r(self) -> float | None:
+        """Pressure of the return, Pa, where `p_s` is a number."""
+        line = acting.constant_line(self)
+        return None if line is None else line.p_r
+
+    @property
+    def pressure_limits(self) -> tuple:
+        """Between which all chambers should stay, Pa, where every drive with chambers says so."""
+        return acting.pressure_limits(self)
+
+    @property
+    def line_at_most(self) -> Line | None:
+        """What the drives see of the supply at its highest pressure; None without one."""
+        return None if self.supply is None else self.supply.most
+
+    @property
+    def loop_rate(self) -> float:
+        """What a position loop can have, 1/s: that of the slowest drive."""
+        return min((a.drive.loop_rate for a in self.actuators), default=Drive.loop_rate)
+
+    @property
+    def integral_rate(self) -> float:
+        """K_i/K_p of it, 1/s."""
+        return min((a.drive.integral_rate for a in self.actuators), default=Drive.integral_rate)
+
+    @property
+    def cuts_commands(self) -> bool:
+        """Whether a drive has no command beyond its limit."""
+        return any(a.drive.cuts_commands for a in self.actuators)
+
+    @property
+    def velocity_gain(self) -> float | None:
+        """Velocity per unit of command, the actuators' mean; None where a command is no velocity."""
+        gains = acting.velocity_gains(self)
+        return sum(gains) / len(gains) if gains else None
+
+    @property
+    def velocity_gains(self) -> tuple[float, ...]:
+        """Velocity per unit of command of each actuator, where their commands differ in unit, so that a mean has no meaning."""
+        units = {s.unit for a in self.actuators for s in a.drive.inputs(a.name)}
+        return acting.velocity_gains(self) if len(units) > 1 else ()
+
+    @property
+    def spans(self) -> dict[str, tuple[float, float]]:
+        """What the actuators can span, m (rad on a revolute joint), those for which it is known."""
+        return acting.spans(self.actuators)
+
+    def limits(self):
+        own = {} if self.supply is None else self.supply.limits()
+        return acting.limits(self.actuators) | own
+
+    def scales(self):
+        return scales.of_mechanism(self)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Positions of the independent joints; of all joints that have one number where they depend on each other."""
+        if coordinates.independent(self):
+            return tuple(coordinates.joints(self))
+        return tuple(s.name for s in self.coordinates if not s.name.startswith("e_"))
+
+    def machine_limits(self):
+        """Spans of the actuators, vacuum in their chambers, spools, commands."""
+        return acting.machine_limits(self)
+
+    def holding(self, x, u):
+        """Forces of the driven actuators at rest, by virtual work and within their limits where that is possible."""
+        return static.holding(self, x)
+
+    @property
+    def dead_ends(self):
+        """Of method minimal: where a loop's two dependent joints are in line."""
+        return signals.dead_ends(self)
+
+    @property
+    def change_points(self):
+        """Of the others: where the loops' constraints depend on each other for an instant."""
+        return signals.change_points(self)
+
+    def free_joints(self, commands=None):
+        return held.free_joints(self, commands)

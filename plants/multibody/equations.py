@@ -1,0 +1,158 @@
+"""The equations of motion of a mechanism with its drives and supply, what is measured of it, and its energy."""
+
+from __future__ import annotations
+
+from plants.multibody import acting, coordinates, dynamics, loops, reduced, tree
+from plants.multibody.acting import Pull
+from plants.multibody.tree import Motion
+from plants.multibody.vocabulary import Vocabulary
+
+
+class Equations(Vocabulary):
+    """The part of `plants.multibody.mechanism.Mechanism` that moves."""
+
+    gravity: tuple[float, ...]
+
+    def split(self, x):
+        """(all z, all ż, states of every drive) of the state vector."""
+        zs, vs = self.own
+        parts = acting.shared_out(self, x[len(zs) + len(vs) :])
+        z, rates = list(x[: len(zs)]), list(x[len(zs) : len(zs) + len(vs)])
+        if self.closings:
+            z, own = reduced.positions(self, z), dict(zip(vs, rates))
+            G = loops.jacobian(self.tree, *self._closing_rows(z, None))
+            rates = reduced.followed(
+                self, G, [own.get(i, 0.0) for i in range(self.tree.n_v)], [0.0] * len(G)
+            )
+        return z, rates, parts
+
+    def _closing_rows(self, z, rates):
+        motion = self.closed(z, rates)
+        return reduced.rows(self, motion), motion.b
+
+    def moving(self, z, rates) -> Motion:
+        """Poses, columns and, with rates, velocities of all bodies, at any positions."""
+        return tree.move(self.bodies, self.tree, z, rates)
+
+    def closed(self, z, rates) -> Motion:
+        """As `moving`, at positions that close all loops: in closed form, without angles of the joints that follow."""
+        known = reduced.directions(self, z) if self.closings else None
+        return tree.move(self.bodies, self.tree, z, rates, known)
+
+    def mass_matrix(self, z) -> list:
+        """M^Σ (8), rows."""
+        motion = self.moving(z, None)
+        return tree.mass_matrix(self.tree, tree.inertias(self.bodies, motion), motion.b)
+
+    def rows(self, motion: Motion) -> list:
+        """All rows of all loops."""
+        return [
+            row
+            for loop, (a, b) in zip(self.loops, self.cuts)
+            for row in loops.rows(loop, motion, a, b)
+        ]
+
+    def constraints(self, z) -> tuple[list, list]:
+        """(Φ, Φ_z) of all rows, redundant ones too."""
+        motion = self.moving(z, None)
+        found = self.rows(motion)
+        return [row.value for row in found], loops.jacobian(self.tree, found, motion.b)
+
+    def moved(self, z, δ) -> list:
+        """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""
+        return tree.moved(self.bodies, self.tree, z, δ)
+
+    def pulls(self, motion: Motion, z, rates, own, u) -> list[Pull]:
+        """What every actuator does; own, u None: lengths and rates only."""
+        return acting.pulls(self, motion, z, rates, own, u)
+
+    def loads(self, motion: Motion, own, rates, pulls: list[Pull]) -> list:
+        """Q^Σ with actuators and damping."""
+        wrenches, direct = acting.applied(self, pulls, [p.force for p in pulls])
+        Q = tree.forces(self.tree, own, motion, self.gravity, wrenches)
+        return [
+            q + f - self.bodies[j].damping * v
+            for q, f, j, v in zip(Q, direct, self.tree.body_of, rates)
+        ]
+
+    def accelerations(self, motion: Motion, rates, pulls: list[Pull]) -> tuple[list, list]:
+        """(z̈, λ) with λ of the rows that are kept; minimal: z̈ of the independent joints, and nothing."""
+        return dynamics.accelerations(self, motion, rates, pulls)
+
+    def rhs(self, t, x, u):
+        z, rates, own = self.split(x)
+        motion = self.closed(z, rates)
+        pulls = self.pulls(motion, z, rates, own, u)
+        accelerations, _ = self.accelerations(motion, rates, pulls)
+        flows = acting.rates(self, pulls, own, u)
+        velocities = tree.velocities(self.bodies, self.tree, z, rates)
+        return [*(velocities[i] for i in self.own[0]), *accelerations, *flows]
+
+    def guards(self, t, x, u):
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
+        supply = [] if self.supply is None else self.supply.guards(own[-1])
+        drives = zip(self.actuators, pulls)
+        return [*(g for a, p in drives for g in a.drive.guards(p.x, p.s, p.rate, p.u)), *supply]
+
+    def project(self, t, x) -> list:
+        """x back on its loops, nearest in the metric of M^Σ; quaternions of unit length."""
+        if self.closings and "spherical" not in {b.joint for b in self.bodies}:
+            return list(x)
+        z, rates, own = self.split(x)
+        z, rates = dynamics.projected(self, self.moved(z, [0.0] * self.tree.n_v), rates)
+        zs, vs = self.own
+        return [*(z[i] for i in zs), *(rates[i] for i in vs), *(v for part in own for v in part)]
+
+    # ---- what is measured and logged --------------------------------------------------------------------------------
+    def out(self, t, x):
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.closed(z, rates), z, rates, None, None)
+        return [
+            *(p.s for p in pulls),
+            *(p.rate for p in pulls),
+            *z,
+            *rates,
+            *(v for part in own for v in part),
+        ]
+
+    def monitor(self, t, x, u):
+        z, rates, own = self.split(x)
+        motion = self.closed(z, rates)
+        gaps = []
+        for loop, (a, b) in zip(self.loops, self.cuts):
+            Φ = [row.value for row in loops.rows(loop, motion, a, b)]
+            gaps.append(sum(v * v for v in Φ) ** 0.5)
+        pulls = self.pulls(motion, z, rates, own, u)
+        return [
+            *(p.s for p in pulls),
+            *(p.rate for p in pulls),
+            *self._following(z, rates),
+            *(p.force for p in pulls),
+            *gaps,
+            *dynamics.bends(self, z, motion),
+            *acting.shown(self, pulls, own, u),
+            *([] if self.tcp is None else coordinates.tip(self, motion)),
+        ]
+
+    def powers(self, t, x, u):
+        """W into the stored energy, by cause."""
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
+        lost = 0.0
+        for j, v in zip(self.tree.body_of, rates):
+            lost = lost - self.bodies[j].damping * v * v
+        return [*acting.powers(self, pulls, own, u), lost]
+
+    def energies(self, z, rates):
+        """(kinetic, potential) energy of the bodies, J; potential is zero with all centres of mass at the origin."""
+        motion = self.moving(z, rates)
+        return tree.energies(self.bodies, tree.inertias(self.bodies, motion), motion, self.gravity)
+
+    def stored(self, t, x, u):
+        z, rates, own = self.split(x)
+        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
+        total = sum(self.energies(z, rates))
+        for a, p in zip(self.actuators, pulls):
+            total = total + a.drive.stored(p.x, p.s)
+        return total if self.supply is None else total + self.supply.stored(own[-1])

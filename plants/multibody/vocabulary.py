@@ -1,0 +1,157 @@
+"""Who is who in a mechanism: bodies, joints and their coordinates, and the names of all its signals."""
+
+from __future__ import annotations
+
+from plants.multibody import coordinates, signals, tree
+from plants.multibody.assembly import Assembly, assemble
+from plants.multibody.parts import Actuator, Body, Loop, Pin
+from plants.multibody.planar import Closing
+from plants.multibody.starting import in_words
+from plants.multibody.tree import Tree
+from plants.supplies.contract import Supply
+from workbench.contract.system import Signal, System
+
+
+class Vocabulary(System):
+    """The part of `plants.multibody.mechanism.Mechanism` that says what there is and what it is called."""
+
+    bodies: tuple[Body, ...]
+    loops: tuple[Loop, ...]
+    actuators: tuple[Actuator, ...]
+    supply: Supply | None
+    method: str
+    tcp: str | Pin | None
+    kept: tuple[int, ...]
+    used: tuple[int, ...]
+    closings: tuple[Closing, ...]
+
+    @property
+    def tree(self) -> Tree:
+        return tree.tree(self.bodies)
+
+    @property
+    def assembly(self) -> Assembly:
+        """The consistent start: positions, rates, rows kept and left out, mobility."""
+        return assemble(self)
+
+    @property
+    def in_words(self) -> str:
+        """Degrees of freedom, constraints left out, and what the assembly moved."""
+        return in_words(self)
+
+    def number(self, body: str) -> int:
+        """Which body that is; −1 for the ground."""
+        return next((j for j, b in enumerate(self.bodies) if b.name == body), -1)
+
+    @property
+    def cuts(self) -> list[tuple[int, int]]:
+        """Numbers of the two bodies of every loop."""
+        return [(self.number(loop.a.body), self.number(loop.b.body)) for loop in self.loops]
+
+    @property
+    def coordinates(self) -> tuple[Signal, ...]:
+        """Positions of all joints."""
+        return signals.positions(self.bodies)
+
+    @property
+    def rates(self) -> tuple[Signal, ...]:
+        """Rates of all joints."""
+        return signals.rates(self.bodies)
+
+    @property
+    def drive_states(self) -> tuple[Signal, ...]:
+        """States of all drives, then of the supply."""
+        own = () if self.supply is None else self.supply.states()
+        return (*(s for a in self.actuators for s in a.drive.states(a.name)), *own)
+
+    @property
+    def own(self) -> tuple[list[int], list[int]]:
+        """Which positions and rates are states: all, or the independent ones."""
+        follow = {j for k in self.closings for j in k.unknown}
+        parts = [
+            (z, v) for j, (z, v) in enumerate(zip(self.tree.z, self.tree.v)) if j not in follow
+        ]
+        return [i for (at, n), _ in parts for i in range(at, at + n)], [
+            i for _, (at, n) in parts for i in range(at, at + n)
+        ]
+
+    @property
+    def states(self):
+        (zs, vs), coordinates, rates = self.own, self.coordinates, self.rates
+        return (*(coordinates[i] for i in zs), *(rates[i] for i in vs), *self.drive_states)
+
+    @property
+    def inputs(self):
+        own = () if self.supply is None else self.supply.inputs()
+        return (*(s for a in self.actuators for s in a.drive.inputs(a.name)), *own)
+
+    @property
+    def outputs(self):
+        return (*signals.lengths(self), *self.coordinates, *self.rates, *self.drive_states)
+
+    @property
+    def monitors(self):
+        return (
+            *signals.lengths(self),
+            *self._following(self.coordinates, self.rates),
+            *signals.forces(self),
+            *(
+                Signal(f"open_{loop.name}", "m", f"how far {loop.name} is open")
+                for loop in self.loops
+            ),
+            *signals.bends(self),
+            *signals.of_parts(self),
+            *(Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in self._tool_axes),
+        )
+
+    @property
+    def _tool_axes(self) -> str:
+        return "" if self.tcp is None else "xyz"
+
+    def _following(self, positions, rates) -> list:
+        """Those that are no states."""
+        zs, vs = self.own
+        return [v for i, v in enumerate(positions) if i not in zs] + [
+            v for i, v in enumerate(rates) if i not in vs
+        ]
+
+    @property
+    def power_names(self):
+        own = () if self.supply is None else self.supply.power_names()
+        parts = (name for a in self.actuators for name in a.drive.power_names(a.name))
+        return (*parts, *own, "damping")
+
+    # ---- coordinates of paths ---------------------------------------------------------------------------------------
+    @property
+    def n(self) -> int:
+        """How many coordinates are independent."""
+        return len(self.own[0])
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Spaces a path can be given in, see `plants.multibody.coordinates`."""
+        return coordinates.spaces(self)
+
+    def task_names(self, space: str) -> list[str]:
+        """Names of the coordinates of a space."""
+        return coordinates.names(self, space)
+
+    def task(self, space: str, q) -> list:
+        """Coordinates of a space at independent positions q."""
+        return coordinates.task(self, space, q)
+
+    @property
+    def strokes(self) -> list[tuple[float, float]]:
+        """Least and largest lengths of the driven actuators, in the order of the piston space."""
+        return [self.actuators[i].span for i in coordinates.driven(self)]
+
+    @property
+    def has_tool(self) -> bool:
+        return self.tcp is not None and coordinates.independent(self)
+
+    @property
+    def tool(self):
+        """q ↦ position of the tool in the world, m. AttributeError for a mechanism without a tool."""
+        if not self.has_tool:
+            raise AttributeError("tool: this mechanism has none; give it a tcp")
+        return lambda q: coordinates.place(self, q)[0]
