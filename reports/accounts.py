@@ -6,9 +6,10 @@ import numpy as np
 
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
+from reports.behind import VALVES, behind, of, turns, words
+from reports.metering import MOST, course, states
 from workbench.run.log import Log
 
-from .metering import MOST, VALVES, behind, course, of, states, turns, words
 from .tables import percent, quantity
 
 SPENT = {

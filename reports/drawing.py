@@ -13,7 +13,8 @@ import numpy as np
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
-from reports.outline import directions, picture
+from reports.outline import picture
+from reports.outline_mechanism import directions
 from reports.picture import Picture
 from workbench.contract.errors import InputError
 from workbench.files.atomic import write_atomic

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from itertools import groupby
 
+from reports.behind import behind
 from reports.tables import quantity, typeset, unit_words, wrapped
 from workbench.contract.parameters import Leaf, field_infos, label, leaves
 from workbench.contract.units import display, pretty
 
-from .metering import behind
 from .style import clean
 
 

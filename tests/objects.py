@@ -38,7 +38,7 @@ MADE = (
     "workbench.contract.machine_limits",
     "workbench.sweep",
     "workbench.verification.verdict",
-    "controllers.pid_tuning.experiment",
+    "controllers.pid_tuning.relay_law",
     "plants.planar_crane",
 )
 

@@ -11,7 +11,7 @@ from mechanisms import bricard, four_bar, hydraulic, random_tree, slider_crank
 from scipy.spatial import ConvexHull
 
 from plants import LinearActuator, machine
-from reports import animation, outline, sketch, style
+from reports import animation, outline, outline_mechanism, sketch, style
 from workbench import InputError, Log, Scenario, Signal, simulate
 from workbench.commands.cli import main
 from workbench.run.log import Status
@@ -82,7 +82,7 @@ def test_actuators_of_mechanisms_are_as_long_as_they_are():
 @pytest.mark.parametrize("seed", range(4))
 def test_hull_against_qhull(seed):
     points = np.random.default_rng(seed).normal(size=(9, 2))
-    found, truth = outline._hull(points), ConvexHull(points)
+    found, truth = outline_mechanism._hull(points), ConvexHull(points)
     assert set(found) == set(truth.vertices) and len(found) == len(truth.vertices)
     x, y = points[found].T
     assert 0.5 * abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) == pytest.approx(truth.volume)
@@ -90,8 +90,8 @@ def test_hull_against_qhull(seed):
 
 def test_hull_of_points_in_line_or_all_the_same():
     line = np.array([0.3, 1.1]) + np.outer([0.2, 0.9, -0.4, 0.5], [0.7, -0.2])
-    assert sorted(outline._hull(line)) == [1, 2]
-    assert len(outline._hull(np.ones((3, 2)))) == 1
+    assert sorted(outline_mechanism._hull(line)) == [1, 2]
+    assert len(outline_mechanism._hull(np.ones((3, 2)))) == 1
 
 
 def test_rigid_bodies_stay_rigid():
@@ -111,7 +111,7 @@ def test_rigid_bodies_stay_rigid():
     ids=("slider", "loop", "3", "8"),
 )
 def test_spatial_mechanisms_are_seen_upright_and_undistorted(plant):
-    view, words = outline._view(plant, plant.assembly.z)
+    view, words = outline_mechanism._view(plant, plant.assembly.z)
     assert view.T @ view == pytest.approx(np.eye(2), abs=1e-12)
     up = -np.array(plant.gravity) @ view
     assert up[1] > 0 and abs(up[0]) < 1e-9 * up[1]
@@ -120,7 +120,9 @@ def test_spatial_mechanisms_are_seen_upright_and_undistorted(plant):
 
 
 def test_a_mechanism_seen_from_above_when_gravity_is_along_its_axes():
-    view, words = outline._view(four_bar(gravity=(0.0, 0.0, -9.81)), four_bar().assembly.z)
+    view, words = outline_mechanism._view(
+        four_bar(gravity=(0.0, 0.0, -9.81)), four_bar().assembly.z
+    )
     assert sorted(words) == ["x, m", "y, m"] or sorted(w.strip("−") for w in words) == [
         "x, m",
         "y, m",

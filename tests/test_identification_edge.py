@@ -16,6 +16,7 @@ from workbench.identification import (
     Record,
     Shape,
     Step,
+    descent,
     examine,
     fit,
     search,
@@ -101,7 +102,7 @@ def test_a_pole_that_is_an_integrator_is_said():
 
 def test_orders_that_run_out_of_numbers_lose_nothing(monkeypatch):
     """Where no guess has a gradient there is one message; among several orders the others stay."""
-    honest = search.optimised
+    honest = descent.optimised
 
     def lost(task, channels, *more):
         channels, result = honest(task, channels, *more)

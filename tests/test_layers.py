@@ -208,3 +208,25 @@ def test_every_public_name_exists():
             assert getattr(package, name) is not None
         with pytest.raises(AttributeError, match="no attribute 'nothing'"):
             package.nothing  # noqa: B018
+
+
+PROBES = 60  # of user's own objects, of Python's and of other libraries'
+
+
+def probes(source: str) -> int:
+    """How often a text asks whether something has an attribute: hasattr, and getattr with a default."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    asked = [(getattr(call.func, "id", ""), len(call.args)) for call in calls]
+    return sum(name == "hasattr" or (name == "getattr" and n > 2) for name, n in asked)
+
+
+def test_what_plants_and_laws_have_is_declared_and_not_probed_for():
+    found = {
+        name: probes((ROOT / name).read_text("utf-8"))
+        for package in PACKAGES
+        for name in files(package)
+    }
+    assert 0 < sum(found.values()) <= PROBES
+    beyond = ("workbench/verification/", "workbench/planning/", "reports/")
+    assert sum(n for name, n in found.items() if name.startswith(beyond)) <= 5
+    assert probes("hasattr(a, 'b') or getattr(a, 'b', 0) or getattr(a, 'b')") == 2

@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 
 from workbench.contract.errors import InputError
 from workbench.run import metrics
-from workbench.run.metrics import limit_cycle
+from workbench.run.limit_cycle import limit_cycle
 
 T = np.arange(20_001) * 1e-3
 F = 3.137

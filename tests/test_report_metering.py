@@ -13,7 +13,7 @@ from plants import FourBar, MeteredTwin
 from plants.metered_arm import Arm, MotorArm
 from plants.metered_arms import MeteredArms
 from plants.valve_circuits import Γ, Openings, operating
-from reports import accounts, document, metering, outline, style
+from reports import accounts, behind, document, force_map, metering, outline, style
 from reports.document import Content
 from reports.figures import circuit as figures_circuit
 from reports.figures import metering as figures_metering
@@ -68,7 +68,7 @@ def test_the_run_is_on_the_map_of_its_arm(run):
     for i in range(20, len(log.time) - 1, 173):
         for j, name in enumerate(plant.names):
             v, f = log.array(f"v_{name}")[i], log.array(f"f_{name}")[i]
-            c = metering.held_at(plant.circuit, j, log.array("P")[i])
+            c = force_map.held_at(plant.circuit, j, log.array("P")[i])
             low, high = Γ(c, Openings.command(log.array(f"u_c_{name}")[i]), 0.0, v)
             assert low[0] - 20.0 <= f <= high[0] + 20.0, (log.time[i], name)
 
@@ -92,7 +92,7 @@ def test_valve_states_and_shares(run):
             s.segment for s in now.sections
         ]
         for n, s in zip(plant.names, now.sections):
-            assert all(found.open[f"{key}_{n}"][i] == getattr(s, key) for key in metering.VALVES)
+            assert all(found.open[f"{key}_{n}"][i] == getattr(s, key) for key in behind.VALVES)
     relieved = found.t[
         found.open["rR_2"]
     ]  # arm 2 is stopped at 2 s: its rod side is at its relief for a while
@@ -197,7 +197,7 @@ def test_the_cranes_run_is_on_its_maps(crane):
         )
         assert course.f[:, j] == pytest.approx(log.array(f"f_{label}"), rel=1e-12)
         for i in range(50, len(log.time), 400):
-            circuit, opened, u_b, _ = metering.seen(plant, j, course.u_c[i, j], course.P[i])
+            circuit, opened, u_b, _ = force_map.seen(plant, j, course.u_c[i, j], course.P[i])
             low, high = Γ(circuit, opened, u_b, course.v[i, j])
             assert low[0] - 1.0 <= course.f[i, j] <= high[0] + 1.0
 
@@ -212,13 +212,13 @@ def test_the_cranes_pump_has_a_pressure_of_its_own(crane):
     assert (found.open["pR"] == (P > plant.pump.P_M)).all() and not found.open["pR"].any()
     names = {name for n in plant.labels for name in found.rows[n]}
     assert names & {"+1a", "-1a", "+3", "-3"} and not names & {"+2a", "-2a", "+2b", "-2b"}
-    seen = metering.seen_map(plant, 0, 0.1, 100e5, -0.05, 0.05)
+    seen = force_map.seen_map(plant, 0, 0.1, 100e5, -0.05, 0.05)
     assert {name for _, _, name in seen.bands} >= {"+1a"} and "+2a" not in {
         name for _, _, name in seen.bands
     }
     assert "+2a" in {
         name
-        for _, _, name in metering.seen_map(plant, 0, 0.1, plant.pump.P_M + 1e5, -0.05, 0.05).bands
+        for _, _, name in force_map.seen_map(plant, 0, 0.1, plant.pump.P_M + 1e5, -0.05, 0.05).bands
     }
 
 

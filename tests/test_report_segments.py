@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from plants.valve_circuits import TABLE_1, Γ, Circuit, Openings, operating
-from reports import metering, segments
-from reports.figures import metering as figures_metering
+from reports import force_map, segments
+from reports.figures import bands
 
 
 @pytest.mark.parametrize("regeneration", [False, True])
@@ -15,7 +15,7 @@ def test_a_map_is_the_circuits(regeneration):
     for direction in (1, -1, 0):
         c, u_b = cases.circuit(rng), rng.uniform(0.1, 0.9)
         opened = cases.openings(rng, direction, regeneration)
-        m = metering.force_map(c, opened, u_b, -0.7, 0.9, 33)
+        m = force_map.force_map(c, opened, u_b, -0.7, 0.9, 33)
         full = c.sections[0].A_h * c.sections[0].P_hM + c.sections[0].A_r * c.sections[0].P_rM
         assert np.all(np.diff(m.v) >= 0) and np.diff(m.f).max() < 1e-6 * full
         for v in rng.choice(m.v, 6):
@@ -31,9 +31,9 @@ def test_a_map_is_the_circuits(regeneration):
 
 
 def test_bands_are_rows_of_the_table():
-    m = metering.force_map(Circuit(), Openings.command(0.5), 0.2, -1.0, 1.0)
+    m = force_map.force_map(Circuit(), Openings.command(0.5), 0.2, -1.0, 1.0)
     assert [name for _, _, name in m.bands] == ["F_hM", "+2a", "+1a", "+3", "-F_rM"]
-    shut = metering.force_map(Circuit(), Openings.command(0.5), 0.0, -1.0, 1.0)
+    shut = force_map.force_map(Circuit(), Openings.command(0.5), 0.0, -1.0, 1.0)
     assert sorted(v for v, _, _ in shut.sets) == pytest.approx(
         [0.0, Circuit().pump.Q / 0.024]
     )  # a set at Q/A_h too
@@ -49,7 +49,7 @@ def test_what_no_row_describes_is_told_by_its_valves(direction, regeneration):
             rng.uniform(0.1, 0.9),
             cases.openings(rng, direction, regeneration, edges=0.0),
         )
-        for low, high, name in metering.force_map(c, opened, u_b, -0.7, 0.9, 33).bands:
+        for low, high, name in force_map.force_map(c, opened, u_b, -0.7, 0.9, 33).bands:
             at = operating(c, opened, u_b, [0.5 * (low + high)])
             s = at.sections[0]
             now = {key for key in ("hR", "hSC", "rR", "rSC") if getattr(s, key)}
@@ -76,7 +76,7 @@ def test_words_of_segments():
         segments.words(segments.UNNAMED) == segments.words("+1a")
         and segments.label("hR pR") == "hR, pR"
     )
-    shown = figures_metering._entries(["+2a", "0", "-2a", "hR pR", "+2a", "-2b", "hR a"])
+    shown = bands._entries(["+2a", "0", "-2a", "hR pR", "+2a", "-2b", "hR a"])
     assert list(shown.values()) == [
         "$Γ_{+2a}$, $Γ_{−2a}$: pump relief",
         "$Γ_{−2b}$: head relief, pump relief",
@@ -90,4 +90,4 @@ def test_words_of_segments():
 
 def test_a_map_is_named_the_same_however_few_are_asked():
     for name in (lambda i: i // 7, lambda i: int(i > 5), lambda i: "one"):
-        assert metering._names(name, 42) == [name(i) for i in range(42)]
+        assert force_map._names(name, 42) == [name(i) for i in range(42)]

@@ -7,7 +7,7 @@ import pytest
 from small import Feedback, Linear
 
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
-from workbench.run.metrics import limit_cycle
+from workbench.run.limit_cycle import limit_cycle
 from workbench.verification import run_claims
 from workbench.verification.oscillation import uncommanded
 from workbench.verification.run import run

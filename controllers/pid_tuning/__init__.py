@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _HOME = {
     "relay": "experiment",
-    "Relay": "experiment",
+    "Relay": "relay_law",
     "RelayExperiment": "experiment",
     "gains": "rules",
     "Tuning": "record",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plants.metered_arms import MeteredArms
-from reports import metering, tables
+from reports import behind, tables
 from reports.style import BLUE, GREY, INK, ORANGE, WIDTH, figure, named
 
 SECTIONS = 3  # drawn
@@ -21,7 +21,7 @@ STEP, BEFORE = 4.75, 2.75  # widths: of a section, of what stands before the fir
 
 def circuit(plant):
     """The diagram of a machine behind metering valves, at most SECTIONS of its sections; None for other plants."""
-    has = metering.behind(plant)
+    has = behind.behind(plant)
     if has is None:
         return None
     n = min(len(has.names), SECTIONS)
@@ -163,7 +163,7 @@ def _section(ax, x, section, title):
         _pipe(ax, (port, NODE), (port, PORT))
         _dot(ax, port, NODE)
         _limits(ax, port, side, section.P_hM if side > 0 else section.P_rM)
-    (_motor if metering.turns(section) else _cylinder)(ax, x, section, title)
+    (_motor if behind.turns(section) else _cylinder)(ax, x, section, title)
 
 
 def _regeneration(ax, x):

@@ -4,91 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from reports import metering
+from reports import behind, force_map, metering
 from reports.axes import level
-from reports.segments import COLOURS, TABLE_1, colour, hatch, label, words
-from reports.style import BLUE, GREY, INK, ORANGE, figure, line, named, panels
+from reports.figures.bands import _length, _rows, draw_map, legend
+from reports.segments import COLOURS, colour, hatch, label
+from reports.style import BLUE, GREY, INK, figure, line, named, panels
 from workbench.run.log import Log
 
 SECTIONS, PHASES, MAPS = 3, 4, 5  # drawn: rows, columns, maps in one where the command moves
-COLUMNS = 2  # of a legend
 SMALL = 0.2  # of the whole range of forces: a run with less is drawn larger
 
 __all__ = ["COLOURS", "draw_map", "label", "legend", "operating_points", "phases", "valve_states"]
-
-
-def draw_map(ax, found: metering.Map, least: float = 0.05) -> None:
-    """Γ on axes of m/s and kN; segments shaded, named where wider than a share `least` of the axis, sets thick."""
-    span = found.v[-1] - found.v[0]
-    for low, high, name in found.bands:
-        ax.axvspan(low, high, facecolor=colour(name), alpha=0.16, lw=0)
-        if hatch(name):
-            ax.axvspan(low, high, facecolor="none", edgecolor="#B0B0B0", hatch=hatch(name), lw=0)
-        if low > found.v[0]:
-            ax.axvline(low, color="white", lw=0.8, zorder=0.9)
-        if high - low > least * max(1.0, 0.2 * _length(name)) * span:
-            ax.annotate(
-                label(name),
-                (0.5 * (low + high), 1.0),
-                (0, -2),
-                ("data", "axes fraction"),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize=7,
-            )
-    ax.plot(found.v, 1e-3 * found.f, color=INK, lw=1.1)
-    for v, low, high in found.sets:
-        ax.plot([v, v], [1e-3 * low, 1e-3 * high], color=ORANGE, lw=3.2, solid_capstyle="butt")
-    ax.set_xlim(found.v[0], found.v[-1])
-
-
-def _length(name) -> int:
-    """Letters of a label as they are seen."""
-    return sum(c not in "${}_" for c in label(name))
-
-
-def legend(where, names, ncols: int = COLUMNS, **place):
-    """Segments in words, on a figure or an axis, in the order of `names`."""
-    from matplotlib.patches import Patch
-
-    entries = _entries(names)
-    if entries:
-        where.legend(
-            [
-                Patch(fc=_pale(colour(name)), hatch=hatch(name), ec="#B0B0B0", lw=0.4)
-                for name in entries
-            ],
-            list(entries.values()),
-            ncols=ncols,
-            **place,
-        )
-
-
-def _entries(names) -> dict[str, str]:
-    """One of each kind of segment → words, segments with the same valves open together."""
-    found: dict = {}
-    for name in dict.fromkeys(names):
-        if name != "0":
-            found.setdefault((colour(name), hatch(name), words(name)), []).append(name)
-    rows = {
-        same[0]: ", ".join(label(name) for name in same if name in TABLE_1)
-        for same in found.values()
-    }
-    return {
-        first: f"{which}: {what}" if which else what
-        for (first, which), (_, _, what) in zip(rows.items(), found)
-    }
-
-
-def _rows(names) -> int:
-    return -(-len(_entries(names)) // COLUMNS)
-
-
-def _pale(color):
-    from matplotlib.colors import to_rgb
-
-    return tuple(1 - 0.3 * (1 - c) for c in to_rgb(color))
 
 
 def phases(log: Log, plant) -> list[tuple[int, int]]:
@@ -108,7 +34,7 @@ def operating_points(log: Log, plant):
     parts = phases(log, plant) if run is not None else []
     if not parts:
         return None
-    has = metering.behind(plant)
+    has = behind.behind(plant)
     shown = list(range(min(len(has.names), SECTIONS)))
     fig, axes = panels(
         len(shown),
@@ -135,7 +61,7 @@ def _room_below(fig, grid, inches):
 
 def _row(axes, log, plant, run, j, parts) -> list[str]:
     """The maps of one cylinder; names of their segments."""
-    has = metering.behind(plant)
+    has = behind.behind(plant)
     section, names = has.circuit.sections[j], []
     reach = max(
         1.3 * float(np.abs(run.v[:, j]).max()),
@@ -147,11 +73,11 @@ def _row(axes, log, plant, run, j, parts) -> list[str]:
         names += _moving(ax, log, plant, run, j, part, reach, 0.07 * len(parts))
         ax.set(
             ylim=_forces(section, run.f[:, j]),
-            xlabel="velocity, rad/s" if metering.turns(section) else "velocity, m/s",
+            xlabel="velocity, rad/s" if behind.turns(section) else "velocity, m/s",
         )
         ax.locator_params(nbins=4)
         ax.tick_params(labelleft=ax is axes[0])
-    what, unit = ("torque", "kN m") if metering.turns(section) else ("force", "kN")
+    what, unit = ("torque", "kN m") if behind.turns(section) else ("force", "kN")
     axes[0].set_ylabel(
         named(f"{what} of {has.titles[j]}, {unit}" if has.titles[j] else f"{what}, {unit}", 40)
     )
@@ -175,13 +101,13 @@ def _moving(ax, log, plant, run, j, part, reach, least) -> list[str]:
     u_c, v, f = run.u_c[a:b, j], run.v[a:b, j], 1e-3 * run.f[a:b, j]
     moves = np.ptp(u_c) > 0 or np.ptp(run.u_a[a:b, j]) > 0
     at = int(np.abs(u_c).argmax()) if moves else b - a - 1
-    found = metering.seen_map(
+    found = force_map.seen_map(
         plant, j, u_c[at], run.P[a + at], -reach, reach, 121, run.u_a[a + at, j]
     )
     draw_map(ax, found, least)
     for k in np.linspace(0, b - a - 1, MAPS).astype(int) if moves else ():
-        w, low, high = metering.curve(
-            *metering.seen(plant, j, u_c[k], run.P[a + k], run.u_a[a + k, j])[:3], -reach, reach
+        w, low, high = force_map.curve(
+            *force_map.seen(plant, j, u_c[k], run.P[a + k], run.u_a[a + k, j])[:3], -reach, reach
         )
         shade = colormaps["viridis"](k / (b - a))
         ax.plot(
@@ -211,7 +137,7 @@ def valve_states(log: Log, plant):
     run = metering.course(log, plant)
     if run is None:
         return None
-    found, has = metering.states(log, plant), metering.behind(plant)
+    found, has = metering.states(log, plant), behind.behind(plant)
     open_ = [valve for valve in found.open if found.open[valve].any()]
     names = [name for n in has.names for name in found.rows[n]]
     shown = sorted(dict.fromkeys(names), key=names.count, reverse=True)
@@ -235,14 +161,14 @@ def valve_states(log: Log, plant):
     _pump(axes[1], log, run, has)
     rows = [
         (
-            named(metering.words(plant, valve), 48),
+            named(behind.words(plant, valve), 48),
             lambda ax, y, v=valve: _bars(ax, found, found.open[v], y),
         )
         for valve in open_
     ]
     rows += [
         (
-            named(metering.of("segment", title), 40),
+            named(behind.of("segment", title), 40),
             lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y),
         )
         for n, title in zip(has.names, has.titles)

@@ -33,7 +33,7 @@ from workbench.identification import (
     Step,
     fit,
 )
-from workbench.run.metrics import LimitCycle, limit_cycle
+from workbench.run.limit_cycle import LimitCycle, limit_cycle
 from workbench.verification.linear import LinearSystem, feedback, series
 from workbench.verification.margins import loop_margins
 

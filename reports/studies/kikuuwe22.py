@@ -22,7 +22,7 @@ import numpy as np
 from plants import Arm, MeteredArms
 from plants.valve_circuits import TABLE_1, Γ, Circuit, Openings, Pump, Section, closed, operating
 from plants.valve_circuits.stepping import Stepped, stepped
-from reports.metering import Map, force_map
+from reports.force_map import Map, force_map
 from reports.studies.kikuuwe22_printed import printed_Γ, printed_Λ, printed_Φ_B, segments
 
 # ---- model ----------------------------------------------------------------------------------------------------------

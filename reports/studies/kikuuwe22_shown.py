@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from plants.valve_circuits import TABLE_1
-from reports.figures.metering import COLOURS, draw_map, label
+from reports.figures.bands import draw_map
+from reports.figures.metering import COLOURS, label
 from reports.studies.kikuuwe22 import OTHER, PAIR, Results, V, lifting, pair, shaking
 
 MARK = {True: "o", False: "x", None: "–"}

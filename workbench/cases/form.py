@@ -12,7 +12,8 @@ from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from workbench.contract.parameters import Unit, nonnegative, positive
-from workbench.run.reference import Hold, Sine, Space, Waypoints
+from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.run.sampling import Space
 from workbench.run.spline import Spline
 from workbench.run.steps import Steps
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from workbench.identification.descent import Task
 from workbench.identification.profile import along_delay, is_flat
-from workbench.identification.search import Task
 from workbench.identification.uncertainty import OPEN, Estimate, Noise, covariance, half_width
 
 

@@ -18,10 +18,11 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.identification.causality import refuse_acausal
 from workbench.identification.delays import delays_in_words, held_delays, valleys, widened
+from workbench.identification.descent import Task, edge, optimised
 from workbench.identification.fit_notes import _at_edge, _derived, _warnings
 from workbench.identification.model import LinearModel, Shape
 from workbench.identification.records import Record, same_units
-from workbench.identification.search import Task, edge, optimised, search
+from workbench.identification.search import search
 from workbench.identification.uncertainty import (
     Combination,
     Estimate,

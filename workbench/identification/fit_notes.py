@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.identification.delays import widened
-from workbench.identification.search import Task
+from workbench.identification.descent import Task
 from workbench.identification.uncertainty import (
     estimates,
     lag_estimates,

@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.identification.search import BRIEF, Task, optimised
+from workbench.identification.descent import Task, optimised
+from workbench.identification.search import BRIEF
 from workbench.identification.uncertainty import half_width
 
 SHARP = 0.02  # of the largest of delay and lag: intervals narrower than this are of a valley that is a parabola

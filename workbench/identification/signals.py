@@ -17,14 +17,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.run.reference import (
-    QUINTIC,
-    Space,
-    check_space,
-    component_names,
-    merged_jumps,
-    sample_times,
-)
+from workbench.run.reference import QUINTIC
+from workbench.run.sampling import Space, check_space, component_names, merged_jumps, sample_times
 
 
 def values(signal, t) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, positive
 from workbench.files.open_file import shown
-from workbench.run.reference import sample_times
+from workbench.run.sampling import sample_times
 from workbench.run.spline import Spline
 
 

@@ -16,7 +16,7 @@ from workbench.planning.curve import LIMITS, Curve, weighed
 from workbench.planning.phase_plane import fastest_along, spent
 from workbench.planning.pressures import flows
 from workbench.planning.task import Task
-from workbench.run.reference import sample_times
+from workbench.run.sampling import sample_times
 
 ROUNDING = 1e-10  # by which a limit that is passed is taken smaller still
 INSTANTS = 7  # of an interval of the time law at which limits are asked

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.units import _QUICK
 from workbench.files.open_file import shown, text
-from workbench.run.reference import (
+from workbench.run.sampling import (
     Space,
     check_space,
     component_names,

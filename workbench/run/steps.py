@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit
-from workbench.run.reference import Space, check_space, component_names, fix, sample_times
+from workbench.run.sampling import Space, check_space, component_names, fix, sample_times
 
 _ROUNDING = 4  # ulp by which the time k T of a sample may lie before the instant it means
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.run.metrics import limit_cycle
+from workbench.run.limit_cycle import limit_cycle
 from workbench.run.reference import Sine, Waypoints
 from workbench.verification.requirements import joint_errors
 from workbench.verification.run import Run

@@ -23,7 +23,7 @@ import numpy as np
 from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.run.metrics import limit_cycle
+from workbench.run.limit_cycle import limit_cycle
 from workbench.verification.oscillation import FEWEST, beside, oscillation, small
 from workbench.verification.requirements import diverged, joint_errors, size_of
 from workbench.verification.run import Run
