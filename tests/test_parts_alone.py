@@ -1,6 +1,8 @@
 """Small parts of laws, plants and claims by themselves, on inputs whose answer is known by hand."""
 
+from dataclasses import replace
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,13 +11,18 @@ from controllers.mpc.along import Held
 from controllers.mpc.loop import commands_of, logged
 from controllers.mpc.terminal_set import _needed
 from controllers.pid import PID
+from controllers.pid_tuning.oscillation import limit_cycle
 from controllers.servo_valve_ledger import unsaturated
+from plants import LinearActuator
+from plants.components.radial_pump import Piston, RadialPump
 from plants.valve_circuits import Circuit, Openings, accounts
 from plants.valve_circuits.diagnosis import Left, _blamed
-from workbench import System
-from workbench.numerics import calculus
+from plants.valve_circuits.inverse import opening
+from workbench import ClosedLoop, Sampled, System
+from workbench.numerics import linearisation
 from workbench.verification import limits, oscillation
 from workbench.verification.balls import Ball, exponential
+from workbench.verification.claims import Claim
 from workbench.verification.frozen_time import TracedPoints
 from workbench.verification.holding import _poses
 from workbench.verification.saturation import Region
@@ -149,19 +156,23 @@ def test_a_parameter_is_scanned_from_itself_to_where_it_is_asked(monkeypatch, to
     """Nine values, rising by equal factors, or falling in equal steps."""
 
     def asked(make, values, *_, **__):
-        raise Asked([float(v) for v in values])
+        raise Asked([float(v) for v in values], make)
 
     monkeypatch.setattr(limits, "scan", asked)
     monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
     monkeypatch.setattr(limits, "diverged", lambda *_: None)
     monkeypatch.setattr(limits, "unfounded", lambda *_: None)
-    run = SimpleNamespace(loop=SimpleNamespace(plant=Circuit().pump, period=1e-3), log=None)
+    plant = LinearActuator()
+    loop = ClosedLoop(plant, Sampled(PID(plant, **PID.suited(plant)), 1e-3))
+    run = SimpleNamespace(loop=loop, scenario=None, log=None)
     claim = SimpleNamespace(
-        parameter="P_M", to=to, at_least=None, counted=True, bound=None, error=0.05
+        parameter="K", to=to, at_least=None, counted=True, bound=None, error=0.05
     )
     with pytest.raises(Asked) as told:
         limits.check_parameter(claim, run, 1.0)
-    (values,) = told.value.args
+    values, make = told.value.args
+    assert make(1.7)[0].plant == replace(plant, K=1.7 * plant.K)
+    assert make(1.7)[0].controller == loop.controller
     assert len(values) == 9 and values[0] == 1.0 and values[-1] == pytest.approx(to)
     steps = np.diff(values) if to < 1 else np.diff(np.log(values))
     assert steps == pytest.approx([steps[0]] * 8)
@@ -211,7 +222,7 @@ def swinging(*modes):
 def test_a_mode_near_what_was_seen_is_named(monkeypatch, ω, said):
     """Damping below 0.2, nearest in frequency, within half of it."""
     A = swinging((10.0, 0.05), (15.0, 0.21), (30.0, 0.19))
-    monkeypatch.setattr(calculus, "linearize", lambda plant, x: SimpleNamespace(A=A))
+    monkeypatch.setattr(linearisation, "linearize", lambda plant, x: SimpleNamespace(A=A))
     run = SimpleNamespace(
         loop=SimpleNamespace(plant=SimpleNamespace(states=range(6))),
         log=SimpleNamespace(values=np.zeros((1, 6))),
@@ -291,3 +302,64 @@ def test_poses_of_a_run_take_inputs_from_the_log_or_their_defaults():
     log = Logged(a=[1.0, np.nan, 3.0], u=[4.0, 5.0, 6.0])
     run = SimpleNamespace(loop=SimpleNamespace(plant=plant), log=log)
     assert list(_poses(run)) == [(0.0, [1.0], [4.0, 9.0, 0.0]), (2.0, [3.0], [6.0, 9.0, 0.0])]
+
+
+def test_a_delay_is_scanned_by_equal_factors_with_its_own_and_what_is_asked_for(monkeypatch):
+    """Nine values from the first one on, by factors of √2 here, the loop's own delay and the one that is asked for."""
+
+    def asked(make, values, *_, **__):
+        raise Asked(values)
+
+    monkeypatch.setattr(limits, "scan", asked)
+    monkeypatch.setattr(limits, "diverged", lambda *_: None)
+    monkeypatch.setattr(limits, "unfounded", lambda *_: None)
+    run = SimpleNamespace(loop=SimpleNamespace(period=1e-3))
+    claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
+    with pytest.raises(Asked) as told:
+        limits._limit("delay", "delay", claim, run, 0.0, 1e-3, 3e-3, None, 1.0, None, None)
+    (values,) = told.value.args
+    wanted = sorted([0.0, 3e-3, *(1e-3 * 2 ** (k / 2) for k in range(9))])
+    assert values == pytest.approx(wanted)
+
+
+def test_ports_of_a_radial_pump_open_one_after_the_other():
+    """Half open at sin θ = ε/2, wholly from ε on; port 2 is the mirror of port 1."""
+    pump = RadialPump(ε=0.08)
+    at = lambda sine: tuple(map(float, pump.openings(Piston(sine, 0.0, 0.0, 0.0))))
+    assert at(0.04) == pytest.approx((0.5, 0.0)) and at(-0.04) == pytest.approx((0.0, 0.5))
+    for beyond in (0.08, 0.3, 1.0):
+        assert at(beyond) == (1.0, 0.0) and at(-beyond) == (0.0, 1.0)
+    assert at(0.0) == (0.0, 0.0) and 0 < at(0.02)[0] < 0.5 < at(0.06)[0] < 1
+
+
+def test_what_counts_by_default():
+    """All but the hypotheses of VDC's theorem, its inequality and the margins of the linearised loop."""
+    information = {kind.__name__ for kind in get_args(Claim) if not kind.counted}
+    assert information - {"Unasked"} == {"Hypotheses", "Inequality", "Linear"}
+
+
+@pytest.mark.parametrize("v", [0.01, -0.01])
+def test_an_opening_carries_the_reliefs_of_the_sides_it_feeds_and_drains(v):
+    circuit = Circuit()
+    (section,) = circuit.sections
+    forwards, back = (circuit.rows(Openings.command(u))[0] for u in (1.0, -1.0))
+    row = [np.maximum(a, b) for a, b in zip(forwards, back)]
+    found = opening(row, v, 2e4 * v / abs(v), 20e6)
+    sides = [(section.A_h, section.P_hM), (section.A_r, section.P_rM)]
+    (A, fed), (_, drained) = sides if v > 0 else sides[::-1]
+    assert (found.A, found.P_iM, found.P_oM) == pytest.approx((A, fed, drained))
+    assert found.push == pytest.approx(A * 20e6 - 2e4)
+
+
+def test_the_last_six_cycles_of_a_relay_are_measured_to_their_end():
+    """A square wave of 40 samples: nine rising edges, eight cycles between them, of which the last six count."""
+    T, n = 1e-3, 40
+    t = T * np.arange(9 * n + 5)
+    side = np.where((np.arange(len(t)) - 7) % n < n // 2, 1.0, -1.0)
+    side[:7] = -1.0
+    error = -np.sin(2 * np.pi * (np.arange(len(t)) - 7) / n)
+    found = limit_cycle(t, side, error, 0.3 * side)
+    assert found.settled and len(found.cycles) == 6
+    assert [c.period for c in found.cycles] == pytest.approx([n * T] * 6)
+    rising = np.flatnonzero((side[1:] > 0) & (side[:-1] < 0)) + 1
+    assert found.cycles[-1].begin == pytest.approx(T * rising[-2])

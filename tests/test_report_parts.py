@@ -10,6 +10,7 @@ from plants import IEHA, Arm, LinearActuator, MeteredArms, MotorArm, machine
 from plants import scales as large
 from plants.valve_circuits import Openings, accounts
 from workbench import InputError
+from workbench.verification import certificate_pictures
 from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.expression import formula
 from workbench.verification.linear import LinearSystem
@@ -125,6 +126,29 @@ def test_a_level_set_about_another_centre_ends_at_its_box():
     edges = np.minimum.reduce([np.abs(a + 3), np.abs(a - 3), np.abs(b + 5), np.abs(b - 2)])
     assert edges.max() < 1e-9
     assert (a.min(), a.max(), b.min(), b.max()) == pytest.approx((-3, 3, -5, 2), abs=1e-2)
+
+
+def test_a_region_of_attraction_is_its_shadow_about_its_centre(monkeypatch):
+    """{xᵀPx ≤ 1} reaches √(P⁻¹)_ii along axis i, wherever its centre is."""
+    monkeypatch.setattr(certificate_pictures, "_driver", lambda *_: 2)
+    P = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 0.5]])
+    data = {
+        "P": P.tolist(),
+        "along": ["a"],
+        "centre": [3.0, 4.0, -5.0],
+        "units": ["m", "rad", "Pa"],
+    }
+    states = tuple(SimpleNamespace(name=name) for name in "abc")
+    run = logged(a=[1.0], c=[2.0])
+    run.loop = SimpleNamespace(plant=SimpleNamespace(states=states))
+    verdict = SimpleNamespace(key="region-of-attraction", data=data)
+    (drawn,) = certificate_arrays(run, [verdict])["region"]
+    reach = np.sqrt(np.diag(np.linalg.inv(P)))
+    first, third = drawn["boundary"].T
+    assert (first.min(), first.max()) == pytest.approx((3 - reach[0], 3 + reach[0]), abs=1e-3)
+    assert (third.min(), third.max()) == pytest.approx((-5 - reach[2], -5 + reach[2]), abs=1e-3)
+    assert (drawn["x"], drawn["y"], drawn["unit_y"]) == ("a", "c", "Pa")
+    assert drawn["kind"] == "projection" and drawn["box"] is None
 
 
 @pytest.mark.parametrize("level", [None, 0.0, -1.0])
