@@ -1,5 +1,6 @@
 """The excavator of the two-tonne class: what its drawing says, what its cylinders carry, and where its bucket comes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 from plants import machine
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
-from workbench import InputError
+from workbench import InputError, load, simulate, verify
 from workbench.cases.file import loads
+from workbench.verification.claims import Identity, PowerFlows, Tracking
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
 FILE = Path(__file__).parents[1] / "plants" / "parameters" / "excavator.yaml"
 DIGGER = machine("excavator").plant
 
@@ -126,3 +129,23 @@ def test_a_slip_in_the_drawing_gets_a_sentence_with_the_numbers(old, new, key, w
         loads(text.replace(old, new), "mine.yaml")
     assert words in str(caught.value) and caught.value.line and caught.value.mend
     assert key in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("excavator", 5e-3), ("excavator-ls", 5e-3), ("excavator-imv", 2e-4)]
+)
+def test_vdc_drives_it_on_every_supply(name, error):
+    """First seconds of the shipped path: error, and the identities of the ledger."""
+    case = load(EXAMPLES / f"{name}.yaml")
+    asked = [Tracking(error=error, settle=0.5), Identity(), PowerFlows()]
+    verdicts = verify(case.loop, replace(case.scenario, duration=2.5), asked)
+    assert [v.holds for v in verdicts] == [True] * 3, verdicts
+
+
+def test_load_sensing_takes_less_for_the_same_path():
+    taken = {}
+    for name in ("excavator", "excavator-ls"):
+        case = load(EXAMPLES / f"{name}.yaml")
+        log = simulate(case.loop, replace(case.scenario, duration=2.5))
+        taken[name] = sum(log[f"E_supply_{a.name}"].values[-1] for a in case.plant.actuators)
+    assert 0.0 < taken["excavator-ls"] < 0.7 * taken["excavator"]
