@@ -16,20 +16,18 @@ from plants.components.cylinder import Cylinder
 USUAL_K_X = 6e-3  # m
 
 
-def bearable_k_x(cylinder: Cylinder) -> float:
-    """k_x [m] by default: 6 mm, but no more than h = A_a²/V_a + A_b²/V_b at half stroke.
+def bearable_k_x(cylinder: Cylinder, oil: Oil) -> float:
+    """k_x [m] by default: 6 mm, but no more than h at half stroke (`Cylinder.shut_in`; A_a²/V_a + A_b²/V_b without hoses).
 
     The flow β k_x Δẋ acts on the rod's mass beside β h ẋ of (90), the stiffness of the oil itself, which the law takes away through
     a valve that lags. Where k_x is several times h, the pair swings at the valve's own frequency.
     """
-    c = cylinder
-    V_a, V_b = c.volumes(0.5 * c.stroke)
-    return float(min(USUAL_K_X, c.A_a * c.A_a / V_a + c.A_b * c.A_b / V_b))
+    return float(min(USUAL_K_X, cylinder.shut_in(oil, 0.5 * cylinder.stroke)))
 
 
-def usual_k_x(cylinders) -> tuple[float, ...]:
+def usual_k_x(cylinders, oil: Oil) -> tuple[float, ...]:
     """k_x [m] of cylinders by default (`bearable_k_x`); one where all agree."""
-    found = [bearable_k_x(c) for c in cylinders]
+    found = [bearable_k_x(c, oil) for c in cylinders]
     return (found[0],) if len(set(found)) == 1 else tuple(found)
 
 

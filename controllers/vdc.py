@@ -90,7 +90,7 @@ class VDC(Controller):
         if why := self.unfit(self.model):
             raise why.at(key="model")
         if isinstance(self.k_x, tuple) and not self.k_x:
-            object.__setattr__(self, "k_x", usual_k_x(self.model.cylinders))
+            object.__setattr__(self, "k_x", usual_k_x(self.model.cylinders, self.model.oil))
         check_bounds(self)
         for field in ("λ", "k_x", "βk_f"):
             if len(getattr(self, field)) not in (1, self.model.n):

@@ -7,7 +7,7 @@ import pytest
 from ledger_cases import FULL, REAL, every, sampled
 
 from controllers import PID, VDC
-from plants import Arm, MeteredArms, MeteredTwin
+from plants import Arm, MeteredArms, MeteredTwin, Walls
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints
 from workbench.verification.run import run
 
@@ -35,6 +35,9 @@ def test_no_actuator_is_driven_stiffer_than_its_oil():
     assert VDC(model=REAL).k_x == (6e-3,)  # where all agree, one number serves
     long_hoses = every(REAL, V_a0=0.02, V_b0=0.02)
     assert max(VDC(model=long_hoses).k_x) < 6e-3 and len(VDC(model=long_hoses).k_x) == 2
+    rubber = every(REAL, walls=Walls(B_h=2e6, V_ha=2e-4, V_hb=2e-4))
+    borne = [c.shut_in(rubber.oil, 0.5 * c.stroke) for c in rubber.cylinders]
+    assert VDC(model=rubber).k_x == pytest.approx(borne) and max(borne) < 6e-3
     assert VDC(model=FULL, k_x=(6e-3,)).k_x == (6e-3,)  # what is given stays
     assert VDC(model=FULL).k_x == replace(VDC(model=FULL), λ=(5.0,)).k_x
 

@@ -48,7 +48,7 @@ def default_k_x(drives) -> tuple[float, ...]:
 
 def _usual_k_x(drive) -> float:
     if isinstance(drive, ServoCylinder):
-        return servo_valve.bearable_k_x(drive.cylinder)
+        return servo_valve.bearable_k_x(drive.cylinder, drive.oil)
     if isinstance(drive, IEHADrive):
         return ieha.bearable_k_x(drive)
     return servo_valve.USUAL_K_X
