@@ -15,7 +15,7 @@ from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine
 from workbench.verification import claims as C
 from workbench.verification import report_arrays as arrays
-from workbench.verification import report_model, run_claims
+from workbench.verification import report_limits, report_model, run_claims
 from workbench.verification.linear import LinearSystem
 from workbench.verification.margins import disk_margin
 from workbench.verification.run import Run
@@ -215,7 +215,7 @@ def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
         report_model.model(run, ()) == arrays.solver(run) == arrays.previews(run) == {}
         and arrays.hypotheses(run) == []
     )
-    assert [(e["kind"], e["high"], e["share"]) for e in arrays.limits(run)] == [
+    assert [(e["kind"], e["high"], e["share"]) for e in report_limits.limits(run)] == [
         ("command", X_MAX, 0.0)
     ]
 
@@ -232,7 +232,7 @@ def test_limits_are_told_when_they_are_reached():
     run = ran(
         actuator(), pid(actuator(), K_p=(2.0,)), reference=Hold(space="output", point=(2e-3,))
     )
-    (command,) = arrays.limits(run)
+    (command,) = report_limits.limits(run)
     u = run.log.array("X")
     assert (command["name"], command["kind"], command["low"], command["high"]) == (
         "X",
@@ -247,7 +247,10 @@ def test_limits_are_told_when_they_are_reached():
         pid(actuator(), K_p=(0.2,), u_max=4e-3),
         reference=Hold(space="output", point=(2e-3,)),
     )
-    assert arrays.limits(loose)[0]["share"] == 0 and arrays.limits(loose)[0]["high"] == 4e-3
+    assert (
+        report_limits.limits(loose)[0]["share"] == 0
+        and report_limits.limits(loose)[0]["high"] == 4e-3
+    )
 
 
 def test_slew_and_soft_limits_are_listed():
@@ -272,7 +275,7 @@ def test_slew_and_soft_limits_are_listed():
         reference=Hold(space="output", point=(1e-3,)),
         duration=0.1,
     )
-    found = {(e["name"], e["kind"]): e for e in arrays.limits(run)}
+    found = {(e["name"], e["kind"]): e for e in report_limits.limits(run)}
     assert set(found) == {("X", "command"), ("X", "slew"), ("Y", "output")}
     slew, soft = found["X", "slew"], found["Y", "output"]
     np.testing.assert_allclose(slew["value"][1:], np.diff(run.log.array("X")) / 2e-3)
@@ -282,7 +285,7 @@ def test_slew_and_soft_limits_are_listed():
     assert solved["optimal"] == 1 and not solved["events"] and solved["slack"].max() > 0
     # Rates are known at samples only: a run logged less often has none.
     sparse = Run(run.loop, run.scenario, simulate(run.loop, replace(run.scenario, log_period=0.01)))
-    assert ("X", "slew") not in {(e["name"], e["kind"]) for e in arrays.limits(sparse)}
+    assert ("X", "slew") not in {(e["name"], e["kind"]) for e in report_limits.limits(sparse)}
 
 
 def test_samples_that_were_not_solved_are_named():

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from workbench.cases.edit import changed
-from workbench.contract.capabilities import Stepped
 from workbench.contract.errors import InputError
+from workbench.contract.own_laws import Stepped
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
 from workbench.numerics.native import Mapped

@@ -235,41 +235,6 @@ class Predictive(Protocol):
     def ingredients(self, r: Any, lost: tuple[str, ...] = ...) -> Any: ...
 
 
-@runtime_checkable
-class Stepped(Protocol):
-    """A user's law with memory, asked at every sample."""
-
-    def step(self, t: Any, z: Any, y: Any, r: Any) -> Any: ...
-
-
-@runtime_checkable
-class Commanding(Protocol):
-    """A user's law without memory of its own."""
-
-    def command(self, t: Any, z: Any, y: Any, r: Any) -> Any: ...
-
-
-@runtime_checkable
-class Starting(Protocol):
-    """A user's law whose memory follows from the first measurement."""
-
-    def start(self, t: Any, z: Any, y: Any, r: Any) -> Any: ...
-
-
-@runtime_checkable
-class Remembering(Protocol):
-    """A user's law whose memory begins with a value."""
-
-    def initial(self) -> Any: ...
-
-
-@runtime_checkable
-class LinearNearRest(Protocol):
-    """A law called from Python that is linear away from its limits."""
-
-    def linear_law(self) -> Any: ...
-
-
 # ---- what a signal of a scenario can be ---------------------------------------------------------
 @runtime_checkable
 class Varies(Protocol):

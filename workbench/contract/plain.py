@@ -6,8 +6,9 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, final
 
-from workbench.contract.capabilities import Commanding, LawData, Stepped
+from workbench.contract.capabilities import LawData
 from workbench.contract.errors import InputError
+from workbench.contract.own_laws import Commanding, Stepped
 from workbench.contract.own_text import own
 from workbench.contract.system import (
     Controller,

@@ -18,8 +18,8 @@ from dataclasses import dataclass, is_dataclass, replace
 
 import numpy as np
 
-from workbench.contract.capabilities import Commanding, Remembering, Starting, Stepped
 from workbench.contract.errors import InputError
+from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 from workbench.run.columns import Columns

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.contract.capabilities import LinearNearRest, Remembering, Stepped
 from workbench.contract.errors import InputError
+from workbench.contract.own_laws import LinearNearRest, Remembering, Stepped
 from workbench.contract.parameters import leaves
 from workbench.contract.system import Plain, innermost, names
 from workbench.verification.cause_feedback import slopes

@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from workbench.contract.capabilities import Commanding, Remembering, Starting, Stepped
 from workbench.contract.errors import InputError
+from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
 from workbench.contract.system import Plain, controls, innermost, names
 from workbench.run.simulate import simulate
 from workbench.verification.cause_wiring import instant, samples, traced

@@ -9,8 +9,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from workbench.contract.capabilities import LinearNearRest
 from workbench.contract.errors import InputError
+from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.parameters import bind
 from workbench.contract.system import Plain, find, innermost, names
 from workbench.contract.units import format_quantity, quantity

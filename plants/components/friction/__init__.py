@@ -30,7 +30,8 @@ To add a law: a class in this folder, its name in `Friction`, a line in the test
 Source: [Petrovic22] eq. (78) and App. C; [Jaiswal21] eqs (21)–(34); LuGre [Canudas95].
 """
 
-from plants.components.friction.bristles import LuGre, ModifiedLuGre
+from plants.components.friction.bristles import LuGre
+from plants.components.friction.modified_lugre import ModifiedLuGre
 from plants.components.friction.static import (
     BengisuAkay,
     BrownMcPhee,

@@ -1,0 +1,81 @@
+"""What a run had as limits, and how long it was at them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.contract.capabilities import Predictive
+from workbench.contract.system import names
+from workbench.verification.report_model import law_of
+from workbench.verification.run import Run
+
+
+def limits(run: Run) -> list[dict]:
+    """Everything that has a limit: {name, unit, kind ("command", "slew", "output"), soft, t, value, low, high, active (N,),
+    share}; active within a billionth of a command's range, a millionth of another's."""
+    law, log, found = law_of(run.loop), run.log, []
+    T = float(run.loop.period or 0.0)
+    each_sample = T and len(log.time) > 1 and abs(log.time[1] - log.time[0] - T) < 1e-9 * T
+
+    def add(name, unit, kind, value, low, high, soft=False):
+        ends = [abs(v) for v in (low, high) if np.isfinite(v)]
+        near = (1e-9 if kind == "command" else 1e-6) * (
+            high - low if np.isfinite(high - low) else max(ends)
+        )
+        active = (value >= high - near) | (value <= low + near)
+        found.append(
+            {
+                "name": name,
+                "unit": unit,
+                "kind": kind,
+                "soft": soft,
+                "t": log.time,
+                "value": value,
+                "low": float(low),
+                "high": float(high),
+                "active": active,
+                "share": float(np.mean(active)),
+            }
+        )
+
+    free = [np.inf] * len(run.loop.controller.commands)
+    slews = law.each("slew") if isinstance(law, Predictive) else free
+    for (name, (low, high)), slew in zip(_command_limits(run, law).items(), slews):
+        unit, u = log.signal(name).unit, log.array(name)
+        if np.isfinite(low) or np.isfinite(high):
+            add(name, unit, "command", u, low, high)
+        if np.isfinite(slew) and each_sample:
+            add(name, f"{unit}/s", "slew", np.diff(u, prepend=u[0]) / T, -slew, slew)
+    for limit in law.limits:
+        if limit.name in log:
+            low, high = (
+                (-np.inf if limit.low is None else limit.low),
+                (np.inf if limit.high is None else limit.high),
+            )
+            add(
+                limit.name,
+                log.signal(limit.name).unit,
+                "output",
+                log.array(limit.name),
+                low,
+                high,
+                limit.soft,
+            )
+    return found
+
+
+def _command_limits(run, law) -> dict[str, tuple[float, float]]:
+    """Range of every command: the plant's, narrowed by wrappers and the law's own limits."""
+    from workbench.verification.requirements import command_limits
+
+    outer, own = command_limits(run), names(run.loop.controller.commands)
+    if isinstance(law, Predictive):
+        low, high = law.each("u_min"), law.each("u_max")
+    else:
+        most = law.u_max if isinstance(law.u_max, (int, float)) else np.inf
+        low, high = [-most] * len(own), [most] * len(own)
+    ranges = {}
+    for name, a, b in zip(own, low, high):
+        c, d = outer.get(name, (-np.inf, np.inf))
+        ranges[name] = (max(float(a), c), min(float(b), d))
+    return ranges
