@@ -131,12 +131,12 @@ def _check_controller(law: Controller, plant: System) -> None:
         *[0.0] * len(law.references),
     ]
 
-    def call(method, *first):
+    def call(method: Any, *first: Any) -> Any:
         return lambda s, a: getattr(s, method)(
             *first, a[0], a[1 : k + 1], a[k + 1 : k + 1 + m], a[k + 1 + m :]
         )
 
-    def stepped(method, *first):
+    def stepped(method: Any, *first: Any) -> Any:
         return lambda s, a: _pair(who, method, call(method, *first)(s, a))
 
     both = tuple(law.states) + tuple(law.commands)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
 from workbench.contract.checks import check_law, check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain, joined
-from workbench.contract.system import System, controls, find, innermost, names
+from workbench.contract.scalars import Scalar, Vector
+from workbench.contract.system import Signal, System, controls, find, innermost, names
 
 
 @final
@@ -27,7 +29,7 @@ class ClosedLoop(System):
     _free: tuple[int, ...] = field(init=False, repr=False)
     shows: tuple[int, ...] = field(init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_plant(self.plant)
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
         check_law(self.controller, self.plant)
@@ -82,20 +84,20 @@ class ClosedLoop(System):
         return isinstance(innermost(self.controller), Plain)
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         return (*self.plant.states, *self.controller.states)
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[Signal, ...]:
         free = tuple(self.plant.inputs[i] for i in self._free)
         return (*free, *self.controller.references)
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[Signal, ...]:
         return self.plant.outputs
 
     @property
-    def monitors(self):
+    def monitors(self) -> tuple[Signal, ...]:
         """What the plant tells, its outputs that are in no log otherwise, what the law tells, the commands."""
         return (
             *self.plant.monitors,
@@ -105,32 +107,32 @@ class ClosedLoop(System):
         )
 
     @property
-    def power_names(self):
+    def power_names(self) -> tuple[str, ...]:
         return self.plant.power_names
 
     @property
-    def period(self):
+    def period(self) -> float | None:
         return self.controller.period
 
     @property
-    def lag(self):
+    def lag(self) -> float:
         return self.controller.lag
 
     @property
-    def stiff(self):
+    def stiff(self) -> tuple[str, ...]:
         return self.plant.stiff
 
     @property
-    def no_derivative(self):
+    def no_derivative(self) -> str:
         return self.plant.no_derivative or self.controller.no_derivative
 
-    def defaults(self):
+    def defaults(self) -> Mapping[str, float]:
         return self.plant.defaults()
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return [*self.plant.initial(), *self.controller.initial()]
 
-    def parts(self, t, x, w):
+    def parts(self, t: Scalar, x: Vector, w: Vector) -> Any:
         """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
         n, m = len(self.plant.states), len(self._free)
         xp, z, r = x[:n], x[n:], w[m:]
@@ -143,25 +145,25 @@ class ClosedLoop(System):
             u[i] = value
         return xp, z, y, r, u
 
-    def start(self, t, x, w) -> list:
+    def start(self, t: Scalar, x: Vector, w: Vector) -> list:
         """Initial state with the controller's memory made consistent with the first measurement."""
         n, m = len(self.plant.states), len(self._free)
         y_all = self.plant.out(t, x[:n])
         return [*x[:n], *self.controller.start(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
 
-    def rhs(self, t, x, w):
+    def rhs(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, z, y, r, u = self.parts(t, x, w)
         return [*self.plant.rhs(t, xp, u), *self.controller.rhs(t, z, y, r)]
 
-    def out(self, t, x):
+    def out(self, t: Scalar, x: Vector) -> list:
         return self.plant.out(t, x[: len(self.plant.states)])
 
-    def shown(self, t, x) -> list:
+    def shown(self, t: Scalar, x: Vector) -> list:
         """Outputs of the plant that neither it nor the law logs (`shows`: their places)."""
         y = self.plant.out(t, x) if self.shows else []
         return [y[i] for i in self.shows]
 
-    def monitor(self, t, x, w):
+    def monitor(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, z, y, r, u = self.parts(t, x, w)
         return [
             *self.plant.monitor(t, xp, u),
@@ -170,23 +172,23 @@ class ClosedLoop(System):
             *(u[i] for i in self._drives),
         ]
 
-    def guards(self, t, x, w):
+    def guards(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, _, _, _, u = self.parts(t, x, w)
         return self.plant.guards(t, xp, u)
 
-    def project(self, t, x):
+    def project(self, t: Scalar, x: Vector) -> list:
         n = len(self.plant.states)
         return [*self.plant.project(t, x[:n]), *x[n:]]
 
-    def powers(self, t, x, w):
+    def powers(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, _, _, _, u = self.parts(t, x, w)
         return self.plant.powers(t, xp, u)
 
-    def stored(self, t, x, w):
+    def stored(self, t: Scalar, x: Vector, w: Vector) -> Scalar:
         xp, _, _, _, u = self.parts(t, x, w)
         return self.plant.stored(t, xp, u)
 
-    def _jump(self, which, t, x, w):
+    def _jump(self, which: Any, t: Scalar, x: Vector, w: Vector) -> Any:
         n, m = len(self.plant.states), len(self._free)
         y_all = self.plant.out(t, x[:n])
         return [
@@ -194,8 +196,8 @@ class ClosedLoop(System):
             *getattr(self.controller, which)(t, x[n:], [y_all[i] for i in self._reads], w[m:]),
         ]
 
-    def update(self, t, x, w):
+    def update(self, t: Scalar, x: Vector, w: Vector) -> list:
         return self._jump("update", t, x, w)
 
-    def release(self, t, x, w):
+    def release(self, t: Scalar, x: Vector, w: Vector) -> list:
         return self._jump("release", t, x, w)

@@ -38,7 +38,7 @@ class InputError(ValueError):
         line: int | None = None,
         key: str | None = None,
         mend: str = "",
-    ):
+    ) -> None:
         self.message, self.mend = short(message, LONGEST_MESSAGE), short(mend, LONGEST_MESSAGE)
         self.file, self.line = file, line
         self.key = key if key is None else short(key, LONGEST_KEY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Limit:
     key: str = ""
     bearable: bool = False
 
-    def value(self, log) -> np.ndarray:
+    def value(self, log: Any) -> np.ndarray:
         """What is limited, at every instant of the log."""
         return sum(log.array(name) for name in self.signals)
 
@@ -86,7 +86,7 @@ class FreeJoint:
         return 2.0 * np.arccos(np.minimum(along, 1.0))
 
 
-def command_limits(plant) -> tuple[Limit, ...]:
+def command_limits(plant: Any) -> tuple[Limit, ...]:
     """Ranges of the commands, as `System.limits` has them."""
     units = {s.name: s.unit for s in plant.inputs}
     return tuple(
@@ -105,7 +105,7 @@ def command_limits(plant) -> tuple[Limit, ...]:
     )
 
 
-def span_limits(plant) -> tuple[Limit, ...]:
+def span_limits(plant: Any) -> tuple[Limit, ...]:
     """What cylinders can span, as the plant's `spans` have it: logged length → (least, largest)."""
     units = {s.name: s.unit for s in (*plant.states, *plant.monitors)}
     return tuple(
@@ -123,7 +123,7 @@ def span_limits(plant) -> tuple[Limit, ...]:
     )
 
 
-def chamber_limits(names, low: float, high: float = inf, key: str = "") -> tuple[Limit, ...]:
+def chamber_limits(names: Any, low: float, high: float = inf, key: str = "") -> tuple[Limit, ...]:
     """Pressures of chambers, Pa: above `low`, which is vacuum (or the tank less what checks need), and below `high`."""
     found = []
     for name in names:

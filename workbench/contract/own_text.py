@@ -44,7 +44,7 @@ class _Version:
     change it.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.modules = 0
         self.spaces: list[tuple[Mapping, tuple]] = []
         self.functions: list[FunctionType] = []

@@ -24,6 +24,7 @@ from workbench.contract.capabilities import Named, StatesUnits
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.remembered import remembered
+from workbench.contract.scalars import Scalar, Vector
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float))
 
 
-def bind(obj, values: Mapping[str, object], prefix: str = ""):
+def bind(obj: Any, values: Mapping[str, object], prefix: str = "") -> Any:
     """Copy of `obj` with the numbers named in `values` exchanged; no validation runs (symbols pass through)."""
     if is_dataclass(obj):
         new = object.__new__(type(obj))
@@ -180,7 +181,7 @@ def bind(obj, values: Mapping[str, object], prefix: str = ""):
     return obj
 
 
-def _bound(value, path, info, values):
+def _bound(value: Scalar, path: Any, info: Any, values: Vector) -> Any:
     if info is None:
         return (
             bind(value, values, path + ".")
@@ -255,7 +256,7 @@ def _told_apart(thing: object, name: str) -> str:
     return _told_apart(thing, name)
 
 
-def _shape(value, info, traced, code):
+def _shape(value: Scalar, info: Any, traced: Any, code: Any) -> Any:
     if info is None or value is None or not traced:
         return _text(value, traced, code)
     if isinstance(value, tuple):

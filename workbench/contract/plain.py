@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -52,10 +53,10 @@ class Plain(LawData):
     def monitors(self) -> tuple[Signal, ...]:
         return tuple(getattr(self.law, "monitors", ()))
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return []
 
-    def _refuse(self, *_):
+    def _refuse(self, *_: Any) -> None:
         raise InputError(
             f"{self.name} is called from Python and has no expression",
             mend="run it with simulate(loop, scenario)",
@@ -64,7 +65,7 @@ class Plain(LawData):
     command = rhs = step_at = start = monitor = _refuse
 
 
-def plain(law, plant: System) -> Plain:
+def plain(law: Any, plant: System) -> Plain:
     """`law` as a Plain controller of `plant`, its signals looked up on the law or taken from the plant."""
     given = law if isinstance(law, Plain) else Plain(law)
     law = given.law
@@ -76,10 +77,10 @@ def plain(law, plant: System) -> Plain:
 
     _check_calls(law, given.name)
 
-    def wanted(attribute):
+    def wanted(attribute: Any) -> Any:
         return getattr(given, attribute) or getattr(law, attribute, None)
 
-    def pick(attribute, available):
+    def pick(attribute: Any, available: Any) -> Any:
         chosen = wanted(attribute)
         if chosen is None:
             return tuple(available)
@@ -148,7 +149,7 @@ def _reference(name: str, plant: System) -> Signal:
     return Signal(name, unit + rate, kind="reference")
 
 
-def joined(controller, plant: System):
+def joined(controller: Any, plant: System) -> Any:
     """`controller` ready for `plant`: a user's own law inside any wrappers becomes Plain, and is sampled.
 
     Where no wrapper samples it, it runs at its own `T_s`, or every 1 ms.

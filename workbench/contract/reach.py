@@ -124,7 +124,7 @@ def _read(code: CodeType) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 class _Walk:
     """Collects the text of `reached`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.parts: list[str] = []
         self.met: dict[Any, int] = {}
         self.kept: list = []  # what was met lives as long as the walk: its address stays its own
@@ -157,7 +157,7 @@ class _Walk:
         else:
             self._object(thing)
 
-    def _again(self, thing) -> bool:
+    def _again(self, thing: Any) -> bool:
         """Whether `thing` was met before on this walk; then its number stands for it."""
         before = self.met.get(id(thing))
         if before is not None:

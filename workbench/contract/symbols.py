@@ -33,7 +33,7 @@ def no_numbers() -> Iterator[None]:
     """
     plain = ca.SX.__float__
 
-    def refuse(self):
+    def refuse(self: Any) -> Any:
         if self.is_constant():
             return plain(self)
         raise Unwritable("a number was asked of an expression")
@@ -84,7 +84,7 @@ def apart(thing: Any, f: Callable, graph: ca.Function, point: list[float]) -> in
     return None
 
 
-def _entry_apart(thing, f, graph, point, p) -> int | None:
+def _entry_apart(thing: Any, f: Any, graph: Any, point: Any, p: Any) -> int | None:
     try:
         plain = np.array([float(v) for v in f(thing, point.tolist())])
     except (ArithmeticError, ValueError):  # outside the text's domain

@@ -34,6 +34,7 @@ from typing import Any, ClassVar
 
 from workbench.contract.capabilities import LawData, PlantData
 from workbench.contract.errors import InputError
+from workbench.contract.scalars import Scalar, Vector
 
 
 @dataclass(frozen=True)
@@ -76,34 +77,34 @@ class System(PlantData, ABC):
         """A sensible start: states in order."""
 
     @abstractmethod
-    def rhs(self, t, x, u) -> list: ...
+    def rhs(self, t: Scalar, x: Vector, u: Vector) -> list: ...
 
-    def out(self, t, x) -> list:
+    def out(self, t: Scalar, x: Vector) -> list:
         return []
 
-    def monitor(self, t, x, u) -> list:
+    def monitor(self, t: Scalar, x: Vector, u: Vector) -> list:
         return []
 
-    def guards(self, t, x, u) -> list:
+    def guards(self, t: Scalar, x: Vector, u: Vector) -> list:
         return []
 
-    def powers(self, t, x, u) -> list:
+    def powers(self, t: Scalar, x: Vector, u: Vector) -> list:
         return []
 
-    def stored(self, t, x, u):
+    def stored(self, t: Scalar, x: Vector, u: Vector) -> Scalar:
         return 0.0
 
-    def update(self, t, x, u) -> list:
+    def update(self, t: Scalar, x: Vector, u: Vector) -> list:
         return list(x)
 
-    def release(self, t, x, u) -> list:
+    def release(self, t: Scalar, x: Vector, u: Vector) -> list:
         return list(x)
 
-    def start(self, t, x, u) -> list:
+    def start(self, t: Scalar, x: Vector, u: Vector) -> list:
         """States consistent with the first instant; the default keeps them."""
         return list(x)
 
-    def project(self, t, x) -> list:
+    def project(self, t: Scalar, x: Vector) -> list:
         return list(x)
 
     def defaults(self) -> Mapping[str, float]:
@@ -185,16 +186,16 @@ class Controller(LawData, ABC):
     def initial(self) -> Sequence[float]:
         return [0.0] * len(self.states)
 
-    def command(self, t, z, y, r) -> list:
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         raise InputError(
             f"{type(self).__name__} is a sampled law without a continuous form",
             mend=f"wrap it: Sampled({type(self).__name__}(…), T_s=…)",
         )
 
-    def rhs(self, t, z, y, r) -> list:
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return [0.0] * len(self.states)
 
-    def step(self, t, z, y, r) -> tuple[list, list]:
+    def step(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         if self.states:
             raise InputError(
                 f"{type(self).__name__} has memory but no sampled form",
@@ -202,24 +203,24 @@ class Controller(LawData, ABC):
             )
         return [], self.command(t, z, y, r)
 
-    def step_at(self, T_s, t, z, y, r) -> tuple[list, list]:
+    def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         return self.step(t, z, y, r)
 
-    def start(self, t, z, y, r) -> list:
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         """Memory consistent with the first measurement (filters settled); the default keeps z."""
         return list(z)
 
-    def update(self, t, z, y, r) -> list:
+    def update(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return list(z)
 
-    def release(self, t, z, y, r) -> list:
+    def release(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return list(z)
 
-    def monitor(self, t, z, y, r) -> list:
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return []
 
 
-def innermost(controller):
+def innermost(controller: Any) -> Any:
     """The law inside all wrappers, whatever it is."""
     while isinstance(controller, Controller) and controller.inner is not None:
         controller = controller.inner
@@ -263,7 +264,7 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _ELSEWHERE:  # what is made of systems and controllers can be imported from here too
         import importlib
 

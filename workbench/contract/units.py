@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
+from typing import Any
 
 from workbench.contract.errors import InputError
 
@@ -208,11 +209,11 @@ _RATE = frozenset({"[time]": -1}.items())
 _TURNING = frozenset({"[angle]": 1, "[time]": -1}.items())
 
 
-def _dimension(unit) -> frozenset:
+def _dimension(unit: Any) -> frozenset:
     return frozenset(unit.dimensionality.items())
 
 
-def _kind(source, written: str) -> str:
+def _kind(source: Any, written: str) -> str:
     """What a quantity in this pint unit measures, in words."""
     for unit, (called, _) in _CALLED.items():
         if _dimension(_parsed(unit)) == _dimension(source):
@@ -221,7 +222,7 @@ def _kind(source, written: str) -> str:
 
 
 @cache
-def _registry():
+def _registry() -> Any:
     from importlib.resources import files
 
     import pint
@@ -238,7 +239,7 @@ def _registry():
 
 
 @cache
-def _parsed(text: str):
+def _parsed(text: str) -> Any:
     """The pint unit of a text, or None."""
     text = re.sub(r"√(\w+)", r"\1^0.5", text.replace("·", " "))
     text = re.sub(r"([A-Za-z])([23])(?!\w)", r"\1^\2", text)

@@ -6,6 +6,7 @@ passes the wrappers from the outside in; what the law commands passes from the i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import pi
 from typing import Annotated, Any, final
@@ -14,6 +15,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Controller, Signal
 
 
@@ -22,7 +24,7 @@ class _Around(Controller):
 
     inner: Any
 
-    def _check(self):
+    def _check(self) -> None:
         """Bounds, and that nothing sampled is inside."""
         check_bounds(self)
         if getattr(self.inner, "period", None) is not None:
@@ -33,49 +35,49 @@ class _Around(Controller):
             )
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         return getattr(self.inner, "states", ())
 
     @property
-    def monitors(self):
+    def monitors(self) -> tuple[Signal, ...]:
         return getattr(self.inner, "monitors", ())
 
     @property
-    def measured(self):
+    def measured(self) -> tuple[Signal, ...]:
         return self.inner.measured
 
     @property
-    def commands(self):
+    def commands(self) -> tuple[Signal, ...]:
         return self.inner.commands
 
     @property
-    def references(self):
+    def references(self) -> tuple[Signal, ...]:
         return self.inner.references
 
     @property
-    def period(self):
+    def period(self) -> float | None:
         return getattr(self.inner, "period", None)
 
     @property
-    def no_derivative(self):
+    def no_derivative(self) -> str:
         return getattr(self.inner, "no_derivative", "")
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return self.inner.initial()
 
-    def start(self, t, z, y, r):
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.start(t, z, y, r)
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.command(t, z, y, r)
 
-    def rhs(self, t, z, y, r):
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.rhs(t, z, y, r)
 
-    def step_at(self, T_s, t, z, y, r):
+    def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         return self.inner.step_at(T_s, t, z, y, r)
 
-    def monitor(self, t, z, y, r):
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.monitor(t, z, y, r)
 
 
@@ -87,11 +89,11 @@ class Sampled(_Around):
     inner: Any
     T_s: Annotated[float, Unit("s"), "sample time", positive] = 1e-3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check()
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         held = (
             Signal(f"{s.name}_held", s.unit, f"held {s.meaning or s.name}")
             for s in self.inner.commands
@@ -99,31 +101,31 @@ class Sampled(_Around):
         return (*self.inner.states, *held)
 
     @property
-    def period(self):
+    def period(self) -> float | None:
         return self.T_s
 
     @property
-    def no_derivative(self):
+    def no_derivative(self) -> str:
         return self.inner.no_derivative
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return [*self.inner.initial(), *[0.0] * len(self.inner.commands)]
 
-    def start(self, t, z, y, r):
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         m = len(self.inner.states)
         return [*self.inner.start(t, z[:m], y, r), *z[m:]]
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return list(z[len(self.inner.states) :])
 
-    def rhs(self, t, z, y, r):
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return [0.0] * len(z)
 
-    def update(self, t, z, y, r):
+    def update(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         memory, u = self.inner.step_at(self.T_s, t, z[: len(self.inner.states)], y, r)
         return [*memory, *u]
 
-    def monitor(self, t, z, y, r):
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.monitor(t, z[: len(self.inner.states)], y, r)
 
 
@@ -142,7 +144,7 @@ class Delayed(_Around):
     delay: Annotated[float, Unit("s"), "dead time from sample to valve", nonnegative] = 0.0
     capacity: int = 4
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bounds(self)
         if getattr(self.inner, "period", None) is None:
             raise InputError(
@@ -163,7 +165,7 @@ class Delayed(_Around):
             )
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         m = self.inner.commands
         buffer = [
             Signal(f"{s.name}_queue{i}", s.unit, f"{s.name} {i} samples old")
@@ -177,10 +179,10 @@ class Delayed(_Around):
         )
 
     @property
-    def period(self):
+    def period(self) -> float | None:
         return self.inner.period
 
-    def _whole(self):
+    def _whole(self) -> Any:
         # A delay that is a whole number of samples up to rounding counts as whole.
         T = self.inner.period
         whole = np.floor(self.delay / T + 1e-9)
@@ -188,36 +190,36 @@ class Delayed(_Around):
         return whole, np.where(rest > 1e-9 * T, rest, 0.0)
 
     @property
-    def lag(self):
+    def lag(self) -> float:
         return float(self._whole()[1])
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return [*self.inner.initial(), *[0.0] * ((self.capacity + 2) * len(self.inner.commands))]
 
-    def start(self, t, z, y, r):
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         m = len(self.inner.states)
         return [*self.inner.start(t, z[:m], y, r), *z[m:]]
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return list(z[len(z) - len(self.inner.commands) :])
 
-    def rhs(self, t, z, y, r):
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return [0.0] * len(z)
 
-    def _ages(self, z):
+    def _ages(self, z: Vector) -> Any:
         m, k = len(self.inner.states), len(self.inner.commands)
         return [
             self.inner.command(None, z[:m], None, None),
             *(list(z[m + i * k : m + (i + 1) * k]) for i in range(self.capacity + 1)),
         ]
 
-    def _pick(self, ages, index):
+    def _pick(self, ages: Any, index: Any) -> Any:
         return [
             sum(np.where(index == i, age[k], 0.0) for i, age in enumerate(ages))
             for k in range(len(ages[0]))
         ]
 
-    def update(self, t, z, y, r):
+    def update(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         m = len(self.inner.states)
         before = self._ages(z)
         memory = self.inner.update(t, z[:m], y, r)
@@ -226,20 +228,20 @@ class Delayed(_Around):
         applied = self._pick(ages, whole + np.where(rest > 0, 1.0, 0.0))
         return [*memory, *(v for age in ages[1:] for v in age), *applied]
 
-    def release(self, t, z, y, r):
+    def release(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         k = len(self.inner.commands)
         return [*z[: len(z) - k], *self._pick(self._ages(z), self._whole()[0])]
 
-    def monitor(self, t, z, y, r):
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.monitor(t, z[: len(self.inner.states)], y, r)
 
 
-def dead_time(controller) -> float:
+def dead_time(controller: Any) -> float:
     """Delay between sample and valve, s; 0 without one."""
     return float(controller.delay) if isinstance(controller, Delayed) else 0.0
 
 
-def undelayed(loop):
+def undelayed(loop: Any) -> Any:
     """The loop without the dead time of its controller; any other loop as it is."""
     if not isinstance(loop.controller, Delayed):
         return loop
@@ -255,22 +257,22 @@ class Saturated(_Around):
     low: Annotated[float, Unit("1"), "lowest command, in the command's unit"] = -10.0
     high: Annotated[float, Unit("1"), "highest command, in the command's unit"] = 10.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check()
         if not self.low < self.high:
             raise InputError(f"low: {self.low:g} must be below high, {self.high:g}")
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return [
             np.minimum(np.maximum(u, self.low), self.high) for u in self.inner.command(t, z, y, r)
         ]
 
-    def step_at(self, T_s, t, z, y, r):
+    def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         memory, u = self.inner.step_at(T_s, t, z, y, r)
         return memory, [np.minimum(np.maximum(v, self.low), self.high) for v in u]
 
 
-def _chosen(measured, signals):
+def _chosen(measured: Any, signals: Any) -> Any:
     chosen = [
         i
         for i, s in enumerate(measured)
@@ -297,11 +299,11 @@ class Filtered(_Around):
     damping: Annotated[float, Unit("1"), "damping ratio", positive] = 1.0
     signals: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check()
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         inner = self.inner.measured
         extra = [
             s
@@ -317,32 +319,32 @@ class Filtered(_Around):
         ]
         return (*self.inner.states, *extra)
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return [
             *self.inner.initial(),
             *[0.0] * (2 * len(_chosen(self.inner.measured, self.signals))),
         ]
 
-    def _split(self, z):
+    def _split(self, z: Vector) -> Any:
         m = len(self.inner.states)
         return z[:m], z[m::2], z[m + 1 :: 2]
 
-    def _seen(self, s, y):
+    def _seen(self, s: Any, y: Vector) -> Any:
         seen = list(y)
         for i, value in zip(_chosen(self.inner.measured, self.signals), s):
             seen[i] = value
         return seen
 
-    def start(self, t, z, y, r):
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         inner, _, _ = self._split(z)
         settled = [v for i in _chosen(self.inner.measured, self.signals) for v in (y[i], 0.0)]
         return [*self.inner.start(t, inner, y, r), *settled]
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         inner, s, _ = self._split(z)
         return self.inner.command(t, inner, self._seen(s, y), r)
 
-    def rhs(self, t, z, y, r):
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         inner, s, v = self._split(z)
         ω, chosen = 2 * pi * self.frequency, _chosen(self.inner.measured, self.signals)
         rates = [
@@ -352,7 +354,7 @@ class Filtered(_Around):
         ]
         return [*self.inner.rhs(t, inner, self._seen(s, y), r), *rates]
 
-    def step_at(self, T_s, t, z, y, r):
+    def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         inner, s, v = self._split(z)
         ω, chosen = 2 * pi * self.frequency, _chosen(self.inner.measured, self.signals)
         a, b = self.damping * ω * T_s, (ω * T_s) ** 2 / 4
@@ -364,7 +366,7 @@ class Filtered(_Around):
         memory, u = self.inner.step_at(T_s, t, inner, self._seen(new_s, y), r)
         return [*memory, *(e for pair in zip(new_s, new_v) for e in pair)], u
 
-    def monitor(self, t, z, y, r):
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         inner, s, _ = self._split(z)
         return self.inner.monitor(t, inner, self._seen(s, y), r)
 
@@ -379,29 +381,29 @@ class Quantised(_Around):
     signals: tuple[str, ...] = ()
     no_derivative = "a quantiser has no derivative"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check()
 
-    def _seen(self, y):
+    def _seen(self, y: Vector) -> Any:
         chosen = _chosen(self.inner.measured, self.signals)
         return [
             np.floor(v / self.resolution + 0.5) * self.resolution if i in chosen else v
             for i, v in enumerate(y)
         ]
 
-    def start(self, t, z, y, r):
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.start(t, z, self._seen(y), r)
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.command(t, z, self._seen(y), r)
 
-    def rhs(self, t, z, y, r):
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.rhs(t, z, self._seen(y), r)
 
-    def step_at(self, T_s, t, z, y, r):
+    def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         return self.inner.step_at(T_s, t, z, self._seen(y), r)
 
-    def monitor(self, t, z, y, r):
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.monitor(t, z, self._seen(y), r)
 
 
@@ -418,34 +420,34 @@ class Noisy(_Around):
     signals: tuple[str, ...] = ()
     no_derivative = "noise has no derivative"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check()
 
     @property
-    def references(self):
+    def references(self) -> tuple[Signal, ...]:
         own = [
             Signal(f"noise_{self.inner.measured[i].name}", "1", "standard normal draw", "noise")
             for i in _chosen(self.inner.measured, self.signals)
         ]
         return (*self.inner.references, *own)
 
-    def _seen(self, y, r):
+    def _seen(self, y: Vector, r: Vector) -> Any:
         m, seen = len(self.inner.references), list(y)
         for i, draw in zip(_chosen(self.inner.measured, self.signals), r[m:]):
             seen[i] = seen[i] + self.σ * draw
         return seen, r[:m]
 
-    def start(self, t, z, y, r):
+    def start(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.start(t, z, *self._seen(y, r))
 
-    def command(self, t, z, y, r):
+    def command(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.command(t, z, *self._seen(y, r))
 
-    def rhs(self, t, z, y, r):
+    def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.rhs(t, z, *self._seen(y, r))
 
-    def step_at(self, T_s, t, z, y, r):
+    def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         return self.inner.step_at(T_s, t, z, *self._seen(y, r))
 
-    def monitor(self, t, z, y, r):
+    def monitor(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         return self.inner.monitor(t, z, *self._seen(y, r))

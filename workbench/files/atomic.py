@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from workbench.contract.errors import InputError
 
@@ -79,7 +79,7 @@ def check_writable(path: str | os.PathLike) -> None:
             raise
 
 
-def _checked(path) -> Path:
+def _checked(path: Any) -> Path:
     """The file behind `path` (links followed): new or regular."""
     if not os.fspath(path):
         raise InputError("the name of the output file is empty", mend="give a file name")
@@ -122,7 +122,7 @@ def _flush(path: Path) -> None:
 
 
 @contextmanager
-def _explained(path) -> Iterator[None]:
+def _explained(path: Any) -> Iterator[None]:
     """Operating-system errors as InputErrors that name `path`."""
     try:
         yield

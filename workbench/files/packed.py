@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _received(out, file: str) -> Packed:
+def _received(out: Any, file: str) -> Packed:
     try:
         head = json.loads(out.readline())
         if "error" in head:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.contract.errors import InputError
 
@@ -22,7 +23,7 @@ class Adaptive:
     watched: str = ""
     edges: tuple[float, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for error in self.errors:
             if not error > 0:
                 raise InputError(
@@ -42,18 +43,18 @@ class Fixed:
 
     step: float = 1e-3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.step > 0:
             raise InputError(
                 f"step: {self.step} s is no step", mend="give a time greater than zero"
             )
 
 
-def adaptive(system) -> Adaptive | None:
+def adaptive(system: Any) -> Adaptive | None:
     """What the plant of a loop, or the system itself, asks for; None: fixed steps."""
     return system.plant.adaptive
 
 
-def fixed(system) -> Fixed | None:
+def fixed(system: Any) -> Fixed | None:
     """Equal steps of the L-stable method, where the plant of a loop, or the system itself, asks for them."""
     return system.plant.fixed

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.scalars import Vector
 from workbench.contract.system import System, names
 
 ca.GlobalOptions.setNumpyMode(-1)
@@ -56,7 +58,7 @@ def jacobian_columns(f: Callable, x: Sequence) -> list[list]:
     return _derivative(f, x, [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)])
 
 
-def _derivative(f, x, directions):
+def _derivative(f: Any, x: Vector, directions: Any) -> Any:
     s, entries = symbols("s", len(x))
     d, _ = symbols("d", len(x))
     value = column(f(entries))

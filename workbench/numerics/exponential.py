@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import factorial, log
+from typing import Any
 
 import casadi as ca
 
@@ -36,7 +37,7 @@ TERMS = 12  # of the series of φ_3, a multiple of 3: what is left out at ‖z�
 UNROLLED = 6  # larger blocks are multiplied in loops, or their code would be long
 
 
-def _packed(matrices):
+def _packed(matrices: Any) -> Any:
     return ca.vertcat(*[ca.vec(ca.densify(m)) for m in matrices])
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds
+from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Signal, System, find, names
 from workbench.numerics.calculus import symbolic, trace
 from workbench.numerics.linearisation import linearize
@@ -87,7 +88,8 @@ def to_control(
         D = point.D if measured else np.zeros((len(system.states), len(live)))
         return control.StateSpace(point.A, point.B, C, D, 0, remove_useless_states=False, **label)
     if isinstance(system, FromControl):
-        flow, out = system.rhs, system.out
+        flow: Any = system.rhs
+        out: Any = system.out
     else:
         traced = trace(system, live)
         c, n = traced.constants(system), traced.n_states
@@ -123,7 +125,7 @@ def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
     return opened
 
 
-def from_control(sys) -> System:
+def from_control(sys: Any) -> System:
     """A System from a continuous python-control system: `LinearPlant` for linear ones, else `FromControl`.
 
     Raises InputError for a sampled system, and for one whose outputs depend directly on its inputs (a System's measured
@@ -152,7 +154,7 @@ def from_control(sys) -> System:
     return plant
 
 
-def _linear(sys) -> LinearPlant:
+def _linear(sys: Any) -> LinearPlant:
     import control
 
     s = control.ss(sys)
@@ -170,7 +172,7 @@ def _linear(sys) -> LinearPlant:
     )
 
 
-def _direct(sys):
+def _direct(sys: Any) -> None:
     raise InputError(
         f"python-control system {sys.name}: outputs depend directly on inputs, a System's must not",
         mend="put the actuator's lag in front, or measure a state",
@@ -190,7 +192,7 @@ class LinearPlant(System):
     output_names: tuple[str, ...]
     name: str = "linear"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bounds(self)
         n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
         for field, size in (("A", n * n), ("B", n * m), ("C", p * n)):
@@ -206,33 +208,33 @@ class LinearPlant(System):
                 )
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         return tuple(Signal(name) for name in self.state_names)
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[Signal, ...]:
         return tuple(Signal(name) for name in self.input_names)
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[Signal, ...]:
         return tuple(Signal(name) for name in self.output_names)
 
     monitors = outputs
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return [0.0] * len(self.state_names)
 
-    def rhs(self, t, x, u):
+    def rhs(self, t: Scalar, x: Vector, u: Vector) -> list:
         return [a + b for a, b in zip(_times(self.A, x), _times(self.B, u, len(x)))]
 
-    def out(self, t, x):
+    def out(self, t: Scalar, x: Vector) -> list:
         return _times(self.C, x, len(self.output_names))
 
-    def monitor(self, t, x, u):
+    def monitor(self, t: Scalar, x: Vector, u: Vector) -> list:
         return self.out(t, x)
 
 
-def _times(M, v, rows=None) -> list:
+def _times(M: Any, v: Vector, rows: Any = None) -> list:
     k = len(v)
     return [
         sum((M[i * k + j] * v[j] for j in range(k)), 0.0)
@@ -253,27 +255,27 @@ class FromControl(System):
         return self.sys.name
 
     @property
-    def states(self):
+    def states(self) -> tuple[Signal, ...]:
         return tuple(Signal(name) for name in self.sys.state_labels)
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[Signal, ...]:
         return tuple(Signal(name) for name in self.sys.input_labels)
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[Signal, ...]:
         return tuple(Signal(name) for name in self.sys.output_labels)
 
-    def initial(self):
+    def initial(self) -> Sequence[float]:
         return [0.0] * self.sys.nstates
 
-    def rhs(self, t, x, u):
+    def rhs(self, t: Scalar, x: Vector, u: Vector) -> list:
         return [float(v) for v in self.sys.dynamics(*self._floats(t, x, u))]
 
-    def out(self, t, x):
+    def out(self, t: Scalar, x: Vector) -> list:
         return [float(v) for v in self.sys.output(*self._floats(t, x, [0.0] * self.sys.ninputs))]
 
-    def _floats(self, t, x, u):
+    def _floats(self, t: Scalar, x: Vector, u: Vector) -> Any:
         if symbolic([t, *x, *u]):
             raise InputError(
                 f"python-control system {self.name} works on floats only: it cannot be traced for "

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from workbench.contract.scalars import Scalar
+
 INF = np.inf
 
 
@@ -26,7 +28,7 @@ class Box(NamedTuple):
     sure: np.ndarray
 
 
-def box(low, high) -> Box:
+def box(low: Scalar, high: Scalar) -> Box:
     """Box from bounds (broadcast); raises ValueError when low > high or NaN."""
     low, high = np.broadcast_arrays(
         np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))
@@ -69,7 +71,7 @@ def enclose(f: ca.Function, arguments: Sequence[Sequence[Box]]) -> list[Box]:
     return [results.get((j, e), zero) for j, size in enumerate(sizes) for e in range(size)]
 
 
-def _operate(op, args, origins, ids):
+def _operate(op: Any, args: Any, origins: Any, ids: Any) -> Any:
     if op == ca.OP_IF_ELSE_ZERO:
         condition, branch = args
         return _chosen(
@@ -93,7 +95,7 @@ def _chosen(condition: Box, yes: Box, no: Box) -> Box:
     return Box(low, high, sure)
 
 
-def out(low, high, sure, ulps: int = 1) -> Box:
+def out(low: Scalar, high: Scalar, sure: Any, ulps: int = 1) -> Box:
     """Widened outwards; anything that is not a number becomes everything, unsure."""
     bad = np.isnan(low) | np.isnan(high)
     for _ in range(ulps):
@@ -183,16 +185,16 @@ def _power(a: Box, b: Box) -> Box:
     return out(np.where(even, 0.0, low), high, a.sure & b.sure & (whole | (a.low > 0)), 4)
 
 
-def _truth(yes, no, a: Box, b: Box) -> Box:
+def _truth(yes: Any, no: Any, a: Box, b: Box) -> Box:
     """A comparison is as sure as what it compares: of a root outside its domain nothing is less or more."""
     return Box(yes.astype(float), 1.0 - no.astype(float), a.sure & b.sure)
 
 
-def _same(a: Box, b: Box):
+def _same(a: Box, b: Box) -> Any:
     return (a.low == a.high) & (b.low == b.high) & (a.low == b.low)
 
 
-def _apart(a: Box, b: Box):
+def _apart(a: Box, b: Box) -> Any:
     return (a.high < b.low) | (b.high < a.low)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -98,7 +99,7 @@ def linearize(
 _jacs: dict = {}
 
 
-def _jacobians(traced: Traced):
+def _jacobians(traced: Traced) -> Any:
     if id(traced) not in _jacs:
         made = []
         for f in (traced.flow, traced.out):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics import exponential
 from workbench.numerics.calculus import Traced
 from workbench.numerics.compiler import library
@@ -54,7 +56,7 @@ class Loop:
     (right to third order, which is enough: a kink missed by δ costs δ²), by LOOKS steps of false position.
     """
 
-    def __init__(self, traced: Traced, compiled: bool | None = None):
+    def __init__(self, traced: Traced, compiled: bool | None = None) -> None:
         self.traced = traced
         self.offsets: tuple[float, ...] = (*OFFSETS[:-1], END)
         self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
@@ -78,7 +80,7 @@ class Loop:
         """Numbers per logged sample: states, power integrals, monitors with the stored energy last."""
         return self.n_x + self.n_q + self.n_m
 
-    def _build(self):
+    def _build(self) -> Any:
         t = self.traced
         parts = {
             "flow": self.flow,
@@ -128,11 +130,27 @@ class Loop:
             self.work = max(f.sz_w() for f in named) + 1
         return lib
 
-    def begin(self, t0, x, w, c) -> np.ndarray:
+    def begin(self, t0: Scalar, x: Vector, w: Vector, c: Any) -> np.ndarray:
         """Initial state with the controller's memory made consistent with the first measurement."""
         return np.array(self.traced.start(t0, x, w, c)).ravel()
 
-    def run(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
+    def run(
+        self,
+        first: Any,
+        n: Any,
+        every: Any,
+        jumping: Any,
+        T: Scalar,
+        n1: Any,
+        h1: Scalar,
+        n2: Any,
+        h2: Scalar,
+        state: Vector,
+        W: Any,
+        F: Any,
+        c: Any,
+        rows: Any,
+    ) -> int:
         """See driver.c; arrays are C-contiguous float64, `state` and `rows` are written."""
         if self.lib is None:
             return self._run_vm(first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
@@ -155,7 +173,7 @@ class Loop:
             address(work),
         )
 
-    def _run_vm(self, *arguments) -> int:
+    def _run_vm(self, *arguments: Any) -> int:
         from workbench.numerics.native_vm import run
 
         return run(self, *arguments)
@@ -218,7 +236,7 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
 }
 """
 
-    def __init__(self, f: ca.Function, compiled: bool | None = None):
+    def __init__(self, f: ca.Function, compiled: bool | None = None) -> None:
         self.f = renamed(f, "each")
         self.n_out = f.size1_out(0)
         self.lib = None
@@ -235,7 +253,7 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
             ]
             self.lib.many.restype = ctypes.c_long
 
-    def __call__(self, *arrays) -> np.ndarray:
+    def __call__(self, *arrays: Any) -> np.ndarray:
         given = [np.asarray(a, dtype=float) for a in arrays]
         whole = [
             a if a.ndim == 2 and a.strides[1] == a.itemsize else np.ascontiguousarray(a)

@@ -5,13 +5,32 @@ Rare branches (a kink, how often to double φ functions) are CasADi's switches, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
+from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics import exponential, native
 
 
-def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
+def run(
+    loop: Any,
+    first: Any,
+    n: Any,
+    every: Any,
+    jumping: Any,
+    T: Scalar,
+    n1: Any,
+    h1: Scalar,
+    n2: Any,
+    h2: Scalar,
+    state: Vector,
+    W: Any,
+    F: Any,
+    c: Any,
+    rows: Any,
+) -> int:
     """As `run` in driver.c, for a `native.Loop`."""
     asked = bool(jumping), n1, n2, F is not None, not every
     sample = _kept(loop, _Graph(loop, *asked).sample, *asked)
@@ -33,13 +52,13 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
     return done
 
 
-def _kept(loop, make, *key):
+def _kept(loop: Any, make: Any, *key: Any) -> Any:
     if key not in loop.maps:
         loop.maps[key] = make()
     return loop.maps[key]
 
 
-def _many(loop, sample, n, *held):
+def _many(loop: Any, sample: Any, n: Any, *held: Any) -> Any:
     """`sample` over n samples, and its arguments that stay the same, once a sample: both are slow to make, so they are kept."""
     many = _kept(loop, lambda: sample.mapaccum("many", n) if n > 1 else sample, sample, n)
     given = (n, *(v.tobytes() for v in held))
@@ -52,7 +71,9 @@ def _many(loop, sample, n, *held):
 class _Graph:
     """Functions that make up a sample; z is the state followed by the power integrals, V the inputs at a step's stages."""
 
-    def __init__(self, loop, jumping: bool, n1: int, n2: int, driven: bool, each_step: bool):
+    def __init__(
+        self, loop: Any, jumping: bool, n1: int, n2: int, driven: bool, each_step: bool
+    ) -> None:
         self.loop, self.traced = loop, loop.traced
         self.jumping, self.n1, self.n2 = jumping, n1, n2
         self.driven = driven and self.traced.flow_is_driven
@@ -74,7 +95,7 @@ class _Graph:
         if self.jumping:
             z = jumped(f.jump, t)
 
-        def logged(at, now):
+        def logged(at: Any, now: Any) -> Any:
             return ca.vertcat(z, f.log(at, z[:nx, 0], now, c))
 
         rows = [] if self.each_step else [logged(t, w)]
@@ -104,14 +125,14 @@ class _Graph:
             ca.MX.sym("c", self.traced.flow.size1_in(3)),
         ]
 
-    def inputs(self, V) -> list:
+    def inputs(self, V: Any) -> list:
         """At the beginning, the middle and the end of a step."""
         nw = self.loop.n_w
         return [
             V[i * nw : (i + 1) * nw, 0] if self.driven else V for i in range(len(native.OFFSETS))
         ]
 
-    def moved(self, z, step):
+    def moved(self, z: Vector, step: Any) -> Any:
         """z with its moving states and the integrals advanced."""
         m, nx = self.traced.n_moving, self.loop.n_x
         return ca.vertcat(
@@ -136,7 +157,7 @@ class _Graph:
         guards = slice(m, m + self.n_g)
         return ca.Function("step", [t, h, z, V, c], [end, first[guards, 0], last[guards, 0]])
 
-    def exponential(self, h, z, flow, first):
+    def exponential(self, h: Scalar, z: Vector, flow: Any, first: Any) -> Any:
         """The step of `workbench.numerics.exponential`, from the flow and J at its beginning: (z after it, flow at both ends)."""
         first, J = ca.vertsplit(first, [0, self.loop.flow.size1_out(0), first.numel()])
         blocks, at, entry = [], 0, 0
@@ -147,13 +168,13 @@ class _Graph:
             blocks.append((list(self.traced.stiff_at[at : at + m]), ca.reshape(block, m, m), K))
             at, entry = at + m, entry + m * m
 
-        def at_end(*terms):
+        def at_end(*terms: Any) -> Any:
             step = sum(exponential.PLAIN[name] * v for name, v in terms)
             for own, _, K in blocks:
                 step[own] = sum(K[name] @ v[own] for name, v in terms)
             return self.moved(z, h * step)
 
-        def beyond(i, y):
+        def beyond(i: Any, y: Vector) -> Any:
             f = flow(i, y)
             D = f - first
             for own, block, _ in blocks:
@@ -175,7 +196,7 @@ class _Graph:
         rest = self.rest(step, native.KINKS)
         return ca.Function("advance", own, [rest(*own, 0.0, ca.DM.zeros(self.n_g))])
 
-    def rest(self, step, left: int) -> ca.Function:
+    def rest(self, step: Any, left: int) -> ca.Function:
         """(t, h, z, V, c, fraction done, guards passed) → z after the step, ending on `left` more kinks at most."""
         own, a, passed = self.symbols(), ca.MX.sym("a"), ca.MX.sym("passed", self.n_g)
         z, g_0, g_1 = self.part(step, own, a, 1.0)
@@ -193,7 +214,21 @@ class _Graph:
             z = ca.Function.if_else("kink", through, past)(crossed, *own, a, passed, z, g_0, g_1)
         return ca.Function("rest", [*own, a, passed], [z])
 
-    def through(self, step, left, t, h, z, V, c, done, passed, _, g_0, g_1):
+    def through(
+        self,
+        step: Any,
+        left: Any,
+        t: Scalar,
+        h: Scalar,
+        z: Vector,
+        V: Any,
+        c: Any,
+        done: Any,
+        passed: Any,
+        _: Any,
+        g_0: Any,
+        g_1: Any,
+    ) -> Any:
         """z after the step: up to the first kink by false position, then the rest."""
         own, low, high, g_low, g_high = [t, h, z, V, c], 0.0, 1.0, g_0, g_1
         at = self.crossing(g_0, g_1, passed)
@@ -209,12 +244,12 @@ class _Graph:
         passed = ca.fmax(passed, ca.fabs(g) <= native.PASSED * ca.fabs(g_0 - g_1))
         return self.rest(step, left - 1)(t, h, end, V, c, to, passed)
 
-    def crossing(self, g_0, g_1, passed):
+    def crossing(self, g_0: Any, g_1: Any, passed: Any) -> Any:
         """First part of a step at which a guard changes its sign, on a straight line; 2 where none does."""
         changes = ca.logic_and(g_0 * g_1 < 0, ca.logic_not(passed))
         return ca.mmin(ca.vertcat(2, ca.if_else(changes, g_0 / (g_0 - g_1), 2)))
 
-    def part(self, step, own, a, b):
+    def part(self, step: Any, own: Any, a: Any, b: Any) -> Any:
         """`step` from fraction a of its length to b, with inputs on the parabola through its stages."""
         t, h, z, V, c = own
         if self.driven:

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics.calculus import column, symbols
 from workbench.numerics.compiler import library
 from workbench.numerics.native import MOST_OPERATIONS, address, generated
@@ -60,7 +62,7 @@ void march(long n, const double *ends, const double *p, double *rows, double *wo
 class _Step:
     """Rows (memory, its derivatives, f_f, its derivatives) one after the other; compiled where it shall and can be."""
 
-    def __init__(self, f: ca.Function, compiled: bool):
+    def __init__(self, f: ca.Function, compiled: bool) -> None:
         self.f, self.lib = f, None
         if compiled and f.n_instructions() <= MOST_OPERATIONS:
             self.lib = library(generated([f], {"ROW": f.size1_out(0)}, _MARCH))
@@ -68,7 +70,7 @@ class _Step:
             self.lib.march.argtypes = [ctypes.c_long, *4 * [ctypes.c_void_p]]
             self.lib.march.restype = None
 
-    def __call__(self, first, ends, p) -> np.ndarray:
+    def __call__(self, first: Any, ends: Any, p: Any) -> np.ndarray:
         """(n + 1, …) rows from the first and the (n, 3) speeds before and after and times between."""
         rows = np.empty((len(ends) + 1, self.f.size1_out(0)))
         rows[0], p = first, np.array(p)
@@ -101,7 +103,7 @@ class _Functions:
 _known: dict[str, _Functions] = {}
 
 
-def _functions(law) -> _Functions:
+def _functions(law: Any) -> _Functions:
     """Traced once for each class of laws, numbers as symbols."""
     key = structure(law)
     if key not in _known:
@@ -117,7 +119,7 @@ def _functions(law) -> _Functions:
     return _known[key]
 
 
-def _stepped(law, m: int, p, slopes: bool) -> ca.Function:
+def _stepped(law: Any, m: int, p: Any, slopes: bool) -> ca.Function:
     """(row before, (speed before, speed after, time), p) → row after: z, vec ∂z/∂p, f_f, ∂f_f/∂p."""
     k = p.numel() if slopes else 0
     row, ends = ca.SX.sym("row", m * (1 + k) + 1 + k), ca.SX.sym("ends", 3)
@@ -140,11 +142,11 @@ def _stepped(law, m: int, p, slopes: bool) -> ca.Function:
     return ca.Function("slide", [row, ends, p], [whole])  # no name of the C library, such as step
 
 
-def _numbers(law) -> list[float]:
+def _numbers(law: Any) -> list[float]:
     return [float(leaf.value) for leaf in leaves(law)]
 
 
-def steady(law, v) -> tuple[np.ndarray, np.ndarray]:
+def steady(law: Any, v: Vector) -> tuple[np.ndarray, np.ndarray]:
     """f_f [N] (N,) after sliding at each v (N,) for long, and its derivatives (N, p) by the law's numbers."""
     f, v = _functions(law), np.asarray(v, float).ravel()
     F, J = f.steady.map(v.size)(
@@ -153,7 +155,15 @@ def steady(law, v) -> tuple[np.ndarray, np.ndarray]:
     return np.array(F).ravel(), np.array(J).reshape(v.size, -1)
 
 
-def drive(law, t, v, *, start=None, slopes: bool = False, parts: int | None = None) -> Driven:
+def drive(
+    law: Any,
+    t: Scalar,
+    v: Vector,
+    *,
+    start: Any = None,
+    slopes: bool = False,
+    parts: int | None = None,
+) -> Driven:
     """The law along v(t), both (N,), straight between samples.
 
     start   memory at t[0]; default: none, as after a long rest
@@ -178,7 +188,7 @@ def drive(law, t, v, *, start=None, slopes: bool = False, parts: int | None = No
     return _driven(law, t, v, start, slopes, parts)
 
 
-def enough(law, t, v, start=None) -> int:
+def enough(law: Any, t: Scalar, v: Vector, start: Any = None) -> int:
     """Parts of each stretch at which the force no longer depends on their number."""
     start = [0.0] * len(law.states("")) if start is None else list(start)
     if not start:
@@ -191,7 +201,7 @@ def enough(law, t, v, start=None) -> int:
     return parts
 
 
-def _driven(law, t, v, start, slopes, parts) -> Driven:
+def _driven(law: Any, t: Scalar, v: Vector, start: Any, slopes: Any, parts: Any) -> Driven:
     f, c = _functions(law), _numbers(law)
     if not f.m:
         F, J = steady(law, v)

@@ -19,10 +19,12 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import System, names
 from workbench.numerics.adaptive import Adaptive, adaptive, fixed
 from workbench.numerics.calculus import Traced
@@ -150,7 +152,7 @@ class StiffLoop(Loop):
         wanted: Adaptive | None,
         states: list[str],
         compiled: bool | None = None,
-    ):
+    ) -> None:
         self.slope, self.pattern = slopes(traced)
         self.lu, self.solve = solver(self.pattern)
         self.fixed = wanted is None
@@ -180,7 +182,7 @@ class StiffLoop(Loop):
             ]
         )
 
-    def _build(self):
+    def _build(self) -> Any:
         t = self.traced
         parts = {
             "flow": t.motion,
@@ -237,7 +239,7 @@ class StiffLoop(Loop):
             self.work = max(f.sz_w() for f in named) + 1
         return lib
 
-    def begin(self, t0, x, w, c) -> np.ndarray:
+    def begin(self, t0: Scalar, x: Vector, w: Vector, c: Any) -> np.ndarray:
         return super().begin(t0, x, w, c[: self.n_c])
 
     def steps(self) -> tuple[int, int]:
@@ -247,7 +249,7 @@ class StiffLoop(Loop):
         self.lib.steps(address(out))
         return int(out[0]), int(out[1])
 
-    def _run_vm(self, *arguments) -> int:
+    def _run_vm(self, *arguments: Any) -> int:
         from workbench.numerics.stiff_vm import run
 
         return run(self, *arguments)

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from math import floor, inf
+from typing import Any
 
 import numpy as np
 
+from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics import stiff
 
 _K = np.arange(len(stiff.NODES))
 
 
-def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
+def run(
+    loop: Any,
+    first: Any,
+    n: Any,
+    every: Any,
+    jumping: Any,
+    T: Scalar,
+    n1: Any,
+    h1: Scalar,
+    n2: Any,
+    h2: Scalar,
+    state: Vector,
+    W: Any,
+    F: Any,
+    c: Any,
+    rows: Any,
+) -> int:
     """As `run` in stiff.c, for a `stiff.StiffLoop`."""
     p, constants, h = loop.traced, c[: loop.n_c], loop.FIRST
     jumped = lambda f, t, x, w: np.array(f(t, x, w, constants)).ravel()
@@ -65,10 +83,10 @@ def run(loop, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
 class _Inputs:
     """Inputs over an interval and their rate: one row that holds, or the polynomial through several."""
 
-    def __init__(self, rows, t0, span):
+    def __init__(self, rows: Any, t0: Scalar, span: Any) -> None:
         self.rows, self.t0, self.span = rows, t0, span
 
-    def at(self, t, stage=0):
+    def at(self, t: Scalar, stage: Any = 0) -> Any:
         if self.rows.ndim == 1:
             return self.rows, np.zeros_like(self.rows)
         s = (t - self.t0) / self.span * _K[-1]
@@ -83,13 +101,15 @@ class _Inputs:
 class _Stages(_Inputs):
     """Inputs at the stages of one equal step, and their rate at its beginning."""
 
-    def at(self, t, stage=0):
+    def at(self, t: Scalar, stage: Any = 0) -> Any:
         if self.rows.ndim == 1:
             return self.rows, np.zeros_like(self.rows)
         return self.rows[stiff.ROW[stage]], np.array(stiff.SLOPE) @ self.rows / self.span
 
 
-def _rodas(loop, t, h, z, inputs, J, rate, c):
+def _rodas(
+    loop: Any, t: Scalar, h: Scalar, z: Vector, inputs: Any, J: Any, rate: Any, c: Any
+) -> Any:
     """One step: (where it ends, its error against what is allowed)."""
     m, nx = loop.traced.n_moving, loop.n_x
     L = loop.lu(J, 1.0 / (h * stiff.GAMMA))
@@ -111,7 +131,7 @@ def _rodas(loop, t, h, z, inputs, J, rate, c):
     return to, float(np.max(np.abs(U[5, :m]) / allowed))
 
 
-def _step(loop, t, t1, z, inputs, c, h):
+def _step(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h: Scalar) -> Any:
     """z from t to t1 in one step, in place; h, None when the flow leaves the numbers."""
     w, dw = inputs.at(t)
     J, rate = loop.slope(t, z[: loop.n_x], w, dw, c[: loop.n_c])
@@ -123,13 +143,13 @@ def _step(loop, t, t1, z, inputs, c, h):
     return h
 
 
-def _project(loop, t, z, w, c):
+def _project(loop: Any, t: Scalar, z: Vector, w: Vector, c: Any) -> None:
     """z put back on the system's constraints, in place."""
     if loop.traced.project is not None:
         z[: loop.n_x] = np.array(loop.traced.project(t, z[: loop.n_x], w, c[: loop.n_c])).ravel()
 
 
-def _advance(loop, t, t1, z, inputs, c, h):
+def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h: Scalar) -> Any:
     """z from t to t1, in place; the step to go on with, None when no step is small enough."""
     m = loop.traced.n_moving
     period, edges = c[loop.n_c + m], c[loop.n_c + m + 1 : -1]

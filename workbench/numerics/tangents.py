@@ -68,7 +68,7 @@ class Tangents:
 _made: dict[int, Any] = {}  # a trace → it and its compiled derivatives
 
 
-def tangents(plant: System, live) -> Tangents:
+def tangents(plant: System, live: Any) -> Tangents:
     """The derivatives of `plant` by its states and the inputs `live`; compiled once a structure, numbers are arguments."""
     traced = trace(plant, tuple(live))
     if id(traced) not in _made:

@@ -6,11 +6,13 @@ Each hands the case's loop to the method that proves it (`sector`, `supplied`) a
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
+from workbench.contract.scalars import Scalar
 from workbench.contract.system import find, names
 from workbench.contract.units import quantity
 from workbench.run.simulate import start_state
@@ -28,7 +30,7 @@ from workbench.verification.verdict import Assumption, Verdict
 ROUNDS = 9  # of the search for the widest sector
 
 
-def check_asked(claim, loop) -> None:
+def check_asked(claim: Any, loop: Any) -> None:
     """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
     kind = type(claim).__name__
     if kind == "Sector":
@@ -53,7 +55,7 @@ def check_asked(claim, loop) -> None:
 
 
 # ---- a sector at the commands -------------------------------------------------------------------------------------------
-def check_sector(claim, run, tick=None) -> Verdict:
+def check_sector(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The linear loop with a nonlinearity in a sector at its commands: the criterion asked for, or the first that proves it."""
     check_asked(claim, run.loop)
     at, linear = point(run.loop.plant, claim.at), is_linear(run.loop.plant)
@@ -115,7 +117,7 @@ def check_sector(claim, run, tick=None) -> Verdict:
     )
 
 
-def _chosen(claim, loop) -> list[int]:
+def _chosen(claim: Any, loop: Any) -> list[int]:
     own = loop.controller.commands
     if claim.place == "limit" and claim.commands:
         raise InputError(
@@ -126,7 +128,7 @@ def _chosen(claim, loop) -> list[int]:
     return [names(own).index(n) for n in chosen]
 
 
-def _criteria(claim, loop) -> list[str]:
+def _criteria(claim: Any, loop: Any) -> list[str]:
     other = "popov" if loop.period is None else "jury-lee"
     slope = claim.slope is not None or claim.place == "limit"
     if claim.criterion == "auto":
@@ -144,7 +146,7 @@ def _criteria(claim, loop) -> list[str]:
     return [claim.criterion]
 
 
-def sector_loop(claim, loop, at: Point) -> tuple[sectors.Sector, tuple[Assumption, ...]]:
+def sector_loop(claim: Any, loop: Any, at: Point) -> tuple[sectors.Sector, tuple[Assumption, ...]]:
     """The linear part with the sector in its place, and what that assumes. Raises InputError where the loop has none."""
     if claim.place == "valve":
         M, enter, command = closed(loop, at)
@@ -173,7 +175,7 @@ def sector_loop(claim, loop, at: Point) -> tuple[sectors.Sector, tuple[Assumptio
     ), notes
 
 
-def _response(s: sectors.Sector):
+def _response(s: sectors.Sector) -> Any:
     """(ω, G) of the linear part, y = −G φ(y), where there is one channel; None where there are more."""
     if len(s.C) != 1:
         return None
@@ -189,7 +191,7 @@ def _response(s: sectors.Sector):
 
 
 # ---- a user's V ---------------------------------------------------------------------------------------------------------
-def check_supplied(claim, run, tick=None) -> Verdict:
+def check_supplied(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The user's V on the box minus the ball."""
     asked = _question(claim, run.loop)
     judge, text, level = posed(**asked)
@@ -208,7 +210,7 @@ def check_supplied(claim, run, tick=None) -> Verdict:
     )
 
 
-def _inside(run, asked: dict, found: Verdict) -> Verdict:
+def _inside(run: Any, asked: dict, found: Verdict) -> Verdict:
     """The verdict, undecided where this run begins outside {V ≤ γ} in the box: nothing is proven about it then."""
     if not found.holds:
         return found
@@ -233,11 +235,11 @@ def _inside(run, asked: dict, found: Verdict) -> Verdict:
     )
 
 
-def _question(claim, loop) -> dict:
+def _question(claim: Any, loop: Any) -> dict:
     """Arguments of `posed`, SI. Raises InputError that begins with the key it is about."""
     states, inputs = ({s.name: s.unit for s in signals} for signals in (loop.states, loop.inputs))
 
-    def si(value, unit, key):
+    def si(value: Scalar, unit: Any, key: Any) -> Any:
         try:
             return (
                 tuple(quantity(v, unit) for v in value)
@@ -247,7 +249,7 @@ def _question(claim, loop) -> dict:
         except InputError as why:
             raise InputError(f"{key}: {why.message}", mend=why.mend) from None
 
-    def table(field, units, of):
+    def table(field: Any, units: Any, of: Any) -> Any:
         given = getattr(claim, field)
         for name in given:
             if name not in units:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from workbench.contract.units import format_quantity as say
 from workbench.verification.requirements import diverged
@@ -11,7 +12,7 @@ from workbench.verification.scales import storage_floor
 from workbench.verification.verdict import Assumption, Verdict
 
 
-def check_energy(claim, run: Run) -> Verdict:
+def check_energy(claim: Any, run: Run) -> Verdict:
     """Energy stored against the integral of all named power flows: where they drift apart, the run is not to be trusted."""
     text = f"energy balance of the run within {100 * claim.share:g} % of throughput"
     source = "energy stored against the integrated power flows"

@@ -24,7 +24,7 @@ HUGE = (
 BRISTLES = 1e-5  # m, spread of deflections at random states
 
 
-def check_identity(claim, run: Run) -> Verdict:
+def check_identity(claim: Any, run: Run) -> Verdict:
     """The completed identity at logged and at random states, entry by entry; no entry's dissipation is negative."""
     worst, where, n, gains = 0.0, "", 0, ""
     for title, b in (("logged", _kept(run)), ("random", random_balance(run))):
@@ -97,7 +97,7 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
     return f(run.loop, np.zeros(n), x, w)
 
 
-def _joint_room(run: Run, joints) -> tuple[np.ndarray, np.ndarray]:
+def _joint_room(run: Run, joints: Any) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest joint positions of random states: those of the machine, or those of the run where it does not know."""
     plant = run.loop.plant
     if isinstance(plant, HasJointRange):
@@ -107,7 +107,7 @@ def _joint_room(run: Run, joints) -> tuple[np.ndarray, np.ndarray]:
     return seen.min(axis=0), seen.max(axis=0)
 
 
-def check_power_flows(claim, run: Run) -> Verdict:
+def check_power_flows(claim: Any, run: Run) -> Verdict:
     """Both sides of every inner cut cancel; a cut that does not (or has one side only) names the components that meet there."""
     b = _kept(run).part(readable(_kept(run)))
     text, source = "virtual power flows cancel at every inner cut", "[Petrovic22] Theorem 2"
@@ -151,7 +151,7 @@ def check_power_flows(claim, run: Run) -> Verdict:
     )
 
 
-def check_inequality(claim, run: Run) -> Verdict:
+def check_inequality(claim: Any, run: Run) -> Verdict:
     """(99) at every logged state, per structure: the named perturbations, with the tip's power, must not be positive in sum."""
     b = _kept(run).part(readable(_kept(run)))
     if not len(b.t):

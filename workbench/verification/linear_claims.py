@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -38,14 +39,14 @@ from workbench.verification.robust import robust_stability
 from workbench.verification.verdict import Assumption, Verdict
 
 
-def predictive(loop):
+def predictive(loop: Any) -> Any:
     """The loop's predictive controller, or None."""
     law = innermost(loop.controller)
     law = law.law if isinstance(law, Plain) else law
     return law if isinstance(law, Predictive) else None
 
 
-def check_asked(claim, loop) -> None:
+def check_asked(claim: Any, loop: Any) -> None:
     """Raise InputError for a claim that this loop cannot be asked: no predictive controller, unknown numbers."""
     kind = type(claim).__name__
     if kind in ("Sector", "RegionOfAttraction", "Supplied"):
@@ -71,11 +72,11 @@ def check_asked(claim, loop) -> None:
         ranges(loop, claim)
 
 
-def _where(claim, run) -> tuple[Point, bool]:
+def _where(claim: Any, run: Any) -> tuple[Point, bool]:
     return point(run.loop.plant, claim.at), is_linear(run.loop.plant)
 
 
-def check_linear_stability(claim, run) -> Verdict:
+def check_linear_stability(claim: Any, run: Any) -> Verdict:
     """A quadratic certificate of the loop from sample to sample, or of a continuous law's flow."""
     at, linear = _where(claim, run)
     what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
@@ -129,7 +130,7 @@ def check_linear_stability(claim, run) -> Verdict:
     )
 
 
-def margins(loop, at: Point, M, B, C) -> tuple[list[dict], dict]:
+def margins(loop: Any, at: Point, M: Any, B: Any, C: Any) -> tuple[list[dict], dict]:
     """Margins at each command, the others closed, as `local_claim.margins_of` has them, and the frequency responses."""
     rows, responses = [], {}
     for i, name in enumerate(names(loop.controller.commands)):
@@ -149,7 +150,7 @@ def margins(loop, at: Point, M, B, C) -> tuple[list[dict], dict]:
     return rows, responses
 
 
-def _delay(loop, at: Point, i: int, m) -> dict:
+def _delay(loop: Any, at: Point, i: int, m: Any) -> dict:
     """The delay margin of command i, s, and whether it is where the search ended or the edge itself.
 
     Sampled: the held command that comes later is not e^(−jωτ) times itself, see `delay_margin`.
@@ -168,7 +169,7 @@ def _rounded_down(value: float) -> float:
     return float(np.floor(value / step * (1 + 1e-12)) * step)
 
 
-def _named(text: str, loop) -> str:
+def _named(text: str, loop: Any) -> str:
     """State names for x[0], x[1] …; what is not the plant's is the law's."""
     own = names(loop.plant.states)
     return re.sub(
@@ -178,14 +179,14 @@ def _named(text: str, loop) -> str:
     )
 
 
-def _no_matrix(key, text, why, claim) -> Verdict:
+def _no_matrix(key: Any, text: Any, why: Any, claim: Any) -> Verdict:
     return Verdict(
         key, text, None, worst=why.message, source="the loop as a linear one", counted=claim.counted
     )
 
 
 # ---- parameters in a box --------------------------------------------------------------------------------------------------
-def check_robust(claim, run, tick=None) -> Verdict:
+def check_robust(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """Every parameter in the box, the law as it is."""
     loop, at = run.loop, point(run.loop.plant, claim.at)
     try:
@@ -201,7 +202,7 @@ def check_robust(claim, run, tick=None) -> Verdict:
     return replace(found, key="robust-stability", counted=claim.counted)
 
 
-def ranges(loop, claim) -> dict[str, tuple[float, float]]:
+def ranges(loop: Any, claim: Any) -> dict[str, tuple[float, float]]:
     """Path of a plant's number (or "delay") → (low, high), SI."""
     known = {leaf.path: leaf for leaf in leaves(loop.plant) if not leaf.structural}
     found = {}
@@ -232,7 +233,7 @@ def ranges(loop, claim) -> dict[str, tuple[float, float]]:
 
 
 # ---- predictive controllers -------------------------------------------------------------------------------------------------
-def constant(run) -> tuple[np.ndarray | None, str]:
+def constant(run: Any) -> tuple[np.ndarray | None, str]:
     """(constant value of what the predictive controller tracks, why there is none)."""
     law = predictive(run.loop)
     wanted = [target_name(s.name, 0) for s in law.follows]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
     return [cost, kept, proven if change >= NEUTRAL else refused(proven)]
 
 
-def document(t: TerminalIngredients, duals: dict, W, c: float) -> dict:
+def document(t: TerminalIngredients, duals: dict, W: Any, c: float) -> dict:
     """Plain data for `recheck`: exact numbers as fractions. See recheck.py."""
     plain = lambda M: [[str(v) for v in row] for row in Dyadic.of(M).fractions()]
     rows = lambda ys: [[float(v).hex() for v in y] for y in ys]

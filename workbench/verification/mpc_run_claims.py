@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from workbench.verification.linear_loop import (
 from workbench.verification.verdict import Assumption, Verdict
 
 
-def check_mpc_stability(claim, run) -> Verdict:
+def check_mpc_stability(claim: Any, run: Any) -> Verdict:
     """The textbook's argument, every hypothesis of it checked; near the steady state only where there is no terminal set."""
     from workbench.verification.mpc_claims import mpc_stability
     from workbench.verification.mpc_local import local_stability
@@ -89,7 +90,7 @@ def check_mpc_stability(claim, run) -> Verdict:
     return _begins_feasible(run, found)
 
 
-def _begins_feasible(run, found: Verdict) -> Verdict:
+def _begins_feasible(run: Any, found: Verdict) -> Verdict:
     """The verdict, undecided where the run's first problem was not solved: a proof about feasible starts is not about it."""
     status, fallback, _, _ = _solves(run)
     if not found.holds or (status[0] in (1, 2) and not fallback[0]):
@@ -107,7 +108,7 @@ def _begins_feasible(run, found: Verdict) -> Verdict:
     )
 
 
-def _around(loop, law) -> list[str]:
+def _around(loop: Any, law: Any) -> list[str]:
     """What stands between the controller and the plant that the argument knows nothing of."""
     controller, found = loop.controller, []
     if isinstance(controller, Delayed):
@@ -138,7 +139,7 @@ STATUS = {
 FALLBACK = {1: "last plan", 2: "terminal law", 3: "command held"}
 
 
-def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
+def _solves(run: Any) -> tuple[np.ndarray, np.ndarray, str, dict]:
     """(statuses, fallbacks, in words what was not optimal, counts)."""
     status, fallback = (
         np.rint(run.log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback")
@@ -158,7 +159,7 @@ def _solves(run) -> tuple[np.ndarray, np.ndarray, str, dict]:
     )
 
 
-def check_solves(claim, run) -> Verdict:
+def check_solves(claim: Any, run: Any) -> Verdict:
     """Share of samples whose problem was solved to optimality, statuses and fallbacks listed."""
     text, source = "every sample solved to optimality", "solver statuses in the log"
     if claim.share:
@@ -195,7 +196,7 @@ def check_solves(claim, run) -> Verdict:
     )
 
 
-def check_cost_decrease(claim, run) -> Verdict:
+def check_cost_decrease(claim: Any, run: Any) -> Verdict:
     """V falls by ℓ at every sample of the run."""
     from workbench.verification.mpc_claims import cost_on_log
 

@@ -38,7 +38,7 @@ class Checked:
     needs_motion: ClassVar[bool] = False
     says_stable: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bounds(self)
 
 
@@ -74,7 +74,7 @@ class RobustStability(Checked):
     at: Mapping[str, Number] = field(default_factory=dict)
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not self.box:
             raise InputError("box: expected at least one parameter and its range")
@@ -140,7 +140,7 @@ class Sector(Checked):
     at: Mapping[str, Number] = field(default_factory=dict)
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not self.low < self.high:
             raise InputError(f"high: {self.high:g} is not above low, {self.low:g}")
@@ -190,7 +190,7 @@ class IncrementalPassivity(Checked):
     seed: int = 0
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.samples <= 1_000_000:
             raise InputError(f"samples: {self.samples} pairs, expected 1 to 1 000 000")
@@ -210,7 +210,7 @@ class UniqueVelocity(Checked):
     seed: int = 0
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.samples <= 100_000:
             raise InputError(f"samples: {self.samples} states, expected 1 to 100 000")
@@ -239,7 +239,7 @@ class Supplied(Checked):
     budget: int = 100_000
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.budget <= 10_000_000:
             raise InputError(f"budget: {self.budget} sub-boxes, expected 1 to 10 000 000")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import find, names
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
@@ -29,7 +31,7 @@ TEXT = (
 )
 
 
-def check_starts(claim, plant) -> None:
+def check_starts(claim: Any, plant: Any) -> None:
     """Raise InputError for states the plant has not; the message begins with the key."""
     for i, start in enumerate(claim.starts):
         _state(
@@ -40,7 +42,7 @@ def check_starts(claim, plant) -> None:
         raise InputError("along: a direction of no length", mend="name a state and any value but 0")
 
 
-def check_region(claim, run) -> Verdict:
+def check_region(claim: Any, run: Any) -> Verdict:
     """An ellipsoid of starts attracted although commands saturate, made large along what is asked for."""
     check_starts(claim, run.loop.plant)
     n = len(claim.starts)
@@ -127,7 +129,15 @@ def check_region(claim, run) -> Verdict:
 
 
 def _judged(
-    claim, run, own: Limited, region: Region, rest, asked, way, along, blank: Verdict
+    claim: Any,
+    run: Any,
+    own: Limited,
+    region: Region,
+    rest: Any,
+    asked: Any,
+    way: Any,
+    along: Any,
+    blank: Verdict,
 ) -> Verdict:
     """The verdict on a region that passed its check."""
     plant = run.loop.plant
@@ -214,7 +224,7 @@ def _judged(
     )
 
 
-def _leaves(own: Limited, x) -> int:
+def _leaves(own: Limited, x: Vector) -> int:
     """After how many samples a run from x is LEAVES times as far out; 0 when it is not."""
     if own.T is None:
         return 0
@@ -226,7 +236,7 @@ def _leaves(own: Limited, x) -> int:
     return 0
 
 
-def reference(run) -> tuple[list[float], bool]:
+def reference(run: Any) -> tuple[list[float], bool]:
     """(values of the law's references, whether they stand still in the run): their last, or those at the start with rates of 0."""
     own = [s for s in run.loop.controller.references]
     logged = [run.log.array(s.name) if s.name in run.log else np.zeros(1) for s in own]
@@ -238,29 +248,29 @@ def reference(run) -> tuple[list[float], bool]:
     ], False
 
 
-def _at(loop, r) -> str:
+def _at(loop: Any, r: Vector) -> str:
     return (
         ", ".join(f"{s.name} = {say(v, s.unit)}" for s, v in zip(loop.controller.references, r))
         or "zero"
     )
 
 
-def _first(loop) -> str:
+def _first(loop: Any) -> str:
     """The first state that the law measures, or the plant's first."""
     own = names(loop.plant.states)
     return next((n for n in names(loop.controller.measured) if n in own), own[0])
 
 
-def _room(run, region: Region) -> str:
+def _room(run: Any, region: Region) -> str:
     unit = run.loop.controller.commands[0].unit
     return ", ".join(f"±{say(u, unit)}" for u in region.u_max)
 
 
-def _si(plant, name: str, value) -> float:
+def _si(plant: Any, name: str, value: Scalar) -> float:
     return quantity(value, find(plant.states, name, "states").unit)
 
 
-def _state(plant, said, rest, key: str) -> list[float]:
+def _state(plant: Any, said: Any, rest: Any, key: str) -> list[float]:
     """The plant's state: at `rest` but for what is said. Raises InputError with the key."""
     x, own = [float(v) for v in rest[: len(plant.states)]], names(plant.states)
     for name, value in said.items():

@@ -25,7 +25,7 @@ class Tracking(_Checked):
     settle: Annotated[float, Unit("s"), "time allowed for settling", positive] = 3.0
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.error, str) and not 0 < self.error < float("inf"):
             raise InputError(f"error: must be greater than zero, got {self.error!r}")
@@ -50,7 +50,7 @@ class Pressures(_Checked):
     ] = None
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.high is not None and not self.low < self.high:
             raise InputError(f"low: {self.low:g} Pa is not below high, {self.high:g} Pa")
@@ -165,7 +165,7 @@ class Settled(_Checked):
     ] = 30.0
     counted: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.floor, str) and not 0 < self.floor < float("inf"):
             raise InputError(f"floor: must be greater than zero, got {self.floor!r}")

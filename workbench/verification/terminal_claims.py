@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from workbench.contract.scalars import Scalar
 from workbench.verification.balls import up
 from workbench.verification.data_margin import (
     definite_around,
@@ -104,12 +106,12 @@ def terminal_set(t: TerminalIngredients) -> tuple[Verdict, dict]:
     return say(True, f"least room {worst[0]:.3g} of the limit, {worst[1]}", worst[0]), duals
 
 
-def _programmes(H, h):
+def _programmes(H: Any, h: Scalar) -> Any:
     """Linear programmes over the set, posed in units in which its rows and columns are near 1."""
     rows = H / h[:, None]
     d = 2.0 ** -np.round(np.log2(np.maximum(np.abs(rows).max(axis=0), 1e-300)))
 
-    def solve(c):
+    def solve(c: Any) -> Any:
         c = np.asarray(c, float).ravel() * d
         size = max(np.abs(c).max(), 1e-300)
         y = multipliers(c / size, rows * d, np.ones(len(h)))
@@ -118,7 +120,7 @@ def _programmes(H, h):
     return solve
 
 
-def _escape(say, c, H, h, limit, words, bound) -> Verdict:
+def _escape(say: Any, c: Any, H: Any, h: Scalar, limit: Scalar, words: Any, bound: Any) -> Verdict:
     """A state of the set that leaves it, checked exactly; else only that the bound is not good enough."""
     from scipy.optimize import linprog
 
@@ -141,7 +143,7 @@ def _escape(say, c, H, h, limit, words, bound) -> Verdict:
     )
 
 
-def _ellipsoid(t, say) -> Verdict:
+def _ellipsoid(t: Scalar, say: Any) -> Verdict:
     """{xᵀPx ≤ level} is kept where the cost falls; admissible where [g_i², row; ·, P/level] ⪰ 0."""
     if not t.level > 0 or terminal_cost(t).holds is not True:
         return say(None, "the ellipsoid is kept only where the terminal cost falls")
@@ -183,7 +185,7 @@ def sees_state(t: TerminalIngredients) -> tuple[np.ndarray, float] | None:
     return (W, c) if seen(t, W, c) else None
 
 
-def seen(t: TerminalIngredients, W, c: float) -> bool:
+def seen(t: TerminalIngredients, W: Any, c: float) -> bool:
     """The exact test of `sees_state`, with ℓ ⪰ 0."""
     n = len(t.P)
     step, D = Dyadic.block([[t.A, t.B]]), Dyadic.of(W)
@@ -192,7 +194,7 @@ def seen(t: TerminalIngredients, W, c: float) -> bool:
     return c > 0 and definite(D) and definite(t.stage, strict=False) and definite(form)
 
 
-def bears(t: TerminalIngredients, W, c: float, change: float) -> bool:
+def bears(t: TerminalIngredients, W: Any, c: float, change: float) -> bool:
     """Whether the terminal cost falls and ℓ sees the state after a relative change of A and B by so much."""
     A, B = Dyadic.of(t.A).floats(), np.abs(Dyadic.of(t.B).floats())
     K, P, n = np.abs(t.K), np.abs(t.P), len(t.P)

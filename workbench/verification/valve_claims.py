@@ -6,16 +6,19 @@ valve's own law at the pressures of the log (`law`); and what suction checks dra
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.scalars import Vector
 from workbench.contract.units import format_quantity as say
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run
 from workbench.verification.verdict import Verdict
 
 
-def _account(key: str, run: Run):
+def _account(key: str, run: Run) -> Any:
     if run.valves is None:
         raise InputError(
             f"claim {key}: a {type(run.loop.plant).__name__} keeps no account of valves",
@@ -24,7 +27,7 @@ def _account(key: str, run: Run):
     return run.valves
 
 
-def check_valve_losses(claim, run: Run) -> Verdict:
+def check_valve_losses(claim: Any, run: Run) -> Verdict:
     """Every element does what its characteristic says, each valve takes what its law says, and with the work on the rods that is
     all the pump gives."""
     key, source = (
@@ -110,7 +113,7 @@ def check_valve_losses(claim, run: Run) -> Verdict:
     )
 
 
-def _finite(x):
+def _finite(x: Vector) -> Any:
     return np.where(np.isfinite(x), x, np.inf)
 
 
@@ -122,7 +125,7 @@ def _most(energy: dict) -> str:
     return ", ".join(f"{name} {100 * J / energy['pump']:.3g} %" for name, J in taken[:4])
 
 
-def check_cavitation(claim, run: Run) -> Verdict:
+def check_cavitation(claim: Any, run: Run) -> Verdict:
     """Suction checks draw no more than allowed, and no chamber falls below the limit; worst end of what balances."""
     key, source = "no-cavitation", "oil through the suction checks, and pressures, along the run"
     text = f"no cavitation: suction checks draw ≤ {say(claim.drawn, 'm^3', 3)}, no chamber below {claim.low / 1e5:g} bar"

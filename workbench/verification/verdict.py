@@ -61,7 +61,7 @@ class Verdict:
     counted: bool = True
     data: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.holds is not None:  # plain, whatever comparison it came from
             object.__setattr__(self, "holds", bool(self.holds))
         if self.holds is not None and self.strength not in STRENGTHS:
