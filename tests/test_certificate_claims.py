@@ -561,3 +561,20 @@ def test_a_region_is_asked_at_the_reference_where_it_stands_still(second, still)
     loop = ClosedLoop(plant, Feedback(plant, ((0.5,),), ((1.0,),)))
     path = Steps("output", (0.0, 0.3), (0.1, second))
     assert reference(run_loop(loop, Scenario(reference=path, duration=0.6))) == ([0.1], still)
+
+
+def test_a_command_at_the_operating_point_is_part_of_the_loop(actuator):
+    """A law that adds u_0 to its command drives the loop away from x_0: sample by sample as the run does."""
+    plant = replace(actuator, measured="states")
+    law = LQR.design(plant, [1.0, 1.0, 1.0, 1.0, 1e6], [1e6], T_s=2e-3, tracked=("Y",))
+    pushed = replace(law, u_0=(5e-5,))
+    loop = ClosedLoop(plant, Sampled(pushed, 2e-3))
+    log = simulate(loop, Scenario(duration=0.1, reference=Hold("output", (1e-4,))), compiled=False)
+    assert np.abs(log.array("X")).max() < 5e-4  # within the plant's own limit
+    own = limited(loop, point(plant, {}), [1e-4])
+    x = own.start
+    for k in range(50):
+        assert x[own.states.index("Y")] == pytest.approx(log.array("Y")[k], rel=1e-6, abs=1e-10)
+        x = own.next(x)
+    still = limited(ClosedLoop(plant, Sampled(law, 2e-3)), point(plant, {}), [1e-4])
+    assert np.abs(own.o - still.o).max() > 0
