@@ -85,7 +85,9 @@ class CraneSide:
             f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / (c.stroke / 2)
             for k, c in zip(self.plant.labels, self.plant.cylinders)
         }
-        return found | _levers(q, [k for k in self.plant.labels if not k.startswith("t")])
+        return found | _levers(
+            q, [k for k, s in zip(self.plant.labels, self.plant.segments) if not s.slides]
+        )
 
 
 @final

@@ -101,14 +101,14 @@ class VDCLedger:
     def monitors(self, balance) -> dict:
         """Hypothesis → its margin along the run, 1 at ease, negative where it is not met."""
         q, plant, found = balance.quantities, self.plant, {}
-        for label, c in zip(plant.labels, plant.cylinders):
+        for label, c, segment in zip(plant.labels, plant.cylinders, plant.segments):
             found[f"piston {label} inside stroke"] = np.minimum(
                 q[f"x {label}"], q[f"room {label}"]
             ) / (c.stroke / 2)
             found[f"valve {label} within ±{c.valve.u_max:g} V"] = (
                 1 - np.abs(q[f"inverse {label}"]) / c.valve.u_max
             )
-            if not label.startswith("t"):
+            if not segment.slides:
                 found[f"lever arm {label}"] = (
                     np.abs(q[f"lever {label}"]) / np.abs(q[f"lever {label}"]).max()
                 )
