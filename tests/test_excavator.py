@@ -6,11 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from controllers import PID, MachineVDC
 from plants import machine
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
 from workbench import InputError, load, simulate, verify
 from workbench.cases.file import loads
+from workbench.commands import cli
+from workbench.contract.system import innermost
 from workbench.verification.claims import Identity, PowerFlows, Tracking
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -149,3 +152,31 @@ def test_load_sensing_takes_less_for_the_same_path():
         log = simulate(case.loop, replace(case.scenario, duration=2.5))
         taken[name] = sum(log[f"E_supply_{a.name}"].values[-1] for a in case.plant.actuators)
     assert 0.0 < taken["excavator-ls"] < 0.7 * taken["excavator"]
+
+
+@pytest.mark.parametrize("name", ["excavator", "patu-655"])
+def test_a_starter_file_is_vdc_on_a_path_within_all_strokes(name, tmp_path, monkeypatch):
+    """`workbench init`, and the bare name of the machine: the law that suits it, and a demonstration it can follow."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["init", name]) == 0
+    written, bare = load(f"{name}.yaml"), loads(f"plant: {name}\n", name)
+    for case in (written, bare):
+        assert innermost(case.controller) == MachineVDC(case.plant)
+        path = case.scenario.reference
+        assert path.space == "joint" and path.points[0] == path.points[2] == "start"
+        away = case.plant.task("joint", list(path.points[1]))
+        known = ranges(case.plant)
+        names = [s.name for s in case.plant.states[: len(away)]]
+        for joint, value, at in zip(names, away, case.plant.initial()):
+            low, high = known[joint]
+            assert low < value < high
+            assert abs(value - at) == pytest.approx(0.15 * (high - low), rel=1e-3)
+
+
+def test_a_machine_that_vdc_cannot_serve_gets_pid():
+    """All coordinates instead of the independent ones; or no stroke that says how far a demonstration may go."""
+    text = FILE.read_text("utf-8").replace("method: minimal", "method: projected")
+    assert type(innermost(loads(text, "all.yaml").controller)) is PID
+    free = "plant: {type: Mechanism, method: minimal, bodies: {arm: {mass: 2 kg, com: [0.3, 0]}}, "
+    free += "actuators: {hub: {joint: arm, drive: Torque}}}\n"
+    assert type(innermost(loads(free, "free.yaml").controller)) is PID

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from plants import scales
 from plants.drives.contract import Drive, Line
-from plants.multibody import acting, coordinates, held, signals, static
+from plants.multibody import acting, coordinates, held, reach, signals, static
 from plants.multibody.vocabulary import Vocabulary
 from workbench.numerics.adaptive import Adaptive, Fixed
 
 
 class Abilities(Vocabulary):
     """The part of `plants.multibody.mechanism.Mechanism` that answers what claims, laws and integrators ask."""
+
+    @property
+    def demo_path(self) -> tuple[float, ...] | None:
+        """Independent positions a little away from the start, within all strokes; None where those are not known."""
+        return reach.demo(self)
 
     @property
     def integrator(self):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from plants.multibody import coordinates
 from plants.multibody.strokes import Stroke, strokes
 from plants.multibody.tree import move, point
 
+SHARE = 0.15  # of a joint's range, how far a demonstration goes
 MOST = 400_000  # poses that are tried for the reach of a tool
 
 
@@ -22,6 +24,21 @@ def ranges(mechanism) -> dict[str, tuple[float, float]]:
             before = found.get(name, (np.inf, -np.inf))
             found[name] = (min(float(low), before[0]), max(float(high), before[1]))
     return found
+
+
+def demo(mechanism) -> tuple[float, ...] | None:
+    """Independent positions away from the start, each by a share of its range towards the farther end; None without strokes."""
+    if not coordinates.independent(mechanism):
+        return None
+    known, found = ranges(mechanism), []
+    for i in mechanism.own[0]:
+        start = float(mechanism.assembly.z[i])
+        low, high = known.get(mechanism.coordinates[i].name, (start, start))
+        if high - low < 1e-3:
+            return None
+        way = 1.0 if high - start > start - low else -1.0
+        found.append(start + way * SHARE * (high - low))
+    return tuple(found)
 
 
 def tool_points(mechanism) -> np.ndarray:

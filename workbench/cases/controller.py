@@ -34,7 +34,7 @@ def read_controller(
 
     loop: the loop section, for laws designed for a sample time; read_plant: plant section → (plant, provenance, sources).
     """
-    default = laws["VDC"] if plant.structures else laws["PID"]
+    default = default_law(plant, laws)
     if not _given(node):
         return default(plant, **_suited(default, plant))
     inside = {"law": node} if isinstance(node.value, str) else node.value
@@ -75,6 +75,18 @@ def read_controller(
     law = _built(cls, model, form.real(cls, values), node, loop, given)
     tuning = node.value.get("tuning")
     return tuned_law(law, tuning, loop, given, provenance) if _given(tuning) else law
+
+
+def default_law(plant: Any, laws: Mapping[str, type]) -> type:
+    """VDC for a crane, and for a machine of bodies and drives that it can serve; PID else."""
+    if plant.structures:
+        return laws["VDC"]
+    if plant.demo_path is not None:
+        for cls in laws.values():
+            shared = issubclass(cls, Controller) and cls.stands_for == "VDC"
+            if shared and cls.meant_for(plant) and cls.unfit(plant) is None:
+                return cls
+    return laws["PID"]
 
 
 def _named_for(model: Any, node: Node, laws: Mapping[str, type]) -> Node:

@@ -43,6 +43,9 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
     if plant.structures:
         size = tuple(0.05 * (high - low) for low, high in plant.joint_range())
         choices.append(Scenario(20.0, Sine("joint", "start", size, 0.1)))
+    if plant.demo_path is not None:
+        there_and_back = ("start", plant.demo_path, "start")
+        choices.append(Scenario(16.0, Waypoints("joint", there_and_back, 5.0, 1.0)))
     if plant.velocity_gain is not None:
         choices.append(Scenario(12.0, Sine("output", "start", (0.01,), 0.25)))
     for scenario in choices:

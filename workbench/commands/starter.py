@@ -5,6 +5,7 @@ Every number is read off the classes' own defaults, so the file says what an emp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, replace
 from typing import Any, get_type_hints
@@ -16,6 +17,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Info
 from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Sampled
+from workbench.run.reference import Waypoints
 from workbench.verification.requirements import error_units
 
 HEAD = """\
@@ -38,7 +40,7 @@ controller:
 """
 
 SHORT = """\
-# {name}: {law} on a slow sine. Check it with:  verify-stability {file}
+# {name}: {law} on a small path. Check it with:  verify-stability {file}
 #
 # Everything but `plant` may be left out. Quantities carry a unit ("80 mm") or are plain SI numbers; Greek keys may be
 # spelled out: lambda for λ.
@@ -48,14 +50,13 @@ plant:
   # change:                                # any number or part of the machine, by its path in the machine's file
 
 controller:
-  law: {law}                               # or MPC, LQR
+  law: {law}                               # or {others}
 {gains}
-
 loop:
   sample_time: {sample_time}
 
 scenario:
-  reference: {{type: Sine, space: output, centre: start, amplitude: [{amplitude}], frequency: {frequency}}}
+  reference: {{{reference}}}
   duration: {duration}
 {disturbances}
 claims:                                    # false takes one out; counted: it decides the exit code
@@ -118,7 +119,7 @@ def starter(
 
 def _short(machine, plant, law, claims, file, scenario) -> str:
     """For a plant that is no manipulator: the gains that suit it, its default path."""
-    path, hints = scenario.reference, dict(_simple(law))
+    hints = dict(_simple(law))
     gains = [
         f"  {key}: {_exact(value)}" for key, value in law.suited(plant).items() if key in hints
     ]
@@ -126,16 +127,33 @@ def _short(machine, plant, law, claims, file, scenario) -> str:
     text = SHORT.format(
         machine=machine,
         name=plant.name,
-        law=law.__name__,
+        law=law.stands_for or law.__name__,
         file=file,
-        gains="\n".join(gains),
+        others="PID" if law.stands_for else "MPC, LQR",
+        gains="".join(f"{line}\n" for line in gains),
         sample_time=format_quantity(Sampled.T_s, "s"),
-        amplitude=format_quantity(path.amplitude[0], "m"),
-        frequency=format_quantity(path.frequency, "Hz"),
+        reference=_path(scenario.reference),
         duration=format_quantity(scenario.length(), "s"),
         disturbances="".join(f"  # disturbances: {{{s.name}: 100 {s.unit}}}\n" for s in pushes),
     )
     return "\n".join([text.rstrip(), *_claims(claims, plant)]) + "\n"
+
+
+def _path(path) -> str:
+    """The reference's keys: there and back between joint positions, or a sine of the first output."""
+    if isinstance(path, Waypoints):
+        away = ", ".join(format_quantity(round(math.degrees(v), 3), "deg") for v in path.points[1])
+        leg, dwell = (format_quantity(v, "s") for v in (path.leg, path.dwell))
+        return (
+            f"type: Waypoints, space: {path.space}, points: [start, [{away}], start], leg: {leg}, "
+            f"dwell: {dwell}"
+        )
+    amplitude = format_quantity(path.amplitude[0], "m")
+    frequency = format_quantity(path.frequency, "Hz")
+    return (
+        f"type: Sine, space: output, centre: start, amplitude: [{amplitude}], "
+        f"frequency: {frequency}"
+    )
 
 
 def _exact(value) -> str:

@@ -83,6 +83,7 @@ class PlantData:
     pressure_limits = Otherwise[tuple](())  # (lowest, highest), Pa
 
     # ---- what suits it
+    demo_path = Otherwise["tuple[float, ...] | None"](None)  # joints a little away from the start
     velocity_gain = Otherwise["float | None"](None)  # velocity of an actuator per unit of command
     velocity_gains = Otherwise[tuple[float, ...]](())  # one an actuator
     loop_rate = Otherwise[float](45.0)  # 1/s, of a position loop
