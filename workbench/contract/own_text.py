@@ -23,6 +23,9 @@ TRACED = (
     "workbench.numerics.calculus",
 )
 
+# What the interpreter itself writes into a namespace; the last one when somebody asks for it.
+NOTED = ("__warningregistry__", "__builtins__", "__annotations__")
+
 
 def home(thing: Any) -> str:
     """Name of the outermost package that a class or function was defined in."""
@@ -105,7 +108,7 @@ def _told(space: Mapping) -> list:
     values = [
         value
         for name, value in space.items()
-        if not isinstance(value, ModuleType) and name not in ("__warningregistry__", "__builtins__")
+        if not isinstance(value, ModuleType) and name not in NOTED
     ]
     return values + [value.__code__ for value in values if isinstance(value, FunctionType)]
 
