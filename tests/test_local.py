@@ -11,7 +11,7 @@ from controllers import MachineVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
 from workbench.verification import claims as C
-from workbench.verification import local
+from workbench.verification import local, local_claim
 from workbench.verification.local import linearised
 from workbench.verification.local_claim import check_linear
 from workbench.verification.margins import Margins
@@ -217,13 +217,13 @@ def test_where_the_run_goes_does_not_matter():
 
 
 def test_a_loop_that_needs_its_gain_has_a_margin_downwards(monkeypatch):
-    right = local.loop_margins
+    right = local_claim.loop_margins
 
     def conditional(L):
         m = right(L)
         return Margins(m.stability, (*m.gain, (30.0, 0.8)), m.phase, m.delay)
 
-    monkeypatch.setattr(local, "loop_margins", conditional)
+    monkeypatch.setattr(local_claim, "loop_margins", conditional)
     found = verdict(sampled(CRANE))
     assert (
         found.holds is False
