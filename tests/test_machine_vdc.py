@@ -7,8 +7,10 @@ from test_servo_cylinder import CRANES, lagging, random_state, translated, with_
 from controllers.machine_vdc import MachineVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints, simulate
-from workbench.contract.system import names
+from workbench.contract.system import innermost, names
+from workbench.verification.claims import Hypotheses
 from workbench.verification.ledger import balance
+from workbench.verification.run import run
 
 SOUND = {"shipped": lambda crane: crane, "lagging": lagging}
 
@@ -110,3 +112,62 @@ def test_the_identity_closes_and_every_cut_cancels(which):
     sizes = b.cut_scale()
     for cut, values in b.cuts().items():
         assert np.abs(values).max() <= 1e-12 * sizes[cut].max(), cut
+
+
+# ---- what it says of a run ------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def runs():
+    """(run of the crane under VDC, run of the mechanism), three joints, lags and leaks."""
+    found = []
+    for law in pair("three joints", "lagging"):
+        loop, scenario = driven_loop(law, duration=1.0)
+        found.append(run(loop, scenario))
+    return found
+
+
+def certificates(runs):
+    return [innermost(r.loop.controller).certificate(r.loop.plant) for r in runs]
+
+
+def test_rates_of_decay_are_those_of_the_crane(runs):
+    """Bodies and drives alone; and along the poses of the run, where K_A and M_A of all bodies are seen through J_A."""
+    own, other = (c.rates(r) for c, r in zip(certificates(runs), runs))
+    assert other[0] == pytest.approx(own[0], rel=1e-6)
+    assert other[1] == pytest.approx(own[1], rel=1e-4)
+    assert other[1] >= other[0] > 0
+
+
+def test_margins_along_the_run_are_those_of_the_crane(runs):
+    """Strokes, valves, lever arms and pump flow, 1 at ease and negative where not met."""
+    own, other = (c.monitors(r.balance) for c, r in zip(certificates(runs), runs))
+    for label in runs[0].loop.plant.labels:
+        for mine, theirs in (
+            (f"piston c{label} inside stroke", f"piston {label} inside stroke"),
+            (f"valve c{label} within ±10 V", f"valve {label} within ±10 V"),
+        ):
+            assert other[mine] == pytest.approx(own[theirs], abs=1e-5)
+    for label in ("1", "2"):
+        assert other[f"lever arm c{label}"] == pytest.approx(own[f"lever arm {label}"], abs=1e-5)
+    assert other["pump flow"] == pytest.approx(own["pump flow"], abs=1e-5)
+
+
+def test_it_takes_for_granted_what_vdc_takes_for_granted(runs):
+    """Every hypothesis about drives has the margin that VDC gives it, under the actuator's name."""
+    judged = []
+    for certificate, r in zip(certificates(runs), runs):
+        judged.append({a.text: a for a in certificate.hypotheses(r, Hypotheses())})
+    own, other = judged
+    for label in runs[0].loop.plant.labels:
+        for text in (
+            "friction of cylinder {} (LuGre) passive with its own storage",
+            "piston {} inside its stroke",
+            "valve {} invertible within ±10 V",
+        ):
+            mine, theirs = other[text.format(f"c{label}")], own[text.format(label)]
+            assert mine.holds is theirs.holds
+            if theirs.margin is not None:
+                assert mine.margin == pytest.approx(theirs.margin, rel=1e-3, abs=1e-6)
+    shared = ("pump flow ≥ Σ Q", "reference in C² with bounded jerk", "no delay")
+    assert all(other[text].holds is own[text].holds is True for text in shared)
+    assert other["the controller's model is the plant"].holds is True
+    assert other["continuous law, no hold"].holds is False
