@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from controllers.observed_friction import account
 from controllers.servo_valve import Valve
 from workbench.verification.ledger import Entry
 
@@ -140,15 +141,19 @@ def _telescoped(side: Side, ladder) -> dict:
 
 
 def _friction(side: Side) -> tuple[object, dict]:
-    """(storage, perturbations) of friction; with the law's own storage where plant and model both have its states."""
-    Δx, law = side.Δx, side.valve.cylinder.friction
-    d = {"friction": -Δx * (side.f_fr - side.f_f)}
-    if not side.rub or len(side.rub) != len(side.ẑ):
-        return 0.0, d
-    strain, true = law.strain(side.ẑ, side.rub), law.rate(side.xd, side.rub)
-    d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, side.ẑ_law, true))
-    d["hold"] = sum(s * (a - b) for s, a, b in zip(strain, side.ẑ_flow, side.ẑ_law))
-    return law.storage(side.ẑ, side.rub), d
+    """(storage, perturbations) of friction."""
+    law = side.valve.cylinder.friction
+    return account(
+        law,
+        side.f_fr,
+        side.f_f,
+        side.Δx,
+        side.xd,
+        side.rub,
+        side.ẑ,
+        side.ẑ_law,
+        side.ẑ_flow,
+    )
 
 
 def _size(side: Side, ladder):

@@ -13,6 +13,7 @@ import numpy as np
 
 from controllers.machine_vdc.ieha import gains, pumped
 from controllers.machine_vdc.part import Given
+from controllers.observed_friction import account
 from plants.drives.ieha_drive import OWN, IEHADrive
 from workbench.verification import hypotheses as common
 from workbench.verification.ledger import Entry
@@ -55,16 +56,19 @@ def side(part, drive: IEHADrive, given: Given) -> Side:
     return Side(f_p, f_p - given.f_c, given.f_pr - f_p, Δx, wanted, X, ladder)
 
 
-def rubs(part, drive: IEHADrive, given: Given, own: Side) -> tuple:
-    """(storage, perturbations) of friction; its own storage where plant and law both have its states."""
-    law, rub = drive.friction, list(given.x[OWN:])
-    d = {"friction": -own.Δx * (given.f_fr - own.f_f)}
-    if not rub or len(rub) != len(given.ẑ):
-        return 0.0, d
-    strain, true = law.strain(given.ẑ, rub), law.rate(given.v, rub)
-    d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, given.ẑ_law, true))
-    d["hold"] = sum(s * (a - b) for s, a, b in zip(strain, given.ẑ_flow, given.ẑ_law))
-    return law.storage(given.ẑ, rub), d
+def rubs(drive: IEHADrive, given: Given, own: Side) -> tuple:
+    """(storage, perturbations) of friction."""
+    return account(
+        drive.friction,
+        given.f_fr,
+        own.f_f,
+        own.Δx,
+        given.v,
+        list(given.x[OWN:]),
+        given.ẑ,
+        given.ẑ_law,
+        given.ẑ_flow,
+    )
 
 
 def entry(part, drive: IEHADrive, given: Given) -> Entry:
@@ -73,7 +77,7 @@ def entry(part, drive: IEHADrive, given: Given) -> Entry:
     d: dict = {}
     for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
         d[name] = d.get(name, 0.0) + own.Δf / part.k_x * (a - b)
-    storage, friction = rubs(part, drive, given, own)
+    storage, friction = rubs(drive, given, own)
     for name, value in friction.items():
         d[name] = d.get(name, 0.0) + value
     d["model"] = own.Δx * (given.f_cr - given.own_f_cr)
@@ -98,7 +102,7 @@ def shown(part, drive: IEHADrive, given: Given) -> dict:
     own = side(part, drive, given)
     low, high = drive.range
     values = {
-        "undamped": rubs(part, drive, given, own)[0],
+        "undamped": rubs(drive, given, own)[0],
         "Δf": own.Δf,
         "Δẋ": own.Δx,
         "u_fr": own.u_fr,

@@ -12,6 +12,8 @@ from controllers.machine_vdc.commands import steps
 from controllers.machine_vdc.law import MachineVDC
 from controllers.machine_vdc.part import Given
 from controllers.machine_vdc.rates import body_rates, decay_along
+from controllers.vdc_ledger import magnitude
+from plants.components.spatial import power
 from plants.multibody import coordinates, linear
 from plants.multibody import required as mechanics
 from plants.multibody.mechanism import Mechanism
@@ -72,12 +74,12 @@ class MachineLedger:
     def _body(self, need, j: int, Δ, net, flows) -> Entry:
         body, motion = self.plant.bodies[j], need.at.motion
         rubbed, rubs = self._damped(need, j)
-        D = _power(Δ, need.fed[j]) + rubbed
+        D = power(Δ, need.fed[j]) + rubbed
         joint = f"joint {body.name}"
         flows = flows | {joint: (flows[joint][0] + rubbed, flows[joint][1] + rubs)}
         size = magnitude(Δ, need.nets[j]) + magnitude(Δ, net) + np.abs(D)
         size = size + sum(scale for _, scale in flows.values())
-        stored = _power(Δ, mechanics.momentum(body, motion, j, Δ)) / 2
+        stored = power(Δ, mechanics.momentum(body, motion, j, Δ)) / 2
         return Entry(
             body.name, body.name, stored, D, {cut: p for cut, (p, _) in flows.items()}, {}, size
         )
@@ -229,16 +231,7 @@ def _own(plant, rates) -> list:
     return [rates[i] for i in plant.own[1]]
 
 
-def magnitude(V, F):
-    """|V|ᵀ|F|."""
-    return sum(np.abs(a) * np.abs(b) for a, b in zip([*V[0], *V[1]], [*F[0], *F[1]]))
-
-
-def _power(V, F):
-    return sum(a * b for a, b in zip([*V[0], *V[1]], [*F[0], *F[1]]))
-
-
 def _flow(Δ, pair, way):
     """(virtual power of a cut (10), magnitude of its terms before subtraction)."""
-    power = way * _power(Δ, mechanics.against(*pair))
-    return power, magnitude(Δ, pair[0]) + magnitude(Δ, pair[1])
+    entering = way * power(Δ, mechanics.against(*pair))
+    return entering, magnitude(Δ, pair[0]) + magnitude(Δ, pair[1])

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from controllers.machine_vdc.part import Given
+from controllers.observed_friction import account
 from plants.drives.metered_section import NO_PUMP, MeteredSection
 from plants.valve_circuits.inverse import MOST, velocity
 from workbench.verification import hypotheses as common
@@ -100,18 +101,18 @@ def entry(part, drive: MeteredSection, given: Given) -> Entry:
 
 
 def rubs(drive: MeteredSection, given: Given, Δx) -> tuple:
-    """(storage, perturbations) of friction; its own storage where plant and law both have its states."""
-    law, rub = drive.cylinder.friction, list(given.x[1:])
-    d = {"friction": -Δx * (given.f_fr - drive.rubbing(given.x, given.v))}
-    observed = list(given.ẑ[:-1])
-    if not rub or len(rub) != len(observed):
-        return 0.0, d
-    strain, true = law.strain(observed, rub), law.rate(given.v, rub)
-    d["friction"] = d["friction"] + sum(
-        s * (a - b) for s, a, b in zip(strain, given.ẑ_law[:-1], true)
+    """(storage, perturbations) of friction; the law's memory ends with what is required of the oil's spring."""
+    return account(
+        drive.cylinder.friction,
+        given.f_fr,
+        drive.rubbing(given.x, given.v),
+        Δx,
+        given.v,
+        list(given.x[1:]),
+        list(given.ẑ[:-1]),
+        given.ẑ_law[:-1],
+        given.ẑ_flow[:-1],
     )
-    d["hold"] = sum(s * (a - b) for s, a, b in zip(strain, given.ẑ_flow[:-1], given.ẑ_law[:-1]))
-    return law.storage(observed, rub), d
 
 
 def _size(part, drive, given: Given, own: Rod):
