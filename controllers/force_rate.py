@@ -11,14 +11,19 @@ Source: [Petrovic22] (90).
 from __future__ import annotations
 
 from math import pi
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
+from workbench.contract.parameters import Unit, positive
 from workbench.contract.system import Signal
 
 Derivative = Literal["model", "desired", "dirty", "difference", "zero"]
 EXACT = ("model", "desired")
+DirtyTime = Annotated[float, Unit("s"), "time constant of the dirty derivative", positive]
+Cutoff = Annotated[float, Unit("Hz"), "filter of the backward difference", positive]
+USUAL_τ = 5e-3  # s
+USUAL_CUTOFF = 20.0  # Hz
 
 
 def memory(kind: str, labels) -> list[Signal]:

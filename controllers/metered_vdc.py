@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
+from controllers.gains import (
+    USUAL_K_I,
+    DiagonalGain,
+    MassGain,
+    MeteredForceGains,
+    MeteredVelocityGains,
+    PositionGains,
+    USUAL_k_m,
+    USUAL_Kk_f,
+    USUAL_κ,
+    USUAL_λ,
+)
 from controllers.metered_machines import SHARED, Measured, OfArms, OfCrane, machine
 from controllers.vdc import VDC, BodyGain
 from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.valve_circuits.inverse import Opening, opening
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import check_bounds
 from workbench.contract.system import Controller, Signal, System
 
 LARGEST = 4.0  # B k_f beyond which the actuators' dissipation is no sum of squares
@@ -61,25 +73,11 @@ class MeteredVDC(Controller):
 
     model: MeteredCrane | MeteredArms
     space: Literal["joint", "piston", "cartesian"] = "joint"
-    λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
-    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = (
-        10.0
-    )
-    K_I: Annotated[
-        float,
-        Unit("1"),
-        "velocity gain added on the diagonal of every K_A (N s/m, N m s)",
-        nonnegative,
-    ] = 0.0
-    k_x: Annotated[tuple[float, ...], Unit("1"), "velocity gain of the actuators", positive] = (
-        1.0,
-    )
-    Kk_f: Annotated[
-        tuple[float, ...],
-        Unit("1/s"),
-        "force gain of the actuators times the oil's stiffness",
-        positive,
-    ] = (60.0,)
+    λ: PositionGains = (USUAL_λ,)
+    κ: MassGain = USUAL_κ
+    K_I: DiagonalGain = USUAL_K_I
+    k_x: MeteredVelocityGains = (USUAL_k_m,)
+    Kk_f: MeteredForceGains = (USUAL_Kk_f,)
     gains: tuple[BodyGain, ...] = ()
 
     def __post_init__(self):

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from controllers.gains import USUAL_K_X, agreed
 from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
-
-USUAL_K_X = 6e-3  # m
 
 
 def bearable_k_x(cylinder: Cylinder, oil: Oil) -> float:
@@ -27,8 +26,7 @@ def bearable_k_x(cylinder: Cylinder, oil: Oil) -> float:
 
 def usual_k_x(cylinders, oil: Oil) -> tuple[float, ...]:
     """k_x [m] of cylinders by default (`bearable_k_x`); one where all agree."""
-    found = [bearable_k_x(c, oil) for c in cylinders]
-    return (found[0],) if len(set(found)) == 1 else tuple(found)
+    return agreed(bearable_k_x(c, oil) for c in cylinders)
 
 
 class Valve(NamedTuple):

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 from controllers import force_rate
 from controllers.body_gain import BodyGain
-from controllers.force_rate import Derivative
+from controllers.force_rate import USUAL_CUTOFF, Cutoff, Derivative, DirtyTime, USUAL_τ
+from controllers.gains import (
+    USUAL_K_I,
+    DiagonalGain,
+    ForceGains,
+    MassGain,
+    PositionGains,
+    USUAL_βk_f,
+    USUAL_κ,
+    USUAL_λ,
+    VelocityGains,
+)
 from controllers.required_motion import desired_motion, required_motion
 from controllers.servo_valve import Valve, usual_k_x
 from plants import chain
@@ -15,7 +26,7 @@ from plants.chain import Base
 from plants.components.spatial import minus, plus, scale
 from plants.manipulator import Manipulator
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import check_bounds
 from workbench.contract.system import Controller, Signal, System
 from workbench.numerics.calculus import directional
 from workbench.run.targets import target_name
@@ -59,31 +70,14 @@ class VDC(Controller):
 
     model: Manipulator
     space: Literal["joint", "piston", "cartesian"] = "joint"
-    λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
-    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = (
-        10.0
-    )
-    K_I: Annotated[
-        float,
-        Unit("1"),
-        "velocity gain added on the diagonal of every K_A (N s/m, N m s)",
-        nonnegative,
-    ] = 0.0
-    k_x: Annotated[
-        tuple[float, ...],
-        Unit("m"),
-        "velocity gain of the actuators; left out, by the oil's stiffness",
-        positive,
-    ] = ()
-    βk_f: Annotated[
-        tuple[float, ...],
-        Unit("1/s"),
-        "force gain of the actuators times the bulk modulus",
-        positive,
-    ] = (120.0,)
+    λ: PositionGains = (USUAL_λ,)
+    κ: MassGain = USUAL_κ
+    K_I: DiagonalGain = USUAL_K_I
+    k_x: VelocityGains = ()
+    βk_f: ForceGains = (USUAL_βk_f,)
     derivative: Derivative = "model"
-    τ: Annotated[float, Unit("s"), "time constant of the dirty derivative", positive] = 5e-3
-    cutoff: Annotated[float, Unit("Hz"), "filter of the backward difference", positive] = 20.0
+    τ: DirtyTime = USUAL_τ
+    cutoff: Cutoff = USUAL_CUTOFF
     gains: tuple[BodyGain, ...] = ()
 
     def __post_init__(self):

@@ -13,12 +13,12 @@ Source: [Petrovic22] (90)–(93) on the actuator of [Alfayad16].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
+from controllers.gains import USUAL_K_X
 from controllers.machine_vdc.part import Given, Part
-from controllers.servo_valve import USUAL_K_X
 from plants.drives.ieha_drive import IEHADrive
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
@@ -67,10 +67,17 @@ def pumped(drive: IEHADrive, E, P_A, P_B):
 class IEHAPart(Part):
     """See the module. k_x in m, βk_f in 1/s."""
 
+    serves: ClassVar[tuple[type, ...]] = (IEHADrive,)
+    takes: ClassVar[tuple[str, ...]] = ("k_x", "βk_f")
+
     label: str
     drive: IEHADrive
     k_x: Any
     βk_f: Any
+
+    @staticmethod
+    def usual_k_x(drive: IEHADrive) -> float:
+        return bearable_k_x(drive)
 
     def check(self) -> None:
         if self.drive.circuit != "closed":

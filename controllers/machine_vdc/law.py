@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
 from controllers import force_rate
 from controllers.body_gain import BodyGain
-from controllers.force_rate import Derivative
+from controllers.force_rate import USUAL_CUTOFF, Cutoff, Derivative, DirtyTime, USUAL_τ
+from controllers.gains import (
+    USUAL_K_I,
+    DiagonalGain,
+    ForceGains,
+    MassGain,
+    MeteredForceGains,
+    MeteredVelocityGains,
+    PositionGains,
+    USUAL_k_m,
+    USUAL_Kk_f,
+    USUAL_βk_f,
+    USUAL_κ,
+    USUAL_λ,
+    VelocityGains,
+)
 from controllers.machine_vdc import bodies
 from controllers.machine_vdc.part import Part
-from controllers.machine_vdc.parts import SERVED, Gains, default_k_x, part
+from controllers.machine_vdc.parts import SERVED, default_k_x, part
 from controllers.required_motion import desired_motion, required_motion
 from plants.drives.contract import Line
 from plants.multibody import coordinates
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import check_bounds
 from workbench.contract.system import Controller, Signal
 from workbench.numerics.calculus import directional
 from workbench.run.targets import target_name
@@ -76,40 +91,16 @@ class MachineVDC(Controller):
 
     model: Mechanism
     space: Literal["joint", "piston", "cartesian"] = "joint"
-    λ: Annotated[tuple[float, ...], Unit("1/s"), "position gains", positive] = (8.0,)
-    κ: Annotated[float, Unit("1/s"), "velocity gain per mass, K_A = κ M_A + K_I 1", nonnegative] = (
-        10.0
-    )
-    K_I: Annotated[
-        float,
-        Unit("1"),
-        "velocity gain added on the diagonal of every K_A (N s/m, N m s)",
-        nonnegative,
-    ] = 0.0
-    k_x: Annotated[
-        tuple[float, ...],
-        Unit("m"),
-        "velocity gain of the actuators; left out, by the oil's stiffness",
-        positive,
-    ] = ()
-    βk_f: Annotated[
-        tuple[float, ...],
-        Unit("1/s"),
-        "force gain of the actuators times the bulk modulus",
-        positive,
-    ] = (120.0,)
-    k_m: Annotated[tuple[float, ...], Unit("1"), "velocity gain of metered sections", positive] = (
-        1.0,
-    )
-    Kk_f: Annotated[
-        tuple[float, ...],
-        Unit("1/s"),
-        "force gain of metered sections times the oil's stiffness",
-        positive,
-    ] = (60.0,)
+    λ: PositionGains = (USUAL_λ,)
+    κ: MassGain = USUAL_κ
+    K_I: DiagonalGain = USUAL_K_I
+    k_x: VelocityGains = ()
+    βk_f: ForceGains = (USUAL_βk_f,)
+    k_m: MeteredVelocityGains = (USUAL_k_m,)
+    Kk_f: MeteredForceGains = (USUAL_Kk_f,)
     derivative: Derivative = "model"
-    τ: Annotated[float, Unit("s"), "time constant of the dirty derivative", positive] = 5e-3
-    cutoff: Annotated[float, Unit("Hz"), "filter of the backward difference", positive] = 20.0
+    τ: DirtyTime = USUAL_τ
+    cutoff: Cutoff = USUAL_CUTOFF
     gains: tuple[BodyGain, ...] = ()
 
     def __post_init__(self):
@@ -136,13 +127,8 @@ class MachineVDC(Controller):
 
     def _check_lengths(self) -> None:
         drives = len(coordinates.driven(self.model))
-        for field, given, many, what in (
-            ("λ", self.λ, self.model.n, "coordinate"),
-            ("k_x", self.k_x, drives, "drive"),
-            ("βk_f", self.βk_f, drives, "drive"),
-            ("k_m", self.k_m, drives, "drive"),
-            ("Kk_f", self.Kk_f, drives, "drive"),
-        ):
+        own = [(name, given, drives, "drive") for name, given in self._drive_gains.items()]
+        for field, given, many, what in (("λ", self.λ, self.model.n, "coordinate"), *own):
             if len(given) not in (1, many):
                 raise InputError(
                     f"{field}: expected 1 or {many} numbers, one per {what}, got {len(given)}"
@@ -182,9 +168,15 @@ class MachineVDC(Controller):
     def parts(self) -> list[Part]:
         """The law of every driven actuator, in order."""
         own = [self.model.actuators[i] for i in coordinates.driven(self.model)]
-        given = (self.k_x, self.βk_f, self.k_m, self.Kk_f)
-        each = [self._each(values, len(own)) for values in given]
-        return [part(a.name, a.drive, Gains(*gains)) for a, *gains in zip(own, *each)]
+        each = {name: self._each(given, len(own)) for name, given in self._drive_gains.items()}
+        return [
+            part(a.name, a.drive, {name: numbers[k] for name, numbers in each.items()})
+            for k, a in enumerate(own)
+        ]
+
+    @property
+    def _drive_gains(self) -> dict[str, tuple[float, ...]]:
+        return {"k_x": self.k_x, "βk_f": self.βk_f, "k_m": self.k_m, "Kk_f": self.Kk_f}
 
     @staticmethod
     def _each(values, n: int) -> list:

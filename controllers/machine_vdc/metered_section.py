@@ -15,7 +15,7 @@ Source: [Petrovic22] (90)–(93) on the plants of [Kikuuwe21] (68)–(70); f_Kr 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -38,6 +38,9 @@ def whole(drive: MeteredSection) -> list:
 @dataclass(frozen=True)
 class MeteredPart(Part):
     """See the module. k_m has no unit, Kk_f in 1/s."""
+
+    serves: ClassVar[tuple[type, ...]] = (MeteredSection,)
+    takes: ClassVar[tuple[str, ...]] = ("k_m", "Kk_f")
 
     label: str
     drive: MeteredSection

@@ -12,14 +12,17 @@ required rates of the length s.
   5. `command(s, v, v_r, p, ẑ, f_pr, f_pr_rate, line)` is the drive's input.
   6. `entry(…)` is the drive's row of the ledger, `shown(…)` what its hypotheses look at, `hypotheses(…)` what it takes for granted,
      `monitors(…)` their margins along a run, and `rate(…)` the rate at which its storage decays, 1/s.
+  7. `serves` are the kinds of drive that the part is the law of; `takes` are the gains of `MachineVDC` that it has, as its fields
+     after `label` and `drive`. `usual_k_x(drive)` is k_x [m] where none is given.
 
-To add a drive: a class in a file of this folder, a line in `controllers.machine_vdc.parts`.
+To add a drive: a class in a file of this folder, its name in `PARTS` of `controllers.machine_vdc.parts`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from controllers.gains import USUAL_K_X
 from workbench.contract.system import Signal
 
 
@@ -58,11 +61,17 @@ class Given(NamedTuple):
 class Part:
     """See the numbered contract in the module's docstring; the answers here are those of a drive without oil or friction."""
 
+    serves: ClassVar[tuple[type, ...]] = ()
+    takes: ClassVar[tuple[str, ...]] = ()
     measured: tuple[str, ...] = ()
     memory: tuple[Signal, ...] = ()
 
     def rubbing(self, v, v_r, ẑ) -> tuple:
         return 0.0, []
+
+    @staticmethod
+    def usual_k_x(drive) -> float:
+        return USUAL_K_X
 
     def check(self) -> None:
         """InputError for gains that this drive cannot have."""

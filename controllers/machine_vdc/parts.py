@@ -1,54 +1,32 @@
-"""Which law serves which kind of drive."""
+"""Which law serves which kind of drive: every part says so itself, and is named in `PARTS`."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from controllers import servo_valve
-from controllers.machine_vdc import ieha
+from controllers.gains import agreed
 from controllers.machine_vdc.ieha import IEHAPart
 from controllers.machine_vdc.metered_section import MeteredPart
 from controllers.machine_vdc.part import Part
 from controllers.machine_vdc.pure_force import PureForce
 from controllers.machine_vdc.servo_cylinder import ServoValvePart
-from plants.drives.ieha_drive import IEHADrive
-from plants.drives.laws import Force, Torque
-from plants.drives.metered_section import MeteredSection
-from plants.drives.servo_cylinder import ServoCylinder
+
+PARTS: tuple[type[Part], ...] = (PureForce, ServoValvePart, MeteredPart, IEHAPart)
+SERVED = tuple(drive for kind in PARTS for drive in kind.serves)
 
 
-class Gains(NamedTuple):
-    """Gains of one drive, of every kind."""
-
-    k_x: Any
-    βk_f: Any
-    k_m: Any
-    Kk_f: Any
+def kind_of(drive) -> type[Part]:
+    """The part that serves a drive, one of `SERVED`."""
+    return next(kind for kind in PARTS if isinstance(drive, kind.serves))
 
 
-SERVED = (Force, Torque, ServoCylinder, MeteredSection, IEHADrive)
-
-
-def part(label: str, drive, gains: Gains) -> Part:
-    """The law of one actuator."""
-    if isinstance(drive, ServoCylinder):
-        return ServoValvePart(label, drive, gains.k_x, gains.βk_f)
-    if isinstance(drive, MeteredSection):
-        return MeteredPart(label, drive, gains.k_m, gains.Kk_f)
-    if isinstance(drive, IEHADrive):
-        return IEHAPart(label, drive, gains.k_x, gains.βk_f)
-    return PureForce(label, drive)
+def part(label: str, drive, gains: Mapping[str, Any]) -> Part:
+    """The law of one actuator; gains: name → number, at least those that it takes."""
+    kind = kind_of(drive)
+    return kind(label, drive, *(gains[name] for name in kind.takes))
 
 
 def default_k_x(drives) -> tuple[float, ...]:
     """k_x [m] of drives by default, one where all agree; of drives without chambers it has no meaning."""
-    found = [_usual_k_x(drive) for drive in drives]
-    return (found[0],) if len(set(found)) == 1 else tuple(found)
-
-
-def _usual_k_x(drive) -> float:
-    if isinstance(drive, ServoCylinder):
-        return servo_valve.bearable_k_x(drive.cylinder, drive.oil)
-    if isinstance(drive, IEHADrive):
-        return ieha.bearable_k_x(drive)
-    return servo_valve.USUAL_K_X
+    return agreed(kind_of(drive).usual_k_x(drive) for drive in drives)

@@ -7,7 +7,7 @@ the steps from the law's command to the force that acts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from plants.drives.laws import Force, Torque
 @dataclass(frozen=True)
 class PureForce(Part):
     """See the module."""
+
+    serves: ClassVar[tuple[type, ...]] = (Force, Torque)
 
     label: str
     drive: Force | Torque

@@ -6,12 +6,12 @@ x = s − closed is the piston's position. The chambers' pressures are measured,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from controllers.machine_vdc.part import Given, Part
-from controllers.servo_valve import Valve
+from controllers.servo_valve import Valve, bearable_k_x
 from plants.drives.servo_cylinder import ServoCylinder
 from workbench.contract.system import Signal
 
@@ -21,10 +21,17 @@ from workbench.contract.system import Signal
 class ServoValvePart(Part):
     """See the module. k_x in m, βk_f in 1/s."""
 
+    serves: ClassVar[tuple[type, ...]] = (ServoCylinder,)
+    takes: ClassVar[tuple[str, ...]] = ("k_x", "βk_f")
+
     label: str
     drive: ServoCylinder
     k_x: Any
     βk_f: Any
+
+    @staticmethod
+    def usual_k_x(drive: ServoCylinder) -> float:
+        return bearable_k_x(drive.cylinder, drive.oil)
 
     @property
     def measured(self):
