@@ -10,7 +10,7 @@ from controllers.vdc import VDC, BodyGain
 from plants import CoulombViscous, LuGre, Oil, Stribeck, Walls, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
 from workbench.contract.system import innermost
-from workbench.contract.wrappers import _Around
+from workbench.contract.wrappers.around import Around
 from workbench.numerics.native import Mapped
 from workbench.run.targets import target_name
 from workbench.verification.ledger import LedgerFunction
@@ -69,7 +69,7 @@ def noisy(law):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Reversed(_Around):
+class Reversed(Around):
     """Ports of all valves swapped."""
 
     inner: Any

@@ -27,7 +27,7 @@ from workbench import (
     changed,
 )
 from workbench.contract.plain import Plain
-from workbench.contract.wrappers import _Around
+from workbench.contract.wrappers.around import Around
 
 WALK = Scenario(reference=PATH, duration=4.0)
 BRIEF = replace(WALK, duration=0.4, offset={"q_1": 0.01, "q_2": -0.01})
@@ -44,7 +44,7 @@ METERED_WALK = replace(WALK, reference=replace(PATH, leg=1.5), duration=4.0)
 
 @final
 @dataclass(frozen=True, eq=False)
-class Wired(_Around):
+class Wired(Around):
     """Wires between machine and law: commands and measurements in another order, times a factor each."""
 
     inner: Any

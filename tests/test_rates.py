@@ -25,7 +25,7 @@ from controllers.vdc import VDC
 from plants import Body, Stribeck
 from workbench import Scenario
 from workbench.verification import hypotheses
-from workbench.verification.hypotheses import path_rate
+from workbench.verification.hypotheses import path_rate, rates
 from workbench.verification.ledger import Balance
 from workbench.verification.ledger_claims import predicted
 from workbench.verification.rates import (
@@ -263,8 +263,8 @@ def test_the_rate_along_a_path_is_that_of_its_worst_pose_ends_included(monkeypat
         scenario=SimpleNamespace(disturbances={}), log=SimpleNamespace(array=lambda name: along)
     )
     plant = SimpleNamespace(joint_names=("q",))
-    monkeypatch.setattr(hypotheses, "body_rates", lambda law, plant: {"a": (0.4, ""), "b": (2, "")})
-    monkeypatch.setattr(hypotheses, "reduced_rate", lambda law, plant, row: row[0])
+    monkeypatch.setattr(rates, "body_rates", lambda law, plant: {"a": (0.4, ""), "b": (2, "")})
+    monkeypatch.setattr(rates, "reduced_rate", lambda law, plant, row: row[0])
     assert hypotheses.rates_along(ran, None, plant, 9.0) == (0.4, 0.7)
     assert hypotheses.rates_along(ran, None, plant, 0.5) == (0.4, 0.5)
     assert hypotheses.rates_along(ran, None, plant, 0.3) == (0.3, 0.3)

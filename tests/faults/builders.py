@@ -18,7 +18,7 @@ from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
 from workbench.contract.system import Controller, Plain, Signal, innermost, rewrapped
-from workbench.contract.wrappers import _Around
+from workbench.contract.wrappers.around import Around
 from workbench.numerics.interop import LinearPlant
 from workbench.run.reference import Reference
 from workbench.verification import run_claims
@@ -60,7 +60,7 @@ class StateFeedback(Controller):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Wired(_Around):
+class Wired(Around):
     """A law whose wires are crossed: `sensors` says which measured signal reaches which terminal, `valves` likewise, `flipped`
     lists signals whose sign is turned."""
 

@@ -10,12 +10,12 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, bind, positive
 from workbench.contract.system import Signal, find, names
-from workbench.contract.wrappers import _Around
+from workbench.contract.wrappers.around import Around
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class SupplyTold(_Around):
+class SupplyTold(Around):
     """`inner` (VDC, PID: anything whose model has p_s) with the measured supply pressure in its model, at every instant.
 
         |o| ≤ o_0 + u_max sat((p_s − p)/p_f)          p: the chamber that the opening o would fill, sat in 0 … 1
