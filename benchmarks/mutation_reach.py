@@ -77,14 +77,16 @@ def nearest(mutant: Mutant, reach: list[Reach], budget: float) -> list[str]:
 
 
 def record(session, into: Path, limit: float) -> None:
-    """The map of every test file that has none yet, each in a fork of its own."""
-    known = {row.partition("::")[0] for row in _tests_of(into)}
+    """The map of every test that is not in it yet, each file's in a fork of its own.
+
+    A file that is ended by the limit goes on from its next test when it is asked for again.
+    """
+    known = set(_tests_of(into))
     by_file = defaultdict(list)
     for item in session.items:
-        by_file[item.nodeid.partition("::")[0]].append(item)
+        if item.nodeid not in known:
+            by_file[item.nodeid.partition("::")[0]].append(item)
     for file in sorted(by_file, key=_slow):
-        if file in known:
-            continue
         begun = time.perf_counter()
         ended = forked(partial(reached, session, by_file[file], into), limit)
         note = "" if ended == 0 else f"  ended with {ended}"
@@ -103,10 +105,11 @@ def _tests_of(path: Path) -> list[str]:
 
 def reached(session, items, into: Path) -> int:
     """Run the tests of one file; write a line a test: how long it took, whether it passed, the functions it entered."""
-    entered: set[CodeType] = set()
+    entered: dict[int, CodeType] = {}  # by identity: to hash code is to hash all its constants
 
     def trace(frame, event, argument):
-        entered.add(frame.f_code)
+        code = frame.f_code
+        entered[id(code)] = code
 
     with into.open("a", encoding="utf-8") as stream:
         for item, following in zip(items, [*items[1:], None]):
@@ -122,7 +125,9 @@ def reached(session, items, into: Path) -> int:
                 "test": item.nodeid,
                 "seconds": time.process_time() - begun,
                 "passed": session.testsfailed == failed,
-                "functions": sorted({name for code in entered if (name := own_name(code))}),
+                "functions": sorted(
+                    {name for code in entered.values() if (name := own_name(code))}
+                ),
             }
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
             stream.flush()

@@ -13,6 +13,8 @@ import resource
 import signal
 import time
 import traceback
+from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -31,7 +33,8 @@ class Forks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session) -> bool:
         gc.collect()
-        gc.freeze()
+        keep_functions()
+        gc.freeze()  # forks share its pages; what is frozen, `gc.get_objects` does not show
         self.work(session)
         return True
 
@@ -72,15 +75,35 @@ class CannotReplace(Exception):
     """The changed code does not fit the functions that are loaded."""
 
 
+_functions: dict[str, list[FunctionType]] = defaultdict(list)  # of each file, before the forks
+
+
+def keep_functions() -> None:
+    """Remember the functions of ours that are loaded, by file."""
+    for thing in gc.get_objects():
+        if type(thing) is FunctionType and thing.__code__.co_filename.startswith(f"{ROOT}/"):
+            _functions[thing.__code__.co_filename].append(thing)
+
+
+def functions_of(file: str) -> list[FunctionType]:
+    """The functions of a file, which is imported where nothing has imported it yet."""
+    import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    path = str(ROOT / file)
+    since = [
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is FunctionType and thing.__code__.co_filename == path
+    ]
+    return [*_functions[path], *since]
+
+
 def replace_code(mutant: Mutant) -> None:
     """Put the changed code of a file into its functions, wherever they are referred to."""
     path = str(ROOT / mutant.file)
     source = mutated(Path(path).read_text("utf-8"), mutant)
     made = _codes(compile(source, path, "exec", dont_inherit=True))
     places = 0
-    for thing in gc.get_objects():
-        if type(thing) is not FunctionType or thing.__code__.co_filename != path:
-            continue
+    for thing in functions_of(mutant.file):
         new = made.get((thing.__code__.co_qualname, thing.__code__.co_firstlineno))
         if new is None:
             continue

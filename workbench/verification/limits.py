@@ -212,7 +212,7 @@ def check_parameter(
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
     reach = scan(make, values, outcome(claim, claim.bound or bound), tick, down=down)
     unit = next(iter(found.values())).info.unit if zero else "1"
-    good = reach.good if reach.bad is not None or reach.values else claim.to
+    good = reach.good
     k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     sign = -1 if down else 1
