@@ -18,7 +18,8 @@ from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from workbench.cases.build import Provenance, build
-from workbench.cases.yaml_input import Node, read
+from workbench.cases.node import Node
+from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 
 FOLDER = Path(__file__).parent / "parameters"

@@ -13,7 +13,8 @@ from plants.components.valve import Nominal, Valve
 from plants.manipulator import Manipulator
 from workbench.cases import shape
 from workbench.cases.build import Provenance, build
-from workbench.cases.yaml_input import Node, parse, read
+from workbench.cases.node import Node
+from workbench.cases.yaml_input import parse, read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, leaves
 

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.verification import practical
+from workbench.verification import practical_decision
 from workbench.verification.disturbed import Outcome
+from workbench.verification.nominal import Nominal
 from workbench.verification.returning import Judged, Return
 from workbench.verification.verdict import Verdict
 
@@ -25,9 +26,9 @@ def outcome(*found, gone="", unrest="", v=math.nan, followed=True):
 
 def decided(monkeypatch, *outcomes, ledger=False, v=1.0, bound=10.0, stated=False, restless=""):
     """The verdict on these outcomes; the nominal run's largest v and its bound, where the law has a ledger."""
-    monkeypatch.setattr(practical, "has_ledger", lambda loop: ledger)
-    monkeypatch.setattr(practical, "restless", lambda run: restless)
-    known = practical._Nominal(v, 3.0, "cause", bound, stated, "")
+    monkeypatch.setattr(practical_decision, "has_ledger", lambda loop: ledger)
+    monkeypatch.setattr(practical_decision, "restless", lambda run: restless)
+    known = Nominal(v, 3.0, "cause", bound, stated, "")
     run = SimpleNamespace(kept={}, loop=None)
     starts = [SimpleNamespace(amounts={"q_1": 0.01}, words=f"start {k}") for k in range(9)]
 
@@ -35,7 +36,7 @@ def decided(monkeypatch, *outcomes, ledger=False, v=1.0, bound=10.0, stated=Fals
         strength = None if holds is None else "sampled"
         return Verdict("key", "text", holds, strength, worst=worst, **more)
 
-    return practical._decided(run, known, starts, list(outcomes), 60.0, said)
+    return practical_decision.decided(run, known, starts, list(outcomes), 60.0, said)
 
 
 HELD = back(PRESSURE, "staying", last=5e5, after=math.inf, rate=0.0)

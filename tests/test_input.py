@@ -8,15 +8,9 @@ import sys
 
 import pytest
 
-from workbench.cases.yaml_input import (
-    MAX_ALIASES,
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_NODES,
-    Node,
-    parse,
-    read,
-)
+from workbench.cases.node import Node
+from workbench.cases.yaml_events import MAX_ALIASES, MAX_DEPTH, MAX_NODES
+from workbench.cases.yaml_input import MAX_BYTES, parse, read
 from workbench.contract.errors import InputError
 
 

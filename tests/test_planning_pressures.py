@@ -11,7 +11,7 @@ from workbench import InputError
 from workbench.planning import ConstantPressure, LoadSensing, Search, optimise
 from workbench.planning.curve import held
 from workbench.planning.dynamic import energy
-from workbench.planning.feasibility import feasible
+from workbench.planning.feasible import feasible
 from workbench.planning.task import BIG
 from workbench.planning.transcription import transcribe
 from workbench.run.reference import Waypoints

@@ -13,7 +13,8 @@ from plants.planar_crane import planar_crane
 from workbench import InputError
 from workbench.commands.cli import main
 from workbench.planning import LoadSensing, Search, optimise, shortest_time
-from workbench.planning.feasibility import raised, shortest
+from workbench.planning.feasible import raised
+from workbench.planning.least_time import shortest
 from workbench.run.reference import Waypoints
 
 FEW = Search(nodes=61, tube=17, finest=1e-3)

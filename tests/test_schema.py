@@ -11,8 +11,9 @@ from rig import FULL, HIAB, Rig
 from plants.components.friction import Friction
 from plants.manipulator import Manipulator
 from workbench.cases.build import build
+from workbench.cases.node import Node
 from workbench.cases.schema import json_schema
-from workbench.cases.yaml_input import Node, parse, read
+from workbench.cases.yaml_input import parse, read
 from workbench.contract.errors import InputError
 
 WORDS = [

@@ -91,7 +91,7 @@ def planted(honest, valve, change):
 
 
 TOLD = {
-    MeteredArms: (accounts, "valve_powers"),
+    MeteredArms: (accounts.arms, "valve_powers"),
     MeteredTwin: (MeteredTwin, "powers"),
     MeteredCrane: (MeteredCrane, "powers"),
 }

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.cases import shape
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.errors import InputError, in_words
 from workbench.contract.parameters import Info
 from workbench.contract.units import quantity

@@ -12,8 +12,8 @@ from typing import Any
 from workbench.cases import form, shape
 from workbench.cases.build import Provenance, build
 from workbench.cases.edit import edited, placed
+from workbench.cases.node import Node
 from workbench.cases.tuning import tuned_law
-from workbench.cases.yaml_input import Node
 from workbench.contract.errors import InputError
 from workbench.contract.system import Controller
 from workbench.verification.linear_loop import is_linear

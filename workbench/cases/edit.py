@@ -17,8 +17,8 @@ from typing import Annotated, Any
 
 from workbench.cases import shape
 from workbench.cases.build import Provenance, build
+from workbench.cases.node import Node
 from workbench.cases.shorthand import Shorthand
-from workbench.cases.yaml_input import Node
 from workbench.contract.capabilities import Named
 from workbench.contract.errors import InputError, in_words
 from workbench.contract.parameters import Unit, field_infos, label

@@ -28,8 +28,9 @@ from workbench.cases.build import Provenance, build, unknown
 from workbench.cases.controller import changed, read_controller
 from workbench.cases.edit import located
 from workbench.cases.loop import accuracy, wrapped
+from workbench.cases.node import Node
 from workbench.cases.scenario import default_scenario, read_scenario
-from workbench.cases.yaml_input import Node, parse, read_text
+from workbench.cases.yaml_input import parse, read_text
 from workbench.contract.capabilities import Lockable
 from workbench.contract.errors import InputError, short
 from workbench.contract.parameters import leaves

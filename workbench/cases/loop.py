@@ -7,7 +7,7 @@ from typing import Any
 from workbench.cases import form
 from workbench.cases.build import Provenance, build
 from workbench.cases.edit import located
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.units import quantity
 

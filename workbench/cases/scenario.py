@@ -11,7 +11,7 @@ import numpy as np
 from workbench.cases import form
 from workbench.cases.build import Provenance, build, unknown
 from workbench.cases.edit import located
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.capabilities import HasTask
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, names

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from workbench.cases import shape
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.parameters import Bound, Info
 
 _QUANTITY = {

@@ -14,7 +14,7 @@ from typing import Any
 from workbench.cases.build import Provenance, build, unknown
 from workbench.cases.edit import located
 from workbench.cases.loop import wrapped
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import described
 from workbench.contract.system import ClosedLoop

@@ -22,7 +22,8 @@ from typing import Annotated, Any, Literal, final
 from workbench.cases.build import build, unknown
 from workbench.cases.controller import changed
 from workbench.cases.edit import located, placed
-from workbench.cases.yaml_input import Node, read
+from workbench.cases.node import Node
+from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, nonnegative, positive, up_to
 from workbench.contract.units import quantity

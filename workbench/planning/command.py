@@ -14,7 +14,9 @@ from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 from workbench.planning.drive import write_plan
 from workbench.planning.driven import drive_all
-from workbench.planning.feasibility import explain, raised, shortest
+from workbench.planning.feasibility import explain
+from workbench.planning.feasible import raised
+from workbench.planning.least_time import shortest
 
 
 def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> int:

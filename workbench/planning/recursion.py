@@ -33,7 +33,8 @@ def optimise(
     Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
     it beside much finer searches.
     """
-    from workbench.planning.feasibility import explain, shortest
+    from workbench.planning.feasibility import explain
+    from workbench.planning.least_time import shortest
 
     # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
     wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube

@@ -30,7 +30,8 @@ from typing import Any, final
 
 from workbench.cases.build import build, unknown
 from workbench.cases.edit import located
-from workbench.cases.yaml_input import Node, parse, read
+from workbench.cases.node import Node
+from workbench.cases.yaml_input import parse, read
 from workbench.contract.units import measured
 from workbench.sweep import cases, plans
 from workbench.sweep.grid import Grid

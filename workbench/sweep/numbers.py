@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.cases.build import unknown
 from workbench.cases.edit import located
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.units import measured
 from workbench.sweep.grid import KINDS, MOST, Draw, spaced

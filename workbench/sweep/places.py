@@ -12,7 +12,7 @@ from typing import Any, final
 
 from workbench.cases.build import unknown
 from workbench.cases.edit import plain
-from workbench.cases.yaml_input import Node
+from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.files.open_file import contents

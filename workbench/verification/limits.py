@@ -15,7 +15,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.verification.disturbed import lasting, restless
-from workbench.verification.practical import SETTLE
+from workbench.verification.nominal import SETTLE
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run, run_many, variant
 from workbench.verification.verdict import Verdict

@@ -1,0 +1,95 @@
+"""An account of a run's power: what the pump gives, and what valves, rods and oil take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from plants.valve_circuits.accounts.section import drawn_in, losses, open_ranges
+from plants.valve_circuits.diagnosis import Suspect
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.run.log import column
+
+_COUNTED = 1e-3  # of the pump's energy: what an element's energy over a run may be off by
+
+
+class ValveAccount(NamedTuple):
+    """At times t [s], powers in W: the pump's, what valves take by their laws, work on the rods, d(energy of oil)/dt; `given`: what
+    the model says that valves take, at the instants `at`. `drawn`: chamber → oil its suction check lets in, m³/s; `ranges`: chamber
+    → least and greatest pressure that balance, Pa. `suspects`: elements that do not do what their characteristics say;
+    `counted`: those whose energy the run counted otherwise."""
+
+    t: np.ndarray
+    pump: np.ndarray
+    law: dict[str, np.ndarray]
+    work: dict[str, np.ndarray]
+    stored: np.ndarray
+    at: np.ndarray
+    given: dict[str, np.ndarray]
+    drawn: dict[str, np.ndarray]
+    ranges: dict[str, tuple[np.ndarray, np.ndarray]]
+    suspects: tuple[Suspect, ...] = ()
+    counted: tuple[Suspect, ...] = ()
+
+    @property
+    def gap(self) -> np.ndarray:
+        """What the pump gives and nothing takes, W."""
+        return self.pump - sum(self.law.values()) - sum(self.work.values()) - self.stored
+
+
+# ---- plants ---------------------------------------------------------------------------------------------------------
+def columns(log, signals) -> list[np.ndarray]:
+    """Signals of the log, in order."""
+    return [column(log, name) for name in names(signals)]
+
+
+def counted(log, powers: dict) -> list[Suspect]:
+    """Energies that the run counted step by step, against the plant's powers at the rows of its log, over the pump's energy.
+
+    What rows that are too far apart may be off by is twice the difference to every other row.
+    """
+    t, found = log.time, []
+    if len(t) < 5:
+        return []
+    through = max(
+        abs(float(log.array("E_pump")[-1] - log.array("E_pump")[0])),
+        abs(float(np.trapezoid(powers["pump"], t))),
+        1e-300,
+    )
+    for name, p in powers.items():
+        run, fine = (
+            float(log.array(f"E_{name}")[-1] - log.array(f"E_{name}")[0]),
+            float(np.trapezoid(p, t)),
+        )
+        last = len(t) - 1 - (len(t) - 1) % 2
+        coarse = float(np.trapezoid(p[: last + 1 : 2], t[: last + 1 : 2])) + float(
+            np.trapezoid(p[last:], t[last:])
+        )
+        off = max(abs(run - fine) - 2.0 * abs(fine - coarse) - _COUNTED * through, 0.0) / through
+        found.append(
+            Suspect(
+                name, off, f"the run counted {run:.4g} J, its law gives {fine:.4g} J over the run"
+            )
+        )
+    return [s for s in found if s.size > 0]
+
+
+def quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q, suspected) -> ValveAccount:
+    work, drawn, ranges = {}, {}, {}
+    for name, s in sections.items():
+        law = law | {f"{valve}_{name}": p for valve, p in losses(s, flows[name]).items()}
+        work[f"rod_{name}"] = s.f * s.v
+        for side, oil, both in zip("hr", drawn_in(s, flows[name]), open_ranges(s, P, Q)):
+            drawn[f"P_{side}_{name}"], ranges[f"P_{side}_{name}"] = oil, both
+    return ValveAccount(t, pump, law, work, stored, at, given, drawn, ranges, tuple(suspected))
+
+
+def check_logged(log, wanted) -> None:
+    lacking = [name for name in wanted if name not in log]
+    if lacking:
+        raise InputError(
+            f"the log has no {', '.join(lacking)}",
+            mend="give the log of a run of this plant, with its monitors",
+        )

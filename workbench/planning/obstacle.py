@@ -1,0 +1,127 @@
+"""What stands in the way of a motion: the step at which no motion goes on, and the limit that holds the best of them back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity
+from workbench.planning.task import Task
+
+
+def _joint(task: Task, k: int, q3: np.ndarray) -> str:
+    """Which joint, and by how much, for the best of the extensions."""
+    r = [task.tips[k, 0], task.tips[k, 1]]
+    c = task.crane.stretch(r, q3)
+    near, far = (
+        np.abs(c) < 1,
+        float(np.hypot(r[0] - task.crane.origin[0], r[1] - task.crane.origin[1])),
+    )
+    if not near.any():
+        ρ = np.hypot(task.crane.L_2 + q3, task.crane.h)
+        over, under = far - (task.crane.L_1 + ρ.max()), np.abs(task.crane.L_1 - ρ).min() - far
+        gap = max(over, under)
+        return (
+            f"it is {format_quantity(far, 'm')} from the lift joint, {format_quantity(float(gap), 'm')} "
+            f"{'beyond' if over >= under else 'inside'} what the links reach"
+        )
+    q = np.broadcast_arrays(*task.crane.joints(r, q3))
+    passed = np.stack([np.maximum(low - v, v - high) for v, (low, high) in zip(q[:2], task.ranges)])
+    worst = np.where(near, passed.max(axis=0), np.inf)
+    i = int(np.argmin(worst))
+    j = int(np.argmax(passed[:, i]))
+    low, high = task.ranges[j]
+    return (
+        f"{task.crane.joint_names[j]} would be {np.degrees(q[j][i]):.2f}°, its cylinder allows {np.degrees(low):.2f}° … "
+        f"{np.degrees(high):.2f}° ({np.degrees(passed[j, i]):.2g}° over)"
+    )
+
+
+def _interval(values: np.ndarray) -> str:
+    return f"{values.min():.4g} … {values.max():.4g}"
+
+
+def _stuck(task: Task, q3: np.ndarray, allowed: np.ndarray) -> str:
+    """Walks all motions forward until none goes on; says where, and what holds the best of them back."""
+    alive = allowed[0] & (np.abs(q3 - task.start) <= (q3[1] - q3[0]) / 2 + 1e-12)
+    for k in range(task.steps):
+        ratios = _ratios(task, q3, k)
+        pairs = np.where(alive[:, None] & allowed[k + 1][None, :], 1.0, np.inf)
+        worst = np.maximum.reduce(list(ratios.values())) * pairs
+        if not (worst <= 1 + 1e-9).any():
+            i, j = np.unravel_index(int(np.argmin(worst)), worst.shape)
+            name = max(ratios, key=lambda n: ratios[n][i, j])
+            return f"{_at(task, k)} {_named(task, name, ratios[name][i, j])}"
+        alive = (worst <= 1 + 1e-9).any(axis=0)
+    if task.end is not None and task.order == 1:
+        return f"the extension cannot be at {task.end:g} m at the end; within the limits it ends in {_interval(q3[alive])} m"
+    return _accelerations(task)
+
+
+def _ratios(task: Task, q3: np.ndarray, k: int) -> dict:
+    """Every limit's quantity over what is allowed, for the step k from every node (rows) to every node (columns)."""
+    from workbench.planning.dynamic import coefficients, forces
+
+    X = task.pistons(np.broadcast_to(q3, (2, len(q3))), slice(k, k + 2))[0]
+    i, j = np.indices((len(q3), len(q3)))
+    u, c = (q3[j] - q3[i]) / task.dt, []
+    if task.step.needs_forces:
+        n = coefficients(task)
+        middle = np.linspace(q3[0], q3[-1], 2 * len(q3) - 1)
+        c = list(forces(task, middle[None, :], n, k)[0].T[:, i + j])
+    found = task.step.excess(X[:, 0][:, i], X[:, 1][:, j], c, u, np.zeros_like(u))
+    return {
+        name: np.broadcast_to(np.nan_to_num(np.asarray(v, float), nan=np.inf), i.shape)
+        for name, v in found.items()
+    }
+
+
+def _at(task: Task, k: int) -> str:
+    return (
+        f"between {format_quantity(float(task.times[k]), 's')} and {format_quantity(float(task.times[k + 1]), 's')}, near "
+        f"({task.tips[k, 0]:.4g}, {task.tips[k, 1]:.4g}) m,"
+    )
+
+
+def _named(task: Task, name: str, ratio: float) -> str:
+    if name.startswith("speed"):
+        i = int(name[-1])
+        top = task.crane.cylinders[i].v_max
+        return (
+            f"the {task.crane.actuator_names[i]} cylinder would have to move at {format_quantity(ratio * top, 'm/s', 3)}, "
+            f"{_over(ratio)} its {format_quantity(top, 'm/s')}"
+        )
+    if name.startswith("pressure"):
+        top = task.step.highest
+        return (
+            f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa')}, "
+            f"{_over(ratio)} the {format_quantity(top, 'Pa')} it is given"
+        )
+    top, unit = (task.Q_max, "m^3/s") if name == "pump flow" else (task.step.highest, "Pa")
+    return f"the {name} would be {format_quantity(ratio * top, unit, 3)}, {_over(ratio)} {format_quantity(top, unit)}"
+
+
+def _over(ratio: float) -> str:
+    return f"{ratio - 1:.1%} above" if ratio >= 1.0005 else "just above"
+
+
+def _accelerations(task: Task) -> str:
+    """The speed-level plan's worst acceleration."""
+    from workbench.planning.dynamic import Search
+    from workbench.planning.recursion import optimise
+    from workbench.planning.supplies import Speed
+
+    try:
+        q = optimise(replace(task, order=1, supply=Speed(), p_max=None), Search(nodes=261)).q_3
+    except InputError:
+        return "speeds alone leave no motion within the limits from start to end"
+    steps = np.diff(task.pistons(q)[0], axis=1)
+    jumps = np.abs(np.diff(np.pad(steps, ((0, 0), (1, 1))), axis=1)) / task.push[:, None]
+    i, k = np.unravel_index(int(np.argmax(jumps)), jumps.shape)
+    top = task.crane.cylinders[i].a_max
+    return (
+        f"accelerations leave no motion; a motion of least speed needs {jumps[i, k] * top:.3g} m/s² of the "
+        f"{task.crane.actuator_names[i]} cylinder at {format_quantity(float(task.times[k]), 's')}; {top:g} m/s² are allowed"
+    )
