@@ -20,7 +20,8 @@ from typing import Annotated, final
 
 import numpy as np
 
-from workbench.cases.build import build, unknown
+from workbench.cases.build import build
+from workbench.cases.refusals import unknown
 from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive

@@ -17,8 +17,9 @@ from plants.metered_arms import MeteredArms
 from plants.metered_crane import MeteredCrane
 from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
-from workbench.cases.build import Provenance, build
+from workbench.cases.build import build
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
 from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 

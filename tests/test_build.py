@@ -12,8 +12,9 @@ from plants.components.spatial import Body, Frame
 from plants.components.valve import Nominal, Valve
 from plants.manipulator import Manipulator
 from workbench.cases import shape
-from workbench.cases.build import Provenance, build
+from workbench.cases.build import build
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
 from workbench.cases.yaml_input import parse, read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, leaves

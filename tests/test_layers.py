@@ -12,6 +12,7 @@ PACKAGES = ("workbench", "plants", "controllers", "reports")
 SHELL = {
     "workbench/cases/file.py",
     "workbench/commands/cli.py",
+    "workbench/commands/verbs.py",
 }  # the only ones that know the other packages by name
 ALLOWED = {
     # The sharpness of a rate needs the bodies' Jacobians, which only the chain can give.

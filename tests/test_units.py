@@ -8,7 +8,7 @@ import pytest
 
 import plants
 from plants.shipped import read_machine
-from workbench.contract import units
+from workbench.contract import unit_tables, units
 from workbench.contract.errors import InputError
 from workbench.contract.units import display, format_quantity, pretty, quantity
 
@@ -59,7 +59,7 @@ def test_numbers_are_si_already(value):
 def test_the_quick_way_is_pints_way():
     """Against a registry of pint's own, where an angle is a number (so 1/s and rad/s agree there as here)."""
     registry = pint.UnitRegistry()
-    for unit, table in units._QUICK.items():
+    for unit, table in unit_tables.QUICK.items():
         for written, size in table.items():
             known = {"Nm": "N m", "1": "dimensionless"}.get(written, written)
             exact = (
@@ -83,7 +83,7 @@ def test_common_units_never_reach_pint(monkeypatch):
         quantity(text, unit)
 
 
-@pytest.mark.parametrize("unit", units._CALLED)
+@pytest.mark.parametrize("unit", unit_tables.CALLED)
 def test_a_quantity_in_the_unit_asked_for_is_its_number(monkeypatch, unit):
     """Digit for digit, and nobody else is asked."""
     monkeypatch.setattr(units, "_registry", lambda: pytest.fail("pint was asked"))
@@ -207,7 +207,7 @@ def test_quantities_for_people(value, unit, text):
 
 
 def test_what_is_shown_can_be_read_back():
-    for unit in units._SHOWN:
+    for unit in unit_tables.SHOWN:
         for exponent in range(-9, 13):
             for mantissa in (1.0, -3.456, 9.9996):
                 value = mantissa * 10.0**exponent

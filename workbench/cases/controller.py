@@ -10,9 +10,10 @@ from operator import or_
 from typing import Any
 
 from workbench.cases import form, shape
-from workbench.cases.build import Provenance, build
+from workbench.cases.build import build
 from workbench.cases.edit import edited, placed
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
 from workbench.cases.tuning import tuned_law
 from workbench.contract.errors import InputError
 from workbench.contract.system import Controller

@@ -16,8 +16,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Annotated, Any
 
 from workbench.cases import shape
-from workbench.cases.build import Provenance, build
+from workbench.cases.build import build
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.capabilities import Named
 from workbench.contract.errors import InputError, in_words

@@ -24,16 +24,18 @@ from pathlib import Path
 from typing import Any, final
 
 from workbench.cases import form
-from workbench.cases.build import Provenance, build, unknown
+from workbench.cases.build import build
+from workbench.cases.claims import read_claims
 from workbench.cases.controller import changed, read_controller
 from workbench.cases.edit import located
+from workbench.cases.locked import locked
 from workbench.cases.loop import accuracy, wrapped
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
+from workbench.cases.refusals import unknown
 from workbench.cases.scenario import default_scenario, read_scenario
 from workbench.cases.yaml_input import parse, read_text
-from workbench.contract.capabilities import Lockable
 from workbench.contract.errors import InputError, short
-from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop
 from workbench.files.open_file import shown
 from workbench.run.scenario import Scenario
@@ -87,21 +89,7 @@ def loads(text: str, path: str = "") -> Case:
 
 def case_of(root: Node, text: str, path: str) -> Case:
     """The case in a tree that was read from `text`."""
-    if not isinstance(root.value, dict):
-        raise root.error(
-            f"expected sections such as plant: and controller:, got {root.words}",
-            mend="write 'plant: hiab-xs031' to begin with",
-        )
-    sections = root.value
-    for key, child in sections.items():
-        if key not in form.SECTIONS:
-            raise unknown(child, key, form.SECTIONS)
-    if "plant" not in sections:
-        raise root.error(
-            "there is no plant: section",
-            key="plant",
-            mend="add 'plant: hiab-xs031', or your own machine",
-        )
+    sections = _sections(root)
     folder = Path(path).parent
     plant, provenance, sources = read_plant(sections["plant"], folder)
     provenance = {f"plant.{where}": origin for where, origin in provenance.items()}
@@ -136,6 +124,25 @@ def case_of(root: Node, text: str, path: str) -> Case:
         path,
         root,
     )
+
+
+def _sections(root: Node) -> dict[str, Node]:
+    """The sections of a file, of which the plant is one; InputError for what is none."""
+    if not isinstance(root.value, dict):
+        raise root.error(
+            f"expected sections such as plant: and controller:, got {root.words}",
+            mend="write 'plant: hiab-xs031' to begin with",
+        )
+    for key, child in root.value.items():
+        if key not in form.SECTIONS:
+            raise unknown(child, key, form.SECTIONS)
+    if "plant" not in root.value:
+        raise root.error(
+            "there is no plant: section",
+            key="plant",
+            mend="add 'plant: hiab-xs031', or your own machine",
+        )
+    return root.value
 
 
 def _given(node: Node | None) -> bool:
@@ -231,32 +238,6 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
     return plant, provenance, dict(base.sources)
 
 
-def locked(plant: Any, at: Mapping[str, float], provenance: Mapping[str, Provenance]):
-    """The plant with prismatic segments frozen, and the provenance of what is left of it."""
-    if not isinstance(plant, Lockable):
-        raise InputError(f"lock: a {type(plant).__name__} has nothing to lock", mend="remove lock:")
-    before = dict(_values(plant))
-    plant = plant.locked(**at)
-    note = "with " + ", ".join(f"{name} locked at {value:g} m" for name, value in at.items())
-    kept = {}
-    for path, value in _values(plant):
-        if before.get(path) != value:
-            kept[path] = Provenance("D", note=note)
-        elif path in provenance:
-            kept[path] = provenance[path]
-    return plant, kept
-
-
-def _values(plant):
-    """(path, value) of every number, vectors whole."""
-    whole: dict[str, tuple] = {}
-    for leaf in leaves(plant):
-        stem, _, last = leaf.path.rpartition(".")
-        path = stem if last.isdigit() else leaf.path
-        whole[path] = (*whole.get(path, ()), leaf.value)
-    return whole.items()
-
-
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
@@ -264,63 +245,3 @@ def laws() -> dict[str, type]:
 
     known = (VDC, MachineVDC, PID, MPC, LQR, ForcePosition, MeteredVDC, OpenLoop)
     return {cls.__name__: cls for cls in known}
-
-
-# ---- claims ------------------------------------------------------------------------------------------------
-def read_claims(
-    node: Node | None, loop: ClosedLoop, scenario: Scenario, provenance: dict[str, Provenance]
-) -> tuple:
-    """The default claims, edited by the claims section.
-
-    A section that states a claim asks for what it says, of an open loop its requirements alone: what could not be asked is then
-    told for information.
-    """
-    from workbench.verification import default_claims
-    from workbench.verification.claims import Claim
-    from workbench.verification.ledger import has_ledger
-    from workbench.verification.linear_claims import check_asked
-    from workbench.verification.requirements import in_si
-    from workbench.verification.run_claims import Unasked
-
-    chosen = {type(claim): claim for claim in default_claims(loop, scenario)}
-    if not _given(node):
-        return tuple(chosen.values())
-    names = form.claim_names(Claim)
-    if not isinstance(node.value, dict):
-        raise node.error(
-            f"expected claims and their options, got {node.words}",
-            key="claims",
-            mend="write 'tracking: {error: 5 mm}' below it, indented",
-        )
-    needs_ledger = {names[n] for n in ("identity", "power-flows", "hypotheses", "inequality")}
-    for written, child in node.value.items():
-        name = form.kebab(written).replace("_", "-")
-        if name not in names:
-            raise unknown(child, written, names, "claims", "claim")
-        cls, key = names[name], f"claims.{written}"
-        if child.value is False:
-            chosen.pop(cls, None)
-            continue
-        if cls in needs_ledger and not has_ledger(loop):
-            raise child.error(
-                "this controller states no accompanying function to ask that of",
-                key=key,
-                mend="ask it of a VDC loop, or remove this line",
-            )
-        plain = (
-            Node({}, child.line, child.column, child.file) if child.value in (True, None) else child
-        )
-        chosen[cls] = build(cls, plain, key, provenance)
-        with located(child, key):
-            check_asked(chosen[cls], loop)
-            chosen[cls] = in_si(chosen[cls], loop)
-    states_one = any(child.value is not False for child in node.value.values())
-    if Unasked in chosen and states_one:
-        chosen[Unasked] = replace(chosen[Unasked], counted=False)
-    if not chosen:
-        raise node.error(
-            "every claim is taken out; nothing is left to verify",
-            key="claims",
-            mend="keep at least one",
-        )
-    return tuple(chosen.values())

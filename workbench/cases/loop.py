@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.cases import form
-from workbench.cases.build import Provenance, build
+from workbench.cases.build import build
 from workbench.cases.edit import located
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
 from workbench.contract.errors import InputError
 from workbench.contract.units import quantity
 

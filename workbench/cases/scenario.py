@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from workbench.cases import form
-from workbench.cases.build import Provenance, build, unknown
+from workbench.cases.build import build
 from workbench.cases.edit import located
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
+from workbench.cases.refusals import unknown
 from workbench.contract.capabilities import HasTask
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, names

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.cases.build import Provenance, build, unknown
+from workbench.cases.build import build
 from workbench.cases.edit import located
 from workbench.cases.loop import wrapped
 from workbench.cases.node import Node
+from workbench.cases.provenance import Provenance
+from workbench.cases.refusals import unknown
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import described
 from workbench.contract.system import ClosedLoop

@@ -13,15 +13,20 @@ import sys
 from collections.abc import Sequence
 
 from workbench.commands.guard import _guarded
-from workbench.commands.outputs import (
-    _check_installed,
-    _check_outputs,
-    _command,
-    _today,
-    _write_json,
-)
+from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
 from workbench.commands.parser import _Parser, _parser
-from workbench.contract.errors import InputError
+from workbench.commands.verbs import (
+    do_compare,
+    do_draw,
+    do_identify,
+    do_init,
+    do_plan,
+    do_schema,
+    do_simulate,
+    do_sweep,
+    do_tune,
+    read_case,
+)
 
 CODES = """\
 exit codes:
@@ -30,7 +35,6 @@ exit codes:
   2    some counted claim is undecided, none is violated
   3    bad input or wrong usage; nothing is written
   130  interrupted (Ctrl-C)"""
-
 # Matrices here are small: threads of the linear algebra library would only take the cores from the runs. Before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -53,12 +57,7 @@ def verify_stability(arguments: Sequence[str] | None = None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """`workbench VERB …` → exit code."""
-    from controllers.pid_tuning.options import tune_options
     from workbench import __version__
-    from workbench.commands.compare_command import compare_options
-    from workbench.identification.options import identify_options
-    from workbench.planning.options import plan_options
-    from workbench.sweep.options import sweep_options
 
     parser = _parser(
         "workbench",
@@ -75,15 +74,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         p.set_defaults(act=act)
         return p
 
-    p = verb("init", _init, "write a commented case file for a shipped machine here")
+    _machine_verbs(verb)
+    _case_verbs(verb)
+    _design_verbs(verb)
+    return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
+
+
+def _machine_verbs(verb) -> None:
+    """Verbs that begin with a machine: a case file for it, a drawing of it."""
+    p = verb("init", do_init, "write a commented case file for a shipped machine here")
     p.add_argument("machine", nargs="?", help="name of the machine; left out: list them")
     p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: MACHINE.yaml)")
-    p = verb("draw", _draw, "draw a machine: bodies, pins, cylinders, strokes and reach")
+    p = verb("draw", do_draw, "draw a machine: bodies, pins, cylinders, strokes and reach")
     p.add_argument("file", help="machine or case file (YAML), or the name of a shipped machine")
     p.add_argument(
         "-o", "--output", metavar="FILE", help="write it, .svg or .png (default: on the screen)"
     )
-    p = verb("simulate", _simulate, "run the scenario of a case file")
+
+
+def _case_verbs(verb) -> None:
+    """Verbs that run and judge case files."""
+    from workbench.commands.compare_command import compare_options
+    from workbench.sweep.options import sweep_options
+
+    p = verb("simulate", do_simulate, "run the scenario of a case file")
     _case_argument(p)
     p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
     p.add_argument("--csv", metavar="CSV", help="write the run as comma-separated text")
@@ -100,35 +114,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
     p = verb(
         "compare",
-        _compare,
+        do_compare,
         "verify several case files and show them side by side; exit 0 when compared, whatever it says",
     )
     compare_options(p)
     p = verb(
         "sweep",
-        _sweep,
+        do_sweep,
         "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail",
     )
     sweep_options(p)
-    p = verb("schema", _schema, "print the JSON schema of case files, for editors")
+    verb("schema", do_schema, "print the JSON schema of case files, for editors")
+
+
+def _design_verbs(verb) -> None:
+    """Verbs that find something: a model, gains, a motion."""
+    from controllers.pid_tuning.options import tune_options
+    from workbench.identification.options import identify_options
+    from workbench.planning.options import plan_options
+
     p = verb(
-        "identify", _identify, "identify a linear model from test-bench records (CSV, NetCDF, MAT)"
+        "identify",
+        do_identify,
+        "identify a linear model from test-bench records (CSV, NetCDF, MAT)",
     )
     identify_options(p)
     p = verb(
         "tune",
-        _tune,
+        do_tune,
         "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule",
     )
     _case_argument(p)
     tune_options(p)
     p = verb(
         "plan",
-        _plan,
+        do_plan,
         "plan the motion of a redundant crane that takes least energy from its supply, or least time",
     )
     plan_options(p)
-    return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
 
 
 def _act(options, arguments) -> int:
@@ -145,7 +168,7 @@ def _verify(options, arguments, judged: bool = True) -> int:
     from workbench.verification.verdict import exit_code
 
     outputs = {"log": options.log, "json": options.json, "report": options.report}
-    case = _case(options.file)
+    case = read_case(options.file)
     _check_outputs(outputs, options.file)
     room = terminal.columns()
     with terminal.progress(not options.quiet) as tell:
@@ -204,168 +227,11 @@ def _report(options, arguments) -> int:
     return _verify(given, arguments, judged=False)
 
 
-# ---- the other verbs ----------------------------------------------------------------------------------------------
 def _write_report(path, case, study, arguments, tell) -> None:
     from reports.document import Content, write_report
 
     content = Content.of(case, study, _today(), _command("verify-stability", arguments))
     write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
-
-
-def _simulate(options, arguments) -> int:
-    from workbench.commands import terminal
-    from workbench.run.simulate import simulate
-
-    outputs = {"log": options.log, "csv": options.csv, "animation": options.animation}
-    case = _case(options.file)
-    _check_outputs(outputs, options.file)
-    if options.animation:
-        from reports.animation import animate, check_animation
-
-        check_animation(options.animation, case.plant)
-    with terminal.progress(not options.quiet) as tell, case.located():
-        tell(0.0, "simulating")
-        log = simulate(case.loop, case.scenario, progress=tell)
-    if options.log:
-        log.save(options.log)
-    if options.csv:
-        log.to_csv(options.csv)
-    if options.animation:
-        animate(options.animation, case.plant, log)
-    if not options.quiet:
-        written = [path for path in outputs.values() if path]
-        terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
-        size = f"{len(log)} instants of {len(log.signals)} signals"
-        terminal.say(" · ".join([log.status.message, size, *map(terminal.clean, written)]))
-    return 0 if log.status.completed else 1
-
-
-def _init(options, arguments) -> int:
-    from plants.shipped import machine, machines
-    from workbench.cases.file import laws, loads
-    from workbench.commands import terminal
-    from workbench.commands.starter import starter
-    from workbench.contract.system import innermost
-    from workbench.files.atomic import write_atomic
-
-    if options.machine is None:
-        terminal.say("shipped machines: " + ", ".join(machines()))
-        terminal.say("write a case file for one with: workbench init NAME")
-        return 0
-    plant = machine(options.machine).plant
-    path = options.output or f"{options.machine}.yaml"
-    if os.path.lexists(path):
-        raise InputError(
-            "there is such a file already",
-            file=path,
-            mend="give another name with --output, or remove it first",
-        )
-    case = loads(f"plant: {options.machine}\n", options.machine)
-    law = laws()[type(innermost(case.controller)).__name__]
-    text = starter(options.machine, plant, law, case.claims, os.path.basename(path), case.scenario)
-    write_atomic(path, lambda stream: stream.write(text.encode()))
-    terminal.say(
-        f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}"
-    )
-    return 0
-
-
-def _draw(options, arguments) -> int:
-    from reports.draw_command import run_draw
-    from workbench.cases.file import load_plant
-
-    _check_installed({"drawing": "a window, or a file"})
-    return run_draw(options, load_plant)
-
-
-def _compare(options, arguments) -> int:
-    from workbench.commands.compare_command import run_compare
-
-    _check_installed({"report": options.report})
-
-    def write(path, found):
-        from reports.comparison import Compared, write_comparison
-
-        write_comparison(path, Compared(found, _today(), _command("workbench", arguments)))
-
-    return run_compare(options, _case, write)
-
-
-def _identify(options, arguments) -> int:
-    if options.friction is not None:
-        from typing import get_args
-
-        from plants.components.friction import Friction
-        from workbench.identification.friction_command import identify_friction
-
-        return identify_friction(options, get_args(Friction))
-    from workbench.identification.command import identify
-
-    _check_installed({"report": options.report})
-
-    def write(path, *found):
-        from reports.identification import Identified, write_identification
-
-        write_identification(path, Identified(*found, _today(), _command("workbench", arguments)))
-
-    return identify(options, write)
-
-
-def _tune(options, arguments) -> int:
-    from controllers.pid_tuning.command import tune
-
-    return tune(options, _case(options.file))
-
-
-def _plan(options, arguments) -> int:
-    from workbench.cases.file import driver, plan_of
-    from workbench.cases.yaml_input import read
-    from workbench.planning.command import plan
-
-    _check_outputs(
-        {"report": options.report, "csv": options.csv, "json": options.json}, options.file
-    )
-
-    def write(path, case, found, drives):
-        from reports.fastest import write_fastest
-        from reports.planning import Planned, write_planning
-
-        pages = write_fastest if case.objective == "time" else write_planning
-        pages(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
-
-    return plan(options, plan_of(read(options.file), options.file), write, driver)
-
-
-def _sweep(options, arguments) -> int:
-    from workbench.sweep.command import run_sweep
-
-    return run_sweep(options)
-
-
-def _schema(options, arguments) -> int:
-    import json
-
-    from plants.shipped import PLANTS
-    from workbench.cases.file import laws
-    from workbench.cases.file_schema import case_schema
-    from workbench.commands import terminal
-    from workbench.verification.claims import Claim
-
-    terminal.say(json.dumps(case_schema(PLANTS, laws(), Claim), ensure_ascii=False, indent=1))
-    return 0
-
-
-# ---- files --------------------------------------------------------------------------------------------------------
-def _case(given: str):
-    """The case in a file, or of a shipped machine called so."""
-    from workbench.cases.file import load, loads
-
-    if not os.path.lexists(given) and "." not in given and os.sep not in given:
-        from plants.shipped import machines
-
-        if given in machines():
-            return loads(f"plant: {given}\n", given)
-    return load(given)
 
 
 if __name__ == "__main__":

@@ -20,53 +20,12 @@ from types import FunctionType
 from typing import Any
 
 from workbench.contract import kinds
+from workbench.contract.annotations import Bound, Info, Unit, fraction, nonnegative, positive, up_to
 from workbench.contract.capabilities import Named, StatesUnits
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.remembered import remembered
 from workbench.contract.scalars import Scalar, Vector
-
-
-@dataclass(frozen=True)
-class Unit:
-    """SI unit in which a field is stored, as pint spells it ("kg", "m^2", "Pa", "1")."""
-
-    symbol: str
-
-
-@dataclass(frozen=True)
-class Bound:
-    """Closed or open range a value must lie in; `words` completes 'must be …'."""
-
-    low: float = -float("inf")
-    high: float = float("inf")
-    strict: bool = False
-    words: str = ""
-
-    def admits(self, value: float) -> bool:
-        """True when `value` lies in the range (NaN never does)."""
-        return self.low < value < self.high if self.strict else self.low <= value <= self.high
-
-
-positive = Bound(low=0.0, strict=True, words="greater than zero")
-nonnegative = Bound(low=0.0, words="zero or greater")
-
-
-def up_to(most: int, least: int = 1) -> Bound:
-    """Bound of a number of runs, nodes or tries: what is more than `most` is a slip of the pen, and would not end."""
-    return Bound(low=least, high=most, words=f"{least} to {most}")
-
-
-fraction = Bound(low=0.0, high=1.0, words="between 0 and 1")
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a field's annotation says: unit, meaning, bound."""
-
-    unit: str
-    meaning: str = ""
-    bound: Bound = Bound()
 
 
 @dataclass(frozen=True)
@@ -311,3 +270,24 @@ def _check_numbers(name: str, info: Info, declared: object, value: object) -> No
     reason = kinds.refusal(declared, value)
     if reason is not None:
         raise InputError(f"{name}: {reason[0]}", mend=reason[1])
+
+
+__all__ = [
+    "Bound",
+    "Info",
+    "Leaf",
+    "Unit",
+    "bind",
+    "check_bounds",
+    "check_parts",
+    "described",
+    "digest",
+    "field_infos",
+    "fraction",
+    "label",
+    "leaves",
+    "nonnegative",
+    "positive",
+    "structure",
+    "up_to",
+]

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from workbench.contract.errors import InputError
+from workbench.contract.unit_tables import CALLED, QUICK, SHOWN
 
 _NUMBER = re.compile(
     r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\d.])\s*(.*)", re.ASCII | re.DOTALL
@@ -20,66 +21,6 @@ _NUMBER = re.compile(
 # Names with small powers, products, quotients, brackets: nothing pint could spend long on.
 _TOKEN = re.compile(r"[^\W\d_]\w*(?:\^-?\d(?:\.\d{1,3})?)?|[°%⁻¹²³*/ ()]|1(?= ?/)")
 _LONGEST = 80
-
-# SI unit → written units and their size, for the quick way; a test holds each against pint.
-_QUICK: dict[str, dict[str, float]] = {
-    "m": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "µm": 1e-6, "um": 1e-6},
-    "Pa": {"bar": 1e5, "Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9},
-    "m^3/s": {"l/min": 1e-3 / 60, "L/min": 1e-3 / 60, "m^3/s": 1.0},
-    "m^3": {"l": 1e-3, "L": 1e-3, "cm^3": 1e-6, "ml": 1e-6, "m^3": 1.0},
-    "m^2": {"mm^2": 1e-6, "cm^2": 1e-4, "m^2": 1.0},
-    "s": {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6, "min": 60.0},
-    "rad": {"deg": math.pi / 180, "rad": 1.0, "°": math.pi / 180},
-    "rad/s": {"deg/s": math.pi / 180, "rad/s": 1.0, "rpm": math.pi / 30, "1/s": 1.0},
-    "1/s": {"1/s": 1.0, "rad/s": 1.0},
-    "Hz": {"Hz": 1.0, "kHz": 1e3, "1/s": 1.0},
-    "N": {"N": 1.0, "kN": 1e3},
-    "N m": {"N m": 1.0, "Nm": 1.0, "kN m": 1e3},
-    "N s/m": {"N s/m": 1.0},
-    "kg": {"kg": 1.0, "g": 1e-3, "t": 1e3},
-    "kg m^2": {"kg m^2": 1.0},
-    "m/s": {"m/s": 1.0, "mm/s": 1e-3},
-    "m/s^2": {"m/s^2": 1.0},
-    "J": {"J": 1.0, "kJ": 1e3, "mJ": 1e-3, "µJ": 1e-6},
-    "W": {"W": 1.0, "kW": 1e3},
-    "V": {"V": 1.0, "mV": 1e-3},
-    "A": {"A": 1.0, "mA": 1e-3},
-    "1": {"%": 1e-2, "1": 1.0},
-}
-
-# What a quantity in a unit is called, and how one is written.
-_CALLED = {
-    "m": ("a length", "80 mm"),
-    "Pa": ("a pressure", "185 bar"),
-    "m^3/s": ("a flow", "40 l/min"),
-    "m^3": ("a volume", "3 l"),
-    "m^2": ("an area", "50 cm^2"),
-    "s": ("a time", "5 ms"),
-    "rad": ("an angle", "45 deg"),
-    "rad/s": ("an angular velocity", "30 deg/s"),
-    "rad/s^2": ("an angular acceleration", "2 rad/s^2"),
-    "1/s": ("a rate", "120 1/s"),
-    "Hz": ("a frequency", "24 Hz"),
-    "N": ("a force", "12 kN"),
-    "N m": ("a torque", "350 N m"),
-    "N s/m": ("a viscous friction coefficient", "3000 N s/m"),
-    "N/m": ("a stiffness", "5e6 N/m"),
-    "kg": ("a mass", "475 kg"),
-    "kg m^2": ("a moment of inertia", "6 kg m^2"),
-    "m/s": ("a velocity", "0.2 m/s"),
-    "m/s^2": ("an acceleration", "9.81 m/s^2"),
-    "W": ("a power", "15 kW"),
-    "V": ("a voltage", "10 V"),
-    "A": ("a current", "20 mA"),
-    "K": ("a temperature", "40 degC"),
-    "kg/m^3": ("a density", "870 kg/m^3"),
-    "m^3/(s Pa)": ("a leakage coefficient", "1e-13 m^3/(s Pa)"),
-    "Pa s": ("a dynamic viscosity", "0.04 Pa s"),
-    "m^2/s": ("a kinematic viscosity", "32 mm^2/s"),
-    "m^3/rad": ("a displacement per angle", "16 cm^3/rev"),
-    "J": ("an energy", "2 kJ"),
-    "1": ("a plain number", "0.5"),
-}
 
 
 def quantity(value: object, unit: str) -> float:
@@ -99,7 +40,7 @@ def quantity(value: object, unit: str) -> float:
     else:
         raise InputError(f"{expected(unit)}; got {_shown(value)}", mend=_example(unit))
     if written and written != unit:
-        size = _QUICK.get(unit, {}).get(written)
+        size = QUICK.get(unit, {}).get(written)
         number = _convert(number, written, unit, value) if size is None else _scaled(number, size)
     if not math.isfinite(number):
         raise InputError(f"{expected(unit)}; {_shown(value)} is not finite", mend=_example(unit))
@@ -136,8 +77,8 @@ def measured(text: str) -> tuple[float, str] | None:
 def _alike(written: str) -> tuple[str, ...]:
     """SI units of what is written, the same word first: a sweep asks for each of its values."""
     dimension = _dimension(_parsed(written))
-    same = (written,) if written in _CALLED else ()
-    return (*same, *(unit for unit in _CALLED if _dimension(_parsed(unit)) == dimension))
+    same = (written,) if written in CALLED else ()
+    return (*same, *(unit for unit in CALLED if _dimension(_parsed(unit)) == dimension))
 
 
 def _scaled(number: float, size: float) -> float:
@@ -155,7 +96,7 @@ def expected(unit: str) -> str:
 
 
 def _called(unit: str) -> tuple[str, str]:
-    return _CALLED.get(unit, (f"a quantity in {unit}", f"0.5 {unit}"))
+    return CALLED.get(unit, (f"a quantity in {unit}", f"0.5 {unit}"))
 
 
 def _example(unit: str) -> str:
@@ -215,7 +156,7 @@ def _dimension(unit: Any) -> frozenset:
 
 def _kind(source: Any, written: str) -> str:
     """What a quantity in this pint unit measures, in words."""
-    for unit, (called, _) in _CALLED.items():
+    for unit, (called, _) in CALLED.items():
         if _dimension(_parsed(unit)) == _dimension(source):
             return called
     return f"a quantity in {written}"
@@ -256,27 +197,6 @@ def _parsed(text: str) -> Any:
         return None
 
 
-# SI unit → what it is shown in, each from this magnitude (in SI) on.
-_SHOWN: dict[str, tuple[tuple[float, str], ...]] = {
-    "m": ((0.1, "m"), (1e-4, "mm"), (0.0, "µm")),
-    "Pa": ((1e10, "GPa"), (1e8, "MPa"), (1e4, "bar"), (0.0, "Pa")),
-    "m^3/s": ((0.0, "l/min"),),
-    "m^3": ((1e-4, "l"), (0.0, "cm^3")),
-    "m^2": ((0.1, "m^2"), (1e-5, "cm^2"), (0.0, "mm^2")),
-    "s": ((0.1, "s"), (1e-4, "ms"), (0.0, "µs")),
-    "rad": ((0.0, "deg"),),
-    "Hz": ((1e3, "kHz"), (0.0, "Hz")),
-    "N": ((1e3, "kN"), (0.0, "N")),
-    "N m": ((1e3, "kN m"), (0.0, "N m")),
-    "kg": ((0.1, "kg"), (0.0, "g")),
-    "m/s": ((0.1, "m/s"), (0.0, "mm/s")),
-    "J": ((1e3, "kJ"), (0.1, "J"), (1e-4, "mJ"), (0.0, "µJ")),
-    "W": ((1e3, "kW"), (0.0, "W")),
-    "V": ((0.1, "V"), (0.0, "mV")),
-    "A": ((0.1, "A"), (0.0, "mA")),
-}
-
-
 def display(unit: str, magnitude: float) -> tuple[str, float]:
     """Unit in which a quantity of this magnitude (SI) reads well, and its size: (“bar”, 1e5) for Pa at 1.85e7."""
     magnitude = abs(magnitude)
@@ -284,9 +204,9 @@ def display(unit: str, magnitude: float) -> tuple[str, float]:
         return unit, 1.0
     # Half a unit in the last shown digit is forgiven: 0.0999999 m is 0.1 m, not 100 mm.
     name = next(
-        (name for least, name in _SHOWN.get(unit, ()) if magnitude * (1 + 5e-5) >= least), unit
+        (name for least, name in SHOWN.get(unit, ()) if magnitude * (1 + 5e-5) >= least), unit
     )
-    return name, _QUICK[unit][name] if unit in _SHOWN else 1.0
+    return name, QUICK[unit][name] if unit in SHOWN else 1.0
 
 
 def format_quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:

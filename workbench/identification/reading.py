@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError, short
 from workbench.contract.system import Signal
-from workbench.contract.units import _QUICK, quantity
+from workbench.contract.unit_tables import QUICK
+from workbench.contract.units import quantity
 from workbench.files.open_file import TooLarge
 from workbench.files.open_file import text as read_text
 from workbench.identification.csv_cells import _cells, _name_and_unit, _number, _split
@@ -128,12 +129,12 @@ def si(unit: str) -> tuple[str, float] | None:
     unit = unit.strip()
     if not unit:
         return None
-    if unit in _QUICK or unit in ("-", "–", "V/V"):
-        return (unit if unit in _QUICK else "1"), 1.0
-    for target, sizes in _QUICK.items():
+    if unit in QUICK or unit in ("-", "–", "V/V"):
+        return (unit if unit in QUICK else "1"), 1.0
+    for target, sizes in QUICK.items():
         if unit in sizes:
             return target, sizes[unit]
-    for target in (*_QUICK, "rad/s^2", "N/m", "K"):
+    for target in (*QUICK, "rad/s^2", "N/m", "K"):
         try:
             return target, quantity(f"1 {unit}", target)
         except InputError:

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, final
 
-from workbench.cases.build import build, unknown
+from workbench.cases.build import build
 from workbench.cases.controller import changed
 from workbench.cases.edit import located, placed
 from workbench.cases.node import Node
+from workbench.cases.refusals import unknown
 from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, nonnegative, positive, up_to

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.units import _QUICK
+from workbench.contract.unit_tables import QUICK
 from workbench.files.open_file import shown, text
 from workbench.run.sampling import (
     Space,
@@ -189,7 +189,7 @@ def _check_header(row: list[str], where: str) -> None:
     for place, cell in enumerate(row, start=1):
         unit = cell[cell.find("[") + 1 : cell.rfind("]")] if "[" in cell else ""
         if unit and unit not in ("s", "m", "rad", "1"):
-            known = any(unit in sizes for sizes in _QUICK.values())
+            known = any(unit in sizes for sizes in QUICK.values())
             raise InputError(
                 f"this column is not in SI units{f' but in {unit}' if known else ''}",
                 file=where,

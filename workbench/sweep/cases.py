@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, final
 import numpy as np
 
 from workbench.cases import form
-from workbench.cases.build import unknown
+from workbench.cases.refusals import unknown
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, field_infos, nonnegative
 from workbench.sweep.places import Layout, Varied, unit_of

@@ -28,9 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from workbench.cases.build import build, unknown
+from workbench.cases.build import build
 from workbench.cases.edit import located
 from workbench.cases.node import Node
+from workbench.cases.refusals import unknown
 from workbench.cases.yaml_input import parse, read
 from workbench.contract.units import measured
 from workbench.sweep import cases, plans

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.cases.build import unknown
 from workbench.cases.edit import located
 from workbench.cases.node import Node
+from workbench.cases.refusals import unknown
 from workbench.contract.errors import InputError
 from workbench.contract.units import measured
 from workbench.sweep.grid import KINDS, MOST, Draw, spaced

@@ -10,9 +10,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, final
 
-from workbench.cases.build import unknown
 from workbench.cases.edit import plain
 from workbench.cases.node import Node
+from workbench.cases.refusals import unknown
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.files.open_file import contents

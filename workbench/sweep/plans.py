@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final, get_args
 
-from workbench.cases.build import unknown
+from workbench.cases.refusals import unknown
 from workbench.contract.capabilities import Drivable
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import field_infos

@@ -1,0 +1,66 @@
+"""Refusals with their place: an unknown word with the nearest one, a class's own refusal at the line of its field."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from workbench.cases import shape
+from workbench.cases.node import Node
+from workbench.contract.errors import InputError, in_words
+
+
+def unknown(
+    node: Node, key: str, known: Iterable[str], path: str = "", what: str = "key"
+) -> InputError:
+    """The error for a word that is not among the `known` ones: nearest one, and the list."""
+    known = list(known)
+    lower = {k.lower(): k for k in known}
+    near = [lower[n] for n in difflib.get_close_matches(key.lower(), lower, 2)]
+    listed = f"known: {', '.join(known) or 'none'}"
+    place = joined(path, shortened(key)) if what == "key" else path
+    return node.error(
+        f"there is no {what} {shortened(key)!r} here",
+        key=place,
+        mend=f"did you mean {' or '.join(near)}? ({listed})"
+        if near
+        else f"choose from those {listed}",
+    )
+
+
+def shortened(text: str) -> str:
+    """At most 60 characters of a text."""
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def joined(path: str, key: object) -> str:
+    """The dotted path of a key below `path`."""
+    return f"{path}.{key}" if path else str(key)
+
+
+REFUSALS = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    LookupError,
+)  # what a class's own check may raise on odd numbers
+
+
+def refused_at(why: Exception, cls: type, node: Node, given: Any, path: str) -> InputError:
+    """A class's own refusal, "field: message" or "field.inner: message", at the line of that field."""
+    message, mend = (why.message, why.mend) if isinstance(why, InputError) else (in_words(why), "")
+    match = re.match(r"([\w.]+): +(.*)", message, re.DOTALL)
+    first, *inner = match[1].split(".") if match else ("",)
+    if dataclasses.is_dataclass(cls) and first in shape.entries(cls):
+        message, path = match[2], joined(path, match[1])
+        node = given.get(first, node)
+        for key in inner:
+            node = node.value[key] if isinstance(node.value, dict) and key in node.value else node
+    place = {"file": node.file or None, "line": node.line, "key": path or None}
+    mend = mend or "change this value or the one it is compared with"
+    if isinstance(why, InputError) and (why.key or why.line):
+        return why.at(**place)
+    return InputError(message, mend=mend, **place)

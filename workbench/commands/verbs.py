@@ -1,0 +1,167 @@
+"""What each verb of `workbench` does, besides verifying: part of the shell, which knows all packages.
+
+Every verb takes (options, arguments) and returns an exit code. Libraries are imported by the verbs that need them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from workbench.commands.outputs import _check_installed, _check_outputs, _command, _today
+from workbench.contract.errors import InputError
+
+
+def do_simulate(options, arguments) -> int:
+    from workbench.commands import terminal
+    from workbench.run.simulate import simulate
+
+    outputs = {"log": options.log, "csv": options.csv, "animation": options.animation}
+    case = read_case(options.file)
+    _check_outputs(outputs, options.file)
+    if options.animation:
+        from reports.animation import animate, check_animation
+
+        check_animation(options.animation, case.plant)
+    with terminal.progress(not options.quiet) as tell, case.located():
+        tell(0.0, "simulating")
+        log = simulate(case.loop, case.scenario, progress=tell)
+    if options.log:
+        log.save(options.log)
+    if options.csv:
+        log.to_csv(options.csv)
+    if options.animation:
+        animate(options.animation, case.plant, log)
+    if not options.quiet:
+        written = [path for path in outputs.values() if path]
+        terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
+        size = f"{len(log)} instants of {len(log.signals)} signals"
+        terminal.say(" · ".join([log.status.message, size, *map(terminal.clean, written)]))
+    return 0 if log.status.completed else 1
+
+
+def do_init(options, arguments) -> int:
+    from plants.shipped import machine, machines
+    from workbench.cases.file import laws, loads
+    from workbench.commands import terminal
+    from workbench.commands.starter import starter
+    from workbench.contract.system import innermost
+    from workbench.files.atomic import write_atomic
+
+    if options.machine is None:
+        terminal.say("shipped machines: " + ", ".join(machines()))
+        terminal.say("write a case file for one with: workbench init NAME")
+        return 0
+    plant = machine(options.machine).plant
+    path = options.output or f"{options.machine}.yaml"
+    if os.path.lexists(path):
+        raise InputError(
+            "there is such a file already",
+            file=path,
+            mend="give another name with --output, or remove it first",
+        )
+    case = loads(f"plant: {options.machine}\n", options.machine)
+    law = laws()[type(innermost(case.controller)).__name__]
+    text = starter(options.machine, plant, law, case.claims, os.path.basename(path), case.scenario)
+    write_atomic(path, lambda stream: stream.write(text.encode()))
+    terminal.say(
+        f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}"
+    )
+    return 0
+
+
+def do_draw(options, arguments) -> int:
+    from reports.draw_command import run_draw
+    from workbench.cases.file import load_plant
+
+    _check_installed({"drawing": "a window, or a file"})
+    return run_draw(options, load_plant)
+
+
+def do_compare(options, arguments) -> int:
+    from workbench.commands.compare_command import run_compare
+
+    _check_installed({"report": options.report})
+
+    def write(path, found):
+        from reports.comparison import Compared, write_comparison
+
+        write_comparison(path, Compared(found, _today(), _command("workbench", arguments)))
+
+    return run_compare(options, read_case, write)
+
+
+def do_identify(options, arguments) -> int:
+    if options.friction is not None:
+        from typing import get_args
+
+        from plants.components.friction import Friction
+        from workbench.identification.friction_command import identify_friction
+
+        return identify_friction(options, get_args(Friction))
+    from workbench.identification.command import identify
+
+    _check_installed({"report": options.report})
+
+    def write(path, *found):
+        from reports.identification import Identified, write_identification
+
+        write_identification(path, Identified(*found, _today(), _command("workbench", arguments)))
+
+    return identify(options, write)
+
+
+def do_tune(options, arguments) -> int:
+    from controllers.pid_tuning.command import tune
+
+    return tune(options, read_case(options.file))
+
+
+def do_plan(options, arguments) -> int:
+    from workbench.cases.file import driver, plan_of
+    from workbench.cases.yaml_input import read
+    from workbench.planning.command import plan
+
+    _check_outputs(
+        {"report": options.report, "csv": options.csv, "json": options.json}, options.file
+    )
+
+    def write(path, case, found, drives):
+        from reports.fastest import write_fastest
+        from reports.planning import Planned, write_planning
+
+        pages = write_fastest if case.objective == "time" else write_planning
+        pages(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
+
+    return plan(options, plan_of(read(options.file), options.file), write, driver)
+
+
+def do_sweep(options, arguments) -> int:
+    from workbench.sweep.command import run_sweep
+
+    return run_sweep(options)
+
+
+def do_schema(options, arguments) -> int:
+    import json
+
+    from plants.shipped import PLANTS
+    from workbench.cases.file import laws
+    from workbench.cases.file_schema import case_schema
+    from workbench.commands import terminal
+    from workbench.verification.claims import Claim
+
+    terminal.say(json.dumps(case_schema(PLANTS, laws(), Claim), ensure_ascii=False, indent=1))
+    return 0
+
+
+# ---- files --------------------------------------------------------------------------------------------------------
+def read_case(given: str):
+    """The case in a file, or of a shipped machine called so."""
+    from workbench.cases.file import load, loads
+
+    if not os.path.lexists(given) and "." not in given and os.sep not in given:
+        from plants.shipped import machines
+
+        if given in machines():
+            return loads(f"plant: {given}\n", given)
+    return load(given)

@@ -1,0 +1,83 @@
+"""Tables of units: sizes of those that are written often, what a quantity is called, and what it is shown in."""
+
+from __future__ import annotations
+
+import math
+
+# SI unit → written units and their size, for the quick way; a test holds each against pint.
+QUICK: dict[str, dict[str, float]] = {
+    "m": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "µm": 1e-6, "um": 1e-6},
+    "Pa": {"bar": 1e5, "Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9},
+    "m^3/s": {"l/min": 1e-3 / 60, "L/min": 1e-3 / 60, "m^3/s": 1.0},
+    "m^3": {"l": 1e-3, "L": 1e-3, "cm^3": 1e-6, "ml": 1e-6, "m^3": 1.0},
+    "m^2": {"mm^2": 1e-6, "cm^2": 1e-4, "m^2": 1.0},
+    "s": {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6, "min": 60.0},
+    "rad": {"deg": math.pi / 180, "rad": 1.0, "°": math.pi / 180},
+    "rad/s": {"deg/s": math.pi / 180, "rad/s": 1.0, "rpm": math.pi / 30, "1/s": 1.0},
+    "1/s": {"1/s": 1.0, "rad/s": 1.0},
+    "Hz": {"Hz": 1.0, "kHz": 1e3, "1/s": 1.0},
+    "N": {"N": 1.0, "kN": 1e3},
+    "N m": {"N m": 1.0, "Nm": 1.0, "kN m": 1e3},
+    "N s/m": {"N s/m": 1.0},
+    "kg": {"kg": 1.0, "g": 1e-3, "t": 1e3},
+    "kg m^2": {"kg m^2": 1.0},
+    "m/s": {"m/s": 1.0, "mm/s": 1e-3},
+    "m/s^2": {"m/s^2": 1.0},
+    "J": {"J": 1.0, "kJ": 1e3, "mJ": 1e-3, "µJ": 1e-6},
+    "W": {"W": 1.0, "kW": 1e3},
+    "V": {"V": 1.0, "mV": 1e-3},
+    "A": {"A": 1.0, "mA": 1e-3},
+    "1": {"%": 1e-2, "1": 1.0},
+}
+# What a quantity in a unit is called, and how one is written.
+CALLED = {
+    "m": ("a length", "80 mm"),
+    "Pa": ("a pressure", "185 bar"),
+    "m^3/s": ("a flow", "40 l/min"),
+    "m^3": ("a volume", "3 l"),
+    "m^2": ("an area", "50 cm^2"),
+    "s": ("a time", "5 ms"),
+    "rad": ("an angle", "45 deg"),
+    "rad/s": ("an angular velocity", "30 deg/s"),
+    "rad/s^2": ("an angular acceleration", "2 rad/s^2"),
+    "1/s": ("a rate", "120 1/s"),
+    "Hz": ("a frequency", "24 Hz"),
+    "N": ("a force", "12 kN"),
+    "N m": ("a torque", "350 N m"),
+    "N s/m": ("a viscous friction coefficient", "3000 N s/m"),
+    "N/m": ("a stiffness", "5e6 N/m"),
+    "kg": ("a mass", "475 kg"),
+    "kg m^2": ("a moment of inertia", "6 kg m^2"),
+    "m/s": ("a velocity", "0.2 m/s"),
+    "m/s^2": ("an acceleration", "9.81 m/s^2"),
+    "W": ("a power", "15 kW"),
+    "V": ("a voltage", "10 V"),
+    "A": ("a current", "20 mA"),
+    "K": ("a temperature", "40 degC"),
+    "kg/m^3": ("a density", "870 kg/m^3"),
+    "m^3/(s Pa)": ("a leakage coefficient", "1e-13 m^3/(s Pa)"),
+    "Pa s": ("a dynamic viscosity", "0.04 Pa s"),
+    "m^2/s": ("a kinematic viscosity", "32 mm^2/s"),
+    "m^3/rad": ("a displacement per angle", "16 cm^3/rev"),
+    "J": ("an energy", "2 kJ"),
+    "1": ("a plain number", "0.5"),
+}
+# SI unit → what it is shown in, each from this magnitude (in SI) on.
+SHOWN: dict[str, tuple[tuple[float, str], ...]] = {
+    "m": ((0.1, "m"), (1e-4, "mm"), (0.0, "µm")),
+    "Pa": ((1e10, "GPa"), (1e8, "MPa"), (1e4, "bar"), (0.0, "Pa")),
+    "m^3/s": ((0.0, "l/min"),),
+    "m^3": ((1e-4, "l"), (0.0, "cm^3")),
+    "m^2": ((0.1, "m^2"), (1e-5, "cm^2"), (0.0, "mm^2")),
+    "s": ((0.1, "s"), (1e-4, "ms"), (0.0, "µs")),
+    "rad": ((0.0, "deg"),),
+    "Hz": ((1e3, "kHz"), (0.0, "Hz")),
+    "N": ((1e3, "kN"), (0.0, "N")),
+    "N m": ((1e3, "kN m"), (0.0, "N m")),
+    "kg": ((0.1, "kg"), (0.0, "g")),
+    "m/s": ((0.1, "m/s"), (0.0, "mm/s")),
+    "J": ((1e3, "kJ"), (0.1, "J"), (1e-4, "mJ"), (0.0, "µJ")),
+    "W": ((1e3, "kW"), (0.0, "W")),
+    "V": ((0.1, "V"), (0.0, "mV")),
+    "A": ((0.1, "A"), (0.0, "mA")),
+}
