@@ -1,11 +1,7 @@
-"""A servo valve's cylinder in the dissipation ledger of virtual decomposition control.
+"""Two chambers behind a servo valve in the dissipation ledger of virtual decomposition control: `controllers.force_row`.
 
-    v_p  = Δf²/(2β k_x) + friction's storage,   Δf = f_pr − f_p,   Δẋ = ẋ_r − ẋ           (97), (98)
-    v̇_p  = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d                                        (C.10), (C.11), completed
-
-Perturbations d: "friction" −Δẋ (f_fr − f_f), with its storage's rate; "model" Δẋ (f_cr of the true bodies − f_cr of the law's own);
-and Δf/k_x times the parts of u_fr − u_f on the way from the certificate to the oil: "valve inverse", the steps of the command by
-name, "saturation", "valve".
+Parts of u_fr − u_f on the way from the certificate to the oil: "valve inverse", the steps of the command by name, "saturation",
+"valve".
 
 Source: [Petrovic22].
 """
@@ -16,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from controllers import force_row
+from controllers.force_row import ForceRow
 from controllers.observed_friction import account
 from controllers.servo_valve import Valve
 from workbench.verification.ledger import Entry
@@ -70,23 +68,28 @@ class Side(NamedTuple):
 
 
 def entry(side: Side) -> Entry:
-    """The cylinder's row of the ledger."""
-    v, Δf, Δx = side.valve, side.Δf, side.Δx
-    ladder = _ladder(side)
-    storage, friction = _friction(side)
-    D = v.k_f / v.k_x * Δf**2
-    d = _telescoped(side, ladder)
-    for name, value in friction.items():
-        d[name] = d.get(name, 0.0) + value
-    d["model"] = Δx * (side.f_cr - side.own_f_cr)
-    return Entry(
-        side.subsystem,
-        f"actuator {side.label}",
-        Δf**2 / (2 * v.oil.β * v.k_x) + storage,
-        D,
-        {side.cut: -Δx * (side.f_cr - side.f_c)},
-        d,
-        _size(side, ladder) + D + storage,
+    """The row of the chambers in the ledger."""
+    v, c = side.valve, side.valve.cylinder
+    g_a, g_b = c.gains(v.oil, side.x, *side.pair)
+    drift = (g_a * c.A_a + g_b * c.A_b) * np.abs(side.xd)
+    return force_row.entry(
+        ForceRow(
+            side.subsystem,
+            side.label,
+            side.cut,
+            v.oil.β,
+            v.k_x,
+            v.k_f,
+            side.Δf,
+            side.Δx,
+            side.f_cr,
+            side.own_f_cr,
+            side.f_c,
+            _ladder(side),
+            _friction(side),
+            (side.f_pr, c.force(*side.pair), side.f_fr, side.f_f),
+            np.abs(side.f_pr_rate) / v.oil.β + drift,
+        )
     )
 
 
@@ -133,13 +136,6 @@ def _ladder(side: Side) -> list[tuple]:
     return list(zip(("valve inverse", *side.steps, "saturation", "valve", ""), flows))
 
 
-def _telescoped(side: Side, ladder) -> dict:
-    d: dict = {}
-    for (name, a), (_, b) in zip(ladder[:-1], ladder[1:]):
-        d[name] = d.get(name, 0.0) + side.Δf / side.valve.k_x * (a - b)
-    return d
-
-
 def _friction(side: Side) -> tuple[object, dict]:
     """(storage, perturbations) of friction."""
     law = side.valve.cylinder.friction
@@ -154,16 +150,6 @@ def _friction(side: Side) -> tuple[object, dict]:
         side.ẑ_law,
         side.ẑ_flow,
     )
-
-
-def _size(side: Side, ladder):
-    """Magnitudes of all terms before subtraction, W, without dissipation and storage."""
-    v, c = side.valve, side.valve.cylinder
-    g_a, g_b = c.gains(v.oil, side.x, *side.pair)
-    forces = (side.f_pr, c.force(*side.pair), side.f_cr, side.f_c, side.f_fr, side.f_f)
-    flows = sum(np.abs(flow) for _, flow in ladder) + np.abs(side.f_pr_rate) / v.oil.β
-    flows = flows + (g_a * c.A_a + g_b * c.A_b) * np.abs(side.xd)
-    return np.abs(side.Δx) * sum(np.abs(f) for f in forces) + np.abs(side.Δf) / v.k_x * flows
 
 
 def unsaturated(valve, volt, D_plus, D_minus):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from controllers import MachineVDC
-from workbench import ClosedLoop, Sampled
+from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.contract.system import names
-from workbench.verification.ledger import Balance, LedgerFunction
+from workbench.verification.ledger import Balance, LedgerFunction, balance
 
 SPREAD = {"rad": 0.05, "m": 0.01, "rad/s": 0.4, "m/s": 0.2, "V": 3.0, "N": 500.0, "N m": 200.0}
 
@@ -50,3 +52,14 @@ def unbalanced(b: Balance) -> dict[str, float]:
     """Component → residual of its row, of its terms; rows that balance left out."""
     worst = np.abs(b.residual()).max(axis=0)
     return {name: float(share) for (_, name), share in zip(b.entries, worst) if not share <= 1e-12}
+
+
+def quadrature_gap(law: MachineVDC, scenario: Scenario, h: float) -> float:
+    """∫v̇ dt by Simpson's rule against Δv along a run of the continuous law with steps h, as a share of the largest v."""
+    loop = ClosedLoop(law.model, law)
+    fine = replace(scenario, max_step=h)
+    log = simulate(loop, fine)
+    b = balance(loop, fine, log)
+    areas = h / 3 * (b.total_rate[:-2:2] + 4 * b.total_rate[1:-1:2] + b.total_rate[2::2])
+    gap = np.cumsum(areas) - (b.total[2::2] - b.total[0])
+    return float(np.abs(gap).max() / b.total.max())

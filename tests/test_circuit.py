@@ -112,10 +112,10 @@ def test_flows_and_rates_against_plain_branches(seed):
 
 
 def test_laminar_zone_is_linear_and_meets_the_root():
-    assert ODD.flow(0.0) == 0.0 and ODD.flow(1.3e5) == pytest.approx(
-        2 * ODD.flow(0.65e5)
-    ) == -ODD.flow(-1.3e5)
-    assert ODD.flow(2.7e5) == pytest.approx(sqrt(2.7e5), rel=1e-14) and ODD.flow(
+    assert ODD.laminar_root(0.0) == 0.0 and ODD.laminar_root(1.3e5) == pytest.approx(
+        2 * ODD.laminar_root(0.65e5)
+    ) == -ODD.laminar_root(-1.3e5)
+    assert ODD.laminar_root(2.7e5) == pytest.approx(sqrt(2.7e5), rel=1e-14) and ODD.laminar_root(
         9e5
     ) == pytest.approx(sqrt(9e5), rel=1e-14)
 

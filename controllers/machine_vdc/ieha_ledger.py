@@ -1,8 +1,7 @@
 """An integrated electro-hydraulic actuator in the dissipation ledger; equations in `controllers.machine_vdc.ieha`.
 
-    v_p = Δf²/(2β k_x) + friction's storage,   v̇_p = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d
-
-Perturbations d: as of a servo valve (`controllers.servo_valve_ledger`), with the ring's eccentricity in the place of the voltage.
+Its row is that of `controllers.force_row`; perturbations d as of a servo valve (`controllers.servo_valve_ledger`), with the ring's
+eccentricity in the place of the voltage.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from controllers import force_row
+from controllers.force_row import ForceRow
 from controllers.machine_vdc.ieha import gains, pumped
 from controllers.machine_vdc.part import Given
 from controllers.observed_friction import account
@@ -73,27 +74,25 @@ def rubs(drive: IEHADrive, given: Given, own: Side) -> tuple:
 
 def entry(part, drive: IEHADrive, given: Given) -> Entry:
     """The actuator's row of the ledger."""
-    own, k_f = side(part, drive, given), part.βk_f / part.drive.oil.β
-    d: dict = {}
-    for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
-        d[name] = d.get(name, 0.0) + own.Δf / part.k_x * (a - b)
-    storage, friction = rubs(drive, given, own)
-    for name, value in friction.items():
-        d[name] = d.get(name, 0.0) + value
-    d["model"] = own.Δx * (given.f_cr - given.own_f_cr)
-    D = k_f / part.k_x * own.Δf**2
-    forces = (given.f_pr, own.f_p, given.f_cr, given.own_f_cr, given.f_c, given.f_fr, own.f_f)
-    flows = sum(np.abs(flow) for _, flow in own.ladder)
-    flows = flows + np.abs(given.f_pr_rate) / drive.oil.β
-    size = np.abs(own.Δx) * sum(np.abs(f) for f in forces) + np.abs(own.Δf) / part.k_x * flows
-    return Entry(
-        part.label,
-        f"actuator {part.label}",
-        own.Δf**2 / (2 * drive.oil.β * part.k_x) + storage,
-        D,
-        {given.cut: -own.Δx * (given.f_cr - given.f_c)},
-        d,
-        size + D + storage,
+    own = side(part, drive, given)
+    return force_row.entry(
+        ForceRow(
+            part.label,
+            part.label,
+            given.cut,
+            drive.oil.β,
+            part.k_x,
+            part.βk_f / part.drive.oil.β,
+            own.Δf,
+            own.Δx,
+            given.f_cr,
+            given.own_f_cr,
+            given.f_c,
+            own.ladder,
+            rubs(drive, given, own),
+            (given.f_pr, own.f_p, given.f_fr, own.f_f),
+            np.abs(given.f_pr_rate) / drive.oil.β,
+        )
     )
 
 

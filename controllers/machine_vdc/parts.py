@@ -11,8 +11,9 @@ from controllers.machine_vdc.metered_section import MeteredPart
 from controllers.machine_vdc.part import Part
 from controllers.machine_vdc.pure_force import PureForce
 from controllers.machine_vdc.servo_cylinder import ServoValvePart
+from controllers.machine_vdc.throttled import ThrottledPart
 
-PARTS: tuple[type[Part], ...] = (PureForce, ServoValvePart, MeteredPart, IEHAPart)
+PARTS: tuple[type[Part], ...] = (PureForce, ServoValvePart, ThrottledPart, MeteredPart, IEHAPart)
 SERVED = tuple(drive for kind in PARTS for drive in kind.serves)
 
 

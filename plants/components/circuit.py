@@ -3,7 +3,7 @@
     ṗ_1 = B_e1/V_1 (Q_d1 − Q_t)            V_1 = V_h1                          valve to throttle
     ṗ_2 = B_e2/V_2 (Q_t − A_2 ṡ)           V_2 = V_h2 + A_2 l_2                throttle to piston           (43), (44)
     ṗ_3 = B_e3/V_3 (A_3 ṡ − Q_3d)          V_3 = V_h3 + A_3 l_3                rod side to valve
-    U̇   = (U_ref − U)/τ                                                                                     (18)
+    U̇   = (sat(U_ref) − U)/τ,   sat to ±U_max                                                               (18)
     Q_t  = C_vt v(p_1 − p_2),   C_vt = C_d A_t √(2/ρ)                                                       (15), (16)
     Q_d1 = C_vd U v(U ≥ 0: p_P − p_1, else p_1 − p_T)                                                       (17)
     Q_3d = C_vd U v(U ≥ 0: p_3 − p_T, else p_P − p_3),   C_vd = Q_n/(U_max √Δp_n)
@@ -251,7 +251,7 @@ class ThrottledCircuit(Drive):
         )
 
     # ---- equations --------------------------------------------------------------------------------------------------
-    def flow(self, dp):
+    def laminar_root(self, dp):
         """v(Δp), √Pa."""
         return dp / np.sqrt(np.maximum(np.abs(dp), self.p_l))
 
@@ -261,9 +261,9 @@ class ThrottledCircuit(Drive):
         drop_3 = np.where(U >= 0, p_3 - self.p_T, self.p_P - p_3)
         opening = self.C_vd * U
         return Flows(
-            opening * self.flow(drop_1),
-            self.C_vt * self.flow(p_1 - p_2),
-            opening * self.flow(drop_3),
+            opening * self.laminar_root(drop_1),
+            self.C_vt * self.laminar_root(p_1 - p_2),
+            opening * self.laminar_root(drop_3),
             drop_1,
             drop_3,
         )
@@ -293,7 +293,7 @@ class ThrottledCircuit(Drive):
             (Q.in_1 - Q.throttle) / K_1,
             (Q.throttle - self.A_2 * sdot) / K_2,
             (self.A_3 * sdot - Q.out_3) / K_3,
-            (u[0] - x[3]) / self.τ,
+            (np.clip(u[0], -self.U_max, self.U_max) - x[3]) / self.τ,
             *self.friction.rate(sdot, x[KEPT:]),
         ]
 

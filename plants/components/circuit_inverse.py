@@ -36,7 +36,7 @@ def drift(circuit: ThrottledCircuit, s, sdot):
 
 def slopes(circuit: ThrottledCircuit, s, p_2, p_3):
     """(g_2 v(Δ_2), g_3 v(Δ_3)) for U ≥ 0, and for U < 0: u_f per y = C_vd U while the throttle is wide."""
-    (g_2, g_3), v = gains(circuit, s), circuit.flow
+    (g_2, g_3), v = gains(circuit, s), circuit.laminar_root
     return (
         (g_2 * v(circuit.p_P - p_2), g_3 * v(p_3 - circuit.p_T)),
         (g_2 * v(p_2 - circuit.p_T), g_3 * v(circuit.p_P - p_3)),
