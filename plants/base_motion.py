@@ -1,8 +1,10 @@
-"""Motion of a manipulator's base (a truck, a ship, a tracked carriage) as consistent disturbances.
+"""Motion of a machine's base (a truck, a ship, a tracked carriage) as consistent disturbances.
 
 p(t)      origin of {B_c1} in W: its place at rest plus `position`
 R(t)      R_z(γ) R_y(β) R_x(α) R_0, with `angles` (α, β, γ) and R_0 the base's rotation at rest
-V = Rᵀ ṗ, ω from Ṙ = R (ω×),  A = d/dt V = Rᵀ p̈ − ω × V,  α = ω̇,  g = Rᵀ (0, g, 0)          all in the axes of {B_c1}
+V = Rᵀ ṗ, ω from Ṙ = R (ω×),  A = d/dt V = Rᵀ p̈ − ω × V,  α = ω̇,  g = Rᵀ g_W          all in the axes of {B_c1}
+
+g_W is the weight direction in W, against gravity. Of a mechanism with `moving_ground`, {B_c1} is the ground's frame and R_0 = 1.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ class BaseMotion:
         R = rotation(a, b, c)
         V = np.einsum("nji,nj->ni", R, p[1])
         A = np.einsum("nji,nj->ni", R, p[2]) - np.cross(ω, V)
-        g = np.einsum("nji,nj->ni", R, np.tile([0.0, plant.g, 0.0], (t.size, 1)))
+        g = np.einsum("nji,nj->ni", R, np.tile(list(plant.upward), (t.size, 1)))
         own = np.array(plant.base.R, float).reshape(3, 3)
         return np.stack([g, V, ω, A, α]) @ own  # x ↦ R_0ᵀ x for every row
 

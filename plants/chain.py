@@ -119,6 +119,12 @@ class Structure:
     def segments(self):
         return (self.revolute,) if self.prismatic is None else (self.revolute, self.prismatic)
 
+    @property
+    def frames(self):
+        """Frames from {B_1} at zero to where the next structure is attached, in order."""
+        s = self.prismatic
+        return (self.revolute.end,) if s is None else (self.revolute.end, s.start, s.rod_end, s.end)
+
 
 class Base(NamedTuple):
     """Motion of {B_c1}: velocity V = (v, ω), its derivative A, and the weight direction g (upwards), all in its own axes."""

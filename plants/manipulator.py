@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, NamedTuple, final
 
-from plants import chain, scales
+from plants import chain, crane_bodies, scales
 from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
 from plants.components.cylinder import POWERS
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
 from plants.drives.contract import Line
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.planar import Closing
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import check_line
 from workbench.contract.errors import InputError
@@ -69,6 +72,7 @@ class Manipulator(System):
         tuple[Annotated[tuple[float, float], Unit("Pa")], ...] | None,
         "initial (p_a, p_b) per cylinder",
     ] = None
+    closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self):
         check_parts(self)
@@ -81,6 +85,7 @@ class Manipulator(System):
                 tuple(map(self._joint_position, self.joint_names, self.pose)) + self.pose[self.n :],
             )
         check_bounds(self)
+        object.__setattr__(self, "closings", crane_bodies.closings(self))
         check_line(Line(self.p_s, self.p_r))
         if self.pose is not None:
             if len(self.pose) != self.n:
@@ -110,6 +115,21 @@ class Manipulator(System):
             raise InputError(f"pose: {name}: {why.message}", mend=why.mend) from None
 
     # ---- who is who -------------------------------------------------------------------------------------------------
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The machine as bodies, joints, loops and drives, see `plants.crane_bodies`."""
+        return crane_bodies.mechanism(self)
+
+    @property
+    def upward(self) -> tuple:
+        """Weight direction in the world, m/s²."""
+        return 0.0, self.g, 0.0
+
+    @property
+    def up(self) -> list:
+        """Weight direction in the base frame, while the base is at rest, m/s²."""
+        return unturn(self.base.R, self.upward)
+
     @property
     def segments(self) -> tuple:
         """Revolute and prismatic segments in joint order."""

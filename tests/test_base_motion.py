@@ -1,9 +1,12 @@
 """A moving base: kinematics against differences, power against energy, VDC's ledger with p_Bc1."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from controllers import VDC
+from controllers import VDC, MachineVDC
+from plants import machine
 from plants.base_motion import BaseMotion, rotation
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine, Waypoints, simulate
 from workbench.verification.claims import Identity, PowerFlows
@@ -63,6 +66,16 @@ def test_a_base_whose_signals_disagree_is_seen_in_the_energy(two_joint):
     )
     (verdict,) = study(loop, scenario, [EnergyBalance()]).verdicts
     assert verdict.holds is False
+
+
+def test_a_mechanism_rides_on_a_base_too():
+    """An excavator that asks for it stands on the sway, and the energy account closes."""
+    digger = replace(machine("excavator").plant, method="minimal", moving_ground=True)
+    scenario = Scenario(duration=1.0, disturbances=SWAY.disturbances(digger))
+    loop = ClosedLoop(digger, Sampled(MachineVDC(digger), 1e-3))
+    found = study(loop, scenario, [EnergyBalance()])
+    assert found.verdicts[0].holds
+    assert np.abs(found.log.array("E_base")).max() > 50.0
 
 
 def test_three_components_are_asked_for(two_joint):

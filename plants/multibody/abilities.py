@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plants import scales
+from plants.components.spatial import Frame
 from plants.drives.contract import Drive, Line
 from plants.multibody import acting, coordinates, held, reach, signals, static
 from plants.multibody.vocabulary import Vocabulary
@@ -44,6 +45,16 @@ class Abilities(Vocabulary):
         if self.fixed or self.adaptive or not any(a.drive.steep for a in self.actuators):
             return ()
         return (*(self.rates[i].name for i in self.own[1]), *own)
+
+    @property
+    def upward(self) -> tuple:
+        """Weight direction in the world, against gravity, m/s²; the world has the axes of the ground at rest."""
+        return tuple(-v for v in self.gravity)
+
+    @property
+    def base(self) -> Frame:
+        """Pose of the ground in the world, at rest."""
+        return Frame()
 
     @property
     def pressure_names(self):

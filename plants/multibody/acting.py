@@ -47,8 +47,9 @@ def takers(mechanism, pulls: list[Pull]) -> list[tuple]:
 
 def on_supply(mechanism, pulls: list[Pull], own, u) -> tuple:
     """What a supply is told: its own states, its takers, its own inputs."""
-    many = sum(len(p.u) for p in pulls)
-    return own[-1], takers(mechanism, pulls), list(u[many:])
+    first = sum(len(p.u) for p in pulls)
+    after = first + len(mechanism.supply.inputs())
+    return own[-1], takers(mechanism, pulls), list(u[first:after])
 
 
 def rates(mechanism, pulls: list[Pull], own, u) -> list:
@@ -168,9 +169,9 @@ def joint_at(mechanism, actuator) -> tuple[int, int]:
 def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
     """What every actuator does, with its states `own` and all inputs u; None: lengths and rates only."""
     found, at = [], 0
-    line = None
+    lines: list[Line | None] = [None] * len(mechanism.actuators)
     if own is not None and mechanism.supply is not None:
-        line = mechanism.supply.line(own[-1])
+        lines = mechanism.supply.lines(own[-1], len(mechanism.actuators))
     for k, a in enumerate(mechanism.actuators):
         if a.joint:
             (i, j), wrench = joint_at(mechanism, a), None
@@ -184,7 +185,8 @@ def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
             continue
         many = len(a.drive.inputs(a.name))
         x, w = own[k], list(u[at : at + many])
-        found.append(Pull(s, rate, a.drive.force(x, s, rate, w, line), x, w, wrench, line))
+        force = a.drive.force(x, s, rate, w, lines[k])
+        found.append(Pull(s, rate, force, x, w, wrench, lines[k]))
         at += many
     return found
 

@@ -71,6 +71,24 @@ def check_supply(mechanism) -> None:
         )
 
 
+def check_surroundings(mechanism) -> None:
+    """A wrench at the tool takes a tool; the solver of penalties knows no ground that moves."""
+    if mechanism.tool_wrench and mechanism.tcp is None:
+        raise InputError(
+            "tool_wrench: the mechanism has no tool for a wrench to act on",
+            key="tool_wrench",
+            mend="give it a tcp: {body: …, point: …}",
+        )
+    asked = (("moving_ground", mechanism.moving_ground), ("tool_wrench", mechanism.tool_wrench))
+    for name, wanted in asked:
+        if mechanism.method == "penalty" and wanted:
+            raise InputError(
+                f"{name}: method penalty takes no such disturbances",
+                key=name,
+                mend="write 'method: projected' or 'method: minimal'",
+            )
+
+
 def check_signals(mechanism) -> None:
     """No two signals of one name, and no two causes of one name in the energy account."""
     m = mechanism

@@ -22,10 +22,10 @@ def damping(mechanism) -> float:
     return DAMPED if len(mechanism.used) > len(mechanism.kept) else 0.0
 
 
-def accelerations(mechanism, motion: Motion, rates, pulls) -> tuple[list, list]:
+def accelerations(mechanism, motion: Motion, rates, pulls, around=None) -> tuple[list, list]:
     """(z̈, λ), see `Mechanism.accelerations`."""
     own = tree.inertias(mechanism.bodies, motion)
-    Q = mechanism.loads(motion, own, rates, pulls)
+    Q = mechanism.loads(motion, own, rates, pulls, around)
     found = reduced.rows(mechanism, motion) if mechanism.closings else kept(mechanism, motion)
     G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
     if not mechanism.closings:
@@ -34,6 +34,18 @@ def accelerations(mechanism, motion: Motion, rates, pulls) -> tuple[list, list]:
     M = tree.mass_matrix(mechanism.tree, own, motion.b)
     ζ = reduced.followed(mechanism, G, [0.0] * mechanism.tree.n_v, γ)
     return reduced.accelerations(M, Q, reduced.basis(mechanism, G), ζ), []
+
+
+def all_accelerations(mechanism, motion: Motion, own) -> list:
+    """z̈ of all joints from those that `accelerations` gives: the others follow from the loops."""
+    if not mechanism.closings:
+        return own
+    found = reduced.rows(mechanism, motion)
+    G = loops.jacobian(mechanism.tree, found, motion.b)
+    accelerations = [0.0] * mechanism.tree.n_v
+    for i, value in zip(mechanism.own[1], own):
+        accelerations[i] = value
+    return reduced.followed(mechanism, G, accelerations, [row.bias for row in found])
 
 
 def projected(mechanism, z, rates) -> tuple[list, list]:

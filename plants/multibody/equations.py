@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from plants.multibody import acting, coordinates, dynamics, loops, reduced, tree
+from plants.multibody import acting, coordinates, dynamics, loops, reduced, surroundings, tree
 from plants.multibody.acting import Pull
-from plants.multibody.tree import Motion
+from plants.multibody.surroundings import Surroundings
+from plants.multibody.tree import REST, Ground, Motion
 from plants.multibody.vocabulary import Vocabulary
 
 
@@ -30,14 +31,14 @@ class Equations(Vocabulary):
         motion = self.closed(z, rates)
         return reduced.rows(self, motion), motion.b
 
-    def moving(self, z, rates) -> Motion:
+    def moving(self, z, rates, ground: Ground = REST) -> Motion:
         """Poses, columns and, with rates, velocities of all bodies, at any positions."""
-        return tree.move(self.bodies, self.tree, z, rates)
+        return tree.move(self.bodies, self.tree, z, rates, None, ground)
 
-    def closed(self, z, rates) -> Motion:
+    def closed(self, z, rates, ground: Ground = REST) -> Motion:
         """As `moving`, at positions that close all loops: in closed form, without angles of the joints that follow."""
         known = reduced.directions(self, z) if self.closings else None
-        return tree.move(self.bodies, self.tree, z, rates, known)
+        return tree.move(self.bodies, self.tree, z, rates, known, ground)
 
     def mass_matrix(self, z) -> list:
         """M^Σ (8), rows."""
@@ -66,24 +67,37 @@ class Equations(Vocabulary):
         """What every actuator does; own, u None: lengths and rates only."""
         return acting.pulls(self, motion, z, rates, own, u)
 
-    def loads(self, motion: Motion, own, rates, pulls: list[Pull]) -> list:
-        """Q^Σ with actuators and damping."""
+    def loads(
+        self, motion: Motion, own, rates, pulls: list[Pull], around: Surroundings | None = None
+    ) -> list:
+        """Q^Σ with actuators, damping and what the surroundings do (firm ground, an idle tool where none are given)."""
+        around = around or surroundings.at_rest(self)
         wrenches, direct = acting.applied(self, pulls, [p.force for p in pulls])
-        Q = tree.forces(self.tree, own, motion, self.gravity, wrenches)
+        tool = surroundings.at_tool(self, motion, around.wrench)
+        if tool is not None:
+            loops.loaded(wrenches, tool[0], loops.opposite(tool[1]))
+        Q = tree.forces(self.tree, own, motion, around.gravity, wrenches)
         return [
             q + f - self.bodies[j].damping * v
             for q, f, j, v in zip(Q, direct, self.tree.body_of, rates)
         ]
 
-    def accelerations(self, motion: Motion, rates, pulls: list[Pull]) -> tuple[list, list]:
+    def accelerations(
+        self, motion: Motion, rates, pulls: list[Pull], around: Surroundings | None = None
+    ) -> tuple[list, list]:
         """(z̈, λ) with λ of the rows that are kept; minimal: z̈ of the independent joints, and nothing."""
-        return dynamics.accelerations(self, motion, rates, pulls)
+        return dynamics.accelerations(self, motion, rates, pulls, around)
+
+    def all_accelerations(self, motion: Motion, own) -> list:
+        """z̈ of all joints from what `accelerations` gives."""
+        return dynamics.all_accelerations(self, motion, own)
 
     def rhs(self, t, x, u):
         z, rates, own = self.split(x)
-        motion = self.closed(z, rates)
+        around = surroundings.given(self, u)
+        motion = self.closed(z, rates, around.ground)
         pulls = self.pulls(motion, z, rates, own, u)
-        accelerations, _ = self.accelerations(motion, rates, pulls)
+        accelerations, _ = self.accelerations(motion, rates, pulls, around)
         flows = acting.rates(self, pulls, own, u)
         velocities = tree.velocities(self.bodies, self.tree, z, rates)
         return [*(velocities[i] for i in self.own[0]), *accelerations, *flows]
@@ -138,21 +152,26 @@ class Equations(Vocabulary):
     def powers(self, t, x, u):
         """W into the stored energy, by cause."""
         z, rates, own = self.split(x)
-        pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
+        around = surroundings.given(self, u)
+        motion = self.closed(z, rates, around.ground)
+        pulls = self.pulls(motion, z, rates, own, u)
         lost = 0.0
         for j, v in zip(self.tree.body_of, rates):
             lost = lost - self.bodies[j].damping * v * v
-        return [*acting.powers(self, pulls, own, u), lost]
+        outer = surroundings.powers(self, around, motion, rates, pulls)
+        return [*acting.powers(self, pulls, own, u), lost, *outer]
 
-    def energies(self, z, rates):
+    def energies(self, z, rates, around: Surroundings | None = None):
         """(kinetic, potential) energy of the bodies, J; potential is zero with all centres of mass at the origin."""
-        motion = self.moving(z, rates)
-        return tree.energies(self.bodies, tree.inertias(self.bodies, motion), motion, self.gravity)
+        around = around or surroundings.at_rest(self)
+        motion = self.moving(z, rates, around.ground)
+        own = tree.inertias(self.bodies, motion)
+        return tree.energies(self.bodies, own, motion, around.gravity)
 
     def stored(self, t, x, u):
         z, rates, own = self.split(x)
         pulls = self.pulls(self.closed(z, rates), z, rates, own, u)
-        total = sum(self.energies(z, rates))
+        total = sum(self.energies(z, rates, surroundings.given(self, u)))
         for a, p in zip(self.actuators, pulls):
             total = total + a.drive.stored(p.x, p.s)
         return total if self.supply is None else total + self.supply.stored(own[-1])

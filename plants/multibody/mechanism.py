@@ -45,7 +45,8 @@ class Mechanism(Abilities, Equations):
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
     (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Logged
     besides: forces f_… of the actuators, how far each loop is open, what drives and supply log. gravity in the ground's axes.
-    pins: those of the ground, by name; tcp: the pin that does the work.
+    pins: those of the ground, by name; tcp: the pin that does the work. With moving_ground and tool_wrench, what the surroundings
+    do comes in as disturbances (`plants.multibody.surroundings`).
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.
@@ -64,6 +65,8 @@ class Mechanism(Abilities, Equations):
     name: str = "mechanism"
     pins: PinTable | tuple[NamedPoint, ...] = ()
     tcp: Annotated[str | Pin | None, "tool centre point: a pin, body.pin, or body and point"] = None
+    moving_ground: Annotated[bool, "motion of the ground comes in as disturbances"] = False
+    tool_wrench: Annotated[bool, "the wrench of the tool comes in as disturbances"] = False
     kept: tuple[int, ...] = field(
         init=False, repr=False, compare=False, default=()
     )  # independent rows of Φ
@@ -89,6 +92,7 @@ class Mechanism(Abilities, Equations):
         drawn = pins.resolve(self)
         checks.check_names(self)
         checks.check_supply(self)
+        checks.check_surroundings(self)
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "used", self.assembly.used)
         object.__setattr__(

@@ -34,7 +34,7 @@ from plants.components.spatial import (
 )
 from plants.multibody import linear, loops, reduced
 from plants.multibody.loops import opposite, plain_sum
-from plants.multibody.tree import ZERO6, Motion, crossed
+from plants.multibody.tree import REST, ZERO6, Ground, Motion, crossed
 
 
 class Required(NamedTuple):
@@ -42,6 +42,11 @@ class Required(NamedTuple):
 
     Z: list
     rate: list
+    ground: Ground = REST
+
+    def of(self, j: int) -> tuple:
+        """(Z_r, Ż_r) of body j (−1: the ground)."""
+        return self.ground if j < 0 else (self.Z[j], self.rate[j])
 
 
 class Whole(NamedTuple):
@@ -65,15 +70,16 @@ class Lines(NamedTuple):
 
 
 # ---- motion ---------------------------------------------------------------------------------------------------------
-def whole(mechanism, q, qd) -> Whole:
-    """All of a mechanism (method minimal) at independent positions and rates."""
+def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
+    """All of a mechanism (method minimal) at independent positions and rates, on a ground that moves so."""
     T = mechanism.tree
     z = reduced.positions(mechanism, list(q)) if mechanism.closings else list(q)
     still = mechanism.closed(z, None)
     rows = reduced.rows(mechanism, still)
     G = loops.jacobian(T, rows, still.b)
     rates = spread(mechanism, G, qd, [0.0] * len(G))
-    return Whole(z, rates, mechanism.closed(z, rates), rows, G, reduced.basis(mechanism, G))
+    motion = mechanism.closed(z, rates, ground)
+    return Whole(z, rates, motion, rows, G, reduced.basis(mechanism, G))
 
 
 def spread(mechanism, G, own, γ) -> list:
@@ -84,14 +90,16 @@ def spread(mechanism, G, own, γ) -> list:
     return reduced.followed(mechanism, G, rates, γ)
 
 
-def swept(mechanism, motion: Motion, rates, accelerations) -> Required:
-    """Z_r and Ż_r of all bodies from required rates and accelerations of all joints."""
+def swept(mechanism, motion: Motion, rates, accelerations, ground: Ground = REST) -> Required:
+    """Z_r and Ż_r of all bodies from required rates and accelerations of all joints, and required motion of the ground."""
     T = mechanism.tree
     Z: list = [None] * len(T.parent)
     rate: list = [None] * len(T.parent)
     for j in T.order:
         p = T.parent[j]
-        Z_p, rate_p, true = (Z[p], rate[p], motion.Z[p]) if p >= 0 else (ZERO6, ZERO6, ZERO6)
+        Z_p, rate_p, true = (*ground, motion.ground.Z)
+        if p >= 0:
+            Z_p, rate_p, true = Z[p], rate[p], motion.Z[p]
         first, count = T.v[j]
         own, gain = ZERO6, ZERO6
         for k in range(first, first + count):
@@ -101,19 +109,24 @@ def swept(mechanism, motion: Motion, rates, accelerations) -> Required:
         carrier = motion.Z[j] if count > 1 else true
         Z[j] = plus(Z_p, own)
         rate[j] = plus(rate_p, plus(gain, crossed(carrier, own) if count else ZERO6))
-    return Required(Z, rate)
+    return Required(Z, rate, ground)
 
 
-def required(mechanism, at: Whole, qd_r, qdd_r, κ=0.0) -> tuple[list, Required]:
-    """(ż_r of all joints, Z_r and Ż_r + κ (Z_r − Z) of all bodies) for required rates and accelerations of the independent ones."""
+def required(
+    mechanism, at: Whole, qd_r, qdd_r, κ=0.0, ground: Ground = REST
+) -> tuple[list, Required]:
+    """(ż_r of all joints, Z_r and Ż_r + κ (Z_r − Z) of all bodies) for required rates and accelerations of the independent ones.
+
+    κ other than zero is for a ground at rest.
+    """
     rates = spread(mechanism, at.G, qd_r, [0.0] * len(at.G))
     none = [0.0] * mechanism.tree.n_v
-    γ = _biases(mechanism, at, swept(mechanism, at.motion, rates, none))
+    γ = _biases(mechanism, at, swept(mechanism, at.motion, rates, none, ground))
     accelerations = [
         plain_sum(a, linear.product(κ, linear.less(r, v)))
         for a, r, v in zip(spread(mechanism, at.G, qdd_r, γ), rates, at.rates)
     ]
-    return rates, swept(mechanism, at.motion, rates, accelerations)
+    return rates, swept(mechanism, at.motion, rates, accelerations, ground)
 
 
 def _biases(mechanism, at: Whole, still: Required) -> list:
@@ -125,12 +138,10 @@ def _biases(mechanism, at: Whole, still: Required) -> list:
 
 
 # ---- forces ---------------------------------------------------------------------------------------------------------
-def net_wrenches(mechanism, motion: Motion, wanted: Required) -> list:
-    """F*_r of every body about the origin, weight included; with Z_r = Z the true F*."""
-    return [
-        net_wrench(body, motion, wanted, j, mechanism.gravity)
-        for j, body in enumerate(mechanism.bodies)
-    ]
+def net_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> list:
+    """F*_r of every body about the origin, weight included; with Z_r = Z the true F*. gravity: the mechanism's unless given."""
+    down = mechanism.gravity if gravity is None else gravity
+    return [net_wrench(body, motion, wanted, j, down) for j, body in enumerate(mechanism.bodies)]
 
 
 def net_wrench(body, motion: Motion, wanted: Required, j: int, gravity):

@@ -113,14 +113,25 @@ def _tree(bodies) -> Tree:
     )
 
 
+class Ground(NamedTuple):
+    """Motion of the ground: its twist about the origin, and the rate of that, component by component in its own axes."""
+
+    Z: tuple = ZERO6
+    rate: tuple = ZERO6
+
+
+REST = Ground()
+
+
 class Motion(NamedTuple):
-    """Per body: origin r, rotation R, velocity Z and acceleration at z̈ = 0; per rate: its column b."""
+    """Per body: origin r, rotation R, velocity Z and acceleration at z̈ = 0; per rate: its column b; and the ground's."""
 
     r: list
     R: list
     Z: list
     bias: list
     b: list
+    ground: Ground = REST
 
 
 def rotation(u, c, s):
@@ -198,17 +209,18 @@ def crossed(Z, b):
     return add(cross(Z[1], b[0]), cross(Z[0], b[1])), cross(Z[1], b[1])
 
 
-def move(bodies, T: Tree, z, rates, turned=None) -> Motion:
+def move(bodies, T: Tree, z, rates, turned=None, ground: Ground = REST) -> Motion:
     """Outward sweep (1), (2) with z̈ = 0; rates None: poses and columns only.
 
     turned: body → (cosine, sine) of its joint, where they are known without the angle.
     """
+    Z_0, bias_0 = ground if rates is not None else REST
     n = len(bodies)
     r, R, Z, bias, b = [None] * n, [None] * n, [None] * n, [None] * n, [None] * T.n_v
     for j in T.order:
         body, p, (at, many), (first, count) = bodies[j], T.parent[j], T.z[j], T.v[j]
         r_p, R_p, Z_p, bias_p = (
-            (r[p], R[p], Z[p], bias[p]) if p >= 0 else (ZERO3, IDENTITY, ZERO6, ZERO6)
+            (r[p], R[p], Z[p], bias[p]) if p >= 0 else (ZERO3, IDENTITY, Z_0, bias_0)
         )
         r[j], R[j] = add(r_p, turn(R_p, body.point)), R_p
         if body.joint == "spherical":
@@ -238,7 +250,7 @@ def move(bodies, T: Tree, z, rates, turned=None) -> Motion:
                     ),
                 )
             Z[j], bias[j] = plus(Z_p, own), plus(bias_p, crossed(Z_p, own))
-    return Motion(r, R, Z, bias, b)
+    return Motion(r, R, Z, bias, b, Ground(Z_0, bias_0))
 
 
 class Inertia(NamedTuple):
@@ -320,43 +332,35 @@ def energies(bodies, own: list[Inertia], motion: Motion, gravity):
 
 def point(motion: Motion, j: int, at):
     """Position, velocity and acceleration (z̈ = 0) of a point of body j (−1: the ground), given in its frame."""
-    if j < 0:
-        return list(at), ZERO3, ZERO3
-    r = add(motion.r[j], turn(motion.R[j], at))
-    (v, ω), (a, α) = motion.Z[j], motion.bias[j]
+    r = list(at) if j < 0 else add(motion.r[j], turn(motion.R[j], at))
+    (v, ω), (a, α) = motion.ground if j < 0 else (motion.Z[j], motion.bias[j])
     speed = add(v, cross(ω, r))
     return r, speed, add(add(a, cross(α, r)), cross(ω, speed))
 
 
 def direction(motion: Motion, j: int, n):
     """A direction fixed in body j (−1: the ground), and its first and second (z̈ = 0) derivatives."""
-    if j < 0:
-        return list(n), ZERO3, ZERO3
-    d = turn(motion.R[j], n)
-    ω, α = motion.Z[j][1], motion.bias[j][1]
+    d = list(n) if j < 0 else turn(motion.R[j], n)
+    Z, bias = motion.ground if j < 0 else (motion.Z[j], motion.bias[j])
+    ω, α = Z[1], bias[1]
     rate = cross(ω, d)
     return d, rate, add(cross(α, d), cross(ω, rate))
 
 
 def required_point(motion: Motion, required, j: int, at):
     """Position, true velocity, required velocity, and its rate along the true motion, of a point of body j (−1: the ground)."""
-    if j < 0:
-        return list(at), ZERO3, ZERO3, ZERO3
-    r = add(motion.r[j], turn(motion.R[j], at))
-    v, ω = motion.Z[j]
+    r = list(at) if j < 0 else add(motion.r[j], turn(motion.R[j], at))
+    v, ω = motion.ground.Z if j < 0 else motion.Z[j]
     speed = add(v, cross(ω, r))
-    v_r, ω_r = required.Z[j]
-    a_r, α_r = required.rate[j]
+    (v_r, ω_r), (a_r, α_r) = required.of(j)
     return r, speed, add(v_r, cross(ω_r, r)), add(add(a_r, cross(α_r, r)), cross(ω_r, speed))
 
 
 def required_direction(motion: Motion, required, j: int, n):
     """A direction fixed in body j: itself, its true rate, its required rate, and the rate of that along the true motion."""
-    if j < 0:
-        return list(n), ZERO3, ZERO3, ZERO3
-    d = turn(motion.R[j], n)
-    rate = cross(motion.Z[j][1], d)
-    ω_r, α_r = required.Z[j][1], required.rate[j][1]
+    d = list(n) if j < 0 else turn(motion.R[j], n)
+    rate = cross(motion.ground.Z[1] if j < 0 else motion.Z[j][1], d)
+    (_, ω_r), (_, α_r) = required.of(j)
     return d, rate, cross(ω_r, d), add(cross(α_r, d), cross(ω_r, rate))
 
 

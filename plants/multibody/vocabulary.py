@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plants.multibody import coordinates, signals, tree
+from plants.multibody import coordinates, signals, surroundings, tree
 from plants.multibody.assembly import Assembly, assemble
 from plants.multibody.parts import Actuator, Body, Loop, Pin
 from plants.multibody.planar import Closing
@@ -21,6 +21,8 @@ class Vocabulary(System):
     supply: Supply | None
     method: str
     tcp: str | Pin | None
+    moving_ground: bool
+    tool_wrench: bool
     kept: tuple[int, ...]
     used: tuple[int, ...]
     closings: tuple[Closing, ...]
@@ -83,7 +85,11 @@ class Vocabulary(System):
     @property
     def inputs(self):
         own = () if self.supply is None else self.supply.inputs()
-        return (*(s for a in self.actuators for s in a.drive.inputs(a.name)), *own)
+        driven = (s for a in self.actuators for s in a.drive.inputs(a.name))
+        return (*driven, *own, *surroundings.signals(self))
+
+    def defaults(self):
+        return surroundings.defaults(self)
 
     @property
     def outputs(self):
@@ -119,7 +125,7 @@ class Vocabulary(System):
     def power_names(self):
         own = () if self.supply is None else self.supply.power_names()
         parts = (name for a in self.actuators for name in a.drive.power_names(a.name))
-        return (*parts, *own, "damping")
+        return (*parts, *own, "damping", *surroundings.power_names(self))
 
     # ---- coordinates of paths ---------------------------------------------------------------------------------------
     @property

@@ -14,10 +14,10 @@ from __future__ import annotations
 import hashlib
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.contract import kinds
 from workbench.contract.annotations import Bound, Info, Unit, fraction, nonnegative, positive, up_to
@@ -26,6 +26,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.remembered import remembered
 from workbench.contract.scalars import Scalar, Vector
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,19 @@ def bind(obj: Any, values: Mapping[str, object], prefix: str = "") -> Any:
             for i, item in enumerate(obj)
         )
     return obj
+
+
+def unchecked(cls: type[Part], **values: Any) -> Part:
+    """An object of a frozen dataclass, as `bind` makes one: no validation runs, so that numbers may be expressions."""
+    new = object.__new__(cls)
+    for field in fields(cls):  # type: ignore[arg-type]
+        value = values.pop(field.name, field.default)
+        if value is MISSING:
+            raise TypeError(f"{cls.__name__}: {field.name} has no default")
+        object.__setattr__(new, field.name, value)
+    if values:
+        raise TypeError(f"{cls.__name__} has no {', '.join(values)}")
+    return new
 
 
 def _bound(value: Scalar, path: Any, info: Any, values: Vector) -> Any:
