@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, final
+from typing import Annotated, Literal, final
 
 import numpy as np
 
-from workbench.contract.errors import InputError
+from controllers.pid_hydraulic import feed_forward, overlap_made_up_for, pressure_feedback
+from controllers.pid_signals import ActuatorSignals, check_actuators
+from controllers.pid_suited import suited
+from controllers.pid_units import gain_units_on
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.contract.system import Controller, Signal, System, controls, find
-from workbench.run.targets import target_name
+from workbench.contract.system import System
 
 
 @final
 @dataclass(frozen=True)
-class PID(Controller):
+class PID(ActuatorSignals):
     """One PID loop per actuator, on the error of its position, with feed-forward of the wanted velocity.
 
         e = x_d − x,   ė_f = (e − e_f)/τ,   v = K_p e + I + K_d (e − e_f)/τ + u_v − u_p
@@ -71,49 +73,9 @@ class PID(Controller):
 
     def __post_init__(self):
         check_bounds(self)
-        for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
-            count = len(getattr(self, field))
-            if count not in (1, self.n):
-                raise InputError(
-                    f"{field}: expected 1 or {self.n} numbers, one per actuator, got {count}"
-                )
-        if len(self._positions) != self.n:
-            raise InputError(
-                f"signals: expected {self.n} measured positions, one per command "
-                f"({', '.join(s.name for s in self.commands)}), got {len(self._positions)}"
-            )
-        if (self._pressures or self.δ > 0) and not self._hydraulic:
-            raise InputError(
-                f"PID: {type(self.model).__name__} has no valves and cylinders (pressures, overlap)",
-                mend="choose feed='gain' or 'none', damping='none' and δ=0",
-            )
+        check_actuators(self)
 
-    @staticmethod
-    def suited(plant) -> dict[str, Any]:
-        """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
-
-        With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
-        may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
-        `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`).
-        """
-        gains = plant.velocity_gains
-        if plant.cylinders and not gains:
-            return {}
-        found: dict[str, Any] = {"feed": "gain", "damping": "none"}
-        if gains or plant.velocity_gain is not None:
-            gains, rate = (
-                gains or (float(plant.velocity_gain),),
-                float(plant.loop_rate),
-            )
-            own = plant.integral_rate
-            integral = rate / 9.0 if own is None else float(own)
-            found |= {
-                "K_p": tuple(rate / k for k in gains),
-                "K_i": tuple(integral * rate / k for k in gains),
-                "K_v": tuple(1.0 / k for k in gains),
-            }
-        ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
-        return found | ({"u_max": min(ends)} if ends else {})
+    suited = staticmethod(suited)
 
     @staticmethod
     def tunings() -> dict[str, type]:
@@ -123,147 +85,11 @@ class PID(Controller):
         return METHODS
 
     # ---- units ------------------------------------------------------------------------------------------------------
-    @classmethod
-    def units_on(cls, model=None, signals=()) -> dict[str, str]:
-        """Units of the gains for the commands and positions of `model`: K_p in u/y, K_i in u/(y s), …
-
-        Plain numbers ("1", SI) where the actuators differ in them; {} where the signals are not the model's; words without a model.
-        """
-        if model is None:
-            return _gain_units("command", "position")
-        commands = controls(model)
-        try:
-            positions = _positions(model, signals, len(commands))
-        except InputError:
-            return {}
-        us, ys = {s.unit for s in commands}, {s.unit for s in positions}
-        if len(us) != 1 or len(ys) != 1:
-            return dict.fromkeys(("K_p", "K_i", "K_d", "K_v", "K_f", "u_max", "w"), "1")
-        return _gain_units(us.pop(), ys.pop())
+    units_on = staticmethod(gain_units_on)
 
     def units(self) -> dict[str, str]:
         """Units of this law's numbers where they follow those of the plant."""
         return self.units_on(self.model, self.signals)
-
-    # ---- signals ----------------------------------------------------------------------------------------------------
-    @property
-    def _hydraulic(self):
-        return bool(self.model.cylinders)
-
-    @property
-    def commands(self):
-        return controls(self.model)
-
-    @property
-    def n(self) -> int:
-        """Number of actuators."""
-        return len(self.commands)
-
-    @property
-    def _positions(self):
-        return _positions(self.model, self.signals, self.n)
-
-    @property
-    def _pressures(self):
-        return self.feed == "flow" or self.damping == "pressure"
-
-    @property
-    def measured(self):
-        if not self._pressures:
-            return self._positions
-        return (
-            *self._positions,
-            *(
-                find(self.model.outputs, f"p_{side}{label}", "PID, measurement")
-                for label in self.model.labels
-                for side in "ab"
-            ),
-        )
-
-    @property
-    def references(self):
-        return tuple(
-            Signal(
-                target_name(s.name, k),
-                s.unit + rate,
-                f"desired {s.meaning or s.name}, derivative {k}",
-                "reference",
-            )
-            for k, rate in ((0, ""), (1, "/s"))
-            for s in self._positions
-        )
-
-    @property
-    def states(self):
-        unit = [(s.name, s.unit, u.unit) for s, u in zip(self._positions, self.commands)]
-        return (
-            *(Signal(f"I_{name}", u, f"integral action of {name}") for name, _, u in unit),
-            *(
-                Signal(f"e_{name}_slow", x, f"error of {name} behind its derivative")
-                for name, x, _ in unit
-            ),
-            *(
-                Signal(f"{s.name}_slow", s.unit, f"filtered {s.meaning}")
-                for s in self.measured[self.n :]
-            ),
-        )
-
-    @property
-    def monitors(self):
-        return tuple(
-            Signal(f"e_{s.name}", s.unit, f"tracking error of {s.name}") for s in self._positions
-        )
-
-    def _each(self, values):
-        return list(values) * self.n if len(values) == 1 else list(values)
-
-    def errors(self, y, r) -> list:
-        """e = x_d − x."""
-        return [r[i] - y[i] for i in range(self.n)]
-
-    # ---- what the plant's pressures are good for ---------------------------------------------------------------------
-    def feed_forward(self, y, r, slow) -> list:
-        """u_v per actuator: what the wanted velocity needs, without overlap; slow: p̄."""
-        wanted = r[self.n : 2 * self.n]
-        if self.feed == "flow":
-            supplies = self.model.supplies if self.model.supplies else [self.model.p_s] * self.n
-            return [
-                self._opening(c, x, v, *p, p_s)
-                for c, x, v, p, p_s in zip(self.model.cylinders, y, wanted, _pairs(slow), supplies)
-            ]
-        return (
-            [K * v for K, v in zip(self._each(self.K_v), wanted)]
-            if self.feed == "gain"
-            else [0.0] * self.n
-        )
-
-    def _opening(self, c, x, v, p_a, p_b, p_s):
-        m = self.model
-        u_f = c.drift(m.oil, x, v, p_a, p_b)
-        D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, p_s, m.p_r)
-        o = c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
-        return np.clip(
-            o, -c.valve.u_max, c.valve.u_max
-        )  # where the supply is too low for it, no opening gives the flow
-
-    def pressure_feedback(self, y, slow) -> list:
-        """u_p per actuator."""
-        if self.damping == "none":
-            return [0.0] * self.n
-        return [
-            K * (c.force(*p) - c.force(*s))
-            for K, c, p, s in zip(
-                self._each(self.K_f), self.model.cylinders, _pairs(y[self.n :]), _pairs(slow)
-            )
-        ]
-
-    def _overlap(self, v) -> list:
-        if not self._hydraulic:
-            return [0.0] * self.n
-        return [
-            self.δ * c.valve.dead_band * np.clip(vi / self.w, -1.0, 1.0)
-            for c, vi in zip(self.model.cylinders, v)
-        ]
 
     # ---- the law ----------------------------------------------------------------------------------------------------
     def _law(self, e, z, y, r):
@@ -271,20 +97,23 @@ class PID(Controller):
         n, slow = self.n, z[2 * self.n :]
         slope = [(ei - s) / self.τ for ei, s in zip(e, z[n : 2 * n])]
         fed = [
-            f - p for f, p in zip(self.feed_forward(y, r, slow), self.pressure_feedback(y, slow))
+            f - p
+            for f, p in zip(
+                feed_forward(self, r[n : 2 * n], y, slow), pressure_feedback(self, y[n:], slow)
+            )
         ]
         v = [
             K_p * ei + I + K_d * s + f
             for K_p, K_d, ei, I, s, f in zip(
-                self._each(self.K_p), self._each(self.K_d), e, z, slope, fed
+                self.each(self.K_p), self.each(self.K_d), e, z, slope, fed
             )
         ]
-        raw = [vi + o for vi, o in zip(v, self._overlap(v))]
+        raw = [vi + o for vi, o in zip(v, overlap_made_up_for(self, v))]
         return [np.clip(a, -self.u_max, self.u_max) for a in raw], raw, slope
 
     def _wound(self, e, u, raw, shortest=0.0):
         """İ; `shortest` bounds T_t from below (a sample time, for the recursion to stay stable)."""
-        grow = [K * ei for K, ei in zip(self._each(self.K_i), e)]
+        grow = [K * ei for K, ei in zip(self.each(self.K_i), e)]
         if self.anti_windup == "back":
             return [g + (a - b) / np.maximum(self.T_t, shortest) for g, a, b in zip(grow, u, raw)]
         if self.anti_windup == "clamp":
@@ -317,41 +146,3 @@ class PID(Controller):
 
     def monitor(self, t, z, y, r):
         return self.errors(y, r)
-
-
-def _positions(model, names, n: int) -> tuple[Signal, ...]:
-    """The measured position of every actuator."""
-    if not names and "piston" in model.spaces:
-        names = model.task_names("piston")
-    return (
-        tuple(find(model.outputs, name, "PID, measurement") for name in names) or model.outputs[:n]
-    )
-
-
-def _gain_units(u: str, y: str) -> dict[str, str]:
-    return {
-        "K_p": _ratio(u, y),
-        "K_i": _ratio(u, y, -1),
-        "K_d": _ratio(u, y, 1),
-        "K_v": _ratio(u, y, 1),
-        "K_f": _ratio(u, "N"),
-        "u_max": u,
-        "w": u,
-    }
-
-
-def _ratio(u: str, y: str, seconds: int = 0) -> str:
-    """Unit of u/y, times seconds (1) or by them (−1): "V/(m s)", "1/s" where both are metres."""
-    top, bottom = (
-        [f"({x})" if set(" /") & set(x) else x for x in (one,) if x != "1" and u != y]
-        for one in (u, y)
-    )
-    if seconds:
-        (top if seconds > 0 else bottom).append("s")
-    over = bottom[0] if len(bottom) == 1 else f"({' '.join(bottom)})"
-    return (" ".join(top) or "1") + (f"/{over}" if bottom else "")
-
-
-def _pairs(p):
-    """(p_a, p_b) per cylinder."""
-    return list(zip(p[::2], p[1::2]))

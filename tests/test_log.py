@@ -198,7 +198,7 @@ def test_files_that_are_not_logs(tmp_path):
 
 
 def test_a_later_format_is_refused_by_number(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.run.log.FORMAT", 7)
+    monkeypatch.setattr("workbench.run.log_file.FORMAT", 7)
     a_log().save(tmp_path / "run.nc")
     monkeypatch.undo()
     with pytest.raises(InputError, match="format 7"):

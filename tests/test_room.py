@@ -134,7 +134,7 @@ def test_a_log_on_disk_is_written_part_by_part(monkeypatch, tmp_path):
     kept = simulate(LOOP, walk)
     monkeypatch.setattr(room, "SMALL", 1000)
     mapped = simulate(LOOP, walk)
-    monkeypatch.setattr("workbench.run.log.PART", 3000)
+    monkeypatch.setattr("workbench.run.log_file.PART", 3000)
     for log, name in ((kept, "kept"), (mapped, "mapped")):
         log.to_csv(tmp_path / f"{name}.csv")
         assert log is kept or resident(mapped.values) < mapped.values.nbytes / 4

@@ -29,14 +29,7 @@ from controllers.pid_tuning.oscillation import Cycle, LimitCycle, limit_cycle
 from controllers.pid_tuning.relay_law import Relay, _Still
 from workbench.contract.capabilities import Posed
 from workbench.contract.errors import InputError
-from workbench.contract.system import (
-    ClosedLoop,
-    controls,
-    find,
-    innermost,
-    names,
-    rewrapped,
-)
+from workbench.contract.system import ClosedLoop, controls, find, innermost, names, rewrapped
 from workbench.contract.units import quantity
 from workbench.contract.wrappers import Sampled
 from workbench.run.log import Log
@@ -204,7 +197,7 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin
         inner = replace(
             law,
             **{
-                n: tuple(0.0 if k == i else v for k, v in enumerate(law._each(getattr(law, n))))
+                n: tuple(0.0 if k == i else v for k, v in enumerate(law.each(getattr(law, n))))
                 for n in ("K_p", "K_i", "K_d")
             },
         )

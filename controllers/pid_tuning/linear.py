@@ -42,7 +42,7 @@ def with_gains(loop: ClosedLoop, free: Sequence[str], K: np.ndarray) -> ClosedLo
 def gains(loop: ClosedLoop, free: Sequence[str]) -> np.ndarray:
     """(actuators, free gains) as the loop has them."""
     law = innermost(loop.controller)
-    return np.transpose([law._each(getattr(law, name)) for name in free]).astype(float)
+    return np.transpose([law.each(getattr(law, name)) for name in free]).astype(float)
 
 
 @dataclass(frozen=True, eq=False)

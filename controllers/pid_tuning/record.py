@@ -110,7 +110,7 @@ def _together(b: Matrices) -> float:
 
 def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     law = innermost(loop.controller)
-    gains = {key: float(law._each(getattr(law, key))[i]) for key in GAINS}
+    gains = {key: float(law.each(getattr(law, key))[i]) for key in GAINS}
     noise = gains["K_p"] + 2 * gains["K_d"] / (2 * law.τ + float(loop.period))
     margins, disks = [loop_margins(L) for L in Ls], [disk_margin(L) for L in Ls]
     if not all(d.α > 0 for d in disks):

@@ -94,7 +94,7 @@ def _noise(loop, i: int, free, limit: float | None) -> tuple[np.ndarray, float] 
     law = innermost(loop.controller)
     weight = {"K_p": 1.0, "K_i": 0.0, "K_d": 2 / (2 * law.τ + float(loop.period))}
     rest = sum(
-        w * law._each(getattr(law, name))[i] for name, w in weight.items() if name not in free
+        w * law.each(getattr(law, name))[i] for name, w in weight.items() if name not in free
     )
     if limit <= rest:
         raise InputError(

@@ -112,7 +112,7 @@ def _by_disk_margin(loop, wish: ByDiskMargin, tell: Tell) -> Tuning:
 def _filter(loop, N: float) -> float:
     """τ = T_d/N of the quickest actuator, two digits, a sample or more."""
     law = innermost(loop.controller)
-    T_d = [d / p for d, p in zip(law._each(law.K_d), law._each(law.K_p)) if d > 0 and p > 0]
+    T_d = [d / p for d, p in zip(law.each(law.K_d), law.each(law.K_p)) if d > 0 and p > 0]
     return max(float(f"{min(T_d) / N:.2g}"), float(loop.period)) if T_d else law.τ
 
 
@@ -125,7 +125,7 @@ def _with_filter(loop, τ: float) -> ClosedLoop:
 def rounded(loop: ClosedLoop, free: Sequence[str]) -> ClosedLoop:
     """The free gains at four digits."""
     law = innermost(loop.controller)
-    neat = {name: tuple(float(f"{k:.4g}") for k in law._each(getattr(law, name))) for name in free}
+    neat = {name: tuple(float(f"{k:.4g}") for k in law.each(getattr(law, name))) for name in free}
     neat = {name: values[:1] if len(set(values)) == 1 else values for name, values in neat.items()}
     return ClosedLoop(loop.plant, rewrapped(loop.controller, replace(law, **neat)))
 

@@ -1,0 +1,32 @@
+"""Settings of a PID for a plant that its defaults are not made for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def suited(plant) -> dict[str, Any]:
+    """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
+
+    With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
+    may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
+    `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`).
+    """
+    gains = plant.velocity_gains
+    if plant.cylinders and not gains:
+        return {}
+    found: dict[str, Any] = {"feed": "gain", "damping": "none"}
+    if gains or plant.velocity_gain is not None:
+        gains, rate = (
+            gains or (float(plant.velocity_gain),),
+            float(plant.loop_rate),
+        )
+        own = plant.integral_rate
+        integral = rate / 9.0 if own is None else float(own)
+        found |= {
+            "K_p": tuple(rate / k for k in gains),
+            "K_i": tuple(integral * rate / k for k in gains),
+            "K_v": tuple(1.0 / k for k in gains),
+        }
+    ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
+    return found | ({"u_max": min(ends)} if ends else {})
