@@ -26,8 +26,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from plants import scales
+from plants.drives.contract import Line
 from plants.drives.metered_section import (
     MeteredSection,
+    behind,
     bounds,
     dissipated,
     gain,
@@ -365,7 +367,7 @@ class MeteredCrane(System):
         _, P_M, k_b = self.supply
         P = np.maximum(x[3 * n], 0.0)
         work = [
-            metered(section, spring, self.τ * K, v, P)
+            metered(behind(section, spring, self.τ * K, v), Line(P, 0.0))
             for section, spring, K, v in zip(rows, springs, self.stiffness(), xd)
         ]
         return Motion(

@@ -9,13 +9,16 @@ from plants.components.cylinder import Cylinder
 from plants.components.friction import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force
+from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Pin, Place
 from plants.supplies.constant import ConstantPressure
+from plants.supplies.instant_pump import InstantPump
 from plants.supplies.load_sensing import LoadSensing
 from plants.supplies.shared_pump import SharedPump
+from plants.valve_circuits.circuit import Pump, Section
 
 
 def vector(rng, size=1.0):
@@ -191,6 +194,7 @@ def hydraulic(method="projected", friction="Brown–McPhee", **options):
     return four_bar(actuators=circuit, method=method, **options)
 
 
+ROD = MeteredRod(K=6e6, B=9e4, section=Section(A_h=3e-3, A_r=1.9e-3, P_hM=210e5, P_rM=230e5))
 CYLINDER = Cylinder(bore=0.06, rod=0.035, stroke=0.55)
 
 
@@ -212,6 +216,7 @@ EVERY = {
     "hydraulic": hydraulic,
     "servo cylinder": lift,
     "metered section": lambda: lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump()),
+    "metered rod": lambda: lift(ROD, supply=InstantPump(Pump(Q=4e-3, P_M=190e5), u_b=0.2)),
     "electro-hydraulic": lambda: lift(IEHADrive(middle=0.3), supply=None),
     "load sensing": lambda: lift(supply=LoadSensing()),
     "in closed form": lambda: hydraulic("minimal"),

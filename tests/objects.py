@@ -127,6 +127,7 @@ GIVEN = {
     "MeteredCrane": lambda: MeteredCrane(CRANE),
     "Mechanism": lambda: CART,
     "Walls": lambda: Walls(B_h=7e8, V_ha=1e-4, V_hb=1e-4),
+    "MeteredRod": lambda: mechanisms.ROD,
     "MeteredSection": lambda: MeteredSection(Cylinder(0.06, 0.035, 0.55), 0.0),
     "ServoCylinder": lambda: mechanisms.lift().actuators[0].drive,
     "plants.multibody.parts.Body": lambda: CART.bodies[0],

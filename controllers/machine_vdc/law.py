@@ -44,7 +44,8 @@ HELD = (
 
 
 class Reading(NamedTuple):
-    """What the law reads: q, q̇, measured states of every drive, the supply's line, and [τ_d, τ̇_d, τ̈_d, τ⃛_d]."""
+    """What the law reads: q, q̇, measured states of every drive, the supply's line where it is measured or a number, and
+    [τ_d, τ̇_d, τ̈_d, τ⃛_d]."""
 
     q: list
     qd: list
@@ -222,9 +223,8 @@ class MachineVDC(Controller):
     @property
     def monitors(self):
         unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
-        drives = [a for a in self.model.actuators if a.drive.inputs(a.name)]
         return (
-            *(Signal(f"f_pr_{a.name}", "N", f"required force of {a.name}") for a in drives),
+            *(Signal(f"f_pr_{name}", "N", f"required force of {name}") for name in self.labels),
             *(
                 Signal(f"e_{name}", unit.get(name, "m"), f"tracking error of {name}")
                 for name in self.model.task_names(self.space)
@@ -238,7 +238,7 @@ class MachineVDC(Controller):
             p.append(list(y[at : at + len(own.measured)]))
             at += len(own.measured)
         supply = self.model.supply
-        line = None if supply is None else supply.line(list(y[at:]))
+        line = None if supply is None or supply.settles else supply.line(list(y[at:]))
         return Reading(
             list(y[:n]),
             list(y[n : 2 * n]),
@@ -322,15 +322,35 @@ class MachineVDC(Controller):
         if f_pr_rate is None:
             f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
         lengths = [need.lines.s[i] for i in coordinates.driven(self.model)]
+        line = m.line or self.asked(
+            self.parts, self.model, m.p, lengths, need.xd, need.xd_r, ẑ, ẑ_rate
+        )
         u = [
-            own.command(s, v, v_r, p, memory, f, rate, m.line)
+            own.command(s, v, v_r, p, memory, f, rate, line)
             for own, s, v, v_r, p, memory, f, rate in zip(
                 self.parts, lengths, need.xd, need.xd_r, m.p, ẑ, f_pr, f_pr_rate
             )
         ]
         return Sought(u, f_pr, ẑ_rate, need)
 
+    @staticmethod
+    def asked(parts, plant: Mechanism, x, s, v, v_r, ẑ, ẑ_rate) -> Line | None:
+        """The line of a supply without a state of its pressure while all rods move as the parts ask; None of another supply."""
+        if plant.supply is None or not plant.supply.settles:
+            return None
+        drives = [plant.actuators[i].drive for i in coordinates.driven(plant)]
+        rods = [part.asks(*own) for part, *own in zip(parts, drives, x, s, v, v_r, ẑ, ẑ_rate)]
+        speeds, areas = zip(*rods)
+        return Line(plant.supply.left_by(areas, speeds), 0.0)
+
+    @property
+    def needs_rate(self) -> bool:
+        """Whether a drive's command needs ḟ_pr."""
+        return any(part.needs_rate for part in self.parts)
+
     def _rate(self, z, m: Reading, need, f_pr, ẑ, ẑ_rate) -> list:
+        if not self.needs_rate:
+            return [0.0] * len(f_pr)
         if self.derivative in force_rate.EXACT:
             qdd = self.acceleration(m, need, f_pr, ẑ)
             return self.force_rate(m.q, m.qd, qdd, m.τ, ẑ, ẑ_rate)

@@ -69,7 +69,7 @@ class MachineLedger:
         flows = self._flows(need, Δ, sides, forces)
         rows = [self._body(need, j, Δ[j], nets[j], flows[j]) for j in range(len(plant.bodies))]
         ground = Entry(GROUND, GROUND, 0.0, 0.0, flows[-1])
-        return [*rows, ground, *self._springs(need)]
+        return [*rows, ground, *self._springs(need, forces)]
 
     def _body(self, need, j: int, Δ, net, flows) -> Entry:
         body, motion = self.plant.bodies[j], need.at.motion
@@ -123,17 +123,27 @@ class MachineLedger:
             size = size + d * (need.rates[i] ** 2 + need.at.rates[i] ** 2)
         return D, size
 
-    def _springs(self, need) -> list[Entry]:
+    def _springs(self, need, forces) -> list[Entry]:
         plant, found = self.plant, []
         true = bodies.spring_forces(plant, need.lines, need.at.rates)
         for i, force in true.items():
             arm = need.lines.by_joint[i]
             Δ = linear.times([arm], need.rates)[0] - linear.times([arm], need.at.rates)[0]
+            name = plant.actuators[i].name
+            if plant.actuators[i].drive.inputs(name):
+                found.append(self._load(i, Δ, forces[i]))
+                continue
             D = -Δ * (need.every[i] - force)
             size = np.abs(Δ) * (np.abs(need.every[i]) + np.abs(force))
-            name = plant.actuators[i].name
             found.append(Entry(name, f"spring {name}", 0.0, D, {self.cut(i): D}, {}, size))
         return found
+
+    def _load(self, i: int, Δ, force) -> Entry:
+        """A disturbance: its force is no part of what is required, and its power on Δ perturbs."""
+        name, into = self.plant.actuators[i].name, Δ * force
+        return Entry(
+            name, f"load {name}", 0.0, 0.0, {self.cut(i): into}, {"load": -into}, np.abs(into)
+        )
 
     # ---- drives -----------------------------------------------------------------------------------------------------
     def _drives(self, loop, t, x, w, rates, need, pulls, qdd, τ):
@@ -146,10 +156,15 @@ class MachineLedger:
         f_fr, rubbed = law.rubbing(need, ẑ)
         f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
         ẑ_law = law.flow(f_pr, ẑ, rubbed)
-        f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
+        f_pr_rate = [0.0] * len(f_pr)
+        if law.needs_rate:
+            f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
         ladder = steps(law, plant, loop, t, xp, z, y, r, f_pr_rate, u)
         by_drive = [need.lines.by_coordinate[i] for i in coordinates.driven(plant)]
         levers = bodies.levers(by_drive)
+        at_work = [pulls[i] for i in coordinates.driven(plant)]
+        states, lengths = [p.x for p in at_work], [p.s for p in at_work]
+        asked = law.asked(law.parts, plant, states, lengths, need.xd, need.xd_r, ẑ, ẑ_law)
         rows, quantities = [], {}
         for k, i in enumerate(coordinates.driven(plant)):
             pull, drive = pulls[i], plant.actuators[i].drive
@@ -160,6 +175,7 @@ class MachineLedger:
                 need.xd[k],
                 need.xd_r[k],
                 pull.line,
+                asked or pull.line,
                 f_pr[k],
                 f_pr_rate[k],
                 need.f_c[k],

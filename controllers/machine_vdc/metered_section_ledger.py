@@ -8,18 +8,29 @@ certificate requires to what the valves do; and −Δẋ times what f_Kr + τ �
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from controllers.machine_vdc.metered_section import Metering, settling, whole
 from controllers.machine_vdc.part import Given
 from controllers.observed_friction import account
-from plants.drives.metered_section import NO_PUMP, MeteredSection
+from plants.drives.metered_section import NO_PUMP
 from plants.valve_circuits.inverse import MOST, velocity
 from workbench.verification import hypotheses as common
 from workbench.verification.ledger import Entry
 from workbench.verification.measured import term
 from workbench.verification.verdict import Assumption
+
+
+def of_rod(drive: Metering, given: Given) -> Given:
+    """Forces and speeds of the rod, of those along the drive's line."""
+    i = drive.i
+    forces = ("f_pr", "f_cr", "own_f_cr", "f_c", "f_fr")
+    own = given._asdict()
+    moved = {name: i * own[name] for name in ("v", "v_r")}
+    return given._replace(**moved, **{name: own[name] / i for name in forces})
 
 
 class Rod(NamedTuple):
@@ -34,11 +45,9 @@ class Rod(NamedTuple):
     ladder: list
 
 
-def rod(part, drive: MeteredSection, given: Given) -> Rod:
-    """See `Rod`."""
-    from controllers.machine_vdc.metered_section import whole
-
-    K, B = drive.stiffness, drive.τ * drive.stiffness
+def rod(part, drive: Metering, given: Given) -> Rod:
+    """See `Rod`; given: `of_rod`."""
+    K, B = drive.stiffness, drive.damping
     known = part.drive.stiffness
     f_K, f_Kr = drive.spring(given.x, given.s), given.ẑ[-1]
     wanted = [
@@ -49,8 +58,8 @@ def rod(part, drive: MeteredSection, given: Given) -> Rod:
             (given.ẑ_law[-1], known),
         )
     ]
-    own = part.opened(drive, wanted[-1], given.v, f_K, given.line)
-    P, held = given.line.p_s - given.line.p_r, f_K - B * given.v
+    own = part.opened(drive, wanted[-1], given.v, f_K, given.asked)
+    P, held = given.asked.p_s - given.asked.p_r, f_K - B * given.v
     section = whole(drive)
     moved = lambda u: velocity(section, u, NO_PUMP, B, held, P)
     speeds = [
@@ -58,9 +67,10 @@ def rod(part, drive: MeteredSection, given: Given) -> Rod:
         moved(own.u),
         *(moved(u) for u in given.steps.values()),
         moved(np.clip(given.u, -1.0, 1.0)),
-        drive.at_work(given.x, given.s, given.v, [given.u], given.line).speed,
+        drive.at_work(given.x, given.s, given.v / drive.i, [given.u], given.line).speed,
     ]
-    names = ["hold", "parameters", "valve inverse", *given.steps, "saturation", "valve", ""]
+    last = "valve" if given.line.settled is None else "pump"
+    names = ["hold", "parameters", "valve inverse", *given.steps, "saturation", last, ""]
     return Rod(
         K,
         B,
@@ -72,8 +82,9 @@ def rod(part, drive: MeteredSection, given: Given) -> Rod:
     )
 
 
-def entry(part, drive: MeteredSection, given: Given) -> Entry:
+def entry(part, drive: Metering, given: Given) -> Entry:
     """The section's row of the ledger."""
+    given = of_rod(drive, given)
     own = rod(part, drive, given)
     K, B, Δf, Δx, k_f = own.K, own.B, own.Δf, own.Δx, own.k_f
     k_m, flow, rate = part.k_m, given.ẑ_flow[-1], given.ẑ_law[-1]
@@ -81,8 +92,8 @@ def entry(part, drive: MeteredSection, given: Given) -> Entry:
     d: dict = {}
     for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
         d[name] = d.get(name, 0.0) + weight * (a - b)
-    d["hold"] = d["hold"] - Δx * drive.τ * (flow - rate)
-    d["parameters"] = d["parameters"] - Δx * (drive.τ - part.drive.τ) * rate
+    d["hold"] = d["hold"] - Δx * B / K * (flow - rate)
+    d["parameters"] = d["parameters"] - Δx * (B / K - settling(part.drive)) * rate
     d["model"] = Δx * (given.f_cr - given.own_f_cr)
     storage, friction = rubs(drive, given, Δx)
     for name, value in friction.items():
@@ -100,10 +111,10 @@ def entry(part, drive: MeteredSection, given: Given) -> Entry:
     )
 
 
-def rubs(drive: MeteredSection, given: Given, Δx) -> tuple:
+def rubs(drive: Metering, given: Given, Δx) -> tuple:
     """(storage, perturbations) of friction; the law's memory ends with what is required of the oil's spring."""
     return account(
-        drive.cylinder.friction,
+        drive.friction,
         given.f_fr,
         drive.rubbing(given.x, given.v),
         Δx,
@@ -126,23 +137,24 @@ def _size(part, drive, given: Given, own: Rod):
     )
     others = (given.f_cr, given.own_f_cr, given.f_c, given.f_fr, drive.rubbing(given.x, given.v))
     moved = own.B * (np.abs(own.ladder[-1][1]) + np.abs(given.v))
-    size = size + np.abs(own.Δx) * drive.τ * (np.abs(flow) + np.abs(rate))
+    size = size + np.abs(own.Δx) * own.B / own.K * (np.abs(flow) + np.abs(rate))
     return size + np.abs(own.Δx) * (forces + sum(np.abs(f) for f in others) + moved)
 
 
-def shown(part, drive: MeteredSection, given: Given) -> dict:
+def shown(part, drive: Metering, given: Given) -> dict:
     """Quantities that hypotheses look at."""
+    given = of_rod(drive, given)
     own = rod(part, drive, given)
-    o = part.opened(drive, own.ladder[2][1], given.v, own.f_K, given.line)
+    o = part.opened(drive, own.ladder[2][1], given.v, own.f_K, given.asked)
     inside = np.minimum(np.minimum(o.fed, o.P_iM - o.fed), o.P_oM - o.drained)
-    x = given.s - drive.closed
+    low, high = drive.range
     values = {
         "undamped": rubs(drive, given, own.Δx)[0],
         "Δf": own.Δf,
         "Δẋ": own.Δx,
         "ẋ": given.v,
-        "x": x,
-        "room": drive.cylinder.stroke - x,
+        "x": given.s - low,
+        "room": high - given.s,
         "lever": given.lever,
         "command": given.u,
         "inverse": o.u,
@@ -152,13 +164,14 @@ def shown(part, drive: MeteredSection, given: Given) -> dict:
     return {f"{name} {part.label}": value for name, value in values.items()}
 
 
-def hypotheses(part, run, drive: MeteredSection):
+def hypotheses(part, run, drive: Metering):
     """Friction, stroke, damping of the oil, openings and pressure enough."""
     q, t, k = run.balance.quantities, run.balance.t, part.label
-    known, law = part.drive.cylinder.friction, drive.cylinder.friction
+    known, law = part.drive.friction, drive.friction
     yield common.rubbing(run, k, law, known, q[f"ẋ {k}"], q[f"Δẋ {k}"])
-    yield common.stroke(run, k)
-    most = part.Kk_f * drive.stiffness / part.drive.stiffness * drive.τ
+    if drive.range[1] < inf:
+        yield common.stroke(run, k)
+    most = part.Kk_f * drive.damping / part.drive.stiffness
     yield Assumption(
         f"B k_f ≤ 4 for {k}", bool(most <= 4.0), float(4.0 - most), "1", f"{most:.3g}", "D_p ≥ 0"
     )

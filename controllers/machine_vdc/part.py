@@ -12,7 +12,9 @@ required rates of the length s.
   5. `command(s, v, v_r, p, ẑ, f_pr, f_pr_rate, line)` is the drive's input.
   6. `entry(…)` is the drive's row of the ledger, `shown(…)` what its hypotheses look at, `hypotheses(…)` what it takes for granted,
      `monitors(…)` their margins along a run, and `rate(…)` the rate at which its storage decays, 1/s.
-  7. `serves` are the kinds of drive that the part is the law of; `takes` are the gains of `MachineVDC` that it has, as its fields
+  7. `needs_rate`: its command needs ḟ_pr. `asks(drive, x, s, v, v_r, ẑ, ẑ̇)` are the speed that it asks of a rod and the rod's
+     areas, from which a supply that `settles` tells its pressure.
+  8. `serves` are the kinds of drive that the part is the law of; `takes` are the gains of `MachineVDC` that it has, as its fields
      after `label` and `drive`. `usual_k_x(drive)` is k_x [m] where none is given.
 
 To add a drive: a class in a file of this folder, its name in `PARTS` of `controllers.machine_vdc.parts`.
@@ -30,6 +32,7 @@ class Given(NamedTuple):
     """What the ledger knows of one drive at one state; true values unless said otherwise.
 
     cut, x           name of its cut, its true states;     s, v, v_r   length, rate, required rate;     line   supply
+    asked            the supply while all drives move as required; the same line where its pressure is a state or a number
     f_pr, f_pr_rate  required force with friction, and its rate, of the law's own model at true states
     f_cr, own_f_cr   required force of the true bodies, of the law's;      f_c   true force
     f_fr             required friction
@@ -44,6 +47,7 @@ class Given(NamedTuple):
     v: object
     v_r: object
     line: object
+    asked: object
     f_pr: object
     f_pr_rate: object
     f_cr: object
@@ -63,6 +67,7 @@ class Part:
 
     serves: ClassVar[tuple[type, ...]] = ()
     takes: ClassVar[tuple[str, ...]] = ()
+    needs_rate: ClassVar[bool] = True
     measured: tuple[str, ...] = ()
     memory: tuple[Signal, ...] = ()
 
@@ -84,6 +89,9 @@ class Part:
 
     def begun(self, f_pr, ẑ) -> list:
         return list(ẑ)
+
+    def asks(self, drive, x, s, v, v_r, ẑ, flow) -> tuple:
+        raise NotImplementedError(f"{type(self).__name__} asks no speed of a rod")
 
     def monitors(self, q, drive) -> dict:
         return {}

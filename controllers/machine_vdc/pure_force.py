@@ -21,6 +21,7 @@ class PureForce(Part):
     """See the module."""
 
     serves: ClassVar[tuple[type, ...]] = (Force, Torque)
+    needs_rate: ClassVar[bool] = False
 
     label: str
     drive: Force | Torque

@@ -16,7 +16,8 @@ own states, u its own inputs, line the pressures that its supply gives it.
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
      `step_errors(label)`: error that a step may make, one for each state, where steps of an L-stable method must find their own
      length; `edges(label)`: the state, and its values, at which such steps end.
-  8. `range` are the least and largest s it can span. `limit` is the largest input, both ways; None: unlimited. `bears(line)` are
+  8. `range` are the least and largest s it can span. `limit` is the largest input, both ways, None: unlimited;
+     `limits(label)` the ranges of all its inputs. `bears(line)` are
      the least and greatest force at rest, which `bears_by(line)` limits, in words.
   9. `pressures(label)` names its chambers' pressures; `vacuum` is the pressure below which its oil is not described, None where it
      always is; `pressure_limits`: between which its chambers should stay, where it says so. `machine_limits(label, key)` are its
@@ -24,7 +25,8 @@ own states, u its own inputs, line the pressures that its supply gives it.
  10. `sizes(line)` are its scales, None where it has no oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
      where its input is no velocity. `loop_rate`, `integral_rate` [1/s]: what a position loop around it can have, and K_i/K_p.
      `cuts_commands`: a command beyond its limit is none that it has.
- 11. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
+ 11. `behind(x, s, ṡ, u)` is what a supply whose pressure is no state must know of it (`Behind`); None: none such serves it.
+ 12. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
 
 The same text runs on floats and on expressions: no `if` on a value of x, s, ṡ, u or line.
 
@@ -42,11 +44,31 @@ from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
 
 
+class Behind(NamedTuple):
+    """A quasistatic section as its pump sees it: row (`Circuit.rows`), β and f̄ of β v + f̄ ∈ Γ(v), in the rod's own units."""
+
+    row: list
+    β: object
+    held: object
+
+
+class Settled(NamedTuple):
+    """What one section does of several that share a pump without a state: v, what it takes [m³/s], P_h and P_r [Pa] where it can
+    regenerate, else None; and how far the pump's balance is from zero, over Q."""
+
+    speed: object
+    flow: object
+    pair: tuple | None
+    left: object
+
+
 class Line(NamedTuple):
-    """What a drive sees of its supply: pressure of the pump's line and of the return line, Pa."""
+    """What a drive sees of its supply: pressure of the pump's line and of the return line, Pa; and what it does there, where the
+    supply has settled that for all its drives together."""
 
     p_s: object
     p_r: object
+    settled: Settled | None = None
 
 
 class Sizes(NamedTuple):
@@ -109,6 +131,9 @@ class Drive(ABC):
     def port(self, x, s, sdot, u, line, w):
         return line.p_r
 
+    def behind(self, x, s, sdot, u) -> Behind | None:
+        return None
+
     def stored(self, x, s):
         return 0.0
 
@@ -123,6 +148,11 @@ class Drive(ABC):
 
     def edges(self, label: str) -> tuple[str, tuple[float, ...]]:
         return "", ()
+
+    def limits(self, label: str) -> dict[str, tuple[float, float]]:
+        if not self.limit:
+            return {}
+        return {self.inputs(label)[0].name: (-self.limit, self.limit)}
 
     @property
     def range(self) -> tuple[float, float]:

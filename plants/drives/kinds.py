@@ -5,9 +5,17 @@ from __future__ import annotations
 from plants.components.circuit import ThrottledCircuit
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force, SpringDamper, Torque
+from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 
 DriveKind = (
-    Force | Torque | SpringDamper | ThrottledCircuit | ServoCylinder | MeteredSection | IEHADrive
+    Force
+    | Torque
+    | SpringDamper
+    | ThrottledCircuit
+    | ServoCylinder
+    | MeteredSection
+    | MeteredRod
+    | IEHADrive
 )

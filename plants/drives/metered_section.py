@@ -25,13 +25,14 @@ import numpy as np
 
 from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
-from plants.drives.contract import Drive, Sizes, outside_stroke, too_short
+from plants.drives.contract import Behind, Drive, Line, Settled, Sizes, outside_stroke, too_short
 from plants.valve_circuits import shared
 from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
 
 NO_PUMP = (0.0, 0.0, 0.0)  # Q, P_M, k_b of a pump whose pressure is given
+PLENTY = 10.0  # m³/s, more than any section takes
 SUCTION = 0.3e5  # Pa below the return that suction checks may leave
 OVER = 1.1  # of the reliefs' pressure
 
@@ -62,16 +63,29 @@ def row(cylinder: Cylinder, P_hM, P_rM, u_c) -> list:
     return [*areas, P_hM, P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0]
 
 
-def metered(section: list, spring, B, xdot, P) -> Metered:
-    """What a section (a `row`) does at the spring force K (r − x), the rod's ẋ and the pump's pressure P ≥ 0 above the return."""
-    held = spring - B * xdot
-    way = shared.way(section, NO_PUMP)
-    along, flow, _ = shared.moved(way, shared.fixed(way, B, held), B, P)
-    speed = way.σ * along
-    force = held + B * speed
-    P_h, P_r = shared.pressures(section, NO_PUMP, speed, force, P)
-    fed = np.where(section[5] > 0.0, P_r, P_h)
+def behind(section: list, spring, B, xdot) -> Behind:
+    """A section (a `row`) at the spring force K (r − x) and the rod's ẋ."""
+    return Behind(section, B, spring - B * xdot)
+
+
+def metered(own: Behind, line: Line) -> Metered:
+    """What a section does at the pressure of its line, or as its supply has settled it."""
+    P = line.p_s - line.p_r
+    speed, flow, pair, _ = line.settled or held_at(own, P)
+    force = own.held + own.β * speed
+    P_h, P_r = shared.pressures(own.row, NO_PUMP, speed, force, P, pair)
+    fed = np.where(own.row[5] > 0.0, P_r, P_h)
     return Metered(speed, force, flow, P_h, P_r, fed)
+
+
+def held_at(own: Behind, P) -> Settled:
+    """What a section does where the pump's pressure is P ≥ 0 above the return, whatever it takes."""
+    if not shared.shut(own.row[8]):
+        found = shared.resolved([own.row], (PLENTY, P, 0.0), [own.β], [own.held])
+        return Settled(found.v[0], found.Q_p[0], found.held[0], found.residual)
+    way = shared.way(own.row, NO_PUMP)
+    along, flow, _ = shared.moved(way, shared.fixed(way, own.β, own.held), own.β, P)
+    return Settled(way.σ * along, flow, None, 0.0)
 
 
 def dissipated(work: Metered, P) -> tuple:
@@ -107,6 +121,8 @@ class MeteredSection(Drive):
     loop_rate: ClassVar[float] = 2.0  # 1/s, well below the first resonance of a crane on its oil
     integral_rate: ClassVar[float] = 0.08  # 1/s: dry friction lets the oil's spring relax slowly
     limit: ClassVar[float] = 1.0
+    i: ClassVar[float] = 1.0  # travel of the rod for one of the joint or pins
+    regeneration: ClassVar[str] = "none"
 
     cylinder: Cylinder
     closed: Annotated[
@@ -193,15 +209,30 @@ class MeteredSection(Drive):
         """K, N/m: of the oil shut in at half stroke."""
         return self.oil.β * self.cylinder.shut_in(self.oil, 0.5 * self.cylinder.stroke)
 
+    @property
+    def damping(self):
+        """B, N s/m."""
+        return self.τ * self.stiffness
+
+    @property
+    def friction(self):
+        """That of the cylinder."""
+        return self.cylinder.friction
+
     def spring(self, x, s):
         """K (r − x), N."""
         return self.stiffness * (x[0] - (s - self.closed))
 
+    def opened(self, u_c) -> list:
+        """The section at the command u_c, as `Circuit.rows` has it."""
+        return row(self.cylinder, self.P_hM, self.P_rM, u_c)
+
+    def behind(self, x, s, sdot, u) -> Behind:
+        return behind(self.opened(u[0]), self.spring(x, s), self.damping, sdot)
+
     def at_work(self, x, s, sdot, u, line) -> Metered:
         """What the valves do."""
-        section = row(self.cylinder, self.P_hM, self.P_rM, u[0])
-        B = self.τ * self.stiffness
-        return metered(section, self.spring(x, s), B, sdot, line.p_s - line.p_r)
+        return metered(self.behind(x, s, sdot, u), line)
 
     def rubbing(self, x, sdot):
         """f_f [N], opposing ṡ."""

@@ -91,9 +91,10 @@ def velocity_gains(mechanism) -> tuple[float, ...]:
 def constant_line(mechanism) -> Line | None:
     """What every chamber sees of the supply, where its pressure is no state and all chambers are fed by it."""
     fed = all(a.drive.needs_supply for a in mechanism.actuators if a.drive.pressures(a.name))
-    if mechanism.supply is None or mechanism.supply.states() or not fed:
+    supply = mechanism.supply
+    if supply is None or supply.states() or supply.settles or not fed:
         return None
-    return mechanism.supply.most
+    return supply.most
 
 
 def pressure_limits(mechanism) -> tuple:
@@ -111,11 +112,7 @@ def spans(actuators) -> dict[str, tuple[float, float]]:
 
 def limits(actuators) -> dict[str, tuple[float, float]]:
     """Range of the inputs of drives that have one."""
-    return {
-        a.drive.inputs(a.name)[0].name: (-a.drive.limit, a.drive.limit)
-        for a in actuators
-        if a.drive.limit
-    }
+    return {name: ends for a in actuators for name, ends in a.drive.limits(a.name).items()}
 
 
 def machine_limits(mechanism) -> tuple[Limit, ...]:
@@ -168,27 +165,39 @@ def joint_at(mechanism, actuator) -> tuple[int, int]:
 
 def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
     """What every actuator does, with its states `own` and all inputs u; None: lengths and rates only."""
-    found, at = [], 0
-    lines: list[Line | None] = [None] * len(mechanism.actuators)
-    if own is not None and mechanism.supply is not None:
-        lines = mechanism.supply.lines(own[-1], len(mechanism.actuators))
-    for k, a in enumerate(mechanism.actuators):
-        if a.joint:
-            (i, j), wrench = joint_at(mechanism, a), None
-            s, rate = z[i], rates[j]
-        else:
-            s, rate, wrench = loops.line_of(
-                motion, mechanism.number(a.a.body), a.a, mechanism.number(a.b.body), a.b
-            )
-        if own is None:
-            found.append(Pull(s, rate, None, [], [], wrench))
-            continue
+    found = [length(mechanism, motion, z, rates, a) for a in mechanism.actuators]
+    if own is None:
+        return found
+    asked = list(zip(mechanism.actuators, found, own, given_to(mechanism, u)))
+    lines = [None] * len(found)
+    if mechanism.supply is not None:
+        each = [(a.drive, x, p.s, p.rate, w) for a, p, x, w in asked]
+        lines = mechanism.supply.lines(own[-1], each)
+    return [
+        p._replace(force=a.drive.force(x, p.s, p.rate, w, line), x=x, u=w, line=line)
+        for (a, p, x, w), line in zip(asked, lines)
+    ]
+
+
+def given_to(mechanism, u) -> list[list]:
+    """The inputs of every drive, from all of them in order."""
+    parts, at = [], 0
+    for a in mechanism.actuators:
         many = len(a.drive.inputs(a.name))
-        x, w = own[k], list(u[at : at + many])
-        force = a.drive.force(x, s, rate, w, lines[k])
-        found.append(Pull(s, rate, force, x, w, wrench, lines[k]))
+        parts.append(list(u[at : at + many]))
         at += many
-    return found
+    return parts
+
+
+def length(mechanism, motion: Motion, z, rates, a) -> Pull:
+    """Length and rate of an actuator, and how it acts; nothing of what its drive does."""
+    if a.joint:
+        i, j = joint_at(mechanism, a)
+        return Pull(z[i], rates[j], None, [], [], None)
+    s, rate, wrench = loops.line_of(
+        motion, mechanism.number(a.a.body), a.a, mechanism.number(a.b.body), a.b
+    )
+    return Pull(s, rate, None, [], [], wrench)
 
 
 def applied(mechanism, pulls: list[Pull], forces) -> tuple[list, list]:

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from plants.drives.contract import Drive
 from plants.multibody.loops import facing
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
@@ -68,6 +69,22 @@ def check_supply(mechanism) -> None:
             "supply: none of the drives takes oil from it",
             key="supply",
             mend="leave it out, or give an actuator a drive that takes oil, such as ServoCylinder",
+        )
+    if mechanism.supply is not None and mechanism.supply.settles:
+        _check_settled(mechanism)
+
+
+def _check_settled(mechanism) -> None:
+    """A pump whose line holds no oil serves drives whose chambers hold none either."""
+    for a in mechanism.actuators:
+        drive = a.drive
+        if not drive.needs_supply or type(drive).behind is not Drive.behind:
+            continue
+        raise InputError(
+            f"actuators.{a.name}.drive: a {type(drive).__name__} takes what the pressure of its supply gives it, and "
+            "the pressure of this supply follows from what its drives take",
+            key="supply",
+            mend="choose SharedPump, whose line holds oil, or a drive behind quasistatic valves (MeteredSection, MeteredRod)",
         )
 
 

@@ -24,7 +24,11 @@ def independent(mechanism) -> bool:
 
 def driven(mechanism) -> list[int]:
     """Numbers of the actuators that take commands."""
-    return [i for i, a in enumerate(mechanism.actuators) if a.drive.inputs(a.name)]
+    return [
+        i
+        for i, a in enumerate(mechanism.actuators)
+        if any(s.kind != "disturbance" for s in a.drive.inputs(a.name))
+    ]
 
 
 def joints(mechanism) -> list[str]:

@@ -5,8 +5,9 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
 
   1. A supply is a frozen dataclass; its annotated numbers are parameters (`workbench.contract.parameters`).
   2. `states()`, `inputs()`, `logged()` are tuples of Signal; y, w and `shown` have their length and order.
-  3. `line(y)` is what its drives see (`plants.drives.contract.Line`), `lines(y, count)` what each of the machine's actuators sees
-     where they differ; `most` is the line at the highest pressure there is, by which forces and speeds of the drives are told.
+  3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `lines(y, asked)` what each of the machine's actuators sees,
+     asked: its drive, x, s, ṡ, u; `most` is the line at the highest pressure there is, by which forces and speeds of the drives are
+     told. A pressure that is no state (`settles`) follows from what the drives would take (`Drive.behind`); `line(y)` has no answer.
   4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
      `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
   5. `initial(tops)` are its states at rest, tops: pressures of its takers' chambers that are states.
@@ -18,6 +19,7 @@ To add a supply: a class in a file of this folder, its name in `plants.supplies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from plants.drives.contract import Line
 from workbench.contract.errors import InputError
@@ -38,8 +40,10 @@ class Supply(ABC):
     @abstractmethod
     def machine_limits(self, flows: tuple[str, ...]) -> tuple[Limit, ...]: ...
 
-    def lines(self, y, count: int) -> list[Line]:
-        return [self.line(y)] * count
+    settles: ClassVar[bool] = False
+
+    def lines(self, y, asked) -> list[Line]:
+        return [self.line(y)] * len(asked)
 
     def states(self) -> tuple[Signal, ...]:
         return ()

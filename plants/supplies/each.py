@@ -28,7 +28,7 @@ class EachPressure(Supply):
     def line(self, y):
         return self.most
 
-    def lines(self, y, count):
+    def lines(self, y, asked):
         return [Line(p_s, self.p_r) for p_s in self.p_s]
 
     @property

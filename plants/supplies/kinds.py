@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from plants.supplies.constant import ConstantPressure
+from plants.supplies.instant_pump import InstantPump
 from plants.supplies.load_sensing import LoadSensing
 from plants.supplies.shared_pump import SharedPump
 
-SupplyKind = ConstantPressure | LoadSensing | SharedPump
+SupplyKind = ConstantPressure | LoadSensing | SharedPump | InstantPump

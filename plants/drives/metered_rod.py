@@ -1,0 +1,209 @@
+"""A cylinder or a motor behind four independent metering valves, quasistatic; what lies between valves and rod by given numbers.
+
+    f = K (x − i s) + B (ẋ − i ṡ),  f ∈ Γ(ẋ, P)  ⇔  ẋ = Λ(B, f̄, P)                                     (68)–(70), (122)
+    F = i f,   P = p_s − p_r
+
+x is where the valves have put the rod (of a motor: its angle, f its torque), i s where the mechanism has it: i = 1 of a cylinder
+between two pins, the gear of a motor on a joint. The command u_c in −1 … 1 opens pump to head and rod to tank, or pump to rod and
+head to tank. Regeneration, where there is some, opens rod to head by u_a while u_c > 0: u_a is u_c ("command"), or an input of its
+own ("input").
+
+K and B relax the set Γ(0) into a differential equation; where the oil's own stiffness is meant, take `MeteredSection`.
+
+Source: [Kikuuwe21] Sections 4.1, 5, 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, final
+
+import numpy as np
+
+from plants.components.friction import Frictionless
+from plants.drives.contract import Behind, Drive
+from plants.drives.metered_section import Metered, behind, bounds, dissipated, metered
+from plants.valve_circuits.circuit import Motor, Section
+from workbench.contract.machine_limits import chamber_limits
+from workbench.contract.parameters import Unit, check_bounds, positive
+from workbench.contract.system import Signal
+
+
+def opened(section: Section | Motor, u_c, u_a=0.0) -> list:
+    """The section at the command u_c, as `Circuit.rows` has it; u_a: opening of regeneration, a plain 0.0 where there is none."""
+    out = np.minimum(np.maximum(u_c, 0.0), 1.0)
+    back = np.minimum(np.maximum(-u_c, 0.0), 1.0)
+    return [
+        section.A_h,
+        section.A_r,
+        section.P_hM,
+        section.P_rM,
+        section.c_ph * out,
+        section.c_pr * back,
+        section.c_th * back,
+        section.c_tr * out,
+        section.c_a * u_a if not _never(u_a) else 0.0,
+    ]
+
+
+def _never(u_a) -> bool:
+    return isinstance(u_a, float) and u_a == 0.0
+
+
+def speed_gain(section: Section | Motor, P) -> float:
+    """ẋ per unit of command without force at the pump's pressure P, extending and retracting averaged."""
+    A_h, A_r = section.A_h, section.A_r
+    ways = (
+        (A_h, section.c_ph, section.c_tr),
+        (A_r, section.c_th, section.c_pr),
+    )
+    return sum((A * P / (A_h**3 / h**2 + A_r**3 / r**2)) ** 0.5 for A, h, r in ways) / 2
+
+
+@final
+@dataclass(frozen=True)
+class MeteredRod(Drive):
+    """See the module. State x; inputs u_c, −1 … 1, and u_a, 0 … 1, where regeneration is an input."""
+
+    needs_supply: ClassVar[bool] = True
+    steep: ClassVar[bool] = True
+    anywhere: ClassVar[bool] = True
+    cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
+    loop_rate: ClassVar[float] = 2.0
+    limit: ClassVar[float] = 1.0
+    friction: ClassVar[Frictionless] = Frictionless()
+
+    K: Annotated[float, Unit("N/m"), "stiffness between valves and rod", positive]
+    B: Annotated[float, Unit("N*s/m"), "damping between valves and rod", positive]
+    section: Section | Motor = Section()
+    regeneration: Literal["none", "command", "input"] = "none"
+    i: Annotated[float, Unit("1"), "travel of the rod for one of the joint or pins", positive] = 1.0
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    # ---- signals ----------------------------------------------------------------------------------------------------
+    def _units(self) -> tuple[str, str, str]:
+        return ("rad", "rad/s", "N*m") if self.section.turns else ("m", "m/s", "N")
+
+    def states(self, label):
+        return (
+            Signal(f"rod_{label}", self._units()[0], f"rod of {label} as the valves have put it"),
+        )
+
+    def inputs(self, label):
+        command = Signal(f"u_c_{label}", "1", f"command of {label}")
+        if self.regeneration != "input":
+            return (command,)
+        return (command, Signal(f"u_a_{label}", "1", f"opening of regeneration of {label}"))
+
+    def logged(self, label):
+        length, rate, force = self._units()
+        return (
+            Signal(
+                f"stretch_{label}", length, f"rod of {label} ahead of where the mechanism has it"
+            ),
+            Signal(f"v_{label}", rate, f"velocity of the rod of {label}"),
+            Signal(f"f_p_{label}", force, f"force of the valves of {label}"),
+            Signal(f"P_h_{label}", "Pa", f"head side of {label}, above the return"),
+            Signal(f"P_r_{label}", "Pa", f"rod side of {label}, above the return"),
+        )
+
+    def pressures(self, label):
+        return (f"P_h_{label}", f"P_r_{label}")
+
+    def power_names(self, label):
+        return tuple(f"{cause}_{label}" for cause in ("supply", "tank", "in", "out", "element"))
+
+    # ---- what it can --------------------------------------------------------------------------------------------------
+    def limits(self, label):
+        ranges = ((-1.0, 1.0), (0.0, 1.0))
+        return {signal.name: known for signal, known in zip(self.inputs(label), ranges)}
+
+    def bears(self, line):
+        P, s = line.p_s - line.p_r, self.section
+        pull, push = s.A_r * min(P, s.P_rM), s.A_h * min(P, s.P_hM)
+        return float(-self.i * pull), float(self.i * push)
+
+    def bears_by(self, line):
+        return f"pump ({(line.p_s - line.p_r) / 1e5:g} bar above the return) and reliefs of the chambers"
+
+    @property
+    def pressure_limits(self):
+        return bounds(self.section.P_hM, self.section.P_rM)
+
+    def machine_limits(self, label, key):
+        """Pressures at which suction checks and reliefs fail."""
+        return chamber_limits(self.pressures(label), *self.pressure_limits)
+
+    def velocity_gain_on(self, line):
+        return speed_gain(self.section, line.p_s - line.p_r) / self.i
+
+    # ---- the equations ------------------------------------------------------------------------------------------------
+    @property
+    def stiffness(self):
+        """K, N/m; of a motor N m/rad."""
+        return self.K
+
+    @property
+    def damping(self):
+        """B, N s/m; of a motor N m s/rad."""
+        return self.B
+
+    def opened(self, u_c, u_a=0.0) -> list:
+        """The section at the command u_c, as `Circuit.rows` has it."""
+        return opened(self.section, u_c, u_a)
+
+    def rubbing(self, x, sdot):
+        """It has no friction."""
+        return self.friction.force(sdot, [])
+
+    def spring(self, x, s):
+        """K (x − i s), N; of a motor N m."""
+        return self.K * (x[0] - self.i * s)
+
+    def regenerated(self, u):
+        """Opening u_a; a plain 0.0 where there is none."""
+        if self.regeneration == "none":
+            return 0.0
+        asked = u[1] if self.regeneration == "input" else u[0]
+        return np.where(u[0] > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
+
+    def behind(self, x, s, sdot, u) -> Behind:
+        section = self.opened(u[0], self.regenerated(u))
+        return behind(section, self.spring(x, s), self.B, self.i * sdot)
+
+    def at_work(self, x, s, sdot, u, line) -> Metered:
+        """What the valves do."""
+        return metered(self.behind(x, s, sdot, u), line)
+
+    def force(self, x, s, sdot, u, line):
+        return self.i * self.at_work(x, s, sdot, u, line).force
+
+    def rates(self, x, s, sdot, u, line):
+        return [self.at_work(x, s, sdot, u, line).speed]
+
+    def flow(self, x, s, sdot, u, line):
+        return self.at_work(x, s, sdot, u, line).flow
+
+    def port(self, x, s, sdot, u, line, w):
+        work, o = self.at_work(x, s, sdot, u, line), u[0] / w
+        head = work.P_h * np.clip(o, 0.0, 1.0)
+        rod = work.P_r * np.clip(-o, 0.0, 1.0)
+        return line.p_r + head + rod
+
+    def shown(self, x, s, sdot, u, line):
+        work = self.at_work(x, s, sdot, u, line)
+        return [x[0] - self.i * s, work.speed, work.force, work.P_h, work.P_r]
+
+    def stored(self, x, s):
+        return 0.5 * self.K * (x[0] - self.i * s) ** 2
+
+    def powers(self, x, s, sdot, u, line):
+        work = self.at_work(x, s, sdot, u, line)
+        into, out = dissipated(work, line.p_s - line.p_r)
+        element = self.B * (work.speed - self.i * sdot) ** 2
+        return [line.p_s * work.flow, -line.p_r * work.flow, -into, -out, -element]
+
+    def initial(self, s, force, line):
+        return [self.i * s + force / self.i / self.K]
