@@ -7,7 +7,7 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
   2. `states()`, `inputs()`, `logged()` are tuples of Signal; y, w and `shown` have their length and order.
   3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `lines(y, asked)` what each of the machine's actuators sees,
      asked: its drive, x, s, ṡ, u; `most` is the line at the highest pressure there is, by which forces and speeds of the drives are
-     told. A pressure that is no state (`settles`) follows from what the drives would take (`Drive.behind`); `line(y)` has no answer.
+     told. A pressure that is no state (`settles`) follows from what the drives would take (`Drive.behind`), and has no `line(y)`.
   4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
      `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
   5. `initial(tops)` are its states at rest, tops: pressures of its takers' chambers that are states.
