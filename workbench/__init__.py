@@ -19,6 +19,7 @@ _HOME = {
     "Noisy": "contract.wrappers",
     "Scenario": "run.scenario",
     "simulate": "run.simulate",
+    "simulate_many": "run.many",
     "linearize": "numerics.linearisation",
     "equilibrium": "numerics.linearisation",
     "Verdict": "verification.verdict",

@@ -3,15 +3,23 @@
  * At t_k = k T: log row k of the state after the jump; then two segments, n1 steps of h1 up to the second jump (`release`,
  * when n1 > 0), n2 steps of h2 up to t_{k+1}. Inputs: W, one row a sample; F, rows at every stage time of the sample's flow,
  * or NULL when the flow takes the sample's row.
+ *
+ * A `real` is one number, or with LANES > 1 a vector of numbers, one for each of as many runs (lanes.h): the same text integrates
+ * one run or LANES of them. What a lane decides it decides by `CHOOSE`, a branch is taken when any lane asks for it, and a lane
+ * that does not is left as it was: every lane makes the operations, and the numbers, of a run of its own.
  */
-#include <math.h>
-typedef double real;
 /* WSTRIDE: NW when the flow's inputs are given at stage times, 0 when it takes the sample's row */
 #define CALL(f, t_, x_, w_, y_) do { const real *arg[4] = {(t_), (x_), (w_), c}; real *res[1] = {(y_)}; f(arg, res, 0, work, 0); } while (0)
 
-static int finite_all(const real *x, int n) {
-  for (int i = 0; i < n; ++i) if (!(x[i] - x[i] == 0.0)) return 0;
-  return 1;
+static flag finite_all(const real *x, int n) {
+  flag all = ALL_LANES;
+  for (int i = 0; i < n; ++i) all &= x[i] - x[i] == 0.0;
+  return all;
+}
+
+/* x = y in the lanes told */
+static void take(flag lanes, real *x, const real *y, int n) {
+  for (int i = 0; i < n; ++i) x[i] = CHOOSE(lanes, y[i], x[i]);
 }
 
 /* A step takes [x, e], e the power integrals, from t to t + h; w0, wm, w1 are the inputs at its beginning, middle and end. Only
@@ -44,25 +52,29 @@ typedef int (*generated)(const real **, real **, casadi_int *, real *, int);
 static const int stiff_at[NS] = STIFF_AT, block_at[NB + 1] = BLOCK_AT, entry_at[NB + 1] = ENTRY_AT;
 static const generated series[NB] = SERIES, doubled[NB] = DOUBLED, weights[NB] = WEIGHTS;
 enum { ALPHA, BETA, GAMMA, DELTA, EPSILON, ZETA, ETA, THETA, ALL };
-static const real plain[ALL] = PLAIN;
+static const double plain[ALL] = PLAIN;
 static _Thread_local struct { real Z[NJ], K[ALL * NJ]; int known[NB]; } kept; /* weights K of the latest Z: many do not change */
 
 static void weigh(int b, int m, const real *Z, real *K, real *work) {
-  real z[MM], half[4 * MM], whole[4 * MM], norm = 0.0, scale = 0.5;
+  real z[MM], half[4 * MM], whole[4 * MM], norm = EACH(0.0), scale = EACH(0.5), doublings = EACH(0.0);
   const real *arg[2] = {z}; real *res[1] = {half};
-  int n = 0;
   for (int i = 0; i < m; ++i) {
-    real row = 0.0;
-    for (int j = 0; j < m; ++j) row += fabs(Z[i + m * j]);
-    if (row > norm) norm = row;
+    real row = EACH(0.0);
+    for (int j = 0; j < m; ++j) row += LANED(fabs)(Z[i + m * j]);
+    norm = CHOOSE(row > norm, row, norm);
   }
-  for (; norm * scale > 0.5 && n < DOUBLINGS - 1; ++n) scale *= 0.5;
+  for (int n = 0; n < DOUBLINGS - 1; ++n) {
+    flag large = norm * scale > 0.5;
+    if (!ANY(large)) break;
+    scale = CHOOSE(large, 0.5 * scale, scale);
+    doublings = CHOOSE(large, doublings + 1.0, doublings);
+  }
   for (int i = 0; i < m * m; ++i) z[i] = scale * Z[i];
   series[b](arg, res, 0, work, 0);
   arg[0] = half; res[0] = whole;
-  for (; n > 0; --n) {
+  for (flag left = doublings > 0.0; ANY(left); doublings -= 1.0, left = doublings > 0.0) {
     doubled[b](arg, res, 0, work, 0);
-    for (int i = 0; i < 4 * m * m; ++i) half[i] = whole[i];
+    take(left, half, whole, 4 * m * m);
   }
   doubled[b](arg, res, 0, work, 0);
   arg[1] = whole; res[0] = K;
@@ -76,7 +88,7 @@ static void move(real h, const real *x, int n, const int *which, const real *con
   for (int q = 1; q < n; ++q) for (int i = 0; i < NI; ++i) s[i] += plain[which[q]] * v[q][i];
   for (int b = 0; b < NB; ++b) {
     const int *at = stiff_at + block_at[b], m = block_at[b + 1] - block_at[b];
-    for (int i = 0; i < m; ++i) s[at[i]] = 0.0;
+    for (int i = 0; i < m; ++i) s[at[i]] = EACH(0.0);
     for (int q = 0; q < n; ++q) {
       const real *K = kept.K + ALL * entry_at[b] + which[q] * m * m;
       for (int j = 0; j < m; ++j) for (int i = 0; i < m; ++i) s[at[i]] += K[i + m * j] * v[q][at[j]];
@@ -103,7 +115,7 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
   CALL(first, &t, x, w0, f0); /* the flow, and J behind it */
   for (int b = 0; b < NB; ++b) {
     int same = kept.known[b];
-    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (kept.Z[i] != h * J[i]) kept.Z[i] = h * J[i], same = 0;
+    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept.Z[i] != h * J[i])) kept.Z[i] = h * J[i], same = 0;
     if (!same) weigh(b, block_at[b + 1] - block_at[b], kept.Z + entry_at[b], kept.K + ALL * entry_at[b], work);
     kept.known[b] = 1;
   }
@@ -137,11 +149,14 @@ static void advance(real t, real h, real *x, real *e, const real *w, const real 
 static void part(real t, real h, real a, real b, real *x, real *e, const real *w, const real *c, real *work, real *g0, real *g1) {
 #if WSTRIDE > 0
   real at[3][WSTRIDE];
-  if (a > 0.0 || b < 1.0) {
+  flag inside = (a > 0.0) | (b < 1.0);
+  if (ANY(inside)) {
     for (int k = 0; k < 3; ++k) {
       real s = a + 0.5 * k * (b - a);
-      for (int i = 0; i < WSTRIDE; ++i)
-        at[k][i] = (1 - s) * (1 - 2 * s) * w[i] + 4 * s * (1 - s) * w[WSTRIDE + i] + s * (2 * s - 1) * w[2 * WSTRIDE + i];
+      for (int i = 0; i < WSTRIDE; ++i) {
+        real on = (1.0 - s) * (1.0 - 2.0 * s) * w[i] + 4.0 * s * (1.0 - s) * w[WSTRIDE + i] + s * (2.0 * s - 1.0) * w[2 * WSTRIDE + i];
+        at[k][i] = CHOOSE(inside, on, w[k * WSTRIDE + i]);
+      }
     }
     w = at[0];
   }
@@ -150,74 +165,98 @@ static void part(real t, real h, real a, real b, real *x, real *e, const real *w
 }
 
 /* first part of a step at which a guard changes its sign, on a straight line; 2 where none does */
-static real crossing(const real *g0, const real *g1, const int *passed) {
-  real first = 2.0;
-  for (int i = 0; i < NG; ++i)
-    if (g0[i] * g1[i] < 0.0 && !passed[i] && g0[i] / (g0[i] - g1[i]) < first) first = g0[i] / (g0[i] - g1[i]);
+static real crossing(const real *g0, const real *g1, const flag *passed) {
+  real first = EACH(2.0);
+  for (int i = 0; i < NG; ++i) {
+    flag changes = (g0[i] * g1[i] < 0.0) & ~passed[i];
+    if (!ANY(changes)) continue;
+    real at = g0[i] / (g0[i] - g1[i]);
+    first = CHOOSE(changes & (at < first), at, first);
+  }
   return first;
 }
 
-/* A step that ends on kinks on its way: each is found by false position on steps tried from `done`, then the rest is taken. */
+/* A step that ends on kinks on its way: each is found by false position on steps tried from `done`, then the rest is taken.
+ * `going`: lanes that are not at their end yet. */
 static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
-  real done = 0.0, z[NX], q[NQ + 1], ends[2][NG], g0[NG], g[NG];
-  int passed[NG] = {0};
+  real done = EACH(0.0), z[NX + 1], q[NQ + 1], to_x[NX + 1], to_e[NQ + 1], ends[2][NG], g0[NG], g[NG], change[NG];
+  flag passed[NG], going = ALL_LANES;
+  for (int i = 0; i < NG; ++i) passed[i] = NO_LANE;
   for (int left = KINKS;; --left) {
-    for (int i = 0; i < NX; ++i) z[i] = x[i];
-    for (int i = 0; i < NQ; ++i) q[i] = e[i];
-    part(t, h, done, 1.0, x, e, w, c, work, ends[0], ends[1]);
-    real to = 1.0, low = 0.0, high = 1.0, at = left ? crossing(ends[0], ends[1], passed) : 2.0, change[NG];
-    if (at > 1.0) return;
-    for (int i = 0; i < NG; ++i) change[i] = fabs(ends[0][i] - ends[1][i]);
+    for (int i = 0; i < NX; ++i) z[i] = to_x[i] = x[i];
+    for (int i = 0; i < NQ; ++i) q[i] = to_e[i] = e[i];
+    part(t, h, done, EACH(1.0), to_x, to_e, w, c, work, ends[0], ends[1]);
+    take(going, x, to_x, NX);
+    take(going, e, to_e, NQ);
+    if (!left) return;
+    real to = EACH(1.0), low = EACH(0.0), high = EACH(1.0), at = crossing(ends[0], ends[1], passed);
+    going &= at <= 1.0;
+    if (!ANY(going)) return;
+    for (int i = 0; i < NG; ++i) change[i] = LANED(fabs)(ends[0][i] - ends[1][i]);
     for (int look = 0; look < LOOKS; ++look) {
-      for (int i = 0; i < NX; ++i) x[i] = z[i];
-      for (int i = 0; i < NQ; ++i) e[i] = q[i];
-      to = done + at * (1.0 - done);
-      part(t, h, done, to, x, e, w, c, work, g0, g);
-      int over = crossing(g0, g, passed) <= 1.0;
-      if (over) high = at; else low = at;
-      for (int i = 0; i < NG; ++i) ends[over][i] = g[i];
+      for (int i = 0; i < NX; ++i) to_x[i] = z[i];
+      for (int i = 0; i < NQ; ++i) to_e[i] = q[i];
+      to = CHOOSE(going, done + at * (1.0 - done), done);
+      part(t, h, done, to, to_x, to_e, w, c, work, g0, g);
+      flag over = crossing(g0, g, passed) <= 1.0;
+      high = CHOOSE(over, at, high);
+      low = CHOOSE(over, low, at);
+      for (int i = 0; i < NG; ++i) ends[1][i] = CHOOSE(over, g[i], ends[1][i]);
+      for (int i = 0; i < NG; ++i) ends[0][i] = CHOOSE(over, ends[0][i], g[i]);
       at = crossing(ends[0], ends[1], passed);
-      at = low + (high - low) * (at > 1.0 ? 0.0 : at);
+      at = low + (high - low) * CHOOSE(at > 1.0, EACH(0.0), at);
     }
-    for (int i = 0; i < NG; ++i) passed[i] |= fabs(g[i]) <= PASSED * change[i];
-    done = to;
+    take(going, x, to_x, NX);
+    take(going, e, to_e, NQ);
+    for (int i = 0; i < NG; ++i) passed[i] |= LANED(fabs)(g[i]) <= PASSED * change[i];
+    done = CHOOSE(going, to, done);
   }
 }
 #endif
 
-static void log_row(real t, const real *state, const real *w, const real *c, real *row, real *work) {
-  for (int i = 0; i < NX + NQ; ++i) row[i] = state[i];
-  CALL(logged, &t, state, w, row + NX + NQ);
+static void log_row(real t, const real *x, const real *e, const real *w, const real *c, real *row, real *work) {
+  for (int i = 0; i < NX; ++i) row[i] = x[i];
+  for (int i = 0; i < NQ; ++i) row[NX + i] = e[i];
+  CALL(logged, &t, x, w, row + NX + NQ);
 }
 
 /* state: x then e (power integrals), in and out. rows: NX + NQ + NM numbers per logged instant, which is the beginning of every
- * `every`-th sample, with 0 that of every step. Returns the number of samples
- * done; fewer than n when a state stopped being finite. jumping: 0 skips `jump` (no samples in the loop). F: STAGES rows a
- * step: at its beginning, middle and end. */
-long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,
-         const real *W, const real *F, const real *c, real *rows, real *work) {
-  real *x = state, *e = state + NX, y[NX + 1];
-  for (long k = first; k < first + n; ++k) {
-    real t = k * T;
+ * `every`-th sample, with 0 that of every step. `samples`, one number a lane: how many to do, in; how many were done, out, fewer
+ * where a state stopped being finite. A lane that is at its end keeps its state. jumping: 0 skips `jump` (no samples in the
+ * loop). F: STAGES rows a step: at its beginning, middle and end. */
+void run_lanes(long first, long *samples, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
+               const real *W, const real *F, const real *c, real *rows, real *work) {
+  real x[NX + 1], e[NQ + 1], y[NX + 1], wanted = LANE_NUMBERS(samples), made = EACH(0.0);
+  for (int i = 0; i < NX; ++i) x[i] = state[i];
+  for (int i = 0; i < NQ; ++i) e[i] = state[NX + i];
+  for (long k = first;; ++k) {
+    double begin = k * T;
+    real t = EACH(begin);
+    flag alive = made < wanted;
+    alive &= made == (double)(k - first);
+    if (!ANY(alive)) break;
     const real *w = W + (k - first) * NW, *f = F ? F + (k - first) * (n1 + n2) * STAGES * NW : 0;
     if (jumping) {
       CALL(jump, &t, x, w, y);
       for (int i = 0; i < NX; ++i) x[i] = y[i];
+      take(alive, state, x, NX);
     }
-    if (!finite_all(x, NX)) return k - first;
+    alive &= finite_all(x, NX);
+    if (!ANY(alive)) break;
     if (rows && every && k % every == 0) {
-      log_row(t, state, w, c, rows, work);
+      log_row(t, x, e, w, c, rows, work);
       rows += NX + NQ + NM;
     }
     for (long s = 0; s < n1 + n2; ++s) {
-      real h = s < n1 ? h1 : h2, at = s < n1 ? t + s * h1 : t + n1 * h1 + (s - n1) * h2;
+      double from = s < n1 ? begin + s * h1 : begin + n1 * h1 + (s - n1) * h2;
+      real h = EACH(s < n1 ? h1 : h2), at = EACH(from);
       if (n1 && s == n1) {
         CALL(release, &at, x, w, y);
         for (int i = 0; i < NX; ++i) x[i] = y[i];
       }
       const real *ws = f ? f + s * STAGES * NW : w;
       if (rows && !every) {
-        log_row(at, state, s ? ws : w, c, rows, work);
+        log_row(at, x, e, s ? ws : w, c, rows, work);
         rows += NX + NQ + NM;
       }
       advance(at, h, x, e, ws, c, work);
@@ -227,7 +266,18 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
       for (int i = 0; i < NX; ++i) x[i] = y[i];
 #endif
     }
+    take(alive, state, x, NX);
+    take(alive, state + NX, e, NQ);
+    made = CHOOSE(alive, made + 1.0, made);
   }
+  GIVE_LANES(samples, made);
+}
+
+#if LANES == 1
+/* the same for n samples; returns how many were done */
+long run(long first, long n, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
+         const real *W, const real *F, const real *c, real *rows, real *work) {
+  run_lanes(first, &n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows, work);
   return n;
 }
 
@@ -236,3 +286,4 @@ void measure(real t, const real *x, const real *w, const real *c, real *y, real 
 
 /* memory made consistent with the first measurement */
 void begin(real t, const real *x, const real *w, const real *c, real *y, real *work) { CALL(start, &t, x, w, y); }
+#endif

@@ -47,6 +47,11 @@ def address(array: np.ndarray | None) -> int:
     return 0 if array is None else array.ctypes.data
 
 
+def own_text(name: str) -> str:
+    """A file of C beside this one: lanes.h, what a number is; driver.c, the loop over samples."""
+    return (Path(__file__).parent / name).read_text()
+
+
 class Loop:
     """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible.
 
@@ -81,6 +86,23 @@ class Loop:
         return self.n_x + self.n_q + self.n_m
 
     def _build(self) -> Any:
+        text = self.text()
+        if text is None:
+            return None
+        named, sizes = text
+        tail = own_text("lanes.h") + own_text("driver.c")
+        lib = library(generated(named, {**sizes, "LANES": 1}, tail))
+        if lib is not None:
+            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
+            lib.run.restype = l
+            lib.measure.argtypes = [d, p, p, p, p, p]
+            lib.begin.argtypes = [d, p, p, p, p, p]
+            self.work = max(f.sz_w() for f in named) + 1
+        return lib
+
+    def text(self) -> tuple[list[ca.Function], dict[str, object]] | None:
+        """(functions that driver.c calls, by name; its #defines); None where they are too long for a compiler."""
         t = self.traced
         parts = {
             "flow": self.flow,
@@ -120,15 +142,7 @@ class Loop:
                 for f in (exponential.series, exponential.doubled, exponential.weights)
             ]
             named += [renamed(self.first, "first"), *kinds]
-        lib = library(generated(named, sizes, (Path(__file__).parent / "driver.c").read_text()))
-        if lib is not None:
-            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
-            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
-            lib.run.restype = l
-            lib.measure.argtypes = [d, p, p, p, p, p]
-            lib.begin.argtypes = [d, p, p, p, p, p]
-            self.work = max(f.sz_w() for f in named) + 1
-        return lib
+        return named, sizes
 
     def begin(self, t0: Scalar, x: Vector, w: Vector, c: Any) -> np.ndarray:
         """Initial state with the controller's memory made consistent with the first measurement."""

@@ -9,15 +9,18 @@ value five samples later, "F_ext@3" that of a disturbance known beforehand.
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from workbench.contract.capabilities import HasTask, Posed, Varies
 from workbench.contract.errors import InputError
+from workbench.contract.own_text import own
 from workbench.contract.system import System, find, names
 from workbench.run.reference import Hold
 from workbench.run.room import check_inputs
 from workbench.run.scenario import Scenario
-from workbench.run.spaces import pushed, task_values, to_joints, tool
+from workbench.run.spaces import SHORT, pushed, task_values, to_joints, tool
 from workbench.run.targets import (
     _check_strokes,
     _task_names,
@@ -250,7 +253,7 @@ class Demand:
     def _given(self, t) -> np.ndarray:
         """The reference and its derivatives at t, kept for the next call with the same times."""
         if self._sampled is None or not np.array_equal(self._sampled[0], t):
-            self._sampled = (t, self.reference.sample(t, ORDER))
+            self._sampled = (t, _along(self.reference, t))
         return self._sampled[1]
 
     def _joints(self, t, given):
@@ -298,3 +301,19 @@ class Demand:
                 raise InputError(
                     str(reason), mend="move the path or the start point, or use a longer stroke"
                 ) from None
+
+
+_paths: deque[tuple] = deque(maxlen=3)
+
+
+def _along(reference, t: np.ndarray) -> np.ndarray:
+    """The reference and its derivatives at t. Many runs follow one path, so the last few are kept, where they can be compared."""
+    if not own(type(reference)) or 8 * t.size > SHORT:
+        return reference.sample(t, ORDER)
+    for known, times, values in tuple(_paths):  # another thread may add to it meanwhile
+        if known == reference and np.array_equal(times, t):
+            return values
+    values = reference.sample(t, ORDER)
+    values.flags.writeable = False
+    _paths.append((reference, t.copy(), values))
+    return values

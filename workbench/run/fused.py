@@ -120,9 +120,7 @@ class Fused:
 
     def at_pace(self, pace: Pace) -> Attempt:
         """The run at this pace."""
-        g = logging(
-            grid(self.loop, self.scenario, pace.longest), self.scenario, self.rows, pace.longest
-        )
+        g = self.grid_at(pace)
         machine, c = integrator(self.loop, self.traced, self.compiled, pace)
         begun = machine.begin(0.0, self.x0, self.inputs[0], c)
         state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
@@ -141,7 +139,15 @@ class Fused:
                 break
             if self.progress:
                 self.progress(done / g.n)
-        logged = logged[: g.kept(done)]
+        return self.attempt(g, done, logged[: g.kept(done)], state)
+
+    def grid_at(self, pace: Pace) -> Grid:
+        """Samples, steps and rows of the run at this pace."""
+        g = grid(self.loop, self.scenario, pace.longest)
+        return logging(g, self.scenario, self.rows, pace.longest)
+
+    def attempt(self, g: Grid, done: int, logged: np.ndarray, state: np.ndarray) -> Attempt:
+        """What a pace made of the run: `done` samples, their rows, the state at the end."""
 
         def look(share: float) -> np.ndarray:
             if not done:
@@ -156,18 +162,22 @@ class Fused:
     ) -> int:
         """Samples `first` to `first + count` from `state`, which is written, as are `rows`; how many were done."""
         own = np.ascontiguousarray(self.inputs[first : first + count])
-        driving = None
-        if self.traced.flow_is_driven:
-            stages = g.stages(first, count, machine.offsets)
-            driving = self.demand.at(stages.ravel(), noise=False).reshape(
-                *stages.shape, len(self.demand.live)
-            )
-            held = [
-                i for i, name in enumerate(self.demand.live) if self.demand.kinds[name] == "noise"
-            ]
-            driving[:, :, held] = own[:, None, held]
-            driving = np.ascontiguousarray(driving)
+        driving = self.driving(machine.offsets, g, first, count)
         jumps = jumping and self.loop.period is not None
         return machine.run(
             first, count, g.every, jumps, g.T, g.n1, g.h1, g.n2, g.h2, state, own, driving, c, rows
         )
+
+    def driving(
+        self, offsets: tuple[float, ...], g: Grid, first: int, count: int
+    ) -> np.ndarray | None:
+        """Inputs (count, stages, inputs) at all stages of samples; None where the flow takes those of its sample."""
+        if not self.traced.flow_is_driven:
+            return None
+        stages = g.stages(first, count, offsets)
+        values = self.demand.at(stages.ravel(), noise=False)
+        values = values.reshape(*stages.shape, len(self.demand.live))
+        kinds = [self.demand.kinds[name] for name in self.demand.live]
+        held = [i for i, kind in enumerate(kinds) if kind == "noise"]
+        values[:, :, held] = self.inputs[first : first + count][:, None, held]
+        return np.ascontiguousarray(values)

@@ -32,15 +32,33 @@ _maps: dict = {}
 
 
 def _map(plant, space, kind) -> tuple[Mapped, np.ndarray]:
-    """Compiled change-of-space function and the parameters it takes."""
+    """Compiled change-of-space function and the parameters it takes: those of the geometry, no masses."""
     free = [leaf for leaf in leaves(plant) if not leaf.structural]
     key = (structure(plant), space, kind)
     if key not in _maps:
         p, entries = symbols("p", len(free))
         bound = bind(plant, {leaf.path: e for leaf, e in zip(free, entries)})
         task = bound.tool if space == "tool" else lambda q: bound.task(space, q)
-        _maps[key] = Mapped(_BUILD[kind](task, plant.n, p))
-    return _maps[key], np.array([leaf.value for leaf in free], float)
+        whole = _BUILD[kind](task, plant.n, p)
+        taken = _taken(whole)
+        _maps[key] = Mapped(_of_those(whole, taken)), taken
+    found, taken = _maps[key]
+    return found, np.array([free[i].value for i in taken], float)
+
+
+def _taken(f: ca.Function) -> list[int]:
+    """Entries of the last argument that the function depends on."""
+    _, columns = f.jac_sparsity(0, f.n_in() - 1).get_triplet()
+    return sorted(set(columns))
+
+
+def _of_those(f: ca.Function, taken: list[int]) -> ca.Function:
+    """The function of its first arguments and of those entries of the last one."""
+    *first, whole = [ca.SX.sym(f"a{i}", f.size1_in(i)) for i in range(f.n_in())]
+    p = ca.SX.sym("p", len(taken))
+    spread = ca.SX(whole.numel(), 1)
+    spread[taken] = p
+    return ca.Function(f.name(), [*first, p], [f(*first, ca.densify(spread))])
 
 
 def _newton(task, n, p):
