@@ -10,7 +10,7 @@ from actuator import SLEW, X_MAX, Actuator, commands, drawn, mpc, tracking
 from controllers import MPC, Limit, Observer
 from controllers.mpc.check import refined
 from controllers.mpc.convex import stated
-from controllers.mpc.problem import residuals
+from controllers.mpc.cost import residuals
 from controllers.mpc.verification import ingredients, steady
 from controllers.riccati import riccati
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, simulate

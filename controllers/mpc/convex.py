@@ -19,7 +19,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from controllers.mpc.problem import Problem, root
+from controllers.mpc.cost import Stage, root, terms
+from controllers.mpc.problem import Problem
 from workbench.contract.errors import InputError, short
 
 STATUS = {
@@ -174,20 +175,23 @@ def _steady(q, v, k):
 
 
 def _cost(q: Problem, v):
-    """V, term by term."""
-    rows = list(q.track)
-    terms = []
-    for k in range(q.N + (q.P is None)):
-        terms.append(cp.sum_squares(root(q.Q) @ (v.y[rows, k] - v.r_at[k])))
-        if k < q.N:
-            terms.append(cp.sum_squares(root(q.S) @ v.moves[:, k]))
-            if q.R.any():
-                terms.append(cp.sum_squares(root(q.R) @ (v.u[:, k] - _steady(q, v, k)[1])))
-    if q.P is not None:
-        terms.append(cp.sum_squares(root(q.P) @ _deviation(q, v)))
+    """V over the symbols."""
+    rows, weighs = list(q.track), q.R.any()
+
+    def error(k: int):
+        return v.y[rows, k] - v.r_at[k]
+
+    def stage(k: int) -> Stage:
+        away = v.u[:, k] - _steady(q, v, k)[1] if weighs else None
+        return Stage(error(k), away, v.moves[:, k])
+
+    squares = [
+        cp.sum_squares(root(weight) @ deviation)
+        for _, weight, deviation in terms(q, stage, error(q.N), lambda: _deviation(q, v))
+    ]
     if q.soft:
-        terms += [cp.sum_squares(v.scaled_slack), q.ρ1 @ v.slack]
-    return sum(terms)
+        squares += [cp.sum_squares(v.scaled_slack), q.ρ1 @ v.slack]
+    return sum(squares)
 
 
 def _deviation(q, v):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from controllers.mpc.problem import Problem, limits, residuals
+from controllers.mpc.cost import residuals
+from controllers.mpc.problem import Problem, limits
 from workbench.contract.errors import InputError
 
 NONE = 1e30  # DAQP's infinity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class Prepared:
 
 def prepared(law, x, u) -> Prepared:
     """Everything for the problem of `law` linearised at (x, u)."""
-    model, names_d = model_at(law, x, u), law.disturbances
+    model = model_at(law, x, u)
     q, terminal = problem_of(law, model)
     still = [s.name for s, row in zip(law.follows, q.track) if not q.felt[:, row].any()]
     if still:
@@ -98,48 +98,61 @@ def prepared(law, x, u) -> Prepared:
             "it is linearised",
             mend="look further ahead, give x_0, or track something else",
         )
-    L, W, V, start = None, None, None, None
-    C_a = np.hstack([model.C, model.C_d])
-    reads: tuple[int, ...] = ()
-    if law.observer is None:
-        reads = _reads(law)
-    else:
-        own, n = _uncertain(model), model.n
-        some, V = covariances(n, model.B_d[:n], len(model.C), law.observer)
-        W = np.zeros((len(model.A) + model.B_d.shape[1],) * 2)
-        W[np.ix_(own, own)] = some
-        # Commands on their way are known: the filter is for the plant's own states and the disturbances.
-        found = design(
-            model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, names_d
-        )
-        L = np.zeros((len(W), len(V)))
-        L[own] = found.L
-        if law.relinearise:
-            start = np.zeros(W.shape)
-            start[np.ix_(own, own)] = found.P
+    seen = _filter(law, model)
     start_x = np.concatenate([x, np.zeros(len(model.A) - model.n + model.B_d.shape[1])])
     labels = {
         "x": names(law.model.states),
         "y": names(law.measured),
         "u": names(law.commands),
-        "d": list(names_d),
+        "d": list(law.disturbances),
     }
     made = Prepared(
         q,
         condensed(q),
         terminal,
-        L,
-        C_a,
-        W,
-        V,
-        reads,
+        seen.L,
+        np.hstack([model.C, model.C_d]),
+        seen.W,
+        seen.V,
+        seen.reads,
         start_x,
-        start,
+        seen.start,
         labels,
         law.extra,
         _rows(law),
     )
     return _with_path(law, made) if law.relinearise else made
+
+
+class Filter(NamedTuple):
+    """Gain L and covariances W, V of the filter of (x, d), covariance at the start; or `reads`, rows of y that are the states."""
+
+    L: np.ndarray | None = None
+    W: np.ndarray | None = None
+    V: np.ndarray | None = None
+    start: np.ndarray | None = None
+    reads: tuple[int, ...] = ()
+
+
+def _filter(law, model: Model) -> Filter:
+    """How (x, d) are known: read off the measurement, or estimated."""
+    if law.observer is None:
+        return Filter(reads=_reads(law))
+    places, n = _uncertain(model), model.n
+    some, V = covariances(n, model.B_d[:n], len(model.C), law.observer)
+    W = np.zeros((len(model.A) + model.B_d.shape[1],) * 2)
+    W[np.ix_(places, places)] = some
+    # Commands on their way are known: the filter is for the plant's own states and the disturbances.
+    gain = design(
+        model.A[:n, :n], model.B_d[:n], model.C[:, :n], model.C_d, law.observer, law.disturbances
+    )
+    L = np.zeros((len(W), len(V)))
+    L[places] = gain.L
+    if not law.relinearise:
+        return Filter(L, W, V)
+    start = np.zeros(W.shape)
+    start[np.ix_(places, places)] = gain.P
+    return Filter(L, W, V, start)
 
 
 def _with_path(law, made: Prepared) -> Prepared:

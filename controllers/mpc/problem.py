@@ -2,12 +2,11 @@
 
     x⁺ = A x + B u + E₀ v + E₁ v⁺ + B_d d + g,   y = C x + C_d d + h
 
-    V = Σ_{k<N} |y_k − r_k|²_Q + |u_k − u_{s,k}|²_R + |u_k − u_{k−1}|²_S + |ξ_N − ξ_s|²_P + Σ ρ₁ s + ρ₂ s²
-
-ξ = (x, u_{−1}); (x_s, u_s) the steady state at the reference; s the slack of soft output limits. All that is known when a
-sample is due is one vector θ = (x, u_{−1}, d, r_0 … r_p, v_0 … v_p, 1); what is decided is z = (moves/stroke, √ρ₂ s). Every
-prediction is a matrix over (θ, z), so the QP is read off: V = |E_θ θ + E_z z|² + cᵀz, rows G z ≤ b − G_θ θ.
-`mpc_cvxpy` states the same problem in words of states and inputs.
+ξ = (x, u_{−1}); (x_s, u_s) the steady state at the reference; s the slack of soft output limits. `controllers.mpc.cost`
+states the cost V of them. All that is known when a sample is due is one vector θ = (x, u_{−1}, d, r_0 … r_p, v_0 … v_p, 1);
+what is decided is z = (moves/stroke, √ρ₂ s). Every prediction is a matrix over (θ, z), so the QP is read off:
+V = |E_θ θ + E_z z|² + cᵀz, rows G z ≤ b − G_θ θ.
+`controllers.mpc.convex` states the same limits over symbols for states and inputs, and the same cost.
 """
 
 from __future__ import annotations
@@ -211,32 +210,6 @@ class Problem:
         row = np.zeros((1, self.n_θ + self.n_z))
         row[0, self.n_z + self.n_θ - len(self.soft) + i] = 1 / np.sqrt(self.ρ2[i])
         return row
-
-
-def root(M: np.ndarray) -> np.ndarray:
-    """F with FᵀF = M ⪰ 0."""
-    d = np.sqrt(np.maximum(np.diag(M), 0.0))
-    d = np.where(d > 0, d, 1.0)
-    w, V = np.linalg.eigh((M + M.T) / 2 / d[:, None] / d)
-    return np.sqrt(np.maximum(w, 0.0))[:, None] * V.T * d
-
-
-def residuals(q: Problem) -> np.ndarray:
-    """Rows E over (θ, z) whose squares make up V (without ρ₁)."""
-    _, u, y = q.predicted
-    count, width = q.N + (q.P is None), q.n_θ + q.n_z
-    errors = np.array(y[:count])[:, list(q.track)] - np.array(
-        [q.reference(k) for k in range(count)]
-    )
-    moves = np.diff(np.array(u), axis=0)
-    found = [(root(q.Q) @ errors).reshape(-1, width), (root(q.S) @ moves).reshape(-1, width)]
-    if q.R.any():
-        away = np.array(u[1:]) - np.array([q.steady(k)[1] for k in range(q.N)])
-        found.append((root(q.R) @ away).reshape(-1, width))
-    if q.P is not None:
-        found.append(root(q.P) @ q.terminal())
-    found += [np.sqrt(q.ρ2[i]) * q.slack(i) for i in range(len(q.soft))]
-    return np.vstack(found)
 
 
 def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from controllers.mpc.cost import stage_form
 from controllers.mpc.problem import Model, Problem
 from controllers.mpc.terminal_set import Terminal, admissible
 from controllers.riccati import riccati
@@ -106,11 +107,9 @@ def on_states_and_commands(q: Problem) -> tuple[np.ndarray, ...]:
     """(A, B, Q, R, S) of ξ⁺ = A ξ + B u and ℓ = ξᵀQξ + 2 ξᵀS u + uᵀR u, ξ = (x, u_{−1}), about a steady state."""
     m = q.model
     n, n_u = m.B.shape
-    C = m.C[list(q.track)]
+    Q, R, S = stage_form(q)
     A = np.block([[m.A, np.zeros((n, n_u))], [np.zeros((n_u, n + n_u))]])
-    weight, cross = np.zeros((n + n_u, n + n_u)), np.zeros((n + n_u, n_u))
-    weight[:n, :n], weight[n:, n:], cross[n:] = C.T @ q.Q @ C, q.S, -q.S
-    return A, np.vstack([m.B, np.eye(n_u)]), weight, q.R + q.S, cross
+    return A, np.vstack([m.B, np.eye(n_u)]), Q, R, S
 
 
 def strict_cost(q: Problem, K) -> np.ndarray:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from controllers.mpc import cost
 from controllers.mpc.stated import on_states_and_commands
 from workbench.contract.errors import InputError
 from workbench.verification.mpc_ingredients import TerminalIngredients, with_slew
@@ -121,7 +122,4 @@ def moved(A, B) -> list[int]:
 
 def stage_costs(law, y, r, u) -> np.ndarray:
     """ℓ_k of a run under a constant reference: tracked outputs y (K, q), r (q,), commands u (K, m) from u_{−1} = 0."""
-    w, u_s = law.stage, steady(law, r)[1]
-    form = lambda e, W: np.einsum("ki,ij,kj->k", e, W, e)
-    moves = np.diff(u, axis=0, prepend=np.zeros((1, u.shape[1])))
-    return form(y - r, w["Q"]) + form(u - u_s, w["R"]) + form(moves, w["S"])
+    return cost.stage_costs(law.prepared.problem, y, r, u, steady(law, r)[1])

@@ -30,12 +30,11 @@ from typing import Annotated, ClassVar, NamedTuple, final
 
 import numpy as np
 
+from plants.components.circuit_checks import check_chambers, check_pins, pressure_at_rest
+from plants.components.circuit_sizes import CircuitSizes
 from plants.components.friction import BrownMcPhee, Friction
-from plants.drives.contract import Drive, Sizes, spool_limit
 from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.contract.system import Signal
 
 KEPT = 4  # states ahead of those of the friction law
 
@@ -52,7 +51,7 @@ class Flows(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class ThrottledCircuit(Drive):
+class ThrottledCircuit(CircuitSizes):
     """Equations in the module's docstring; states p_1, p_2, p_3 [Pa], U [V] and those of the friction law, input U_ref [V].
 
     A drive (`plants.drives.contract`) with a pump of its own: it may stand between any two points s apart, or on a sliding joint
@@ -100,7 +99,7 @@ class ThrottledCircuit(Drive):
 
     def __post_init__(self):
         check_bounds(self)
-        self._check_chambers()
+        check_chambers(self)
         if self.rod >= self.bore:
             raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
         if self.p_P <= self.p_T:
@@ -108,147 +107,12 @@ class ThrottledCircuit(Drive):
                 f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar"
             )
 
-    def _check_chambers(self) -> None:
-        chambers = (
-            (2, "piston", self.l_20, self.l_2min, self.V_h2),
-            (3, "rod", self.l_30, self.l_3min, self.V_h3),
-        )
-        for k, where, l_0, least, hose in chambers:
-            if l_0 < least:
-                raise InputError(
-                    f"l_{k}0: {l_0:g} m at s_0 is shorter than l_{k}min = {least:g} m, the shortest the chamber at the "
-                    f"{where} can be",
-                    key=f"l_{k}0",
-                    mend="give the length of the chamber at s_0, its part beyond the stroke included",
-                )
-            if hose == 0.0 and least == 0.0:
-                raise InputError(
-                    f"V_h{k}: without a hose and with l_{k}min = 0 the volume at the {where} vanishes at the end of the "
-                    "stroke, and its pressure leaves all bounds",
-                    key=f"V_h{k}",
-                    mend=f"give V_h{k} or l_{k}min more than zero",
-                )
-        if self.stroke <= 0.0:
-            raise InputError(
-                f"l_20: the chambers, {self.l_20:g} and {self.l_30:g} m long, leave no stroke",
-                key="l_20",
-                mend="give chambers longer than l_2min and l_3min",
-            )
-
     def check_pins(self, owner: str) -> None:
         """ValueError, for the part `owner` of the plant, where the retracted cylinder is longer than its pins come together.
 
         On a sliding joint it has no pins.
         """
-        shortest, _ = self.range
-        if shortest < self.stroke:
-            raise InputError(
-                f"{owner}.l_20: retracted, the pins are {shortest:.4g} m apart, less than the stroke, {self.stroke:.4g} m",
-                mend="where the chambers are longer than the stroke, give their lengths at its ends, l_2min and l_3min; "
-                "else change s_0, l_20 or l_30",
-            )
-
-    # ---- constants --------------------------------------------------------------------------------------------------
-    @property
-    def A_2(self):
-        """Area of the piston, m²."""
-        return pi / 4 * self.bore**2
-
-    @property
-    def A_3(self):
-        """Area of the annulus, m²."""
-        return pi / 4 * (self.bore**2 - self.rod**2)
-
-    @property
-    def C_vd(self):
-        """Flow constant of the valve, m³/(s V √Pa) (17)."""
-        return self.Q_n / (self.U_max * self.Δp_n**0.5)
-
-    @property
-    def C_vt(self):
-        """Flow constant of the throttle (16), m³/(s √Pa)."""
-        return self.C_d * pi / 4 * self.d_t**2 * (2.0 / self.ρ) ** 0.5
-
-    @property
-    def limit(self):
-        """Largest U_ref, both ways, V."""
-        return self.U_max
-
-    @property
-    def range(self):
-        """Shortest and longest distance of the pins, m."""
-        return self.s_0 - self.l_20 + self.l_2min, self.s_0 + self.l_30 - self.l_3min
-
-    @property
-    def stroke(self):
-        """Way of the piston, m."""
-        return self.l_20 + self.l_30 - self.l_2min - self.l_3min
-
-    def bears(self, line=None):
-        """Least and greatest force at rest, N: one side at the pump's pressure, the other at the tank's."""
-        return self.A_2 * self.p_T - self.A_3 * self.p_P, self.A_2 * self.p_P - self.A_3 * self.p_T
-
-    def bears_by(self, line=None) -> str:
-        return f"{self.p_T / 1e5:g} and {self.p_P / 1e5:g} bar"
-
-    @property
-    def velocity_gain(self):
-        """ṡ per volt while the cylinder is held by no force, extending and retracting averaged, m/(s V)."""
-        r, drop = self.A_3 / self.A_2, (self.p_P - self.p_T) ** 0.5
-        return 0.5 * self.C_vd * drop / self.A_2 * (1.0 + r**0.5) / (1.0 + r**3) ** 0.5
-
-    def velocity_gain_on(self, line):
-        return self.velocity_gain
-
-    def sizes(self, line=None) -> Sizes:
-        """Its scales, by its own pump."""
-        return Sizes(
-            self.p_P,
-            "pressure of the pump",
-            self.p_P * self.A_2 * self.stroke,
-            self.p_P * self.A_3,
-            self.stroke,
-            self.velocity_gain * self.limit,
-        )
-
-    def pressures(self, label: str = "") -> tuple[str, ...]:
-        return tuple(_named(f"p_{k}", label) for k in (1, 2, 3))
-
-    def machine_limits(self, label: str, key: str):
-        spool = spool_limit(label, _named("U", label), self.limit, f"{key}.U_max")
-        return (*chamber_limits(self.pressures(label), 0.0), spool)
-
-    # ---- signals ----------------------------------------------------------------------------------------------------
-    def states(self, label: str = "") -> tuple[Signal, ...]:
-        of = f", {label}" if label else ""
-        return (
-            *(
-                Signal(_named(f"p_{k}", label), "Pa", f"pressure {where}{of}")
-                for k, where in (
-                    (1, "before the throttle"),
-                    (2, "at the piston"),
-                    (3, "at the rod"),
-                )
-            ),
-            Signal(_named("U", label), "V", f"spool{of}"),
-            *self.friction.states(label or "c"),
-        )
-
-    def inputs(self, label: str = "") -> tuple[Signal, ...]:
-        return (
-            Signal(
-                _named("U_ref", label),
-                "V",
-                "reference of the spool" + (f", {label}" if label else ""),
-            ),
-        )
-
-    def power_names(self, label: str = "") -> tuple[str, ...]:
-        """Pump and tank, what valve, throttle and friction take, and what comes with growing chambers."""
-        return tuple(
-            _named(name, label)
-            for name in ("pump", "tank", "valve", "throttle", "friction", "carried")
-        )
+        check_pins(self, owner)
 
     # ---- equations --------------------------------------------------------------------------------------------------
     def laminar_root(self, dp):
@@ -266,24 +130,6 @@ class ThrottledCircuit(Drive):
             opening * self.laminar_root(drop_3),
             drop_1,
             drop_3,
-        )
-
-    def volumes(self, s):
-        """V_1, V_2, V_3 [m³] at a distance s of the pins."""
-        return (
-            self.V_h1,
-            self.V_h2 + self.A_2 * (self.l_20 + s - self.s_0),
-            self.V_h3 + self.A_3 * (self.l_30 - s + self.s_0),
-        )
-
-    def compliances(self, s):
-        """V_k/B_ek [m³/Pa] (14)."""
-        hose = 1.0 / self.B_oil + 1.0 / self.B_h
-        tube = 1.0 / self.B_oil + 1.0 / self.B_c
-        return (
-            self.V_h1 * hose,
-            self.V_h2 * hose + self.A_2 * (self.l_20 + s - self.s_0) * tube,
-            self.V_h3 * hose + self.A_3 * (self.l_30 - s + self.s_0) * tube,
         )
 
     def rates(self, x, s, sdot, u, line=None) -> list:
@@ -307,19 +153,7 @@ class ThrottledCircuit(Drive):
 
     def initial(self, s: float, force: float, line=None) -> list:
         """States at rest at s that carry `force`: p_1 = p_2, p_3 = p_30, spool closed, no friction."""
-        low, high = self.range
-        if not low <= s <= high:
-            raise InputError(
-                f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
-                "(s: the distance of its pins, or the position of the joint it is on)",
-                mend="start elsewhere, change s_0 (where l_20 and l_30 are given), l_20 or l_30, or move the pins",
-            )
-        p_2 = (force + self.A_3 * self.p_30) / self.A_2
-        if p_2 < 0:
-            raise InputError(
-                f"to hold {force:.4g} N with p_30 = {self.p_30:.4g} Pa takes p_2 = {p_2:.4g} Pa",
-                mend="raise p_30 or the bore",
-            )
+        p_2 = pressure_at_rest(self, s, force)
         return [p_2, p_2, self.p_30, 0.0, *[0.0] * len(self.friction.states("c"))]
 
     # ---- energy -----------------------------------------------------------------------------------------------------
@@ -344,7 +178,3 @@ class ThrottledCircuit(Drive):
             -self.friction.loss(sdot, x[KEPT:]),
             tube * (self.A_2 * p_2 * p_2 - self.A_3 * p_3 * p_3),
         ]
-
-
-def _named(name: str, label: str) -> str:
-    return f"{name}_{label}" if label else name

@@ -21,7 +21,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.verification.expression import formula
 from workbench.verification.motion import Motion
-from workbench.verification.supplied_search import Judge
+from workbench.verification.supplied_judge import Judge
 from workbench.verification.verdict import Verdict
 
 

@@ -1,0 +1,127 @@
+"""Signals of a predictive law, and its fields as one number for each command or output."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from controllers.mpc.overlap import Overlap, overlap, smoothed, without_overlap
+from controllers.mpc.parts import limit_units
+from workbench.contract.capabilities import LawData
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal, controls, find, names
+from workbench.run.targets import target_name
+
+
+class MPCSignals(LawData):
+    """What follows from the fields of `MPC` and its model without solving anything."""
+
+    def units(self) -> dict[str, str]:
+        """Units of this law's numbers where they follow those of the plant."""
+        return limit_units(self.model)
+
+    @property
+    def commands(self) -> tuple[Signal, ...]:
+        return controls(self.model)
+
+    @property
+    def measured(self) -> tuple[Signal, ...]:
+        wanted = self.signals or names(self.model.outputs)
+        return tuple(find(self.model.outputs, name, "MPC, measurement") for name in wanted)
+
+    @property
+    def follows(self) -> tuple[Signal, ...]:
+        """Outputs that follow references."""
+        wanted = self.tracked or names(self.measured)[: len(self.commands)]
+        return tuple(find(self.measured, name, "MPC, tracked") for name in wanted)
+
+    @property
+    def ahead(self) -> int:
+        """Samples of preview."""
+        return self.N if self.preview is None else min(self.preview, self.N)
+
+    @property
+    def references(self) -> tuple[Signal, ...]:
+        at = lambda name, k: f"{name}@{k}" if k else name
+        pushes = [find(self.model.inputs, name, "MPC, known") for name in self.known]
+        return (
+            *(
+                Signal(
+                    at(target_name(s.name, 0), k),
+                    s.unit,
+                    f"desired {s.meaning or s.name}, {k} samples ahead",
+                    "reference",
+                )
+                for k in range(self.ahead + 1)
+                for s in self.follows
+            ),
+            *(
+                Signal(
+                    f"{s.name}@{k}",
+                    s.unit,
+                    f"{s.meaning or s.name}, {k} samples ahead",
+                    "reference",
+                )
+                for k in range(self.ahead + 1)
+                for s in pushes
+            ),
+        )
+
+    @property
+    def disturbances(self) -> tuple[str, ...]:
+        """Where estimated disturbances act."""
+        if self.observer is None:
+            return ()
+        return self.observer.disturbance or tuple(names(self.commands))
+
+    @property
+    def monitors(self) -> tuple[Signal, ...]:
+        known = {s.name: s.unit for s in (*self.model.inputs, *self.model.outputs)}
+        return (
+            Signal("mpc_status", "1", "1 optimal, else what the solver said"),
+            Signal("mpc_iterations", "1", "iterations"),
+            Signal("mpc_cost", "1", "lowest cost V"),
+            Signal("mpc_slack", "1", "largest excess over a soft limit"),
+            Signal("mpc_fallback", "1", "0 none, 1 last plan, 2 terminal law, 3 last command"),
+            Signal("mpc_active", "1", "active limits"),
+            Signal(
+                "mpc_residual", "1", "violation of the optimality conditions, nan where not known"
+            ),
+            *(
+                Signal(f"d_{name}_hat", known.get(name, "1"), f"estimated disturbance at {name}")
+                for name in self.disturbances
+            ),
+        )
+
+    def each(self, field: str) -> np.ndarray:
+        """A field as one number for each command or tracked output; no limit is ±∞."""
+        value = getattr(self, field)
+        count = len(self.follows) if field == "Q" else len(self.commands)
+        if not value and field in ("u_min", "u_max", "slew"):
+            value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
+        if len(value) not in (1, count):
+            raise InputError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
+        band = (
+            {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d
+            if field != "Q"
+            else 0.0
+        )  # limits of openings
+        return np.broadcast_to(np.array(value, float), (count,)) + band
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """Overlap of the model's valves."""
+        return overlap(self.model, self.w)
+
+    @cached_property
+    def predicting(self):
+        """The model as the predictions have it: without overlap, along a path without the steepest part of friction."""
+        inside = without_overlap(self.model)
+        return smoothed(inside, self.smooth) if self.relinearise else inside
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Samples each move lasts, N together."""
+        rest = self.N - sum(self.blocks)
+        return (1,) * self.N if not self.blocks else (*self.blocks[:-1], self.blocks[-1] + rest)
