@@ -36,7 +36,7 @@ def read_claims(
     from workbench.verification import default_claims
     from workbench.verification.run_claims import Unasked
 
-    chosen = {type(claim): claim for claim in default_claims(loop, scenario)}
+    chosen: dict[Any, Any] = {type(claim): claim for claim in default_claims(loop, scenario)}
     if node is None or node.value is None:
         return tuple(chosen.values())
     if not isinstance(node.value, dict):
@@ -49,6 +49,8 @@ def read_claims(
         cls = _claim(written, child, loop)
         if child.value is False:
             chosen.pop(cls, None)
+        elif cls.section:
+            chosen |= _several(child, f"claims.{written}", loop, scenario)
         else:
             chosen[cls] = _stated(cls, child, f"claims.{written}", loop, provenance)
     states_one = any(child.value is not False for child in node.value.values())
@@ -63,7 +65,14 @@ def read_claims(
     return tuple(chosen.values())
 
 
-def _claim(written: str, child: Node, loop: ClosedLoop) -> type:
+def _several(child: Node, key: str, loop: ClosedLoop, scenario: Scenario) -> dict:
+    """Claims of which a file may state several, each by its class and name."""
+    from workbench.cases.requirements import read_requirements
+
+    return read_requirements(child, key, loop, scenario)
+
+
+def _claim(written: str, child: Node, loop: ClosedLoop) -> Any:
     """The class of the claim that a key of the section names."""
     from workbench.verification.claims import Claim
     from workbench.verification.ledger import has_ledger

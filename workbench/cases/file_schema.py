@@ -24,7 +24,7 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
 
     own = {cls: form.law_form(cls, tuple(cls.units_on().items())) for cls in laws.values()}
     names = {
-        name: {"anyOf": [{"type": "boolean"}, part(cls)]}
+        name: several(part(cls)) if cls.section else {"anyOf": [{"type": "boolean"}, part(cls)]}
         for name, cls in form.claim_names(claims).items()
     }
     sections = {
@@ -69,4 +69,17 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
             key: {"description": form.SECTIONS[key], **body} for key, body in sections.items()
         },
         "$defs": defs,
+    }
+
+
+def several(one: dict) -> dict:
+    """Schema of claims by name, or in a list, each a sentence or all that it has."""
+    each = {"anyOf": [{"type": "string"}, one]}
+    return {
+        "anyOf": [
+            {"const": False},
+            {"type": "string"},
+            {"type": "array", "items": each, "minItems": 1},
+            {"type": "object", "additionalProperties": each, "minProperties": 1},
+        ]
     }

@@ -193,8 +193,11 @@ def real(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def claim_names(union: Any) -> dict[str, type]:
-    """Name in a file → claim: PracticalStability is practical-stability."""
-    return {kebab(cls.__name__): cls for cls in get_args(union)}
+    """Name in a file → claim: PracticalStability is practical-stability.
+
+    Claims of which a file may state several have the name of their section.
+    """
+    return {cls.section or kebab(cls.__name__): cls for cls in get_args(union)}
 
 
 def kebab(name: str) -> str:

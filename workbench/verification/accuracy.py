@@ -7,7 +7,7 @@ quadratic in the states, so that a share ε of these is 2 ε of v.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,9 +58,9 @@ def error_beside(verdict: Verdict, run: Run, known: dict[str, float]) -> float |
     if verdict.strength != "sampled" or verdict.margin is None or not known:
         return None
     if verdict.key == "tracking":
-        followed = [name for name, order in run.demand.wanted if order == 0]
-        beside = [known[name] for name in (TOOL if TOOL[0] in known else followed) if name in known]
-        return float(np.linalg.norm(beside)) if beside else None
+        return tool_error(run, known)
+    if "slopes" in verdict.data:
+        return through(verdict.data["slopes"], run, known)
     if verdict.unit == "J" and verdict.limit is not None:
         share, _ = share_of(run.log, known, names(run.loop.states))
         return 2 * share * abs(verdict.limit - verdict.margin)
@@ -69,6 +69,24 @@ def error_beside(verdict: Verdict, run: Run, known: dict[str, float]) -> float |
     }
     beside = [error for name, error in known.items() if name in own]
     return max(beside) if beside and verdict.unit != "1" else None
+
+
+def tool_error(run: Run, known: dict[str, float]) -> float | None:
+    """The run's own error of the tool, or of the outputs that follow a reference."""
+    followed = [name for name, order in run.demand.wanted if order == 0]
+    beside = [known[name] for name in (TOOL if TOOL[0] in known else followed) if name in known]
+    return float(np.linalg.norm(beside)) if beside else None
+
+
+def through(slopes: Mapping[str, float], run: Run, known: dict[str, float]) -> float | None:
+    """Σ |∂margin/∂signal| error(signal): what the run's own error makes of a margin that was worked out of these signals."""
+    beside = dict(known)
+    tool = tool_error(run, known)
+    if tool is not None:
+        beside["tool_error"] = tool
+    beside |= {f"e_{name}": error for name, error in known.items()}
+    found = [slope * beside[name] for name, slope in slopes.items() if name in beside]
+    return float(sum(found)) if found else None
 
 
 def asked(run: Run, known: dict[str, float]) -> Verdict:

@@ -23,6 +23,7 @@ from workbench.verification.proofs import (
     Supplied,
     UniqueVelocity,
 )
+from workbench.verification.requirement_claims import Requirement
 from workbench.verification.run_claims import (
     EnergyBalance,
     HoldsWeight,
@@ -250,4 +251,5 @@ Claim = (
     | NoCavitation
     | Unasked
     | HoldsWeight
+    | Requirement
 )

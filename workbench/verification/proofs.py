@@ -28,6 +28,7 @@ class Checked:
         needs_ledger   it is asked of laws that state an accompanying function only
         needs_motion   it says nothing of a run that stands still, so such a run is disturbed first
         says_stable    where it holds, "Is the loop stable?" may be answered with Yes
+        section        name of the section of a case file that holds several of them by name; "": a file states one at most
     """
 
     check: ClassVar[str]
@@ -37,6 +38,7 @@ class Checked:
     needs_ledger: ClassVar[bool] = False
     needs_motion: ClassVar[bool] = False
     says_stable: ClassVar[bool] = False
+    section: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         check_bounds(self)

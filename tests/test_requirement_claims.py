@@ -1,0 +1,254 @@
+"""Requirements as claims: in case files and in Python, on runs of several plants and laws, from both sides."""
+
+import json
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from small import Feedback, Linear
+
+from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate, verify
+from workbench.cases.file import laws, loads
+from workbench.cases.file_schema import case_schema
+from workbench.cases.yaml_input import parse
+from workbench.verification.claims import Claim, Requirement, Tracking
+from workbench.verification.judge import study
+from workbench.verification.requirement_claims import check_requirement
+from workbench.verification.run import run as simulated
+from workbench.verification.verdict import answers_stability, exit_code
+
+PLANT = Linear(A=((-1.0,),), B=((1.0,),), C=((1.0,),), x0=(1.0,))
+DECAY = ClosedLoop(PLANT, Feedback(PLANT, ((0.0,),)))  # x = e^−t
+SCENARIO = Scenario(duration=5.0)
+
+
+def asked(text, loop=DECAY, scenario=SCENARIO, name="", counted=True):
+    (verdict,) = [
+        v
+        for v in verify(loop, scenario, [Requirement(text, name, counted)])
+        if v.key.startswith("requirements")
+    ]
+    return verdict
+
+
+@pytest.mark.parametrize(
+    "text, holds, margin, time",
+    [
+        # x = e^−t
+        ("always (x0 <= 1.1)", True, 0.1, 0.0),
+        ("always (x0 < 0.9)", False, -0.1, 0.0),
+        ("always[2 s, end] (x0 < 0.2)", True, 0.2 - np.exp(-2.0), 2.0),
+        ("always[1 s, end] (x0 < 0.2)", False, 0.2 - np.exp(-1.0), 1.0),
+        ("eventually[0 s, 3 s] always (x0 < 0.1)", True, 0.1 - np.exp(-3.0), 3.0),
+        ("eventually[0 s, 2 s] always (x0 < 0.1)", False, 0.1 - np.exp(-2.0), 2.0),
+        ("(x0 > 0.3) until[1 s, 2 s] (x0 < 0.35)", True, None, None),
+        ("(x0 > 0.4) until[1 s, 2 s] (x0 < 0.35)", False, None, None),
+    ],
+)
+def test_a_requirement_on_a_run_that_is_known(text, holds, margin, time):
+    verdict = asked(text)
+    assert verdict.holds is holds and verdict.strength == "sampled", verdict
+    assert verdict.claim == text and verdict.source.startswith("signal temporal logic")
+    if margin is not None:
+        assert verdict.margin == pytest.approx(margin, abs=1e-6)
+        assert verdict.data["time"] == pytest.approx(time, abs=1e-9)
+        assert f"at t = {time:g} s" in verdict.worst
+
+
+def test_requirements_are_no_claim_about_stability():
+    verdicts = verify(DECAY, SCENARIO, [Requirement("always (x0 <= 1.1)", "below")])
+    assert verdicts[0].holds and not answers_stability(verdicts)
+    assert not Requirement.says_stable and exit_code(verdicts) == 0
+    broken = asked("always (x0 < 0.5)")
+    assert exit_code([broken]) == 1 and exit_code([replace(broken, counted=False)]) == 2
+
+
+def test_a_run_that_is_too_short_is_undecided_and_says_how_long_it_has_to_be():
+    verdict = asked("always[0 s, 20 s] (x0 <= 1)")
+    assert verdict.holds is None and verdict.margin is None
+    assert "looks up to t = 20 s" in verdict.worst and "ends at 5 s" in verdict.worst
+    assert asked("always[0 s, 20 s] (x0 < 0.5)").holds is False
+
+
+def test_a_run_that_diverges_meets_nothing():
+    """x = e^40t passes the largest number before the end; what it broke before is told with its margin."""
+    plant = Linear(A=((40.0,),), B=((1.0,),), C=((1.0,),), x0=(1.0,))
+    loop = ClosedLoop(plant, Feedback(plant, ((0.0,),)))
+    scenario = Scenario(duration=40.0)
+    for text in ("always (x0 > 0)", "eventually (x0 > 2)", "always[0 s, 30 s] (x0 > 0)"):
+        verdict = asked(text, loop, scenario)
+        assert verdict.holds is False and "diverged" in verdict.worst, text
+    broken = asked("always (x0 < 3)", loop, scenario)
+    assert broken.holds is False and broken.margin < 0
+
+
+def swinging(log_period=None):
+    """x swings as cos 30 t, sampled by the law every 0.1 s only."""
+    plant = Linear(
+        A=((0.0, 30.0), (-30.0, 0.0)), B=((0.0,), (0.0,)), C=((1.0, 0.0),), x0=(1.0, 0.0)
+    )
+    loop = ClosedLoop(plant, Sampled(Feedback(plant, ((0.0,),)), 0.1))
+    return loop, Scenario(duration=2.0, log_period=log_period)
+
+
+def test_the_rows_that_are_kept_change_no_verdict():
+    """Between two samples of the law x goes through ±1; whatever the log keeps, the requirement sees it."""
+    text = "always (x0 > -0.999)"
+    told = [asked(text, *swinging(period)) for period in (None, 0.1, 0.5)]
+    assert all(v.holds is False for v in told)
+    assert len({v.margin for v in told}) == 1
+    assert told[0].margin == pytest.approx(-1e-3, abs=2e-4)
+    loop, scenario = swinging(0.5)
+    assert simulate(loop, scenario).array("x0").min() > -0.9999, "the rows kept miss it"
+
+
+@pytest.mark.parametrize("law", ["VDC", "PID"])
+def test_derived_signals_are_those_of_the_built_in_claims(law):
+    """Tool error and its limit: the same number, instant and answer as `tracking` has, one from each side."""
+    case = loads(f"plant: hiab-xs031\ncontroller: {law}\nscenario: {{duration: 4 s}}\n")
+    for allowed in ("5 mm", "1 um"):
+        number = {"5 mm": 5e-3, "1 um": 1e-6}[allowed]
+        claims = [
+            Tracking(error=number, settle=3.0),
+            Requirement(f"always[3 s, end] (tool_error <= {allowed})", "tool"),
+        ]
+        tracking, tool = study(case.loop, case.scenario, claims).verdicts[:2]
+        assert tool.holds is tracking.holds and tool.margin == tracking.margin
+        assert tool.unit == "m" and tool.claim.startswith("tool: always[3 s, end]")
+
+
+def test_signals_worked_out_of_a_run(two_joint, short):
+    from controllers import VDC
+    from workbench.verification.requirements import joint_errors
+    from workbench.verification.temporal.signals import columns, table
+
+    loop = ClosedLoop(two_joint, Sampled(VDC(model=two_joint), 1e-3))
+    run = simulated(loop, short)
+    known = table(loop, run.demand)
+    asked_for = ["time", "tool_error", "e_q_1", "e_q_2", "e_tcp_x", "e_tcp_y", "e_tcp_z", "v"]
+    found = columns(run, asked_for)
+    assert set(asked_for) <= set(known) and known["v"] == "J" and known["e_q_1"] == "rad"
+    lengths = np.sqrt(sum(found[f"e_tcp_{a}"] ** 2 for a in "xyz"))
+    np.testing.assert_allclose(found["tool_error"], lengths, atol=1e-15)
+    np.testing.assert_array_equal(found["e_q_1"], joint_errors(run.fine)["q_1"])
+    assert len(found["v"]) == len(run.fine.log) and found["v"].max() == run.storage[1].max()
+
+
+# ---- case files --------------------------------------------------------------------------------------------------------
+HEAD = (
+    "plant: ieha-published-linear\ncontroller: PID\n"
+    "scenario: {reference: {type: Hold, space: output, point: [2 mm]}, duration: 1 s}\nclaims:\n"
+)
+
+
+def case(text):
+    return loads(HEAD + text, "case.yaml")
+
+
+def test_files_state_requirements_by_name_or_in_a_list():
+    named = case(
+        "  requirements:\n    reach: always[0.5 s, end] (tool_error < 1 mm)\n"
+        "    low: {sentence: always (Y < 1 m), counted: false}\n"
+    )
+    found = [c for c in named.claims if isinstance(c, Requirement)]
+    assert [(c.name, c.counted) for c in found] == [("reach", True), ("low", False)]
+    assert len(named.claims) == len(case("  tracking: {settle: 0.5 s}\n").claims) + 2
+    listed = case("  requirements: [always (Y < 1 m), always (Y < 2 m)]\n")
+    assert [c.name for c in listed.claims if isinstance(c, Requirement)] == ["1", "2"]
+    (one,) = (
+        c for c in case("  requirements: always (Y < 1 m)\n").claims if isinstance(c, Requirement)
+    )
+    assert one.name == "" and one.key == "requirements"
+    assert not [c for c in case("  requirements: false\n").claims if isinstance(c, Requirement)]
+
+
+@pytest.mark.parametrize(
+    "text, line, key, words",
+    [
+        (
+            "  requirements:\n    a: always (Y < 1 m)\n    b: always (YY < 1 m)\n",
+            7,
+            "claims.requirements.b",
+            "did you mean",
+        ),
+        (
+            "  requirements:\n    a: always (Y < 1 bar)\n",
+            6,
+            "claims.requirements.a",
+            "a length was expected",
+        ),
+        (
+            "  requirements:\n    a: {sentense: always (Y < 1 m)}\n",
+            6,
+            "claims.requirements.a.sentense",
+            "did you mean sentence",
+        ),
+        ("  requirements:\n    a: {sentence: 3}\n", 6, "claims.requirements.a.sentence", "text"),
+        (
+            "  requirements:\n    a: {sentence: always (Y < 1 m), name: b}\n",
+            6,
+            "claims.requirements.a.name",
+            "given already",
+        ),
+        ("  requirements:\n    a: 3\n", 6, "claims.requirements.a", "expected a sentence"),
+        ("  requirements: {}\n", 5, "claims.requirements", "expected sentences"),
+        ("  requirements: true\n", 5, "claims.requirements", "expected sentences"),
+        ("  requirements:\n    a: Y < 1 m\n", 6, "claims.requirements.a", "first instant"),
+        ("  requirement: true\n", 5, "claims", "did you mean requirements"),
+    ],
+)
+def test_files_that_ask_amiss(text, line, key, words):
+    with pytest.raises(InputError) as caught:
+        case(text)
+    error = caught.value
+    assert words in str(error) and error.mend
+    assert (error.file, error.line, error.key) == ("case.yaml", line, key), str(error)
+
+
+def test_the_schema_knows_requirements():
+    from plants.shipped import PLANTS
+
+    schema = json.loads(json.dumps(case_schema(PLANTS, laws(), Claim)))
+    check = jsonschema.Draft202012Validator(schema)
+    good = (
+        "{a: always (Y < 1 m)}",
+        "[always (Y < 1 m)]",
+        "always (Y < 1 m)",
+        "{a: {sentence: x, counted: false}}",
+        "false",
+    )
+    for text in good:
+        check.validate(parse(HEAD + f"  requirements: {text}\n").plain())
+    for text in ("{}", "3", "{a: 3}", "{a: {sentense: x}}"):
+        assert list(check.iter_errors(parse(HEAD + f"  requirements: {text}\n").plain())), text
+
+
+def test_a_signal_that_this_run_does_not_have_is_undecided_with_the_reason():
+    """A sentence is read against the loop it is asked of, in Python as in a file."""
+    with pytest.raises(InputError, match="no signal 'tool_error'"):
+        asked("always (tool_error < 1)")
+    run = simulated(DECAY, SCENARIO)
+    broken = run.log.values.copy()
+    broken[7, run.log.names.index("x0")] = np.nan
+    run = replace(run, log=replace(run.log, values=broken), steps=None)
+    verdict = check_requirement(Requirement("always (x0 < 2)"), run)
+    assert verdict.holds is None and "x0 is not a number" in verdict.worst
+
+
+def test_a_margin_below_the_error_of_the_run_is_undecided():
+    """x(2 s) = e^−2 to rounding: a limit nearer than the integrator's own error cannot be told from it."""
+    from workbench.verification.accuracy import errors
+
+    run = simulated(DECAY, SCENARIO)
+    error = errors(run)["x0"]
+    x = float(run.log.array("x0")[np.searchsorted(run.log.time, 2.0)])
+    assert error > 0
+    for away, holds in ((0.5, None), (50.0, True)):
+        limit = x + away * error
+        assert asked(f"always[2 s, end] (x0 < {limit!r})").holds is holds
+
+
+def test_a_sentence_is_refused_when_the_claim_is_made():
+    with pytest.raises(InputError, match="column"):
+        Requirement("always (x0 <")

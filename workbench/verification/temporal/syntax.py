@@ -1,0 +1,175 @@
+"""The parts of a requirement: expressions over signals, comparisons of them, formulas in time.
+
+Every part knows its `span`, the characters [begin, end) of the sentence that it was read from.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number and its unit as they are written, such as "200 bar"; `unit` is empty for a plain number."""
+
+    text: str
+    unit: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number in SI units."""
+
+    value: float
+    span: Span
+
+
+@dataclass(frozen=True)
+class Name:
+    """A signal."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Σ ± parts."""
+
+    parts: tuple[Expression, ...]
+    signs: tuple[int, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Product:
+    """Π parts^±1; a sign of −1 divides."""
+
+    parts: tuple[Expression, ...]
+    signs: tuple[int, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Call:
+    """abs, sqrt, min or max of its parts."""
+
+    function: str
+    parts: tuple[Expression, ...]
+    span: Span
+
+
+Expression = Number | Constant | Name | Sum | Product | Call
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """left < right, and likewise <=, > and >=."""
+
+    operator: Literal["<", "<=", ">", ">="]
+    left: Expression
+    right: Expression
+    span: Span
+
+    @property
+    def strict(self) -> bool:
+        """Whether equality breaks it."""
+        return self.operator in ("<", ">")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """[begin, end] in s from the instant at which it is asked, forwards or backwards; `end` may be infinite."""
+
+    begin: float = 0.0
+    end: float = math.inf
+
+
+@dataclass(frozen=True)
+class Not:
+    part: Formula
+    span: Span
+
+
+@dataclass(frozen=True)
+class Junction:
+    """All of the parts (kind "and"), or one of them at least ("or")."""
+
+    kind: Literal["and", "or"]
+    parts: tuple[Formula, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The part at every instant of the interval, or at one of them; later instants or earlier ones."""
+
+    kind: Literal["always", "eventually", "historically", "once"]
+    interval: Interval
+    part: Formula
+    span: Span
+
+    @property
+    def past(self) -> bool:
+        return self.kind in ("historically", "once")
+
+    @property
+    def every(self) -> bool:
+        return self.kind in ("always", "historically")
+
+
+@dataclass(frozen=True)
+class Until:
+    """`right` at an instant of the interval, `left` from now until just before; "since" looks back."""
+
+    kind: Literal["until", "since"]
+    interval: Interval
+    left: Formula
+    right: Formula
+    span: Span
+
+    @property
+    def past(self) -> bool:
+        return self.kind == "since"
+
+
+Formula = Comparison | Not | Junction | Timed | Until
+Part = Expression | Formula
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """The formulas that a formula is made of, in the order of the sentence."""
+    if isinstance(formula, Comparison):
+        return ()
+    if isinstance(formula, Junction):
+        return formula.parts
+    if isinstance(formula, Until):
+        return formula.left, formula.right
+    return (formula.part,)
+
+
+def comparisons(formula: Formula) -> list[Comparison]:
+    """Every comparison in a formula, in the order of the sentence."""
+    if isinstance(formula, Comparison):
+        return [formula]
+    return [found for part in parts_of(formula) for found in comparisons(part)]
+
+
+def looks_ahead(formula: Formula) -> bool:
+    """Whether a formula says anything of later instants than the one at which it is asked."""
+    ahead = isinstance(formula, Timed | Until) and not formula.past and formula.interval.end > 0
+    return ahead or any(looks_ahead(part) for part in parts_of(formula))
+
+
+def names_in(expression: Expression) -> list[str]:
+    """Signals of an expression, each once, in the order of the sentence."""
+    if isinstance(expression, Name):
+        return [expression.name]
+    if isinstance(expression, Number | Constant):
+        return []
+    return list(dict.fromkeys(name for part in expression.parts for name in names_in(part)))
