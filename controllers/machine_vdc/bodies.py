@@ -56,10 +56,11 @@ def required(law, plant, q, qd, qd_r, qdd_r) -> Needed:
         # κ M_A (V_r − V) is the wrench of an acceleration κ (V_r − V): joint by joint, it costs no wrench of its own.
         rates, wanted = bodies.required(plant, at, qd_r, qdd_r, law.κ)
         fed = [isotropic(law.K_I, at.motion, wanted, j) for j in range(len(plant.bodies))]
+        nets = [plus(a, b) for a, b in zip(bodies.lumped_wrenches(plant, at.motion, wanted), fed)]
     else:
         rates, wanted = bodies.required(plant, at, qd_r, qdd_r)
         fed = [fed_back(law, at.motion, wanted, j) for j in range(len(plant.bodies))]
-    nets = [plus(a, b) for a, b in zip(bodies.net_wrenches(plant, at.motion, wanted), fed)]
+        nets = [plus(a, b) for a, b in zip(bodies.net_wrenches(plant, at.motion, wanted), fed)]
     by_drive = [lines.by_coordinate[i] for i in coordinates.driven(plant)]
     xd, xd_r = linear.times(by_drive, qd), linear.times(by_drive, qd_r)
     passive = damped(plant, rates)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plants.multibody import articulated, linear, loops, planar, reduced, tree
+from plants.multibody import articulated, linear, loops, planar, planar_rates, reduced, tree
+from plants.multibody.lumped import lumped
 from plants.multibody.tree import Motion
 
 DAMPED = 1e-4  # of the diagonal of Φ_z M⁻¹ Φ_zᵀ
@@ -24,28 +25,30 @@ def damping(mechanism) -> float:
 
 def accelerations(mechanism, motion: Motion, rates, pulls, around=None) -> tuple[list, list]:
     """(z̈, λ), see `Mechanism.accelerations`."""
-    own = tree.inertias(mechanism.bodies, motion)
+    own = tree.inertias(lumped(mechanism.bodies, mechanism.tree), motion)
     Q = mechanism.loads(motion, own, rates, pulls, around)
-    found = reduced.rows(mechanism, motion) if mechanism.closings else kept(mechanism, motion)
-    G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
     if not mechanism.closings:
+        found = kept(mechanism, motion)
+        G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
         M = articulated.branches(mechanism.tree, own, motion.b)
         return linear.constrained(linear.held(M, G, damping(mechanism)), Q, γ)
+    G = planar_rates.jacobian(mechanism, motion.z)
+    γ = planar_rates.biases(mechanism, motion.z, rates, rates)
     M = tree.mass_matrix(mechanism.tree, own, motion.b)
     ζ = reduced.followed(mechanism, G, [0.0] * mechanism.tree.n_v, γ)
     return reduced.accelerations(M, Q, reduced.basis(mechanism, G), ζ), []
 
 
-def all_accelerations(mechanism, motion: Motion, own) -> list:
+def all_accelerations(mechanism, motion: Motion, rates, own) -> list:
     """z̈ of all joints from those that `accelerations` gives: the others follow from the loops."""
     if not mechanism.closings:
         return own
-    found = reduced.rows(mechanism, motion)
-    G = loops.jacobian(mechanism.tree, found, motion.b)
     accelerations = [0.0] * mechanism.tree.n_v
     for i, value in zip(mechanism.own[1], own):
         accelerations[i] = value
-    return reduced.followed(mechanism, G, accelerations, [row.bias for row in found])
+    G = planar_rates.jacobian(mechanism, motion.z)
+    γ = planar_rates.biases(mechanism, motion.z, rates, rates)
+    return reduced.followed(mechanism, G, accelerations, γ)
 
 
 def projected(mechanism, z, rates) -> tuple[list, list]:

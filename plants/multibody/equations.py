@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from plants.multibody import acting, coordinates, dynamics, loops, reduced, surroundings, tree
+from plants.multibody import (
+    acting,
+    coordinates,
+    dynamics,
+    loops,
+    planar_rates,
+    reduced,
+    surroundings,
+    tree,
+)
 from plants.multibody.acting import Pull
 from plants.multibody.surroundings import Surroundings
 from plants.multibody.tree import REST, Ground, Motion
@@ -21,15 +30,11 @@ class Equations(Vocabulary):
         z, rates = list(x[: len(zs)]), list(x[len(zs) : len(zs) + len(vs)])
         if self.closings:
             z, own = reduced.positions(self, z), dict(zip(vs, rates))
-            G = loops.jacobian(self.tree, *self._closing_rows(z, None))
+            G = planar_rates.jacobian(self, z)
             rates = reduced.followed(
                 self, G, [own.get(i, 0.0) for i in range(self.tree.n_v)], [0.0] * len(G)
             )
         return z, rates, parts
-
-    def _closing_rows(self, z, rates):
-        motion = self.closed(z, rates)
-        return reduced.rows(self, motion), motion.b
 
     def moving(self, z, rates, ground: Ground = REST) -> Motion:
         """Poses, columns and, with rates, velocities of all bodies, at any positions."""
@@ -88,9 +93,9 @@ class Equations(Vocabulary):
         """(z̈, λ) with λ of the rows that are kept; minimal: z̈ of the independent joints, and nothing."""
         return dynamics.accelerations(self, motion, rates, pulls, around)
 
-    def all_accelerations(self, motion: Motion, own) -> list:
+    def all_accelerations(self, motion: Motion, rates, own) -> list:
         """z̈ of all joints from what `accelerations` gives."""
-        return dynamics.all_accelerations(self, motion, own)
+        return dynamics.all_accelerations(self, motion, rates, own)
 
     def rhs(self, t, x, u):
         z, rates, own = self.split(x)

@@ -25,8 +25,6 @@ from plants.multibody.tree import (
     apart,
     direction,
     point,
-    required_direction,
-    required_point,
 )
 
 ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5}
@@ -89,21 +87,6 @@ def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
         pull = (n[0], cross(at_b, n[0])) if i < meets else (ZERO3, cross(d[0], n[0]))
         found.append(Row(*_product(n, d), pull, a, b))
     return found
-
-
-def biases(loop, motion: Motion, required, a: int, b: int) -> list:
-    """Rate of Φ_z ż_r along the true motion, its part without z̈_r, of every row; `required`: twists and their rates at z̈_r = 0.
-
-    With ż_r = ż it is the bias of `rows`.
-    """
-    place = lambda j, at: required_point(motion, required, j, at)
-    way = lambda j, d: required_direction(motion, required, j, d)
-    return [_mixed(n, d) for n, d in _pairs(loop, place, way, a, b)]
-
-
-def _mixed(P, Q):
-    """d/dt of (P·Q)˙ with required rates: P = (value, true rate, required rate, rate of that along the true motion)."""
-    return dot(P[3], Q[0]) + dot(P[2], Q[1]) + dot(P[1], Q[2]) + dot(P[0], Q[3])
 
 
 def opposite(F):

@@ -135,6 +135,11 @@ def closed(mechanism, k: Closing, z) -> tuple[list, object]:
     ], found.room
 
 
+def direction(angle) -> tuple:
+    """(cosine, sine)."""
+    return np.cos(angle), np.sin(angle)
+
+
 def turned(mechanism, k: Closing, z) -> dict[int, tuple]:
     """(cosine, sine) of the unknown joints that turn, by number of the body: without any angle, so without its functions."""
     found, signs, (i, j) = solved(mechanism, k, z), dict(k.signs), k.unknown
@@ -157,7 +162,7 @@ def _between(a, b) -> tuple:
 def _classes(mechanism, k: Closing, z):
     """({unknown joints that turn it: vector}, (class an unknown slide is in, its direction) or None) in the base's axes."""
     signs, T, loop = dict(k.signs), mechanism.tree, mechanism.loops[k.loop]
-    flat = _plane(mechanism, k)
+    flat = plane(mechanism, k)
     found, slide = {}, None
 
     def put(name, c, s, v, way):
@@ -183,12 +188,17 @@ def _classes(mechanism, k: Closing, z):
     return found, slide
 
 
-def _plane(mechanism, k: Closing):
-    """Function 3-vector → its two components across the loop's axis."""
+def plane_axes(mechanism, k: Closing) -> tuple[list, list]:
+    """Two directions across the loop's axis, in the axes of its base."""
     lead = next(j for j, _ in k.signs)
     u = unit(mechanism.bodies[lead].axis)
     e = unit(sub([1.0 if n == k.across else 0.0 for n in range(3)], scale(u[k.across], u)))
-    f = cross(u, e)
+    return e, cross(u, e)
+
+
+def plane(mechanism, k: Closing):
+    """Function 3-vector → its two components across the loop's axis."""
+    e, f = plane_axes(mechanism, k)
     return lambda a: [dot(e, a), dot(f, a)]
 
 

@@ -1,6 +1,6 @@
 """Independent coordinates: all positions, rates and equations of motion from those of the joints that no closing determines.
 
-    ż = B ẏ,  z̈ = B ÿ + ζ        Φ_z B = 0,  Φ_z ζ = −Φ̇_z ż,  loop by loop
+    ż = B ẏ,  z̈ = B ÿ + ζ        Φ_z B = 0,  Φ_z ζ = −Φ̇_z ż,  loop by loop (`plants.multibody.planar_rates`)
     (Bᵀ M B) ÿ = Bᵀ (Q − M ζ)
 
 Source: [Haug89, chapter 3]; rows as in [Jaiswal21] (9).
@@ -8,7 +8,7 @@ Source: [Haug89, chapter 3]; rows as in [Jaiswal21] (9).
 
 from __future__ import annotations
 
-from plants.multibody import linear, loops
+from plants.multibody import linear
 from plants.multibody.planar import closed, turned
 
 
@@ -69,27 +69,3 @@ def accelerations(M, Q, B, ζ) -> list:
     rest = [q - f for q, f in zip(Q, linear.times(M, ζ))]
     H = [[linear.times([a], b)[0] for b in MB] for a in B]
     return linear.solve(linear.factors(H), linear.times(B, rest))
-
-
-def own_rows(mechanism) -> list[list[int]]:
-    """Which two rows of its cut every closing keeps."""
-    found = []
-    first = {}
-    start = 0
-    for n, loop in enumerate(mechanism.loops):
-        first[n] = start
-        start += loops.ROWS[loop.joint]
-    for k in mechanism.closings:
-        at = first[k.loop]
-        end = at + loops.ROWS[mechanism.loops[k.loop].joint]
-        found.append([i - at for i in mechanism.kept if at <= i < end])
-    return found
-
-
-def rows(mechanism, motion) -> list:
-    """The two rows of every loop that is closed, in the order of the closings."""
-    found = []
-    for k, kept in zip(mechanism.closings, own_rows(mechanism)):
-        cut = loops.rows(mechanism.loops[k.loop], motion, *mechanism.cuts[k.loop])
-        found += [cut[i] for i in kept]
-    return found

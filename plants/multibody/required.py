@@ -12,7 +12,7 @@ the origin of the inertial frame, as in `plants.multibody.tree`. Wrenches at all
 
     w_j = F*_j + Σ_children w − (actuators and cut joints on j),    Gᵀ μ = τ − Σ f ∂s/∂z  at the joints that follow
 
-What statics leaves open of a planar loop (its out-of-plane reactions) is zero here: the rows that are kept carry the loop.
+What statics leaves open of a planar loop (its out-of-plane reactions) is zero here: forces in its plane carry the loop.
 
 Source: [Petrovic22] eqs (7), (8), (49), (59)–(69) for one machine; for a tree with loops the projection of the same equations.
 """
@@ -32,8 +32,9 @@ from plants.components.spatial import (
     turn,
     unturn,
 )
-from plants.multibody import linear, loops, reduced
+from plants.multibody import linear, planar_rates, reduced
 from plants.multibody.loops import opposite, plain_sum
+from plants.multibody.lumped import lumped
 from plants.multibody.tree import REST, ZERO6, Ground, Motion, crossed
 
 
@@ -42,20 +43,14 @@ class Required(NamedTuple):
 
     Z: list
     rate: list
-    ground: Ground = REST
-
-    def of(self, j: int) -> tuple:
-        """(Z_r, Ż_r) of body j (−1: the ground)."""
-        return self.ground if j < 0 else (self.Z[j], self.rate[j])
 
 
 class Whole(NamedTuple):
-    """The mechanism at one state: positions, true motion, kept rows of the loops with Φ_z, columns of B (ż = B q̇)."""
+    """The mechanism at one state: positions, true motion, Φ_z of the closings, columns of B (ż = B q̇)."""
 
     z: list
     rates: list
     motion: Motion
-    rows: list
     G: list
     B: list
 
@@ -72,14 +67,11 @@ class Lines(NamedTuple):
 # ---- motion ---------------------------------------------------------------------------------------------------------
 def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
     """All of a mechanism (method minimal) at independent positions and rates, on a ground that moves so."""
-    T = mechanism.tree
     z = reduced.positions(mechanism, list(q)) if mechanism.closings else list(q)
-    still = mechanism.closed(z, None)
-    rows = reduced.rows(mechanism, still)
-    G = loops.jacobian(T, rows, still.b)
+    G = planar_rates.jacobian(mechanism, z)
     rates = spread(mechanism, G, qd, [0.0] * len(G))
     motion = mechanism.closed(z, rates, ground)
-    return Whole(z, rates, motion, rows, G, reduced.basis(mechanism, G))
+    return Whole(z, rates, motion, G, reduced.basis(mechanism, G))
 
 
 def spread(mechanism, G, own, γ) -> list:
@@ -109,7 +101,7 @@ def swept(mechanism, motion: Motion, rates, accelerations, ground: Ground = REST
         carrier = motion.Z[j] if count > 1 else true
         Z[j] = plus(Z_p, own)
         rate[j] = plus(rate_p, plus(gain, crossed(carrier, own) if count else ZERO6))
-    return Required(Z, rate, ground)
+    return Required(Z, rate)
 
 
 def required(
@@ -120,8 +112,7 @@ def required(
     κ other than zero is for a ground at rest.
     """
     rates = spread(mechanism, at.G, qd_r, [0.0] * len(at.G))
-    none = [0.0] * mechanism.tree.n_v
-    γ = _biases(mechanism, at, swept(mechanism, at.motion, rates, none, ground))
+    γ = planar_rates.biases(mechanism, at.z, at.rates, rates)
     accelerations = [
         plain_sum(a, linear.product(κ, linear.less(r, v)))
         for a, r, v in zip(spread(mechanism, at.G, qdd_r, γ), rates, at.rates)
@@ -129,19 +120,20 @@ def required(
     return rates, swept(mechanism, at.motion, rates, accelerations, ground)
 
 
-def _biases(mechanism, at: Whole, still: Required) -> list:
-    found = []
-    for k, own in zip(mechanism.closings, reduced.own_rows(mechanism)):
-        whole_cut = loops.biases(mechanism.loops[k.loop], at.motion, still, *mechanism.cuts[k.loop])
-        found += [whole_cut[i] for i in own]
-    return found
-
-
 # ---- forces ---------------------------------------------------------------------------------------------------------
 def net_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> list:
     """F*_r of every body about the origin, weight included; with Z_r = Z the true F*. gravity: the mechanism's unless given."""
+    return _nets(mechanism, mechanism.bodies, motion, wanted, gravity)
+
+
+def lumped_wrenches(mechanism, motion: Motion, wanted: Required) -> list:
+    """As `net_wrenches`, with all that is fixed to a body on that body: the same forces of the joints for less."""
+    return _nets(mechanism, lumped(mechanism.bodies, mechanism.tree), motion, wanted, None)
+
+
+def _nets(mechanism, bodies, motion: Motion, wanted: Required, gravity) -> list:
     down = mechanism.gravity if gravity is None else gravity
-    return [net_wrench(body, motion, wanted, j, down) for j, body in enumerate(mechanism.bodies)]
+    return [net_wrench(body, motion, wanted, j, down) for j, body in enumerate(bodies)]
 
 
 def net_wrench(body, motion: Motion, wanted: Required, j: int, gravity):
@@ -232,9 +224,9 @@ def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
     ]
     μ = _multipliers(mechanism, at.G, left)
     loop_wrenches = []
-    for n in range(len(mechanism.closings)):
-        pair = zip(at.rows[2 * n : 2 * n + 2], μ[2 * n : 2 * n + 2])
-        first, second = (scaled(value, row.wrench) for row, value in pair)
+    for n, k in enumerate(mechanism.closings):
+        pair = zip(planar_rates.wrenches(mechanism, k, at.motion), μ[2 * n : 2 * n + 2])
+        first, second = (scaled(value, wrench) for wrench, value in pair)
         loop_wrenches.append(plus(first, second))
     return Cuts(_inward(mechanism, own, nets, forces, loop_wrenches), loop_wrenches)
 

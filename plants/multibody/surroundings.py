@@ -114,7 +114,7 @@ def _base_power(mechanism, around: Surroundings, motion: Motion, rates, pulls):
     if all(isinstance(v, float) and v == 0.0 for v in (*V, *ω)):
         return 0.0
     own, _ = mechanism.accelerations(motion, rates, pulls, around)
-    accelerations = mechanism.all_accelerations(motion, own)
+    accelerations = mechanism.all_accelerations(motion, rates, own)
     true = required.swept(mechanism, motion, rates, accelerations, around.ground)
     reaction = ZERO6
     for net in required.net_wrenches(mechanism, motion, true, around.gravity):

@@ -124,7 +124,10 @@ REST = Ground()
 
 
 class Motion(NamedTuple):
-    """Per body: origin r, rotation R, velocity Z and acceleration at z̈ = 0; per rate: its column b; and the ground's."""
+    """Per body: origin r, rotation R, velocity Z and acceleration at z̈ = 0; per rate: its column b.
+
+    And the motion of the ground, and the positions z all this is at.
+    """
 
     r: list
     R: list
@@ -132,6 +135,7 @@ class Motion(NamedTuple):
     bias: list
     b: list
     ground: Ground = REST
+    z: list | tuple = ()
 
 
 def rotation(u, c, s):
@@ -250,7 +254,7 @@ def move(bodies, T: Tree, z, rates, turned=None, ground: Ground = REST) -> Motio
                     ),
                 )
             Z[j], bias[j] = plus(Z_p, own), plus(bias_p, crossed(Z_p, own))
-    return Motion(r, R, Z, bias, b, Ground(Z_0, bias_0))
+    return Motion(r, R, Z, bias, b, Ground(Z_0, bias_0), list(z))
 
 
 class Inertia(NamedTuple):
@@ -345,23 +349,6 @@ def direction(motion: Motion, j: int, n):
     ω, α = Z[1], bias[1]
     rate = cross(ω, d)
     return d, rate, add(cross(α, d), cross(ω, rate))
-
-
-def required_point(motion: Motion, required, j: int, at):
-    """Position, true velocity, required velocity, and its rate along the true motion, of a point of body j (−1: the ground)."""
-    r = list(at) if j < 0 else add(motion.r[j], turn(motion.R[j], at))
-    v, ω = motion.ground.Z if j < 0 else motion.Z[j]
-    speed = add(v, cross(ω, r))
-    (v_r, ω_r), (a_r, α_r) = required.of(j)
-    return r, speed, add(v_r, cross(ω_r, r)), add(add(a_r, cross(α_r, r)), cross(ω_r, speed))
-
-
-def required_direction(motion: Motion, required, j: int, n):
-    """A direction fixed in body j: itself, its true rate, its required rate, and the rate of that along the true motion."""
-    d = list(n) if j < 0 else turn(motion.R[j], n)
-    rate = cross(motion.ground.Z[1] if j < 0 else motion.Z[j][1], d)
-    (_, ω_r), (_, α_r) = required.of(j)
-    return d, rate, cross(ω_r, d), add(cross(α_r, d), cross(ω_r, rate))
 
 
 def apart(P, Q):
