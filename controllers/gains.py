@@ -1,6 +1,7 @@
 """Gains of virtual decomposition control: unit, meaning and bound of each, and what it is where a file leaves it out.
 
-Laws with the same gain take its type and its default from here. A tuple has one number for all actuators, or one for each.
+Laws with the same gain take its type and its default from here. A tuple has one number for all actuators, or one for each. k_x of a
+hydraulic motor is in m³/rad², where a cylinder's is in m.
 
 Source: [Petrovic22] (8), (35)–(37), (90)–(93); k_m and Kk_f stand in place of k_x and βk_f behind metering valves.
 """

@@ -1,4 +1,4 @@
-"""The law of one cylinder behind a servo valve, under virtual decomposition control.
+"""The law of two chambers behind a servo valve, of a cylinder or a motor, under virtual decomposition control.
 
     u_fr = ḟ_pr/β + h ẋ + ℓ + k_x (ẋ_r − ẋ) + k_f (f_pr − f_p)                           (90), (92) with leakage
     u    = valve⁻¹(u_fr)                                                                 (91), (93)
@@ -13,6 +13,10 @@ from typing import NamedTuple
 from controllers.gains import USUAL_K_X, agreed
 from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
+from plants.components.motor import Motor
+from plants.components.two_chambers import TwoChambers
+
+SHARE_OF_H = 0.15  # k_x of a motor by default: about what 6 mm are of h of a common cylinder
 
 
 def bearable_k_x(cylinder: Cylinder, oil: Oil) -> float:
@@ -24,15 +28,20 @@ def bearable_k_x(cylinder: Cylinder, oil: Oil) -> float:
     return float(min(USUAL_K_X, cylinder.shut_in(oil, 0.5 * cylinder.stroke)))
 
 
+def motor_k_x(motor: Motor, oil: Oil) -> float:
+    """k_x [m³/rad²] of a motor by default: a share of its h = 2 D_i²/V, as `bearable_k_x` has for a cylinder."""
+    return float(SHARE_OF_H * motor.shut_in(oil, 0.0))
+
+
 def usual_k_x(cylinders, oil: Oil) -> tuple[float, ...]:
     """k_x [m] of cylinders by default (`bearable_k_x`); one where all agree."""
     return agreed(bearable_k_x(c, oil) for c in cylinders)
 
 
 class Valve(NamedTuple):
-    """A cylinder as its law knows it: supply and return pressure in Pa, k_x in m, k_f = βk_f/β with the law's own β."""
+    """Chambers as their law knows them: supply and return pressure in Pa, k_x in m, k_f = βk_f/β with the law's own β."""
 
-    cylinder: Cylinder
+    cylinder: TwoChambers
     oil: Oil
     p_s: object
     p_r: object

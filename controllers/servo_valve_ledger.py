@@ -94,7 +94,7 @@ def entry(side: Side) -> Entry:
 
 
 def shown(side: Side, lever, room) -> dict:
-    """Quantities that hypotheses look at; lever: m (of a joint, metres a radian), room: to the end of the stroke, m."""
+    """Quantities that hypotheses look at; lever: m (of a joint, metres a radian), room: to the end of the stroke, m, or None."""
     u_fr = _wanted(side)
     D_plus, D_minus = side.valve.denominators(side.x, side.pair)
     values = {
@@ -105,12 +105,12 @@ def shown(side: Side, lever, room) -> dict:
         "D₊": D_plus,
         "D₋": D_minus,
         "lever": lever,
-        "room": room,
-        "x": side.x,
         "ẋ": side.xd,
         "command": side.u,
         "inverse": side.valve.cylinder.valve.invert(u_fr, D_plus, D_minus),
     }
+    if room is not None:
+        values |= {"room": room, "x": side.x}
     return {f"{name} {side.label}": value for name, value in values.items()}
 
 

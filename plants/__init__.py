@@ -32,6 +32,8 @@ _HOME = {
     "Drive": "drives.contract",
     "Supply": "supplies.contract",
     "IEHADrive": "drives.ieha_drive",
+    "HydraulicMotor": "drives.hydraulic_motor",
+    "Motor": "components.motor",
     "MeteredSection": "drives.metered_section",
     "MeteredRod": "drives.metered_rod",
     "SharedPump": "supplies.shared_pump",

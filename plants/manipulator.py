@@ -9,9 +9,9 @@ from typing import Annotated, NamedTuple, final
 from plants import chain, crane_bodies, scales
 from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
-from plants.components.cylinder import POWERS
 from plants.components.linkage import angle_at, close
 from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
+from plants.components.two_chambers import POWERS
 from plants.drives.contract import Line
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.planar import Closing

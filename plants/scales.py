@@ -129,12 +129,37 @@ def of_sizes(every: Sequence) -> dict[str, Scale]:
     }
 
 
+def of_drives(cylinders: Sequence, motors: Sequence) -> dict[str, Scale]:
+    """Cylinders and motors with oil, by their `Sizes`; those of motors are of one turn, in N m, rad and rad/s."""
+    if not motors:
+        return of_sizes(cylinders)
+    turning = of_sizes(motors)
+    words = turning["pressure"].source
+    found = of_sizes(cylinders) if cylinders else {}
+    before = found["energy"].value if found else 0.0
+    pressures = [scale["pressure"] for scale in (found, turning) if scale]
+    return found | {
+        "energy": Scale(
+            before + turning["energy"].value,
+            f"{words} × what a turn of every motor takes"
+            + (", and the volume of the cylinders" if found else ""),
+        ),
+        "pressure": min(pressures, key=lambda scale: scale.value),
+        "torque": Scale(turning["force"].value, f"{words} × smallest displacement of a motor"),
+        "angle": Scale(turning["length"].value, "one turn of a motor's joint"),
+        "rate": Scale(turning["velocity"].value, "slowest motor, valve fully open, without load"),
+    }
+
+
 def of_mechanism(plant) -> dict[str, Scale]:
     """A `Mechanism`: its cylinders with oil, else the stated limits and spans of its actuators."""
-    sizes = [a.drive.sizes(plant.line_at_most) for a in plant.actuators]
-    every = [own for own in sizes if own is not None]
-    if every:
-        return of_sizes(every)
+    every: tuple[list, list] = [], []
+    for a in plant.actuators:
+        own = a.drive.sizes(plant.line_at_most)
+        if own is not None:
+            every[a.drive.turns].append(own)
+    if any(every):
+        return of_drives(*every)
     found = {}
     strong = [
         (a, a.drive.limit)

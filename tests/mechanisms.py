@@ -6,7 +6,15 @@ import numpy as np
 
 from plants.components.circuit import ThrottledCircuit
 from plants.components.cylinder import Cylinder
-from plants.components.friction import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
+from plants.components.friction import (
+    BengisuAkay,
+    BrownMcPhee,
+    CoulombViscous,
+    LuGre,
+    ModifiedLuGre,
+)
+from plants.components.motor import Motor
+from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force
 from plants.drives.metered_rod import MeteredRod
@@ -208,6 +216,18 @@ def lift(drive=None, start=0.3, **options):
     )
 
 
+MOTOR = Motor(
+    D=9e-6, V=0.18e-3, i=70.0, c_i=3e-13, c_e=7e-14, friction=CoulombViscous(120.0, 700.0)
+)
+
+
+def swing(motor=MOTOR, **options):
+    """A beam that a motor swings about a level axis."""
+    beam = bar("beam", "ground", 2.1, 160.0, start="20 deg", damping=15.0)
+    turned_by = (Actuator("m", HydraulicMotor(motor), joint="beam"),)
+    return Mechanism((beam,), actuators=turned_by, **{"supply": ConstantPressure(), **options})
+
+
 EVERY = {
     "tree": lambda: random_tree(1, 5),
     "four-bar": four_bar,
@@ -218,6 +238,7 @@ EVERY = {
     "metered section": lambda: lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump()),
     "metered rod": lambda: lift(ROD, supply=InstantPump(Pump(Q=4e-3, P_M=190e5), u_b=0.2)),
     "electro-hydraulic": lambda: lift(IEHADrive(middle=0.3), supply=None),
+    "motor": swing,
     "load sensing": lambda: lift(supply=LoadSensing()),
     "in closed form": lambda: hydraulic("minimal"),
 }

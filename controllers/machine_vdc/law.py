@@ -30,7 +30,7 @@ from controllers.machine_vdc.part import Part
 from controllers.machine_vdc.parts import SERVED, default_k_x, part
 from controllers.required_motion import desired_motion, required_motion
 from plants.drives.contract import Line
-from plants.multibody import coordinates
+from plants.multibody import coordinates, signals
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import check_bounds
@@ -223,8 +223,10 @@ class MachineVDC(Controller):
     @property
     def monitors(self):
         unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
+        forces = signals.forces(self.model)
+        pushes = zip(self.labels, [forces[i].unit for i in coordinates.driven(self.model)])
         return (
-            *(Signal(f"f_pr_{name}", "N", f"required force of {name}") for name in self.labels),
+            *(Signal(f"f_pr_{name}", push, f"required force of {name}") for name, push in pushes),
             *(
                 Signal(f"e_{name}", unit.get(name, "m"), f"tracking error of {name}")
                 for name in self.model.task_names(self.space)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plants.components.circuit import ThrottledCircuit
+from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force, SpringDamper, Torque
 from plants.drives.metered_rod import MeteredRod
@@ -15,6 +16,7 @@ DriveKind = (
     | SpringDamper
     | ThrottledCircuit
     | ServoCylinder
+    | HydraulicMotor
     | MeteredSection
     | MeteredRod
     | IEHADrive

@@ -116,8 +116,8 @@ class Abilities(Vocabulary):
 
     @property
     def velocity_gains(self) -> tuple[float, ...]:
-        """Velocity per unit of command of each actuator, where their commands differ in unit, so that a mean has no meaning."""
-        units = {s.unit for a in self.actuators for s in a.drive.inputs(a.name)}
+        """Velocity per unit of command of each actuator, where these differ in unit, so that a mean has no meaning."""
+        units = {(s.unit, a.drive.turns) for a in self.actuators for s in a.drive.inputs(a.name)}
         return acting.velocity_gains(self) if len(units) > 1 else ()
 
     @property

@@ -49,7 +49,7 @@ def check_names(mechanism) -> None:
             )
         if not a.drive.anywhere and a.drive.turns != (kind == "revolute"):
             raise InputError(
-                f"actuators.{a.name}.drive: a Torque acts on a revolute joint, a Force or a cylinder between two pins "
+                f"actuators.{a.name}.drive: a Torque or a motor acts on a revolute joint, a Force or a cylinder between two pins "
                 "or on a prismatic joint",
                 mend="exchange the two, or name another joint",
             )

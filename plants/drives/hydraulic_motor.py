@@ -1,0 +1,64 @@
+"""A hydraulic motor on a gear behind a servo valve, fed by the machine's supply, on a revolute joint: `plants.drives.servo`.
+
+s is the joint's angle, the drive's force a torque at the joint: equations in `plants.components.motor`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+from typing import Annotated, ClassVar, final
+
+from plants.components.chamber import Oil
+from plants.components.motor import Motor
+from plants.drives.contract import Sizes
+from plants.drives.servo import ServoDrive
+from workbench.contract.parameters import Unit, check_bounds, nonnegative
+from workbench.contract.system import Signal
+
+TURN = 2.0 * pi  # rad: over which a motor that turns without end is measured
+
+
+@final
+@dataclass(frozen=True)
+class HydraulicMotor(ServoDrive):
+    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V].
+
+    Raises InputError for a torque that the chambers cannot carry.
+    """
+
+    turns: ClassVar[bool] = True
+    part: ClassVar[str] = "motor"
+    motor: Motor
+    oil: Oil = Oil()
+    pressures_at_start: Annotated[
+        tuple[float, float] | None, Unit("Pa"), "p_a and p_b at the start", nonnegative
+    ] = None
+
+    def __post_init__(self):
+        check_bounds(self)
+
+    @property
+    def chambers(self):
+        return self.motor
+
+    def place(self, s):
+        """The joint's angle, rad."""
+        return s
+
+    def logged(self, label):
+        return (
+            Signal(f"T_p_{label}", "N m", f"torque of the oil of {label}, at the joint"),
+            Signal(f"T_f_{label}", "N m", f"friction of {label}, at the joint"),
+        )
+
+    def shown(self, x, s, sdot, u, line):
+        return [self.motor.force(x[0], x[1]), self.rubbing(x, sdot)]
+
+    def initial(self, s, force, line):
+        return self.at_rest(force, line)
+
+    def sizes(self, line):
+        """Those of one turn of the joint."""
+        p, torque = line.p_s, line.p_s * self.motor.A_a
+        return Sizes(p, "supply pressure", torque * TURN, torque, TURN, self.fastest(line))

@@ -1,0 +1,160 @@
+"""Two chambers behind a servo valve as a drive, fed by the machine's supply: what `ServoCylinder` and `HydraulicMotor` share.
+
+    F = f_p − f_f                    f_p, ṗ_a, ṗ_b: `TwoChambers`;  Q_a, Q_b, spool: `Valve`;  f_f: `Friction`
+
+At rest the chambers carry the force that is asked for, in the middle of what supply and return pressure allow.
+
+Source: [Petrovic22] eqs (78)–(91), as `plants.manipulator`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from plants.components.chamber import Oil
+from plants.components.two_chambers import POWERS, TwoChambers
+from plants.drives.contract import Drive, spool_limit
+from workbench.contract.machine_limits import chamber_limits
+from workbench.contract.system import Signal
+
+
+class ServoDrive(Drive):
+    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V]. `part`: the field that holds the chambers."""
+
+    needs_supply: ClassVar[bool] = True
+    steep: ClassVar[bool] = True
+    part: ClassVar[str]
+    oil: Oil
+    pressures_at_start: tuple[float, float] | None
+
+    @property
+    @abstractmethod
+    def chambers(self) -> TwoChambers: ...
+
+    @abstractmethod
+    def place(self, s):
+        """Position x of piston or rotor at s."""
+
+    # ---- signals ----------------------------------------------------------------------------------------------------
+    def states(self, label):
+        return (
+            *(Signal(name, "Pa", f"pressure of {label}") for name in self.pressures(label)),
+            *self.chambers.valve.spool_states(label),
+            *self.chambers.friction.states(label),
+        )
+
+    def inputs(self, label):
+        return (Signal(f"u_{label}", "V", f"valve voltage of {label}"),)
+
+    def pressures(self, label):
+        return (f"p_a_{label}", f"p_b_{label}")
+
+    def power_names(self, label):
+        return tuple(f"{name}_{label}" for name in POWERS)
+
+    def stiff(self, label):
+        return (
+            *(spool.name for spool in self.chambers.valve.spool_states(label)),
+            *self.chambers.friction.stiff(label),
+        )
+
+    # ---- what it can --------------------------------------------------------------------------------------------------
+    @property
+    def limit(self):
+        """Largest voltage, both ways, V."""
+        return self.chambers.valve.u_max
+
+    @property
+    def vacuum(self):
+        return 0.0 if self.oil.air == 0 else None
+
+    def bears(self, line):
+        c = self.chambers
+        return c.force(line.p_r, line.p_s), c.force(line.p_s, line.p_r)
+
+    def bears_by(self, line):
+        return f"{line.p_r / 1e5:g} and {line.p_s / 1e5:g} bar"
+
+    def machine_limits(self, label, key):
+        valve = self.chambers.valve
+        spools = [
+            spool_limit(label, spool.name, valve.u_max, f"{key}.{self.part}.valve.u_max")
+            for spool in valve.spool_states(label)[:1]
+        ]
+        return (*chamber_limits(self.pressures(label), self.oil.hollow), *spools)
+
+    def fastest(self, line):
+        """Speed with the valve fully open, in the slower direction, without load."""
+        valve = self.chambers.valve
+        return (valve.u_max - valve.dead_band) * min(self.chambers.speeds(line.p_s - line.p_r))
+
+    def velocity_gain_on(self, line):
+        """ṡ per volt while it is held by no force, forwards and backwards averaged, m/(s V) or rad/(s V)."""
+        out, back = self.chambers.speeds(line.p_s - line.p_r)
+        return 0.5 * (out + back)
+
+    # ---- the equations ------------------------------------------------------------------------------------------------
+    def parts(self, x) -> tuple:
+        """(p_a, p_b), spool states and friction states from its own states x."""
+        many = 2 + len(self.chambers.valve.spool_states(""))
+        return (x[0], x[1]), list(x[2:many]), list(x[many:])
+
+    def at_work(self, x, s, sdot, u, line):
+        """Flows and pressure rates, as `TwoChambers.at_work`."""
+        pressures, spool, _ = self.parts(x)
+        return self.chambers.at_work(
+            self.oil, pressures, spool, u[0], self.place(s), sdot, line.p_s, line.p_r
+        )
+
+    def rubbing(self, x, sdot):
+        """f_f, opposing ṡ."""
+        return self.chambers.friction.force(sdot, self.parts(x)[2])
+
+    def force(self, x, s, sdot, u, line):
+        return self.chambers.force(x[0], x[1]) - self.rubbing(x, sdot)
+
+    def rates(self, x, s, sdot, u, line):
+        _, spool, rub = self.parts(x)
+        work = self.at_work(x, s, sdot, u, line)
+        return [
+            work.rate_a,
+            work.rate_b,
+            *self.chambers.valve.spool_rhs(spool, u[0]),
+            *self.chambers.friction.rate(sdot, rub),
+        ]
+
+    def flow(self, x, s, sdot, u, line):
+        return self.at_work(x, s, sdot, u, line).Q_s
+
+    def port(self, x, s, sdot, u, line, w):
+        valve = self.chambers.valve
+        pressures, spool, _ = self.parts(x)
+        return valve.port(valve.spool(spool, u[0]), *pressures, line.p_r, w)
+
+    def powers(self, x, s, sdot, u, line):
+        work = self.at_work(x, s, sdot, u, line)
+        return self.chambers.powers(
+            self.oil,
+            self.parts(x)[0],
+            self.place(s),
+            sdot,
+            self.rubbing(x, sdot),
+            work,
+            line.p_s,
+            line.p_r,
+        )
+
+    def guards(self, x, s, sdot, u):
+        """Edges of the valve, kinks of the friction."""
+        _, spool, rub = self.parts(x)
+        return [
+            *self.chambers.valve.guards(spool, u[0]),
+            *self.chambers.friction.guards(sdot, rub),
+        ]
+
+    def at_rest(self, force, line) -> list:
+        """States at rest under a force."""
+        pressures = self.pressures_at_start or self.chambers.balanced(force, line.p_s, line.p_r)
+        many = len(self.states("")) - 2
+        return [*pressures, *[0.0] * many]
