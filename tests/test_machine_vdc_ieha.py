@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from machine_ledger import at_random, loop_of, open_cuts, unbalanced
+from scipy.integrate import solve_ivp
 
 from controllers import MachineVDC
 from controllers.machine_vdc import ieha
 from plants import LuGre
+from plants.components.chamber import Oil
 from workbench import InputError
 from workbench.cases.file import load
 
@@ -58,6 +60,58 @@ def test_the_ring_is_where_the_pump_gives_the_flow():
             assert made.Q_A - made.Q_B == pytest.approx(Q, rel=0.02, abs=1e-8)
 
 
-def test_an_open_circuit_is_refused():
-    with pytest.raises(InputError, match="actuator shoulder is an open circuit"):
+# ---- open circuits ----------------------------------------------------------------------------------------------------
+OPEN = replace(ARM.actuators[0].drive, circuit="open", oil=Oil(β=800e6))  # no air
+
+
+def forced(drive, E, P_A, P_B):
+    """u_f of the drive at rest with its ring at E, by ḟ_p of its own equations and the leakage that (90) takes away."""
+    x = [E, 0.0, 0.0, P_A, P_B]
+    rates = drive.rates(x, drive.middle, 0.0, [E], None)
+    f_rate = drive.S_A * rates[3] - drive.S_B * rates[4]
+    return float(f_rate / drive.oil.β + ieha.drift(drive, 0.0, 0.0, P_A, P_B))
+
+
+def test_an_open_circuit_is_refused_with_what_its_tank_takes():
+    with pytest.raises(InputError, match="open circuit, which can raise a force .* l/min") as why:
         MachineVDC(with_drives(circuit="open"))
+    assert "actuator shoulder" in why.value.message and "circuit: closed" in why.value.mend
+
+
+@pytest.mark.parametrize("P_A", [3e5, 12e5])
+def test_no_place_of_the_ring_lowers_a_force_by_degrees(P_A):
+    """Beyond the edges of the distributor u_f is that of pump or overlap, or less than what the open port takes."""
+    edge, most = OPEN.distributor.E_d + OPEN.distributor.w, OPEN.stop_E.limit
+    g_A, _ = ieha.gains(OPEN, 0.0)
+    shut = np.linspace(-OPEN.distributor.E_d, OPEN.distributor.E_d, 9)
+    fed = [forced(OPEN, float(E), P_A, OPEN.P_T) for E in (*shut, *np.linspace(edge, most, 9))]
+    tank = [forced(OPEN, float(E), P_A, OPEN.P_T) for E in np.linspace(-most, -edge, 9)]
+    gap = -g_A * OPEN.c * OPEN.pump.A_0 * (P_A - OPEN.P_T) ** 0.5
+    # What the pump gives varies by this much over the whole travel of its ring.
+    pumped = g_A * OPEN.pump.mean_flow(most)
+    assert max(tank) < 0.99 * gap
+    assert gap < -10.0 * pumped and min(fed) > -0.1 * pumped
+
+
+def test_a_force_is_lost_in_the_time_that_is_said():
+    """The piston held and the ring beyond the edge: SciPy follows the drive's own equations down to a hundredth."""
+    P, E = 10e5, -(OPEN.distributor.E_d + 2 * OPEN.distributor.w)
+    said = ieha.lost_within(OPEN, P)
+
+    def rates(t, p):
+        return OPEN.rates([E, 0.0, 0.0, p[0], OPEN.P_T], OPEN.middle, 0.0, [E], None)[3:4]
+
+    # √P falls in proportion to time: a tenth of it, a hundredth of the pressure, is left at 0.9 of it.
+    left = solve_ivp(rates, (0.0, 0.9 * said), [P], "LSODA", rtol=1e-9, atol=1.0).y[0, -1]
+    assert left == pytest.approx(OPEN.P_T + 0.01 * (P - OPEN.P_T), rel=0.05)
+    assert said < 1e-3
+
+
+def test_a_closed_circuit_lowers_a_force_by_degrees():
+    """The same grid of the ring: the steps of u_f are those of the pump."""
+    closed = replace(OPEN, circuit="closed")
+    most = closed.stop_E.limit
+    E = np.linspace(-most, most, 41)
+    u_f = np.array([forced(closed, float(e), 12e5, -12e5) for e in E])
+    assert (np.diff(u_f) >= 0).all()
+    assert np.diff(u_f).max() < 3.0 * np.median(np.diff(u_f))

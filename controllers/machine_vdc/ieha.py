@@ -7,6 +7,17 @@
 Q is the pump's flow into A less that into B. The carriage takes the ring to E = X within a millisecond; that it lags, and that the
 distributor shuts near E = 0, are the perturbation "valve". The viscous friction b_v ẋ is part of f_pr.
 
+An open circuit has no such law. There the side that the pump does not feed is open to the tank, through the port of area A_0:
+
+    E ≥  E_d + w   u_f =  g_A Q + g_B c A_0 √(P_B − P_T)  ≥  g_A Q
+    E ≤ −E_d − w   u_f = −g_B |Q| − g_A c A_0 √(P_A − P_T)  ≤  −g_A c A_0 √(P_A − P_T)
+
+While A carries a load, P_A > P_T, no place of the ring beyond the edges of the distributor gives a u_f between
+−g_A c A_0 √(P_A − P_T) and that of the pump at E = 0. A force can be raised by degrees, and it can be lost, within
+2 V_A √(P_A − P_T)/(β c A_0) (`lost_within`); it cannot be lowered by degrees. At rest under a load the feedback of (90) asks
+for both signs. On the edge itself, of width w, u_f is steeper by c A_0 √P/(w ∂Q/∂E), some thousand times, than the pump that
+the carriage is made to place.
+
 Source: [Petrovic22] (90)–(93) on the actuator of [Alfayad16].
 """
 
@@ -62,6 +73,17 @@ def pumped(drive: IEHADrive, E, P_A, P_B):
     return drive.pump.mean_flow(1.0) * E - loss
 
 
+def drained(drive: IEHADrive, P):
+    """Flow that the tank takes of an open circuit's chamber at the pressure P, m³/s."""
+    return drive.c * drive.pump.A_0 * np.sqrt(P - drive.P_T)
+
+
+def lost_within(drive: IEHADrive, P):
+    """Time in which the piston, held, loses the pressure P of side A to the tank, s: of V Ṗ/β = −c A_0 √(P − P_T)."""
+    V_A, _ = drive.volumes(0.0)
+    return 2.0 * V_A * (P - drive.P_T) / (drive.oil.β * drained(drive, P))
+
+
 @final
 @dataclass(frozen=True)
 class IEHAPart(Part):
@@ -81,10 +103,18 @@ class IEHAPart(Part):
 
     def check(self) -> None:
         if self.drive.circuit != "closed":
-            raise InputError(
-                f"VDC: the drive of actuator {self.label} is an open circuit, whose chambers the law does not know",
-                mend="write 'circuit: closed', or choose PID",
-            )
+            raise self._open()
+
+    def _open(self) -> InputError:
+        drive = self.drive
+        P = drive.P_T + drive.sizes(None).pressure
+        most = drive.pump.mean_flow(drive.stop_E.limit)
+        return InputError(
+            f"VDC: the drive of actuator {self.label} is an open circuit, which can raise a force by degrees but not lower it: at "
+            f"{P / 1e5:.3g} bar its tank takes {6e4 * drained(drive, P):.3g} l/min, where the pump gives up to "
+            f"{6e4 * most:.3g}, and the force is lost within {1e3 * lost_within(drive, P):.2g} ms",
+            mend="write 'circuit: closed', or choose PID",
+        )
 
     @property
     def measured(self):
