@@ -19,18 +19,24 @@ g are not in the text; these defaults open the rod-side relief at 7.404 s as in 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, final
 
 import numpy as np
 
 from plants import scales
+from plants.drives.metered_rod import MeteredRod, opened, regenerated, speed_gain
+from plants.drives.tip_force import TipForce
 from plants.metered_arm import Arm, MotorArm
-from plants.valve_circuits import closed, shared
+from plants.multibody.built import Built
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import GROUND, Actuator, Body, Pin
+from plants.supplies.instant_pump import InstantPump
 from plants.valve_circuits.circuit import Circuit, Pump
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
-from workbench.contract.parameters import Unit, check_bounds, fraction, positive
-from workbench.contract.system import Signal, System
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
+from workbench.contract.system import Signal
 
 _PER_ARM = (
     ("θ", "rad", "angle of arm {}"),
@@ -64,7 +70,7 @@ def _signals(kinds, arms, kind: str = ""):
 
 @final
 @dataclass(frozen=True)
-class MeteredArms(System):
+class MeteredArms(Built):
     """Equations in the module's docstring. Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is
     an "input", and a force f_ey [N] at the tip, upwards, for each arm.
 
@@ -159,17 +165,9 @@ class MeteredArms(System):
         return tuple(f"{key}_{name}" for name in self.names for key in ("P_h", "P_r"))
 
     @property
-    def power_names(self):
-        return tuple(f"{key}_{name}" for name in self.names for key in ("rod", "element", "tip"))
-
-    @property
     def velocity_gain(self):
         """ẋ per unit of u_c where no force acts and the pump is at its relief, mean of both directions and all arms, m/s."""
-        gains = [
-            (A * self.pump.P_M / (s.A_h**3 / h**2 + s.A_r**3 / r**2)) ** 0.5
-            for s in (a.section for a in self.arms)
-            for A, h, r in ((s.A_h, s.c_ph, s.c_tr), (s.A_r, s.c_th, s.c_pr))
-        ]
+        gains = [speed_gain(a.section, self.pump.P_M) for a in self.arms]
         return sum(gains) / len(gains)
 
     cuts_commands = True  # an opening beyond fully open is none
@@ -292,37 +290,19 @@ class MeteredArms(System):
         ]
 
     # ---- valves -----------------------------------------------------------------------------------------------------
-    def regeneration(self, u) -> list:
-        """Opening u_a of each arm, for commands and openings u (as `inputs`); a plain 0.0 where it has none."""
-        given, found = iter(u[len(self.arms) :]), []
-        for arm, u_c in zip(self.arms, u):
-            asked = next(given) if arm.regeneration == "input" else u_c
-            opened = np.where(u_c > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
-            found.append(0.0 if arm.regeneration == "none" else opened)
-        return found
-
     def rows(self, u):
         """As `Circuit.rows`, for commands and openings u (as `inputs`, forces may be left out)."""
-        found = []
-        for arm, u_c, u_a in zip(self.arms, u, self.regeneration(u)):
-            s, out, back = (
-                arm.section,
-                np.minimum(np.maximum(u_c, 0.0), 1.0),
-                np.minimum(np.maximum(-u_c, 0.0), 1.0),
-            )
-            found.append(
-                [
-                    s.A_h,
-                    s.A_r,
-                    s.P_hM,
-                    s.P_rM,
-                    s.c_ph * out,
-                    s.c_pr * back,
-                    s.c_th * back,
-                    s.c_tr * out,
-                    0.0 if arm.regeneration == "none" else s.c_a * u_a,
-                ]
-            )
+        return [
+            opened(arm.section, u_c, u_a)
+            for arm, u_c, u_a in zip(self.arms, u, self.regeneration(u))
+        ]
+
+    def regeneration(self, u) -> list:
+        """Opening u_a of each arm, for commands and openings u (as `inputs`); a plain 0.0 where it has none."""
+        more, found = iter(u[len(self.arms) :]), []
+        for arm, u_c in zip(self.arms, u):
+            own = [u_c, next(more)] if arm.regeneration == "input" else [u_c]
+            found.append(regenerated(arm.regeneration, own))
         return found
 
     @property
@@ -330,56 +310,93 @@ class MeteredArms(System):
         """Q, P_M, k_b."""
         return [self.pump.Q, self.pump.P_M, self.pump.c_b * self.u_b]
 
-    def _motion(self, x, u):
-        """(arm, θ, θ̇, x) of each, f̄, and velocities of the rods."""
-        parts = [(a, *x[3 * j : 3 * j + 3]) for j, a in enumerate(self.arms)]
-        held = [a.held(θ, θ̇, p) for a, θ, θ̇, p in parts]
-        if len(parts) == 1 and parts[0][0].regeneration == "none":
-            v = [closed.Λ(self.rows(u)[0], self.supply, parts[0][0].B, held[0])]
-        else:
-            v = shared.resolved(self.rows(u), self.supply, [a.B for a in self.arms], held).v
-        return parts, held, v
-
-    def rhs(self, t, x, u):
-        rates = []
-        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms) :]):
-            rates += [θ̇, a.torque(θ, f_bar + a.B * v, f_ey, self.g) / a.inertia, v]
-        return rates
-
     def out(self, t, x):
         lengths = [a.length(x[3 * j]) for j, a in enumerate(self.arms)]
         return [*lengths, *(a.lever(x[3 * j]) * x[3 * j + 1] for j, a in enumerate(self.arms)), *x]
 
     def monitor(self, t, x, u):
-        parts, held, v = self._motion(x, u)
-        rows = self.rows(u)
-        pump = shared.resolved(rows, self.supply, [a.B for a in self.arms], held)
-        shown = []
-        for (a, θ, _, p), f_bar, w, row, pair in zip(parts, held, v, rows, pump.held):
-            l, f = a.length(θ), f_bar + a.B * w
-            shown += [l, w, f, p - l, *shared.pressures(row, self.supply, w, f, pump.P, pair)]
-        return [*shown, pump.P, pump.residual]
-
-    def powers(self, t, x, u):
-        """Power into the arms and what lies between rod and arm, by cause (W); their sum is d(stored)/dt."""
-        found = []
-        for (a, θ, θ̇, _), f_bar, v, f_ey in zip(*self._motion(x, u), u[-len(self.arms) :]):
-            found += [
-                (f_bar + a.B * v) * v,
-                -a.B * (v - a.lever(θ) * θ̇) ** 2,
-                a.L_f * np.cos(θ) * θ̇ * f_ey,
-            ]
-        return found
-
-    def stored(self, t, x, u):
-        """Kinetic and potential energy of the arms, energy of what lies between rod and arm, J."""
-        energy = 0.0
+        at, shown = self.logged(t, x, u), []
         for j, a in enumerate(self.arms):
-            θ, θ̇, p = x[3 * j : 3 * j + 3]
-            energy = (
-                energy
-                + 0.5 * a.inertia * θ̇ * θ̇
-                + a.M * self.g * a.L_g * np.sin(θ)
-                + 0.5 * a.K * (p - a.length(θ)) ** 2
+            own = (at[f"{key}_{a.name}"] for key in ("v", "f_p", "stretch", "P_h", "P_r"))
+            shown += [a.length(x[3 * j]), *own]
+        return [*shown, at["P"], at["r_P"]]
+
+    # ---- the same as a mechanism --------------------------------------------------------------------------------------
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """A body on the ground for each arm, its rod between two pins or on its joint, and the force at its tip."""
+        tips = [
+            unchecked(
+                Actuator, name=f"tip_{a.name}", drive=unchecked(TipForce, L=a.L_f), joint=a.name
             )
-        return energy
+            for a in self.arms
+        ]
+        return unchecked(
+            Mechanism,
+            name=self.name,
+            bodies=tuple(map(_body, self.arms)),
+            actuators=(*map(_actuator, self.arms), *tips),
+            gravity=(0.0, -self.g, 0.0),
+            method="minimal",
+            supply=unchecked(InstantPump, pump=self.pump, u_b=self.u_b),
+        )
+
+    @property
+    def called(self):
+        pairs = (("q", "θ"), ("dq", "dθ"), ("rod", "x"))
+        return {f"{a}_{name}": f"{b}_{name}" for name in self.names for a, b in pairs}
+
+    @property
+    def causes(self):
+        found = {}
+        for name in self.names:
+            rod = tuple(f"{way}_{name}" for way in ("supply", "tank", "in", "out"))
+            found |= {f"{key}_{name}": (f"{key}_{name}",) for key in ("element", "tip")}
+            found = {**found, f"rod_{name}": rod}
+        return {name: found[name] for name in self._causes}
+
+    @property
+    def _causes(self) -> tuple[str, ...]:
+        return tuple(f"{key}_{name}" for name in self.names for key in ("rod", "element", "tip"))
+
+    def given(self, u):
+        """Commands arm by arm, each with its regeneration's, then the forces at the tips."""
+        n, more = len(self.arms), iter(u[len(self.arms) : len(u) - len(self.arms)])
+        found = []
+        for a, u_c in zip(self.arms, u):
+            found += [u_c, next(more)] if a.regeneration == "input" else [u_c]
+        return [*found, *u[len(u) - n :]]
+
+    def task_names(self, space: str):
+        """Angles: the one space that its laws know."""
+        return list(self.joint_names)
+
+    def task(self, space: str, q):
+        return list(q)
+
+
+def _body(arm) -> Body:
+    return unchecked(
+        Body,
+        name=arm.name,
+        mass=arm.M,
+        com=(arm.L_g, 0.0, 0.0),
+        inertia=(0.0, arm.J, arm.J, 0.0, 0.0, 0.0),
+        start=arm.θ_0,
+    )
+
+
+def _actuator(arm) -> Actuator:
+    own = {"K": arm.K, "B": arm.B, "section": arm.section, "regeneration": arm.regeneration}
+    if arm.turns:
+        return unchecked(
+            Actuator, name=arm.name, drive=unchecked(MeteredRod, i=arm.i, **own), joint=arm.name
+        )
+    pin = (-arm.L_m * np.cos(arm.α), arm.L_m * np.sin(arm.α), 0.0)
+    return unchecked(
+        Actuator,
+        name=arm.name,
+        drive=unchecked(MeteredRod, **own),
+        a=unchecked(Pin, body=GROUND, point=(arm.r_bx, arm.r_by, 0.0)),
+        b=unchecked(Pin, body=arm.name, point=pin),
+    )

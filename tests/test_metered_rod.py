@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from mechanisms import CYLINDER, lift
+from oracles import arms
 
 from controllers import MachineVDC, MeteredVDC
 from plants import MeteredArms
-from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
-from plants.drives.tip_force import TipForce
 from plants.metered_arm import Arm, MotorArm
-from plants.multibody.mechanism import Mechanism
-from plants.multibody.parts import Actuator, Body, Pin
 from plants.supplies.instant_pump import InstantPump
 from plants.supplies.shared_pump import SharedPump
 from plants.valve_circuits.circuit import Motor, Pump, Section
@@ -34,37 +31,6 @@ TURNED = MeteredArms(
         Arm("jib", θ_0=-0.6, M=700.0, regeneration="input"),
     )
 )
-
-
-def as_mechanism(plant: MeteredArms) -> Mechanism:
-    """The same, body by body."""
-    bodies, actuators, tips = [], [], []
-    for a in plant.arms:
-        bodies.append(
-            Body(
-                a.name,
-                mass=a.M,
-                com=(a.L_g, 0.0, 0.0),
-                inertia=(0.0, a.J, a.J, 0.0, 0.0, 0.0),
-                start=a.θ_0,
-            )
-        )
-        if a.turns:
-            drive = MeteredRod(a.K, a.B, a.section, a.regeneration, a.i)
-            actuators.append(Actuator(a.name, drive, joint=a.name))
-        else:
-            drive = MeteredRod(a.K, a.B, a.section, a.regeneration)
-            pin = (-a.L_m * np.cos(a.α), a.L_m * np.sin(a.α), 0.0)
-            base = Pin("ground", (a.r_bx, a.r_by, 0.0))
-            actuators.append(Actuator(a.name, drive, base, Pin(a.name, pin)))
-        tips.append(Actuator(f"tip_{a.name}", TipForce(a.L_f), joint=a.name))
-    return Mechanism(
-        tuple(bodies),
-        actuators=(*actuators, *tips),
-        gravity=(0.0, -plant.g, 0.0),
-        method="minimal",
-        supply=InstantPump(plant.pump, plant.u_b),
-    )
 
 
 def drawn(rng, plant):
@@ -86,47 +52,16 @@ def drawn(rng, plant):
     return [float(v) for v in x], u
 
 
-def translated(plant, mechanism, x):
-    at, found = dict(zip(names(plant.states), x)), {}
-    for name in plant.names:
-        found |= {
-            f"q_{name}": at[f"θ_{name}"],
-            f"dq_{name}": at[f"dθ_{name}"],
-            f"rod_{name}": at[f"x_{name}"],
-        }
-    return [found[name] for name in names(mechanism.states)]
-
-
-def inputs_of(plant, mechanism, u):
-    at = dict(zip(names(plant.inputs), u))
-    return [at[name.replace("f_ey_tip_", "f_ey_")] for name in names(mechanism.inputs)]
-
-
 @pytest.mark.parametrize("plant", [ONE, TWO, TURNED], ids=["one", "two", "motor, regeneration"])
 def test_metered_arms_are_this_mechanism(plant):
-    """rhs, logged signals and powers, to 1e-12 of their range over random states."""
-    mechanism, rng = as_mechanism(plant), np.random.default_rng(2)
-    ours, theirs = [], []
+    """rhs, logged signals, powers and energy are those of the source's equations, to 1e-12 of their range over random states."""
+    rng, ours, theirs = np.random.default_rng(2), [], []
     for _ in range(20):
         x, u = drawn(rng, plant)
-        y, w = translated(plant, mechanism, x), inputs_of(plant, mechanism, u)
-        logged = dict(zip(names(mechanism.monitors), mechanism.monitor(0.0, y, w)))
-        wanted = dict(zip(names(plant.monitors), plant.monitor(0.0, x, u)))
-        powers = dict(zip(mechanism.power_names, mechanism.powers(0.0, y, w)))
-        causes = dict(zip(plant.power_names, plant.powers(0.0, x, u)))
-        mine, its = (
-            [*mechanism.rhs(0.0, y, w)],
-            [*translated(plant, mechanism, plant.rhs(0.0, x, u))],
-        )
-        for k in plant.names:
-            mine += [logged[f"{name}_{k}"] for name in ("stretch", "v", "f_p", "P_h", "P_r")]
-            its += [wanted[f"{name}_{k}"] for name in ("stretch", "v", "f", "P_h", "P_r")]
-            mine += [sum(powers[f"{way}_{k}"] for way in ("supply", "tank", "in", "out"))]
-            its += [causes[f"rod_{k}"]]
-            mine += [powers[f"element_{k}"], powers[f"tip_{k}"]]
-            its += [causes[f"element_{k}"], causes[f"tip_{k}"]]
-        ours.append([*mine, logged["P"], mechanism.stored(0.0, y, w)])
-        theirs.append([*its, wanted["P"], plant.stored(0.0, x, u)])
+        parts = (plant.rhs, plant.monitor, plant.powers)
+        ours.append([*(v for part in parts for v in part(0.0, x, u)), plant.stored(0.0, x, u)])
+        parts = (arms.rhs, arms.monitor, arms.powers)
+        theirs.append([*(v for part in parts for v in part(plant, x, u)), arms.stored(plant, x)])
     ours, theirs = np.array(ours, float), np.array(theirs, float)
     size = np.maximum(np.abs(theirs).max(axis=0), 1e-3)
     assert (np.abs(ours - theirs).max(axis=0) / size).max() <= 1e-12
@@ -136,7 +71,7 @@ def test_metered_arms_are_this_mechanism(plant):
 def test_the_law_of_any_machine_is_metered_vdc_of_the_arms(plant):
     """Openings, required forces and memory agree to 1e-9, over random states, references and memories."""
     plant = replace(plant, arms=tuple(replace(a, regeneration="none") for a in plant.arms))
-    mechanism, rng = as_mechanism(plant), np.random.default_rng(6)
+    mechanism, rng = plant.mechanism, np.random.default_rng(6)
     gains = {"λ": (6.0,), "κ": 9.0, "K_I": 300.0, "Kk_f": (50.0,)}
     own = MeteredVDC(plant, k_x=(0.8,), **gains)
     other = MachineVDC(mechanism, k_m=(0.8,), **gains)
@@ -145,7 +80,7 @@ def test_the_law_of_any_machine_is_metered_vdc_of_the_arms(plant):
         x, _ = drawn(rng, plant)
         y, y_o = (
             measured(own, plant, x),
-            measured(other, mechanism, translated(plant, mechanism, x)),
+            measured(other, mechanism, plant.inner(x)),
         )
         goal = [θ + 0.02 * rng.normal() for θ in x[::3]]
         r = [*map(float, goal), *(float(v) for v in 0.2 * rng.normal(size=3 * n))]
@@ -169,7 +104,7 @@ def measured(law, plant, x):
 @pytest.mark.parametrize("plant", [ONE, TURNED], ids=["one", "motor"])
 def test_its_ledger_closes_where_the_pump_s_pressure_is_no_state(plant):
     plant = replace(plant, arms=tuple(replace(a, regeneration="none") for a in plant.arms))
-    law = MachineVDC(as_mechanism(plant))
+    law = MachineVDC(plant.mechanism)
     b = at_random(loop_of(law), 4)
     assert not unbalanced(b) and not open_cuts(b)
     assert (b.dissipation >= 0).all()

@@ -50,6 +50,14 @@ def _never(u_a) -> bool:
     return isinstance(u_a, float) and u_a == 0.0
 
 
+def regenerated(way: str, u):
+    """Opening u_a of regeneration for a drive's inputs u; a plain 0.0 where there is none."""
+    if way == "none":
+        return 0.0
+    asked = u[1] if way == "input" else u[0]
+    return np.where(u[0] > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
+
+
 def speed_gain(section: Section | Motor, P) -> float:
     """ẋ per unit of command without force at the pump's pressure P, extending and retracting averaged."""
     A_h, A_r = section.A_h, section.A_r
@@ -162,15 +170,8 @@ class MeteredRod(Drive):
         """K (x − i s), N; of a motor N m."""
         return self.K * (x[0] - self.i * s)
 
-    def regenerated(self, u):
-        """Opening u_a; a plain 0.0 where there is none."""
-        if self.regeneration == "none":
-            return 0.0
-        asked = u[1] if self.regeneration == "input" else u[0]
-        return np.where(u[0] > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
-
     def behind(self, x, s, sdot, u) -> Behind:
-        section = self.opened(u[0], self.regenerated(u))
+        section = self.opened(u[0], regenerated(self.regeneration, u))
         return behind(section, self.spring(x, s), self.B, self.i * sdot)
 
     def at_work(self, x, s, sdot, u, line) -> Metered:
