@@ -129,3 +129,17 @@ def test_a_section_with_the_oil_s_spring_shares_such_a_pump_too():
 def test_a_drive_whose_chambers_hold_oil_is_refused_on_it():
     with pytest.raises(InputError, match="a ServoCylinder takes what the pressure of its supply"):
         lift(ServoCylinder(CYLINDER, 0.0), supply=InstantPump())
+
+
+@pytest.mark.parametrize("plant", [ONE, TURNED], ids=["one", "motor"])
+def test_the_law_is_the_same_under_the_arms_own_names(plant):
+    plant = replace(plant, arms=tuple(replace(a, regeneration="none") for a in plant.arms))
+    own, other = MachineVDC(plant), MachineVDC(plant.mechanism)
+    rng, n = np.random.default_rng(8), len(plant.arms)
+    x, _ = drawn(rng, plant)
+    y, y_o = measured(own, plant, x), measured(other, plant.mechanism, plant.inner(x))
+    assert names(own.measured)[:n] == list(plant.joint_names) and y == y_o
+    r = [*x[::3], *(float(v) for v in 0.1 * rng.normal(size=3 * n))]
+    z = [2e4] * n
+    assert own.command(0.0, z, y, r) == other.command(0.0, z, y, r)
+    assert names(own.references)[:n] == [f"{name}_d" for name in plant.joint_names]

@@ -52,7 +52,7 @@ def required(law, plant, q, qd, qd_r, qdd_r) -> Needed:
     """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies."""
     at = bodies.whole(plant, q, qd)
     lines = bodies.lines(plant, at)
-    if plant is law.model and not law.gains:
+    if plant is law.machine and not law.gains:
         # κ M_A (V_r − V) is the wrench of an acceleration κ (V_r − V): joint by joint, it costs no wrench of its own.
         rates, wanted = bodies.required(plant, at, qd_r, qdd_r, law.κ)
         fed = [isotropic(law.K_I, at.motion, wanted, j) for j in range(len(plant.bodies))]
@@ -145,7 +145,7 @@ def every(plant, springs, forces) -> list:
 # ---- feedback -------------------------------------------------------------------------------------------------------
 def fed_back(law, motion, wanted, j: int):
     """K_A (V_r − V) of body j as a wrench about the origin of the inertial frame."""
-    body = law.model.bodies[j]
+    body = law.machine.bodies[j]
     Δ = bodies.against(wanted.Z[j], motion.Z[j])
     own = {gain.name: gain.K for gain in law.gains}
     if body.name in own:

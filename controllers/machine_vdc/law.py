@@ -31,10 +31,11 @@ from controllers.machine_vdc.parts import SERVED, default_k_x, part
 from controllers.required_motion import desired_motion, required_motion
 from plants.drives.contract import Line
 from plants.multibody import coordinates, signals
+from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import check_bounds
-from workbench.contract.system import Controller, Signal
+from workbench.contract.system import Controller, Signal, names
 from workbench.numerics.calculus import directional
 from workbench.run.targets import target_name
 
@@ -90,7 +91,7 @@ class MachineVDC(Controller):
 
     stands_for: ClassVar[str] = "VDC"
 
-    model: Mechanism
+    model: Mechanism | Built
     space: Literal["joint", "piston", "cartesian"] = "joint"
     λ: PositionGains = (USUAL_λ,)
     κ: MassGain = USUAL_κ
@@ -108,13 +109,13 @@ class MachineVDC(Controller):
         if why := self.unfit(self.model):
             raise why.at(key="model")
         if isinstance(self.k_x, tuple) and not self.k_x:
-            drives = [self.model.actuators[i].drive for i in coordinates.driven(self.model)]
+            drives = [self.machine.actuators[i].drive for i in coordinates.driven(self.machine)]
             object.__setattr__(self, "k_x", default_k_x(drives))
         check_bounds(self)
         self._check_lengths()
         for own in self.parts:
             own.check()
-        known = [body.name for body in self.model.bodies]
+        known = [body.name for body in self.machine.bodies]
         for gain in self.gains:
             if gain.name not in known:
                 raise InputError(
@@ -124,12 +125,22 @@ class MachineVDC(Controller):
             raise InputError(
                 "κ: K_A is zero, not positive definite; give κ or K_I a positive value"
             )
-        coordinates.check(self.model, self.space)
+        self._check_space()
+
+    def _check_space(self) -> None:
+        known = ("joint", *self.model.spaces)
+        if self.space in known:
+            return
+        coordinates.check(self.machine, self.space)
+        raise InputError(
+            f"space: {self.model.title} has no {self.space} space",
+            mend=f"choose from {', '.join(dict.fromkeys(known))}",
+        )
 
     def _check_lengths(self) -> None:
-        drives = len(coordinates.driven(self.model))
+        drives = len(coordinates.driven(self.machine))
         own = [(name, given, drives, "drive") for name, given in self._drive_gains.items()]
-        for field, given, many, what in (("λ", self.λ, self.model.n, "coordinate"), *own):
+        for field, given, many, what in (("λ", self.λ, self.machine.n, "coordinate"), *own):
             if len(given) not in (1, many):
                 raise InputError(
                     f"{field}: expected 1 or {many} numbers, one per {what}, got {len(given)}"
@@ -138,37 +149,28 @@ class MachineVDC(Controller):
     @staticmethod
     def meant_for(model) -> bool:
         """Whether a case file that says "VDC" means this class."""
-        return isinstance(model, Mechanism)
+        return isinstance(model, Mechanism | Built)
 
     @staticmethod
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
-        if not isinstance(model, Mechanism):
+        if not isinstance(model, Mechanism | Built):
             return InputError(
                 f"MachineVDC: {type(model).__name__} is no mechanism",
                 mend="choose VDC for a crane with servo valves, or PID",
             )
-        if not coordinates.independent(model):
-            return InputError(
-                f"VDC: {model.name} is described by method {model.method}, in coordinates that depend on each other "
-                "or turn freely",
-                mend="write 'method: minimal', with planar loops and joints of one degree of freedom",
-            )
-        for i in coordinates.driven(model):
-            a = model.actuators[i]
-            if not isinstance(a.drive, SERVED):
-                served = ", ".join(cls.__name__ for cls in SERVED)
-                return InputError(
-                    f"VDC: no law for the drive of actuator {a.name}, a {type(a.drive).__name__}",
-                    mend=f"choose from {served}; or PID",
-                )
-        return _loose(model)
+        return _unserved(model.mechanism)
+
+    @property
+    def machine(self) -> Mechanism:
+        """The model's bodies, joints and drives."""
+        return self.model.mechanism
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
     def parts(self) -> list[Part]:
         """The law of every driven actuator, in order."""
-        own = [self.model.actuators[i] for i in coordinates.driven(self.model)]
+        own = [self.machine.actuators[i] for i in coordinates.driven(self.machine)]
         each = {name: self._each(given, len(own)) for name, given in self._drive_gains.items()}
         return [
             part(a.name, a.drive, {name: numbers[k] for name, numbers in each.items()})
@@ -186,15 +188,17 @@ class MachineVDC(Controller):
     @property
     def labels(self) -> list[str]:
         """Names of the driven actuators."""
-        return [self.model.actuators[i].name for i in coordinates.driven(self.model)]
+        return [self.machine.actuators[i].name for i in coordinates.driven(self.machine)]
 
     @property
     def measured(self):
         at = {s.name: s for s in self.model.outputs}
         own = [name for p in self.parts for name in p.measured]
-        supply = () if self.model.supply is None else self.model.supply.states()
-        moving = self.model.states[: 2 * self.model.n]
-        return (*moving, *(at[name] for name in own), *supply)
+        supply = () if self.machine.supply is None else self.machine.supply.states()
+        moving = self.machine.states[: 2 * self.machine.n]
+        called = self.model.called
+        sought = (*names(moving), *own, *names(supply))
+        return tuple(at[called.get(name, name)] for name in sought)
 
     @property
     def commands(self):
@@ -235,11 +239,11 @@ class MachineVDC(Controller):
 
     def read(self, y, r) -> Reading:
         """Measurement and reference by meaning."""
-        n, at, p = self.model.n, 2 * self.model.n, []
+        n, at, p = self.machine.n, 2 * self.machine.n, []
         for own in self.parts:
             p.append(list(y[at : at + len(own.measured)]))
             at += len(own.measured)
-        supply = self.model.supply
+        supply = self.machine.supply
         line = None if supply is None or supply.settles else supply.line(list(y[at:]))
         return Reading(
             list(y[:n]),
@@ -264,13 +268,13 @@ class MachineVDC(Controller):
     # ---- the law ----------------------------------------------------------------------------------------------------
     def required_motion(self, q, qd, τ_d, τ1, τ2):
         """q̇_r and its exact derivative q̈_r along the true motion."""
-        λ = self._each(self.λ, self.model.n)
+        λ = self._each(self.λ, self.machine.n)
         return required_motion(self.model, self.space, λ, q, qd, τ_d, τ1, τ2)
 
     def required(self, q, qd, τ, plant: Mechanism | None = None) -> bodies.Needed:
         """Required motion and forces, with the bodies of `plant` (the model's by default)."""
         motion = self.required_motion(q, qd, *τ[:3])
-        return bodies.required(self, plant or self.model, q, qd, *motion)
+        return bodies.required(self, plant or self.machine, q, qd, *motion)
 
     def rubbing(self, need: bodies.Needed, ẑ) -> tuple[list, list]:
         """(f_fr, rates of the observers), one entry a drive."""
@@ -290,7 +294,7 @@ class MachineVDC(Controller):
 
     def force_rate(self, q, qd, qdd, τ, ẑ, ẑ_rate) -> list:
         """Exact ḟ_pr along q̈ = qdd and the reference's own motion."""
-        n = self.model.n
+        n = self.machine.n
         flat = [value for part_ in ẑ for value in part_]
         flow = [value for part_ in ẑ_rate for value in part_]
 
@@ -306,13 +310,13 @@ class MachineVDC(Controller):
         """q̈ that `derivative` differentiates along: the model's, or the desired one."""
         if self.derivative == "desired":
             return desired_motion(self.model, self.space, m.q, m.τ)[1]
-        lengths = [need.lines.s[i] for i in coordinates.driven(self.model)]
+        lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]
         forces = [
             own.believed(p, s, v, z, m.line, f)
             for own, p, s, v, z, f in zip(self.parts, m.p, lengths, need.xd, ẑ, f_pr)
         ]
-        springs = bodies.spring_forces(self.model, need.lines, need.at.rates)
-        return accelerations(self.model, need.at, bodies.every(self.model, springs, forces))
+        springs = bodies.spring_forces(self.machine, need.lines, need.at.rates)
+        return accelerations(self.machine, need.at, bodies.every(self.machine, springs, forces))
 
     def sought(self, z, y, r, f_pr_rate=None) -> Sought:
         """Everything the law forms at one instant; ḟ_pr as `derivative` says unless given."""
@@ -323,9 +327,9 @@ class MachineVDC(Controller):
         ẑ_rate = self.flow(f_pr, ẑ, ẑ_rate)
         if f_pr_rate is None:
             f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
-        lengths = [need.lines.s[i] for i in coordinates.driven(self.model)]
+        lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]
         line = m.line or self.asked(
-            self.parts, self.model, m.p, lengths, need.xd, need.xd_r, ẑ, ẑ_rate
+            self.parts, self.machine, m.p, lengths, need.xd, need.xd_r, ẑ, ẑ_rate
         )
         u = [
             own.command(s, v, v_r, p, memory, f, rate, line)
@@ -399,7 +403,7 @@ class MachineVDC(Controller):
         """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
         from controllers.machine_vdc.ledger import MachineLedger
 
-        if not isinstance(plant, Mechanism):
+        if not isinstance(plant, Mechanism | Built):
             raise InputError(
                 f"VDC: its ledger is that of a mechanism, and knows no {type(plant).__name__}",
                 mend="verify it on the model's kind of plant; simulate runs it on this one",
@@ -412,6 +416,25 @@ def accelerations(model: Mechanism, at, forces) -> list:
     pulls = model.pulls(at.motion, at.z, at.rates, None, None)
     acting = [pull._replace(force=f) for pull, f in zip(pulls, forces)]
     return model.accelerations(at.motion, at.rates, acting)[0]
+
+
+def _unserved(model: Mechanism) -> InputError | None:
+    """Why this law cannot serve a mechanism, if it cannot."""
+    if not coordinates.independent(model):
+        return InputError(
+            f"VDC: {model.name} is described by method {model.method}, in coordinates that depend on each other "
+            "or turn freely",
+            mend="write 'method: minimal', with planar loops and joints of one degree of freedom",
+        )
+    for i in coordinates.driven(model):
+        a = model.actuators[i]
+        if not isinstance(a.drive, SERVED):
+            served = ", ".join(cls.__name__ for cls in SERVED)
+            return InputError(
+                f"VDC: no law for the drive of actuator {a.name}, a {type(a.drive).__name__}",
+                mend=f"choose from {served}; or PID",
+            )
+    return _loose(model)
 
 
 def _loose(model: Mechanism) -> InputError | None:

@@ -16,6 +16,7 @@ from controllers.vdc_ledger import magnitude
 from plants.components.spatial import power
 from plants.multibody import coordinates, linear
 from plants.multibody import required as mechanics
+from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
@@ -39,13 +40,20 @@ class MachineLedger:
     """
 
     law: MachineVDC
-    plant: Mechanism
+    plant: Mechanism | Built
+
+    @property
+    def machine(self) -> Mechanism:
+        """The plant's bodies, joints and drives."""
+        return self.plant.mechanism
 
     def entries(self, loop, t, x, w, rates) -> tuple[list[Entry], dict]:
         """Entries at one state of the loop, and the quantities its hypotheses need; rates: the loop's ẋ there."""
-        law, plant, n = self.law, self.plant, self.plant.n
-        xp, z, y, r, u = loop.parts(t, x, w)
-        q, qd, qdd = list(xp[:n]), list(xp[n : 2 * n]), list(rates[n : 2 * n])
+        law, plant, n = self.law, self.machine, self.machine.n
+        own_x, _, _, r, own_u = loop.parts(t, x, w)
+        xp, u = self.plant.inner(own_x), self.plant.given(own_u)
+        change = self.plant.inner(rates[: len(xp)])
+        q, qd, qdd = list(xp[:n]), list(xp[n : 2 * n]), list(change[n : 2 * n])
         τ = [list(r[k * n : (k + 1) * n]) for k in range(4)]
         need = law.required(q, qd, τ, plant)
         _, _, own = plant.split(xp)
@@ -57,7 +65,7 @@ class MachineLedger:
     # ---- bodies -----------------------------------------------------------------------------------------------------
     def bodies(self, need: bodies.Needed, qdd, forces) -> list[Entry]:
         """Entries of bodies, joints and springs, for true accelerations q̈ and true forces of all actuators."""
-        plant, at = self.plant, need.at
+        plant, at = self.machine, need.at
         _, true = mechanics.required(plant, at, _own(plant, at.rates), qdd)
         nets = mechanics.net_wrenches(plant, at.motion, true)
         passive = bodies.damped(plant, at.rates)
@@ -72,7 +80,7 @@ class MachineLedger:
         return [*rows, ground, *self._springs(need, forces)]
 
     def _body(self, need, j: int, Δ, net, flows) -> Entry:
-        body, motion = self.plant.bodies[j], need.at.motion
+        body, motion = self.machine.bodies[j], need.at.motion
         rubbed, rubs = self._damped(need, j)
         D = power(Δ, need.fed[j]) + rubbed
         joint = f"joint {body.name}"
@@ -86,7 +94,7 @@ class MachineLedger:
 
     def _flows(self, need, Δ, sides, forces) -> list[dict]:
         """Per body, and last for the ground: cut → (virtual power entering there, magnitude of its terms)."""
-        plant = self.plant
+        plant = self.machine
         found: list[dict] = [{} for _ in range(len(plant.bodies) + 1)]
 
         def put(j, cut, pair, way):
@@ -110,21 +118,21 @@ class MachineLedger:
 
     def cut(self, i: int) -> str:
         """Name of the cut between actuator i and the bodies: its pins, or the joint it is on."""
-        actuator = self.plant.actuators[i]
+        actuator = self.machine.actuators[i]
         return f"joint {actuator.joint}" if actuator.joint else f"pins {actuator.name}"
 
     def _damped(self, need, j: int):
         """d Δż² of the joint of body j, and the magnitude of its terms."""
-        first, count = self.plant.tree.v[j]
+        first, count = self.machine.tree.v[j]
         D = size = 0.0
         for i in range(first, first + count):
-            d = self.plant.bodies[j].damping
+            d = self.machine.bodies[j].damping
             D = D + d * (need.rates[i] - need.at.rates[i]) ** 2
             size = size + d * (need.rates[i] ** 2 + need.at.rates[i] ** 2)
         return D, size
 
     def _springs(self, need, forces) -> list[Entry]:
-        plant, found = self.plant, []
+        plant, found = self.machine, []
         true = bodies.spring_forces(plant, need.lines, need.at.rates)
         for i, force in true.items():
             arm = need.lines.by_joint[i]
@@ -140,18 +148,19 @@ class MachineLedger:
 
     def _load(self, i: int, Δ, force) -> Entry:
         """A disturbance: its force is no part of what is required, and its power on Δ perturbs."""
-        name, into = self.plant.actuators[i].name, Δ * force
+        name, into = self.machine.actuators[i].name, Δ * force
         return Entry(
             name, f"load {name}", 0.0, 0.0, {self.cut(i): into}, {"load": -into}, np.abs(into)
         )
 
     # ---- drives -----------------------------------------------------------------------------------------------------
     def _drives(self, loop, t, x, w, rates, need, pulls, qdd, τ):
-        law, plant = self.law, self.plant
-        xp, z, y, r, u = loop.parts(t, x, w)
+        law, plant = self.law, self.machine
+        own_x, z, y, r, u = loop.parts(t, x, w)
+        xp = self.plant.inner(own_x)
         q, qd = list(xp[: plant.n]), list(xp[plant.n : 2 * plant.n])
         ẑ = law.observed(z)
-        ẑ_flow = law.observed(list(rates[len(plant.states) :]))
+        ẑ_flow = law.observed(list(rates[len(xp) :]))
         own = law.required(q, qd, τ)  # with the model's bodies
         f_fr, rubbed = law.rubbing(need, ẑ)
         f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
@@ -159,7 +168,7 @@ class MachineLedger:
         f_pr_rate = [0.0] * len(f_pr)
         if law.needs_rate:
             f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
-        ladder = steps(law, plant, loop, t, xp, z, y, r, f_pr_rate, u)
+        ladder = steps(law, self.plant, loop, t, own_x, z, y, r, f_pr_rate, u)
         by_drive = [need.lines.by_coordinate[i] for i in coordinates.driven(plant)]
         levers = bodies.levers(by_drive)
         at_work = [pulls[i] for i in coordinates.driven(plant)]
@@ -199,14 +208,14 @@ class MachineLedger:
     @property
     def served(self) -> list[tuple]:
         """(part, drive of the plant) of every driven actuator."""
-        driven = coordinates.driven(self.plant)
-        return [(part, self.plant.actuators[i].drive) for part, i in zip(self.law.parts, driven)]
+        driven = coordinates.driven(self.machine)
+        return [(part, self.machine.actuators[i].drive) for part, i in zip(self.law.parts, driven)]
 
     # ---- what the theorem asks for ----------------------------------------------------------------------------------
     def hypotheses(self, run, claim):
         """Every hypothesis of Theorem 5, and of what completes it, on this run."""
         law = self.law
-        yield hypotheses.positive_gains(body_rates(law, self.plant), self._drive_rate(), law.k_x)
+        yield hypotheses.positive_gains(body_rates(law, self.machine), self._drive_rate(), law.k_x)
         for part, drive in self.served:
             yield from part.hypotheses(run, drive)
             yield hypotheses.lever(run, part.label, claim.lever)
@@ -219,8 +228,8 @@ class MachineLedger:
     @property
     def _most_flow(self) -> list[float]:
         """Largest flow of the pump, m³/s, where it has one."""
-        supply = self.plant.supply
-        limits = () if supply is None else supply.machine_limits(self.plant.flow_names)
+        supply = self.machine.supply
+        limits = () if supply is None else supply.machine_limits(self.machine.flow_names)
         return [limit.high for limit in limits if limit.kind == "flow"]
 
     def _drive_rate(self) -> float:

@@ -15,7 +15,7 @@ def matrices(law, plant) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Body → (K_A of the law, true M_A), each 6×6 in the body's frame."""
     own = {gain.name: np.array(gain.K, float).reshape(6, 6) for gain in law.gains}
     found = {}
-    for known, true in zip(law.model.bodies, plant.bodies):
+    for known, true in zip(law.machine.bodies, plant.bodies):
         usual = law.κ * _matrix(known) + law.K_I * np.eye(6)
         found[true.name] = own.get(known.name, usual), _matrix(true)
     return found
@@ -59,9 +59,10 @@ def reduced_rate(law, plant, q) -> float:
 
 def decay_along(run, law, plant, c_f: float) -> tuple[float, float]:
     """(rate of the bodies and drives alone, reduced rate over the run's poses, never smaller), 1/s; c_f: of the drives."""
-    own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
-    names = [s.name for s in plant.states[: plant.n]]
+    machine = plant.mechanism
+    own = min([c for c, _ in body_rates(law, machine).values()] + [c_f])
+    names = [plant.called.get(s.name, s.name) for s in machine.states[: machine.n]]
     q = np.column_stack([run.log.array(name) for name in names])
     picks = q[np.linspace(0, len(q) - 1, POSES).astype(int)]
-    reduced = [reduced_rate(law, plant, row) for row in picks]
+    reduced = [reduced_rate(law, machine, row) for row in picks]
     return own, max(own, min([c_f, *reduced]))

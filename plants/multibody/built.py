@@ -1,7 +1,6 @@
 """A plant that is a mechanism under names of its own: numbers that describe it shortly, signals that its users know.
 
-  1. `mechanism` is the machine, made of the plant's numbers, which may be expressions. Its independent positions are the plant's
-     first n states, in their order.
+  1. `mechanism` is the machine, made of the plant's numbers, which may be expressions.
   2. `called` gives the plant's name of a signal of the mechanism, where the two differ: of all states, and of what laws measure.
      States may stand in another order, and have the same unit and zero.
   3. `given(u)` are the mechanism's inputs from the plant's: the first of both are the drives' commands.

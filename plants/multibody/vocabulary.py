@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
 from plants.multibody import coordinates, signals, surroundings, tree
 from plants.multibody.assembly import Assembly, assemble
 from plants.multibody.parts import Actuator, Body, Loop, Pin
@@ -26,6 +30,19 @@ class Vocabulary(System):
     kept: tuple[int, ...]
     used: tuple[int, ...]
     closings: tuple[Closing, ...]
+
+    # ---- as `plants.multibody.built` asks: a mechanism is one under its own names ---------------------------------------
+    called: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    @property
+    def mechanism(self):
+        return self
+
+    def inner(self, x):
+        return x
+
+    def given(self, u):
+        return u
 
     @property
     def tree(self) -> Tree:
