@@ -227,8 +227,8 @@ class MachineVDC(Controller):
     @property
     def monitors(self):
         unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
-        forces = signals.forces(self.model)
-        pushes = zip(self.labels, [forces[i].unit for i in coordinates.driven(self.model)])
+        forces = signals.forces(self.machine)
+        pushes = zip(self.labels, [forces[i].unit for i in coordinates.driven(self.machine)])
         return (
             *(Signal(f"f_pr_{name}", push, f"required force of {name}") for name, push in pushes),
             *(
