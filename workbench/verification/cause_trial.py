@@ -44,7 +44,7 @@ class Trial:
 
 def against(value: float, usual: float, of: str) -> str:
     """How a value stands to another, `of` saying whose, with the slip of units it may be: "9 × what …, 20 (180)"."""
-    if usual == 0 or value == 0 or value / usual < 0:
+    if value * usual <= 0:
         sign = ", of the wrong sign" if value * usual < 0 else ""
         return f"{value:.4g} and not {usual:.4g}, {of}{sign}"
     return f"{value / usual:.4g} × {of}, {usual:.4g} ({value:.4g}){slip(value, usual)}"
@@ -52,7 +52,7 @@ def against(value: float, usual: float, of: str) -> str:
 
 def slip(value: float, usual: float) -> str:
     """What a ratio that is one between units suggests; empty for any other."""
-    if not value * usual > 0:
+    if value * usual <= 0:
         return ""
     ratio = value / usual
     return next(
@@ -70,7 +70,7 @@ def odd(value: float, usual: float) -> float:
     """0 for the usual value, growing with the decades between: 0.5 at once, 1.2 for a factor of five and more."""
     if value == usual:
         return 0.0
-    if usual == 0 or value == 0 or value / usual < 0:
+    if value * usual <= 0:
         return 1.0
     return min(1.2, 0.5 + abs(math.log10(value / usual)))
 

@@ -1,0 +1,813 @@
+"""Parts of the search for a cause, each by itself: words for odd numbers, what is tried, what a run's badness is made of."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from controllers.pid import PID
+from plants import LinearActuator
+from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+from workbench.contract.parameters import leaves
+from workbench.contract.plain import Plain
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
+from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.run.steps import Steps
+from workbench.verification import cause_trials, cause_wiring, causes
+from workbench.verification.cause_around import Around
+from workbench.verification.cause_gains import _scaled, _weaker, gain_trials
+from workbench.verification.cause_trial import Trial, against, law_path, odd, slip
+from workbench.verification.causes import Cause
+from workbench.verification.linear_loop import LinearLaw
+from workbench.verification.verdict import Verdict
+
+
+# ---- numbers and words ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "value, usual, size",
+    [
+        (3.0, 3.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (0.0, 2.0, 1.0),
+        (2.0, 0.0, 1.0),
+        (-2.0, 3.0, 1.0),
+        (3.0, 1.5, 0.5 + math.log10(2)),
+        (1.5, 3.0, 0.5 + math.log10(2)),
+        (-1.5, -3.0, 0.5 + math.log10(2)),
+        (4.0, 1.0, 0.5 + math.log10(4)),
+        (6.0, 1.0, 1.2),
+        (1.0, 600.0, 1.2),
+    ],
+)
+def test_how_odd_a_number_is(value, usual, size):
+    """A half at once and one more a decade, 1.2 at most; 1 for what is zero or of the wrong sign."""
+    assert odd(value, usual) == pytest.approx(size)
+
+
+@pytest.mark.parametrize(
+    "ratio, words",
+    [
+        (1e3, "mm for m"),
+        (1e-3, "mm for m"),
+        (1e5, "Pa for bar"),
+        (60.0, "seconds for minutes"),
+        (180 / math.pi, "degrees for rad"),
+        (math.pi / 180, "degrees for rad"),
+        (1e6, "MPa for Pa"),
+        (6e4, "l/min"),
+        (1019.0, "mm for m"),
+        (1021.0, ""),
+        (981.0, "mm for m"),
+        (979.0, ""),
+        (2.0, ""),
+        (-1e3, ""),
+        (0.0, ""),
+    ],
+)
+def test_a_slip_of_units_is_within_two_percent(ratio, words):
+    told = slip(ratio * 0.7, 0.7)
+    assert (words in told and "slip of units" in told) if words else told == ""
+
+
+def test_a_number_against_another_in_words():
+    assert against(180.0, 20.0, "what is shipped") == "9 × what is shipped, 20 (180)"
+    assert against(20.0, 180.0, "usual") == "0.1111 × usual, 180 (20)"
+    assert against(0.0, 3.0, "usual") == "0 and not 3, usual"
+    assert against(3.0, 0.0, "usual") == "3 and not 0, usual"
+    assert against(-2.0, 3.0, "usual") == "-2 and not 3, usual, of the wrong sign"
+    assert against(2000.0, 2.0, "usual").endswith("(a slip of units, mm for m, or ms for s?)")
+
+
+# ---- what is tried --------------------------------------------------------------------------------------------------------
+PLANT = LinearActuator()
+LAW = PID(PLANT, **PID.suited(PLANT))
+
+
+def loop(controller=None, plant=PLANT):
+    return ClosedLoop(plant, controller or Sampled(LAW, 1e-3))
+
+
+def paths(own):
+    known = {leaf.path: leaf for leaf in leaves(own)}
+    return list(cause_trials._paths(own, known))
+
+
+@pytest.mark.parametrize(
+    "wrapper, kind, words, numbers, oddness",
+    [
+        (
+            Delayed(Sampled(LAW, 1e-3), 4e-3),
+            "delay",
+            "delay of 4 ms, 4 samples",
+            {"controller.delay": 0.0},
+            0.9,
+        ),
+        (
+            Delayed(Sampled(LAW, 1e-3), 20e-3),
+            "delay",
+            "delay of 20 ms, 20 samples",
+            {"controller.delay": 0.0},
+            1.2,
+        ),
+        (
+            Sampled(LAW, 3e-3),
+            "sample time",
+            "sample time of 3 ms",
+            {"controller.T_s": 1e-3},
+            0.5 + math.log10(3),
+        ),
+        (
+            Sampled(Filtered(LAW, 20.0), 1e-3),
+            "filter",
+            "filter of 20 Hz on what is measured",
+            {"controller.inner.frequency": 300.0},
+            0.5 + math.log10(4.5),
+        ),
+        (
+            Sampled(Filtered(LAW, 120.0), 1e-3),
+            "filter",
+            "filter of 120 Hz on what is measured",
+            {"controller.inner.frequency": 1200.0},
+            0.0,
+        ),
+        (
+            Sampled(Noisy(LAW, σ=2e-4), 1e-3),
+            "noise",
+            "noise of 0.0002 on what is measured",
+            {"controller.inner.σ": 0.0},
+            0.7,
+        ),
+        (
+            Sampled(Noisy(LAW, σ=2e-4, signals=("Y",)), 1e-3),
+            "noise",
+            "noise of 0.0002 on Y",
+            {"controller.inner.σ": 0.0},
+            0.7,
+        ),
+        (
+            Sampled(Quantised(LAW, 3e-6), 1e-3),
+            "quantisation",
+            "resolution of 3e-06 of what is measured",
+            {"controller.inner.resolution": 3e-9},
+            0.7,
+        ),
+    ],
+)
+def test_every_wrapper_between_machine_and_law(wrapper, kind, words, numbers, oddness):
+    (found,) = paths(loop(wrapper))
+    assert (found.kind, found.words) == (kind, words)
+    assert found.numbers == pytest.approx(numbers) and found.oddness == pytest.approx(oddness)
+    assert found.scenario == {} and found.law is None
+
+
+def test_a_wrapper_that_does_nothing_wrong_is_not_tried():
+    assert paths(loop(Delayed(Sampled(LAW, 1e-3), 0.0))) == []
+    assert paths(loop(Sampled(Noisy(LAW, σ=0.0), 1e-3))) == []
+
+
+@pytest.mark.parametrize("share, tried", [(0.5, True), (0.94, True), (0.96, False), (1.0, False)])
+def test_limits_below_what_the_machine_takes(share, tried):
+    top = PLANT.limits()["X"][1]
+    found = paths(loop(Sampled(Saturated(LAW, -share * top, share * top), 1e-3)))
+    assert bool(found) is tried
+    if tried:
+        assert found[0].numbers == {"controller.inner.low": -top, "controller.inner.high": top}
+        assert found[0].oddness == pytest.approx(0.5 - math.log10(share))
+        assert found[0].kind == "limit" and f"machine takes {top:g}" in found[0].words
+
+
+def test_where_the_law_stands_behind_its_wrappers():
+    assert law_path(LAW) == "controller."
+    assert law_path(Sampled(LAW, 1e-3)) == "controller.inner."
+    assert law_path(Delayed(Sampled(Noisy(LAW), 1e-3), 1e-3)) == "controller.inner.inner.inner."
+
+
+def test_numbers_that_differ_alike_are_one_fault():
+    """Grouped by the last two names and the ratio; one alone keeps its whole path."""
+    differences = {
+        "structures.0.revolute.cylinder.valve.frequency": (30.0, 15.0),
+        "structures.1.revolute.cylinder.valve.frequency": (20.0, 10.0),
+        "structures.2.revolute.cylinder.valve.frequency": (20.0, 5.0),
+        "payload.mass": (100.0, 0.0),
+        "oil.β": (3.0, 2.0),
+    }
+    found = cause_trials.grouped(differences)
+    assert {name: list(group) for name, group in found.items()} == {
+        "*.valve.frequency": [
+            "structures.0.revolute.cylinder.valve.frequency",
+            "structures.1.revolute.cylinder.valve.frequency",
+        ],
+        "structures.2.revolute.cylinder.valve.frequency": [
+            "structures.2.revolute.cylinder.valve.frequency"
+        ],
+        "payload.mass": ["payload.mass"],
+        "oil.β": ["oil.β"],
+    }
+    assert found["oil.β"]["oil.β"] == (3.0, 2.0)
+
+
+def test_what_the_law_believes_put_right_and_made_true():
+    """K of the law's model twice the machine's: the belief put to the machine's first, the machine to the belief next."""
+    own = loop(Sampled(replace(LAW, model=replace(PLANT, K=2 * PLANT.K)), 1e-3))
+    known = {leaf.path: leaf for leaf in leaves(own)}
+    belief, machine = cause_trials._models(own, known)
+    assert belief.numbers == {"controller.inner.model.K": PLANT.K}
+    assert machine.numbers == {"plant.K": 2 * PLANT.K}
+    assert belief.oddness == pytest.approx(0.5 + math.log10(2))
+    assert machine.oddness == pytest.approx(0.9 * belief.oddness)
+    assert belief.words == machine.words
+    assert belief.words.startswith("plant.K is 0.5 × what the controller believes, ")
+    wild = loop(Sampled(replace(LAW, model=replace(PLANT, K=31 * PLANT.K)), 1e-3))
+    assert len(list(cause_trials._models(wild, {x.path: x for x in leaves(wild)}))) == 1
+    wilder = loop(Sampled(replace(LAW, model=replace(PLANT, K=PLANT.K / 31)), 1e-3))
+    assert len(list(cause_trials._models(wilder, {x.path: x for x in leaves(wilder)}))) == 1
+    near = loop(Sampled(replace(LAW, model=replace(PLANT, K=29 * PLANT.K)), 1e-3))
+    assert len(list(cause_trials._models(near, {x.path: x for x in leaves(near)}))) == 2
+    same = loop()
+    assert list(cause_trials._models(same, {x.path: x for x in leaves(same)})) == []
+
+
+def trial(kind="gain", words="a", oddness=0.5, law=None, **numbers):
+    return Trial(kind, words, numbers, {}, oddness, law)
+
+
+def test_what_is_wrong_of_one_kind_is_also_put_back_together():
+    """Numbers of the first win, oddness 0.4 of the largest; alone, or all of one fault, nothing is put together."""
+    found = [
+        trial("gain", "a", 0.5, K=1.0),
+        trial("gain", "b", 1.0, K=2.0, L=3.0),
+        trial("machine", "c", 1.0, m=1.0),
+        trial("delay", "d", 1.0, τ=1.0),
+        trial("delay", "e", 1.0, σ=1.0),
+    ]
+    (both,) = cause_trials._together(found)
+    assert both.numbers == {"K": 1.0, "L": 3.0} and both.kind == "gain"
+    assert both.words == "several numbers together: a; b" and both.oddness == pytest.approx(0.4)
+    assert list(cause_trials._together(found[:1])) == []
+    twice = [trial("machine", "c", m=1.0), trial("machine", "c", n=1.0)]
+    assert list(cause_trials._together(twice)) == []
+    beliefs = [
+        Trial("model", "a", {"controller.model.K": 1.0}, {}, 0.5),
+        Trial("model", "a", {"plant.K": 1.0}, {}, 0.45),
+        Trial("model", "b", {"controller.model.L": 2.0}, {}, 0.7),
+        Trial("model", "b", {"plant.L": 2.0}, {}, 0.6),
+    ]
+    (both,) = cause_trials._together(beliefs)
+    assert both.numbers == {"controller.model.K": 1.0, "controller.model.L": 2.0}
+    assert both.oddness == pytest.approx(0.28)
+
+
+def test_slower_references():
+    """Four times as slowly: longer legs, a lower frequency; what stands still has no pace."""
+    path = Waypoints("output", ((0.0,), (1.0,)), 0.5)
+    assert cause_trials.slowed(path).leg == 2.0
+    assert cause_trials.slowed(replace(path, leg=(0.5,)), 2.0).leg == (1.0,)
+    assert cause_trials.slowed(Sine("output", (0.0,), (1.0,), 8.0)).frequency == 2.0
+    assert cause_trials.slowed(Hold("output", (0.0,))) is None and cause_trials.slowed(None) is None
+
+
+def test_disturbances_are_left_out_and_the_reference_walked_more_slowly():
+    sine = Sine("output", "start", (1e-3,), 2.0)
+    scenario = SimpleNamespace(disturbances={"F_ext": 3.0, "X": 1.0}, reference=sine)
+    time = np.linspace(0, 1, 5)
+    run = SimpleNamespace(
+        loop=loop(),
+        scenario=scenario,
+        log=SimpleNamespace(time=time),
+        demand=SimpleNamespace(
+            live=("Y_d",), at=lambda t: np.zeros((len(t), 1)), wanted=(("Y", 0),), reference=sine
+        ),
+    )
+    push, slower = cause_trials._scenarios(run)
+    assert push.kind == "disturbance" and push.words == "disturbance F_ext"
+    assert push.scenario == {"disturbances": {"X": 1.0}} and push.oddness == 0.6
+    assert push.numbers == slower.numbers == {}
+    assert slower.kind == "reference" and slower.scenario["reference"].frequency == 0.5
+    assert slower.oddness == pytest.approx(0.2)  # nothing says how fast the machine is
+    quiet = SimpleNamespace(disturbances={}, reference=None)
+    run.scenario = quiet
+    assert list(cause_trials._scenarios(run)) == []
+
+
+@pytest.mark.parametrize("share, said", [(0.6, False), (0.8, True), (1.5, True)])
+def test_a_reference_faster_than_the_machine(share, said):
+    """Speed asked for over the machine's own; told from seven tenths on."""
+    own = loop(Sampled(replace(LAW, feed="none"), 1e-3))
+    speed = PLANT.scales()["velocity"].value
+    asked = np.array([[0.0, 0.1 * speed], [0.0, -share * speed], [0.0, 0.2 * speed]])
+    run = SimpleNamespace(
+        loop=own,
+        log=SimpleNamespace(time=np.arange(3.0)),
+        demand=SimpleNamespace(
+            live=("Y_d", "dY_d"), at=lambda t: asked, wanted=(("Y", 0), ("Y", 1))
+        ),
+    )
+    found, words = cause_trials.asked_speed(run)
+    assert found == pytest.approx(share)
+    assert ("the reference asks for" in words) is said
+    assert words.endswith("nothing feeds its velocity forward (controller.feed: none)")
+    run.loop = loop(Sampled(replace(LAW, feed="gain"), 1e-3))
+    assert "feeds" not in cause_trials.asked_speed(run)[1]
+
+
+def test_what_belongs_to_the_hydraulics_of_another_build():
+    good = ("p_s", "oil.β", "pump.Q", "circuit.P", "payload.mass", "structures.0.cylinder.A_a")
+    assert all(map(cause_trials._hydraulic, good))
+    assert not any(map(cause_trials._hydraulic, ("bodies.0.m", "structures.1.revolute.l")))
+
+
+def test_numbers_of_a_machine_put_back_to_those_it_was_shipped_with():
+    """With what the law believes, where it believes the same; of another build only the hydraulics."""
+    shipped = replace(PLANT, K=2 * PLANT.K)
+    plant = replace(PLANT, λ_2=PLANT.λ_2)
+    known = {leaf.path: leaf for leaf in leaves(loop())}
+
+    def machine(model):
+        own = SimpleNamespace(
+            plant=SimpleNamespace(as_shipped=lambda: shipped, machine=plant),
+            controller=Sampled(replace(LAW, model=model), 1e-3),
+        )
+        return list(
+            cause_trials._machine(own, known | {x.path: x for x in leaves(loop(own.controller))})
+        )
+
+    (same,) = machine(PLANT)
+    assert same.numbers == {"plant.K": 2 * PLANT.K, "controller.inner.model.K": 2 * PLANT.K}
+    assert same.kind == "machine" and same.oddness == pytest.approx(0.9 * (0.5 + math.log10(2)))
+    assert same.words.startswith("plant.K is 0.5 × that of the machine as shipped, ")
+    (other,) = machine(replace(PLANT, K=3 * PLANT.K))
+    assert other.numbers == {"plant.K": 2 * PLANT.K}
+    unknown = SimpleNamespace(plant=SimpleNamespace(as_shipped=lambda: None))
+    assert list(cause_trials._machine(unknown, known)) == []
+
+
+# ---- gains ----------------------------------------------------------------------------------------------------------------
+def gains(own):
+    return list(gain_trials(own, {leaf.path: leaf for leaf in leaves(own)}))
+
+
+def test_a_gain_that_is_not_the_default_is_put_to_it():
+    law = replace(LAW, K_p=(4 * LAW.K_p[0],))
+    (found,) = (t for t in gains(loop(Sampled(law, 1e-3))) if "K_p" in t.words)
+    assert list(found.numbers.values()) == [LAW.K_p[0]]
+    assert found.oddness == pytest.approx(0.85 * (0.5 + math.log10(4)))
+    assert found.words.startswith("gain controller.K_p is 4 × the default, ")
+    assert [t for t in gains(loop()) if t.kind == "gain"] == []
+
+
+@pytest.mark.parametrize("share, tried", [(0.3, True), (0.94, True), (0.96, False)])
+def test_a_law_that_limits_itself(share, tried):
+    top = PLANT.limits()["X"][1]
+    law = replace(LAW, u_max=share * top)
+    found = [t for t in gains(loop(Sampled(law, 1e-3))) if t.kind == "limit"]
+    assert bool(found) is tried
+    if tried:
+        assert (
+            list(found[0].numbers.values()) == [top] and "u_max limits commands" in found[0].words
+        )
+        assert found[0].oddness == pytest.approx(0.5 - math.log10(share))
+
+
+def test_the_velocity_fed_forward_where_nothing_does():
+    law = replace(LAW, feed="none", K_i=(2 * LAW.K_i[0],))
+    alone, whole = (t for t in gains(loop(Sampled(law, 1e-3))) if t.kind == "feed")
+    assert alone.law.feed == "gain" and alone.law.K_v == LAW.K_v and alone.law.K_i == law.K_i
+    assert whole.law.feed == "gain" and whole.law.K_i == LAW.K_i
+    assert (alone.oddness, whole.oddness) == (0.6, 0.5) and alone.numbers == whole.numbers == {}
+    assert "gain controller.K_i is 2 × the default" in whole.words
+    assert [t for t in gains(loop()) if t.kind == "feed"] == []
+
+
+def test_a_users_function_with_a_tenth_of_its_gains():
+    def law(t, y, r):
+        return [3.0 * y[0], -2.0]
+
+    own = SimpleNamespace(controller=Plain(law, ("Y",), ("X",), ()), plant=PLANT, period=1e-3)
+    (found,) = _weaker(own)
+    assert found.law.law(0.0, [5.0], []) == pytest.approx([1.5, -0.2])
+    assert (found.kind, found.oddness) == ("gain", 0.6) and "a tenth" in found.words
+
+    class Remembers:
+        def step(self, *_):
+            return []
+
+    own.controller = Plain(Remembers(), ("Y",), ("X",), ())
+    assert list(_weaker(own)) == []
+
+
+def test_numbers_tried_in_turn():
+    tenth, tenfold = _scaled([SimpleNamespace(path="plant.m", value=4.0)], "machine", 0.2)
+    assert tenth.numbers == {"plant.m": pytest.approx(0.4)} and tenth.kind == "machine 0.1"
+    assert tenfold.numbers == {"plant.m": 40.0} and tenfold.kind == "machine 10"
+    assert tenth.oddness == tenfold.oddness == 0.2
+    assert "plant.m (4): it goes well with a tenth of it" == tenth.words
+
+
+# ---- what is weighed ------------------------------------------------------------------------------------------------------
+def weighed(monkeypatch, tried, after, before=2.0, hosted=False):
+    """The removal named, where the run's badness is `before` and that of each trial `after`."""
+    monkeypatch.setattr(causes, "trials", lambda run: tried)
+    monkeypatch.setattr(causes, "_ranked", lambda run, tried: tried)
+    monkeypatch.setattr(causes, "shown", lambda run, hosted: (before, Shown()))
+    monkeypatch.setattr(causes, "_judged", lambda jobs: after[: len(jobs)])
+    return causes.removal(SimpleNamespace(loop=SimpleNamespace(hosted=hosted)))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A scenario."""
+
+    reference: object = None
+
+
+def test_the_removal_that_helps_most_weighed_with_how_odd_the_number_was(monkeypatch):
+    """Weights are share · (0.2 + oddness): 0.5 · 1.2 beats 0.75 · 0.7; the share is told as it is."""
+    tried = [trial("a", "first", 0.5), trial("b", "second", 1.0), trial("c", "third", 0.0)]
+    found = weighed(monkeypatch, tried, [0.5, 1.0, 0.0])
+    assert found == Cause("b", "second", 0.5)
+    assert weighed(monkeypatch, tried, [0.2, 1.0, 0.0]) == Cause("a", "first", 0.9)
+
+
+def test_a_removal_must_take_a_quarter_away(monkeypatch):
+    assert weighed(monkeypatch, [trial()], [1.5]).share == 0.25
+    assert weighed(monkeypatch, [trial()], [1.51]) is None
+    assert weighed(monkeypatch, [trial()], [3.0]) is None
+    assert weighed(monkeypatch, [trial()], [0.0], before=0.34) is None
+    assert weighed(monkeypatch, [trial()], [0.0], before=0.35).share == 1.0
+    assert weighed(monkeypatch, [], []) is None
+
+
+def test_numbers_tried_in_turn_are_told_with_their_like(monkeypatch):
+    """A twentieth less than the best counts as alike; three at most, the weightiest first."""
+    kinds = [trial(f"gain {k}", f"w{k}", o) for k, o in enumerate((0.4, 0.4, 0.4, 0.5, 0.3))]
+    found = weighed(monkeypatch, kinds, [0.0, 0.1, 0.2, 0.5, 0.04])
+    assert found.words == "w0; or w1; or w4" and found.kind == "gain 0" and found.share == 1.0
+    single = weighed(monkeypatch, [replace(t, kind="gain") for t in kinds], [0.0, 0.0, 0.2, 1.0, 1])
+    assert single.words == "w0"
+
+
+def test_how_many_are_tried(monkeypatch):
+    """Forty; six of a law that is called from Python."""
+    many = [trial("a", f"w{k}", 0.5) for k in range(50)]
+    after = [2.0] * 50
+    for hosted, most in ((False, 40), (True, 6)):
+        good = list(after)
+        good[most - 1] = 0.0
+        assert weighed(monkeypatch, many, good, hosted=hosted).words == f"w{most - 1}"
+        late = list(after)
+        late[most] = 0.0
+        assert weighed(monkeypatch, many, late, hosted=hosted) is None
+
+
+def saying(said, run):
+    """A search that says this of any run."""
+    return said
+
+
+def likely(monkeypatch, **found):
+    """The cause found where each of the searches says this."""
+    searches = "rewired lets_go out_of_reach removal feedback hardly_decays"
+    for name in (*searches.split(), "largest_term", "jumping", "at_limits"):
+        monkeypatch.setattr(causes, name, partial(saying, found.get(name)))
+    monkeypatch.setattr(causes, "has_ledger", lambda loop: found.get("ledger", False))
+    return causes.likely_cause(SimpleNamespace(loop=None))
+
+
+HEALS, HALF = Cause("gain", "heals", 0.8), Cause("gain", "half", 0.79)
+SLOWER = Cause("reference", "slower", 0.9)
+
+
+@pytest.mark.parametrize(
+    "found, cause",
+    [
+        ({"rewired": "w", "lets_go": ("e", 0.0)}, Cause("wiring", "w")),
+        ({"lets_go": ("e", causes.WITHIN), "out_of_reach": "m"}, Cause("edge", "e")),
+        ({"lets_go": ("e", causes.WITHIN * 1.01), "out_of_reach": "m"}, Cause("mode", "m")),
+        ({"lets_go": ("", 0.0), "out_of_reach": "m"}, Cause("mode", "m")),
+        ({"removal": HEALS, "feedback": "t"}, HEALS),
+        ({"removal": HALF, "feedback": "t"}, Cause("wiring", "t")),
+        ({"removal": HALF, "feedback": "t", "ledger": True}, HALF),
+        ({"removal": HALF}, HALF),
+        ({"removal": Cause("x", "no share"), "feedback": "t"}, Cause("x", "no share")),
+        ({"feedback": "t"}, Cause("wiring", "t")),
+        ({"removal": HEALS, "lets_go": ("e", 99.0)}, Cause("edge", "e")),
+        ({"removal": HEALS, "hardly_decays": "s"}, HEALS),
+        ({"removal": SLOWER, "hardly_decays": "s"}, Cause("mode", "s")),
+        ({"removal": SLOWER}, SLOWER),
+        ({"hardly_decays": "s"}, Cause("mode", "s")),
+        ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 1),
+        ({"jumping": 2, "at_limits": 3}, 2),
+        ({"at_limits": 3}, 3),
+        ({}, None),
+    ],
+)
+def test_the_order_in_which_causes_are_asked(monkeypatch, found, cause):
+    assert likely(monkeypatch, **found) == cause
+
+
+def verdict(key, holds, counted=True, worst=""):
+    strength = None if holds is None else "sampled"
+    return Verdict(key, "text", holds, strength, worst=worst, counted=counted, data={"n": 1})
+
+
+def test_which_verdicts_are_told_the_cause(monkeypatch):
+    """Counted, violated, not one that says its own; practical stability also where it is undecided."""
+    monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    given = [
+        verdict("tracking", False, worst="2 mm"),
+        verdict("tracking", None),
+        verdict("tracking", True),
+        verdict("settled", False, counted=False),
+        verdict("identity", False),
+        verdict("practical-stability", None),
+        verdict("practical-stability", True),
+    ]
+    found = causes.with_cause(run, given)
+    assert [a is not b for a, b in zip(found, given)] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
+    assert found[0].worst == "most likely cause: too much; 2 mm"
+    assert found[5].worst == "most likely cause: too much"
+    assert found[0].data == {"n": 1, "cause": {"kind": "gain", "words": "too much", "share": 0.7}}
+    assert causes.with_cause(SimpleNamespace(loop=SimpleNamespace(controller=None)), given) == given
+    assert causes.with_cause(run, given[1:5]) == given[1:5]
+
+    def fails(run):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(causes, "likely_cause", fails)
+    assert causes.with_cause(run, given) == given
+
+
+def test_a_reference_that_jumps_while_the_loop_runs():
+    def asked(*times):
+        steps = Steps("output", (0.0, *times), tuple(float(k) for k in range(len(times) + 1)))
+        demand, scenario = SimpleNamespace(reference=steps), SimpleNamespace(length=lambda: 3.0)
+        return causes.jumping(SimpleNamespace(demand=demand, scenario=scenario))
+
+    assert "jumps at t = 1 s, 2.5 s, which" in asked(1.0, 2.5, 3.0).words
+    assert asked(0.5, 1.0, 2.0, 2.5).words.count(" s,") == 3 and asked(3.0) is None
+    assert asked(1.0).kind == "reference"
+    still = SimpleNamespace(demand=SimpleNamespace(reference=Hold("output", (0.0,))))
+    assert causes.jumping(still) is None
+
+
+# ---- what a run's badness is made of ----------------------------------------------------------------------------------------
+def logged(completed=True, t_end=4.0, limits=None, pressures=(), units=None, error=None, **columns):
+    time = np.linspace(0.0, 4.0, len(next(iter(columns.values()))))
+    signals = tuple(Signal(name, (units or {}).get(name, "V")) for name in columns)
+    status = Status(completed, "ended", t_end)
+    log = Log(time, np.column_stack(list(columns.values())), signals, {}, status)
+    scale = LinearActuator().scales()["velocity"]
+    own = {"pressure": replace(scale, value=2e7), "length": replace(scale, value=0.5)}
+    plant = SimpleNamespace(
+        limits=lambda: limits or {},
+        pressure_names=pressures,
+        scales=lambda: own,
+        inputs=(*signals, Signal("other"), Signal("absent")),
+        states=(),
+    )
+    return SimpleNamespace(
+        log=log,
+        loop=SimpleNamespace(plant=plant),
+        scenario=SimpleNamespace(length=lambda: 4.0),
+        left=(math.inf, ""),
+        tool_error=error,
+        error_unit="m",
+    )
+
+
+RANGE = {"u": (-10.0, 10.0)}
+
+
+@pytest.mark.parametrize(
+    "u, at, rough",
+    [
+        ([0.0] * 8, 0.0, 0.0),
+        ([0, 0, 0, 0, 10, 10, -10, 0], 0.75 / 0.02, None),
+        ([10, 10, 10, 10, 0, 0, 0, 0], 0.0, 0.0),  # the first half does not count
+        ([0, 0, 0, 0, 1, -1, 1, -1], 0.0, 4.0 / 20 / 0.02),
+        ([0, 0, 0, 0, 9.99999, 0, 0, 0], 0.25 / 0.02, None),
+        ([0, 0, 0, 0, 9.9999, 0, 0, 0], 0.0, None),
+    ],
+)
+def test_commands_at_their_ends_and_rough_ones(u, at, rough):
+    """Share of time within a millionth of an end over 2 %; rms of second differences over 2 % of the range."""
+    run = logged(limits={**RANGE, "other": (0.0, 1.0)}, u=np.array(u, float))
+    found = causes.parts(run)
+    assert len(found) == 3 and found[2] == 0.0
+    assert found[0] == pytest.approx(at)
+    if rough is not None:
+        assert found[1] == pytest.approx(rough)
+
+
+@pytest.mark.parametrize(
+    "p, beyond", [(1e7, 0.0), (2.5e7, 0.0), (2.7e7, 0.1), (-1e6, 0.05), (0.0, 0.0)]
+)
+def test_pressures_beyond_the_supplys(p, beyond):
+    """Above 1.25 times the supply's, or below zero, as a share of it over 2 %."""
+    values = np.array([9e9, 0, 0, 0, 1e6, p, 1e6, 1e6])
+    (found,) = causes.parts(logged(pressures=("p", "absent"), p=values))
+    assert found == pytest.approx(beyond / 0.02, abs=1e-9)
+
+
+def test_an_error_counts_from_a_thousandth_of_the_stroke():
+    e = np.array([9.0, 9, 9, 9, 1e-3, 2e-3, np.nan, 1e-3])
+    found = causes.parts(logged(error=e, p=np.zeros(8)))
+    assert found == pytest.approx([2e-3 / (1e-3 * 0.5), 0.0])
+    run = logged(error=np.array([4.0, 1.0, 2.0, 3.0]), p=np.zeros(4))
+    run.error_unit = "1"  # no scale: its own largest
+    assert causes.parts(run)[0] == pytest.approx(3.0 / (1e-3 * 4.0))
+    assert causes.parts(logged(error=np.zeros(2), p=np.zeros(2))) == [0.0]
+    assert causes.parts(logged(error=np.array([0, 0, np.inf, 1.0]), p=np.zeros(4)))[0] == 1e6
+
+
+def test_badness_of_a_run(monkeypatch):
+    """One for every decade, 5 at most; 8 down to 5 for a run that ended, the later the better."""
+    run = logged(u=np.zeros(8))
+    for found, bad in (([], 0.0), ([9.0, 99.0], 3.0), ([9e9], 5.0), ([0.0], 0.0)):
+        monkeypatch.setattr(causes, "parts", lambda run, found=found: found)
+        assert causes.badness(run) == pytest.approx(bad)
+    for t_end, bad in ((0.0, 8.0), (2.0, 6.5), (4.0, 5.0), (9.0, 5.0), (-1.0, 8.0)):
+        assert causes.badness(logged(False, t_end, u=np.zeros(8))) == pytest.approx(bad)
+    run.left = (1.0, "piston 1")
+    assert causes.badness(run) == pytest.approx(7.25)
+
+
+@pytest.mark.parametrize("share, told", [(0.29, None), (0.3, "30 %"), (0.6, "60 %")])
+def test_commands_at_their_limits_for_most_of_the_run(share, told):
+    u, w = np.zeros(100), np.zeros(100)
+    u[: round(100 * share)] = -10.0
+    w[:20] = 5.0
+    run = logged(limits={**RANGE, "w": (-5.0, 5.0), "absent": (0.0, 1.0)}, u=u, w=w)
+    found = causes.at_limits(run)
+    assert (found is None) is (told is None)
+    if told:
+        assert (
+            found.kind == "limit"
+            and found.words.startswith("u is at its limit")
+            and told in found.words
+        )
+    assert causes.at_limits(logged(u=u)) is None
+
+
+# ---- what the ledger says --------------------------------------------------------------------------------------------------
+class Books:
+    """A balance of two instants."""
+
+    def __init__(self, t=(0.0, 1.0), **terms):
+        self.t = np.array(t)
+        self.perturbations = {
+            ("s", "c", name): np.array(values, float) for name, values in terms.items()
+        }
+
+    def finite(self):
+        return self
+
+    def part(self, rows):
+        return self
+
+
+def test_what_model_and_parameters_cost_along_a_run():
+    """The sum of the sizes of their terms, at two hundred instants from the first to the last."""
+    asked = []
+
+    def ledger(loop, t, x, w):
+        asked.append(t)
+        return Books(
+            model=[1.0, -2.0], parameters=[0.5, 0.0], friction=[-4.0, 0.0], hold=[9.0, 9.0]
+        )
+
+    for n, rows in ((1000, 200), (7, 7)):
+        t = np.arange(float(n))
+        run = SimpleNamespace(instants=(t, np.zeros((n, 2)), np.zeros((n, 1))), ledger=ledger)
+        assert causes.mismatch(run, None) == pytest.approx(7.5)
+        assert len(asked[-1]) == rows and asked[-1][0] == 0 and asked[-1][-1] == n - 1
+
+
+def test_beliefs_are_ranked_by_what_their_correction_takes_away(monkeypatch):
+    monkeypatch.setattr(causes, "has_ledger", lambda loop: True)
+    monkeypatch.setattr(causes, "believed", lambda loop: ("c.model.", 1))
+    monkeypatch.setattr(causes, "bind", lambda loop, numbers: next(iter(numbers)))
+    monkeypatch.setattr(
+        causes, "mismatch", lambda run, loop: {"c.model.a": 4.0, "c.model.b": 1.0}.get(loop, 5.0)
+    )
+    belief = [Trial("model", name, {f"c.model.{name}": 1.0}, {}, 0.5) for name in "ab"]
+    made = Trial("model", "b", {"plant.b": 1.0}, {}, 0.4)
+    gain, odder = trial("gain", "g", 0.9), trial("delay", "d", 1.0)
+    tried = [gain, belief[0], made, belief[1], odder]
+    run = SimpleNamespace(loop="own")
+    assert [t.words for t in causes._ranked(run, tried)] == ["b", "b", "a", "d", "g"]
+    assert causes._ranked(run, tried)[0] is belief[1]
+    assert causes._ranked(run, tried[:3]) == tried[:3]  # one belief alone is not ranked
+    monkeypatch.setattr(causes, "has_ledger", lambda loop: False)
+    assert causes._ranked(run, tried) == tried
+    monkeypatch.setattr(causes, "has_ledger", lambda loop: True)
+    monkeypatch.setattr(causes, "believed", lambda loop: ("c.model.", None))
+    assert causes._ranked(run, tried) == tried
+
+
+def test_the_term_that_brings_most_of_what_v_lives_on(monkeypatch):
+    """Only what it brings counts: 3 of 4 J, however much the other takes at other times."""
+    monkeypatch.setattr(causes, "has_ledger", lambda loop: True)
+    monkeypatch.setattr(causes, "readable", lambda b: slice(None))
+    monkeypatch.setattr(causes, "outside", lambda b: b.perturbations)
+
+    def told(b, n=2):
+        return causes.largest_term(
+            SimpleNamespace(loop=None, balance=b, log=SimpleNamespace(time=np.zeros(n)))
+        )
+
+    found = told(Books(hold=[3.0, -1.0], friction=[-50.0, 1.0]))
+    assert found == Cause("term", "the hold term of c (s) brings 75 % of what v lives on")
+    assert told(Books(hold=[-3.0, 0.0])) is None and told(Books((), hold=[])) is None
+    assert told(Books(hold=[3.0, -1.0]), n=1) is None
+    monkeypatch.setattr(causes, "has_ledger", lambda loop: False)
+    assert told(Books(hold=[3.0, -1.0])) is None
+
+
+# ---- wires ----------------------------------------------------------------------------------------------------------------
+def test_edits_of_wires():
+    """A sign, an exchange, a wire on another: each on its own wires alone."""
+    assert cause_wiring.crossed(0, 2)([1, 2, 3]) == [3, 2, 1]
+    assert cause_wiring.scaled([1], -1.0)([1, 2, 3]) == [1, -2, 3]
+    assert cause_wiring.repeated(0, 2)([1, 2, 3]) == [1, 2, 1]
+    units = ["m", "m", "Pa", "m", "m"]
+    law = SimpleNamespace(
+        commands=(Signal("u"), Signal("w")),
+        measured=tuple(Signal(f"y{k}", unit) for k, unit in enumerate(units)),
+    )
+    found = {e.words: e for e in cause_wiring.edits(law)}
+    y, u = [1.0, 2.0, 3.0, 4.0, 5.0], [10.0, 20.0]
+    assert found["sign of the command w"].commanded(u) == [10, -20]
+    assert found["sign of all commands"].commanded(u) == [-10, -20]
+    assert found["commands u and w swapped"].commanded(u) == [20, 10]
+    assert found["w gets the command u"].commanded(u) == [10, 10]
+    assert found["u gets the command w"].commanded(u) == [20, 20]
+    assert found["sign of the measurement y2"].measured(y) == [1, 2, -3, 4, 5]
+    assert found["measurements y0 and y3 swapped"].measured(y) == [4, 2, 3, 1, 5]
+    assert "measurements y0 and y2 swapped" not in found
+    group = found["unit of the measurement y0, y1, y3 …: times 1000 (a thousand)"]
+    assert group.measured(y) == [1e3, 2e3, 3, 4e3, 5e3]
+    one = found["unit of the measurement y2: times 1e-05 (bar for Pa)"]
+    assert one.measured(y)[2] == pytest.approx(3e-5) and one.measured(y)[:2] == [1, 2]
+    all_commands = found["unit of the commands: times 0.01745 (rad for degrees)"]
+    assert all_commands.commanded(u) == pytest.approx([10 * math.pi / 180, 20 * math.pi / 180])
+    assert all_commands.measured(y) == y and group.commanded(u) == u
+    swaps = 1 + 10 - 4  # of commands, and of five measurements those of one unit
+    assert sum("swapped" in words for words in found) == swaps
+    assert sum("sign" in words for words in found) == 2 + 1 + 5
+    assert sum("thousandth" in words for words in found) == 1 + 4 + 1 + 1
+
+
+def test_the_number_that_explains_most():
+    law = SimpleNamespace(
+        commands=(Signal("u"),), measured=(Signal("a", "m"), Signal("b", "m"), Signal("c", "Pa"))
+    )
+
+    def off(edit):
+        a, b, c = edit.measured([1.0, 1.0, 1.0])
+        (u,) = edit.commanded([1.0])
+        return abs(a - 1) + abs(b - 0.0413) + abs(c - 1) + abs(u - 1)
+
+    found = cause_wiring.fitted(law, off)
+    assert found.words == "the measurement b times 0.0413"
+    assert found.measured([1.0, 1.0, 1.0]) == pytest.approx([1.0, 0.0413, 1.0], rel=1e-5)
+    both = cause_wiring.fitted(
+        law, lambda e: sum(abs(v - w) for v, w in zip(e.measured([1, 1, 1]), (1.1, 1.1, 1)))
+    )
+    assert both.words == "the measurements a, b times 1.1"
+    command = cause_wiring.fitted(law, lambda e: abs(e.commanded([1.0])[0] + 0 - 7.3))
+    assert command.words == "the command u times 7.3" and command.measured([1, 2, 3]) == [1, 2, 3]
+
+
+# ---- a loop near rest ------------------------------------------------------------------------------------------------------
+def test_growth_of_a_loop_near_rest():
+    """ẋ = a x + b u, u = −k x grows at a − b k; sampled every T: z = e^{aT} − k b (e^{aT} − 1)/a, growth ln|z|/T."""
+    a, b, k, T = -2.0, 3.0, 5.0, 0.01
+    none = np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0))
+    one = lambda v: np.array([[v]])
+    flowing = Around(one(a), one(b), one(1.0), LinearLaw(*none, one(-k), 0.0, 0.0))
+    assert flowing.growth() == pytest.approx(a - b * k)
+    held = Around(one(a), one(b), one(1.0), LinearLaw(*none, one(-k), T, 0.0))
+    z = math.exp(a * T) - k * b * (math.exp(a * T) - 1) / a
+    assert held.growth() == pytest.approx(math.log(z) / T)
+    assert held.matrix() == pytest.approx(one(z))
+    # With memory ż = −y, u = z beside it: [[a − bk, b], [−1, 0]].
+    law = LinearLaw(one(0.0), one(-1.0), one(1.0), one(-k), 0.0, 0.0)
+    assert Around(one(a), one(b), one(1.0), law).matrix() == pytest.approx(
+        np.array([[a - b * k, b], [-1.0, 0.0]])
+    )
+    lost = Around(one(math.inf), one(b), one(1.0), LinearLaw(*none, one(-k), 0.0, 0.0))
+    assert lost.growth() == math.inf
