@@ -97,14 +97,17 @@ class Content:
 
 
 def write_report(
-    path: str | os.PathLike, content: Content, progress: Callable[[float], None] | None = None
+    path: str | os.PathLike,
+    content: Content,
+    progress: Callable[[float], None] | None = None,
+    drawn: Drawn | None = None,
 ) -> None:
     """Write the report as PDF, whole or not at all.
 
-    progress: called with the fraction done. Raises InputError when `path` cannot be written; then a file that was there
-    stays.
+    progress: called with the fraction done. drawn: figures there are already. Raises InputError when `path` cannot be written;
+    then a file that was there stays.
     """
-    write_pdf(path, lambda: rendered(content, progress=progress))
+    write_pdf(path, lambda: rendered(content, progress=progress, drawn=drawn))
 
 
 def write_pdf(
@@ -127,10 +130,11 @@ def rendered(
     format: str = "pdf",
     ppi: float = 100.0,
     progress: Callable[[float], None] | None = None,
+    drawn: Drawn | None = None,
 ):
     """The report as bytes (format "pdf"), or one picture a page (format "png"). Same content, same bytes."""
-    drawn = figures(content, (lambda done: progress(0.8 * done)) if progress else None)
-    made = typeset("report", drawn, data(content, list(drawn)), format, ppi)
+    shown = figures(content, (lambda done: progress(0.8 * done)) if progress else None, drawn)
+    made = typeset("report", shown, data(content, list(shown)), format, ppi)
     if progress:
         progress(1.0)
     return made
@@ -166,18 +170,46 @@ def _source(name: str) -> str:
     return path.read_text("utf-8") if path.exists() else ""
 
 
-def figures(content: Content, progress: Callable[[float], None] | None = None) -> dict[str, bytes]:
-    """Every figure this content has data for, name → SVG."""
+def figures(
+    content: Content,
+    progress: Callable[[float], None] | None = None,
+    drawn: Drawn | None = None,
+) -> dict[str, bytes]:
+    """Every figure this content has data for, name → SVG; those that `drawn` has of the same data are not drawn again."""
+    known = Drawn() if drawn is None else drawn
+    found = {}
     with drawing():
-        drawn = chapters.planned(content)
-        found = {}
-        for i, (name, draw) in enumerate(drawn.items()):
-            made = draw()
-            if made is not None:
-                found[name] = svg(made)
+        planned = chapters.planned(content)
+        for i, (name, figure) in enumerate(planned.items()):
+            picture = known.of(name, figure)
+            if picture is not None:
+                found[name] = picture
             if progress:
-                progress((i + 1) / len(drawn))
+                progress((i + 1) / len(planned))
     return found
+
+
+@final
+class Drawn:
+    """Figures as SVG, each with the objects that it was drawn from: while these are the same, it is drawn once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[tuple, bytes | None]] = {}
+
+    def of(self, name: str, figure: chapters.Planned) -> bytes | None:
+        """The figure; None where there is nothing to draw."""
+        kept = self._kept.get(name)
+        if kept is not None and _same(kept[0], figure.basis):
+            return kept[1]
+        made = figure.draw()
+        picture = None if made is None else svg(made)
+        self._kept[name] = (figure.basis, picture)
+        return picture
+
+
+def _same(before: tuple, now: tuple) -> bool:
+    """Whether both hold the same objects, one by one."""
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now))
 
 
 def data(content: Content, drawn: list[str]) -> dict:

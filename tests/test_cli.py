@@ -245,7 +245,7 @@ def test_the_report_gets_everything(folder, monkeypatch, capsys):
     monkeypatch.setattr(
         reports.document,
         "write_report",
-        lambda path, content, progress: told.append((path, content)),
+        lambda path, content, progress, drawn: told.append((path, content)),
     )
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     monkeypatch.setattr(sys, "argv", ["/usr/bin/verify-stability"])

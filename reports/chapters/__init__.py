@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
 from reports.chapters.assumptions import Assumptions
 from reports.chapters.belief import Belief
-from reports.chapters.chapter import Chapter, Figures
+from reports.chapters.chapter import Chapter
 from reports.chapters.energy import Energy
 from reports.chapters.law import Law
 from reports.chapters.ledger import Ledger
@@ -36,11 +40,35 @@ CHAPTERS: tuple[Chapter, ...] = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A figure of the report: what draws it (it may still return None), and the objects it is drawn from."""
+
+    draw: Callable[[], Any]
+    basis: tuple
+
+
 def analyses() -> dict[str, str]:
     """Every array that a report may show: name → what it holds."""
     return {name: words for chapter in CHAPTERS for name, words in chapter.analysis.items()}
 
 
-def planned(content) -> Figures:
-    """Name → function that draws it, in the order of the report; it may still return None."""
-    return {name: draw for chapter in CHAPTERS for name, draw in chapter.figures(content).items()}
+def planned(content) -> dict[str, Planned]:
+    """Name → what draws it and what that rests on, in the order of the report."""
+    return {
+        name: Planned(draw, basis(chapter, content))
+        for chapter in CHAPTERS
+        for name, draw in chapter.figures(_seen(chapter, content)).items()
+    }
+
+
+def basis(chapter: Chapter, content) -> tuple:
+    """What a chapter's figures are drawn from: the run, the machine, the law and the arrays that it declares."""
+    arrays = (content.analysis.get(name) for name in chapter.analysis)
+    return content.log, content.plant, content.controller, *arrays
+
+
+def _seen(chapter: Chapter, content):
+    """The content with no arrays but those that the chapter declares, and no verdicts: figures are drawn before there are any."""
+    declared = {n: a for n, a in content.analysis.items() if n in chapter.analysis}
+    return replace(content, verdicts=(), analysis=declared)

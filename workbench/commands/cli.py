@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from workbench.commands.guard import _guarded
 from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
@@ -173,15 +174,17 @@ def _verify(options, arguments, judged: bool = True) -> int:
     room = terminal.columns()
     with terminal.progress(not options.quiet) as tell:
         tell(0.0, "reading")
+        pages = _Pages(case, arguments) if options.report else None
         study = _study(
             case,
             lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what),
+            pages.begin if pages else None,
         )
         code = exit_code(study.verdicts) if judged else 0
         made = {
             "log": lambda path: study.log.save(path),
             "json": lambda path: _write_json(path, case, study, code),
-            "report": lambda path: _write_report(path, case, study, arguments, tell),
+            "report": lambda path: pages.write(path, study, tell),
         }
         if not options.quiet and not options.report:
             tell(1.0)
@@ -205,11 +208,11 @@ def _verify(options, arguments, judged: bool = True) -> int:
     return code
 
 
-def _study(case, progress):
+def _study(case, progress, ahead=None):
     from workbench.verification.judge import study
 
     with case.located():
-        return study(case.loop, case.scenario, case.claims, progress)
+        return study(case.loop, case.scenario, case.claims, progress, ahead)
 
 
 def _tuned(case, room: int) -> list[str]:
@@ -227,11 +230,32 @@ def _report(options, arguments) -> int:
     return _verify(given, arguments, judged=False)
 
 
-def _write_report(path, case, study, arguments, tell) -> None:
-    from reports.document import Content, write_report
+class _Pages:
+    """The report on a case: its figures are drawn while the last claims are checked, and it is written at the end."""
 
-    content = Content.of(case, study, _today(), _command("verify-stability", arguments))
-    write_report(path, content, lambda fraction: tell(0.95 + 0.05 * fraction, "writing the report"))
+    def __init__(self, case, arguments):
+        self.case, self.arguments, self.drawn = case, arguments, None
+
+    def begin(self, study) -> None:
+        """Draw what does not rest on claims that are still checked; what fails here fails again where it is written."""
+        with suppress(Exception):
+            from reports.document import Drawn, figures
+
+            self.drawn = Drawn()
+            figures(self._content(study), drawn=self.drawn)
+
+    def write(self, path, study, tell) -> None:
+        from reports.document import write_report
+
+        def done(fraction: float) -> None:
+            tell(0.95 + 0.05 * fraction, "writing the report")
+
+        write_report(path, self._content(study), done, self.drawn)
+
+    def _content(self, study):
+        from reports.document import Content
+
+        return Content.of(self.case, study, _today(), _command("verify-stability", self.arguments))
 
 
 if __name__ == "__main__":

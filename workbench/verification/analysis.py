@@ -27,17 +27,6 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     by_key = {v.key: v for v in verdicts}
     if has_ledger(run.loop) and len(run.log.time) > 2:
         found |= ledger_arrays(run)
-    for key, name in (("sample-time-limit", "sample_time"), ("delay-limit", "delay")):
-        data = by_key[key].data if key in by_key else {}
-        if data.get("values"):
-            found[name] = {
-                "T_s" if name == "sample_time" else "delay": np.array(data["values"]),
-                "v_max": np.array(data["v"], float),
-                "error_max": np.array(data["error"], float),
-                "stable": np.array(data["ok"], bool),
-                "limit": data["good"],
-                "bound": by_key[key].limit,
-            }
     for key in (
         "linear-stability",
         "linear",
@@ -51,16 +40,31 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
                 "values": data["eigenvalues"],
                 "sampled": run.loop.period is not None,
             }
-    found |= certificate_arrays(run, verdicts)
-    # Arrays stay out of the verdicts themselves, which are plain data.
-    verdicts[:] = [
-        replace(
-            v,
-            data={k: a for k, a in v.data.items() if k not in ("eigenvalues", "loops", "response")},
-        )
-        for v in verdicts
-    ]
+    return found | certificate_arrays(run, verdicts)
+
+
+def reaches(verdicts: list[Verdict]) -> dict:
+    """What scans over the sample time and the delay tried and found."""
+    by_key = {v.key: v for v in verdicts}
+    found: dict = {}
+    for key, name in (("sample-time-limit", "sample_time"), ("delay-limit", "delay")):
+        data = by_key[key].data if key in by_key else {}
+        if data.get("values"):
+            found[name] = {
+                "T_s" if name == "sample_time" else "delay": np.array(data["values"]),
+                "v_max": np.array(data["v"], float),
+                "error_max": np.array(data["error"], float),
+                "stable": np.array(data["ok"], bool),
+                "limit": data["good"],
+                "bound": by_key[key].limit,
+            }
     return found
+
+
+def plain(verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts without the arrays in their data, which are drawn and are no plain data."""
+    drawn = ("eigenvalues", "loops", "response")
+    return [replace(v, data={k: a for k, a in v.data.items() if k not in drawn}) for v in verdicts]
 
 
 def ledger_arrays(run: Run) -> dict:

@@ -137,6 +137,7 @@ class SampleTimeLimit(_Checked):
     check: ClassVar[str] = "limits.check_sample_time"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
+    scans: ClassVar[bool] = True
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive
@@ -160,6 +161,7 @@ class DelayLimit(_Checked):
     check: ClassVar[str] = "limits.check_delay"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
+    scans: ClassVar[bool] = True
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive
@@ -188,6 +190,7 @@ class ParameterLimit(_Checked):
     check: ClassVar[str] = "limits.check_parameter"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
+    scans: ClassVar[bool] = True
 
     parameter: str
     to: Annotated[

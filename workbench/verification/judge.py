@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from workbench.cases.form import kebab
 from workbench.contract.errors import InputError
@@ -13,7 +15,8 @@ from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
-from workbench.verification.analysis import analysis
+from workbench.verification.analysis import analysis, plain, reaches
+from workbench.verification.beside import beside
 from workbench.verification.ledger import has_ledger
 from workbench.verification.report_arrays import report_arrays
 from workbench.verification.run import Run
@@ -50,13 +53,17 @@ def verify(
 
 
 class _Progress:
+    """How much of the work is done; claims on other threads tell it, too."""
+
     def __init__(self, tell, total):
         self.tell, self.total, self.done = tell, max(total, 1), 0
+        self.alone = threading.Lock()
 
     def tick(self, what="", by=1):
-        self.done = min(self.done + by, self.total)
-        if self.tell:
-            self.tell(self.done / self.total, what)
+        with self.alone:
+            self.done = min(self.done + by, self.total)
+            if self.tell:
+                self.tell(self.done / self.total, what)
 
 
 def study(
@@ -64,10 +71,13 @@ def study(
     scenario: Scenario | None = None,
     claims: Sequence | None = None,
     progress: Callable[[float, str], None] | None = None,
+    ahead: Callable[[Study], None] | None = None,
 ) -> Study:
     """Run the scenario, check the claims.
 
-    progress(fraction, what) is called along the way. Raises InputError for claims the loop cannot be asked.
+    progress(fraction, what) is called along the way. ahead(study) is called while claims that scan are still being checked,
+    where there are such: with no verdicts yet, and with every array that does not rest on those claims, so that a report can
+    be begun. Raises InputError for claims the loop cannot be asked.
     """
     scenario = scenario or Scenario()
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
@@ -75,24 +85,34 @@ def study(
     bar.tick("simulating", 0)
     run = simulated(loop, scenario)
     bar.tick("simulating", 4)
-    verdicts = within_accuracy(run, _verdicts(claims, run, bar))
-    drawn = report_arrays(run, claims, verdicts) | analysis(
-        run, verdicts
-    )  # the latter takes arrays out of the verdicts' data
-    return Study(_with_cause(run, _with_energy(run, verdicts)), run.told, drawn, run)
+    verdicts, drawn = _judged(claims, run, bar, ahead)
+    verdicts = within_accuracy(run, verdicts)
+    return Study(_with_cause(run, _with_energy(run, plain(verdicts))), run.told, drawn, run)
 
 
-def _verdicts(claims: Sequence, run: Run, bar: _Progress) -> list[Verdict]:
-    """One verdict a claim, in order. Limits rest on the bound of the practical claim, so that one is decided first."""
+def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:
+    """(one verdict a claim, in order; the arrays a report draws).
+
+    Limits rest on the bound of the practical claim, so that one is decided first. They are scanned beside the others, unless
+    the loop has a part in plain Python: that may not be called by two threads at once.
+    """
     known = {"bound": None, "allowed": _allowed(claims, run), "practical": None}
     found: dict[int, Verdict] = {}
-    for i, claim in sorted(
-        enumerate(claims), key=lambda e: not isinstance(e[1], C.PracticalStability)
-    ):
-        found[i] = _check(claim, run, known, bar)
-        if isinstance(claim, C.PracticalStability):
-            known |= {"bound": found[i].data.get("bound"), "practical": found[i]}
-    return [found[i] for i in range(len(claims))]
+    asked = dict(enumerate(claims))
+    for i in [i for i, claim in asked.items() if isinstance(claim, C.PracticalStability)]:
+        found[i] = _check(asked.pop(i), run, known, bar)
+        known |= {"bound": found[i].data.get("bound"), "practical": found[i]}
+    scanned = [] if run.loop.hosted else [i for i, claim in asked.items() if claim.scans]
+    scans = {i: asked.pop(i) for i in scanned}
+    with beside([partial(_check, claim, run, known, bar) for claim in scans.values()]) as coming:
+        found |= {i: _check(claim, run, known, bar) for i, claim in asked.items()}
+        so_far = [found[i] for i in sorted(found)]
+        drawn = report_arrays(run, claims, so_far) | analysis(run, so_far)
+        if ahead and scans:
+            ahead(Study([], run.told, drawn, run))
+        found |= {i: verdict.result() for i, verdict in zip(scans, coming)}
+    verdicts = [found[i] for i in range(len(claims))]
+    return verdicts, drawn | reaches(verdicts)
 
 
 def _allowed(claims: Sequence, run: Run) -> float | None:
@@ -123,7 +143,8 @@ def _with_energy(run, verdicts):
     return [resting_on(v, energy, run) for v in verdicts]
 
 
-def _check(claim, run: Run, known: dict, bar) -> Verdict:
+def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = None) -> Verdict:
+    """The verdict on one claim. look: called at every tick; what it raises ends the check."""
     from importlib import import_module
 
     what = type(claim).__name__
@@ -134,7 +155,13 @@ def _check(claim, run: Run, known: dict, bar) -> Verdict:
         )
     if claim.needs_ledger and len(run.log.time) < 2:
         return Verdict(what, what, None, worst=run.log.status.message, counted=claim.counted)
-    given = {**known, "tick": lambda: bar.tick(what)}
+
+    def tick() -> None:
+        bar.tick(what)
+        if look is not None:
+            look()
+
+    given = {**known, "tick": tick}
     module, _, function = claim.check.partition(".")
     check = getattr(import_module(f"workbench.verification.{module}"), function)
     claim, seen = moving(claim, run) if claim.needs_motion else (claim, run)

@@ -27,6 +27,7 @@ class Checked:
         at_steps       it is judged at the integrator's steps, between samples, too
         needs_ledger   it is asked of laws that state an accompanying function only
         needs_motion   it says nothing of a run that stands still, so such a run is disturbed first
+        scans          it tries many runs of its own, beside which other claims are checked
         says_stable    where it holds, "Is the loop stable?" may be answered with Yes
         section        name of the section of a case file that holds several of them by name; "": a file states one at most
     """
@@ -37,6 +38,7 @@ class Checked:
     at_steps: ClassVar[bool] = False
     needs_ledger: ClassVar[bool] = False
     needs_motion: ClassVar[bool] = False
+    scans: ClassVar[bool] = False
     says_stable: ClassVar[bool] = False
     section: ClassVar[str] = ""
 

@@ -186,6 +186,13 @@ def error(log, name: str, settle: float) -> dict:
 def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
     """The same run under a predictive controller that sees nothing ahead: output → `error`; {} where it does not look ahead
     anyway, where a run takes long, or where that one does not reach its end."""
+    key = ("previews", settle)
+    if key not in run.kept:
+        run.kept[key] = _previews(run, settle)
+    return run.kept[key]
+
+
+def _previews(run: Run, settle: float) -> dict[str, dict]:
     from workbench.run.simulate import simulate
 
     law, plant = law_of(run.loop), run.loop.plant

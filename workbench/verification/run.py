@@ -51,7 +51,7 @@ class Run:
         """The run as its integrator saw it: what is between samples is in its log, too."""
         return self if self.steps is None else Run(self.loop, self.scenario, self.steps)
 
-    @property
+    @cached_property
     def told(self) -> Log:
         """The log that the scenario asks for."""
         return as_asked(self.log, self.loop, self.scenario)
