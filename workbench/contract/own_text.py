@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import threading
 from collections.abc import Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -70,16 +71,16 @@ class _Version:
     def look(self) -> None:
         """Take everything down anew; the number is another one where what was known is no longer so."""
         self.modules = len(sys.modules)
-        modules = [
-            (name, vars(module))
-            for name, module in sorted(sys.modules.items())
-            if name.startswith(TRACED)
-        ]
+        traced = [(n, m) for n, m in tuple(sys.modules.items()) if n.startswith(TRACED)]
+        half = {name for name, module in traced if _half_imported(module)}
+        if half:  # by another thread: they are taken down at the next look
+            self.modules = 0
+        modules = sorted((name, vars(module)) for name, module in traced if name not in half)
         spaces: dict[str, Mapping[str, Any]] = dict(modules)
         for name, space in modules:
             classes = [
                 value
-                for value in space.values()
+                for value in tuple(space.values())
                 if isinstance(value, type) and value.__module__ == name
             ]
             spaces |= {f"{name}:{cls.__qualname__}": vars(cls) for cls in classes}
@@ -101,13 +102,18 @@ class _Version:
         self.current = self.states.setdefault(state, len(self.states) + 1)
 
 
+def _half_imported(module: ModuleType) -> bool:
+    """Whether a thread is still working through the module's text."""
+    return module.__spec__ is not None and module.__spec__._initializing  # type: ignore[attr-defined]
+
+
 def _told(space: Mapping) -> list:
     """What stands in a namespace, and the code of its functions; modules and what the interpreter
     notes there left out.
     """
     values = [
         value
-        for name, value in space.items()
+        for name, value in tuple(space.items())
         if not isinstance(value, ModuleType) and name not in NOTED
     ]
     return values + [value.__code__ for value in values if isinstance(value, FunctionType)]
@@ -115,12 +121,14 @@ def _told(space: Mapping) -> list:
 
 _code_of = operator.attrgetter("__code__")
 _version = _Version()
+_looking = threading.Lock()
 
 
 def own_version() -> int:
     """Number of the state that the traced modules of this library are in: another one after a
-    method was replaced.
+    method was replaced. Threads that trace at once are told the same number.
     """
-    if not _version.unchanged():
-        _version.look()
-    return _version.current
+    with _looking:
+        if not _version.unchanged():
+            _version.look()
+        return _version.current

@@ -1,4 +1,4 @@
-"""Work that goes on beside the caller's, on a thread: simulated runs are compiled and run outside Python's lock.
+"""Work that goes on beside the caller's, on threads: simulated runs are compiled and run outside Python's lock.
 
 What is found is the same as one after the other, only earlier: claims share nothing that one of them changes for another.
 """
@@ -22,7 +22,7 @@ class Abandoned(Exception):
 def beside(
     works: Sequence[Callable[[Callable[[], None]], Found]],
 ) -> Iterator[list[Future[Found]]]:
-    """The results to come of `works`, which run one after the other on a thread while the caller goes on.
+    """The results to come of `works`, each on a thread of its own while the caller goes on.
 
     Each is called with a function to call along the way: it raises Abandoned where the caller has failed or was interrupted
     meanwhile, so that a scan of many runs ends with the run it is in.
@@ -33,7 +33,7 @@ def beside(
         if over.is_set():
             raise Abandoned
 
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(max(1, len(works))) as pool:
         found = [pool.submit(work, look) for work in works]
         try:
             yield found

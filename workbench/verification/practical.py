@@ -12,8 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.contract.units import format_quantity as say
+from workbench.verification.beside import beside
 from workbench.verification.contained import containment
-from workbench.verification.disturbed import FLOOR, Outcome, disturbed, lasting
+from workbench.verification.disturbed import FLOOR, Outcome, disturbed, lasting, undisturbed
+from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes, slowest_and_unstable
 from workbench.verification.nominal import nominal_run
 from workbench.verification.practical_decision import decided
@@ -35,7 +37,8 @@ def check_practical(
     nobody stated is set on the nominal run, which must settle: ten times a limit cycle would bound a limit cycle.
     """
     run = lasting(run, claim.settle)
-    known = nominal_run(claim, run)
+    with beside(_runs_meanwhile(claim, run)):
+        known = nominal_run(claim, run)
     gone = diverged(KEY, known.text, run, claim.counted, SOURCE)
     if gone:
         return gone
@@ -68,6 +71,14 @@ def check_practical(
         holds = None if claim.within is None else False
         return said(holds, f"{late}; was: {verdict.worst}", data=verdict.data)
     return _with_modes(claim, run, verdict, modes, starts[0], allowed) if verdict.holds else verdict
+
+
+def _runs_meanwhile(claim, run: Run) -> list[Callable]:
+    """The undisturbed run over twice the duration, while the ledger is traced; nothing where none will be asked for."""
+    asked = claim.runs > 0 and claim.duration is None and run.log.status.completed
+    if not (asked and has_ledger(run.loop)) or run.loop.hosted or run.left[1]:
+        return []
+    return [lambda look: undisturbed(run, 2 * run.scenario.length())]
 
 
 def _late(claim, run: Run, outcomes: list[Outcome]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -213,6 +214,7 @@ def run(loop: System, scenario: Scenario, **options) -> Run:
 
 
 _prepared: set[str] = set()
+_cores = threading.Lock()  # held by the batch of runs that is under way
 
 
 def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) -> None:
@@ -229,7 +231,10 @@ def run_many(
     measure: Callable[[Run], object],
     tick: Callable[[], None] | None = None,
 ):
-    """`measure(run)` for every (loop, scenario), on two threads (the compiled loop runs outside Python's lock)."""
+    """`measure(run)` for every (loop, scenario), on two threads (the compiled loop runs outside Python's lock).
+
+    One batch runs at a time; what the next one needs is traced and compiled meanwhile. `measure` may not call this.
+    """
 
     def one(job):
         result = measure(run(*job))
@@ -241,7 +246,7 @@ def run_many(
         return [one(job) for job in jobs]
     for job in jobs:
         prepare(*job, measure)
-    with ThreadPoolExecutor(2) as pool:
+    with _cores, ThreadPoolExecutor(2) as pool:
         return list(pool.map(one, jobs))
 
 

@@ -1,0 +1,199 @@
+"""Limits are scanned beside the other claims, figures are drawn meanwhile: nothing of what is found depends on that."""
+
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+import pytest
+from ledger_cases import CRANE, PATH, sampled
+
+from reports import Content, chapters
+from reports.document import Drawn, figures
+from workbench import Scenario
+from workbench.contract import own_text
+from workbench.contract.errors import InputError
+from workbench.verification import claims as C
+from workbench.verification import judge, run_claims
+from workbench.verification.beside import Abandoned, beside
+from workbench.verification.judge import study
+
+PATIENCE = 60.0  # s, far beyond what anything here takes
+SHORT = Scenario(reference=replace(PATH, leg=0.6))
+ASKED = (
+    C.SampleTimeLimit(up_to=12e-3, bound=5e-2),
+    C.Hypotheses(),
+    C.DelayLimit(up_to=6e-3, bound=5e-2),
+    C.PracticalStability(runs=2, settle=0.5, bound=5e-2),
+    C.Linear(),
+    C.ParameterLimit("payload.mass", to=1.5, bound=5e-2),
+    run_claims.Settled(),
+)
+
+
+@contextmanager
+def in_turn(works):
+    """As `beside`, one after the other, before the caller goes on."""
+    found = []
+    for work in works:
+        coming = Future()
+        coming.set_result(work(lambda: None))
+        found.append(coming)
+    yield found
+
+
+def content(found, loop) -> Content:
+    return Content(
+        "title",
+        "question",
+        tuple(found.verdicts),
+        found.log,
+        plant=loop.plant,
+        controller=loop.controller,
+        analysis=found.analysis,
+    )
+
+
+# ---- the study ------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def both():
+    """(study with its limits scanned beside, what was known while they were; the same one after the other)."""
+    loop, early = sampled(CRANE), []
+    fast = study(loop, SHORT, ASKED, None, early.append)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(judge, "beside", in_turn)
+        slow = study(sampled(CRANE), SHORT, ASKED)
+    return loop, fast, early, slow
+
+
+def alike(a, b) -> None:
+    """Equal to the last bit, arrays and what holds them alike."""
+    assert type(a) is type(b)
+    if isinstance(a, dict):
+        assert list(a) == list(b)
+        for key in a:
+            alike(a[key], b[key])
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b)
+        for one, other in zip(a, b):
+            alike(one, other)
+    elif isinstance(a, np.ndarray):
+        np.testing.assert_array_equal(a, b)
+    else:
+        assert a == b or a != a and b != b
+
+
+def test_every_number_is_the_same_to_the_last_bit(both):
+    _, fast, _, slow = both
+    assert [v.key for v in fast.verdicts] == [v.key for v in slow.verdicts]
+    assert len(fast.verdicts) == len(ASKED)
+    for one, other in zip(fast.verdicts, slow.verdicts):
+        alike(vars(one), vars(other))
+    alike(dict(fast.analysis), {name: slow.analysis[name] for name in fast.analysis})
+    assert set(fast.analysis) == set(slow.analysis) >= {"sample_time", "delay", "ledger"}
+    np.testing.assert_array_equal(fast.log.values, slow.log.values)
+
+
+def test_what_is_known_early_is_what_is_known_at_the_end(both):
+    _, fast, early, _ = both
+    (first,) = early
+    assert not first.verdicts and first.log is fast.log
+    assert set(fast.analysis) - set(first.analysis) == {"sample_time", "delay"}
+    assert all(fast.analysis[name] is array for name, array in first.analysis.items())
+
+
+def test_figures_drawn_early_are_those_drawn_at_the_end(both):
+    loop, fast, early, _ = both
+    drawn = Drawn()
+    before = figures(content(early[0], loop), drawn=drawn)
+    assert {"ledger", "returns", "bode"} <= set(before) and not {"sample_time", "delay"} & set(
+        before
+    )
+    whole = figures(content(fast, loop), drawn=drawn)
+    assert whole == figures(content(fast, loop)) and {"sample_time", "delay"} <= set(whole)
+    assert all(whole[name] is picture for name, picture in before.items())
+
+
+def test_a_failing_claim_ends_the_scans_and_is_what_is_raised():
+    wrong = (*ASKED[:1], C.ParameterLimit("no.such", to=1.5), run_claims.Tracking())
+    with pytest.raises(InputError, match="no number 'no.such'"):
+        study(sampled(CRANE), SHORT, wrong)
+
+
+def test_without_scans_nothing_is_early():
+    early = []
+    study(sampled(CRANE), SHORT, (run_claims.Saturation(),), None, early.append)
+    assert not early
+
+
+# ---- threads --------------------------------------------------------------------------------------------------------
+def test_work_goes_on_beside_the_caller():
+    met = threading.Barrier(
+        3, timeout=PATIENCE
+    )  # both works and the caller: none is done before all have begun
+    with beside([lambda look: met.wait() >= 0, lambda look: met.wait() >= 0]) as coming:
+        met.wait()
+        assert [one.result(PATIENCE) for one in coming] == [True, True]
+
+
+def test_work_nobody_waits_for_ends_where_it_looks():
+    begun = threading.Event()
+
+    def work(look):
+        begun.set()
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            look()
+        return "nobody has ended it"
+
+    with pytest.raises(KeyError, match="the caller's own"), beside([work]) as coming:
+        assert begun.wait(PATIENCE)
+        raise KeyError("the caller's own")
+    assert isinstance(coming[0].exception(), Abandoned)
+
+
+# ---- figures --------------------------------------------------------------------------------------------------------
+def planned(made, *basis):
+    def draw():
+        made.append(basis)
+        return None
+
+    return chapters.Planned(draw, basis)
+
+
+def test_a_figure_is_drawn_anew_where_what_it_shows_is_another_object():
+    drawn, made, data = Drawn(), [], {"v": np.ones(3)}
+    for basis in ((None, data), (None, data), (None, dict(data)), (None,), (None, data)):
+        drawn.of("ledger", planned(made, *basis))
+    assert len(made) == 4
+    drawn.of("flows", planned(made, None, data))
+    assert len(made) == 5
+
+
+@pytest.mark.parametrize("chapter", chapters.CHAPTERS, ids=lambda chapter: chapter.name)
+def test_a_chapter_sees_the_arrays_that_it_declares(chapter):
+    """Else a figure could be drawn before something it shows is known, and stay as it is."""
+    seen = chapters._seen(chapter, Content("t", "q", analysis={n: {} for n in chapters.analyses()}))
+    assert set(seen.analysis) == set(chapter.analysis) and seen.verdicts == ()
+
+
+# ---- the state of the library's own text ----------------------------------------------------------------------------
+def test_a_module_that_another_thread_imports_is_looked_at_when_it_is_whole(monkeypatch):
+    """Half of it would count as another text, and everything would be traced anew; none of it, and a change in it be missed."""
+    module = ModuleType("plants.half")
+    module.__spec__ = type("Spec", (), {"_initializing": True})()
+    module.first = 1.0
+    before = own_text.own_version()
+    monkeypatch.setitem(sys.modules, "plants.half", module)
+    assert own_text.own_version() == before
+    module.second = 2.0
+    module.__spec__._initializing = False
+    assert own_text.own_version() == before
+    module.second = 3.0
+    assert own_text.own_version() != before
+    module.second = 2.0
+    assert own_text.own_version() == before
