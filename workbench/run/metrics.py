@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.numerics.overflow import may_overflow
 
 
+@may_overflow()
 def magnitude(e) -> np.ndarray:
     """|e| (N,): absolute value, or Euclidean length of the rows."""
     e = np.asarray(e, dtype=float)
@@ -27,6 +29,7 @@ def rms(t, e) -> float:
     return l2_norm(t, e) / math.sqrt(t[-1] - t[0])
 
 
+@may_overflow()
 def l2_norm(t, e) -> float:
     """‖e‖₂ = √(∫ |e|² dt) by the trapezoid rule, in unit·√s."""
     return float(np.sqrt(np.trapezoid(magnitude(e) ** 2, np.asarray(t, dtype=float))))

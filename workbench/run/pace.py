@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.numerics.calculus import Traced
+from workbench.numerics.overflow import may_overflow
 
 DECAYING = 2.5  # |λ| h of a mode that decays without turning, at most
 TURNING = 0.7  # |λ| h of one that turns or grows, at most
@@ -104,7 +105,7 @@ def modes(
     moved = np.tile(x[:, None], (1, n + 1))
     moved[np.arange(n), np.arange(1, n + 1)] += δ
     rates = np.array(traced.motion(t, moved, np.asarray(w, float), c))[:n]
-    with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverged
+    with may_overflow():
         J = (rates[:, 1:] - rates[:, :1]) / δ
     begin = 0
     for size in traced.blocks:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.contract.system import innermost
+from workbench.numerics.overflow import may_overflow
 from workbench.verification.accuracy import told
 from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.ledger import has_ledger
@@ -114,6 +115,7 @@ def ledger_arrays(run: Run) -> dict:
     }
 
 
+@may_overflow()
 def statistics(run: Run) -> dict:
     """Tracking statistics: name → (value, unit)."""
     from workbench.run import metrics

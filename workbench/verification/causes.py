@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
+from workbench.numerics.overflow import may_overflow
 from workbench.run.steps import Steps
 from workbench.verification.cause_feedback import feedback
 from workbench.verification.cause_linear import WITHIN, hardly_decays, lets_go, out_of_reach
@@ -219,6 +220,7 @@ def badness(run: Run) -> float:
     return min(5.0, sum(math.log10(1.0 + part) for part in parts(run)))
 
 
+@may_overflow()
 def parts(run: Run) -> list[float]:
     """What goes wrong on a run, each as a multiple of what would not matter."""
     own, log = scales(run.loop.plant), run.log

@@ -9,6 +9,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
 from workbench.contract.system import System, innermost, names
 from workbench.numerics.linearisation import linearize
+from workbench.numerics.overflow import may_overflow
 from workbench.run.targets import target_name
 from workbench.verification import claims as C
 from workbench.verification.linear import LinearSystem
@@ -84,7 +85,8 @@ def _point(run, claims):
     if not usable.any():
         raise InputError("the run has no state at which it could be linearised")
     size = np.where(usable, np.abs(u), np.inf)
-    k = int(np.argmin(np.abs(size - np.sqrt(np.mean(u[usable] ** 2)))))
+    with may_overflow():
+        k = int(np.argmin(np.abs(size - np.sqrt(np.mean(u[usable] ** 2)))))
     pick = lambda signals: [
         float(run.log.array(s.name)[k]) if s.name in run.log else 0.0 for s in signals
     ]

@@ -15,6 +15,7 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import structure
 from workbench.contract.system import Plain, System, innermost, names, rewrapped
 from workbench.contract.wrappers import undelayed
+from workbench.numerics.overflow import may_overflow
 from workbench.run.dead_ends import passed
 from workbench.run.demand import Demand
 from workbench.run.energy import EnergyAccount, energy_account
@@ -116,11 +117,12 @@ class Run:
             self.demand.reference.space == "output" or not self.loop.plant.has_tool
         ):
             pairs = [(n, target_name(n, 0)) for n, order in self.demand.wanted if order == 0]
-            return (
-                np.linalg.norm([self.log.array(d) - self.log.array(n) for n, d in pairs], axis=0)
-                if pairs
-                else None
-            )
+            if not pairs:
+                return None
+            with may_overflow():
+                return np.linalg.norm(
+                    [self.log.array(d) - self.log.array(n) for n, d in pairs], axis=0
+                )
         wanted = self.demand.desired_tool(self.log.time)
         if wanted is None or "tcp_x" not in self.log:
             return None
