@@ -15,6 +15,7 @@ QUICK = {  # name → lines at its end that make it shorter
     "four-bar-cycle": "",
     "hiab-xs031-unstable": "  sample-time-limit: false\n  delay-limit: false\nscenario: {duration: 2 s}\n",
     "linear-mpc": "",
+    "requirements-servo": "",
 }
 
 

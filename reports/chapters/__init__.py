@@ -18,6 +18,7 @@ from reports.chapters.metering import Metering
 from reports.chapters.parameters import Parameters
 from reports.chapters.regions import Regions
 from reports.chapters.repeat import Repeat
+from reports.chapters.requirements import Requirements
 from reports.chapters.returns import Returns
 from reports.chapters.room import Room
 from reports.chapters.run import Run
@@ -26,6 +27,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Machine(),
     Belief(),
     Run(),
+    Requirements(),
     Metering(),
     Energy(),
     Law(),

@@ -144,6 +144,7 @@ def drawn(time: np.ndarray, answer: Answer, claim: Requirement) -> dict:
         "t": time,
         "low": answer.series.low,
         "up": answer.series.up,
+        "curve": answer.curve,
         "unit": answer.unit,
         "at": answer.time,
         "margin": answer.margin,
@@ -151,4 +152,6 @@ def drawn(time: np.ndarray, answer: Answer, claim: Requirement) -> dict:
         "name": claim.name,
         "sentence": claim.words,
         "clause": answer.clause,
+        "words": answer.words,
+        "clauses": told(answer)["clauses"],
     }

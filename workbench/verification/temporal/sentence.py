@@ -47,6 +47,7 @@ class Answer:
     clause    words of the comparison that decides, at `time` [s], sample `sample`, where its sides are `left` and `right`
     slopes    signal → change of the margin with it, at that instant
     series    robustness asked at every sample: bounds low ≤ ρ ≤ up (N,)
+    curve     margin of the deciding comparison at every sample (N,), its opposite where `not` turns it
     """
 
     holds: bool | None
@@ -60,6 +61,7 @@ class Answer:
     slopes: Mapping[str, float]
     clauses: tuple[Clause, ...]
     series: Bounds
+    curve: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +112,10 @@ class Sentence:
         if at is None:
             return answer
         c, k = at.comparison, at.sample
+        turned = -1.0 if known == -monitor.margins[c][k] != 0 else 1.0
         return replace(
             answer,
+            curve=turned * monitor.margins[c],
             clause=self.piece(c),
             sample=k,
             time=float(time[k]),
