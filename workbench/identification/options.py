@@ -10,6 +10,16 @@ def identify_options(p) -> None:
         nargs="+",
         help="records: CSV, NetCDF or MAT files, units in the header like 'X [mm]'",
     )
+    _columns(p)
+    _friction(p)
+    _models(p)
+    _results(p)
+    _samples(p)
+    p.add_argument("--quiet", action="store_true", help="print nothing")
+
+
+def _columns(p) -> None:
+    """Which columns are inputs and which is the output."""
     p.add_argument(
         "--input",
         "--inputs",
@@ -21,6 +31,10 @@ def identify_options(p) -> None:
         help="input columns",
     )
     p.add_argument("--output", default="", metavar="NAME", help="output column")
+
+
+def _friction(p) -> None:
+    """A friction law in place of a linear model."""
     p.add_argument(
         "--friction",
         metavar="LAW",
@@ -46,6 +60,10 @@ def identify_options(p) -> None:
         action="store_true",
         help="friction: estimate a constant force of each file, too",
     )
+
+
+def _models(p) -> None:
+    """The form of the linear model."""
     p.add_argument(
         "--order",
         nargs="+",
@@ -69,11 +87,19 @@ def identify_options(p) -> None:
         metavar="TIME",
         help="estimate a delay, or hold it at this one",
     )
+
+
+def _results(p) -> None:
+    """What the model is held against, and where the result goes."""
     p.add_argument(
         "--validate", nargs="+", default=[], metavar="FILE", help="fresh records to validate with"
     )
     p.add_argument("--json", metavar="FILE", help="write the result as JSON")
     p.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
+
+
+def _samples(p) -> None:
+    """How the samples of a record are read and weighed."""
     p.add_argument("--time", default="", metavar="NAME", help="name of the time column")
     p.add_argument("--period", metavar="TIME", help="step of time, for files without a time column")
     p.add_argument(
@@ -112,4 +138,3 @@ def identify_options(p) -> None:
         "--equal-weights", action="store_true", help="do not weight records by their residuals"
     )
     p.add_argument("--acausal", action="store_true", help="accept an output that leads its inputs")
-    p.add_argument("--quiet", action="store_true", help="print nothing")

@@ -77,13 +77,11 @@ def check_sector(claim: Any, run: Any, tick: Any = None) -> Verdict:
         )
     tried = []
     for criterion in _criteria(claim, run.loop):
-        own = replace(s, slope=None) if criterion != "jury-lee" else s
-        found = sector_search.sector_stability(own, criterion, what)
+        used = replace(s, slope=None) if criterion != "jury-lee" else s
+        found = sector_search.sector_stability(used, criterion, what)
         tried.append((criterion, found))
         if found.holds is not None:
             break
-    criterion, found = tried[-1]
-    notes += () if linear else (Assumption("near that motion", None, source="linearised"),)
     data = {
         **found.data,
         "criterion": criterion,
@@ -91,30 +89,21 @@ def check_sector(claim: Any, run: Any, tick: Any = None) -> Verdict:
         "high": claim.high,
         "response": _response(s),
     }
-    margin, unit, limit, worst = found.margin, found.unit, None, named(found.worst, run.loop)
+    found = replace(found, key="sector", limit=None, counted=claim.counted)
     if found.holds:
-        k, _ = sector_search.largest_sector(own, criterion, ROUNDS)
+        k, _ = sector_search.largest_sector(used, criterion, ROUNDS)
         data["widest"] = widest = float(claim.low + k * (claim.high - claim.low))
-        margin, unit, limit = widest - claim.high, "1", claim.high
-        worst = f"{criterion} criterion, proven up to the sector [{claim.low:.4g}, {widest:.4g}]; {found.worst}"
+        up_to = f"proven up to the sector [{claim.low:.4g}, {widest:.4g}]"
+        worst = f"{criterion} criterion, {up_to}; {found.worst}"
+        found = replace(found, margin=widest - claim.high, unit="1", limit=claim.high)
     elif found.holds is None:
         worst = "; ".join(f"{c}: {v.worst}" for c, v in tried)
-        worst += (
-            "; jury-lee needs the slope of the nonlinearity"
-            if s.T is not None and s.slope is None and len(tried) == 1
-            else ""
-        )
-    return replace(
-        found,
-        key="sector",
-        margin=margin,
-        unit=unit,
-        limit=limit,
-        worst=worst,
-        counted=claim.counted,
-        assumptions=(*found.assumptions, *notes),
-        data=data,
-    )
+        if s.T is not None and s.slope is None and len(tried) == 1:
+            worst += "; jury-lee needs the slope of the nonlinearity"
+    else:
+        worst = named(found.worst, run.loop)
+    notes += () if linear else (Assumption("near that motion", None, source="linearised"),)
+    return replace(found, worst=worst, assumptions=(*found.assumptions, *notes), data=data)
 
 
 def _chosen(claim: Any, loop: Any) -> list[int]:

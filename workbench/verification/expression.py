@@ -150,54 +150,43 @@ def _check(node, text: str, names: set[str], depth: int) -> None:
         raise InputError(
             f"formula too deeply nested, at most {_DEEPEST} levels", mend="write it flatter"
         )
-    if (
-        isinstance(node, ast.Constant)
-        and type(node.value) in (int, float)
-        and abs(node.value) < 1e300
-    ):
+    number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    if number and abs(node.value) < 1e300:
         return
     if isinstance(node, ast.Name):
-        if node.id in names:
-            return
-        _refuse(
-            node,
-            text,
-            f"unknown signal {node.id!r}",
-            f"choose from {', '.join(sorted(names)) or 'none'}",
-        )
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        return _check(node.operand, text, names, depth + 1)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        if not (
-            isinstance(node.right, ast.Constant)
-            and type(node.right.value) is int
-            and 0 <= node.right.value <= _POWER
-        ):
-            _refuse(
-                node,
-                text,
-                "a power that is not a whole number",
-                f"x**2, up to x**{_POWER}; sqrt(x) for roots, 1/x for inverses",
-            )
-        return _check(node.left, text, names, depth + 1)
-    if isinstance(node, ast.Call):
-        known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
-        if not known or len(node.args) != 1 or node.keywords:
-            _refuse(
-                node,
-                text,
-                "a call that is not allowed",
-                f"functions of one value: {', '.join(FUNCTIONS)}",
-            )
-        return _check(node.args[0], text, names, depth + 1)
-    _refuse(
-        node,
-        text,
-        "something a formula cannot have",
-        "use + − * / **, numbers, signals and "
-        + ", ".join(FUNCTIONS)
-        + ("; powers are written **" if "^" in text else ""),
-    )
+        _check_name(node, text, names)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        _check(node.operand, text, names, depth + 1)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        _check_power(node, text)
+        _check(node.left, text, names, depth + 1)
+    elif isinstance(node, ast.Call):
+        _check_call(node, text)
+        _check(node.args[0], text, names, depth + 1)
+    else:
+        allowed = f"use + − * / **, numbers, signals and {', '.join(FUNCTIONS)}"
+        powers = "; powers are written **" if "^" in text else ""
+        _refuse(node, text, "something a formula cannot have", allowed + powers)
+
+
+def _check_name(node: ast.Name, text: str, names: set[str]) -> None:
+    if node.id not in names:
+        known = f"choose from {', '.join(sorted(names)) or 'none'}"
+        _refuse(node, text, f"unknown signal {node.id!r}", known)
+
+
+def _check_power(node: ast.BinOp, text: str) -> None:
+    whole = isinstance(node.right, ast.Constant) and type(node.right.value) is int
+    if not (whole and 0 <= node.right.value <= _POWER):
+        mend = f"x**2, up to x**{_POWER}; sqrt(x) for roots, 1/x for inverses"
+        _refuse(node, text, "a power that is not a whole number", mend)
+
+
+def _check_call(node: ast.Call, text: str) -> None:
+    known = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
+    if not known or len(node.args) != 1 or node.keywords:
+        mend = f"functions of one value: {', '.join(FUNCTIONS)}"
+        _refuse(node, text, "a call that is not allowed", mend)
 
 
 def _refuse(node, text, what, mend):

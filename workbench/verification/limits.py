@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -165,82 +166,86 @@ def check_parameter(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
     """How far a parameter of the true plant may move, the controller's model as it is."""
-    from workbench.contract.parameters import bind, leaves
+    from workbench.contract.parameters import bind
     from workbench.contract.system import ClosedLoop
 
     run = lasting(run, SETTLE)
-    found = {
-        leaf.path: leaf
-        for leaf in leaves(run.loop.plant)
-        if leaf.path == claim.parameter or leaf.path.endswith("." + claim.parameter)
-    }
-    if not found:
-        import difflib
-
-        known = [leaf.path for leaf in leaves(run.loop.plant)]
-        near = difflib.get_close_matches(
-            claim.parameter, [*known, *{".".join(k.split(".")[-2:]) for k in known}], 3
-        )
-        raise InputError(
-            f"claim parameter-limit: the plant has no number {claim.parameter!r}",
-            key="parameter",
-            mend=f"did you mean {' or '.join(near)}?"
-            if near
-            else f"for example {', '.join(known[:3])}",
-        )
-    zero = all(leaf.value == 0 for leaf in found.values())
-    start = 0.0 if zero else 1.0
-    values = (
-        np.linspace(start, claim.to, 9) if zero or claim.to < 1 else np.geomspace(1.0, claim.to, 9)
-    )
+    numbers = _numbers(claim, run)
+    zero = all(leaf.value == 0 for leaf in numbers.values())
 
     def make(k):
-        plant = bind(
-            run.loop.plant,
-            {path: float(k) if zero else leaf.value * float(k) for path, leaf in found.items()},
-        )
-        return ClosedLoop(plant, run.loop.controller), run.scenario
+        moved = {p: float(k) if zero else leaf.value * float(k) for p, leaf in numbers.items()}
+        return ClosedLoop(bind(run.loop.plant, moved), run.loop.controller), run.scenario
 
-    text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {claim.at_least or claim.to:g}"
+    wanted = claim.at_least or claim.to
+    text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {wanted:g}"
     gone = diverged("parameter-limit", text, run, claim.counted, SCANNED) or unfounded(
         "parameter-limit", text, claim, practical
     )
     if gone:
         return gone
-    wanted = claim.at_least or claim.to
+    start = 0.0 if zero else 1.0
+    evenly = zero or claim.to < 1
+    values = np.linspace(start, claim.to, 9) if evenly else np.geomspace(1.0, claim.to, 9)
     down = claim.to < start
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
     reach = scan(make, values, outcome(claim, claim.bound or bound), tick, down=down)
-    unit = next(iter(found.values())).info.unit if zero else "1"
     good = reach.good
     k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
-    sign = -1 if down else 1
-    data = {
-        "values": reach.values,
-        "ok": reach.ok,
-        "v": reach.v,
-        "error": reach.error,
-        "why": reach.why,
-        "good": good,
-        "bad": reach.bad,
-        "paths": sorted(found),
-    }
     return Verdict(
         "parameter-limit",
         text,
         holds,
         "sampled",
-        sign * (good - wanted),
-        unit,
+        (-1 if down else 1) * (good - wanted),
+        next(iter(numbers.values())).info.unit if zero else "1",
         wanted,
         f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}"
         if reach.bad is not None
         else f"nothing failed up to {good:g}, the end of the scan",
         source=SCANNED,
         counted=claim.counted,
-        data=data,
+        data=_scanned(reach) | {"paths": sorted(numbers)},
     )
+
+
+def _numbers(claim, run: Run) -> dict:
+    """Path → number of the plant that the claim names; InputError with the nearest ones where there is none."""
+    from workbench.contract.parameters import leaves
+
+    every = {leaf.path: leaf for leaf in leaves(run.loop.plant)}
+    named = {
+        path: leaf
+        for path, leaf in every.items()
+        if path == claim.parameter or path.endswith("." + claim.parameter)
+    }
+    if named:
+        return named
+    import difflib
+
+    ends = {".".join(path.split(".")[-2:]) for path in every}
+    near = difflib.get_close_matches(claim.parameter, [*every, *ends], 3)
+    raise InputError(
+        f"claim parameter-limit: the plant has no number {claim.parameter!r}",
+        key="parameter",
+        mend=f"did you mean {' or '.join(near)}?"
+        if near
+        else f"for example {', '.join([*every][:3])}",
+    )
+
+
+def _scanned(reach: Reach) -> dict:
+    """What a scan tried and saw, as plain data."""
+    return {
+        "values": reach.values,
+        "ok": reach.ok,
+        "v": reach.v,
+        "error": reach.error,
+        "why": reach.why,
+        "good": reach.good,
+        "bad": reach.bad,
+    }
 
 
 def _limit(key, what, claim, run, own, first, least, make, bound, practical, tick):
@@ -257,41 +262,13 @@ def _limit(key, what, claim, run, own, first, least, make, bound, practical, tic
     known = {} if run.loop.period is None else {float(own): run}
     found = scan(make, values, outcome(claim, claim.bound or bound), tick, known=known)
     k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
-    data = {
-        "values": found.values,
-        "ok": found.ok,
-        "v": found.v,
-        "error": found.error,
-        "good": found.good,
-        "bad": found.bad,
-        "why": found.why,
-    }
+    said = partial(Verdict, f"{key}-limit", text, source=SCANNED, counted=claim.counted)
+    said = partial(said, data=_scanned(found))
+    margin = found.good - least
     if found.bad is None:
-        return Verdict(
-            f"{key}-limit",
-            text,
-            True,
-            "sampled",
-            found.good - least,
-            "s",
-            least,
-            f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan",
-            source=SCANNED,
-            counted=claim.counted,
-            data=data,
-        )
+        far = f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan"
+        return said(True, "sampled", margin, "s", least, far)
     holds = found.bad > least and any(found.ok)
-    return Verdict(
-        f"{key}-limit",
-        text,
-        holds,
-        "sampled",
-        found.good - least,
-        "s",
-        least,
-        (f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,")
-        + f" {say(found.bad, 's', 3)}: {found.why[k]}",
-        source=SCANNED,
-        counted=claim.counted,
-        data=data,
-    )
+    begins = f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,"
+    edge = f"{begins} {say(found.bad, 's', 3)}: {found.why[k]}"
+    return said(holds, "sampled", margin, "s", least, edge)

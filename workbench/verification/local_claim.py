@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from workbench.contract.errors import InputError
@@ -20,109 +22,93 @@ def check_linear(claim, run: Run) -> Verdict:
     """Local stability at the start's equilibrium, and margins per actuator, for the worst combination of valve sides."""
     text = f"linearised at rest: stable, gain margin ≥ {claim.gain:g}, phase margin ≥ {np.degrees(claim.phase):.3g}°"
     source = "exact sampled linearisation; margins at every crossover"
+    said = partial(Verdict, "linear", text, source=source, counted=claim.counted)
     try:
         found = linearised(run)
     except InputError as why:
-        return Verdict(
-            "linear",
-            text,
-            None,
-            worst=f"cannot linearise: {why.message}",
-            source=source,
-            counted=claim.counted,
-        )
-    off = max(found, key=lambda loc: loc.residual)
-    if not off.residual <= STILL:
-        return Verdict(
-            "linear",
-            text,
-            None,
-            worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "
-            "1 rad/s², 10 bar/s, 1 V): nothing to linearise about",
-            source=source,
-            counted=claim.counted,
-            data={"residual": off.residual},
-        )
-    endless = steep_states(found)
-    if endless:
-        return Verdict(
-            "linear",
-            text,
-            None,
-            worst=f"no slope at rest: {', '.join(endless[:4])} change with the root of something that is zero there (a valve "
-            "just shut), or follow from what does",
-            source=source,
-            counted=claim.counted,
-        )
+        return said(None, worst=f"cannot linearise: {why.message}")
+    refused = _unlinear(found, said)
+    if refused is not None:
+        return refused
     judged = [(loc, stability(loc.A, loc.T, loc.states)) for loc in found]
-    worst_loc, worst = min(judged, key=lambda e: e[1].spectrum.margin)
-    eigenvalues = worst.spectrum.eigenvalues
-    rate = (
-        worst.spectrum.margin
-        if worst_loc.T is None
-        else -np.log(max(1e-300, 1 - worst.spectrum.margin)) / worst_loc.T
-        if worst.spectrum.margin < 1
-        else np.inf
-    )
+    at, worst = min(judged, key=lambda e: e[1].spectrum.margin)
+    rate = _rate(worst.spectrum.margin, at.T)
     data = {
-        "eigenvalues": eigenvalues,
+        "eigenvalues": worst.spectrum.eigenvalues,
         "rate": float(rate),
-        "residual": worst_loc.residual,
-        "deflated": worst_loc.deflated,
-        "leak": worst_loc.leak,
+        "residual": at.residual,
+        "deflated": at.deflated,
+        "leak": at.leak,
     }
-    valves = len(run.loop.plant.cylinders)
-    note = (
-        (
-            Assumption(
-                "valve sides taken one combination at a time",
-                None,
-                None,
-                "",
-                f"{len(found)} of {2**valves} combinations",
-                "kink at u = 0",
-            ),
-        )
-        if valves
-        else ()
-    )
+    note = _sides(len(found), len(run.loop.plant.cylinders))
     if worst.holds is not True:
-        return Verdict(
-            "linear",
-            text,
-            worst.holds,
-            "numerical" if worst.holds is False else None,
-            worst=worst.why,
-            source=source,
-            assumptions=note,
-            counted=claim.counted,
-            data=data,
-        )
+        strength = "numerical" if worst.holds is False else None
+        return said(worst.holds, strength, worst=worst.why, assumptions=note, data=data)
     rows, loops = margins_of(run, found)
-    data |= {"margins": rows, "loops": loops}
-    share = lambda r: min(
-        r["gain_up"] / claim.gain,
-        1 / (max(r["gain_down"], 1e-9) * claim.gain),
-        r["phase"] / claim.phase,
-    )
-    least = min(rows, key=share)
-    holds = share(least) >= 1
-    margin = float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None
-    return Verdict(
-        "linear",
-        text,
-        holds,
+    least = min(rows, key=lambda row: _share(row, claim))
+    return said(
+        _share(least, claim) >= 1,
         "numerical",
-        margin,
+        float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None,
         "rad",
         claim.phase,
         f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
         f"phase {np.degrees(least['phase']):.3g}°, delay near "
         f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s",
-        source=source,
         assumptions=note,
-        counted=claim.counted,
-        data=data,
+        data=data | {"margins": rows, "loops": loops},
+    )
+
+
+def _unlinear(found, said) -> Verdict | None:
+    """The verdict where the start is no equilibrium, or has no slope; None where the linearisations say something."""
+    off = max(found, key=lambda loc: loc.residual)
+    if not off.residual <= STILL:
+        return said(
+            None,
+            worst=f"the start is no equilibrium (rates up to {off.residual:.2g} in units of "
+            "1 rad/s², 10 bar/s, 1 V): nothing to linearise about",
+            data={"residual": off.residual},
+        )
+    endless = steep_states(found)
+    if not endless:
+        return None
+    return said(
+        None,
+        worst=f"no slope at rest: {', '.join(endless[:4])} change with the root of something that is zero there (a valve "
+        "just shut), or follow from what does",
+    )
+
+
+def _rate(margin: float, T: float | None) -> float:
+    """Rate of the slowest mode, 1/s, of a spectrum whose margin is in 1/s, or in 1 a sample of T s."""
+    if T is None:
+        return margin
+    return -np.log(max(1e-300, 1 - margin)) / T if margin < 1 else np.inf
+
+
+def _sides(taken: int, valves: int) -> tuple[Assumption, ...]:
+    """How many combinations of the valves' sides were taken."""
+    if not valves:
+        return ()
+    return (
+        Assumption(
+            "valve sides taken one combination at a time",
+            None,
+            None,
+            "",
+            f"{taken} of {2**valves} combinations",
+            "kink at u = 0",
+        ),
+    )
+
+
+def _share(row: dict, claim) -> float:
+    """The smallest margin of an actuator over what is asked for; 1 and more is enough."""
+    return min(
+        row["gain_up"] / claim.gain,
+        1 / (max(row["gain_down"], 1e-9) * claim.gain),
+        row["phase"] / claim.phase,
     )
 
 

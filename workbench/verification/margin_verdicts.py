@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from workbench.verification.linear import LinearSystem, feedback
@@ -26,12 +28,8 @@ def margin_verdicts(
     it is undecided. Gain, phase and disk are re-checked by closed-loop eigenvalues at the required factors.
     """
     margins, disk_found = loop_margins(L), disk_margin(L) if disk is not None else None
-    around = [
-        (1 + d / 2) / (1 - d / 2)
-        for d in (disk or 0) * 0.999999 * np.exp(1j * np.arange(0.1, 6.3, 0.2))
-    ]
-    rows = [
-        (
+    asked = (
+        _Asked(
             "gain-up",
             gain_up,
             margins.gain_up,
@@ -39,7 +37,7 @@ def margin_verdicts(
             f"gain times {gain_up} keeps it stable",
             [gain_up],
         ),
-        (
+        _Asked(
             "gain-down",
             gain_down,
             margins.gain_down,
@@ -47,37 +45,59 @@ def margin_verdicts(
             f"gain times {gain_down} keeps it stable",
             [gain_down],
         ),
-        (
+        _Asked(
             "phase",
             phase,
             margins.phase_margin,
             "rad",
             f"phase margin at least {phase} rad",
-            [np.exp(1j * (phase or 0)), np.exp(-1j * (phase or 0))],
+            _turned(phase),
         ),
-        ("delay", delay, margins.delay_margin, "s", f"{delay} s of delay keeps it stable", []),
-        ("disk", disk, disk_found and disk_found.α, "1", f"disk margin at least {disk}", around),
-    ]
+        _Asked(
+            "delay", delay, margins.delay_margin, "s", f"{delay} s of delay keeps it stable", []
+        ),
+        _Asked(
+            "disk",
+            disk,
+            disk_found and disk_found.α,
+            "1",
+            f"disk margin at least {disk}",
+            _around(disk),
+        ),
+    )
     closed = LinearSystem(feedback(L).A, L.B, L.C, L.D, L.T)
-    verdicts = [stable_verdict(closed, what)]
-    for key, limit, found, unit, claim, factors in rows:
-        if limit is not None:
-            verdicts.append(
-                _compared(
-                    L,
-                    margins.stability,
-                    f"margin-{key}",
-                    f"{what}: {claim}",
-                    limit,
-                    found,
-                    unit,
-                    factors,
-                )
-            )
-    return verdicts
+    return [
+        stable_verdict(closed, what),
+        *(_compared(L, margins.stability, what, one) for one in asked if one.limit is not None),
+    ]
 
 
-def _compared(L, inside, key, claim, limit, found, unit, factors) -> Verdict:
+class _Asked(NamedTuple):
+    """One margin: what is required of it, what was found, and the factors on the loop that must leave it stable."""
+
+    key: str
+    limit: float | None
+    found: Any
+    unit: str
+    claim: str
+    factors: list
+
+
+def _turned(phase: float | None) -> list:
+    """The loop turned by the phase, both ways."""
+    return [np.exp(1j * (phase or 0)), np.exp(-1j * (phase or 0))]
+
+
+def _around(disk: float | None) -> list:
+    """Factors (1 + δ/2)/(1 − δ/2) just inside the edge |δ| = `disk`."""
+    edge = (disk or 0) * 0.999999 * np.exp(1j * np.arange(0.1, 6.3, 0.2))
+    return [(1 + d / 2) / (1 - d / 2) for d in edge]
+
+
+def _compared(L, inside, what: str, asked: _Asked) -> Verdict:
+    """The verdict on one margin of the loop called `what`."""
+    _, limit, found, unit, _, factors = asked
+    key, claim = f"margin-{asked.key}", f"{what}: {asked.claim}"
     source = "crossovers from eigenvalues of the mirror pencil" + (
         ", factors re-checked" if factors else ""
     )

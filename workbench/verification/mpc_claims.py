@@ -19,12 +19,7 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.verification.data_margin import (
-    NEUTRAL,
-    borne,
-    largest_change,
-    refused,
-)
+from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.exact import Dyadic
 from workbench.verification.mpc_ingredients import TerminalIngredients
 from workbench.verification.terminal_claims import bears, sees_state, terminal_cost, terminal_set
@@ -35,44 +30,21 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
     """Verdicts: terminal cost, terminal set, and "`what` stays feasible, its cost falls by ℓ, the state goes to 0"."""
     cost, (kept, duals) = terminal_cost(t), terminal_set(t)
     seeing = sees_state(t)
-    parts = [
-        Assumption("terminal cost falls by ℓ", cost.holds, worst=cost.worst),
-        Assumption(
-            "terminal set invariant, admissible, and a constraint of the problem",
-            kept.holds,
-            worst=kept.worst,
-        ),
-        Assumption("ℓ ⪰ 0 and sees every state", seeing is not None or None, source="exact LDLᵀ"),
-        *(Assumption(text, False) for text in t.lost),
-    ]
+    parts = _hypotheses(t, cost, kept, seeing is not None)
     solver = Assumption(
         "the solver returns the minimiser (or a feasible plan no worse than the last one, shifted)",
         None,
     )
-    if t.blocks is not None and max(t.blocks) > 1:
-        parts.append(
-            Assumption(
-                "every sample has its own move",
-                False,
-                worst="the last plan, shifted, is no plan any more",
-            )
-        )
     claim = f"{what} stays feasible, its cost falls by the stage cost, and the state goes to 0"
     key, source = "mpc-stability", "shifted plan; exact LDLᵀ and dual certificates"
     gone = [f"{a.text} ({a.worst})" if a.worst else a.text for a in parts if a.holds is not True]
     if gone or seeing is None:
         parts.append(solver)
+        worst = "gone: " + "; ".join(gone)
         return [
             cost,
             kept,
-            Verdict(
-                key,
-                claim,
-                None,
-                worst="gone: " + "; ".join(gone),
-                assumptions=tuple(parts),
-                source=source,
-            ),
+            Verdict(key, claim, None, worst=worst, assumptions=tuple(parts), source=source),
         ]
     data = {"certificate": document(t, duals, *seeing)} if duals else {}
     change = largest_change(partial(bears, t, *seeing))
@@ -90,6 +62,26 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
         data={**data, "change": change},
     )
     return [cost, kept, proven if change >= NEUTRAL else refused(proven)]
+
+
+def _hypotheses(
+    t: TerminalIngredients, cost: Verdict, kept: Verdict, seen: bool
+) -> list[Assumption]:
+    """What the argument rests on, each with whether it is met."""
+    parts = [
+        Assumption("terminal cost falls by ℓ", cost.holds, worst=cost.worst),
+        Assumption(
+            "terminal set invariant, admissible, and a constraint of the problem",
+            kept.holds,
+            worst=kept.worst,
+        ),
+        Assumption("ℓ ⪰ 0 and sees every state", seen or None, source="exact LDLᵀ"),
+        *(Assumption(text, False) for text in t.lost),
+    ]
+    if t.blocks is not None and max(t.blocks) > 1:
+        shifted = "the last plan, shifted, is no plan any more"
+        parts.append(Assumption("every sample has its own move", False, worst=shifted))
+    return parts
 
 
 def document(t: TerminalIngredients, duals: dict, W: Any, c: float) -> dict:
@@ -135,60 +127,27 @@ def cost_on_log(
             "cost on a log: V, ℓ, status and fallback differ in length, or the floor is no number",
             mend="one entry a sample each, and a floor of 0 or more",
         )
-    good = (
-        np.array([s in optimal for s in status], bool)
-        & ~fell_back
-        & np.isfinite(costs)
-        & np.isfinite(stages)
-    )
+    solved = np.array([s in optimal for s in status], bool) & ~fell_back
+    good = solved & np.isfinite(costs) & np.isfinite(stages)
     listed = [
         {"step": int(k), "status": str(status[k]), "fallback": bool(fell_back[k])}
         for k in map(int, np.flatnonzero(~good))
     ]
-    data = {"not_optimal": listed, "steps": len(costs)}
-    claim, source = "the cost falls by the stage cost at every step of the run", "logged costs"
+    data: dict[str, Any] = {"not_optimal": listed, "steps": len(costs)}
+    claim = "the cost falls by the stage cost at every step of the run"
+    said = partial(Verdict, "mpc-cost-on-log", claim, source="logged costs", data=data)
     pairs = np.flatnonzero(good[:-1] & good[1:])
     if not len(pairs):
-        return Verdict(
-            "mpc-cost-on-log",
-            claim,
-            None,
-            worst="no two successive optimal solves",
-            source=source,
-            data=data,
-        )
+        return said(None, worst="no two successive optimal solves")
     over = costs[pairs + 1] - costs[pairs] + stages[pairs]
     k, worst = int(pairs[over.argmax()]), float(over.max())
     data["broken"] = [int(i) for i in pairs[over > floor]]
     words = f"V⁺ − V + ℓ = {worst:.3g} at step {k}"
     if worst > floor:
-        return Verdict(
-            "mpc-cost-on-log",
-            claim,
-            False,
-            "sampled",
-            floor - worst,
-            worst=words,
-            source=source,
-            data=data,
-        )
+        return said(False, "sampled", floor - worst, worst=words)
     if listed:
-        return Verdict(
-            "mpc-cost-on-log",
-            claim,
-            None,
-            worst=f"{len(listed)} steps not solved to optimality, the first "
-            f"{listed[0]['step']} ({listed[0]['status']}{', fallback' if listed[0]['fallback'] else ''})",
-            source=source,
-            data=data,
-        )
-    return Verdict(
-        "mpc-cost-on-log",
-        claim,
-        True,
-        "sampled",
-        floor - worst,
-        worst=words,
-        source=source,
-        data=data,
-    )
+        first = listed[0]
+        how = f"{first['status']}{', fallback' if first['fallback'] else ''}"
+        few = f"{len(listed)} steps not solved to optimality, the first {first['step']} ({how})"
+        return said(None, worst=few)
+    return said(True, "sampled", floor - worst, worst=words)

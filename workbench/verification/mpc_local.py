@@ -9,6 +9,8 @@ the largest level set of the certificate on which no limit is reached is where t
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from workbench.verification.balls import Ball, blocks, definite_ball, up
@@ -85,15 +87,9 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
         Assumption("the solver returns the minimiser", None),
         Assumption("full state, model = plant", None),
     )
-    say = lambda holds, worst, **data: Verdict(
-        "mpc-local-stability",
-        claim,
-        holds,
-        data.pop("strength", None),
-        worst=worst,
-        assumptions=notes,
-        source=source,
-        data=data,
+    whole = partial(Verdict, "mpc-local-stability", claim, assumptions=notes, source=source)
+    say = lambda holds, worst, **data: whole(
+        holds, data.pop("strength", None), worst=worst, data=data
     )
     X = unconstrained(t)
     if X is None:
@@ -102,15 +98,9 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
     K = Ball(X.mid[:m], X.rad[:m])
     own = rounded(t.A) + rounded(t.B) @ K
     s = stability(own.mid, 1.0)
-    if s.holds is False and -s.spectrum.margin > 1e3 * np.linalg.norm(own.rad) * min(
-        s.spectrum.conditions[0], 1e8
-    ):
-        return say(
-            False,
-            f"the unconstrained gain does not stabilise: {s.why}",
-            strength="numerical",
-            K0=K.mid.tolist(),
-        )
+    if s.holds is False and _outside_beyond(own, s.spectrum):
+        why = f"the unconstrained gain does not stabilise: {s.why}"
+        return say(False, why, strength="numerical", K0=K.mid.tolist())
     W = lyapunov_matrix(own.mid, 1.0, max(s.spectrum.margin, 0.0) / 2)
     if W is None or not falls_in_ball(own, W, 1.0):
         return say(None, "no certificate for the unconstrained gain")
@@ -120,10 +110,8 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
 
     change = largest_change(bears)
     if change < NEUTRAL:
-        return say(
-            None,
-            f"neutral to rounding: a relative change of the data of {NEUTRAL:g} destroys the certificate",
-        )
+        destroys = f"a relative change of the data of {NEUTRAL:g} destroys the certificate"
+        return say(None, f"neutral to rounding: {destroys}")
     c, row = critical_level(t, X, W)
     if not c > 0:
         return say(None, f"limit {row} may be active at the origin")
@@ -138,6 +126,11 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
         level=c,
         K0=K.mid.tolist(),
     )
+
+
+def _outside_beyond(loop: Ball, spectrum) -> bool:
+    """Whether an eigenvalue is outside by more than the enclosure of the loop can be off."""
+    return -spectrum.margin > 1e3 * np.linalg.norm(loop.rad) * min(spectrum.conditions[0], 1e8)
 
 
 def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[float, int | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,7 @@ from workbench.contract.parameters import digest
 from workbench.contract.system import Plain
 from workbench.contract.wrappers import Delayed
 from workbench.verification.linear_claims import check_asked, constant, predictive
-from workbench.verification.linear_loop import (
-    is_linear,
-)
+from workbench.verification.linear_loop import is_linear
 from workbench.verification.verdict import Assumption, Verdict
 
 
@@ -36,44 +35,27 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
     if not is_linear(loop.plant):
         lost.append("the plant is linear")
     lost += _around(loop, law)
+    said = partial(Verdict, key, text, counted=claim.counted)
     try:
         given, left = law.ingredients([0.0] * len(law.follows) if r is None else r, tuple(lost))
     except InputError as reason:
-        return Verdict(
-            key,
-            text,
-            None,
-            worst=reason.message,
-            source="terminal ingredients",
-            counted=claim.counted,
-        )
+        return said(None, worst=reason.message, source="terminal ingredients")
     if lost or law.terminal != "set":
-        gone = "; ".join(
-            (*given.lost, *(() if law.terminal == "set" else ("a terminal set as a constraint",)))
-        )
         if not lost and law.observer is None and not given.lost:
             return _begins_feasible(run, replace(local_stability(given), counted=claim.counted))
-        return Verdict(
-            key,
-            text,
+        no_set = () if law.terminal == "set" else ("a terminal set as a constraint",)
+        return said(
             None,
-            worst=f"the theorem's hypotheses that are not met: {gone}",
-            counted=claim.counted,
+            worst=f"the theorem's hypotheses that are not met: {'; '.join((*given.lost, *no_set))}",
             source="shifted plan",
             assumptions=tuple(Assumption(t, False) for t in given.lost),
         )
     cost, kept, found = mpc_stability(given)
     restless = [name for name in left if np.ptp(run.log.array(name)) > 0]
     if restless:
-        return Verdict(
-            key,
-            text,
-            None,
-            worst=f"{', '.join(restless)} moves although no command drives it, which the argument "
-            "leaves out: start at rest",
-            source="shifted plan",
-            counted=claim.counted,
-        )
+        alone = f"{', '.join(restless)} moves although no command drives it"
+        worst = f"{alone}, which the argument leaves out: start at rest"
+        return said(None, worst=worst, source="shifted plan")
     notes = tuple(
         Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left
     )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.verification.balls import up
-from workbench.verification.data_margin import (
-    NEUTRAL,
-    borne,
-    largest_change,
-)
+from workbench.verification.data_margin import NEUTRAL, borne, largest_change
 from workbench.verification.exact import definite, fall, lyapunov_exactly
 from workbench.verification.lyapunov import EXACT_UP_TO, Certificate, certify, lyapunov_matrix
 from workbench.verification.stability import stability
@@ -45,50 +43,30 @@ def quadratic_certificate(
     scope = "for the stored matrix" if radius is None else "for every matrix within the radius"
     how = "exact LDLᵀ" if radius is None and len(A) <= EXACT_UP_TO else "outward-rounded Cholesky"
     claim, unit = f"{what} is exponentially stable, {scope}", "1/s" if T is None else "1"
+    said = partial(Verdict, "quadratic-certificate", claim)
     if found is not None:
-        falls = (
-            f"xᵀPx falls at rate {found.rate:.6g} {unit}{'' if T is None else ' a sample (1 − ρ)'}"
-        )
-        change = _bearable(found, P is None)
-        data = {"rate": found.rate, "change": change, "certificate": found.document()}
         source = f"Lyapunov matrix checked by {how}"
-        if change < NEUTRAL:
-            worst = f"neutral to rounding: {falls}, which a relative change of the data of {NEUTRAL:g} destroys"
-            return Verdict(
-                "quadratic-certificate", claim, None, worst=worst, source=source, data=data
-            )
-        return Verdict(
-            "quadratic-certificate",
-            claim,
-            True,
-            "proof",
-            change,
-            "1",
-            NEUTRAL,
-            f"{falls}; {borne(change)}",
-            source=source,
-            data=data,
-        )
+        return _of_certificate(said, found, _bearable(found, P is None), unit, source)
     s = stability(A, T)
     if s.holds is False:
-        return Verdict(
-            "quadratic-certificate",
-            claim,
-            False,
-            "numerical",
-            s.spectrum.margin,
-            unit,
-            worst=s.why,
-            source="eigenvalues and σ_min(A − λI)",
-        )
+        source = "eigenvalues and σ_min(A − λI)"
+        return said(False, "numerical", s.spectrum.margin, unit, worst=s.why, source=source)
     why = "the matrix given is no certificate" if P is not None else "no certificate found"
-    return Verdict(
-        "quadratic-certificate",
-        claim,
-        None,
-        worst=f"{why}; {s.why}",
-        source=f"Lyapunov matrix, {how}",
-    )
+    return said(None, worst=f"{why}; {s.why}", source=f"Lyapunov matrix, {how}")
+
+
+def _of_certificate(
+    said: Callable[..., Verdict], found: Certificate, change: float, unit: str, source: str
+) -> Verdict:
+    """The verdict on a certificate that passed its check and bears a relative change `change` of the data."""
+    a_sample = "" if found.T is None else " a sample (1 − ρ)"
+    falls = f"xᵀPx falls at rate {found.rate:.6g} {unit}{a_sample}"
+    data = {"rate": found.rate, "change": change, "certificate": found.document()}
+    if change < NEUTRAL:
+        worst = f"neutral to rounding: {falls}, which a relative change of the data of {NEUTRAL:g} destroys"
+        return said(None, worst=worst, source=source, data=data)
+    worst = f"{falls}; {borne(change)}"
+    return said(True, "proof", change, "1", NEUTRAL, worst, source=source, data=data)
 
 
 def _bearable(found: Certificate, free: bool) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,26 +43,24 @@ def check_starts(claim: Any, plant: Any) -> None:
         raise InputError("along: a direction of no length", mend="name a state and any value but 0")
 
 
-def check_region(claim: Any, run: Any) -> Verdict:
-    """An ellipsoid of starts attracted although commands saturate, made large along what is asked for."""
-    check_starts(claim, run.loop.plant)
+def _undecided(claim: Any, why: str, **more: Any) -> Verdict:
     n = len(claim.starts)
-    text = TEXT + (
-        f"; the {n} starts named are inside"
-        if n > 1
-        else "; the start named is inside"
-        if n
-        else ""
-    )
-    say_no = lambda why, **more: Verdict(
+    inside = "" if n == 0 else "; the start named is inside"
+    return Verdict(
         "region-of-attraction",
-        text,
+        TEXT + (f"; the {n} starts named are inside" if n > 1 else inside),
         None,
         worst=why,
         counted=claim.counted,
         **more,
         source="saturation as a sector inside the ellipsoid",
     )
+
+
+def check_region(claim: Any, run: Any) -> Verdict:
+    """An ellipsoid of starts attracted although commands saturate, made large along what is asked for."""
+    check_starts(claim, run.loop.plant)
+    say_no = partial(_undecided, claim)
     loop = run.loop
     if not is_linear(loop.plant):
         return say_no(
@@ -81,21 +80,13 @@ def check_region(claim: Any, run: Any) -> Verdict:
         rest, room = own.rest()
     except InputError as why:
         return say_no(why.message)
-    begin = lambda said: (
-        limited(
-            loop,
-            Point(_state(loop.plant, said, rest, "start"), [0.0] * len(loop.plant.inputs), ""),
-            r,
-        ).start
-    )
+    begin = partial(_begun, loop, rest, r)
     asked = [begin(s) - rest for s in claim.starts]
     along = dict(claim.along) or {_first(loop): 1.0}
-    way = begin(
-        {
-            n: rest[names(loop.plant.states).index(n)] + _si(loop.plant, n, v)
-            for n, v in along.items()
-        }
-    ) - begin({})
+    ahead = {
+        n: rest[names(loop.plant.states).index(n)] + _si(loop.plant, n, v) for n, v in along.items()
+    }
+    way = begin(ahead) - begin({})
     region = attracted(
         own.M - own.E @ own.K,
         own.E,
@@ -113,19 +104,30 @@ def check_region(claim: Any, run: Any) -> Verdict:
         *own.assumptions(),
     )
     if region is None:
-        s = stability(own.M, own.T, own.states)
-        if s.holds is False:
-            return replace(
-                say_no(f"unstable away from its limits: {s.why}"),
-                holds=False,
-                strength="numerical",
-                margin=s.spectrum.margin,
-                unit="1" if own.T else "1/s",
-                source="eigenvalues",
-            )
-        left = "" if s.holds else f"; away from its limits: {s.why}"
-        return say_no((too_many(len(own.M)) or "no region found") + left, assumptions=notes)
+        return _none_found(own, say_no, notes)
     return _judged(claim, run, own, region, rest, asked, way, along, say_no("", assumptions=notes))
+
+
+def _begun(loop: Any, rest: Any, r: Any, said: Any) -> Vector:
+    """The state of the limited loop from which it starts where the plant is as `said`, else at rest."""
+    x = _state(loop.plant, said, rest, "start")
+    return limited(loop, Point(x, [0.0] * len(loop.plant.inputs), ""), r).start
+
+
+def _none_found(own: Limited, say_no: Any, notes: Any) -> Verdict:
+    """The verdict without a region: violated where the loop is unstable away from its limits."""
+    s = stability(own.M, own.T, own.states)
+    if s.holds is False:
+        return replace(
+            say_no(f"unstable away from its limits: {s.why}"),
+            holds=False,
+            strength="numerical",
+            margin=s.spectrum.margin,
+            unit="1" if own.T else "1/s",
+            source="eigenvalues",
+        )
+    left = "" if s.holds else f"; away from its limits: {s.why}"
+    return say_no((too_many(len(own.M)) or "no region found") + left, assumptions=notes)
 
 
 def _judged(
@@ -170,56 +172,68 @@ def _judged(
             worst="this run's start is outside the ellipsoid that is proven, "
             f"{far:.4g} times too far: name it in `contains` to have one looked for around it",
         )
+    found = replace(blank, data=data, source=source)
     if not asked:
-        name, share = next(iter(along)), region.reach(way)
-        size = share * abs(_si(plant, name, along[name]))
-        unit = units[name]
-        words = (
-            f"{name} off by up to {say(size, unit)}"
-            if len(along) == 1
-            else f"up to {share:.4g} times the direction stated"
-        )
-        return replace(
-            blank,
-            holds=True,
-            strength="proof",
-            margin=size,
-            unit=unit,
-            data=data,
-            source=source,
-            worst=f"{words}, all else at rest; limits leave {_room(run, region)}; {borne(change)}",
-        )
+        return _of_direction(run, region, way, along, units, change, found)
+    return _of_starts(claim, run, own, region, rest, asked, units, change, found)
+
+
+def _of_direction(
+    run: Any, region: Region, way: Any, along: Any, units: dict, change: float, found: Verdict
+) -> Verdict:
+    """How far the region reaches along the direction stated."""
+    name, share = next(iter(along)), region.reach(way)
+    size = share * abs(_si(run.loop.plant, name, along[name]))
+    one = f"{name} off by up to {say(size, units[name])}"
+    words = one if len(along) == 1 else f"up to {share:.4g} times the direction stated"
+    return replace(
+        found,
+        holds=True,
+        strength="proof",
+        margin=size,
+        unit=units[name],
+        worst=f"{words}, all else at rest; limits leave {_room(run, region)}; {borne(change)}",
+    )
+
+
+def _of_starts(
+    claim: Any,
+    run: Any,
+    own: Limited,
+    region: Region,
+    rest: Any,
+    asked: Any,
+    units: dict,
+    change: float,
+    found: Verdict,
+) -> Verdict:
+    """Whether every start named is inside the region; where one is not, whether the loop leaves from it."""
     shares = [region.reach(d) for d in asked]
     k = int(np.argmin(shares))
     named = ", ".join(
-        f"{n} = {say(_si(plant, n, v), units[n])}" for n, v in claim.starts[k].items()
+        f"{n} = {say(_si(run.loop.plant, n, v), units[n])}" for n, v in claim.starts[k].items()
     )
     if all(region.holds(d) for d in asked):
         return replace(
-            blank,
+            found,
             holds=True,
             strength="proof",
             margin=float(shares[k] - 1),
             unit="1",
-            data=data,
-            source=source,
             worst=f"nearest the edge: {named}, which could be {shares[k]:.4g} times as far; "
             f"{borne(change)}",
         )
     gone = _leaves(own, rest + asked[k])
     if gone:
         return replace(
-            blank,
+            found,
             holds=False,
             strength="sampled",
-            data=data,
             source="a run of the stored matrices with their limits",
             worst=f"from {named} the loop leaves: {LEAVES:.0e} times as far after {gone} samples",
         )
     return replace(
-        blank,
-        data=data,
-        source=source,
+        found,
         worst=f"not inside: {named}; the largest region found reaches {shares[k]:.4g} of the way",
     )
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.verification.data_margin import (
-    NEUTRAL,
-    borne,
-    largest_change,
-    refused,
-)
+from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.saturation import Region
 from workbench.verification.stability import stability
@@ -149,51 +146,24 @@ def saturated_region(
     region = attracted(A, B, K, u_max, T, shape)
     claim = f"{what}, |u| ≤ {np.array2string(np.atleast_1d(u_max), precision=4)}: every start in the ellipsoid is attracted"
     source = "saturation as a sector inside the ellipsoid, checked by exact LDLᵀ"
+    said = partial(Verdict, "saturated-region", claim)
     if region is None:
         s = stability(np.atleast_2d(A) + np.atleast_2d(B) @ np.atleast_2d(K), T)
+        unit = "1/s" if T is None else "1"
         if s.holds is False:
-            return Verdict(
-                "saturated-region",
-                claim,
-                False,
-                "numerical",
-                s.spectrum.margin,
-                "1/s" if T is None else "1",
-                worst=f"unstable without saturation: {s.why}",
-                source="eigenvalues",
-            )
-        return Verdict(
-            "saturated-region",
-            claim,
-            None,
-            worst=too_many(len(np.atleast_2d(A))) or "no region found",
-            source=source,
-        )
+            worst = f"unstable without saturation: {s.why}"
+            margin = s.spectrum.margin
+            return said(False, "numerical", margin, unit, worst=worst, source="eigenvalues")
+        worst = too_many(len(np.atleast_2d(A))) or "no region found"
+        return said(None, worst=worst, source=source)
     out = [x for x in inside if not region.holds(x)]
     axes = 1 / np.sqrt(np.linalg.eigvalsh(region.P))
-    data = {"P": region.P.tolist()}
+    least, data = float(axes.min()), {"P": region.P.tolist()}
     if out:
-        return Verdict(
-            "saturated-region",
-            claim,
-            None,
-            None,
-            float(axes.min()),
-            "1",
-            worst=f"not inside: {[float(v) for v in out[0]]}",
-            source=source,
-            data=data,
-        )
+        worst = f"not inside: {[float(v) for v in out[0]]}"
+        return said(None, None, least, "1", worst=worst, source=source, data=data)
     change = largest_change(region.bears)
-    proven = Verdict(
-        "saturated-region",
-        claim,
-        True,
-        "proof",
-        float(axes.min()),
-        "1",
-        worst=f"half axes {axes.min():.4g} to {axes.max():.4g}; {borne(change)}",
-        source=source,
-        data={**data, "change": change},
-    )
+    worst = f"half axes {axes.min():.4g} to {axes.max():.4g}; {borne(change)}"
+    data |= {"change": change}
+    proven = said(True, "proof", least, "1", worst=worst, source=source, data=data)
     return proven if change >= NEUTRAL else refused(proven)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -109,15 +110,9 @@ def check_pressures(claim, run: Run) -> Verdict:
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:
         return gone
+    said = partial(Verdict, "pressures", text, source=source, counted=claim.counted)
     if not plant.pressure_names:
-        return Verdict(
-            "pressures",
-            text,
-            None,
-            worst="the plant names no chamber pressures",
-            source=source,
-            counted=claim.counted,
-        )
+        return said(None, worst="the plant names no chamber pressures")
     ends = {
         n: run.valves.ranges[n] if run.valves else (run.log.array(n),) * 2
         for n in plant.pressure_names
@@ -130,19 +125,15 @@ def check_pressures(claim, run: Run) -> Verdict:
     k = int(np.argmin(rooms[name]))
     a, b = (float(p[k]) for p in ends[name])
     at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
-    limit = high if (high - a <= b - claim.low if out else high - b <= a - claim.low) else claim.low
-    return Verdict(
-        "pressures",
-        text,
+    nearer = high - a <= b - claim.low if out else high - b <= a - claim.low
+    hollow = f"; {run.hollow[1]}" if run.hollow[1] else ""
+    return said(
         False if out else True if room[name] >= 0 else None,
         "sampled",
         room[name],
         "Pa",
-        limit,
-        f"{name} = {at} at t = {run.log.time[k]:.2f} s"
-        + (f"; {run.hollow[1]}" if run.hollow[1] else ""),
-        source=source,
-        counted=claim.counted,
+        high if nearer else claim.low,
+        f"{name} = {at} at t = {run.log.time[k]:.2f} s{hollow}",
         data=room,
     )
 

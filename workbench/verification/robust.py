@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -50,21 +51,7 @@ def robust_stability(
             key="mode",
             mend="constant parameters are 'frozen'",
         )
-    text = ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, (a, b) in zip(family.names, limits))
-    when = (
-        "constant"
-        if mode == "frozen"
-        else "varying at any rate"
-        if family.T is None
-        else "changing at the samples"
-    )
-    claim = f"{what} is exponentially stable for every {text}, {when}"
-    note = (
-        (Assumption("parameters are constant", None, source="a P for each sub-box"),)
-        if mode == "frozen"
-        else ()
-    )
-    key = f"robust-{mode}"
+    key, claim = f"robust-{mode}", _claim(family, limits, mode, what)
     low, high = np.array(limits).T
     corners = [np.array(θ) for θ in itertools.product(*limits)] if len(limits) <= 10 else []
     for θ in [(low + high) / 2, *corners]:
@@ -73,55 +60,79 @@ def robust_stability(
             return verdict
     search = _frozen if mode == "frozen" else _varying
     done, used, left, P = search(family, low, high, corners, budget, progress, NEUTRAL)
+    said = partial(Verdict, key, claim, assumptions=_constancy(mode))
     if done:
-        change = NEUTRAL
-        for more in changes:
-            if not search(family, low, high, corners, 2 * used + 1, None, more)[0]:
-                break
-            change = more
-        source = (
-            "common xᵀPx checked at the vertices, which suffice: affine"
-            if used == 0
-            else f"{'a common xᵀPx' if mode == 'varying' else 'xᵀPx per sub-box'}, {used} enclosed sub-boxes"
-        )
-        worst = f"the whole box, {used or 2 ** len(low)} {'sub-boxes' if used else 'vertices'}; {borne(change)}"
-        return Verdict(
-            key,
-            claim,
-            True,
-            "proof",
-            change,
-            "1",
-            NEUTRAL,
-            worst,
-            note,
-            source,
-            data={
-                "boxes": used,
-                "change": change,
-                "P": None if P is None else P.tolist(),
-                "box": [list(e) for e in limits],
-            },
-        )
+        again = lambda more: search(family, low, high, corners, 2 * used + 1, None, more)[0]
+        return _proven(said, mode, limits, used, P, _borne(again, changes))
     if left is not None:
         verdict = _refuted(family, (left[0] + left[1]) / 2, key, claim)
         if verdict:
             return verdict
-    where = (
-        "no common P found"
-        if left is None
-        else "left: "
-        + ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, a, b in zip(family.names, *left))
-    )
-    return Verdict(
-        key,
-        claim,
+    where = "no common P found" if left is None else f"left: {_words(family, zip(*left))}"
+    return said(
         None,
         worst=f"{where}; {used} sub-boxes tried",
-        assumptions=note,
         source="xᵀPx over enclosed sub-boxes",
         data={"box": [list(e) for e in limits]},
     )
+
+
+def _proven(
+    said: Callable[..., Verdict], mode: str, limits, used: int, P, change: float
+) -> Verdict:
+    """The proof, whose data bear a relative change `change`."""
+    looked = f"{used} sub-boxes" if used else f"{2 ** len(limits)} vertices"
+    return said(
+        True,
+        "proof",
+        change,
+        "1",
+        NEUTRAL,
+        f"the whole box, {looked}; {borne(change)}",
+        source=_source(mode, used),
+        data={
+            "boxes": used,
+            "change": change,
+            "P": None if P is None else P.tolist(),
+            "box": [list(e) for e in limits],
+        },
+    )
+
+
+def _words(family: Family, box) -> str:
+    """A box of the parameters, in words."""
+    return ", ".join(f"{n} ∈ [{a:.6g}, {b:.6g}]" for n, (a, b) in zip(family.names, box))
+
+
+def _claim(family: Family, limits, mode: str, what: str) -> str:
+    """What is asked, as a sentence."""
+    moving = "varying at any rate" if family.T is None else "changing at the samples"
+    when = "constant" if mode == "frozen" else moving
+    return f"{what} is exponentially stable for every {_words(family, limits)}, {when}"
+
+
+def _constancy(mode: str) -> tuple[Assumption, ...]:
+    if mode != "frozen":
+        return ()
+    return (Assumption("parameters are constant", None, source="a P for each sub-box"),)
+
+
+def _borne(proved: Callable[[float], bool], changes: Sequence[float]) -> float:
+    """The largest of the relative changes of the data, tried in order, that the proof bears."""
+    change = NEUTRAL
+    for more in changes:
+        if not proved(more):
+            break
+        change = more
+    return change
+
+
+def _source(mode: str, used: int) -> str:
+    """What proves it: vertices of a family that is affine, or enclosed sub-boxes."""
+    if used == 0:
+        return "common xᵀPx checked at the vertices, which suffice: affine"
+    kind = "a common xᵀPx" if mode == "varying" else "xᵀPx per sub-box"
+    return f"{kind}, {used} enclosed sub-boxes"
 
 
 def _limits(family, limits):

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.verification.data_margin import (
-    NEUTRAL,
-    borne,
-    largest_change,
-    refused,
-)
+from workbench.verification.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.lyapunov import coordinates, solve_sdp, too_many
 from workbench.verification.sector import Sector, SectorCertificate
 from workbench.verification.stability import stability
@@ -40,19 +36,8 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
         cp.Variable(m),
         cp.Variable(),
     )
-    y, w = np.hstack([C, np.zeros((m, m))]), np.hstack([np.zeros((m, n)), np.eye(m)])
-    step, state = np.hstack([A, -B]), np.hstack([np.eye(n), np.zeros((n, m))])
-    form = (w - np.diag(low) @ y).T @ cp.diag(τ) @ (np.diag(high) @ y - w)
-    if loop.T is None:
-        form += 2 * state.T @ P @ step + 2 * w.T @ cp.diag(λ) @ C @ step
-    else:
-        form += step.T @ P @ step - state.T @ P @ state
-        if criterion == "jury-lee":
-            move = C @ (step - state)
-            form += (
-                2 * w.T @ cp.diag(λ) @ move
-                + move.T @ cp.diag(cp.multiply(λ, loop.slope - loop.low)) @ move
-            )
+    slope = None if loop.slope is None else loop.slope - loop.low
+    form, y = _fall(A, B, C, low, high, slope, P, τ, λ, criterion, loop.T)
     size = 1 / (1 + np.linalg.norm(y, axis=0))  # w counts in units of y
     limits = [
         P >> 1e-9 * np.eye(n),
@@ -86,6 +71,64 @@ def sector_stability(loop: Sector, criterion: str = "circle", what: str = "the l
     `proof` when the certificate passes; violated (`numerical`) when a linear gain of the sector destabilises; otherwise
     undecided. Raises InputError for popov on a sampled and jury-lee on a continuous loop.
     """
+    _check_criterion(loop, criterion)
+    key, claim, notes = (
+        f"sector-{criterion}",
+        _claim(loop, criterion, what),
+        _notes(loop, criterion),
+    )
+    said = partial(Verdict, key, claim, assumptions=notes)
+    for share in (0.0, 0.5, 1.0):  # linear members of the family
+        s = stability(
+            loop.A - loop.B @ np.diag(loop.low + share * (loop.high - loop.low)) @ loop.C, loop.T
+        )
+        if s.holds is False:
+            return said(
+                False,
+                "numerical",
+                s.spectrum.margin,
+                "1/s" if loop.T is None else "1",
+                worst=f"the linear gain {share:g} of the way from low to high: {s.why}",
+                source="eigenvalues of a linear member of the sector",
+            )
+    found = search(loop, criterion)
+    if found is None:
+        why = too_many(len(loop.A)) or "no certificate found"
+        return said(None, worst=why, source=f"{criterion} criterion")
+    change = largest_change(found.bears)
+    proven = said(
+        True,
+        "proof",
+        change,
+        "1",
+        NEUTRAL,
+        f"for the stored matrices, {len(loop.A)} states; {borne(change)}",
+        source=f"{criterion} criterion, certificate checked by exact LDLᵀ",
+        data={"certificate": found.document(), "change": change},
+    )
+    return proven if change >= NEUTRAL else refused(proven)
+
+
+def _fall(A, B, C, low, high, slope, P, τ, λ, criterion: str, T: float | None):
+    """(V̇ or ΔV with the multipliers, as a form over (x, w), y = C x over (x, w)): see `sector`."""
+    import cvxpy as cp
+
+    n, m = B.shape
+    y, w = np.hstack([C, np.zeros((m, m))]), np.hstack([np.zeros((m, n)), np.eye(m)])
+    step, state = np.hstack([A, -B]), np.hstack([np.eye(n), np.zeros((n, m))])
+    form = (w - np.diag(low) @ y).T @ cp.diag(τ) @ (np.diag(high) @ y - w)
+    if T is None:
+        form += 2 * state.T @ P @ step + 2 * w.T @ cp.diag(λ) @ C @ step
+        return form, y
+    form += step.T @ P @ step - state.T @ P @ state
+    if criterion == "jury-lee":
+        move = C @ (step - state)
+        form += 2 * w.T @ cp.diag(λ) @ move + move.T @ cp.diag(cp.multiply(λ, slope)) @ move
+    return form, y
+
+
+def _check_criterion(loop: Sector, criterion: str) -> None:
+    """InputError for a criterion that is none, or not for such a loop."""
     if criterion not in CRITERIA:
         raise InputError(
             f"criterion {criterion!r}", key="criterion", mend=f"choose from {', '.join(CRITERIA)}"
@@ -102,59 +145,24 @@ def sector_stability(loop: Sector, criterion: str = "circle", what: str = "the l
             key="slope",
             mend="1 for a saturation",
         )
+
+
+def _claim(loop: Sector, criterion: str, what: str) -> str:
+    """What is asked, as a sentence."""
     text = ", ".join(f"[{a:.6g}, {b:.6g}]" for a, b in zip(loop.low, loop.high))
-    claim = (
-        f"{what} is globally asymptotically stable for every {'' if criterion == 'circle' else 'time-invariant '}"
-        f"nonlinearity in the sector {text}"
-    )
-    notes = (
-        ()
-        if criterion == "circle"
-        else (Assumption("the nonlinearity does not change with time", None),)
-    )
-    if criterion == "jury-lee":
-        notes += (
-            Assumption(f"its slope is at most {', '.join(f'{v:.6g}' for v in loop.slope)}", None),
-        )
-    key = f"sector-{criterion}"
-    for share in (0.0, 0.5, 1.0):  # linear members of the family
-        s = stability(
-            loop.A - loop.B @ np.diag(loop.low + share * (loop.high - loop.low)) @ loop.C, loop.T
-        )
-        if s.holds is False:
-            return Verdict(
-                key,
-                claim,
-                False,
-                "numerical",
-                s.spectrum.margin,
-                "1/s" if loop.T is None else "1",
-                worst=f"the linear gain {share:g} of the way from low to high: {s.why}",
-                assumptions=notes,
-                source="eigenvalues of a linear member of the sector",
-            )
-    found = search(loop, criterion)
-    if found is None:
-        why = too_many(len(loop.A)) or "no certificate found"
-        return Verdict(
-            key, claim, None, worst=why, assumptions=notes, source=f"{criterion} criterion"
-        )
-    change = largest_change(found.bears)
-    worst = f"for the stored matrices, {len(loop.A)} states; {borne(change)}"
-    proven = Verdict(
-        key,
-        claim,
-        True,
-        "proof",
-        change,
-        "1",
-        NEUTRAL,
-        worst,
-        notes,
-        f"{criterion} criterion, certificate checked by exact LDLᵀ",
-        data={"certificate": found.document(), "change": change},
-    )
-    return proven if change >= NEUTRAL else refused(proven)
+    kind = "" if criterion == "circle" else "time-invariant "
+    return f"{what} is globally asymptotically stable for every {kind}nonlinearity in the sector {text}"
+
+
+def _notes(loop: Sector, criterion: str) -> tuple[Assumption, ...]:
+    """What the criterion takes for granted of the nonlinearity."""
+    if criterion == "circle":
+        return ()
+    still = Assumption("the nonlinearity does not change with time", None)
+    if criterion != "jury-lee":
+        return (still,)
+    slopes = ", ".join(f"{v:.6g}" for v in loop.slope)
+    return still, Assumption(f"its slope is at most {slopes}", None)
 
 
 def largest_sector(loop: Sector, criterion: str = "circle", rounds: int = 20, most: float = 1e6):

@@ -6,7 +6,8 @@ valve's own law at the pressures of the log (`law`); and what suction checks dra
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,79 +39,84 @@ def check_valve_losses(claim: Any, run: Run) -> Verdict:
     gone = diverged(key, text, run, claim.counted, source)
     if gone:
         return gone
+    said = partial(Verdict, key, text, source=source, counted=claim.counted)
     a = _account(key, run)
     top = max(float(np.abs(p).max()) for p in (a.pump, *a.work.values(), *a.law.values()))
     if len(a.t) < 2 or not top > 0:
-        return Verdict(
-            key,
-            text,
-            None,
-            worst="the pump gave no energy to find again",
-            source=source,
-            counted=claim.counted,
-        )
-    nothing, off = np.zeros(len(a.t)), {}
-    for valve in dict.fromkeys((*a.law, *a.given)):
-        by_law, by_model = a.law.get(valve, nothing)[a.at], a.given.get(valve, nothing[a.at])
-        k = int(np.argmax(_finite(np.abs(by_model - by_law))))
-        off[valve] = (
-            float(_finite(np.abs(by_model[k] - by_law[k]))) / top,
-            k,
-            float(by_model[k]),
-            float(by_law[k]),
-        )
-    valve = max(off, key=lambda name: off[name][0])
+        return said(None, worst="the pump gave no energy to find again")
+    off = _differences(a, top)
     gap = _finite(np.abs(a.gap)) / top
-    i, (share, k, by_model, by_law) = int(np.argmax(gap)), off[valve]
+    # Of the pump's pressure, in the run itself.
+    root = _finite(np.abs(run.log.array("r_P"))) if "r_P" in run.log else np.zeros(len(a.t))
     energy = {
         name: float(np.trapezoid(p, a.t))
         for name, p in (("pump", a.pump), *a.work.items(), *a.law.items())
     }
-    root = (
-        _finite(np.abs(run.log.array("r_P"))) if "r_P" in run.log else nothing
-    )  # of the pump's pressure, in the run itself
-    fault = next((s for s in a.suspects if s.size > claim.share), None)
-    counted = max(a.counted, key=lambda s: s.size, default=None)
-    worst = max(
-        share,
-        float(gap[i]),
-        float(root.max()),
-        *(s.size for s in (fault, counted) if s is not None),
-    )
-    if fault is not None:
-        why = f"{fault.element}: {fault.words}"
-    elif root.max() > claim.share:
-        at = run.log.time[int(np.argmax(root))]
-        why = f"the run's own root leaves {root.max():.1e} of the pump's flow unaccounted for at t = {at:.2f} s"
-    elif share > claim.share:
-        why = (
-            f"{valve}: the model's account has {say(by_model, 'W', 3)}, its law {say(by_law, 'W', 3)} at t = "
-            f"{a.t[a.at[k]]:.2f} s"
-        )
-    elif counted is not None and counted.size > claim.share:
-        why = f"{counted.element}: {counted.words}"
-    elif gap[i] > claim.share:
-        why = f"{say(float(a.gap[i]), 'W', 3)} of the pump's {say(float(a.pump[i]), 'W', 3)} is nobody's at t = {a.t[i]:.2f} s"
-    else:
-        why = f"{say(energy['pump'], 'J', 3)}: {_most(energy)}"
-    return Verdict(
-        key,
-        text,
+    worst, why = _worst(claim.share, run, off, gap, root)
+    return said(
         worst <= claim.share,
         "numerical",
         claim.share - worst if np.isfinite(worst) else None,
         "1",
         claim.share,
-        why,
-        source=source,
-        counted=claim.counted,
+        why or f"{say(energy['pump'], 'J', 3)}: {_most(energy)}",
         data={
             "by": energy,
-            "gap": float(gap[i]),
-            "off": {n: o[0] for n, o in off.items()},
+            "gap": float(gap.max()),
+            "off": {name: one.share for name, one in off.items()},
             "instants": len(a.at),
         },
     )
+
+
+class Difference(NamedTuple):
+    """Where a valve's power by the model and by its law are furthest apart: share of the pump's, instant, W, W."""
+
+    share: float
+    k: int
+    by_model: float
+    by_law: float
+
+
+def _differences(a: Any, top: float) -> dict[str, Difference]:
+    """Valve → its largest difference, as a share of the largest power `top` [W]."""
+    nothing, off = np.zeros(len(a.t)), {}
+    for valve in dict.fromkeys((*a.law, *a.given)):
+        by_law, by_model = a.law.get(valve, nothing)[a.at], a.given.get(valve, nothing[a.at])
+        k = int(np.argmax(_finite(np.abs(by_model - by_law))))
+        share = float(_finite(np.abs(by_model[k] - by_law[k]))) / top
+        off[valve] = Difference(share, k, float(by_model[k]), float(by_law[k]))
+    return off
+
+
+def _worst(
+    most: float, run: Run, off: dict[str, Difference], gap: Vector, root: Vector
+) -> tuple[float, str]:
+    """(largest share that is not found again, why in words where it is beyond `most`): a faulty element before the run's own
+    root, then a valve's law, the energy counted, and power that is nobody's."""
+    a = _account("valve-losses", run)
+    valve = max(off, key=lambda name: off[name].share)
+    share, k, by_model, by_law = off[valve]
+    i = int(np.argmax(gap))
+    fault = next((s for s in a.suspects if s.size > most), None)
+    counted = max(a.counted, key=lambda s: s.size, default=None)
+    elements = [s.size for s in (fault, counted) if s is not None]
+    worst = max(share, float(gap[i]), float(root.max()), *elements)
+    if fault is not None:
+        return worst, f"{fault.element}: {fault.words}"
+    if root.max() > most:
+        at = run.log.time[int(np.argmax(root))]
+        lost = f"the run's own root leaves {root.max():.1e} of the pump's flow unaccounted for"
+        return worst, f"{lost} at t = {at:.2f} s"
+    if share > most:
+        both = f"the model's account has {say(by_model, 'W', 3)}, its law {say(by_law, 'W', 3)}"
+        return worst, f"{valve}: {both} at t = {a.t[a.at[k]]:.2f} s"
+    if counted is not None and counted.size > most:
+        return worst, f"{counted.element}: {counted.words}"
+    if gap[i] > most:
+        lost = f"{say(float(a.gap[i]), 'W', 3)} of the pump's {say(float(a.pump[i]), 'W', 3)}"
+        return worst, f"{lost} is nobody's at t = {a.t[i]:.2f} s"
+    return worst, ""
 
 
 def _finite(x: Vector) -> Any:
@@ -132,16 +138,14 @@ def check_cavitation(claim: Any, run: Run) -> Verdict:
     gone = diverged(key, text, run, claim.counted, source)
     if gone:
         return gone
+    said = partial(Verdict, key, text, source=source, counted=claim.counted)
     a = _account(key, run)
     length = float(a.t[-1] - a.t[0])
     if len(a.t) < 2 or not length > 0:
-        return Verdict(
-            key, text, None, worst="the run has no length", source=source, counted=claim.counted
-        )
+        return said(None, worst="the run has no length")
     oil = {name: float(_finite(np.trapezoid(q, a.t))) for name, q in a.drawn.items()}
-    little = (
-        1e-3 * claim.drawn / length
-    )  # what would draw a thousandth of what is allowed in the whole run
+    # What would draw a thousandth of what is allowed in the whole run.
+    little = 1e-3 * claim.drawn / length
     open_ = {name: float(np.trapezoid(q > little, a.t)) for name, q in a.drawn.items()}
     lows = {
         name: (float(low.min()), float(a.t[np.argmin(low)]), float(high.min()))
@@ -153,37 +157,18 @@ def check_cavitation(claim: Any, run: Run) -> Verdict:
         "drawn": oil,
         "open": open_,
         "fastest": {name: float(q.max()) for name, q in a.drawn.items()},
-        "least": {name: found[0] for name, found in lows.items()},
+        "least": {name: ends[0] for name, ends in lows.items()},
     }
     room = claim.drawn - oil[sucks]
-    surely = min(found[2] for found in lows.values()) < claim.low
+    surely = min(ends[2] for ends in lows.values()) < claim.low
     if surely or not least >= claim.low and room >= 0:
-        return Verdict(
-            key,
-            text,
-            False if surely else None,
-            "sampled",
-            least - claim.low if np.isfinite(least) else None,
-            "Pa",
-            claim.low,
-            f"{torn} {'falls' if surely else 'may fall'} to {say(least, 'Pa', 3)} at t = {when:.2f} s",
-            source=source,
-            counted=claim.counted,
-            data=data,
-        )
-    return Verdict(
-        key,
-        text,
-        room >= 0,
-        "sampled",
-        room if np.isfinite(room) else None,
-        "m^3",
-        claim.drawn,
-        _drew(sucks, oil[sucks], open_[sucks], length, data["fastest"][sucks]),
-        source=source,
-        counted=claim.counted,
-        data=data,
-    )
+        holds = False if surely else None
+        margin = least - claim.low if np.isfinite(least) else None
+        falls = f"{torn} {'falls' if surely else 'may fall'} to {say(least, 'Pa', 3)} at t = {when:.2f} s"
+        return said(holds, "sampled", margin, "Pa", claim.low, falls, data=data)
+    drew = _drew(sucks, oil[sucks], open_[sucks], length, data["fastest"][sucks])
+    margin = room if np.isfinite(room) else None
+    return said(room >= 0, "sampled", margin, "m^3", claim.drawn, drew, data=data)
 
 
 def _drew(name: str, oil: float, open_: float, length: float, fastest: float) -> str:
