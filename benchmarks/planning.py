@@ -20,8 +20,8 @@ from plants.planar_crane import planar_crane  # noqa: E402
 from plants.planar_whole import whole_crane  # noqa: E402
 from workbench import Waypoints  # noqa: E402
 from workbench.planning import (  # noqa: E402
-    ConstantPressure,
-    LoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     Search,
     Task,
     kernel_numpy,  # noqa: E402
@@ -43,7 +43,7 @@ KNOWN = {
 
 
 def task(name: str, **changes) -> Task:
-    supply = ConstantPressure(1.0, holds=False) if name == "CP" else LoadSensing()
+    supply = PlannedConstantPressure(1.0, holds=False) if name == "CP" else PlannedLoadSensing()
     return Task(planar_crane(), Waypoints("cartesian", TRIANGLE, 10.0), supply, **changes)
 
 
@@ -108,7 +108,7 @@ def least(crane) -> None:
         Task(
             crane,
             Waypoints("cartesian", TRIANGLE, 10.0),
-            ConstantPressure(1.0, holds=False),
+            PlannedConstantPressure(1.0, holds=False),
             order=2,
         ),
         [],

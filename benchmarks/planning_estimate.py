@@ -19,10 +19,10 @@ import common  # noqa: E402, F401  the root of the repository on the path
 from plants.planar_crane import planar_crane  # noqa: E402
 from workbench import Waypoints  # noqa: E402
 from workbench.planning import (  # noqa: E402
-    ConstantPressure,
     EfficiencyMap,
     ElectricLoadSensing,
-    LoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     Search,
     Task,
     TwoPressures,
@@ -42,11 +42,11 @@ PATHS = {
 }
 MAP = EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))
 SUPPLIES = {
-    "oil": ConstantPressure(),
-    "oil, map": ConstantPressure(map=MAP),
-    "LS": LoadSensing(),
-    "LS, creep": LoadSensing(creep=3e-3),
-    "LS, back, map": LoadSensing(back=3e5, map=MAP),
+    "oil": PlannedConstantPressure(),
+    "oil, map": PlannedConstantPressure(map=MAP),
+    "LS": PlannedLoadSensing(),
+    "LS, creep": PlannedLoadSensing(creep=3e-3),
+    "LS, back, map": PlannedLoadSensing(back=3e5, map=MAP),
     "electric LS": ElectricLoadSensing(),
     "electric LS, creep": ElectricLoadSensing(creep=3e-3),
     "two levels": TwoPressures(),

@@ -26,9 +26,9 @@ from plants.supplies.load_sensing import aim, highest, resting
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.planning.supplies import (
-    ConstantPressure,
     ElectricLoadSensing,
-    LoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     TwoPressures,
 )
 
@@ -73,7 +73,7 @@ class LoadSensed(OnPump):
         return [aim(self, p_L, taken, self.machine.p_s)]
 
     def fits(self, supply):
-        if isinstance(supply, LoadSensing):
+        if isinstance(supply, PlannedLoadSensing):
             return (self.margin, self.nominal, self.standby) == (supply.margin, 0.0, supply.standby)
         return isinstance(supply, ElectricLoadSensing) and (
             self.margin,
@@ -151,9 +151,9 @@ def on_supply(machine: Manipulator, supply) -> Manipulator | LoadSensed | TwoLin
 
     Raises InputError for what is no supply of a machine.
     """
-    if isinstance(supply, ConstantPressure):
+    if isinstance(supply, PlannedConstantPressure):
         return replace(machine, p_s=supply.p_s)
-    if isinstance(supply, LoadSensing):
+    if isinstance(supply, PlannedLoadSensing):
         return LoadSensed(machine, supply.margin, standby=supply.standby)
     if isinstance(supply, ElectricLoadSensing):
         return LoadSensed(machine, supply.least, nominal=supply.nominal, flow=supply.flow)

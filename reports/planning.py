@@ -81,7 +81,7 @@ def data(content: Planned, drawn: list[str]) -> dict:
         "rows": [r[:6] for r in rows],
         "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
         "remarks": [tables.wrapped(clean(r)) for r in remarks(found)],
-        "supply": type(task.supply).__name__,
+        "supply": task.supply.title,
         "treated": clean(task.supply.treated),
         "order": task.order,
         "history": history(found.best),

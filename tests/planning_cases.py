@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle, planar_crane
-from workbench.planning import ConstantPressure, LoadSensing, Task
+from workbench.planning import PlannedConstantPressure, PlannedLoadSensing, Task
 from workbench.run.reference import Waypoints
 
 # The numbers of the reference case as they were computed independently; CP in m³ (pressure one), LS in J.
@@ -35,7 +35,10 @@ PATH = Waypoints("cartesian", TRIANGLE, 10.0)
 def task(supply=None, **changes) -> Task:
     """The reference case, with changes."""
     return Task(
-        **({"crane": planar_crane(), "path": PATH, "supply": supply or LoadSensing()} | changes)
+        **(
+            {"crane": planar_crane(), "path": PATH, "supply": supply or PlannedLoadSensing()}
+            | changes
+        )
     )
 
 
@@ -45,9 +48,9 @@ def short(supply=None, **changes) -> Task:
     return task(supply, **({"path": path, "steps": 20} | changes))
 
 
-def oil() -> ConstantPressure:
+def oil() -> PlannedConstantPressure:
     """Energy is the oil, m³."""
-    return ConstantPressure(1.0, holds=False)
+    return PlannedConstantPressure(1.0, holds=False)
 
 
 def random_crane(seed: int) -> PlanarCrane:

@@ -68,3 +68,14 @@ def test_a_file_of_the_users_in_the_place_of_a_package_is_named(text, tmp_path):
     done = fresh("import fluidproof as fp; fp.VDC", tmp_path)
     assert done.returncode and "controllers.py" in done.stderr
     assert "another name" in done.stderr
+
+
+def test_supplies_of_plans_and_of_machines_have_names_of_their_own():
+    import plants
+    from workbench import planning
+
+    assert not set(planning.__all__) & set(plants.__all__)
+    for name in ("ConstantPressure", "LoadSensing"):
+        with pytest.raises(AttributeError, match=f"is called Planned{name}"):
+            getattr(planning, name)
+        assert getattr(planning, f"Planned{name}")().title == name  # in plan files, too

@@ -11,7 +11,12 @@ from plants import IEHA, machine
 from plants.load_sensing import LoadSensed, TwoLines, on_supply
 from workbench import ClosedLoop, InputError, Sampled
 from workbench.contract.system import innermost, names
-from workbench.planning import ConstantPressure, ElectricLoadSensing, LoadSensing, TwoPressures
+from workbench.planning import (
+    ElectricLoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
+    TwoPressures,
+)
 from workbench.planning.driven import loop
 from workbench.planning.supplies import Work
 from workbench.planning.told import SupplyTold
@@ -152,21 +157,21 @@ def test_at_rest_the_supply_is_what_the_chambers_ask_for(name):
 
 
 def test_supplies_become_machines():
-    assert on_supply(CRANE, ConstantPressure(150e5)).p_s == 150e5
+    assert on_supply(CRANE, PlannedConstantPressure(150e5)).p_s == 150e5
     for supply in (
-        LoadSensing(15e5, standby=60e5),
+        PlannedLoadSensing(15e5, standby=60e5),
         ElectricLoadSensing(3e5, 12e5, 7e-4),
         TwoPressures(80e5, 170e5, 9e5),
     ):
         plant = on_supply(CRANE, supply)
         assert (
             plant.fits(supply)
-            and not plant.fits(LoadSensing(16e5))
-            and not plant.fits(ConstantPressure())
+            and not plant.fits(PlannedLoadSensing(16e5))
+            and not plant.fits(PlannedConstantPressure())
         )
     assert (plant.low, plant.machine.p_s, plant.margin) == (80e5, 170e5, 9e5)
-    assert not on_supply(CRANE, ElectricLoadSensing(15e5)).fits(LoadSensing(15e5))
-    assert on_supply(CRANE, LoadSensing(15e5, standby=60e5)).least() == 60e5
+    assert not on_supply(CRANE, ElectricLoadSensing(15e5)).fits(PlannedLoadSensing(15e5))
+    assert on_supply(CRANE, PlannedLoadSensing(15e5, standby=60e5)).least() == 60e5
     with pytest.raises(InputError, match="Work"):
         on_supply(CRANE, Work())
 

@@ -9,10 +9,10 @@ from planning_cases import CP, LS, TRIANGLE, oil, short, smaller, task
 from plants.planar_crane import planar_crane
 from workbench import InputError
 from workbench.planning import (
-    ConstantPressure,
     EfficiencyMap,
     ElectricLoadSensing,
-    LoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     Search,
     Speed,
     TwoPressures,
@@ -28,14 +28,14 @@ from workbench.run.reference import Waypoints
 
 SUPPLIES = (
     oil(),
-    ConstantPressure(160e5, back=3e5),
-    LoadSensing(),
-    LoadSensing(back=4e5, η=0.8),
+    PlannedConstantPressure(160e5, back=3e5),
+    PlannedLoadSensing(),
+    PlannedLoadSensing(back=4e5, η=0.8),
     ElectricLoadSensing(),
     TwoPressures(),
     Work(),
     Speed(),
-    LoadSensing(
+    PlannedLoadSensing(
         map=EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))
     ),
 )
@@ -93,7 +93,7 @@ def test_compiled_and_numpy_recursion_agree(supply):
 
 
 @pytest.mark.parametrize(
-    "supply", [oil(), LoadSensing(back=3e5), TwoPressures()], ids=lambda s: type(s).__name__
+    "supply", [oil(), PlannedLoadSensing(back=3e5), TwoPressures()], ids=lambda s: type(s).__name__
 )
 def test_compiled_and_numpy_recursion_agree_on_two_states(supply):
     t = short(supply, order=2)
@@ -119,7 +119,7 @@ def test_the_recursion_is_the_least_of_all_paths():
     assert sum(e < 1e29 for e in energies) > 200
 
 
-@pytest.mark.parametrize("supply", [oil(), LoadSensing()], ids=["CP", "LS"])
+@pytest.mark.parametrize("supply", [oil(), PlannedLoadSensing()], ids=["CP", "LS"])
 def test_two_states_are_the_least_of_all_paths_with_limited_accelerations(supply):
     t = short(supply, steps=4, path=Waypoints("cartesian", ((2.3, 0.2), (2.4, 0.3)), 2.0), order=2)
     t = replace(t, crane=smaller(t.crane, a_max=0.18))
@@ -251,7 +251,7 @@ def test_wrong_supplies_are_refused():
     with pytest.raises(ValueError, match="rows"):
         EfficiencyMap((1e6, 2e6), (1e-4, 6e-4), ((0.5, 0.7),))
     with pytest.raises(ValueError):
-        ConstantPressure(0.0)
+        PlannedConstantPressure(0.0)
 
 
 # ---- supplies in closed form --------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ AREAS = [(5e-3, 3.4e-3), (4e-3, 3e-3), (2e-3, 1.3e-3)]
 
 def test_slow_retraction_takes_oil():
     """(29) in (27) would give a negative flow here."""
-    assert ConstantPressure(2e7).power([-1e-3, 0.0, 0.0], [0.0] * 3, AREAS) == pytest.approx(
+    assert PlannedConstantPressure(2e7).power([-1e-3, 0.0, 0.0], [0.0] * 3, AREAS) == pytest.approx(
         2e7 * 3.4e-3 * 1e-3
     )
 
@@ -271,11 +271,13 @@ def test_load_sensing_by_hand():
         0.02 * 5e-3 + 0.03 * 3e-3,
         max(4e4 / 5e-3, 1e4 / 3e-3),
     )  # the resting cylinder asks for nothing: H(0) = 0
-    assert LoadSensing(1.5e6).power(v, F, AREAS) == pytest.approx((p + 1.5e6) * Q)
-    assert LoadSensing(1.5e6, η=0.7).power(v, F, AREAS) == pytest.approx((p + 1.5e6) * Q / 0.7)
-    back = LoadSensing(1.5e6, back=3e5).pressure(v, F, AREAS)
+    assert PlannedLoadSensing(1.5e6).power(v, F, AREAS) == pytest.approx((p + 1.5e6) * Q)
+    assert PlannedLoadSensing(1.5e6, η=0.7).power(v, F, AREAS) == pytest.approx(
+        (p + 1.5e6) * Q / 0.7
+    )
+    back = PlannedLoadSensing(1.5e6, back=3e5).pressure(v, F, AREAS)
     assert back == pytest.approx((4e4 + 3e5 * 3.4e-3) / 5e-3 + 1.5e6)
-    assert LoadSensing(1.5e6).pressure([-0.02, 0.03, 0.0], F, AREAS) == pytest.approx(
+    assert PlannedLoadSensing(1.5e6).pressure([-0.02, 0.03, 0.0], F, AREAS) == pytest.approx(
         1.5e6
     )  # both driven by their loads
 

@@ -7,9 +7,9 @@ import pytest
 from planning_cases import CP, oil, random_crane, short, task
 
 from workbench.planning import (
-    ConstantPressure,
     ElectricLoadSensing,
-    LoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     Search,
     Speed,
     TwoPressures,
@@ -32,14 +32,18 @@ def plans():
 def test_the_bound_is_below_the_optimum_and_not_far(plans):
     bound = lower_bound(task(oil())).energy
     assert 0.97 * CP < bound < plans["CP"].energy
-    assert lower_bound(task(ConstantPressure(2e7, η=0.8))).energy == pytest.approx(
+    assert lower_bound(task(PlannedConstantPressure(2e7, η=0.8))).energy == pytest.approx(
         2e7 / 0.8 * bound, rel=1e-9
     )
 
 
 @pytest.mark.parametrize(
     "supply, order",
-    [(LoadSensing(creep=2e-3, back=2e5), 1), (ElectricLoadSensing(η=0.8), 2), (TwoPressures(), 1)],
+    [
+        (PlannedLoadSensing(creep=2e-3, back=2e5), 1),
+        (ElectricLoadSensing(η=0.8), 2),
+        (TwoPressures(), 1),
+    ],
     ids=lambda v: type(v).__name__,
 )
 def test_cells_bound_what_has_no_relaxation(supply, order):
@@ -56,7 +60,7 @@ def test_cells_bound_what_has_no_relaxation(supply, order):
 
 def test_long_steps_are_bounded_too():
     """A step that could cross a quarter of the stroke, also where joints forbid it: pistons there say nothing of the others."""
-    t = task(LoadSensing(), steps=30)
+    t = task(PlannedLoadSensing(), steps=30)
     plan = optimise(t, Search(nodes=209, finest=1e-4))
     assert 0.97 * plan.energy < cell_bound(t, plan.energy, 261, 1041) < plan.energy
     coarse = compare(t, Search(nodes=5), 0, only=())
@@ -71,7 +75,7 @@ def test_cells_and_relaxation_agree_on_oil(plans):
     assert 0.9 * CP < cells < lower_bound(task(oil())).energy < CP
 
 
-@pytest.mark.parametrize("supply", [oil(), LoadSensing()], ids=["CP", "LS"])
+@pytest.mark.parametrize("supply", [oil(), PlannedLoadSensing()], ids=["CP", "LS"])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_motion_is_below_the_bound(seed, supply):
     """Of random cranes, none of many random motions within the limits, and not the optimum."""
@@ -99,7 +103,13 @@ def test_no_motion_is_below_the_bound(seed, supply):
 
 @pytest.mark.parametrize(
     "supply",
-    [LoadSensing(creep=2e-3, back=2e5), ElectricLoadSensing(), TwoPressures(), Speed(), Work()],
+    [
+        PlannedLoadSensing(creep=2e-3, back=2e5),
+        ElectricLoadSensing(),
+        TwoPressures(),
+        Speed(),
+        Work(),
+    ],
     ids=lambda v: type(v).__name__,
 )
 @pytest.mark.parametrize("cells", [27, 131])
@@ -144,7 +154,12 @@ def test_no_step_needs_less_than_its_cells_say(cells, supply):
 
 @pytest.mark.parametrize(
     "supply",
-    [LoadSensing(creep=2e-3, back=2e5), ElectricLoadSensing(creep=3e-3), TwoPressures(), Work()],
+    [
+        PlannedLoadSensing(creep=2e-3, back=2e5),
+        ElectricLoadSensing(creep=3e-3),
+        TwoPressures(),
+        Work(),
+    ],
     ids=lambda v: type(v).__name__,
 )
 def test_slack_of_speeds_and_forces_is_used_whole(supply):

@@ -19,9 +19,9 @@ from workbench.cases.edit import changed
 from workbench.commands import cli
 from workbench.numerics import native
 from workbench.planning import (
-    ConstantPressure,
     ElectricLoadSensing,
-    LoadSensing,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     Search,
     Task,
     TwoPressures,
@@ -46,8 +46,8 @@ LEAKS = {
 }
 HEAVY = changed(CRANE, {"payload.mass": "90 kg", "lift.bore": "90 mm", **LEAKS})
 SUPPLIES = {
-    "LS": LoadSensing(η=0.8, standby=40e5),
-    "CP": ConstantPressure(170e5),
+    "LS": PlannedLoadSensing(η=0.8, standby=40e5),
+    "CP": PlannedConstantPressure(170e5),
     "electric": ElectricLoadSensing(8e5, 35e5, creep=3e-3),
     "two": TwoPressures(75e5, 180e5),
 }
@@ -165,7 +165,9 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     monkeypatch.setattr(ledger, "_functions", {})
     monkeypatch.setattr(import_module("workbench.run.fused"), "_loops", {})
     short = Waypoints("cartesian", ((2.4, 0.4), (2.8, 0.9)), 2.0)
-    task = Task(WholeCrane.of(CRANE), short, LoadSensing(creep=3e-3), 30, start=0.05, room=0.02)
+    task = Task(
+        WholeCrane.of(CRANE), short, PlannedLoadSensing(creep=3e-3), 30, start=0.05, room=0.02
+    )
     own = loop(on_supply(CRANE, task.supply), VDC(CRANE, **SETTINGS["VDC"]))
     found = drive(optimise(task, Search(nodes=105, finest=1e-3)), own, claims(own), "VDC")
     said = {v.key: v for v in found.study.verdicts}
@@ -229,7 +231,7 @@ def test_oil_that_leaks_is_found_again(plans):
 
 def test_flows_into_the_filled_chambers_are_the_valves_own(drives):
     """Motion, leakage and compression together are Q_s, instant by instant where the valves are open."""
-    log, plant = drives["CP"].log, on_supply(CRANE, ConstantPressure(170e5))
+    log, plant = drives["CP"].log, on_supply(CRANE, PlannedConstantPressure(170e5))
     Q = sum(log.array(f"Q_s{k}") for k in plant.labels)
     assert np.sqrt(np.mean((sum(filled(plant, log)).sum(axis=1) - Q) ** 2)) < 0.02 * np.abs(Q).max()
 

@@ -11,7 +11,7 @@ from planning_cases import PATH, TRIANGLE, oil, random_crane, short, smaller, ta
 from plants.planar_crane import planar_crane
 from workbench import InputError
 from workbench.commands.cli import main
-from workbench.planning import LoadSensing, Search, least_time, optimise, shortest_time
+from workbench.planning import PlannedLoadSensing, Search, least_time, optimise, shortest_time
 from workbench.planning.curve import Curve
 from workbench.planning.dynamic import energy
 from workbench.planning.fastest_bound import lower_bound
@@ -30,7 +30,7 @@ QUICK = (8, 12)
 def found():
     """The first edge of the reference case; the same with little flow; another under load sensing with too little pressure."""
     held = task(
-        LoadSensing(),
+        PlannedLoadSensing(),
         path=Waypoints("cartesian", ((2.4, 0.2), (3.2, 0.9)), 5.0),
         start=0.3,
         p_max=135e5,
@@ -242,7 +242,8 @@ def test_a_limit_tightened_afterwards_is_told(found):
     ]
     assert abs(x[1] - x[0]) / 2e-3 > 0.95 * c[1].v_max
     assert {
-        u.name: u.share for u in one.law.used(replace(one.task, p_max=60e5, supply=LoadSensing()))
+        u.name: u.share
+        for u in one.law.used(replace(one.task, p_max=60e5, supply=PlannedLoadSensing()))
     }["pump pressure"] > 1.2
 
 

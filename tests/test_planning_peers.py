@@ -13,11 +13,11 @@ from plants.planar_whole import WholeCrane, whole_crane
 from workbench import InputError, Scenario
 from workbench.commands.cli import main
 from workbench.planning import (
-    ConstantPressure,
     EfficiencyMap,
     ElectricLoadSensing,
-    LoadSensing,
     Plan,
+    PlannedConstantPressure,
+    PlannedLoadSensing,
     Search,
     Speed,
     Stretched,
@@ -62,7 +62,7 @@ def test_baselines_cost_what_is_known(plans):
 
 
 def test_pointwise_optima_look_no_further(plans):
-    now = pointwise(task(), LoadSensing())
+    now = pointwise(task(), PlannedLoadSensing())
     assert 1.02 * plans["LS"].energy < now.energy < 1.1 * plans["LS"].energy
     assert pointwise(task(oil()), oil()).energy == pytest.approx(
         CP, rel=1e-3
@@ -71,7 +71,7 @@ def test_pointwise_optima_look_no_further(plans):
 
 def test_baselines_end_where_they_shall():
     t = short(end=0.923456)
-    for plan in (pseudo_inverse(t), pointwise(t, LoadSensing())):
+    for plan in (pseudo_inverse(t), pointwise(t, PlannedLoadSensing())):
         assert plan.q_3[-1] == 0.923456 and plan.energy < 1e29
         assert plan.energy >= optimise(t, Search(nodes=209)).energy * (1 - 1e-6)
 
@@ -115,12 +115,12 @@ MAP = EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.
 @pytest.mark.parametrize(
     "supply, order, above",
     [
-        (LoadSensing(creep=3e-3, back=2e5, η=0.8), 1, 0.2),
+        (PlannedLoadSensing(creep=3e-3, back=2e5, η=0.8), 1, 0.2),
         (ElectricLoadSensing(), 2, 0.2),
         (TwoPressures(), 2, 1e-4),
         (Work(), 1, 2e-3),
         (Speed(), 2, 1e-5),
-        (ConstantPressure(map=MAP), 1, 1e-5),
+        (PlannedConstantPressure(map=MAP), 1, 1e-5),
     ],
     ids=lambda v: type(v).__name__,
 )
@@ -152,8 +152,8 @@ LIFT = Waypoints("cartesian", ((2.3, 0.2), (2.8, 2.6)), 12.0)
     "t",
     [
         task(TwoPressures(map=MAP), path=LIFT, steps=50),
-        task(LoadSensing(creep=3e-3), path=LIFT, steps=30),
-        short(LoadSensing(map=MAP), order=2),
+        task(PlannedLoadSensing(creep=3e-3), path=LIFT, steps=30),
+        short(PlannedLoadSensing(map=MAP), order=2),
     ],
     ids=["two levels", "creep", "two states"],
 )
@@ -230,7 +230,7 @@ def test_a_straight_extension_is_reproduced():
 
 def test_creeping_does_not_survive_and_can_be_planned_for(plans):
     """The load-sensing optimum holds a loaded cylinder on the edge of sinking; smoothed by micrometres it costs a third more."""
-    brave, careful = plans["LS"], optimise(task(LoadSensing(creep=3e-3)))
+    brave, careful = plans["LS"], optimise(task(PlannedLoadSensing(creep=3e-3)))
     assert driven_energy(brave) > 1.2 * brave.energy
     asked = Plan(brave.task, careful.q_3, energy(brave.task, careful.q_3))
     assert asked.creeping() < 6 and brave.creeping() > 50
@@ -253,7 +253,7 @@ def test_the_csv_is_a_reference_of_the_full_crane(tmp_path):
 
     crane = WholeCrane.of(machine("hiab-xs031").plant)
     t = task(
-        LoadSensing(creep=3e-3),
+        PlannedLoadSensing(creep=3e-3),
         crane=crane,
         path=Waypoints("cartesian", TRIANGLE[:2], 8.0),
         steps=40,
@@ -324,7 +324,7 @@ def test_one_call_compares_all():
 
 
 def test_what_does_not_apply_says_why():
-    t = short(ConstantPressure(), steps=8, order=2)
+    t = short(PlannedConstantPressure(), steps=8, order=2)
     found = compare(t, Search(nodes=61, finest=1e-3, tube=11), starts=1)
     notes = {r.name: r.note for r in found.rows if r.note}
     assert notes == {
@@ -474,7 +474,7 @@ def test_examples_are_read_as_plans():
     from plants.planar_crane import PlanarCrane, planar_crane
     from workbench.planning.case import load_plan
 
-    for name, supply in (("ls", LoadSensing()), ("cp", ConstantPressure())):
+    for name, supply in (("ls", PlannedLoadSensing()), ("cp", PlannedConstantPressure())):
         file = Path(__file__).parents[1] / "examples" / f"hiab-triangle-{name}.yaml"
         case = load_plan(file, planar_crane, whole_crane, PlanarCrane)
         assert (

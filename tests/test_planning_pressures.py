@@ -8,7 +8,7 @@ from planning_cases import oil, short, smaller, task
 
 from plants.planar_crane import planar_crane
 from workbench import InputError
-from workbench.planning import ConstantPressure, LoadSensing, Search, optimise
+from workbench.planning import PlannedConstantPressure, PlannedLoadSensing, Search, optimise
 from workbench.planning.curve import held
 from workbench.planning.dynamic import energy
 from workbench.planning.feasible import feasible
@@ -33,7 +33,7 @@ def light():
 
 
 def test_large_cylinders_change_nothing(light):
-    plan = optimise(short(ConstantPressure(185e5)), FEW)
+    plan = optimise(short(PlannedConstantPressure(185e5)), FEW)
     np.testing.assert_array_equal(plan.q_3, light.q_3)
     assert (
         plan.energy == pytest.approx(185e5 * light.energy, rel=1e-12) and needs(plan).max() < 185e5
@@ -42,9 +42,9 @@ def test_large_cylinders_change_nothing(light):
 
 def test_just_enough_is_enough_and_a_little_less_moves_the_plan(light):
     most = needs(light).max()
-    same = optimise(short(ConstantPressure(most * (1 + 1e-9))), FEW)
+    same = optimise(short(PlannedConstantPressure(most * (1 + 1e-9))), FEW)
     np.testing.assert_array_equal(same.q_3, light.q_3)
-    less = optimise(short(ConstantPressure(0.99 * most)), FEW)
+    less = optimise(short(PlannedConstantPressure(0.99 * most)), FEW)
     assert needs(less).max() <= 0.99 * most * (1 + 1e-9)
     assert light.energy * (1 + 1e-6) < less.energy / (0.99 * most) < 1.01 * light.energy
 
@@ -54,15 +54,15 @@ def test_small_cylinders_are_refused_with_words():
     assert optimise(short(oil(), crane=thin), FEW).energy > 0
     words = r"near \(.*\) m, the (lift|tilt) cylinder would need .* above the 185 bar it is given"
     with pytest.raises(InputError, match=words) as why:
-        optimise(short(ConstantPressure(185e5), crane=thin), FEW)
+        optimise(short(PlannedConstantPressure(185e5), crane=thin), FEW)
     enough = 1e5 * float(why.value.mend.split("in this time ")[1].split(" bar would do")[0])
-    assert optimise(short(ConstantPressure(enough), crane=thin)).energy > 0
-    assert not feasible(short(ConstantPressure(0.97 * enough), crane=thin))
+    assert optimise(short(PlannedConstantPressure(enough), crane=thin)).energy > 0
+    assert not feasible(short(PlannedConstantPressure(0.97 * enough), crane=thin))
 
 
 def test_a_limit_below_the_line_is_asked_too():
     with pytest.raises(InputError, match="above the 100 bar it is given"):
-        optimise(short(ConstantPressure(185e5), p_max=100e5), FEW)
+        optimise(short(PlannedConstantPressure(185e5), p_max=100e5), FEW)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -79,8 +79,8 @@ def test_what_is_allowed_is_what_load_sensing_may_with_that_pressure(order):
     )
     for _ in range(300):
         top, back, creep = rng.uniform((80e5, 0.0, 0.0), (180e5, 8e5, 5e-3))
-        line = task(ConstantPressure(top, back=back, creep=creep), **way)
-        pump = task(LoadSensing(0.0, back=back, creep=creep), p_max=top, **way)
+        line = task(PlannedConstantPressure(top, back=back, creep=creep), **way)
+        pump = task(PlannedLoadSensing(0.0, back=back, creep=creep), p_max=top, **way)
         q = np.append(0.3, 0.3 + np.cumsum(rng.uniform(-0.05, 0.08, 12)))
         allowed = energy(line, q) < BIG
         assert allowed == (energy(pump, q) < BIG)
@@ -91,7 +91,7 @@ def test_what_is_allowed_is_what_load_sensing_may_with_that_pressure(order):
 
 
 def test_the_direct_transcription_keeps_it_and_finds_no_less():
-    tight = short(ConstantPressure(150e5), steps=12)
+    tight = short(PlannedConstantPressure(150e5), steps=12)
     found = optimise(tight)
     assert found.energy > (1 + 1e-6) * 150e5 * optimise(replace(tight, supply=oil())).energy
     other, _ = transcribe(tight, 2)

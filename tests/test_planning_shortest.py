@@ -12,7 +12,7 @@ from planning_cases import TRIANGLE, oil, random_crane, short, smaller, task
 from plants.planar_crane import planar_crane
 from workbench import InputError
 from workbench.commands.cli import main
-from workbench.planning import LoadSensing, Search, optimise, shortest_time
+from workbench.planning import PlannedLoadSensing, Search, optimise, shortest_time
 from workbench.planning.feasible import raised
 from workbench.planning.least_time import shortest
 from workbench.run.reference import Waypoints
@@ -51,7 +51,7 @@ CASES = {
     "speeds": short(oil(), order=2),
     "flow and end": short(oil(), order=2, Q_max=5e-4, end=0.923456),
     "accelerations": short(oil(), order=2, crane=smaller(planar_crane(), a_max=0.04)),
-    "pressure": short(LoadSensing(), order=2, **HELD),
+    "pressure": short(PlannedLoadSensing(), order=2, **HELD),
     "random crane": short(
         oil(),
         order=2,

@@ -8,7 +8,7 @@ from pypdf import PdfReader
 
 from reports.planning import Planned, data, rendered
 from workbench.commands.cli import main
-from workbench.planning import LoadSensing, Search
+from workbench.planning import PlannedLoadSensing, Search
 from workbench.planning.case import PlanCase
 from workbench.planning.compare import compare
 
@@ -21,7 +21,7 @@ def planned(task, starts=0) -> Planned:
 
 
 @pytest.mark.parametrize(
-    "supply, order", [(oil(), 1), (LoadSensing(creep=3e-3), 2)], ids=["CP", "LS, two states"]
+    "supply, order", [(oil(), 1), (PlannedLoadSensing(creep=3e-3), 2)], ids=["CP", "LS, two states"]
 )
 def test_pages_say_what_was_found(supply, order):
     content = planned(short(supply, order=order))

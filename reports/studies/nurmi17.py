@@ -32,7 +32,7 @@ import numpy as np
 
 from workbench.cases.file import driver
 from workbench.cases.yaml_input import parse
-from workbench.planning import LoadSensing, optimise
+from workbench.planning import PlannedLoadSensing, optimise
 from workbench.planning.baselines import pseudo_inverse
 from workbench.planning.case import PlanCase
 from workbench.planning.driven import Drive, drive, loop
@@ -128,7 +128,7 @@ def driven(law: str) -> dict[tuple[str, str], Drive]:
     """One triangle on the load-sensing machine: the optimum, one that does not lean on creeping, the pseudo-inverse."""
     made = case(TO_DRIVE)
     t = made.task
-    honest = replace(t, supply=LoadSensing(back=20e5, creep=3e-3))
+    honest = replace(t, supply=PlannedLoadSensing(back=20e5, creep=3e-3))
     plans = {
         "optimum": optimise(t, made.search),
         "optimum without creeping": optimise(honest, made.search),

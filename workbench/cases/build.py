@@ -150,7 +150,7 @@ class _Builder:
                 return bounded(int(value), wanted.info, node, path)
             if option is float and (len(wanted.options) == 1 or str(value)[:1] in "+-.0123456789"):
                 return number(wanted.info or Info("1"), node, path)
-        by_name = {c.__name__: c for c in wanted.classes}
+        by_name = {shape.called(c): c for c in wanted.classes}
         if by_name and isinstance(value, str) and value.isidentifier():
             if value not in by_name:
                 raise unknown(node, value, by_name, path, "class")

@@ -12,7 +12,7 @@ from workbench.cases.refusals import joined, unknown
 def chosen(classes: tuple[type, ...], node: Node, path: str) -> tuple[type, Node]:
     """The class a mapping is meant for, and the mapping without the key that says so."""
     inside = node.value
-    by_name = {c.__name__: c for c in classes}
+    by_name = {shape.called(c): c for c in classes}
     selectors = [
         s
         for s in shape.SELECTORS

@@ -66,7 +66,7 @@ class _Writer:
         """Schemas of one option of a hint."""
         if dataclasses.is_dataclass(option):
             bare = all(not entry.required for entry in shape.entries(option).values())
-            return [self.reference(option)] + ([{"const": option.__name__}] if bare else [])
+            return [self.reference(option)] + ([{"const": shape.called(option)}] if bare else [])
         if option is float:
             return [{"type": "number", **_limits(wanted.info)}, {"$ref": "#/$defs/quantity"}]
         if option is int:
@@ -100,7 +100,9 @@ class _Writer:
         if cls not in self.names:
             taken = {*self.names.values(), "quantity", "tag", "text"}
             self.names[cls] = (
-                cls.__name__ if cls.__name__ not in taken else f"{cls.__module__}.{cls.__name__}"
+                shape.called(cls)
+                if shape.called(cls) not in taken
+                else f"{cls.__module__}.{cls.__name__}"
             )
         name = self.names[cls] + (" (named)" if without_name else "")
         if name not in self.defs:
@@ -133,7 +135,7 @@ class _Writer:
             "additionalProperties": False,
         }
         if not any(s in keys for s in shape.SELECTORS):
-            found["patternProperties"][_SELECTOR] = {"const": cls.__name__}
+            found["patternProperties"][_SELECTOR] = {"const": shape.called(cls)}
         if conditions:
             found["dependentSchemas"] = conditions
         if required:
@@ -150,7 +152,7 @@ def _selector(wanted: shape.Hint) -> dict:
         shape.SELECTORS[0] in shape.entries(c) for c in wanted.classes
     ):
         return {}
-    return {"properties": {shape.SELECTORS[0]: {"enum": [c.__name__ for c in wanted.classes]}}}
+    return {"properties": {shape.SELECTORS[0]: {"enum": [shape.called(c) for c in wanted.classes]}}}
 
 
 def _tagged(plain: list[dict]) -> dict:

@@ -25,6 +25,11 @@ TAGS = {
 LEAF = ("value", "tag", "source", "note")
 
 
+def called(cls: type) -> str:
+    """The name of a class in files: what it declares as `called`, or else its own."""
+    return vars(cls).get("called", cls.__name__)
+
+
 @dataclass(frozen=True)
 class Hint:
     """A type hint taken apart: what may stand there, in which unit, meaning what, and whether nothing may."""
@@ -217,4 +222,4 @@ def _words(option: Any, info: Info | None) -> str:
     if table(option) is not None:
         return "a mapping"
     names = {int: "a whole number", str: "text", bool: "true or false"}
-    return names.get(option, getattr(option, "__name__", str(option)))
+    return names.get(option) or (called(option) if isinstance(option, type) else str(option))

@@ -10,8 +10,8 @@ _HOME = {
     "Plan": "dynamic",
     "Search": "dynamic",
     "motion": "dynamic",
-    "ConstantPressure": "supplies",
-    "LoadSensing": "supplies",
+    "PlannedConstantPressure": "supplies",
+    "PlannedLoadSensing": "supplies",
     "ElectricLoadSensing": "supplies",
     "TwoPressures": "supplies",
     "Work": "supplies",
@@ -26,10 +26,18 @@ _HOME = {
 
 __all__ = list(_HOME)
 
+# Supplies of a plan have names of their own here, since `plants` has supplies of machines that are called so.
+_NOW = {"ConstantPressure": "PlannedConstantPressure", "LoadSensing": "PlannedLoadSensing"}
+
 
 def __getattr__(name: str):
     if name in _HOME:
         import importlib
 
         return getattr(importlib.import_module(f"workbench.planning.{_HOME[name]}"), name)
+    if name in _NOW:
+        raise AttributeError(
+            f"module 'workbench.planning' has no attribute {name!r}: the supply of a plan is called {_NOW[name]}, "
+            f"{name} is the supply of a machine, in `plants`"
+        )
     raise AttributeError(f"module 'workbench.planning' has no attribute {name!r}")

@@ -32,7 +32,7 @@ from workbench.contract.capabilities import OnSupply
 from workbench.planning.drive import extension
 from workbench.planning.dynamic import Plan, motion
 from workbench.planning.pressures import _drawn, flows
-from workbench.planning.supplies import ConstantPressure
+from workbench.planning.supplies import PlannedConstantPressure
 
 TERMS = (
     "smoothing",
@@ -131,7 +131,7 @@ def motor(supply, plant, log) -> float:
     """J the pumps' motors draw in the run, where the supply has an efficiency."""
     p = lines(plant, log)
     Q = np.maximum(mean_rows(log, "Q_s", plant), 0.0)
-    if isinstance(supply, ConstantPressure) or len(plant.lines) == 1:  # one pump for all
+    if isinstance(supply, PlannedConstantPressure) or len(plant.lines) == 1:  # one pump for all
         p, Q = p[:, :1], Q.sum(axis=1, keepdims=True)
     return float((_drawn(supply, p, Q).sum(axis=1) * np.diff(log.time)).sum())
 

@@ -32,7 +32,7 @@ def pointwise(task: Task, supply: Supply, name: str = "", nodes: int = 521) -> P
     """
     chosen = replace(task, supply=supply, order=1)
     q = _greedy(chosen, _viable(chosen, nodes))
-    return Plan(task, q, energy(unhurried(task), q), name or f"pointwise {type(supply).__name__}")
+    return Plan(task, q, energy(unhurried(task), q), name or f"pointwise {supply.title}")
 
 
 def pseudo_inverse(task: Task, weighted: bool = True) -> Plan:

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.planning.cells import cell_bound
-from workbench.planning.supplies import ConstantPressure
+from workbench.planning.supplies import PlannedConstantPressure
 from workbench.planning.task import BIG, Task
 
 SAMPLES, SLOPES = 201, 7
@@ -34,7 +34,7 @@ class Bound:
 
 def relaxes(supply) -> bool:
     """Whether the linear program is a bound for this supply."""
-    return isinstance(supply, ConstantPressure) and supply.map is None
+    return isinstance(supply, PlannedConstantPressure) and supply.map is None
 
 
 def lower_bound(task: Task, energy: float = BIG / 2, cells: int = 2081) -> Bound:
@@ -44,7 +44,7 @@ def lower_bound(task: Task, energy: float = BIG / 2, cells: int = 2081) -> Bound
     """
     if not relaxes(task.supply):
         return Bound(cell_bound(task, energy, finest=cells), "cells")
-    oil = replace(task, supply=ConstantPressure(1.0, holds=False))
+    oil = replace(task, supply=PlannedConstantPressure(1.0, holds=False))
     scale = task.supply.p_s / task.supply.η
     low, high = _ranges(oil)
     value = _solve(oil, low, high)

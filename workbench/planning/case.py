@@ -30,7 +30,7 @@ from workbench.contract.parameters import Unit, nonnegative, positive, up_to
 from workbench.contract.units import quantity
 from workbench.planning.dynamic import Search
 from workbench.planning.paths import read_path
-from workbench.planning.supplies import LoadSensing, Supply
+from workbench.planning.supplies import PlannedLoadSensing, Supply
 from workbench.planning.task import Task
 from workbench.run.reference import Waypoints
 from workbench.run.spline import Spline
@@ -145,7 +145,7 @@ def plan_of(
         task = Task(
             crane,
             path,
-            take("supply", Supply, LoadSensing()),
+            take("supply", Supply, PlannedLoadSensing()),
             take("steps", int, 150),
             take("start", length, limits.room),
             None if free else build(length, end, "end"),

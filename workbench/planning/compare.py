@@ -14,7 +14,7 @@ from workbench.planning.drive import driven_energy
 from workbench.planning.dynamic import Plan, Search, energy
 from workbench.planning.neighbours import Neighbours, neighbours
 from workbench.planning.recursion import SEARCH, optimise
-from workbench.planning.supplies import ConstantPressure, Speed
+from workbench.planning.supplies import PlannedConstantPressure, Speed
 from workbench.planning.task import BIG, Task
 from workbench.planning.transcription import transcribe
 
@@ -62,10 +62,10 @@ def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Pla
     """Name → what makes the plan, of every baseline; one that says nothing new under the task's supply raises InputError."""
     supply, flat = (
         task.supply,
-        isinstance(task.supply, ConstantPressure) and task.supply.map is None,
+        isinstance(task.supply, PlannedConstantPressure) and task.supply.map is None,
     )
-    oil = supply if flat else ConstantPressure(1.0, holds=False)
-    own = f"pointwise, {type(supply).__name__}"
+    oil = supply if flat else PlannedConstantPressure(1.0, holds=False)
+    own = f"pointwise, {supply.title}"
     made = {
         "pseudo-inverse, weighted": lambda: pseudo_inverse(task),
         "pseudo-inverse": lambda: pseudo_inverse(task, False),

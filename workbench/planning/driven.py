@@ -15,7 +15,7 @@ from workbench.contract.wrappers import Sampled
 from workbench.planning.account import Account, account, follows
 from workbench.planning.drive import driven, extension
 from workbench.planning.dynamic import Plan
-from workbench.planning.supplies import ConstantPressure
+from workbench.planning.supplies import PlannedConstantPressure
 from workbench.planning.told import SupplyTold
 from workbench.run.scenario import Scenario
 from workbench.verification.claims import (
@@ -202,11 +202,11 @@ def check_supply(supply: Any, plant: Any) -> None:
     own = (
         plant.fits(supply)
         if follows(plant)
-        else isinstance(supply, ConstantPressure) and plant.p_s == supply.p_s
+        else isinstance(supply, PlannedConstantPressure) and plant.p_s == supply.p_s
     )
     if not own:
         raise InputError(
-            f"the machine has another supply than the plan's {type(supply).__name__}",
+            f"the machine has another supply than the plan's {supply.title}",
             key="supply",
             mend="use on_supply(machine, supply)",
         )

@@ -114,7 +114,7 @@ def title(race: Race) -> str:
     way = race.found.law.curve.way
     edges = f"{len(way.edges)} edge{'s' if len(way.edges) > 1 else ''}"
     return (
-        f"{race.task.crane.name} · {type(race.task.supply).__name__} · least time · {edges}, "
+        f"{race.task.crane.name} · {race.task.supply.title} · least time · {edges}, "
         f"{format_quantity(float(way.lengths.sum()), 'm')}"
     )
 
@@ -200,7 +200,7 @@ def document(race: Race) -> dict:
     found = race.found
     return {
         "crane": race.task.crane.name,
-        "supply": type(race.task.supply).__name__,
+        "supply": race.task.supply.title,
         "objective": "time",
         "time": found.time,
         "unit": "s",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from workbench.planning.supplies import ConstantPressure, Speed, TwoPressures, Work
+from workbench.planning.supplies import PlannedConstantPressure, Speed, TwoPressures, Work
 from workbench.planning.task import Task
 
 SPEED, PRESSURE = 1e-3, 1e8  # m/s and Pa/(m/s): widths of the rounded corners, w and PRESSURE w
@@ -111,7 +111,9 @@ def _scale(task: Task) -> float:
             * 1e-4
             * task.path.duration
         )
-    return 1.0 / ((task.supply.p_s if isinstance(task.supply, ConstantPressure) else 1e7) * stroke)
+    return 1.0 / (
+        (task.supply.p_s if isinstance(task.supply, PlannedConstantPressure) else 1e7) * stroke
+    )
 
 
 # ---- rounded corners ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ With the speed v and the force F of each cylinder (positive: rod out), its areas
     Work                   P = Σ (F v)⁺, what the cylinders do: a baseline without hydraulics
     Speed                  P = Σ A v², the weighted norm of the speeds: a baseline
 
-η is a constant or a map over pump pressure and flow, for each supply with a pump.
+η is a constant or a map over pump pressure and flow, for each supply with a pump. Plan files call the first two so; their classes
+are `PlannedConstantPressure` and `PlannedLoadSensing`, since `plants` has supplies of machines under the plain names.
 
 Where P is not smooth, and what is done about it (`treated` says it for each):
 
@@ -81,6 +82,7 @@ FOLLOWS = (
 class PlannedSupply:
     """What a supply may have, and what says that it has none."""
 
+    called: ClassVar[str] = ""  # in plan files and reports; by default the name of the class
     draws: ClassVar[bool] = True  # oil from a pump; False: another measure of the motion
     back = 0.0  # Pa, in the return line
     creep = 0.0  # m/s
@@ -89,6 +91,11 @@ class PlannedSupply:
     p_s = None  # Pa, of one line
     standby = None  # Pa, least pressure
 
+    @property
+    def title(self) -> str:
+        """What plan files and reports call it."""
+        return self.called or type(self).__name__
+
     def pump(self, p, Q):
         """Pressure at the pump for the cylinders' pressures and flows, Pa."""
         return highest(p) if len(p) > 1 else p[0]
@@ -96,7 +103,7 @@ class PlannedSupply:
 
 @final
 @dataclass(frozen=True)
-class ConstantPressure(PlannedSupply):
+class PlannedConstantPressure(PlannedSupply):
     """Pump at one pressure; energy is p_s times oil. A step in which a cylinder needs more than p_s is not allowed.
 
     holds   False: loads are not asked, the oil is counted whatever they need
@@ -109,6 +116,7 @@ class ConstantPressure(PlannedSupply):
     map: EfficiencyMap | None = None
     holds: bool = True
 
+    called: ClassVar[str] = "ConstantPressure"  # in plan files
     needs_forces: ClassVar[bool] = False
     treated: ClassVar[str] = (
         TURNS
@@ -137,7 +145,7 @@ class ConstantPressure(PlannedSupply):
 
 @final
 @dataclass(frozen=True)
-class LoadSensing(PlannedSupply):
+class PlannedLoadSensing(PlannedSupply):
     """Pump a margin above the highest cylinder pressure."""
 
     margin: Annotated[float, Unit("Pa"), "Δp, above the highest pressure", nonnegative] = 2e6
@@ -149,6 +157,7 @@ class LoadSensing(PlannedSupply):
         float, Unit("Pa"), "p_0, least pressure: a load that sinks needs oil behind it", nonnegative
     ] = 0.0
 
+    called: ClassVar[str] = "LoadSensing"  # in plan files
     needs_forces: ClassVar[bool] = True
     treated: ClassVar[str] = FOLLOWS
 
@@ -288,4 +297,6 @@ class Speed(PlannedSupply):
         return 0.0 * v[0]
 
 
-Supply = ConstantPressure | LoadSensing | ElectricLoadSensing | TwoPressures | Work | Speed
+Supply = (
+    PlannedConstantPressure | PlannedLoadSensing | ElectricLoadSensing | TwoPressures | Work | Speed
+)

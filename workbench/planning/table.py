@@ -36,7 +36,7 @@ def title(task) -> str:
     """'HIAB XS 031, planar · LoadSensing · 30 s in 150 steps'."""
     limits = "speeds limited" if task.order == 1 else "speeds and accelerations limited"
     length = f"{format_quantity(task.path.duration, 's')} in {task.steps} steps"
-    return f"{task.crane.name} · {type(task.supply).__name__} · {length} · {limits}"
+    return f"{task.crane.name} · {task.supply.title} · {length} · {limits}"
 
 
 def text(found: Comparison) -> str:
@@ -113,7 +113,7 @@ def document(found: Comparison) -> dict:
     plan = found.best
     return {
         "crane": found.task.crane.name,
-        "supply": type(found.task.supply).__name__,
+        "supply": found.task.supply.title,
         "duration": found.task.path.duration,
         "steps": found.task.steps,
         "order": found.task.order,

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.planning.pressures import flows, highest, pressures
-from workbench.planning.supplies import ConstantPressure, Supply
+from workbench.planning.supplies import PlannedConstantPressure, Supply
 
 BIG = 1e30  # energy of what is not allowed; kernel.c has it too
 
@@ -59,13 +59,13 @@ class Step:
             found["pump flow"] = sum(flows(v, self.areas)) / self.Q_max
         if (top := self.highest) is None:
             return found
-        if isinstance(self.supply, ConstantPressure):
+        if isinstance(self.supply, PlannedConstantPressure):
             return found | {f"pressure {i}": p / top for i, p in enumerate(self._needs(v, F))}
         return found | {"pump pressure": self.supply.pressure(v, F, self.areas) / top}
 
     def needed(self, v, F):
         """Pressure that a limit is set for, Pa: the pump's; at constant pressure what the cylinders need."""
-        constant = isinstance(self.supply, ConstantPressure)
+        constant = isinstance(self.supply, PlannedConstantPressure)
         return highest(self._needs(v, F)) if constant else self.supply.pressure(v, F, self.areas)
 
     def _needs(self, v, F) -> list:
@@ -74,7 +74,7 @@ class Step:
     @property
     def highest(self):
         """Largest pump pressure allowed, Pa, or None. At constant pressure: what a cylinder may need."""
-        if isinstance(self.supply, ConstantPressure):
+        if isinstance(self.supply, PlannedConstantPressure):
             if not self.supply.holds:
                 return None
             return (

@@ -24,7 +24,7 @@ from workbench.contract.errors import InputError
 from workbench.planning.baselines import limited
 from workbench.planning.dynamic import Plan, energy, motion, unpressed
 from workbench.planning.rows import SPEED, _program, _pump_limits, _rounded, _scale, _steps
-from workbench.planning.supplies import ConstantPressure, TwoPressures
+from workbench.planning.supplies import PlannedConstantPressure, TwoPressures
 from workbench.planning.task import BIG, Task
 
 WIDTHS = (
@@ -64,7 +64,7 @@ def transcribe(
             return replace(plan, task=task), ends
     sides = Sides(task, most or 1000) if task.supply.draws else None
     smooth = (
-        isinstance(task.supply, ConstantPressure)
+        isinstance(task.supply, PlannedConstantPressure)
         and task.supply.map is None
         and not task.step.needs_forces
     )
@@ -150,7 +150,7 @@ class Sides:
             cost = cost + power * task.dt * _scale(task)
             if self.pressed or task.Q_max is not None:
                 _pump_limits(
-                    task if self.pressed else replace(task, supply=ConstantPressure()),
+                    task if self.pressed else replace(task, supply=PlannedConstantPressure()),
                     rows,
                     sum(Q),
                     top,
