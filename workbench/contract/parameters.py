@@ -12,16 +12,15 @@ it is traced, for draws and sliders otherwise). Everything that is not an annota
 from __future__ import annotations
 
 import hashlib
-import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from functools import cache
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import FunctionType
 from typing import Any, TypeVar
 
 from workbench.contract import kinds
 from workbench.contract.annotations import Bound, Info, Unit, fraction, nonnegative, positive, up_to
-from workbench.contract.capabilities import Named, StatesUnits
+from workbench.contract.capabilities import Named
+from workbench.contract.described import described, field_infos
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.remembered import remembered
@@ -38,36 +37,6 @@ class Leaf:
     value: float
     info: Info
     structural: bool = False
-
-
-@cache
-def field_infos(cls: type) -> dict[str, Info | None]:
-    """Field name → Info for annotated numbers, None for everything else."""
-    hints = typing.get_type_hints(cls, include_extras=True)
-    found: dict[str, Info | None] = {}
-    for field in fields(cls):
-        metadata = getattr(hints[field.name], "__metadata__", ())
-        unit = next((m.symbol for m in metadata if isinstance(m, Unit)), None)
-        if unit is None:
-            found[field.name] = None
-            continue
-        meaning = next((m for m in metadata if isinstance(m, str)), "")
-        bound = next((m for m in metadata if isinstance(m, Bound)), Bound())
-        found[field.name] = Info(unit, meaning, bound)
-    return found
-
-
-def described(obj: Any) -> dict[str, Info | None]:
-    """`field_infos` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
-    infos = field_infos(obj.__class__)
-    own = obj.units() if isinstance(obj, StatesUnits) else {}
-    return (
-        infos | {name: _restated(infos[name], unit) for name, unit in own.items()} if own else infos
-    )
-
-
-def _restated(info: Info | None, unit: str) -> Info:
-    return replace(info or Info(unit), unit=unit)
 
 
 def label(item: object, index: int) -> str:

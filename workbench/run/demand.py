@@ -17,12 +17,12 @@ from workbench.contract.capabilities import HasTask, Posed, Varies
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.system import System, find, names
+from workbench.run.demand_checks import check_commands, check_disturbances, check_reach
 from workbench.run.reference import Hold
 from workbench.run.room import check_inputs
 from workbench.run.scenario import Scenario
 from workbench.run.spaces import SHORT, pushed, task_values, to_joints, tool
 from workbench.run.targets import (
-    _check_strokes,
     _task_names,
     ahead,
     check_space,
@@ -47,13 +47,7 @@ class Demand:
     def __init__(self, loop: System, scenario: Scenario, x0: np.ndarray):
         self.loop, self.scenario = loop, scenario
         inputs = {s.name: s for s in loop.inputs}
-        for name in scenario.disturbances:
-            if name not in inputs or inputs[name].kind not in ("", "disturbance"):
-                known = ", ".join(n for n, s in inputs.items() if s.kind in ("", "disturbance"))
-                raise InputError(
-                    f"disturbances: there is no disturbance {name!r}",
-                    mend=f"choose from {known or 'none'}",
-                )
+        check_disturbances(scenario, inputs)
         wanted = [s.name for s in loop.inputs if s.kind == "reference"]
         self.previews = {name: ahead(name) for name in wanted if "@" in name}
         pushes = [n for n, s in inputs.items() if s.kind == "disturbance"]
@@ -186,27 +180,6 @@ class Demand:
             return np.concatenate([t, *(t[-stride:] + j * T for j in range(1, far + 1))]), stride
         return np.concatenate([t + j * T for j in range(far + 1)]), t.size
 
-    def _check_commands(self, t: np.ndarray) -> None:
-        """Refuse commands given by the scenario that the plant would cut without a word (`cuts_commands`)."""
-        limits = self.plant.limits() if self.plant.cuts_commands else {}
-        for name, (low, high) in limits.items():
-            if name not in self.scenario.disturbances:
-                continue
-            value = self.scenario.disturbances[name]
-            given = (
-                value.sample(t, 0)[0, :, 0]
-                if isinstance(value, Varies)
-                else np.full(t.size, float(value))
-            )
-            out = np.flatnonzero(~((given >= low) & (given <= high)))
-            if len(out):
-                raise InputError(
-                    f"disturbances: {name} = {given[out[0]]:.6g} at t = {t[out[0]]:.6g} s, which can be {low:g} to "
-                    f"{high:g}",
-                    key=name,
-                    mend="stay within: a command beyond is none the plant has",
-                )
-
     def _references(self, t):
         own = self.reference.space
         given = self._given(t)
@@ -270,37 +243,14 @@ class Demand:
         A run whose inputs would take more memory than there should be is refused before they are worked out.
         """
         check_inputs(len(t), len(self.live))
-        self._check_commands(t)
+        check_commands(self.plant, self.scenario, t)
         if (
             self.reference is None
             or self.reference.space == "output"
             or not isinstance(self.plant, Posed)
         ):
             return
-        joints = self._joints(t, self._given(t))
-        if self.plant.strokes:
-            _check_strokes(self.plant, pushed(self.plant, "piston", joints)[0], t)
-            return
-        if not self.plant.cylinders:
-            low, high = np.array(self.plant.joint_range()).T
-            if len(out := np.flatnonzero(((joints[0] <= low) | (joints[0] >= high)).any(axis=1))):
-                raise InputError(
-                    f"reference: out of reach at t = {t[out[0]]:.3f} s, {', '.join(self.plant.joint_names)} must stay "
-                    f"within {', '.join(f'{a:.4g} … {b:.4g} rad' for a, b in zip(low, high))}",
-                    mend="move the path or the start point, or use a longer stroke",
-                )
-            return
-        x = pushed(self.plant, "piston", joints)[0]
-        stroke = np.array([c.stroke for c in self.plant.cylinders])
-        room = np.minimum(x, stroke - x)
-        k, i = np.unravel_index(np.argmin(room), room.shape)
-        if room[k, i] <= 0:
-            try:
-                self.plant.check_pose(joints[0][k], f"reference: out of reach at t = {t[k]:.3f} s")
-            except ValueError as reason:
-                raise InputError(
-                    str(reason), mend="move the path or the start point, or use a longer stroke"
-                ) from None
+        check_reach(self.plant, self._joints(t, self._given(t)), t)
 
 
 _paths: deque[tuple] = deque(maxlen=3)
