@@ -12,10 +12,12 @@ from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate, verif
 from workbench.cases.file import laws, loads
 from workbench.cases.file_schema import case_schema
 from workbench.cases.yaml_input import parse
-from workbench.verification.claims import Claim, Requirement, Tracking
+from workbench.contract.units import quantity
+from workbench.verification.claims import Claim, Pressures, Requirement, Tracking
 from workbench.verification.judge import study
 from workbench.verification.requirement_claims import check_requirement
 from workbench.verification.run import run as simulated
+from workbench.verification.temporal.ready import written
 from workbench.verification.verdict import answers_stability, exit_code
 
 PLANT = Linear(A=((-1.0,),), B=((1.0,),), C=((1.0,),), x0=(1.0,))
@@ -118,6 +120,27 @@ def test_derived_signals_are_those_of_the_built_in_claims(law):
         assert tool.unit == "m" and tool.claim.startswith("tool: always[3 s, end]")
 
 
+@pytest.mark.parametrize("low, high", [(1e5, None), (1e5, 1e7), (4e6, None)])
+def test_built_in_claims_are_the_sentences_that_they_show(low, high):
+    """What the table says of `tracking` and `pressures`, asked as a requirement: the same answer, margin and instant."""
+    case = loads("plant: hiab-xs031\ncontroller: PID\nscenario: {duration: 4 s}\n")
+    built_in = [Tracking(error=0.00123456789, settle=2.5), Pressures(low, high)]
+    shown = study(case.loop, case.scenario, built_in).verdicts[:2]
+    again = [Requirement(v.claim.split(": ", 1)[1], v.key) for v in shown]
+    for first, second in zip(shown, study(case.loop, case.scenario, again).verdicts):
+        assert (second.holds, second.unit) == (first.holds, first.unit)
+        assert second.margin == first.margin
+        assert f"t = {second.data['time']:.2f} s" in first.worst
+
+
+@pytest.mark.parametrize(
+    "value, unit",
+    [(5e-3, "m"), (0.00123456789012345, "m"), (2.3125e7, "Pa"), (0.05, "rad"), (3, "s")],
+)
+def test_numbers_of_built_in_sentences_read_back_exactly(value, unit):
+    assert quantity(written(value, unit), unit) == value
+
+
 def test_signals_worked_out_of_a_run(two_joint, short):
     from controllers import VDC
     from workbench.verification.requirements import joint_errors
@@ -126,12 +149,24 @@ def test_signals_worked_out_of_a_run(two_joint, short):
     loop = ClosedLoop(two_joint, Sampled(VDC(model=two_joint), 1e-3))
     run = simulated(loop, short)
     known = table(loop, run.demand)
-    asked_for = ["time", "tool_error", "e_q_1", "e_q_2", "e_tcp_x", "e_tcp_y", "e_tcp_z", "v"]
+    asked_for = [
+        "time",
+        "tool_error",
+        "e_q_1",
+        "e_q_2",
+        "e_tcp_x",
+        "e_tcp_y",
+        "e_tcp_z",
+        "v",
+        "p_lowest",
+    ]
     found = columns(run, asked_for)
     assert set(asked_for) <= set(known) and known["v"] == "J" and known["e_q_1"] == "rad"
     lengths = np.sqrt(sum(found[f"e_tcp_{a}"] ** 2 for a in "xyz"))
     np.testing.assert_allclose(found["tool_error"], lengths, atol=1e-15)
     np.testing.assert_array_equal(found["e_q_1"], joint_errors(run.fine)["q_1"])
+    chambers = [run.fine.log.array(name) for name in two_joint.pressure_names]
+    np.testing.assert_array_equal(found["p_lowest"], np.min(chambers, axis=0))
     assert len(found["v"]) == len(run.fine.log) and found["v"].max() == run.storage[1].max()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -14,6 +13,8 @@ from workbench.contract.units import quantity
 from workbench.contract.wrappers import Saturated
 from workbench.run.targets import parse, target_name
 from workbench.verification.run import Run, error_unit
+from workbench.verification.temporal import ready
+from workbench.verification.temporal.sentence import Answer, Sentence
 from workbench.verification.verdict import Verdict
 
 
@@ -56,10 +57,13 @@ def too_short(
 
 
 def check_tracking(claim, run: Run) -> Verdict:
-    """Largest tool error after settling."""
+    """Largest tool error after settling: `always[settle, end] (tool_error <= error)`."""
     unit, source = run.error_unit, "requirement on the run"
     allowed = size_of(claim, "error", [unit])
-    text = f"{'tool error' if run.loop.plant.has_tool else 'tracking error'} ≤ {say(allowed, unit)}"
+    part = run.settled(claim.settle)
+    begin = min(claim.settle, float(run.log.time[part.start]))
+    sentence = ready.tracking(allowed, unit, begin)
+    text = f"tracking: {sentence.text}"
     gone = diverged("tracking", text, run, claim.counted, source)
     if gone:
         return gone
@@ -76,14 +80,14 @@ def check_tracking(claim, run: Run) -> Verdict:
             source=source,
             counted=claim.counted,
         )
-    part = run.settled(claim.settle)
-    k = int(np.argmax(e[part])) + part.start
+    answer = sentence.on(run.log.time, {"tool_error": e})
+    k = answer.sample
     return Verdict(
         "tracking",
         text,
-        bool(e[k] <= allowed),
+        answer.holds,
         "sampled",
-        float(allowed - e[k]),
+        answer.margin,
         unit,
         allowed,
         f"{say(e[k], unit, 3)} at t = {run.log.time[k]:.2f} s",
@@ -94,48 +98,66 @@ def check_tracking(claim, run: Run) -> Verdict:
 
 
 def check_pressures(claim, run: Run) -> Verdict:
-    """All chamber pressures inside their limits; an accompanying function does not bound their common mode."""
+    """All chamber pressures inside their limits; an accompanying function does not bound their common mode.
+
+    Where valves leave open which of those pressures that balance it is, each has a range (a, b): the limits are kept whichever it
+    is, or broken whichever it is, or neither.
+    """
     plant = run.loop.plant
     high = (
         claim.high
         if claim.high is not None
         else 1.25 * (np.inf if plant.p_s is None else plant.p_s)
     )
-    text = (
-        f"chamber pressures within {claim.low / 1e5:g} … {high / 1e5:g} bar"
-        if np.isfinite(high)
-        else f"chamber pressures not below {claim.low / 1e5:g} bar"
-    )
+    sentence = ready.pressures(claim.low, high)
+    text = f"pressures: {sentence.text}"
     source = "pressure limits, checked on the run"
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:
         return gone
-    said = partial(Verdict, "pressures", text, source=source, counted=claim.counted)
     if not plant.pressure_names:
-        return said(None, worst="the plant names no chamber pressures")
+        return Verdict(
+            "pressures",
+            text,
+            None,
+            worst="the plant names no chamber pressures",
+            source=source,
+            counted=claim.counted,
+        )
     ends = {
         n: run.valves.ranges[n] if run.valves else (run.log.array(n),) * 2
         for n in plant.pressure_names
     }
-    best = {n: np.minimum(b - claim.low, high - a) for n, (a, b) in ends.items()}
-    out = any(r.min() < 0 for r in best.values())  # whichever pressure it is of those that balance
-    rooms = best if out else {n: np.minimum(a - claim.low, high - b) for n, (a, b) in ends.items()}
-    room = {n: float(r.min()) for n, r in rooms.items()}
-    name = min(room, key=room.get)
-    k = int(np.argmin(rooms[name]))
+    low_ends, high_ends = (np.array([pair[i] for pair in ends.values()]) for i in (0, 1))
+    best = _between(sentence, run, high_ends, low_ends)
+    out = best.holds is False
+    lowest, highest = (high_ends, low_ends) if out else (low_ends, high_ends)
+    answer = best if out else _between(sentence, run, lowest, highest)
+    k, below = answer.sample, answer.clause.startswith("p_lowest")
+    name = plant.pressure_names[int(lowest[:, k].argmin() if below else highest[:, k].argmax())]
     a, b = (float(p[k]) for p in ends[name])
     at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
-    nearer = high - a <= b - claim.low if out else high - b <= a - claim.low
-    hollow = f"; {run.hollow[1]}" if run.hollow[1] else ""
-    return said(
-        False if out else True if room[name] >= 0 else None,
+    rooms = np.minimum(lowest.min(axis=1) - claim.low, high - highest.max(axis=1))
+    return Verdict(
+        "pressures",
+        text,
+        False if out else True if answer.holds else None,
         "sampled",
-        room[name],
+        answer.margin,
         "Pa",
-        high if nearer else claim.low,
-        f"{name} = {at} at t = {run.log.time[k]:.2f} s{hollow}",
-        data=room,
+        claim.low if below else high,
+        f"{name} = {at} at t = {run.log.time[k]:.2f} s"
+        + (f"; {run.hollow[1]}" if run.hollow[1] else ""),
+        source=source,
+        counted=claim.counted,
+        data=dict(zip(ends, rooms.tolist())),
     )
+
+
+def _between(sentence: Sentence, run: Run, lowest: np.ndarray, highest: np.ndarray) -> Answer:
+    """What the run says where chambers (rows) have these pressures at least, and at most."""
+    columns = {"p_lowest": lowest.min(axis=0), "p_highest": highest.max(axis=0)}
+    return sentence.on(run.log.time, columns)
 
 
 def command_limits(run: Run) -> dict[str, tuple[float, float]]:

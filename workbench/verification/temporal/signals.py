@@ -3,6 +3,7 @@
     time          s, from the start of the run
     tool_error    distance of the tool from where it should be; of a plant without a tool, of the outputs that follow a reference
     e_NAME        desired minus actual of a joint or output NAME that follows a reference; e_tcp_x, e_tcp_y, e_tcp_z of the tool
+    p_lowest, p_highest    the least and the largest of all chamber pressures, Pa
     v             the accompanying function of a law that states one, J; a signal of the log that is called v goes before
 
 Every one has a row a step of the integrator, whatever rows the scenario keeps for its reader.
@@ -54,6 +55,8 @@ def _worked_out(loop: System, demand: Demand, logged: dict[str, str]) -> dict[st
         found |= {f"e_{n}": known.get(n, "1") or "1" for n in joints}
         if not _outputs(loop, demand) and "tcp_x" in logged:
             found |= {f"e_tcp_{axis}": "m" for axis in AXES}
+    if loop.plant.pressure_names:
+        found |= {"p_lowest": "Pa", "p_highest": "Pa"}
     if has_ledger(loop):
         found["v"] = "J"
     return found
@@ -79,6 +82,8 @@ def _made(run: Run, name: str) -> np.ndarray | None:
     special: dict[str, Callable[[], np.ndarray | None]] = {
         "tool_error": lambda: fine.tool_error,
         "v": lambda: storage(run),
+        "p_lowest": lambda: np.min(_chambers(fine), axis=0),
+        "p_highest": lambda: np.max(_chambers(fine), axis=0),
         **{f"e_tcp_{axis}": lambda i=i: _tool(fine, i) for i, axis in enumerate(AXES)},
     }
     if name in special:
@@ -89,6 +94,10 @@ def _made(run: Run, name: str) -> np.ndarray | None:
 def _tool(fine: Run, axis: int) -> np.ndarray | None:
     wanted = fine.demand.desired_tool(fine.log.time)
     return None if wanted is None else wanted[:, axis] - fine.log.array(f"tcp_{AXES[axis]}")
+
+
+def _chambers(fine: Run) -> list[np.ndarray]:
+    return [fine.log.array(name) for name in fine.loop.plant.pressure_names]
 
 
 def storage(run: Run) -> np.ndarray | None:
