@@ -7,7 +7,8 @@ import pytest
 from workbench.contract.dimensions import alike, multiplied, root
 from workbench.contract.errors import InputError
 from workbench.verification.temporal import syntax as S
-from workbench.verification.temporal.parser import DEEPEST, parse
+from workbench.verification.temporal.cursor import DEEPEST
+from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.sentence import read
 from workbench.verification.temporal.terms import Units
 from workbench.verification.temporal.tokens import LONGEST
