@@ -98,24 +98,15 @@ def check_tracking(claim, run: Run) -> Verdict:
 
 
 def check_pressures(claim, run: Run) -> Verdict:
-    """All chamber pressures inside their limits; an accompanying function does not bound their common mode.
-
-    Where valves leave open which of those pressures that balance it is, each has a range (a, b): the limits are kept whichever it
-    is, or broken whichever it is, or neither.
-    """
-    plant = run.loop.plant
-    high = (
-        claim.high
-        if claim.high is not None
-        else 1.25 * (np.inf if plant.p_s is None else plant.p_s)
-    )
+    """All chamber pressures inside their limits; an accompanying function does not bound their common mode."""
+    high = _highest_allowed(claim, run.loop.plant)
     sentence = ready.pressures(claim.low, high)
     text = f"pressures: {sentence.text}"
     source = "pressure limits, checked on the run"
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:
         return gone
-    if not plant.pressure_names:
+    if not run.loop.plant.pressure_names:
         return Verdict(
             "pressures",
             text,
@@ -124,34 +115,58 @@ def check_pressures(claim, run: Run) -> Verdict:
             source=source,
             counted=claim.counted,
         )
-    ends = {
-        n: run.valves.ranges[n] if run.valves else (run.log.array(n),) * 2
-        for n in plant.pressure_names
-    }
-    low_ends, high_ends = (np.array([pair[i] for pair in ends.values()]) for i in (0, 1))
-    best = _between(sentence, run, high_ends, low_ends)
-    out = best.holds is False
-    lowest, highest = (high_ends, low_ends) if out else (low_ends, high_ends)
-    answer = best if out else _between(sentence, run, lowest, highest)
+    answer, lowest, highest = _chambers(sentence, run)
     k, below = answer.sample, answer.clause.startswith("p_lowest")
-    name = plant.pressure_names[int(lowest[:, k].argmin() if below else highest[:, k].argmax())]
-    a, b = (float(p[k]) for p in ends[name])
-    at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
+    worst = int(lowest[:, k].argmin() if below else highest[:, k].argmax())
     rooms = np.minimum(lowest.min(axis=1) - claim.low, high - highest.max(axis=1))
     return Verdict(
         "pressures",
         text,
-        False if out else True if answer.holds else None,
+        answer.holds,
         "sampled",
         answer.margin,
         "Pa",
         claim.low if below else high,
-        f"{name} = {at} at t = {run.log.time[k]:.2f} s"
-        + (f"; {run.hollow[1]}" if run.hollow[1] else ""),
+        _pressure_at(run, worst, k) + (f"; {run.hollow[1]}" if run.hollow[1] else ""),
         source=source,
         counted=claim.counted,
-        data=dict(zip(ends, rooms.tolist())),
+        data=dict(zip(run.loop.plant.pressure_names, rooms.tolist())),
     )
+
+
+def _highest_allowed(claim, plant) -> float:
+    """The upper limit: stated, or 1.25 times the supply pressure; infinite where there is neither."""
+    if claim.high is not None:
+        return claim.high
+    return np.inf if plant.p_s is None else 1.25 * plant.p_s
+
+
+def _ranges(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A chamber's pressure; where valves leave open which of those that balance it is, from where to where."""
+    return run.valves.ranges[name] if run.valves else (run.log.array(name),) * 2
+
+
+def _pressure_at(run: Run, chamber: int, k: int) -> str:
+    """The pressure of a chamber at a sample, in words."""
+    name = run.loop.plant.pressure_names[chamber]
+    a, b = (float(p[k]) for p in _ranges(run, name))
+    at = say(a, "Pa") if a == b else f"anywhere between {say(a, 'Pa')} and {say(b, 'Pa')}"
+    return f"{name} = {at} at t = {run.log.time[k]:.2f} s"
+
+
+def _chambers(sentence: Sentence, run: Run) -> tuple[Answer, np.ndarray, np.ndarray]:
+    """What is said of chambers, a row each, with the lowest and highest pressures that were judged.
+
+    Where a pressure may be anywhere in a range, the sentence holds if it does whichever it is, and is violated if it is so
+    whichever it is; between these it is undecided.
+    """
+    ranges = [_ranges(run, name) for name in run.loop.plant.pressure_names]
+    low_ends, high_ends = (np.array([pair[i] for pair in ranges]) for i in (0, 1))
+    best = _between(sentence, run, high_ends, low_ends)
+    if best.holds is False:
+        return best, high_ends, low_ends
+    worst = _between(sentence, run, low_ends, high_ends)
+    return replace(worst, holds=True if worst.holds else None), low_ends, high_ends
 
 
 def _between(sentence: Sentence, run: Run, lowest: np.ndarray, highest: np.ndarray) -> Answer:
