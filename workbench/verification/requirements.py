@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -61,7 +62,8 @@ def check_tracking(claim, run: Run) -> Verdict:
     unit, source = run.error_unit, "requirement on the run"
     allowed = size_of(claim, "error", [unit])
     part = run.settled(claim.settle)
-    begin = min(claim.settle, float(run.log.time[part.start]))
+    lasts = float(run.log.time[-1]) > claim.settle
+    begin = min(claim.settle, float(run.log.time[part.start])) if lasts else claim.settle
     sentence = ready.tracking(allowed, unit, begin)
     text = f"tracking: {sentence.text}"
     gone = diverged("tracking", text, run, claim.counted, source)
@@ -106,30 +108,21 @@ def check_pressures(claim, run: Run) -> Verdict:
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:
         return gone
+    said = partial(Verdict, "pressures", text, source=source, counted=claim.counted)
     if not run.loop.plant.pressure_names:
-        return Verdict(
-            "pressures",
-            text,
-            None,
-            worst="the plant names no chamber pressures",
-            source=source,
-            counted=claim.counted,
-        )
+        return said(None, worst="the plant names no chamber pressures")
     answer, lowest, highest = _chambers(sentence, run)
     k, below = answer.sample, answer.clause.startswith("p_lowest")
     worst = int(lowest[:, k].argmin() if below else highest[:, k].argmax())
     rooms = np.minimum(lowest.min(axis=1) - claim.low, high - highest.max(axis=1))
-    return Verdict(
-        "pressures",
-        text,
+    hollow = f"; {run.hollow[1]}" if run.hollow[1] else ""
+    return said(
         answer.holds,
         "sampled",
         answer.margin,
         "Pa",
         claim.low if below else high,
-        _pressure_at(run, worst, k) + (f"; {run.hollow[1]}" if run.hollow[1] else ""),
-        source=source,
-        counted=claim.counted,
+        _pressure_at(run, worst, k) + hollow,
         data=dict(zip(run.loop.plant.pressure_names, rooms.tolist())),
     )
 
