@@ -27,7 +27,8 @@ LEAF = ("value", "tag", "source", "note")
 
 def called(cls: type) -> str:
     """The name of a class in files: what it declares as `called`, or else its own."""
-    return vars(cls).get("called", cls.__name__)
+    declared = vars(cls).get("called")  # a property of that name is something else's name
+    return declared if isinstance(declared, str) else cls.__name__
 
 
 @dataclass(frozen=True)
