@@ -3,30 +3,33 @@
     crank z_1, coupler z_1 + z_2, rocker z_1 + z_2 + z_3 from the horizontal (z_2, z_3 relative), E = (L_0, 0):
     L_1 e(a_1) + L_2 e(a_2) + L_3 e(a_3) = (L_0, 0),   e(a) = (cos a, sin a)                     closure
     a_2 = δ ± α_2,  a_3 = δ ∓ α_3   with the triangle L_2, L_3, d = |E − L_1 e(a_1)|, δ its direction
-    k_2 = da_2/dz_1 = L_1 sin(a_1 − a_3)/(L_2 sin(a_3 − a_2)),  k_3 likewise; k_2', k_3' from the closure once more
-
-    M(z_1) z̈_1 + ½ M'(z_1) ż_1² + 𝒱'(z_1) = F_c ds/dz_1
-    M = m_1 L_1²/3 + m_2 (L_1² + L_1 L_2 k_2 cos(a_1 − a_2) + L_2² k_2²/3) + m_3 L_3² k_3²/3    uniform beams
-    𝒱 = g (m_1 ½ L_1 sin a_1 + m_2 (L_1 sin a_1 + ½ L_2 sin a_2) − m_3 ½ L_3 sin a_3)
     s² = x_F² + x_G² + 2 x_F x_G cos z_1                    from G = (−x_G, 0) to F, x_F along the crank
 
-With x_F = x_G = ½ L_1: s = L_1 cos(z_1/2). The cylinder is a `components.circuit.ThrottledCircuit`.
+With x_F = x_G = ½ L_1: s = L_1 cos(z_1/2). Crank, coupler and rocker are uniform beams, bodies of a mechanism in minimal
+coordinates (`plants.multibody`), which has their equations of motion; the cylinder is a `components.circuit.ThrottledCircuit`.
 
-The start is at rest. Without F_0 the oil carries the mechanism's weight: F_c = 𝒱'/(ds/dz_1), −386.0 N for the numbers of
-[Jaiswal21], who start from 681.23 N instead (`four-bar-printed`), which sets the crank swinging.
+The start is at rest. Without F_0 the oil carries the mechanism's weight, −386.0 N for the numbers of [Jaiswal21], who start from
+681.23 N instead (`four-bar-printed`), which sets the crank swinging.
 
 Source: [Jaiswal21] Section 5, there with z_1, z_2, z_3 as coordinates and two constraints; eqs (43)–(46).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, final
 
 import numpy as np
 
 from plants import scales
 from plants.components.circuit import ThrottledCircuit
+from plants.multibody import reduced
+from plants.multibody.built import Built
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import GROUND, Actuator, Body, Loop, Pin, Place
+from plants.multibody.planar import Closing, plan
+from plants.multibody.starting import holding_forces
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import (
     Holding,
@@ -35,8 +38,8 @@ from workbench.contract.machine_limits import (
     command_limits,
     span_limits,
 )
-from workbench.contract.parameters import Unit, check_bounds, positive
-from workbench.contract.system import Signal, System
+from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
+from workbench.contract.system import Signal
 from workbench.numerics.adaptive import Fixed
 from workbench.run.steps import Steps
 
@@ -44,20 +47,20 @@ from workbench.run.steps import Steps
 WORK_CYCLE = Steps("output", (0.0, 1.0, 2.5, 5.0, 8.0), (0.0, 10.0, 0.0, -10.0, 0.0))
 
 
+OWN = "c"  # the cylinder, among the names of the mechanism
+ROWS = (0, 1)  # of the loop's constraint: those in its plane
+
+
 class Pose(NamedTuple):
-    """Directions a_2, a_3 of coupler and rocker at a crank angle, and their first two derivatives by it."""
+    """Directions a_2, a_3 of coupler and rocker at a crank angle."""
 
     a_2: object
     a_3: object
-    k_2: object
-    k_3: object
-    k_2p: object
-    k_3p: object
 
 
 @final
 @dataclass(frozen=True)
-class FourBar(System):
+class FourBar(Built):
     """Equations in the module's docstring. Input U_ref [V]; integrated by equal steps of 1 ms.
 
     `branch`: which of its two poses the loop is assembled in, the coupler "above" or "below" the line from its pin to E.
@@ -86,6 +89,7 @@ class FourBar(System):
     ] = None
     branch: Literal["above", "below"] = "above"
     circuit: ThrottledCircuit = ThrottledCircuit()
+    closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())
 
     fixed = Fixed(1e-3)
     loop_rate = 8.0  # 1/s, what a position loop can have: the oil spring and the mechanism swing at 26 Hz, hardly damped
@@ -116,7 +120,60 @@ class FourBar(System):
             raise InputError(
                 f"z_10: at {self.z_10:.4g} rad the cylinder points through the crank's joint and cannot turn it"
             )
+        pose = self.pose(self.z_10)
+        angles = [self.z_10, float(pose.a_2) - self.z_10, float(pose.a_3) - float(pose.a_2)]
+        object.__setattr__(self, "closings", plan(self._machine(()), angles))
         self.initial()
+
+    # ---- as a mechanism ---------------------------------------------------------------------------------------------
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """Crank, coupler and rocker, the loop cut at E, the cylinder between G and F."""
+        return self._machine(self.closings)
+
+    def _machine(self, closings) -> Mechanism:
+        pose = self.pose(self.z_10)
+        z_2, z_3 = pose.a_2 - self.z_10, pose.a_3 - pose.a_2
+        cylinder = unchecked(
+            Actuator,
+            name=OWN,
+            drive=self.circuit,
+            a=unchecked(Pin, body=GROUND, point=(-self.x_G, 0.0, 0.0)),
+            b=unchecked(Pin, body="crank", point=(self.x_F, 0.0, 0.0)),
+        )
+        return unchecked(
+            Mechanism,
+            name=self.name,
+            bodies=(
+                _bar("crank", GROUND, 0.0, self.L_1, self.m_1, self.z_10, hold=True),
+                _bar("coupler", "crank", self.L_1, self.L_2, self.m_2, z_2),
+                _bar("rocker", "coupler", self.L_2, self.L_3, self.m_3, z_3),
+            ),
+            loops=(_pin_E(self.L_0, self.L_3),),
+            actuators=(cylinder,),
+            gravity=(0.0, -self.g, 0.0),
+            method="minimal",
+            kept=ROWS,
+            used=ROWS,
+            closings=closings,
+        )
+
+    @property
+    def called(self) -> dict[str, str]:
+        own = {s.name: t.name for s, t in zip(self.circuit.states(OWN), self.circuit.states())}
+        return {"q_crank": "z_1", "dq_crank": "dz_1"} | own
+
+    @property
+    def causes(self) -> dict[str, tuple[str, ...]]:
+        pairs = zip(self.circuit.power_names(), self.circuit.power_names(OWN))
+        return {name: (own,) for name, own in pairs}
+
+    def given(self, u):
+        return list(u)
+
+    @property
+    def beginning(self) -> dict:
+        return {"z_10": self.z_10, "F_0": None}
 
     # ---- signals ----------------------------------------------------------------------------------------------------
     @property
@@ -134,10 +191,6 @@ class FourBar(System):
     @property
     def outputs(self):
         return (self.monitors[2], self.monitors[3], *self.states[:5], self.monitors[4])
-
-    @property
-    def power_names(self):
-        return self.circuit.power_names()
 
     def limits(self):
         return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
@@ -225,18 +278,10 @@ class FourBar(System):
     def pose(self, z_1) -> Pose:
         x, y, d = self._gap(z_1)
         δ, side = np.arctan2(y, x), 1.0 if self.branch == "above" else -1.0
-        a_1, L_1, L_2, L_3 = z_1, self.L_1, self.L_2, self.L_3
+        L_2, L_3 = self.L_2, self.L_3
         a_2 = δ + side * np.arccos((d * d + L_2**2 - L_3**2) / (2.0 * d * L_2))
         a_3 = δ - side * np.arccos((d * d + L_3**2 - L_2**2) / (2.0 * d * L_3))
-        across = np.sin(a_3 - a_2)
-        k_2, k_3 = (
-            L_1 * np.sin(a_1 - a_3) / (L_2 * across),
-            L_1 * np.sin(a_2 - a_1) / (L_3 * across),
-        )
-        c = np.cos(a_3 - a_2)
-        k_2p = (L_1 * np.cos(a_1 - a_3) + L_2 * k_2 * k_2 * c + L_3 * k_3 * k_3) / (L_2 * across)
-        k_3p = -(L_1 * np.cos(a_1 - a_2) + L_2 * k_2 * k_2 + L_3 * k_3 * k_3 * c) / (L_3 * across)
-        return Pose(a_2, a_3, k_2, k_3, k_2p, k_3p)
+        return Pose(a_2, a_3)
 
     def length(self, z_1):
         """s [m]."""
@@ -248,45 +293,10 @@ class FourBar(System):
         """ds/dz_1 [m]."""
         return -self.x_F * self.x_G * np.sin(z_1) / self.length(z_1)
 
-    # ---- mechanics --------------------------------------------------------------------------------------------------
-    def inertia(self, z_1, pose: Pose):
-        """M and ½ M', kg m²."""
-        m_2, L_1, L_2 = self.m_2, self.L_1, self.L_2
-        c, s, rocker = np.cos(z_1 - pose.a_2), np.sin(z_1 - pose.a_2), self.m_3 * self.L_3**2 / 3.0
-        M = (
-            self.m_1 * L_1**2 / 3.0
-            + m_2 * (L_1**2 + L_1 * L_2 * pose.k_2 * c + L_2**2 * pose.k_2**2 / 3.0)
-            + rocker * pose.k_3**2
-        )
-        slope = (
-            m_2
-            * (
-                0.5 * L_1 * L_2 * (pose.k_2p * c - pose.k_2 * (1.0 - pose.k_2) * s)
-                + L_2**2 * pose.k_2 * pose.k_2p / 3.0
-            )
-            + rocker * pose.k_3 * pose.k_3p
-        )
-        return M, slope
-
-    def potential(self, z_1, pose: Pose):
-        """𝒱 [J]."""
-        return self.g * (
-            0.5 * self.m_1 * self.L_1 * np.sin(z_1)
-            - 0.5 * self.m_3 * self.L_3 * np.sin(pose.a_3)
-            + self.m_2 * (self.L_1 * np.sin(z_1) + 0.5 * self.L_2 * np.sin(pose.a_2))
-        )
-
-    def weight(self, z_1, pose: Pose):
-        """𝒱' [N m]."""
-        return self.g * (
-            0.5 * self.m_1 * self.L_1 * np.cos(z_1)
-            - 0.5 * self.m_3 * self.L_3 * pose.k_3 * np.cos(pose.a_3)
-            + self.m_2 * (self.L_1 * np.cos(z_1) + 0.5 * self.L_2 * pose.k_2 * np.cos(pose.a_2))
-        )
-
-    def holding_force(self, z_1):
+    def holding_force(self, z_1) -> float:
         """Force of the cylinder at which the mechanism rests, N, by virtual work."""
-        return self.weight(z_1, self.pose(z_1)) / self.lever(z_1)
+        (force,) = holding_forces(self.mechanism, reduced.positions(self.mechanism, [float(z_1)]))
+        return force
 
     # ---- the contract -----------------------------------------------------------------------------------------------
     def initial(self):
@@ -343,25 +353,14 @@ class FourBar(System):
         """States at rest and in equilibrium at the crank angle [z_1]."""
         return replace(self, z_10=float(q[0]), F_0=None).initial()
 
-    def rhs(self, t, x, u):
-        z_1, ż_1 = x[:2]
-        pose, lever = self.pose(z_1), self.lever(z_1)
-        M, slope = self.inertia(z_1, pose)
-        sdot = lever * ż_1
-        torque = (
-            self.circuit.force(x[2:], self.length(z_1), sdot) * lever
-            - self.weight(z_1, pose)
-            - slope * ż_1 * ż_1
-        )
-        return [ż_1, torque / M, *self.circuit.rates(x[2:], self.length(z_1), sdot, u)]
-
     def out(self, t, x):
         return [self.length(x[0]), self.lever(x[0]) * x[1], *x[:5], 0.5 * np.pi - x[0]]
 
     def monitor(self, t, x, u):
         z_1, ż_1 = x[:2]
         pose, s, sdot = self.pose(z_1), self.length(z_1), self.lever(z_1) * ż_1
-        M, _ = self.inertia(z_1, pose)
+        z, rates, _ = self.mechanism.split(self.inner(x))
+        kinetic, potential = self.mechanism.energies(z, rates)
         return [
             pose.a_2 - z_1,
             pose.a_3 - pose.a_2,
@@ -370,24 +369,34 @@ class FourBar(System):
             0.5 * np.pi - z_1,
             self.circuit.force(x[2:], s, sdot),
             self.circuit.rubbing(x[2:], sdot),
-            self.potential(z_1, pose),
-            0.5 * M * ż_1 * ż_1,
+            potential,
+            kinetic,
             self.circuit.stored(x[2:], s),
         ]
 
-    def powers(self, t, x, u):
-        """Power into the mechanism and its oil, by cause (W); their sum is d(stored)/dt."""
-        return self.circuit.powers(x[2:], self.length(x[0]), self.lever(x[0]) * x[1], u)
 
-    def stored(self, t, x, u):
-        """Potential, kinetic and compression energy, J."""
-        pose = self.pose(x[0])
-        M, _ = self.inertia(x[0], pose)
-        return (
-            self.potential(x[0], pose)
-            + 0.5 * M * x[1] * x[1]
-            + self.circuit.stored(x[2:], self.length(x[0]))
-        )
+def _bar(name: str, parent: str, at, length, mass, start, hold: bool = False) -> Body:
+    """A uniform slender beam along x, its joint at one end. Its moment about z stands for all: nothing turns about the others."""
+    J = mass * length * length / 12.0
+    return unchecked(
+        Body,
+        name=name,
+        parent=parent,
+        point=(at, 0.0, 0.0),
+        mass=mass,
+        com=(0.5 * length, 0.0, 0.0),
+        inertia=(J, J, J, 0.0, 0.0, 0.0),
+        start=start,
+        hold=hold,
+    )
+
+
+def _pin_E(L_0, L_3) -> Loop:
+    """The pin of the rocker at the ground."""
+    ways = {"axis": (0.0, 0.0, 1.0), "normal": (1.0, 0.0, 0.0)}
+    rocker = unchecked(Place, body="rocker", point=(L_3, 0.0, 0.0), **ways)
+    ground = unchecked(Place, body=GROUND, point=(L_0, 0.0, 0.0), **ways)
+    return unchecked(Loop, name="E", a=rocker, b=ground, joint="revolute")
 
 
 def cylinder_work(log) -> np.ndarray:

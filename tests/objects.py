@@ -21,6 +21,7 @@ from plants.drives.metered_section import MeteredSection
 from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
 from plants.multibody.points import NamedPoint
+from plants.supplies.each import EachPressure
 from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
 from workbench.numerics.interop import LinearPlant
@@ -130,6 +131,9 @@ GIVEN = {
     "MeteredRod": lambda: mechanisms.ROD,
     "MeteredSection": lambda: MeteredSection(Cylinder(0.06, 0.035, 0.55), 0.0),
     "ServoCylinder": lambda: mechanisms.lift().actuators[0].drive,
+    "EachPressure": lambda: EachPressure((90e5, 140e5)),
+    "HydraulicMotor": lambda: mechanisms.swing().actuators[0].drive,
+    "plants.components.motor.Motor": lambda: mechanisms.MOTOR,
     "plants.multibody.parts.Body": lambda: CART.bodies[0],
     "Loop": lambda: _inside(mechanisms.four_bar(), Loop),
     "Actuator": lambda: CART.actuators[0],

@@ -33,15 +33,15 @@ class Backwards(VDC):
         return super().flow_command(q, qd, p, f_pr, [-v for v in f_pr_rate], xd_r)
 
 
-class BackwardsCrank(ForcePosition):
-    """The same on the four-bar."""
-
-    def flow_command(self, z_1, ż_1, p_2, p_3, f_pr, f_pr_rate, ż_r):
-        return super().flow_command(z_1, ż_1, p_2, p_3, f_pr, -f_pr_rate, ż_r)
-
-
 class Louder(MeteredVDC):
     """Openings a fifth larger than what the law has found."""
+
+    def command(self, t, z, y, r):
+        return [1.2 * u for u in super().command(t, z, y, r)]
+
+
+class LouderCrank(ForcePosition):
+    """The same on the four-bar."""
 
     def command(self, t, z, y, r):
         return [1.2 * u for u in super().command(t, z, y, r)]
@@ -65,7 +65,7 @@ def answers(r):
     [
         (CRANE, VDC(model=CRANE), Backwards(model=CRANE), SHORT, TRUE, "parameters of actuator"),
         (METERED, MeteredVDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of rod"),
-        (BARS, ForcePosition(BARS), BackwardsCrank(BARS), CRANK, TRUE, "parameters of cylinder"),
+        (BARS, ForcePosition(BARS), LouderCrank(BARS), CRANK, SEEN, "measurement of actuator c"),
     ],
     ids=["VDC", "MeteredVDC", "ForcePosition"],
 )
@@ -103,7 +103,7 @@ SPOKEN = {
     "valve inverse": "within ±",
     "valve": "valves without lag",
     "pump": "pump's pressure moves rod",
-    "spool": "valve without lag",
+    "spool": "valve of c without lag",
     "throttle": "no oil between valve and throttle",
 }
 

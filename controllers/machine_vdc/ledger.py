@@ -222,7 +222,7 @@ class MachineLedger:
         for most in self._most_flow:
             yield hypotheses.pump_flow(run, most)
         yield from hypotheses.reference(run)
-        yield from hypotheses.told(run, law, {"name": ""})
+        yield from hypotheses.told(run, law, {"name": "", **self.plant.beginning})
         yield from hypotheses.signal_path(run)
 
     @property

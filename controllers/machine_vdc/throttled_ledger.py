@@ -156,7 +156,6 @@ def rising(run, k: str) -> Assumption:
         "Pa^0.5/m",
         f"{slope[i]:.3g} √Pa/m at t = {run.balance.t[i]:.2f} s",
         "an inverse of valve and throttle",
-        (term(f"actuator {k}", "valve inverse"),),
     )
 
 

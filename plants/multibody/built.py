@@ -5,8 +5,9 @@
      States may stand in another order, and have the same unit and zero.
   3. `given(u)` are the mechanism's inputs from the plant's: the first of both are the drives' commands.
   4. `causes` gives the causes of the mechanism's energy account that are one cause of the plant's, by its name.
+  5. `beginning` are its fields that only say where it starts, with values that it can be compared by.
 
-The plant's equations, its energy and where that goes are the mechanism's. To add such a plant: a class that has these four.
+The plant's equations, its energy and where that goes are the mechanism's. To add such a plant: a class that has these five.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.system import System, names
@@ -36,6 +38,10 @@ class Built(System):
 
     @abstractmethod
     def given(self, u) -> list: ...
+
+    @property
+    def beginning(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def places(self) -> tuple[int, ...]:

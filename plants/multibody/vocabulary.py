@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from plants.multibody import coordinates, signals, surroundings, tree
 from plants.multibody.assembly import Assembly, assemble
@@ -33,6 +33,7 @@ class Vocabulary(System):
 
     # ---- as `plants.multibody.built` asks: a mechanism is one under its own names ---------------------------------------
     called: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    beginning: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @property
     def mechanism(self):
