@@ -9,7 +9,7 @@ import pytest
 
 from controllers.pid import PID
 from plants import LinearActuator
-from workbench import ClosedLoop, Delayed, Sampled
+from workbench import ClosedLoop, Delayed, Sampled, Scenario
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
 from workbench.verification import cause_feedback, cause_linear, energy_claims
@@ -200,6 +200,69 @@ def test_slow_modes_in_words(s, words):
     assert cause_linear._slow(SimpleNamespace(s=complex(s), states=("x",))) == words
 
 
+def slow_one(monkeypatch, s, first="x", linear=False, length=4.0):
+    """What is said of a loop of two states, three commands on their way and one number of memory with this mode."""
+    asked = {}
+    own = SimpleNamespace(
+        matrix=lambda: np.eye(6),
+        law=SimpleNamespace(A=np.zeros((1, 1)), T=1e-3),
+        growth=lambda: 0.0,
+    )
+
+    def modes_of(M, T, listed, span):
+        asked.update(T=T, listed=listed, span=span)
+        return [SimpleNamespace(s=complex(s), states=(first,) if first else ())]
+
+    monkeypatch.setattr(cause_linear, "around", lambda run, loop: own)
+    monkeypatch.setattr(cause_linear, "modes_of", modes_of)
+    monkeypatch.setattr(cause_linear, "is_linear", lambda plant: linear)
+    plant = SimpleNamespace(states=(Signal("x"), Signal("v")))
+    run = SimpleNamespace(
+        loop=SimpleNamespace(plant=plant), scenario=SimpleNamespace(length=lambda: length)
+    )
+    said = cause_linear.hardly_decays(run)
+    assert asked["listed"] == ("x", "v", *["past command"] * 3, "memory of the law")
+    assert asked["T"] == 1e-3 and asked["span"] == length
+    return said
+
+
+def test_what_hardly_decays_within_the_run(monkeypatch):
+    """Slower than e within four seconds; of a plant that is not linear only what swings once in them, 2π/4 = 1.57 rad/s."""
+    assert "slow mode of x" in slow_one(monkeypatch, -0.24, linear=True)
+    assert slow_one(monkeypatch, -0.26, linear=True) == ""
+    assert slow_one(monkeypatch, -0.25, linear=True) == ""
+    assert slow_one(monkeypatch, -0.24) == ""
+    assert "hardly damped" in slow_one(monkeypatch, -0.24 + 1.58j)
+    assert slow_one(monkeypatch, -0.24 + 1.56j) == ""
+    assert "hardly damped" in slow_one(monkeypatch, 0.24 - 1.58j)
+    assert slow_one(monkeypatch, -0.26 + 9j) == ""
+    assert slow_one(monkeypatch, -0.1 + 9j, first="past command") == ""
+    assert slow_one(monkeypatch, -0.1 + 9j, first="") == ""
+    monkeypatch.setattr(cause_linear, "around", lambda run, loop: None)
+    assert cause_linear.hardly_decays(SimpleNamespace(loop=None)) == ""
+
+
+def test_a_hidden_mode_that_does_not_decay_within_the_run(monkeypatch):
+    """One that falls by less than e over the run is told, a faster one is not."""
+    own = SimpleNamespace(A=None, B=None, C=None)
+    plant = SimpleNamespace(states=(Signal("x"),))
+    run = SimpleNamespace(
+        loop=SimpleNamespace(plant=plant), scenario=SimpleNamespace(length=lambda: 4.0)
+    )
+    monkeypatch.setattr(cause_linear, "around", lambda run, loop: own)
+    monkeypatch.setattr(cause_linear, "is_linear", lambda plant: True)
+    for rate, told in ((-0.24, True), (-0.26, False)):
+        mode = SimpleNamespace(eigenvalue=complex(rate), words="λ")
+        monkeypatch.setattr(cause_linear, "hidden_modes", lambda *given, mode=mode: (mode,))
+        found = cause_linear.out_of_reach(run)
+        assert found == ("hidden mode, which no law moves: λ" if told else "")
+    assert (
+        cause_linear._hidden(run, own, -0.3) is mode and cause_linear._hidden(run, own, 0.0) is None
+    )
+    monkeypatch.setattr(cause_linear, "is_linear", lambda plant: False)
+    assert cause_linear._hidden(run, own, -0.3) is None
+
+
 # ---- the sign of a feedback -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "M, good",
@@ -265,6 +328,82 @@ def test_a_users_gain_far_from_what_the_machine_bears(monkeypatch):
     assert two.startswith("gain from b to w: it closes the loop at 1e+03 1/s")
     slow = fed(monkeypatch, ONE, [[-50.0, 0], [0, -0.01]], law=host)
     assert slow.startswith("gain from b to w: it closes the loop at 0.05 1/s")
+
+
+class Curved:
+    """u = 3 a + b², −2 b: slopes 3, 2 b and 0, −2."""
+
+    def __call__(self, t, y, r):
+        return [3 * y[0] + y[1] ** 2, -2 * y[1]]
+
+
+class Remembers:
+    """A law that counts how often it was asked."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def initial(self):
+        return [5.0]
+
+    def start(self, t, z, y, r):
+        return [z[0] + y[0]]
+
+    def step(self, t, z, y, r):
+        self.asked += 1
+        return [0.0], [z[0] + r[0], t]
+
+
+class Commands:
+    def command(self, t, z, y, r):
+        return 7.0 * y[0] + (0.0 if z is None else 1.0)
+
+
+def test_a_users_law_is_asked_once_of_a_copy():
+    law = Remembers()
+    assert cause_feedback.asked(law, 0.5, [2.0], [10.0]) == [17.0, 0.5] and law.asked == 0
+    assert cause_feedback.asked(Commands(), 0.0, [2.0], []) == [14.0]
+    assert cause_feedback.asked(Curved(), 0.0, [1.0, 2.0], []) == [7.0, -4.0]
+
+
+@pytest.mark.parametrize("b", [0.3, -40.0])
+def test_slopes_of_a_users_law_by_differences(monkeypatch, b):
+    """Of a parabola a central difference is exact, whatever the step."""
+    host = Plain(Curved(), ("a", "b"), ("u", "w"), ())
+    monkeypatch.setattr(cause_feedback, "samples", lambda run: iter([(0.0, [], [1.0, b], [])]))
+    controller = SimpleNamespace(measured=(Signal("a"), Signal("b")))
+    monkeypatch.setattr(cause_feedback, "instant", lambda controller: host)
+    monkeypatch.setattr(cause_feedback, "innermost", lambda controller: host)
+    run = SimpleNamespace(loop=SimpleNamespace(controller=controller))
+    found = cause_feedback.slopes(run, ["b", "a"])
+    assert found == pytest.approx(np.array([[2 * b, 3.0], [-2.0, 0.0]]), abs=1e-8)
+    monkeypatch.setattr(cause_feedback, "samples", lambda run: iter([]))
+    assert cause_feedback.slopes(run, ["b"]) is None
+
+
+def test_what_a_push_on_a_command_does_to_the_outputs(monkeypatch):
+    """ẋ = (4 u, −3 w) over a fifth of a second: G = diag(0.8, −0.6); pushes of a tenth of the range to both sides."""
+    pushes = []
+
+    def simulate(plant, scenario):
+        (given,) = scenario.disturbances.items()
+        pushes.append(given)
+        rate = {"u": (4.0, 0.0), "w": (0.0, -3.0)}[given[0]]
+        x = [1.0 + 0.2 * r * given[1] for r in rate]
+        return SimpleNamespace(time=[0.0, 0.2], array=lambda name: [0.0, x["ab".index(name)]])
+
+    monkeypatch.setattr(cause_feedback, "simulate", simulate)
+    plant = SimpleNamespace(
+        states=(Signal("a"), Signal("b")),
+        outputs=(Signal("y"), Signal("z")),
+        out=lambda t, x: list(x),
+        limits=lambda: {"u": (-5.0, 8.0)},
+    )
+    scenario = Scenario(duration=9.0, disturbances={"F": 3.0}, log_period=0.1)
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=scenario)
+    found = cause_feedback.response(run, ["u", "w"], ["z", "y"])
+    assert found == pytest.approx(np.array([[0.0, -0.6], [0.8, 0.0]]))
+    assert pushes == [("u", 0.8), ("u", -0.8), ("w", 0.1), ("w", -0.1)]
 
 
 # ---- energy ---------------------------------------------------------------------------------------------------------------------
