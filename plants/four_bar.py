@@ -18,17 +18,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, final
+from typing import Annotated, Literal, final
 
 import numpy as np
 
-from plants import scales
+from plants import four_bar_bodies, scales
+from plants import four_bar_geometry as geometry
 from plants.components.circuit import ThrottledCircuit
+from plants.four_bar_geometry import Pose
 from plants.multibody import reduced
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.parts import GROUND, Actuator, Body, Loop, Pin, Place
-from plants.multibody.planar import Closing, plan
+from plants.multibody.planar import Closing
 from plants.multibody.starting import holding_forces
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import (
@@ -38,24 +39,13 @@ from workbench.contract.machine_limits import (
     command_limits,
     span_limits,
 )
-from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
+from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
 from workbench.numerics.adaptive import Fixed
 from workbench.run.steps import Steps
 
 # U_ref (46); "t ≤ 9 s" there means from 8 s on.
 WORK_CYCLE = Steps("output", (0.0, 1.0, 2.5, 5.0, 8.0), (0.0, 10.0, 0.0, -10.0, 0.0))
-
-
-OWN = "c"  # the cylinder, among the names of the mechanism
-ROWS = (0, 1)  # of the loop's constraint: those in its plane
-
-
-class Pose(NamedTuple):
-    """Directions a_2, a_3 of coupler and rocker at a crank angle."""
-
-    a_2: object
-    a_3: object
 
 
 @final
@@ -110,7 +100,8 @@ class FourBar(Built):
     def __post_init__(self):
         check_bounds(self)
         self.circuit.check_pins("circuit")
-        d, low, high = float(self._gap(self.z_10)[2]), abs(self.L_2 - self.L_3), self.L_2 + self.L_3
+        d = float(geometry.gap(self, self.z_10)[2])
+        low, high = geometry.span(self)
         if not low < d < high:
             raise InputError(
                 f"z_10: the loop cannot close: the coupler's pin is {d:.4g} m from E, and coupler and rocker span "
@@ -120,53 +111,22 @@ class FourBar(Built):
             raise InputError(
                 f"z_10: at {self.z_10:.4g} rad the cylinder points through the crank's joint and cannot turn it"
             )
-        pose = self.pose(self.z_10)
-        angles = [self.z_10, float(pose.a_2) - self.z_10, float(pose.a_3) - float(pose.a_2)]
-        object.__setattr__(self, "closings", plan(self._machine(()), angles))
+        object.__setattr__(self, "closings", four_bar_bodies.closings(self))
         self.initial()
 
     # ---- as a mechanism ---------------------------------------------------------------------------------------------
     @cached_property
     def mechanism(self) -> Mechanism:
-        """Crank, coupler and rocker, the loop cut at E, the cylinder between G and F."""
-        return self._machine(self.closings)
-
-    def _machine(self, closings) -> Mechanism:
-        pose = self.pose(self.z_10)
-        z_2, z_3 = pose.a_2 - self.z_10, pose.a_3 - pose.a_2
-        cylinder = unchecked(
-            Actuator,
-            name=OWN,
-            drive=self.circuit,
-            a=unchecked(Pin, body=GROUND, point=(-self.x_G, 0.0, 0.0)),
-            b=unchecked(Pin, body="crank", point=(self.x_F, 0.0, 0.0)),
-        )
-        return unchecked(
-            Mechanism,
-            name=self.name,
-            bodies=(
-                _bar("crank", GROUND, 0.0, self.L_1, self.m_1, self.z_10, hold=True),
-                _bar("coupler", "crank", self.L_1, self.L_2, self.m_2, z_2),
-                _bar("rocker", "coupler", self.L_2, self.L_3, self.m_3, z_3),
-            ),
-            loops=(_pin_E(self.L_0, self.L_3),),
-            actuators=(cylinder,),
-            gravity=(0.0, -self.g, 0.0),
-            method="minimal",
-            kept=ROWS,
-            used=ROWS,
-            closings=closings,
-        )
+        """Bodies, loop and drive, see `plants.four_bar_bodies`."""
+        return four_bar_bodies.mechanism(self, self.closings)
 
     @property
     def called(self) -> dict[str, str]:
-        own = {s.name: t.name for s, t in zip(self.circuit.states(OWN), self.circuit.states())}
-        return {"q_crank": "z_1", "dq_crank": "dz_1"} | own
+        return four_bar_bodies.called(self.circuit)
 
     @property
     def causes(self) -> dict[str, tuple[str, ...]]:
-        pairs = zip(self.circuit.power_names(), self.circuit.power_names(OWN))
-        return {name: (own,) for name, own in pairs}
+        return four_bar_bodies.causes(self.circuit)
 
     def given(self, u):
         return list(u)
@@ -270,28 +230,17 @@ class FourBar(Built):
         return self.circuit.velocity_gain
 
     # ---- geometry ---------------------------------------------------------------------------------------------------
-    def _gap(self, z_1):
-        """E − L_1 e(z_1) and its length."""
-        x, y = self.L_0 - self.L_1 * np.cos(z_1), -self.L_1 * np.sin(z_1)
-        return x, y, np.sqrt(x * x + y * y)
-
     def pose(self, z_1) -> Pose:
-        x, y, d = self._gap(z_1)
-        δ, side = np.arctan2(y, x), 1.0 if self.branch == "above" else -1.0
-        L_2, L_3 = self.L_2, self.L_3
-        a_2 = δ + side * np.arccos((d * d + L_2**2 - L_3**2) / (2.0 * d * L_2))
-        a_3 = δ - side * np.arccos((d * d + L_3**2 - L_2**2) / (2.0 * d * L_3))
-        return Pose(a_2, a_3)
+        """Directions of coupler and rocker, rad."""
+        return geometry.pose(self, z_1)
 
     def length(self, z_1):
         """s [m]."""
-        return np.sqrt(
-            self.x_F * self.x_F + self.x_G * self.x_G + 2.0 * self.x_F * self.x_G * np.cos(z_1)
-        )
+        return geometry.length(self, z_1)
 
     def lever(self, z_1):
         """ds/dz_1 [m]."""
-        return -self.x_F * self.x_G * np.sin(z_1) / self.length(z_1)
+        return geometry.lever(self, z_1)
 
     def holding_force(self, z_1) -> float:
         """Force of the cylinder at which the mechanism rests, N, by virtual work."""
@@ -324,23 +273,8 @@ class FourBar(Built):
         return [q[0]] if self.task_names(space) == ("z_1",) else [self.length(q[0])]
 
     def joint_range(self) -> tuple[tuple[float, float]]:
-        """Crank angles at which the cylinder is inside its stroke and the loop closes, on the start's side of the dead points."""
-        low, high = self.circuit.range
-        angle = lambda s: float(
-            np.arccos(
-                np.clip((s * s - self.x_F**2 - self.x_G**2) / (2 * self.x_F * self.x_G), -1.0, 1.0)
-            )
-        )
-        reach = lambda d: float(
-            np.arccos(
-                np.clip((self.L_0**2 + self.L_1**2 - d * d) / (2 * self.L_0 * self.L_1), -1.0, 1.0)
-            )
-        )
-        least, most = (
-            max(angle(high), reach(abs(self.L_2 - self.L_3))),
-            min(angle(low), reach(self.L_2 + self.L_3)),
-        )
-        return ((least, most) if self.z_10 > 0 else (-most, -least),)
+        """As `four_bar_geometry.crank_range`."""
+        return (geometry.crank_range(self),)
 
     def check_pose(self, q, where: str = "z_10") -> None:
         """Raise ValueError, saying `where`, for a crank angle [z_1] the bars, the cylinder or the oil cannot stand at."""
@@ -373,30 +307,6 @@ class FourBar(Built):
             kinetic,
             self.circuit.stored(x[2:], s),
         ]
-
-
-def _bar(name: str, parent: str, at, length, mass, start, hold: bool = False) -> Body:
-    """A uniform slender beam along x, its joint at one end. Its moment about z stands for all: nothing turns about the others."""
-    J = mass * length * length / 12.0
-    return unchecked(
-        Body,
-        name=name,
-        parent=parent,
-        point=(at, 0.0, 0.0),
-        mass=mass,
-        com=(0.5 * length, 0.0, 0.0),
-        inertia=(J, J, J, 0.0, 0.0, 0.0),
-        start=start,
-        hold=hold,
-    )
-
-
-def _pin_E(L_0, L_3) -> Loop:
-    """The pin of the rocker at the ground."""
-    ways = {"axis": (0.0, 0.0, 1.0), "normal": (1.0, 0.0, 0.0)}
-    rocker = unchecked(Place, body="rocker", point=(L_3, 0.0, 0.0), **ways)
-    ground = unchecked(Place, body=GROUND, point=(L_0, 0.0, 0.0), **ways)
-    return unchecked(Loop, name="E", a=rocker, b=ground, joint="revolute")
 
 
 def cylinder_work(log) -> np.ndarray:
