@@ -118,6 +118,26 @@ def test_a_level_set_about_another_centre_and_through_the_others():
     assert (a - 1) ** 2 / 4 + (b - 0.5) ** 2 == pytest.approx(0.64, abs=2e-4)
 
 
+def test_a_level_set_in_a_box_that_is_not_even():
+    """About (1, 0.5) in −2 … 8 by −4 … 1: the whole of a²/9 + b² = 0.16 around it, and all of the box where the level is high."""
+    box = {"a": (-2.0, 8.0), "b": (-4.0, 1.0)}
+    centre = {"a": 1.0, "b": 0.5}
+    a, b = level("(a - 1)**2/9 + (b - 0.5)**2", 0.16, box, centre)["boundary"].T
+    assert (a - 1) ** 2 / 9 + (b - 0.5) ** 2 == pytest.approx(0.16, abs=2e-4)
+    turned = np.unwrap(np.arctan2((b - 0.5) / 2.5, (a - 1.0) / 5.0))
+    assert turned == pytest.approx(np.linspace(0, 2 * np.pi, 181), abs=1e-9)
+    a, b = level("a + 0*b", 99.0, box, centre)["boundary"].T
+    on_edge = np.isclose(a, -2) | np.isclose(a, 8) | np.isclose(b, -4) | np.isclose(b, 1)
+    assert on_edge.all() and (a.min(), a.max(), b.min(), b.max()) == pytest.approx((-2, 8, -4, 1))
+    narrow = level("4.0 + 0*a", 4.0, box, centre)["boundary"]
+    assert np.isclose(narrow[:, 0], 8).any()  # a constant that is not above its level
+
+
+def test_a_path_needs_both_signals():
+    run = ran(a=[0.0, 1.0])
+    assert pictures._picture(run, ["a", "b"], "mm", None, "", None, "")["path"] is None
+
+
 def test_a_level_set_ends_at_its_box():
     """Only |a| matters: b goes to the box, and a to the level or, where that is beyond, to the box."""
     a, b = level("a**2")["boundary"].T
