@@ -1,0 +1,149 @@
+"""Modes whose numbers are known: rates, periods and times of each, which of them decides, and what steady flow leaves a chamber."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from workbench.verification.modes import Mode, Modes, Place, modes_of
+from workbench.verification.pump import filled, steady
+
+
+def mode(s, bound=1e-3, aside=False, where="at rest"):
+    return Mode(complex(s), bound, ("x", "v"), where, 0.0, aside)
+
+
+@pytest.mark.parametrize(
+    "s, grows, decays, τ, period, settles",
+    [
+        (-0.5, False, True, 2.0, math.inf, 10.0),
+        (0.25, True, False, 4.0, math.inf, 20.0),
+        (-0.5 + 10j, False, True, 2.0, 0.2 * math.pi, 10.0),
+        (-10 - 20j, False, True, 0.1, 0.1 * math.pi, 0.3 * math.pi),
+        (-2 + 2j, False, True, 0.5, math.inf, 2.5),
+        (-1e-3, False, False, math.inf, math.inf, math.inf),
+        (1e-3, False, False, math.inf, math.inf, math.inf),
+    ],
+)
+def test_numbers_of_a_mode(s, grows, decays, τ, period, settles):
+    """Five time constants or three periods; neutral within its bound."""
+    one = mode(s)
+    assert (one.grows, one.decays) == (grows, decays)
+    assert (one.time_constant, one.period, one.settles) == pytest.approx((τ, period, settles))
+
+
+def test_modes_in_words():
+    assert mode(-0.5).words == "decays by e in 2 s (x, v)"
+    assert mode(0.25 + 10j).words == "grows by e in 4 s, swinging with a period of 0.628 s (x, v)"
+    assert mode(1e-4).words == "neutral (x, v)"
+
+
+def place(*modes, rests=True):
+    return Place(0.0, "p", rests, tuple(modes))
+
+
+def test_which_mode_decides():
+    """Growing ones the fastest first, one a place; else the slowest that decays, at rest where the run rests."""
+    slow, slower, aside = mode(-0.5), mode(-0.25), mode(-0.01, aside=True)
+    fast, faster = mode(0.5, where="start"), mode(2.0, where="way")
+    found = Modes((place(fast, mode(0.3), slow), place(slower, aside), place(faster, rests=False)))
+    assert found.unstable == (faster, fast) and found.slowest is slower
+    assert found.words == f"way: a mode {faster.words}"
+    calm = Modes((place(slow, mode(1e-4), aside), place(slower, rests=False)))
+    assert calm.unstable == () and calm.slowest is slow
+    assert calm.words == f"slowest mode {slow.words}"
+    moving = Modes((place(slow, rests=False), place(slower, rests=False)))
+    assert moving.slowest is slower
+    none = Modes((place(aside),), ("no derivative", "timed"))
+    assert none.slowest is None and none.words == "no derivative; timed"
+    assert Modes(()).words == "no mode decays and none grows"
+    assert place(slow).fastest is None
+
+
+def test_modes_of_a_matrix():
+    """A swinging pair counts once; what lies in a common mode of pressures, or in friction's memory, is aside."""
+    ω, d = 3.0, 0.4
+    M = np.zeros((4, 4))
+    M[:2, :2] = [[-d, ω], [-ω, -d]]
+    M[2, 2], M[3, 3] = -7.0, 0.5
+    found = modes_of(M, None, ["a", "b", "z_1", "p"], 10.0, "there", 2.5)
+    assert [m.s for m in found] == pytest.approx([0.5, -d + 1j * ω, -7.0], rel=1e-9)
+    assert [m.states for m in found] == [("p",), ("a", "b"), ("z_1",)]
+    assert [m.aside for m in found] == [False, False, True]
+    assert all(m.bound == pytest.approx(1e-4) and (m.where, m.t) == ("there", 2.5) for m in found)
+    moving = modes_of(M, None, ["a", "b", "c", "p"], 10.0, rests=False)
+    assert [m.bound for m in moving] == pytest.approx([0.1] * 3)
+    commons = np.array([[0.0, 0.0, 0.0, 1.0]])
+    assert [m.aside for m in modes_of(M, None, list("abcp"), 10.0, commons=commons)] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_modes_from_sample_to_sample():
+    """s = ln z/T: of z = 0.9 e^{±0.3j} once, of z = −0.5 with half the sampling rate, of z = 0 far to the left."""
+    T = 0.02
+    c, s = 0.9 * math.cos(0.3), 0.9 * math.sin(0.3)
+    M = np.zeros((4, 4))
+    M[:2, :2] = [[c, s], [-s, c]]
+    M[2, 2] = -0.5
+    found = modes_of(M, T, list("abcd"), 10.0)
+    assert found[0].s == pytest.approx(math.log(0.9) / T + 0.3j / T)
+    assert found[1].s == pytest.approx(math.log(0.5) / T + 1j * math.pi / T)
+    assert found[2].s.real == pytest.approx(math.log(1e-300) / T) and len(found) == 3
+
+
+# ---- what a supply fills ------------------------------------------------------------------------------------------------------
+VALVE = SimpleNamespace(c_p1=3e-8, c_n1=5e-8, c_p2=4e-8, c_n2=2e-8, lag="ideal", u_max=10.0)
+CYLINDER = SimpleNamespace(valve=VALVE, A_a=3e-3, A_b=2e-3)
+
+
+@pytest.mark.parametrize("f_p", [-8e3, 0.0, 2e4])
+@pytest.mark.parametrize("o", [-1.0, 1.0])
+def test_a_steady_speed_fills_and_empties_alike(f_p, o):
+    """Both flows through one spool drive the piston at one speed, and the pressures carry f_p: two equations, checked."""
+    p_s, p_r = 1.6e7, 3e5
+    filled_at = float(steady(CYLINDER, np.array(o), f_p, p_s, p_r))
+    if o > 0:
+        p_a = filled_at
+        p_b = (3e-3 * p_a - f_p) / 2e-3
+        fills, empties = 3e-8 * math.sqrt(p_s - p_a) / 3e-3, 2e-8 * math.sqrt(p_b - p_r) / 2e-3
+    else:
+        p_b = filled_at
+        p_a = (f_p + 2e-3 * p_b) / 3e-3
+        fills, empties = 4e-8 * math.sqrt(p_s - p_b) / 2e-3, 5e-8 * math.sqrt(p_a - p_r) / 3e-3
+    assert fills == pytest.approx(empties, rel=1e-9)
+    assert float(steady(CYLINDER, np.array(0.0), f_p, p_s, p_r)) == p_s
+
+
+def asked(f_p, u, dx, p_s=1.6e7):
+    log = {"u_1": np.array(u, float), "dx_1": np.array(dx, float), "f_p1": np.array(f_p, float)}
+    valve = SimpleNamespace(**vars(VALVE), opening=lambda u: np.asarray(u, float))
+    c = SimpleNamespace(valve=valve, A_a=3e-3, A_b=2e-3)
+    run = SimpleNamespace(
+        log=SimpleNamespace(array=log.get, time=np.arange(float(len(u)))),
+        loop=SimpleNamespace(plant=SimpleNamespace(p_r=3e5)),
+    )
+    return filled(run, 1, c, np.full(len(u), p_s)), c
+
+
+def test_a_load_that_runs_away_from_the_oil():
+    """Where the chamber that fills would come to rest below zero, and what the supply would have to be there."""
+    held, c = asked([1e4, 1e4, -2e4], [5.0, 5.0, 5.0], [0.1, 0.1, 0.1])
+    assert held.holds is True and "t = 2.00 s" in held.worst and "needs" not in held.worst
+    assert held.margin == pytest.approx(float(steady(c, np.array(5.0), -2e4, 1.6e7, 3e5)))
+    lost, c = asked([1e4, -9e4, -7e4, 1e4], [5.0] * 4, [0.1] * 4)
+    assert lost.holds is False and lost.unit == "Pa" and "t = 1.00 s" in lost.worst
+    assert "chamber a would" in lost.worst and "for 50 % of the time" in lost.worst
+    need = float(lost.worst.split("not the ")[1].split(" bar")[0]) * 1e5
+    assert float(steady(c, np.array(5.0), -9e4, need, 3e5)) == pytest.approx(0.0, abs=0.01 * 1.6e7)
+    sinking, _ = asked([2e5], [-5.0], [-0.1])
+    assert sinking.holds is False and "chamber b would" in sinking.worst
+
+
+def test_only_motion_to_the_side_the_valve_is_open_to_counts():
+    for u, dx in ((5.0, -0.1), (5.0, 0.0), (0.1, 0.1), (-0.1, -0.1)):
+        assert asked([-9e4], [u], [dx])[0].margin == 1.6e7
+    assert asked([-9e4], [0.11], [0.1])[0].holds is False
