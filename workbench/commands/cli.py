@@ -1,4 +1,4 @@
-"""`verify-stability FILE` and `workbench init | draw | simulate | compare | sweep | identify | tune | plan | report | schema`.
+"""`verify-stability` and `workbench init | draw | simulate | compare | sweep | falsify | identify | tune | plan | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -19,6 +19,7 @@ from workbench.commands.parser import _Parser, _parser
 from workbench.commands.verbs import (
     do_compare,
     do_draw,
+    do_falsify,
     do_identify,
     do_init,
     do_plan,
@@ -96,7 +97,7 @@ def _machine_verbs(verb) -> None:
 def _case_verbs(verb) -> None:
     """Verbs that run and judge case files."""
     from workbench.commands.compare_command import compare_options
-    from workbench.sweep.options import sweep_options
+    from workbench.sweep.options import falsify_options, sweep_options
 
     p = verb("simulate", do_simulate, "run the scenario of a case file")
     _case_argument(p)
@@ -125,6 +126,13 @@ def _case_verbs(verb) -> None:
         "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail",
     )
     sweep_options(p)
+    p = verb(
+        "falsify",
+        do_falsify,
+        "search for a load, start or seed at which a requirement of a case file is violated",
+    )
+    _case_argument(p)
+    falsify_options(p)
     verb("schema", do_schema, "print the JSON schema of case files, for editors")
 
 

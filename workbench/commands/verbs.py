@@ -141,6 +141,12 @@ def do_sweep(options, arguments) -> int:
     return run_sweep(options)
 
 
+def do_falsify(options, arguments) -> int:
+    from workbench.sweep.falsify import run_falsify
+
+    return run_falsify(options, read_case(options.file))
+
+
 def do_schema(options, arguments) -> int:
     import json
 

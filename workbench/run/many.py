@@ -52,14 +52,36 @@ def simulate_many(
     Raises InputError as `simulate` does, with the number of the run before its words.
     """
     keep = measure or (lambda k, log: log)
+    return each_run(
+        jobs, lambda k, log, demand: keep(k, log), rows=rows, progress=progress, threads=threads
+    )
+
+
+def each_run(
+    jobs: Sequence[Job],
+    keep: Callable[[int, Log, Demand], Any],
+    refused: Callable[[int, InputError], Any] | None = None,
+    *,
+    rows: Rows = "asked",
+    progress: Callable[[float], None] | None = None,
+    threads: int | None = None,
+) -> list:
+    """`keep(k, log, demand)` of every run, as `simulate_many`; refused(k, why): of a run that cannot be made."""
     found: list = [None] * len(jobs)
     count = 0
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        for k, value in _measured(pool, _blocks(jobs, rows), keep, 2 * (threads or cores())):
-            found[k] = value
-            count += 1
-            if progress:
-                progress(count / len(jobs))
+
+    def put(k: int, value: Any) -> None:
+        nonlocal count
+        found[k] = value
+        count += 1
+        if progress:
+            progress(count / len(jobs))
+
+    turned_away = None if refused is None else (lambda k, why: put(k, refused(k, why)))
+    most = threads or cores()
+    with ThreadPoolExecutor(most) as pool:
+        for k, value in _measured(pool, _blocks(jobs, rows, turned_away), keep, 2 * most):
+            put(k, value)
     return found
 
 
@@ -84,10 +106,12 @@ class Waiting:
     fused: Fused | None = None
     pace: Pace = Pace()
 
-    def alone(self) -> Log:
-        """The run by itself."""
+    def alone(self) -> tuple[Log, Demand]:
+        """The run by itself, and what was demanded of it."""
+        loop, scenario = self.job
         with _named(self.number):
-            return simulate(*self.job, rows=self.rows)
+            demand = Demand(loop, scenario, start_state(loop, scenario))
+            return simulate(loop, scenario, rows=self.rows, demand=demand), demand
 
     def log(self, known: dict[Pace, Attempt]) -> Log:
         """The log, where lanes made some attempts of the run already."""
@@ -129,21 +153,29 @@ def _measured(pool, blocks: Iterator[list[Waiting]], keep, most: int) -> Iterato
 
 def _one_block(block: list[Waiting], keep) -> list[tuple[int, Any]]:
     if block[0].fused is None:
-        return [(w.number, keep(w.number, w.alone())) for w in block]
+        return [(w.number, keep(w.number, *w.alone())) for w in block]
     lanes = _lanes.get(id(block[0].fused.traced))
     known = [{} for _ in block]
     if lanes is not None and lanes[1].lib is not None:
         attempts = side_by_side([w.fused for w in block], block[0].pace)
         known = [{w.pace: made} for w, made in zip(block, attempts)]
-    return [(w.number, keep(w.number, w.log(made))) for w, made in zip(block, known)]
+    return [
+        (w.number, keep(w.number, w.log(made), w.fused.demand)) for w, made in zip(block, known)
+    ]
 
 
-def _blocks(jobs: Sequence[Job], rows: Rows) -> Iterator[list[Waiting]]:
+def _blocks(jobs: Sequence[Job], rows: Rows, refused=None) -> Iterator[list[Waiting]]:
     """Runs that go side by side, as soon as there are enough of a kind; the rest at the end."""
     kinds: dict[Any, list[Waiting]] = {}
     for k, job in enumerate(jobs):
-        with _named(k):
-            waiting, kind = _prepared(k, job, rows)
+        try:
+            with _named(k):
+                waiting, kind = _prepared(k, job, rows)
+        except InputError as why:
+            if refused is None:
+                raise
+            refused(k, why)
+            continue
         if kind is None:
             yield [waiting]
             continue

@@ -1,4 +1,4 @@
-"""Arguments of `workbench sweep`; light, so that --help is immediate."""
+"""Arguments of `workbench sweep` and `workbench falsify`; light, so that --help is immediate."""
 
 
 def sweep_options(parser) -> None:
@@ -21,5 +21,25 @@ def sweep_options(parser) -> None:
         "--resume",
         action="store_true",
         help="take the finished cases of an earlier sweep from TABLE.journal",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
+
+
+def falsify_options(parser) -> None:
+    """Arguments of `workbench falsify`."""
+    parser.add_argument(
+        "--over",
+        metavar="NAME=LOW..HIGH",
+        action="append",
+        default=[],
+        help="what may vary, such as payload.mass=0kg..80kg; those of the file's claim where left out",
+    )
+    parser.add_argument("--budget", type=int, metavar="N", help="how many runs, at most (200)")
+    parser.add_argument("--seed", type=int, metavar="N", help="of the draws of the search (1)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="YAML",
+        help="where to write a counter-example (FILE-violates.yaml)",
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing")

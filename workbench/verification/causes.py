@@ -47,6 +47,7 @@ SELF_SAID = (
     "unique-velocity",
     "incremental-passivity",
     "holds-weight",
+    "falsify",
 )
 MOST = 40  # trials of one loop; of one called from Python, where a run takes seconds, HOSTED
 HOSTED = 6

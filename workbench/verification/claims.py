@@ -36,6 +36,7 @@ from workbench.verification.run_claims import (
     Unasked,
     ValveLosses,
 )
+from workbench.verification.search.claim import Falsify
 
 
 @final
@@ -255,4 +256,5 @@ Claim = (
     | Unasked
     | HoldsWeight
     | Requirement
+    | Falsify
 )

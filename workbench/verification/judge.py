@@ -96,7 +96,12 @@ def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Ver
     Limits rest on the bound of the practical claim, so that one is decided first. They are scanned beside the others, unless
     the loop has a part in plain Python: that may not be called by two threads at once.
     """
-    known = {"bound": None, "allowed": _allowed(claims, run), "practical": None}
+    known = {
+        "bound": None,
+        "allowed": _allowed(claims, run),
+        "practical": None,
+        "claims": claims,
+    }
     found: dict[int, Verdict] = {}
     asked = dict(enumerate(claims))
     for i in [i for i, claim in asked.items() if isinstance(claim, C.PracticalStability)]:
@@ -162,7 +167,7 @@ def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = 
             look()
 
     given = {**known, "tick": tick}
-    module, _, function = claim.check.partition(".")
+    module, _, function = claim.check.rpartition(".")
     check = getattr(import_module(f"workbench.verification.{module}"), function)
     claim, seen = moving(claim, run) if claim.needs_motion else (claim, run)
     if claim.at_steps:

@@ -70,6 +70,10 @@ def check_asked(claim: Any, loop: Any) -> None:
         point(loop.plant, claim.at)
     if kind == "RobustStability":
         ranges(loop, claim)
+    if kind == "Falsify":
+        from workbench.verification.search.directions import check_names
+
+        check_names(loop, claim.over)
 
 
 def _where(claim: Any, run: Any) -> tuple[Point, bool]:

@@ -22,13 +22,15 @@ class Checked:
 
         check          "module.function" of `workbench.verification`: (claim, run, *takes) → Verdict
         takes          what else the function is given: "allowed" (the tracking error that the claims allow), "bound"
-                       (of v, from the practical claim), "practical" (that claim's verdict), "tick" (progress)
+                       (of v, from the practical claim), "practical" (that claim's verdict), "claims" (all that are asked),
+                       "tick" (progress)
         work           its share of the progress bar; a claim that takes "tick" calls it along the way
         at_steps       it is judged at the integrator's steps, between samples, too
         needs_ledger   it is asked of laws that state an accompanying function only
         needs_motion   it says nothing of a run that stands still, so such a run is disturbed first
         scans          it tries many runs of its own, beside which other claims are checked
         says_stable    where it holds, "Is the loop stable?" may be answered with Yes
+        searched       it is a requirement on one run whose margin a search for counter-examples may make small
         section        name of the section of a case file that holds several of them by name; "": a file states one at most
     """
 
@@ -40,6 +42,7 @@ class Checked:
     needs_motion: ClassVar[bool] = False
     scans: ClassVar[bool] = False
     says_stable: ClassVar[bool] = False
+    searched: ClassVar[bool] = False
     section: ClassVar[str] = ""
 
     def __post_init__(self) -> None:

@@ -29,6 +29,7 @@ class Requirement(_Checked):
 
     check: ClassVar[str] = "requirement_claims.check_requirement"
     section: ClassVar[str] = "requirements"
+    searched: ClassVar[bool] = True
 
     sentence: Annotated[str, "what the run has to do"]
     name: str = ""

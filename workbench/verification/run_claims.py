@@ -16,6 +16,7 @@ class Tracking(_Checked):
     """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
 
     check: ClassVar[str] = "requirements.check_tracking"
+    searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
     needs_motion: ClassVar[bool] = True
 
@@ -37,6 +38,7 @@ class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
 
     check: ClassVar[str] = "requirements.check_pressures"
+    searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
     low: Annotated[
@@ -62,6 +64,7 @@ class Saturation(_Checked):
     """Valves stay off their limits for all but a fraction of the time."""
 
     check: ClassVar[str] = "requirements.check_saturation"
+    searched: ClassVar[bool] = True
 
     share: Annotated[
         float, Unit("1"), "largest acceptable share of time at the limit", fraction
@@ -79,6 +82,7 @@ class MachineLimits(_Checked):
     """
 
     check: ClassVar[str] = "machine.check_machine_limits"
+    searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
     share: Annotated[

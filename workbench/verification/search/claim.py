@@ -1,0 +1,34 @@
+"""The claim that a search asks: no run among those that may happen violates a requirement of the case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, final
+
+from workbench.contract.parameters import Unit, up_to
+from workbench.verification.proofs import Checked as _Checked
+from workbench.verification.proofs import Number
+
+MOST_RUNS = 100_000
+
+
+@final
+@dataclass(frozen=True)
+class Falsify(_Checked):
+    """A search for a counter-example among loads, starts, seeds: a run that violates a requirement of the case.
+
+    over: what may vary and between which values: numbers of the true plant by their path (the controller keeps its model),
+    offset.q_1 (how far a state begins from the scenario's start), seed. The search is over when a run violates a requirement,
+    which is then shrunk to the fewest and smallest deviations, or after `budget` runs: that is no proof, and the row says
+    "not refuted" and does not count.
+    """
+
+    check: ClassVar[str] = "search.falsify.check_falsify"
+    takes: ClassVar[tuple[str, ...]] = ("claims", "tick")
+    work: ClassVar[int] = 14
+
+    over: Mapping[str, tuple[Number, ...]] = field(default_factory=dict)
+    budget: Annotated[int, Unit("1"), "how many runs, at most", up_to(MOST_RUNS)] = 200
+    seed: Annotated[int, Unit("1"), "of the draws of the search", up_to(2**31 - 1)] = 1
+    counted: bool = True

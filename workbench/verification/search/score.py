@@ -1,0 +1,58 @@
+"""How near a run is to violating a requirement: 1 as the run that is asked about, 0 at the edge, below where it is violated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
+
+VIOLATED = -1e-12  # at most, of a requirement that is violated, however small its margin
+REFUSED = (
+    math.inf
+)  # of a run that cannot be made: a machine that cannot be built, a start out of reach
+
+
+@dataclass(frozen=True)
+class Score:
+    """The least score of a run's requirements, and the verdict it belongs to; none for a run that cannot be made."""
+
+    value: float
+    verdict: Verdict | None = None
+    refused: str = ""
+
+    @property
+    def violated(self) -> bool:
+        return self.value < 0
+
+
+def requirements(claims: Sequence) -> list:
+    """Those claims that ask something of one run and give a margin."""
+    return [claim for claim in claims if claim.searched]
+
+
+def verdicts(asked: Sequence, run: Run) -> list[Verdict]:
+    """What the requirements say of a run."""
+    return [_check(claim)(claim, run.fine if claim.at_steps else run) for claim in asked]
+
+
+def _check(claim) -> Callable:
+    module, _, function = claim.check.rpartition(".")
+    return getattr(import_module(f"workbench.verification.{module}"), function)
+
+
+def score(asked: Sequence, nominal: Sequence[Verdict], run: Run) -> Score:
+    """Margins as shares of those of the nominal run; an undecided requirement says nothing."""
+    found = verdicts(asked, run)
+    scored = [Score(_share(v, n), v) for v, n in zip(found, nominal) if v.holds is not None]
+    return min(scored, key=lambda s: s.value, default=Score(REFUSED, refused="nothing was decided"))
+
+
+def _share(verdict: Verdict, nominal: Verdict) -> float:
+    if verdict.margin is None or not nominal.margin or not math.isfinite(verdict.margin):
+        return 1.0 if verdict.holds else -1.0
+    share = verdict.margin / abs(nominal.margin)
+    return share if verdict.holds else min(share, VIOLATED)
