@@ -26,9 +26,8 @@ LEAF = ("value", "tag", "source", "note")
 
 
 def called(cls: type) -> str:
-    """The name of a class in files: what it declares as `called`, or else its own."""
-    declared = vars(cls).get("called")  # a property of that name is something else's name
-    return declared if isinstance(declared, str) else cls.__name__
+    """The name of a class in files: what it declares as `name_in_files`, or else its own."""
+    return vars(cls).get("name_in_files", cls.__name__)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ FOLLOWS = (
 class PlannedSupply:
     """What a supply may have, and what says that it has none."""
 
-    called: ClassVar[str] = ""  # in plan files and reports; by default the name of the class
+    name_in_files: ClassVar[str] = ""  # in plan files and reports; by default the name of the class
     draws: ClassVar[bool] = True  # oil from a pump; False: another measure of the motion
     back = 0.0  # Pa, in the return line
     creep = 0.0  # m/s
@@ -94,7 +94,7 @@ class PlannedSupply:
     @property
     def title(self) -> str:
         """What plan files and reports call it."""
-        return self.called or type(self).__name__
+        return self.name_in_files or type(self).__name__
 
     def pump(self, p, Q):
         """Pressure at the pump for the cylinders' pressures and flows, Pa."""
@@ -116,7 +116,7 @@ class PlannedConstantPressure(PlannedSupply):
     map: EfficiencyMap | None = None
     holds: bool = True
 
-    called: ClassVar[str] = "ConstantPressure"  # in plan files
+    name_in_files: ClassVar[str] = "ConstantPressure"  # in plan files
     needs_forces: ClassVar[bool] = False
     treated: ClassVar[str] = (
         TURNS
@@ -157,7 +157,7 @@ class PlannedLoadSensing(PlannedSupply):
         float, Unit("Pa"), "p_0, least pressure: a load that sinks needs oil behind it", nonnegative
     ] = 0.0
 
-    called: ClassVar[str] = "LoadSensing"  # in plan files
+    name_in_files: ClassVar[str] = "LoadSensing"  # in plan files
     needs_forces: ClassVar[bool] = True
     treated: ClassVar[str] = FOLLOWS
 
