@@ -30,18 +30,7 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
 
     Raises InputError for a machine of another build.
     """
-    kinds = [s.prismatic is not None for s in machine.structures]
-    if kinds != [False, True]:
-        raise InputError(
-            f"{machine.name}: a planar crane has a lift, a tilt and an extension, in this order",
-            mend="plan for a machine of two revolute segments, the second followed by a prismatic one",
-        )
-    low = [r[0] for r in machine.joint_range()]
-    if low[0] > 0 or low[1] > 0:
-        raise InputError(
-            f"{machine.name}: a joint has its cylinder on the other side (its pose is positive)",
-            mend="plan for a machine with joint positions in (−π, 0)",
-        )
+    _check_build(machine)
     q = [-pi / 2, -pi / 2, 0.0]
     p1, p2 = chain.reach(machine.structures, machine.geometry(q), machine.base.R, machine.base.r)
     at1, at2, tip, axis = p1["B1"].r, p2["B1"].r, p2["E2"].r, p2["B5"].R
@@ -83,6 +72,22 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
         0.0,
         machine.g,
     )
+
+
+def _check_build(machine: Manipulator) -> None:
+    """InputError for a machine without lift, tilt and extension on the usual sides."""
+    kinds = [s.prismatic is not None for s in machine.structures]
+    if kinds != [False, True]:
+        raise InputError(
+            f"{machine.name}: a planar crane has a lift, a tilt and an extension, in this order",
+            mend="plan for a machine of two revolute segments, the second followed by a prismatic one",
+        )
+    low = [r[0] for r in machine.joint_range()]
+    if low[0] > 0 or low[1] > 0:
+        raise InputError(
+            f"{machine.name}: a joint has its cylinder on the other side (its pose is positive)",
+            mend="plan for a machine with joint positions in (−π, 0)",
+        )
 
 
 def _folded(angle: float) -> float:

@@ -61,16 +61,7 @@ def machine(
     for q in stops[1:]:
         draw_outline(ax, drawn.at(q), faint=True)
     if log is not None and {"tcp_x", "tcp_y"} <= set(log.names):
-        x, y = log.array("tcp_x"), log.array("tcp_y")
-        keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
-        step = max(1, len(x) // 1500)
-        ax.plot(
-            np.where(keep, x, np.nan)[::step],
-            np.where(keep, y, np.nan)[::step],
-            color=ORANGE,
-            lw=1.1,
-            zorder=6,
-        )
+        _tool_path(ax, log)
     shape = drawn.at(stops[0])
     draw_outline(ax, shape)
     stand(ax, drawn)
@@ -83,6 +74,20 @@ def machine(
     else:
         write_names(ax, drawn, shape)
     return fig
+
+
+def _tool_path(ax, log: Log) -> None:
+    """The path of the tool; of a run that diverged only what is within 5 m of the start."""
+    x, y = log.array("tcp_x"), log.array("tcp_y")
+    keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
+    step = max(1, len(x) // 1500)
+    ax.plot(
+        np.where(keep, x, np.nan)[::step],
+        np.where(keep, y, np.nan)[::step],
+        color=ORANGE,
+        lw=1.1,
+        zorder=6,
+    )
 
 
 def draw_outline(ax, shape: Outline, faint: bool = False):

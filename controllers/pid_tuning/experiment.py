@@ -100,17 +100,10 @@ def relay(
     plant = system.plant if isinstance(system, ClosedLoop) else system
     begin = _begin(plant, at or {})
     loop, y, u = _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin)
-    run = replace(
-        scenario or Scenario(),
-        start=begin.pose,
-        offset=begin.offset,
-        reference=None,
-        log_period=None,
-    )
-    T, most = (
-        float(loop.period),
-        LONGEST if longest is None else max(int(longest / loop.period), FIRST),
-    )
+    start = {"start": begin.pose, "offset": begin.offset}
+    run = replace(scenario or Scenario(), **start, reference=None, log_period=None)
+    T = float(loop.period)
+    most = LONGEST if longest is None else max(int(longest / T), FIRST)
     count, before = min(FIRST, most), False
     while True:
         log = simulate(loop, replace(run, duration=count * T, max_step=min(run.max_step, T)))
@@ -118,12 +111,8 @@ def relay(
         found = limit_cycle(
             log.time, log.array("relay"), log.array("e_relay"), log.array(f"{u.name}_held"), law.ε
         )
-        if (
-            (found.settled and before)
-            or count >= most
-            or not log.status.completed
-            or found.hopeless
-        ):
+        ended = count >= most or not log.status.completed
+        if ended or (found.settled and before) or found.hopeless:
             return _experiment(found, loop, log, y, u)
         count, before = min(2 * count, most), found.settled
 
@@ -176,31 +165,8 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin
         y = find(plant.outputs, output, "relay, output")
     else:
         y = law.measured[i] if law else plant.outputs[0]
-    low, high = plant.limits().get(u.name, (-np.inf, np.inf))
-    limit = law.u_max if law else min(abs(low), abs(high))
-    if amplitude is None and not np.isfinite(limit):
-        raise InputError(
-            f"relay: how large? {type(plant).__name__} states no limit of {u.name}",
-            mend=f"give the amplitude, in {u.unit}",
-        )
-    d = 0.1 * limit if amplitude is None else amplitude
-    if d + abs(bias) > limit:
-        raise InputError(
-            f"relay: amplitude {d:g} and bias {bias:g} {u.unit} leave the limit of {u.name}, {limit:g} {u.unit}",
-            mend="take a smaller one",
-        )
-    if law is None:
-        own = {**plant.defaults(), **begin.held, u.name: 0.0}
-        held = tuple(float(own.get(s.name, 0.0)) for s in controls(plant))
-        inner = _Still(controls(plant), held)
-    else:
-        inner = replace(
-            law,
-            **{
-                n: tuple(0.0 if k == i else v for k, v in enumerate(law.each(getattr(law, n))))
-                for n in ("K_p", "K_i", "K_d")
-            },
-        )
+    d = _amplitude(plant, law, u, amplitude, bias)
+    inner = _around(plant, law, i, begin)
     y_0 = float(plant.out(0.0, begin.x)[names(plant.outputs).index(y.name)])
     try:
         made = Relay(inner, y, u, float(d), float(hysteresis), float(bias), y_0)
@@ -214,6 +180,34 @@ def _relay_loop(system, amplitude, hysteresis, bias, command, output, T_s, begin
         y,
         u,
     )
+
+
+def _amplitude(plant, law, u, amplitude: float | None, bias: float) -> float:
+    """d: the one given, or a tenth of the command's limit; InputError where it and the bias leave the limit."""
+    low, high = plant.limits().get(u.name, (-np.inf, np.inf))
+    limit = law.u_max if law else min(abs(low), abs(high))
+    if amplitude is None and not np.isfinite(limit):
+        raise InputError(
+            f"relay: how large? {type(plant).__name__} states no limit of {u.name}",
+            mend=f"give the amplitude, in {u.unit}",
+        )
+    d = 0.1 * limit if amplitude is None else amplitude
+    if d + abs(bias) > limit:
+        raise InputError(
+            f"relay: amplitude {d:g} and bias {bias:g} {u.unit} leave the limit of {u.name}, {limit:g} {u.unit}",
+            mend="take a smaller one",
+        )
+    return d
+
+
+def _around(plant, law, i: int, begin: _Begin):
+    """What commands the rest while the relay has command i: the law without that actuator's gains, or held commands."""
+    if law is None:
+        values = {**plant.defaults(), **begin.held, controls(plant)[i].name: 0.0}
+        held = tuple(float(values.get(s.name, 0.0)) for s in controls(plant))
+        return _Still(controls(plant), held)
+    without = lambda gains: tuple(0.0 if k == i else v for k, v in enumerate(law.each(gains)))
+    return replace(law, **{n: without(getattr(law, n)) for n in ("K_p", "K_i", "K_d")})
 
 
 def _experiment(found: LimitCycle, loop, log, y, u) -> RelayExperiment:

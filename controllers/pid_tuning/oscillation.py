@@ -61,9 +61,8 @@ def limit_cycle(
             f"no limit cycle: the relay {seen} in {t[-1]:.4g} s; the output does not come back (a larger "
             "amplitude, a bias against a steady load), or it takes longer",
         )
-    cycles = tuple(_cycle(T, side[a:b], e[a:b], a) for a, b in zip(rising[:-1], rising[1:]))[
-        -CYCLES:
-    ]
+    every = tuple(_cycle(T, side[a:b], e[a:b], a) for a, b in zip(rising[:-1], rising[1:]))
+    cycles = every[-CYCLES:]
     periods, swings = (np.array([getattr(c, name) for c in cycles]) for name in ("period", "swing"))
     if np.mean(periods) < SHORTEST * T:
         return LimitCycle(
@@ -74,22 +73,27 @@ def limit_cycle(
             cycles,
         )
     # A switch that comes a sample sooner or later changes period and swing by this share.
-    grain = 2.01 * T / float(np.mean(periods))
-    if np.ptp(periods) > max(grain, ALIKE) * np.mean(periods) or np.ptp(swings) > max(
-        grain, ALIKE
-    ) * np.mean(swings):
-        way = (
-            "grows"
-            if (np.diff(swings) > 0).all()
-            else "dies away"
-            if (np.diff(swings) < 0).all()
-            else "changes"
-        )
+    alike = max(2.01 * T / float(np.mean(periods)), ALIKE)
+    if np.ptp(periods) > alike * np.mean(periods) or np.ptp(swings) > alike * np.mean(swings):
         why = (
             f"no limit cycle settled in {t[-1]:.4g} s: over the last {CYCLES} cycles the period is {periods.min():.4g} … "
-            f"{periods.max():.4g} s, the swing {way}, {swings.min():.3g} … {swings.max():.3g}"
+            f"{periods.max():.4g} s, the swing {_way(swings)}, {swings.min():.3g} … {swings.max():.3g}"
         )
         return LimitCycle(False, why, len(rising) > MANY, cycles)
+    return _settled(t, e, u, rising, cycles)
+
+
+def _way(swings: np.ndarray) -> str:
+    """Whether the swing grows, dies away or changes, in words."""
+    steps = np.diff(swings)
+    if (steps > 0).all():
+        return "grows"
+    return "dies away" if (steps < 0).all() else "changes"
+
+
+def _settled(t, e, u, rising, cycles: tuple[Cycle, ...]) -> LimitCycle:
+    """The limit cycle over the last CYCLES cycles."""
+    T = float(t[1] - t[0])
     a, b = rising[-CYCLES - 1], rising[-1]
     period = float(t[b] - t[a]) / CYCLES
     upper = float(np.mean([c.upper for c in cycles]))

@@ -140,31 +140,7 @@ def assumptions(monitors: Mapping):
         (left / WIDTH, bottom / height, 1 - (left + 0.62) / WIDTH, 1 - (top + bottom) / height)
     )
     for i, name in enumerate(names):
-        t = np.asarray(monitors[name]["t"], float)
-        raw = np.asarray(monitors[name]["margin"], float)
-        base = len(names) - 1 - i
-        t, m = thinned(t, raw, 120)
-        height_of = np.clip(np.nan_to_num(m, nan=-1.0), -1, 1) * 0.42
-        ax.axhline(base, color="#C8C8C8", lw=0.5, zorder=1)
-        ax.fill_between(
-            t, base, base + np.maximum(height_of, 0), color=GREEN, alpha=0.35, lw=0, zorder=2
-        )
-        ax.fill_between(
-            t, base, base + np.minimum(height_of, 0), color=RED, alpha=0.9, lw=0, zorder=2
-        )
-        ax.plot(t, base + height_of, color="#3B6E5E" if (m >= 0).all() else RED, lw=0.6, zorder=3)
-        worst = np.nanmin(raw) if np.isfinite(raw).any() else np.nan
-        ax.annotate(
-            f"{worst:.2g}".replace("-", "−"),
-            (1.0, base),
-            (7, 0),
-            ("axes fraction", "data"),
-            ha="left",
-            va="center",
-            textcoords="offset points",
-            color="#222222" if worst >= 0 else RED,
-            fontsize=7.5,
-        )
+        _margin(ax, monitors[name], len(names) - 1 - i)
     ax.set_yticks(range(len(names)), [named(n, 44) for n in names[::-1]])
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
@@ -182,6 +158,32 @@ def assumptions(monitors: Mapping):
     )
     ax.margins(x=0)
     return fig
+
+
+def _margin(ax, monitor: Mapping, base: float) -> None:
+    """One margin over time around the line at `base`, and its smallest value beside it."""
+    t = np.asarray(monitor["t"], float)
+    raw = np.asarray(monitor["margin"], float)
+    t, m = thinned(t, raw, 120)
+    height_of = np.clip(np.nan_to_num(m, nan=-1.0), -1, 1) * 0.42
+    ax.axhline(base, color="#C8C8C8", lw=0.5, zorder=1)
+    ax.fill_between(
+        t, base, base + np.maximum(height_of, 0), color=GREEN, alpha=0.35, lw=0, zorder=2
+    )
+    ax.fill_between(t, base, base + np.minimum(height_of, 0), color=RED, alpha=0.9, lw=0, zorder=2)
+    ax.plot(t, base + height_of, color="#3B6E5E" if (m >= 0).all() else RED, lw=0.6, zorder=3)
+    worst = np.nanmin(raw) if np.isfinite(raw).any() else np.nan
+    ax.annotate(
+        f"{worst:.2g}".replace("-", "−"),
+        (1.0, base),
+        (7, 0),
+        ("axes fraction", "data"),
+        ha="left",
+        va="center",
+        textcoords="offset points",
+        color="#222222" if worst >= 0 else RED,
+        fontsize=7.5,
+    )
 
 
 def study(data: Mapping, quantity: str = "sample time"):

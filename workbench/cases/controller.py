@@ -38,16 +38,7 @@ def read_controller(
     default = default_law(plant, laws)
     if not _given(node):
         return default(plant, **_suited(default, plant))
-    inside = {"law": node} if isinstance(node.value, str) else node.value
-    if not isinstance(inside, dict):
-        raise node.error(
-            f"expected a law and its gains, got {node.words}",
-            key="controller",
-            mend="write 'law: VDC'",
-        )
-    if not {"law", "type", "kind"} & inside.keys():
-        inside = {"law": Node(default.__name__, node.line, node.column, node.file), **inside}
-    node = Node(_renamed(inside), node.line, node.column, node.file)
+    node = _section(node, default)
     model = plant
     if _given(node.value.get("model")):
         model, origins = read_model(node.value["model"], plant, read_plant)
@@ -76,6 +67,20 @@ def read_controller(
     law = _built(cls, model, form.real(cls, values), node, loop, given)
     tuning = node.value.get("tuning")
     return tuned_law(law, tuning, loop, given, provenance) if _given(tuning) else law
+
+
+def _section(node: Node, default: type) -> Node:
+    """The controller section as a mapping that names its law, its keys spelled as the classes spell them."""
+    inside = {"law": node} if isinstance(node.value, str) else node.value
+    if not isinstance(inside, dict):
+        raise node.error(
+            f"expected a law and its gains, got {node.words}",
+            key="controller",
+            mend="write 'law: VDC'",
+        )
+    if not {"law", "type", "kind"} & inside.keys():
+        inside = {"law": Node(default.__name__, node.line, node.column, node.file), **inside}
+    return Node(_renamed(inside), node.line, node.column, node.file)
 
 
 def default_law(plant: Any, laws: Mapping[str, type]) -> type:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -22,7 +22,7 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         body.pop("$schema")
         return body
 
-    own = {cls: form.law_form(cls, tuple(cls.units_on().items())) for cls in laws.values()}
+    forms = {cls: form.law_form(cls, tuple(cls.units_on().items())) for cls in laws.values()}
     names = {
         name: several(part(cls)) if cls.section else {"anyOf": [{"type": "boolean"}, part(cls)]}
         for name, cls in form.claim_names(claims).items()
@@ -31,34 +31,13 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         "title": {"type": "string"},
         "sources": {"type": "object", "additionalProperties": {"type": "string"}},
         "plant": {"anyOf": [{"type": "string"}, part(form.Shipped), part(plants)]},
-        "controller": {"anyOf": [{"enum": list(laws)}, part(reduce(or_, own.values()))]},
+        "controller": {"anyOf": [{"enum": list(laws)}, part(reduce(or_, forms.values()))]},
         "loop": part(form.Loop),
         "scenario": part(form.Run),
         "claims": {"type": "object", "properties": names, "additionalProperties": False},
     }
-    another = [
-        {"type": "string"},
-        part(form.Shipped),
-        part(plants),
-        part(form.Model),
-        {"type": "null"},
-    ]
-    for law in own.values():
-        if "model" in (keys := defs[law.__name__]["properties"]):
-            keys["model"] = {
-                "description": "what the law believes: changes to the plant, or another one",
-                "anyOf": another,
-            }
-        keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
-    for cls in (cls for cls in laws.values() if cls.tunings()):
-        methods = cls.tunings()
-        ways = part(reduce(or_, methods.values()))
-        for method, way in methods.items():
-            defs[way.__name__]["properties"]["method"] = {"const": method}
-        defs[cls.__name__]["properties"]["tuning"] = {
-            "description": "how the gains are found, instead of given",
-            "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}],
-        }
+    _add_models(forms.values(), defs, part, plants)
+    _add_tunings(laws.values(), defs, part)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Fluidproof case",
@@ -70,6 +49,37 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         },
         "$defs": defs,
     }
+
+
+def _add_models(forms, defs: dict, part: Callable, plants: Any) -> None:
+    """What a law may believe, and other words for its keys."""
+    another = [
+        {"type": "string"},
+        part(form.Shipped),
+        part(plants),
+        part(form.Model),
+        {"type": "null"},
+    ]
+    for law in forms:
+        if "model" in (keys := defs[law.__name__]["properties"]):
+            keys["model"] = {
+                "description": "what the law believes: changes to the plant, or another one",
+                "anyOf": another,
+            }
+        keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
+
+
+def _add_tunings(laws, defs: dict, part: Callable) -> None:
+    """How the gains of a law may be found."""
+    for cls in (cls for cls in laws if cls.tunings()):
+        methods = cls.tunings()
+        ways = part(reduce(or_, methods.values()))
+        for method, way in methods.items():
+            defs[way.__name__]["properties"]["method"] = {"const": method}
+        defs[cls.__name__]["properties"]["tuning"] = {
+            "description": "how the gains are found, instead of given",
+            "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}],
+        }
 
 
 def several(one: dict) -> dict:

@@ -27,23 +27,7 @@ def identify(options, write_report: Callable | None = None) -> int:
     write_report(path, fit, own, fresh, records, selection, hints) writes the PDF.
     """
     inputs = _names(options.inputs)
-    for given, option in ((inputs, "--input"), (options.output, "--output")):
-        if not given:
-            raise InputError(
-                f"{option} is missing",
-                mend=f"name the column: {option} NAME (only --friction finds it by its unit)",
-            )
-    if friction := [o for o in ("fix", "free", "offset") if getattr(options, o)]:
-        raise InputError(
-            f"--{friction[0]} is for friction laws", mend="add --friction LAW, or leave it out"
-        )
-    for name in ("json", "report"):
-        if path := getattr(options, name, None):
-            _check_output(path, [*options.data, *options.validate], name)
-    if options.json and options.json == options.report:
-        raise InputError(
-            "--report would overwrite --json", file=options.json, mend="give it a name of its own"
-        )
+    _check_options(options, inputs)
     structures = _structures(options, inputs)
     records = [_record(path, options, inputs) for path in options.data]
     fresh = [_record(path, options, inputs) for path in options.validate]
@@ -77,13 +61,31 @@ def identify(options, write_report: Callable | None = None) -> int:
         write_atomic(options.json, lambda stream: stream.write(packed.encode() + b"\n"))
     if options.report:
         write_report(options.report, found, own, checked, tuple(fresh), selection, hints)
-    if written := [
-        terminal.clean(path)
-        for path in (options.json, options.report)
-        if path and not options.quiet
-    ]:
-        terminal.say(f"written: {', '.join(written)}")
+    written = [path for path in (options.json, options.report) if path]
+    if written and not options.quiet:
+        terminal.say(f"written: {', '.join(map(terminal.clean, written))}")
     return 0 if found.converged else UNDECIDED
+
+
+def _check_options(options, inputs: Sequence[str]) -> None:
+    """InputError for columns that are not named, options of friction laws, and outputs that would overwrite something."""
+    for given, option in ((inputs, "--input"), (options.output, "--output")):
+        if not given:
+            raise InputError(
+                f"{option} is missing",
+                mend=f"name the column: {option} NAME (only --friction finds it by its unit)",
+            )
+    if friction := [o for o in ("fix", "free", "offset") if getattr(options, o)]:
+        raise InputError(
+            f"--{friction[0]} is for friction laws", mend="add --friction LAW, or leave it out"
+        )
+    for name in ("json", "report"):
+        if path := getattr(options, name, None):
+            _check_output(path, [*options.data, *options.validate], name)
+    if options.json and options.json == options.report:
+        raise InputError(
+            "--report would overwrite --json", file=options.json, mend="give it a name of its own"
+        )
 
 
 def _names(given: Sequence[str]) -> list[str]:

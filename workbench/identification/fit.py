@@ -113,18 +113,7 @@ def fit(
     shapes = (shapes,) if isinstance(shapes, Shape) else tuple(shapes)
     output = output or (records[0].output_names[0] if records else "")
     units = check(records, shapes, output, causality)
-    given = np.ones(len(records)) if isinstance(weights, str) else np.asarray(weights, float)
-    if (
-        isinstance(weights, str)
-        and weights not in ("equal", "noise")
-        or given.shape != (len(records),)
-        or not (np.isfinite(given) & (given > 0)).all()
-        or noise not in ("coloured", "white")
-    ):
-        raise InputError(
-            f"weights {weights!r}, noise {noise!r}",
-            mend="weights: 'equal', 'noise' or one positive number a record; noise: 'coloured' or 'white'",
-        )
+    given = _weights(records, weights, noise)
     task = Task(tuple(records), shapes, output, tuple(given), trend)
     channels, result = search(task, start, longest_delay)
     if isinstance(weights, str) and weights == "noise" and len(records) > 1:
@@ -137,6 +126,23 @@ def fit(
         task = replace(task, weights=tuple(np.min(rms) / rms))
         channels, result = optimised(task, channels)
     return _summary(task, channels, result, units, noise)
+
+
+def _weights(records, weights: Sequence[float] | str, noise: str) -> np.ndarray:
+    """One number a record; InputError for words that are none, also of the noise."""
+    given = np.ones(len(records)) if isinstance(weights, str) else np.asarray(weights, float)
+    if (
+        isinstance(weights, str)
+        and weights not in ("equal", "noise")
+        or given.shape != (len(records),)
+        or not (np.isfinite(given) & (given > 0)).all()
+        or noise not in ("coloured", "white")
+    ):
+        raise InputError(
+            f"weights {weights!r}, noise {noise!r}",
+            mend="weights: 'equal', 'noise' or one positive number a record; noise: 'coloured' or 'white'",
+        )
+    return given
 
 
 def check(records, shapes, output: str, causality: str = "refuse") -> dict[str, str]:

@@ -168,18 +168,7 @@ def read_table(path: str | os.PathLike) -> Table:
 
 # ---- CSV ----------------------------------------------------------------------------------------------------------
 def _csv(where: str) -> Table:
-    try:
-        text = read_text(where, what="a CSV file")
-    except TooLarge as why:
-        raise InputError(why.message, file=where, mend="save it as NetCDF or MAT") from None
-    except InputError as why:
-        raise InputError(
-            f"cannot be read as text: {why.message}",
-            file=where,
-            line=why.line,
-            mend="save it as CSV in UTF-8",
-        ) from None
-    lines = text.rstrip().splitlines()
+    lines = _lines(where)
     first = next(
         (i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")),
         None,
@@ -189,6 +178,42 @@ def _csv(where: str) -> Table:
             "the file is empty", file=where, mend="give a header line and numbers below it"
         )
     mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
+    names, units = _header(lines, first, mark, where)
+    rows, row = [], None
+    for number, line in enumerate(lines[first + 1 :], start=first + 2):
+        if not line.strip() or line.lstrip().startswith("#"):
+            if row is not None and any(rest.strip() for rest in lines[number:]):
+                raise InputError(
+                    "an empty line between the samples", file=where, line=number, mend="remove it"
+                )
+            continue
+        row = row or number
+        rows.append(_cells(_split(line, mark, where, number), names, mark, where, number))
+    if not rows:
+        raise InputError(
+            "there are no samples below the header", file=where, line=first + 1, mend="add some"
+        )
+    values = np.array(rows)
+    return Table({n: (u, values[:, i]) for i, (n, u) in enumerate(zip(names, units))}, where, row)
+
+
+def _lines(where: str) -> list[str]:
+    """The lines of a file of text."""
+    try:
+        return read_text(where, what="a CSV file").rstrip().splitlines()
+    except TooLarge as why:
+        raise InputError(why.message, file=where, mend="save it as NetCDF or MAT") from None
+    except InputError as why:
+        raise InputError(
+            f"cannot be read as text: {why.message}",
+            file=where,
+            line=why.line,
+            mend="save it as CSV in UTF-8",
+        ) from None
+
+
+def _header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[str], list[str]]:
+    """(names, units) of the columns, each name once."""
     header = _split(lines[first], mark, where, first + 1)
     if len(header) > MOST_COLUMNS or len(header) * (len(lines) - first) > MOST_CELLS:
         raise InputError(
@@ -212,28 +237,14 @@ def _csv(where: str) -> Table:
         units.append(unit)
     if "" in names or len(set(names)) < len(names):
         odd = next(n for n in names if n == "" or names.count(n) > 1)
+        twice = f"two columns are called {short(odd)!r}"
         raise InputError(
-            f"{'a column without a name' if odd == '' else f'two columns are called {short(odd)!r}'}",
+            "a column without a name" if odd == "" else twice,
             file=where,
             line=first + 1,
             mend="give every column a name of its own",
         )
-    rows, row = [], None
-    for number, line in enumerate(lines[first + 1 :], start=first + 2):
-        if not line.strip() or line.lstrip().startswith("#"):
-            if row is not None and any(rest.strip() for rest in lines[number:]):
-                raise InputError(
-                    "an empty line between the samples", file=where, line=number, mend="remove it"
-                )
-            continue
-        row = row or number
-        rows.append(_cells(_split(line, mark, where, number), names, mark, where, number))
-    if not rows:
-        raise InputError(
-            "there are no samples below the header", file=where, line=first + 1, mend="add some"
-        )
-    values = np.array(rows)
-    return Table({n: (u, values[:, i]) for i, (n, u) in enumerate(zip(names, units))}, where, row)
+    return names, units
 
 
 # ---- NetCDF and MAT -----------------------------------------------------------------------------------------------

@@ -171,17 +171,7 @@ def document(
         "output": found.model.output,
         "unit": found.model.output_unit,
         "channels": [
-            {
-                "input": c.input,
-                "unit": unit,
-                "numerator": list(c.b),
-                "denominator": [1.0, *c.a],
-                "integrators": c.integrators,
-                "delay": c.delay,
-                "stable": c.stable,
-                "poles": [[p.real, p.imag] for p in c.poles],
-            }
-            for c, unit in zip(found.model.channels, found.model.input_units)
+            _channel(c, unit) for c, unit in zip(found.model.channels, found.model.input_units)
         ],
         "parameters": [_plain(e) for e in found.estimates],
         "derived": [_plain(e) for e in found.derived],
@@ -217,6 +207,19 @@ def document(
         ],
     }
     return _finite(data)
+
+
+def _channel(c, unit: str) -> dict:
+    return {
+        "input": c.input,
+        "unit": unit,
+        "numerator": list(c.b),
+        "denominator": [1.0, *c.a],
+        "integrators": c.integrators,
+        "delay": c.delay,
+        "stable": c.stable,
+        "poles": [[p.real, p.imag] for p in c.poles],
+    }
 
 
 def _plain(e: Estimate) -> dict:

@@ -65,42 +65,60 @@ def to_control(
         "outputs": names(system.outputs if measured else system.states),
     }
     if linear:
-        if u is not None and len(u) != len(live):
-            raise InputError(
-                f"to_control: {len(u)} inputs u for {', '.join(live)}",
-                mend="give one number for each",
-            )
-        if side not in (1, -1):
-            raise InputError(
-                f"to_control: side {side}",
-                key="side",
-                mend="1 or -1: to which side shut valves open",
-            )
-        given = {**system.defaults(), **dict(zip(live, () if u is None else u))}
-        at = list(system.initial()) if x is None else list(x)
-        opened = _opened(system, at, given, side)
-        if opened:
-            label["name"] = (
-                f"{label['name']}, {', '.join(opened)} open to {'+' if side > 0 else '−'}"
-            )
-        point = linearize(system, at, [given.get(s.name, 0.0) for s in system.inputs], inputs=live)
-        C = point.C if measured else np.eye(len(system.states))
-        D = point.D if measured else np.zeros((len(system.states), len(live)))
-        return control.StateSpace(point.A, point.B, C, D, 0, remove_useless_states=False, **label)
-    if isinstance(system, FromControl):
-        flow: Any = system.rhs
-        out: Any = system.out
-    else:
-        traced = trace(system, live)
-        c, n = traced.constants(system), traced.n_states
-        flow = lambda t, x, u: np.array(traced.flow(t, x, u, c)).ravel()[:n]
-        out = lambda t, x: np.array(traced.out(t, x, np.zeros(len(live)), c)).ravel()
+        return _state_space(system, x, u, live, side, label)
+    flow, out = _texts(system, live)
     return control.NonlinearIOSystem(
         lambda t, x, u, params: np.asarray(flow(t, x, u), np.float64),
         (lambda t, x, u, params: np.asarray(out(t, x), np.float64)) if measured else None,
         dt=0,
         **label,
     )
+
+
+def _state_space(
+    system: System,
+    x: Sequence[float] | None,
+    u: Sequence[float] | None,
+    live: tuple[str, ...],
+    side: int,
+    label: dict[str, Any],
+) -> control.StateSpace:
+    """The linearisation at (x, u), see `to_control`."""
+    import control
+
+    if u is not None and len(u) != len(live):
+        raise InputError(
+            f"to_control: {len(u)} inputs u for {', '.join(live)}",
+            mend="give one number for each",
+        )
+    if side not in (1, -1):
+        raise InputError(
+            f"to_control: side {side}",
+            key="side",
+            mend="1 or -1: to which side shut valves open",
+        )
+    given = {**system.defaults(), **dict(zip(live, () if u is None else u))}
+    at = list(system.initial()) if x is None else list(x)
+    opened = _opened(system, at, given, side)
+    if opened:
+        way = "+" if side > 0 else "−"
+        label = label | {"name": f"{label['name']}, {', '.join(opened)} open to {way}"}
+    point = linearize(system, at, [given.get(s.name, 0.0) for s in system.inputs], inputs=live)
+    measured = bool(system.outputs)
+    C = point.C if measured else np.eye(len(system.states))
+    D = point.D if measured else np.zeros((len(system.states), len(live)))
+    return control.StateSpace(point.A, point.B, C, D, 0, remove_useless_states=False, **label)
+
+
+def _texts(system: System, live: tuple[str, ...]) -> tuple[Any, Any]:
+    """(flow(t, x, u), outputs(t, x)) as functions of numbers: traced, but for what came from python-control."""
+    if isinstance(system, FromControl):
+        return system.rhs, system.out
+    traced = trace(system, live)
+    c, n = traced.constants(system), traced.n_states
+    flow = lambda t, x, u: np.array(traced.flow(t, x, u, c)).ravel()[:n]
+    out = lambda t, x: np.array(traced.out(t, x, np.zeros(len(live)), c)).ravel()
+    return flow, out
 
 
 def _opened(system: System, x: list, given: dict, side: int) -> list[str]:

@@ -31,6 +31,19 @@ class Linearisation:
     residual: float  # max |ẋ| at the point (0 at an equilibrium)
 
 
+def _check_flow(system: System) -> None:
+    """InputError for a system whose flow has no derivative, or is only half of it."""
+    if system.no_derivative:
+        raise InputError(
+            f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it"
+        )
+    if system.period is not None:
+        raise InputError(
+            "cannot linearise the flow of a sampled loop: its flow holds the command constant",
+            mend="linearise the plant and let the sampled-data analysis discretise it exactly",
+        )
+
+
 def linearize(
     system: System,
     x: Sequence[float],
@@ -44,15 +57,7 @@ def linearize(
     (quantiser, noise, sampling) and where a switch on its edge leaves the flow or the outputs without a derivative (a valve
     exactly between its sides, a saturation at its limit): move the point off the edge.
     """
-    if system.no_derivative:
-        raise InputError(
-            f"cannot linearise: {system.no_derivative}", mend="linearise the loop without it"
-        )
-    if system.period is not None:
-        raise InputError(
-            "cannot linearise the flow of a sampled loop: its flow holds the command constant",
-            mend="linearise the plant and let the sampled-data analysis discretise it exactly",
-        )
+    _check_flow(system)
     live = tuple(names(system.inputs) if inputs is None else inputs)
     for name in live:
         find(system.inputs, name, "linearize, inputs")

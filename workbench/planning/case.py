@@ -116,21 +116,7 @@ def plan_of(
 
     Raises InputError with file, line and key.
     """
-    if not isinstance(root.value, dict):
-        raise root.error(
-            f"expected sections such as crane: and path:, got {root.words}",
-            mend="write 'crane: hiab-reduced' to begin with",
-        )
-    given = root.value
-    for key, child in given.items():
-        if key not in SECTIONS:
-            raise unknown(child, key, SECTIONS)
-    for key, like in (
-        ("crane", "crane: hiab-reduced"),
-        ("path", "path: {points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m]], leg: 10 s}"),
-    ):
-        if key not in given:
-            raise root.error(f"there is no {key}: section", key=key, mend=f"add '{like}'")
+    given = _sections(root)
     crane = _crane(given["crane"], planar, whole, crane_class)
     take = lambda key, declared, default: (
         build(declared, given[key], key) if key in given else default
@@ -163,6 +149,25 @@ def plan_of(
     search = take("search", Search, Search() if task.order == 1 else Search(nodes=209, tube=33))
     name = take("title", str, crane.name)
     return PlanCase(name, task, search, take("starts", STARTS, 0), file, objective)
+
+
+def _sections(root: Node) -> dict[str, Node]:
+    """The sections of a plan file, of which crane and path are two; InputError for what is none."""
+    if not isinstance(root.value, dict):
+        raise root.error(
+            f"expected sections such as crane: and path:, got {root.words}",
+            mend="write 'crane: hiab-reduced' to begin with",
+        )
+    for key, child in root.value.items():
+        if key not in SECTIONS:
+            raise unknown(child, key, SECTIONS)
+    for key, like in (
+        ("crane", "crane: hiab-reduced"),
+        ("path", "path: {points: [[2.3 m, 0.2 m], [3.9 m, 2.4 m]], leg: 10 s}"),
+    ):
+        if key not in root.value:
+            raise root.error(f"there is no {key}: section", key=key, mend=f"add '{like}'")
+    return root.value
 
 
 def _crane(node: Node, planar: Callable, whole: Callable, crane_class: type) -> Any:

@@ -29,14 +29,7 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
         raise InputError(f"--starts: {starts}", mend="give 0 or more")
     try:
         if options.shortest:
-            if (found := shortest(case.task)) is None:
-                raise explain(case.task)
-            least = "at least " if found.speeds is None else ""
-            terminal.say(
-                f"the path takes {least}{format_quantity(raised(found.seconds), 's')} within the limits (given: "
-                f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {found.words})"
-            )
-            return 0
+            return _say_shortest(case)
         laws = list(dict.fromkeys(options.drive))
         drives, at = [], [driver(case.task, law) for law in laws]
         with terminal.progress(not options.quiet) as tell:
@@ -62,27 +55,39 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
             tell(1.0)
     except InputError as why:
         raise why.at(file=case.path) from None
+    view = race if timed else table
     if not options.quiet:
-        own = f"{case.name} · " if case.name != case.task.crane.name else ""
-        named = race.title(found) if timed else table.title(case.task)
-        terminal.say(terminal.headline(own + named, case.path, terminal.columns()))
-        terminal.say((race if timed else table).text(found))
+        name = f"{case.name} · " if case.name != case.task.crane.name else ""
+        title = race.title(found) if timed else table.title(case.task)
+        terminal.say(terminal.headline(name + title, case.path, terminal.columns()))
+        terminal.say(view.text(found))
         if drives:
             terminal.say("\n" + driven_table.text(drives))
     if options.csv:
         write_plan(options.csv, found.best)
     if options.json:
-        told = (race if timed else table).document(found) | driven_table.document(drives)
-        packed = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
-        write_atomic(
-            options.json, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n")
-        )
+        _write_json(options.json, view.document(found) | driven_table.document(drives))
     if options.report:
         write_report(options.report, case, found, drives)
-    if written := [
-        terminal.clean(path)
-        for path in (options.csv, options.json, options.report)
-        if path and not options.quiet
-    ]:
-        terminal.say(f"written: {', '.join(written)}")
+    written = [path for path in (options.csv, options.json, options.report) if path]
+    if written and not options.quiet:
+        terminal.say(f"written: {', '.join(map(terminal.clean, written))}")
     return 0
+
+
+def _say_shortest(case: PlanCase) -> int:
+    """Say how long the path takes at least; InputError where no time is long enough."""
+    found = shortest(case.task)
+    if found is None:
+        raise explain(case.task)
+    least = "at least " if found.speeds is None else ""
+    terminal.say(
+        f"the path takes {least}{format_quantity(raised(found.seconds), 's')} within the limits (given: "
+        f"{format_quantity(case.task.path.duration, 's')}; slowed or sped up as a whole; {found.words})"
+    )
+    return 0
+
+
+def _write_json(path: str, told: dict) -> None:
+    packed = json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
+    write_atomic(path, lambda stream: stream.write(packed.encode("utf-8", "replace") + b"\n"))

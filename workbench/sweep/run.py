@@ -65,21 +65,24 @@ def sweep(
         if told:
             told(sum(key in done for key in keys), len(keys))
         todo = [(i, points[i]) for i in sorted(i for key, i in first.items() if key not in done)]
-        before, failed = len(done), sum(bool(found.error) for found in done.values())
         with closing(_running(study, todo, jobs, scheduler)) as finished:
-            for i, found in finished:
-                if journal and found.kept:
-                    journal.add(keys[i], found)
-                done[keys[i]] = found
-                failed += bool(found.error)
-                tell(
-                    (len(done) - before) / len(todo),
-                    f"{len(done)} of {len(first)}" + (f", {failed} failed" if failed else ""),
-                )
+            _gather(finished, keys, done, journal, len(todo), tell)
         table = tabulated(points, [done[key] for key in keys], units or {}, about or {})
         if out is not None:
             _save(table, out)
     return table
+
+
+def _gather(finished, keys, done: dict[str, Outcome], journal, asked: int, tell) -> None:
+    """Take every finished case into `done` and the journal, of `asked` that are run."""
+    before, failed = len(done), sum(bool(outcome.error) for outcome in done.values())
+    for i, outcome in finished:
+        if journal and outcome.kept:
+            journal.add(keys[i], outcome)
+        done[keys[i]] = outcome
+        failed += bool(outcome.error)
+        words = f"{len(done)} of {before + asked}"
+        tell((len(done) - before) / asked, words + (f", {failed} failed" if failed else ""))
 
 
 def _save(table: Table, out) -> None:

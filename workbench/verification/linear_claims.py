@@ -101,14 +101,7 @@ def check_linear_stability(claim: Any, run: Any) -> Verdict:
     for mode in hidden_modes(A, inputs, outputs, names(run.loop.plant.states)):
         worst += f"; hidden mode: {mode.words}"
     rows, responses = margins(run.loop, at, M, B, C) if found.holds else ([], {})
-    for r in rows:
-        delay = say(_rounded_down(r["delay"]), "s", 3) + (
-            "" if r["delay_found"] else " at least (no further looked)"
-        )
-        worst += (
-            f"; {r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
-            f"delay {delay}"
-        )
+    worst += "".join(f"; {_margin_words(r)}" for r in rows)
     notes: tuple[Assumption, ...] = ()
     if not linear:
         notes = (Assumption("near that motion", None, source="linearised"),)
@@ -131,6 +124,16 @@ def check_linear_stability(claim: Any, run: Any) -> Verdict:
         counted=claim.counted,
         assumptions=(*found.assumptions, *notes),
         data=data,
+    )
+
+
+def _margin_words(r: dict) -> str:
+    """Margins of one actuator, in words."""
+    delay = say(_rounded_down(r["delay"]), "s", 3)
+    delay += "" if r["delay_found"] else " at least (no further looked)"
+    return (
+        f"{r['actuator']}: gain × {r['gain_down']:.3g} … {r['gain_up']:.3g}, phase {np.degrees(r['phase']):.3g}°, "
+        f"delay {delay}"
     )
 
 

@@ -146,12 +146,9 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
         if f"u_s_{label}" in state:
             x[state.index(f"u_s_{label}")] = wanted[i]
     rows = [shown.index(u) for u in commands]
-    formed = (
-        (lambda: np.array(traced.jump(0.0, x, w, c)).ravel()[held])
-        if sampled
-        else (lambda: np.array(traced.log(0.0, x, w, c)).ravel()[rows])
-    )
     part, pick = ("jump", held) if sampled else ("log", rows)
+    law = traced.jump if sampled else traced.log
+    formed = lambda: np.array(law(0.0, x, w, c)).ravel()[pick]
     if not cylinders:  # nothing to steer clear of: the command as the law gives it
         wanted = formed()
     for _ in range(8 if cylinders else 0):

@@ -17,26 +17,8 @@ def limits(run: Run) -> list[dict]:
     T = float(run.loop.period or 0.0)
     each_sample = T and len(log.time) > 1 and abs(log.time[1] - log.time[0] - T) < 1e-9 * T
 
-    def add(name, unit, kind, value, low, high, soft=False):
-        ends = [abs(v) for v in (low, high) if np.isfinite(v)]
-        near = (1e-9 if kind == "command" else 1e-6) * (
-            high - low if np.isfinite(high - low) else max(ends)
-        )
-        active = (value >= high - near) | (value <= low + near)
-        found.append(
-            {
-                "name": name,
-                "unit": unit,
-                "kind": kind,
-                "soft": soft,
-                "t": log.time,
-                "value": value,
-                "low": float(low),
-                "high": float(high),
-                "active": active,
-                "share": float(np.mean(active)),
-            }
-        )
+    def add(*given, soft=False):
+        found.append(_limit(log.time, *given, soft))
 
     free = [np.inf] * len(run.loop.controller.commands)
     slews = law.each("slew") if isinstance(law, Predictive) else free
@@ -48,20 +30,31 @@ def limits(run: Run) -> list[dict]:
             add(name, f"{unit}/s", "slew", np.diff(u, prepend=u[0]) / T, -slew, slew)
     for limit in law.limits:
         if limit.name in log:
-            low, high = (
-                (-np.inf if limit.low is None else limit.low),
-                (np.inf if limit.high is None else limit.high),
-            )
-            add(
-                limit.name,
-                log.signal(limit.name).unit,
-                "output",
-                log.array(limit.name),
-                low,
-                high,
-                limit.soft,
-            )
+            low = -np.inf if limit.low is None else limit.low
+            high = np.inf if limit.high is None else limit.high
+            unit, y = log.signal(limit.name).unit, log.array(limit.name)
+            add(limit.name, unit, "output", y, low, high, soft=limit.soft)
     return found
+
+
+def _limit(t, name, unit, kind, value, low, high, soft: bool) -> dict:
+    """One limit along the run, and where it is active."""
+    ends = [abs(v) for v in (low, high) if np.isfinite(v)]
+    size = high - low if np.isfinite(high - low) else max(ends)
+    near = (1e-9 if kind == "command" else 1e-6) * size
+    active = (value >= high - near) | (value <= low + near)
+    return {
+        "name": name,
+        "unit": unit,
+        "kind": kind,
+        "soft": soft,
+        "t": t,
+        "value": value,
+        "low": float(low),
+        "high": float(high),
+        "active": active,
+        "share": float(np.mean(active)),
+    }
 
 
 def _command_limits(run, law) -> dict[str, tuple[float, float]]:
