@@ -28,10 +28,12 @@ def target_map(A, B, C, right) -> tuple[np.ndarray, float]:
     A, B, C n×n, n×m, q×n; right (n+q)×k. Smallest solution where there are several; second value: relative residual,
     above about 1e-8 when an output cannot be brought to rest where it is wanted.
     """
-    n, q = len(A), len(C)
+    n = len(A)
+    q = len(C)
     K = np.block([[np.eye(n) - A, -B], [C, np.zeros((q, B.shape[1]))]])
     rows = np.abs(K).max(axis=1)
-    K, right = K / rows[:, None], right / rows[:, None]
+    K = K / rows[:, None]
+    right = right / rows[:, None]
     columns = np.abs(K).max(axis=0)
     columns = np.where(columns > 0, columns, 1.0)
     M = np.linalg.lstsq(K / columns, right, rcond=1e-11)[0]
@@ -74,7 +76,9 @@ class LQR(Controller):
 
     def __post_init__(self):
         check_bounds(self)
-        n, m, q = len(self.model.states), len(self.commands), len(self.tracked)
+        n = len(self.model.states)
+        m = len(self.commands)
+        q = len(self.tracked)
         for field, count in (
             ("K", (m * n,)),
             ("F", (m * q,)),
@@ -120,7 +124,8 @@ class LQR(Controller):
             names(model.outputs).index(find(model.outputs, name, "LQR, tracked").name)
             for name in tracked
         ]
-        C, n = plant.C[rows], len(x)
+        C = plant.C[rows]
+        n = len(x)
         law, K_i = gains(plant, C, _weight(Q, n), _weight(R, len(own)), integral)
         M, miss = target_map(
             plant.A, plant.B, C, np.vstack([np.zeros((n, len(rows))), np.eye(len(rows))])
@@ -193,7 +198,8 @@ class LQR(Controller):
     def step(self, t, z, y, r):
         raw = self._raw(z, y, r)
         if self.u_max is None:
-            u, stands = raw, 0.0
+            u = raw
+            stands = 0.0
         else:
             u = [np.clip(v, c - self.u_max, c + self.u_max) for v, c in zip(raw, self.u_0)]
             stands = sum(np.where(a == b, 0.0, 1.0) for a, b in zip(u, raw))

@@ -94,7 +94,8 @@ class PID(ActuatorSignals):
     # ---- the law ----------------------------------------------------------------------------------------------------
     def _law(self, e, z, y, r):
         """(u, u before the limits, ė_f) with memory z."""
-        n, slow = self.n, z[2 * self.n :]
+        n = self.n
+        slow = z[2 * self.n :]
         slope = [(ei - s) / self.τ for ei, s in zip(e, z[n : 2 * n])]
         fed = [
             f - p
@@ -133,7 +134,8 @@ class PID(ActuatorSignals):
         ]
 
     def step_at(self, T_s, t, z, y, r):
-        n, e = self.n, self.errors(y, r)
+        n = self.n
+        e = self.errors(y, r)
         slow = [
             (τ * s + T_s * now) / (τ + T_s)
             for τ, s, now in zip([self.τ] * n + [self.τ_p] * 2 * n, z[n:], [*e, *y[n:]])

@@ -17,10 +17,8 @@ def suited(plant) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {"feed": "gain", "damping": "none"}
     if gains or plant.velocity_gain is not None:
-        gains, rate = (
-            gains or (float(plant.velocity_gain),),
-            float(plant.loop_rate),
-        )
+        gains = gains or (float(plant.velocity_gain),)
+        rate = float(plant.loop_rate)
         own = plant.integral_rate
         integral = rate / 9.0 if own is None else float(own)
         found |= {

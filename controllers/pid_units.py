@@ -18,7 +18,8 @@ def gain_units_on(model=None, signals=()) -> dict[str, str]:
         positions = positions_of(model, signals, len(commands))
     except InputError:
         return {}
-    us, ys = {s.unit for s in commands}, {s.unit for s in positions}
+    us = {s.unit for s in commands}
+    ys = {s.unit for s in positions}
     if len(us) != 1 or len(ys) != 1:
         return dict.fromkeys(("K_p", "K_i", "K_d", "K_v", "K_f", "u_max", "w"), "1")
     return _gain_units(us.pop(), ys.pop())

@@ -32,7 +32,8 @@ def desired_motion(model, space: str, q, τ) -> tuple[list, list]:
     """(q̇_d, q̈_d) of the reference τ = [τ_d, τ̇_d, τ̈_d, …], at joint positions q."""
     if space == "joint":
         return τ[1], τ[2]
-    n, task = model.n, lambda s: model.task(space, s)
+    n = model.n
+    task = lambda s: model.task(space, s)
     qd = solve(jacobian_columns(task, q), τ[1])
     rate = lambda s: solve(jacobian_columns(task, s[:n]), s[n:])
     return qd, directional(rate, [*q, *τ[1]], [*qd, *τ[2]])

@@ -33,7 +33,9 @@ def riccati(A, B, Q, R, S=None) -> Riccati:
     _check_weights(Q, R, S)
     e = 1 / np.sqrt(np.diag(R))
     weight = np.sqrt(np.diag(Q))
-    d, best, why = np.where(weight > 0, 1 / np.where(weight > 0, weight, 1.0), 1.0), None, ""
+    d = np.where(weight > 0, 1 / np.where(weight > 0, weight, 1.0), 1.0)
+    best = None
+    why = ""
     for _ in range(4):  # states in units in which P has ones on its diagonal, found as we go
         scaled = (
             A * d / d[:, None],
@@ -49,7 +51,8 @@ def riccati(A, B, Q, R, S=None) -> Riccati:
             continue
         found = _judged(*scaled, K, P)
         if found is None:
-            why, d = "the solution is not finite", d if best is not None else np.ones(len(d))
+            why = "the solution is not finite"
+            d = d if best is not None else np.ones(len(d))
             continue
         if best is None or found[0] < best[0]:
             best = *found, e[:, None] * K / d, P / d / d[:, None]

@@ -69,7 +69,8 @@ class Side(NamedTuple):
 
 def entry(side: Side) -> Entry:
     """The row of the chambers in the ledger."""
-    v, c = side.valve, side.valve.cylinder
+    v = side.valve
+    c = side.valve.cylinder
     g_a, g_b = c.gains(v.oil, side.x, *side.pair)
     drift = (g_a * c.A_a + g_b * c.A_b) * np.abs(side.xd)
     return force_row.entry(
@@ -124,7 +125,8 @@ def _ladder(side: Side) -> list[tuple]:
     v = side.valve
     D_plus, D_minus = v.denominators(side.x, side.pair)
     opened = lambda volt: unsaturated(v.cylinder.valve, volt, D_plus, D_minus)
-    u_fr, most = _wanted(side), v.cylinder.valve.u_max
+    u_fr = _wanted(side)
+    most = v.cylinder.valve.u_max
     g_a, g_b = v.cylinder.gains(v.oil, side.x, *side.pair)
     flows = [
         u_fr,

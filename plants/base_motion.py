@@ -53,7 +53,10 @@ class BaseMotion:
         (a, b, c), (da, db, dc), (dda, ddb, ddc) = (
             q.T for q in (zero if self.angles is None else self.angles.sample(t, 2))
         )
-        sa, ca, sb, cb = np.sin(a), np.cos(a), np.sin(b), np.cos(b)
+        sa = np.sin(a)
+        ca = np.cos(a)
+        sb = np.sin(b)
+        cb = np.cos(b)
         ω = np.column_stack([da - dc * sb, db * ca + dc * cb * sa, -db * sa + dc * cb * ca])
         α = np.column_stack(
             [
@@ -89,7 +92,12 @@ class Component:
 
 def rotation(a, b, c) -> np.ndarray:
     """R_z(c) R_y(b) R_x(a), (N, 3, 3)."""
-    sa, ca, sb, cb, sc, cc = np.sin(a), np.cos(a), np.sin(b), np.cos(b), np.sin(c), np.cos(c)
+    sa = np.sin(a)
+    ca = np.cos(a)
+    sb = np.sin(b)
+    cb = np.cos(b)
+    sc = np.sin(c)
+    cc = np.cos(c)
     rows = [
         [cc * cb, cc * sb * sa - sc * ca, cc * sb * ca + sc * sa],
         [sc * cb, sc * sb * sa + cc * ca, sc * sb * ca - cc * sa],

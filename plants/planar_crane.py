@@ -110,7 +110,8 @@ class PlanarCrane:
     def __post_init__(self):
         check_bounds(self)
         for name, triangle, c in zip(("lift", "tilt"), (self.lift, self.tilt), self.cylinders):
-            low, high = abs(triangle.a - triangle.b), triangle.a + triangle.b
+            low = abs(triangle.a - triangle.b)
+            high = triangle.a + triangle.b
             if not low < triangle.d_0 < triangle.d_0 + c.stroke < high:
                 raise InputError(
                     f"{name}: {triangle.d_0:g} … {triangle.d_0 + c.stroke:g} m pin to pin is outside "
@@ -140,7 +141,10 @@ class PlanarCrane:
 
     def tip(self, q):
         """r (5), (6), m."""
-        c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
+        c1 = np.cos(q[0])
+        s1 = np.sin(q[0])
+        c2 = np.cos(q[0] + q[1])
+        s2 = np.sin(q[0] + q[1])
         ℓ = self.L_2 + q[2]
         return [
             self.origin[0] + self.L_1 * c1 + ℓ * c2 - self.h * s2,
@@ -149,14 +153,17 @@ class PlanarCrane:
 
     def stretch(self, r, q_3):
         """cos of the angle between the links that tip and q_3 ask for; beyond ±1 the tip is out of reach."""
-        X, Y = r[0] - self.origin[0], r[1] - self.origin[1]
+        X = r[0] - self.origin[0]
+        Y = r[1] - self.origin[1]
         ρ2 = (self.L_2 + q_3) ** 2 + self.h**2
         return (X**2 + Y**2 - self.L_1**2 - ρ2) / (2 * self.L_1 * np.sqrt(ρ2))
 
     def joints(self, r, q_3):
         """[q_1, q_2, q_3] with the tip at r; meaningless where |stretch| > 1."""
-        X, Y = r[0] - self.origin[0], r[1] - self.origin[1]
-        ρ, ε = np.sqrt((self.L_2 + q_3) ** 2 + self.h**2), np.arctan2(self.h, self.L_2 + q_3)
+        X = r[0] - self.origin[0]
+        Y = r[1] - self.origin[1]
+        ρ = np.sqrt((self.L_2 + q_3) ** 2 + self.h**2)
+        ε = np.arctan2(self.h, self.L_2 + q_3)
         c = self.stretch(r, q_3)
         s = -np.sqrt(np.maximum(1.0 - c * c, 1e-12))
         q_1 = np.arctan2(Y, X) - np.arctan2(ρ * s, self.L_1 + ρ * c)
@@ -167,7 +174,10 @@ class PlanarCrane:
     def motion(self, r, rd, rdd, q_3, u, w):
         """(q, q̇, q̈) along a path of the tip with q̇_3 = u, q̈_3 = w (25), (26)."""
         q = self.joints(r, q_3)
-        c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
+        c1 = np.cos(q[0])
+        s1 = np.sin(q[0])
+        c2 = np.cos(q[0] + q[1])
+        s2 = np.sin(q[0] + q[1])
         ℓ = self.L_2 + q_3
         x2, y2 = ℓ * c2 - self.h * s2, ℓ * s2 + self.h * c2  # tilt joint → tip
         x1, y1 = self.L_1 * c1 + x2, self.L_1 * s1 + y2
@@ -215,12 +225,11 @@ class PlanarCrane:
             return X + along * c2 - across * s2, Y + along * s2 + across * c2
 
         X, Y = acceleration(c1, s1, ω1, α1, *at1)
-        f1, f2, f3 = (
-            (one.mass * X, one.mass * (Y + self.g)),
-            force(two.mass, at2),
-            sliding(three.mass, at3),
-        )
-        f4, at4 = sliding(self.load, (ℓ, self.h)), (ℓ, self.h)
+        f1 = (one.mass * X, one.mass * (Y + self.g))
+        f2 = force(two.mass, at2)
+        f3 = sliding(three.mass, at3)
+        f4 = sliding(self.load, (ℓ, self.h))
+        at4 = (ℓ, self.h)
         push = (f3[0] + f4[0]) * c2 + (f3[1] + f4[1]) * s2
         T2 = (two.inertia + three.inertia) * α2 + sum(
             moment(c2, s2, *at, f) for at, f in ((at2, f2), (at3, f3), (at4, f4))

@@ -33,7 +33,10 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
     _check_build(machine)
     q = [-pi / 2, -pi / 2, 0.0]
     p1, p2 = chain.reach(machine.structures, machine.geometry(q), machine.base.R, machine.base.r)
-    at1, at2, tip, axis = p1["B1"].r, p2["B1"].r, p2["E2"].r, p2["B5"].R
+    at1 = p1["B1"].r
+    at2 = p2["B1"].r
+    tip = p2["E2"].r
+    axis = p2["B5"].R
     if max(abs(axis[6]), abs(p1["B1"].R[6]), abs(p2["B1"].R[6]), abs(p2["B1"].R[7])) > 1e-9:
         raise InputError(
             f"{machine.name}: its extension leaves the plane of its links",
@@ -97,14 +100,16 @@ def _folded(angle: float) -> float:
 
 def _seen(point, origin, θ) -> tuple[float, float]:
     """Coordinates in the plane along and beside a direction."""
-    x, y = point[0] - origin[0], point[1] - origin[1]
+    x = point[0] - origin[0]
+    y = point[1] - origin[1]
     return float(x * np.cos(θ) + y * np.sin(θ)), float(y * np.cos(θ) - x * np.sin(θ))
 
 
 def _lump(parts, origin, θ, shift=0.0) -> Link:
     """One body of several, each (pose in the world, Body); r counted from `shift` before the origin."""
     masses = [body.mass for _, body in parts]
-    places, own = [], []
+    places = []
+    own = []
     for at, body in parts:
         R = np.array(at.R, float).reshape(3, 3)
         places.append(_seen(np.array(at.r, float) + R @ np.array(body.com), origin, θ))

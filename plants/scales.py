@@ -16,7 +16,8 @@ GRAVITY = 9.81  # m/s²
 
 def of_crane(crane) -> dict[str, Scale]:
     """A `Manipulator`: cylinders between supply and return, joints between the ends of their strokes."""
-    p, cylinders = crane.p_s, crane.cylinders
+    p = crane.p_s
+    cylinders = crane.cylinders
     volume = sum(c.A_a * c.stroke for c in cylinders)
     ranges = zip(crane.joint_names, crane.joint_range())
     angles = [high - low for name, (low, high) in ranges if name.startswith("q")]
@@ -45,7 +46,8 @@ def _crane_speed(c, drop: float) -> float:
 
 def of_metered_crane(plant) -> dict[str, Scale]:
     """A `MeteredCrane`: its crane's strokes, its own pump and orifices."""
-    P, cylinders = plant.pump.P_M, plant.cylinders
+    P = plant.pump.P_M
+    cylinders = plant.cylinders
     volume = sum(c.A_a * c.stroke for c in cylinders) + plant.V_p
     found = of_crane(plant.crane)
     speed = Scale(
@@ -68,7 +70,8 @@ def of_metered_crane(plant) -> dict[str, Scale]:
 
 def of_arms(plant) -> dict[str, Scale]:
     """`MeteredArms`: cylinders and motors behind the pump's relief; a motor's rod turns."""
-    P, arms = plant.pump.P_M, plant.arms
+    P = plant.pump.P_M
+    arms = plant.arms
     ranges = [high - low for low, high in plant.joint_range()]
     found = {
         "pressure": Scale(P, "pump's relief"),

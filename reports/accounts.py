@@ -41,7 +41,8 @@ def facts(log: Log | None, plant) -> dict:
     }
     if course(log, plant) is None:
         return made
-    found, total = states(log, plant), float(log.time[-1] - log.time[0])
+    found = states(log, plant)
+    total = float(log.time[-1] - log.time[0])
     for valve, is_open in found.open.items():
         first = quantity(float(found.t[is_open.argmax()]), "s", 4) if is_open.any() else "–"
         share = float(found.lasts[is_open].sum()) / total
@@ -64,7 +65,8 @@ def kind(plant) -> str:
 
 def sections(plant) -> list[list[str]]:
     """[cylinder, areas of head and rod side, their reliefs, flows of the four valves fully open at `DROP`]."""
-    has, rows = behind(plant), []
+    has = behind(plant)
+    rows = []
     for title, s in zip(has.titles, has.circuit.sections) if has is not None else ():
         sizes = [
             quantity(1e6 * A, "1", 3) + "\u00a0cm³/rad" if turns(s) else quantity(A, "m^2", 3)
@@ -150,7 +152,8 @@ def _twin(log, plant) -> dict[str, float]:
 
 def _crane(log, plant) -> dict[str, float]:
     """Out of a cylinder oil passes the valve to the tank, and a relief while that is open."""
-    has, run = behind(plant), course(log, plant)
+    has = behind(plant)
+    run = course(log, plant)
     found, work = _common(log, plant)
     for j, (name, title, section, W) in enumerate(
         zip(has.names, has.titles, has.circuit.sections, work)

@@ -76,7 +76,8 @@ def animate(
     from workbench.files.atomic import check_writable, write_atomic
 
     check_writable(path)
-    drawn, kind = check_animation(path, plant), os.path.splitext(os.fspath(path))[1].lower()
+    drawn = check_animation(path, plant)
+    kind = os.path.splitext(os.fspath(path))[1].lower()
     made = (gif if kind == ".gif" else svg)(film(drawn, log, KINDS[kind], width, speed))
     write_atomic(path, lambda stream: stream.write(made))
 
@@ -119,7 +120,8 @@ def _scaled(drawn, outlines, t, tool, width, speed) -> Film:
     points = np.vstack(
         [*seen, drawn.stands + [drawn.foot, 0.0], drawn.stands - [drawn.foot, 0.3 * drawn.foot]]
     )
-    low, high = points.min(0), points.max(0)
+    low = points.min(0)
+    high = points.max(0)
     size = (width - 2 * MARGIN) / max(high[0] - low[0], 0.5 * (high[1] - low[1]), 1e-9)
     height = int(np.ceil((high[1] - low[1]) * size + 2 * MARGIN + BAR))
     aside = 0.5 * (width - 2 * MARGIN - (high[0] - low[0]) * size)
@@ -148,7 +150,8 @@ def _words(made: Film) -> str:
 
 def _ground(made: Film) -> list[np.ndarray]:
     """Lines of the ground."""
-    w, lines = made.foot, []
+    w = made.foot
+    lines = []
     for x, y in made.stands:
         lines.append(np.array([[x - w, y], [x + w, y]]))
         lines += [
@@ -186,7 +189,8 @@ def _frame(made: Film, k: int):
 
     width, height = made.pixels
     image = Image.new("RGB", (FINE * width, FINE * height), "white")
-    pen, scale = ImageDraw.Draw(image), width / 480
+    pen = ImageDraw.Draw(image)
+    scale = width / 480
     line = lambda points, color, w: _line(pen, FINE * points, color, FINE * w * scale)
     for ground in _ground(made):
         line(ground, INK, 0.8)
@@ -206,7 +210,8 @@ def _frame(made: Film, k: int):
         (x, y), r = FINE * frame.tip, 3.5 * FINE * scale
         pen.ellipse((x - r, y - r, x + r, y + r), ORANGE)
     done = (made.t[k] - made.t[0]) / (made.t[-1] - made.t[0])
-    base, end = height - 0.5 * BAR, width - MARGIN - 120
+    base = height - 0.5 * BAR
+    end = width - MARGIN - 120
     line(np.array([[MARGIN, base], [end, base]]), FAINT, 2)
     line(np.array([[MARGIN, base], [MARGIN + done * (end - MARGIN), base]]), STYLES["case"][0], 2)
     font = ImageFont.truetype(

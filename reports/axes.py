@@ -65,7 +65,8 @@ def mirrored(axis, values, linear: float, count: int = 3):
     """Ticks of an axis logarithmic both ways beyond ±`linear`: 0 and at most `count` powers of ten on each side in use."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    first, last = int(np.ceil(np.log10(linear))), int(np.floor(np.log10(np.abs(values).max())))
+    first = int(np.ceil(np.log10(linear)))
+    last = int(np.floor(np.log10(np.abs(values).max())))
     powers = [10.0**n for n in range(last, first - 1, -max(1, -(-(last - first + 1) // count)))]
     axis.set_major_locator(
         FixedLocator(

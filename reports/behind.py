@@ -38,9 +38,11 @@ def behind(plant) -> Behind | None:
     if not isinstance(plant, (MeteredArms, MeteredCrane)):
         return None
     if isinstance(plant, MeteredCrane):
-        names, titles = plant.labels, tuple(clean(s.name, 20) for s in plant.crane.segments)
+        names = plant.labels
+        titles = tuple(clean(s.name, 20) for s in plant.crane.segments)
     else:
-        names, titles = plant.names, tuple(f"arm {clean(n, 12)}" for n in plant.names)
+        names = plant.names
+        titles = tuple(f"arm {clean(n, 12)}" for n in plant.names)
     regenerates = tuple(a.regeneration != "none" for a in plant.arms) or (False,) * len(names)
     return Behind(
         plant.circuit, plant.u_b, tuple(names), titles if len(names) > 1 else ("",), regenerates

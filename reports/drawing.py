@@ -118,7 +118,8 @@ def _mechanism(fig, plant: Mechanism, title: str) -> None:
 def _frame(ax, drawn: Picture, parts, room: float) -> None:
     """Equal axes around `parts` and the ground, with a share of `room` around them."""
     every = np.vstack([*parts, drawn.stands])
-    low, high = every.min(axis=0), every.max(axis=0)
+    low = every.min(axis=0)
+    high = every.max(axis=0)
     middle = 0.5 * (low + high)
     half = 0.5 * (high - low) + room * max(high - low)
     box = ax.get_window_extent()
@@ -170,7 +171,8 @@ def _traced(points):
     """(x, y, share of each cell that is swept), closed and smoothed by the width of a cell."""
     from scipy.ndimage import binary_closing, gaussian_filter
 
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     cell = max(max(high - low), 1e-3) / CELLS
     many = np.ceil((high - low) / cell).astype(int) + 24
     at = np.floor((points - low) / cell).astype(int) + 12

@@ -70,7 +70,8 @@ def curve(
 def _ends(circuit, openings, u_b, v):
     """Least and greatest force at each velocity: in closed form where that covers the circuit."""
     if openings.u_a == 0.0 and openings.direction is not None:
-        row, supply = circuit.rows(openings)[0], circuit.supply(u_b)
+        row = circuit.rows(openings)[0]
+        supply = circuit.supply(u_b)
         with np.errstate(over="ignore"):
             return tuple(
                 np.asarray(closed.Γ(row, supply, v, upper), float) for upper in (False, True)
@@ -120,7 +121,8 @@ def seen(
 ) -> tuple[Circuit, Openings, float, bool | None]:
     """What `force_map` needs for the map section j moves on under its command: Γ where the pump feeds nothing else, nor oil in its
     line; else Γ̂ at the pump's pressure P [Pa]."""
-    has, openings = behind(plant), opened(u_c, u_a)
+    has = behind(plant)
+    openings = opened(u_c, u_a)
     if len(has.names) == 1 and not isinstance(plant, MeteredCrane):
         return has.circuit, openings, has.u_b, None
     return held_at(has.circuit, j, P), openings, 0.0, bool(P >= has.circuit.pump.P_M * (1 - 1e-12))

@@ -79,7 +79,8 @@ def figures(content: Identified) -> dict[str, bytes]:
 
 def data(content: Identified, figures: list[str]) -> dict:
     """What the template prints: text, already with units."""
-    fit, model = content.fit, content.fit.model
+    fit = content.fit
+    model = content.fit.model
     inputs = ", ".join(c.input for c in model.channels)
     notes = (
         *remarks(fit, content.own, content.selection),

@@ -59,9 +59,12 @@ def poses(plant, q) -> list[dict[str, np.ndarray]]:
 
 
 def _manipulator(plant, q) -> Outline:
-    strokes, pins, labels = [], [], []
+    strokes = []
+    pins = []
+    labels = []
     for structure, frames in zip(plant.structures, poses(plant, q)):
-        r, p = structure.revolute, {name: at[:2] for name, at in frames.items()}
+        r = structure.revolute
+        p = {name: at[:2] for name, at in frames.items()}
         strokes += [
             Stroke("link", np.array([p["B0"], p["B1"]])),
             Stroke("link", np.array([p["B1"], p["Tc"], p["E1"]])),
@@ -88,14 +91,17 @@ def _manipulator(plant, q) -> Outline:
 
 # ---- the four-bar -----------------------------------------------------------------------------------------------------
 def _four_bar(plant: FourBar) -> Picture:
-    A, E, G = np.zeros(2), np.array([plant.L_0, 0.0]), np.array([-plant.x_G, 0.0])
+    A = np.zeros(2)
+    E = np.array([plant.L_0, 0.0])
+    G = np.array([-plant.x_G, 0.0])
     retracted = plant.circuit.range[0]
     ahead = lambda a, length: length * np.array([np.cos(a), np.sin(a)])
 
     def at(q) -> Outline:
         z_1 = float(q[0])
         B = ahead(z_1, plant.L_1)
-        C, F = B + ahead(float(plant.pose(z_1).a_2), plant.L_2), ahead(z_1, plant.x_F)
+        C = B + ahead(float(plant.pose(z_1).a_2), plant.L_2)
+        F = ahead(z_1, plant.x_F)
         bars = {"crank": (A, B), "coupler": (B, C), "rocker": (C, E)}
         labels = [Label(name, 0.5 * (a + b)) for name, (a, b) in bars.items()]
         labels.append(Label(plant.circuit.name, 0.6 * G + 0.4 * F, "cylinder"))
@@ -121,7 +127,9 @@ def _arms(plant: MeteredArms) -> Picture:
     bases = [O if a.turns else O + (a.r_bx, a.r_by) for O, a in zip(joints, plant.arms)]
 
     def at(q) -> Outline:
-        strokes, pins, labels = [], [], []
+        strokes = []
+        pins = []
+        labels = []
         for a, O, base, θ in zip(plant.arms, joints, bases, map(float, q)):
             tip = O + a.L_f * np.array([np.cos(θ), np.sin(θ)])
             if a.turns:

@@ -14,7 +14,8 @@ MOUTH = 0.92  # of the retracted length, how long a cylinder's case is drawn
 
 def _cylinder(a, b, retracted: float) -> list[Stroke]:
     along = (b - a) / (np.linalg.norm(b - a) or 1.0)
-    bottom, mouth = a + 0.06 * retracted * along, a + MOUTH * retracted * along
+    bottom = a + 0.06 * retracted * along
+    mouth = a + MOUTH * retracted * along
     return [Stroke("rod", np.array([a, b])), Stroke("case", np.array([bottom, mouth]))]
 
 
@@ -69,13 +70,11 @@ def _placed(plant, z, known, view) -> list[np.ndarray]:
 
 
 def _posed(plant, z, known, view, hulls, retracted) -> Outline:
-    frames, placed, strokes, pins, labels = (
-        _frames(plant, z),
-        _placed(plant, z, known, view),
-        [],
-        [],
-        [],
-    )
+    frames = _frames(plant, z)
+    placed = _placed(plant, z, known, view)
+    strokes = []
+    pins = []
+    labels = []
     world = lambda place: (
         (
             frames[plant.number(place.body)][0]
@@ -95,7 +94,8 @@ def _posed(plant, z, known, view, hulls, retracted) -> Outline:
     for a, length in zip(plant.actuators, retracted):
         if a.a is None:
             continue
-        one, other = world(a.a), world(a.b)
+        one = world(a.a)
+        other = world(a.b)
         strokes += (
             _cylinder(one, other, length) if length else [Stroke("rod", np.array([one, other]))]
         )

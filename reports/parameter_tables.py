@@ -27,7 +27,8 @@ def parameter_groups(
     for path, parts in _vectors(obj) if obj is not None else ():
         if not _empty(parts) and not (skip and path.startswith(skip)):
             rows = groups.setdefault(path.rpartition(".")[0], [])
-            whole, first = path, parts[0].path
+            whole = path
+            first = parts[0].path
             rows.append(
                 _row(path, parts, _origin(provenance, prefix + whole, whole, prefix + first, first))
             )
@@ -134,12 +135,14 @@ def _empty(parts) -> bool:
 
 
 def _row(path, parts, origin) -> list[str]:
-    name, info = path.rpartition(".")[2], parts[0].info
+    name = path.rpartition(".")[2]
+    info = parts[0].info
     unit, size = display(
         info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0)
     )
     if info.unit in ("rad", "1/s", "1"):
-        unit, size = info.unit, 1.0
+        unit = info.unit
+        size = 1.0
     values = [typeset(f"{p.value / size:.5g}") for p in parts]
     if len(values) > 12:
         values = [f"{len(values)} numbers"]

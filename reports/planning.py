@@ -54,7 +54,8 @@ def rendered(content: Planned, format: str = "pdf", ppi: float = 100.0):
 
 def data(content: Planned, drawn: list[str]) -> dict:
     """What the template prints."""
-    found, task = content.found, content.found.task
+    found = content.found
+    task = content.found.task
     rows = []
     for row in found.rows:
         excess = found.excess(row)

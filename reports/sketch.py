@@ -78,7 +78,8 @@ def machine(
 
 def _tool_path(ax, log: Log) -> None:
     """The path of the tool; of a run that diverged only what is within 5 m of the start."""
-    x, y = log.array("tcp_x"), log.array("tcp_y")
+    x = log.array("tcp_x")
+    y = log.array("tcp_y")
     keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
     step = max(1, len(x) // 1500)
     ax.plot(

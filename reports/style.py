@@ -111,7 +111,8 @@ def panels(
     width: float = WIDTH,
 ):
     """(Figure, axes (rows, columns)) with panels of `height` inches and margins in inches, so that panels line up."""
-    bottom, right = 0.42, 0.08
+    bottom = 0.42
+    right = 0.08
     total = rows * height + (rows - 1) * gap + top + bottom
     fig = figure(total, width)
     inner = width - left * columns - right
@@ -144,7 +145,8 @@ _SUBSCRIPT = re.compile("\\$([^$_{}<>&\u200b]{1,12})(?:_\\{([^${}<>&\u200b]{1,24
 
 
 def _lowered(match) -> str:
-    base, sub = match.group(1), match.group(2)
+    base = match.group(1)
+    sub = match.group(2)
     text = f'<tspan font-style="italic">{base}</tspan>'
     # A zero-width space carries the pen back to the line.
     return text + (
@@ -184,7 +186,8 @@ def named(text: object, most: int) -> str:
 
 def thinned(t, y, buckets: int = 420):
     """(t, y) for drawing: the smallest and the largest value of each stretch of time, so that no peak is lost."""
-    t, y = np.asarray(t, float), np.asarray(y, float)
+    t = np.asarray(t, float)
+    y = np.asarray(y, float)
     size = len(t) // buckets
     if size < 3:
         return t, y
@@ -200,7 +203,8 @@ def thinned(t, y, buckets: int = 420):
 
 def upper(t, y, buckets: int = 300):
     """(t, y) for drawing: the largest value of each stretch of time."""
-    t, y = np.asarray(t, float), np.asarray(y, float)
+    t = np.asarray(t, float)
+    y = np.asarray(y, float)
     size = max(1, len(t) // buckets)
     n = len(t) // size
     y = np.where(np.isfinite(y), y, -np.inf)[: n * size].reshape(n, size).max(1)

@@ -66,7 +66,9 @@ class Held:
         from scipy.linalg import expm
 
         N, n, m = at.B.shape
-        k, s, w = self.known, self.size_x, self.size_w
+        k = self.known
+        s = self.size_x
+        w = self.size_w
         M = np.zeros((N, n + m + 1 + k, n + m + 1 + k))
         M[:, :n, :n] = at.A * (s * T) / s[:, None]
         M[:, :n, n : n + m] = at.B * (w * T) / s[:, None]
@@ -99,13 +101,17 @@ class Held:
 
     def steps(self, at: Tangent, x, w, known, d, C_d, rows) -> Steps:
         """The affine models at the points x (N+1, n), w (N+1, …); known inputs (N+1, k), disturbances d; rows of y."""
-        N, n, m = len(x) - 1, x.shape[1], self.commands
+        N = len(x) - 1
+        n = x.shape[1]
+        m = self.commands
         first = Tangent(*(part[:N] for part in at))
         Φ, Γ, φ, ramp = self.exponentials(first, self.T)
         others = np.tile(self.effect(d), (N, 1)) - w[:N]
         others[:, m : m + self.known] += known[:N]
         size = n + m * self.length
-        A, B, a = np.zeros((N, size, size)), np.zeros((N, size, m)), np.zeros((N, size))
+        A = np.zeros((N, size, size))
+        B = np.zeros((N, size, m))
+        a = np.zeros((N, size))
         A[:, :n, :n] = Φ
         a[:, :n] = (
             x[:N] + φ - _times(Φ, x[:N]) + _times(Γ, others) + _times(ramp, np.diff(known, axis=0))
@@ -124,7 +130,8 @@ class Held:
         n, m, (d, rest) = A.shape[1] - self.commands * self.length, self.commands, self.split
         parts = {d: Γ}
         if rest:
-            now, late = self.exponentials(at, self.T - rest), self.exponentials(at, rest)
+            now = self.exponentials(at, self.T - rest)
+            late = self.exponentials(at, rest)
             parts = {d: now[1], d + 1: now[0] @ late[1]}
         for j in range(m):
             past = n + j * self.length
@@ -178,7 +185,8 @@ class Along(Problem):
     @cached_property
     def targets(self) -> np.ndarray:
         """(x_s, u_s) for every reference, columns; of the last model."""
-        s, rows = self.steps, list(self.track)
+        s = self.steps
+        rows = list(self.track)
         right = np.vstack(
             [np.tile(s.a[-1][:, None], (1, self.N + 1)), self.wanted.T - s.b[-1][rows][:, None]]
         )
@@ -190,8 +198,11 @@ class Along(Problem):
 
     @cached_property
     def predicted(self) -> tuple[list, list, list]:
-        s, n_u, one = self.steps, self.sizes["u"], self.at["one"].start
-        x, u = [self.constant(self.start)], [self.pick("u")]
+        s = self.steps
+        n_u = self.sizes["u"]
+        one = self.at["one"].start
+        x = [self.constant(self.start)]
+        u = [self.pick("u")]
         of = np.repeat(np.arange(len(self.blocks)), self.blocks)
         for k in range(self.N):
             first = self.n_θ + n_u * of[k]

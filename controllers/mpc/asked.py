@@ -28,7 +28,8 @@ class AskedOfMPC(MPCSignals):
         part = lambda given, n: np.broadcast_to(
             np.asarray(given, float) if np.size(given) else 0.0, (n,)
         )
-        n_d, n_v = q.model.B_d.shape[1], q.model.E0.shape[1]
+        n_d = q.model.B_d.shape[1]
+        n_v = q.model.E0.shape[1]
         θ = [
             part(x, len(q.model.A)),
             part(0.0 if u is None else u, len(self.commands)),

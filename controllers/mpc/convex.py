@@ -94,7 +94,8 @@ def stated(
     }
     v = _symbols(q, given)
     v.names = names or {}
-    cost, rules = _cost(q, v), _rules(q, v)
+    cost = _cost(q, v)
+    rules = _rules(q, v)
     cost, rules = (cost, rules) if extra is None else _extended(extra, v, cost, rules)
     problem = cp.Problem(cp.Minimize(cost / scale), [*v.dynamics, *rules])
     if not problem.is_dcp(dpp=True):
@@ -113,15 +114,18 @@ def stated(
 
 def _symbols(q: Problem, given) -> SimpleNamespace:
     """States, commands, outputs in physical units, as multiples of variables near 1; v.dynamics ties them together."""
-    m, N = q.model, q.N
+    m = q.model
+    N = q.N
     n, n_u = m.B.shape
     size = _sizes(q)
-    X, moves = cp.Variable((n, N + 1)), cp.Variable((n_u, len(q.blocks)))
+    X = cp.Variable((n, N + 1))
+    moves = cp.Variable((n_u, len(q.blocks)))
     s = cp.Variable(len(q.soft), nonneg=True) if q.soft else None
     of = np.repeat(np.arange(len(q.blocks)), q.blocks)
     spread = np.zeros((len(q.blocks), N))
     spread[of, np.arange(N)] = 1.0
-    x, u = cp.multiply(size[:, None] * np.ones((1, N + 1)), X), cp.diag(q.stroke) @ moves @ spread
+    x = cp.multiply(size[:, None] * np.ones((1, N + 1)), X)
+    u = cp.diag(q.stroke) @ moves @ spread
     d = given.get("d", np.zeros(0))
     constant = lambda A, C: (A @ d if m.B_d.shape[1] else np.zeros(len(A))) + C
     r = _preview(q, given.get("r"), len(q.track))
@@ -161,7 +165,8 @@ def _preview(q, parameter, width) -> list:
 
 def _sizes(q) -> np.ndarray:
     """How far a full stroke moves each state over the horizon."""
-    x, size = q.model.B * q.stroke, np.zeros(len(q.model.A))
+    x = q.model.B * q.stroke
+    size = np.zeros(len(q.model.A))
     for _ in range(q.N):
         size = np.maximum(size, np.abs(x).sum(axis=1))
         x = q.model.A @ x
@@ -176,7 +181,8 @@ def _steady(q, v, k):
 
 def _cost(q: Problem, v):
     """V over the symbols."""
-    rows, weighs = list(q.track), q.R.any()
+    rows = list(q.track)
+    weighs = q.R.any()
 
     def error(k: int):
         return v.y[rows, k] - v.r_at[k]

@@ -63,7 +63,8 @@ def root(M: np.ndarray) -> np.ndarray:
 def residuals(q: Problem) -> np.ndarray:
     """Rows E over (θ, z) whose squares make up V (without ρ₁), weight by weight: Q, S, R, P, then the slack."""
     _, u, y = q.predicted
-    rows, weighs = list(q.track), q.R.any()
+    rows = list(q.track)
+    weighs = q.R.any()
 
     def error(k: int) -> np.ndarray:
         return y[k][rows] - q.reference(k)
@@ -91,7 +92,9 @@ def stage_form(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(Q, R, S) of ℓ = ξᵀQξ + 2 ξᵀS u + uᵀR u about a steady state, ξ = (x, u_{−1})."""
     n, m = q.model.B.shape
     C = q.model.C[list(q.track)]
-    one, no_u, no_x = np.eye(m), np.zeros((m, m)), np.zeros((m, n))
+    one = np.eye(m)
+    no_u = np.zeros((m, m))
+    no_x = np.zeros((m, n))
     no_y = np.zeros((len(C), m))
     # Deviations as blocks over x, u_{−1} and u.
     stage = Stage((C, no_y, no_y), (no_x, no_u, one), (no_x, -one, one))
@@ -101,7 +104,8 @@ def stage_form(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         for a, left in zip(places, blocks):
             for b, right in zip(places, blocks):
                 whole[a, b] += left.T @ weight @ right
-    ξ, u = slice(0, n + m), places[2]
+    ξ = slice(0, n + m)
+    u = places[2]
     return whole[ξ, ξ], whole[u, u], whole[ξ, u]
 
 

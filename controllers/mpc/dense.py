@@ -33,12 +33,11 @@ class Dense:
 
     def bounds(self, θ) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of (z, G z) at θ; the slew limit of the first move is one of them."""
-        q, m = self.problem, self.problem.model.B.shape[1]
+        q = self.problem
+        m = self.problem.model.B.shape[1]
         shift = self.G_θ @ θ
-        lower, upper = (
-            np.concatenate([self.z_low, self.low - shift]),
-            np.concatenate([self.z_high, self.high - shift]),
-        )
+        lower = np.concatenate([self.z_low, self.low - shift])
+        upper = np.concatenate([self.z_high, self.high - shift])
         before = θ[q.at["u"]]
         lower[:m] = np.maximum(lower[:m], (before - q.slew) / q.stroke)
         upper[:m] = np.minimum(upper[:m], (before + q.slew) / q.stroke)
@@ -74,8 +73,11 @@ class Dense:
 
 def condensed(q: Problem, checked: bool = True) -> Dense:
     """The dense QP of a problem. Raises InputError when its cost leaves some move free (unless that was checked before)."""
-    E, split, m = residuals(q), q.n_θ, q.model.B.shape[1]
-    E_θ, E_z = E[:, :split], E[:, split:]
+    E = residuals(q)
+    split = q.n_θ
+    m = q.model.B.shape[1]
+    E_θ = E[:, :split]
+    E_z = E[:, split:]
     H = 2 * E_z.T @ E_z
     scale = float(np.diag(H).mean())
     spread = np.linalg.eigvalsh(H) if checked else np.ones(1)
@@ -85,7 +87,8 @@ def condensed(q: Problem, checked: bool = True) -> Dense:
             f"{spread[-1] / max(spread[0], 1e-300):.1e})",
             mend="give commands or their moves a weight (R or S), or fewer moves (blocks)",
         )
-    moves, n_s = len(q.blocks), len(q.soft)
+    moves = len(q.blocks)
+    n_s = len(q.soft)
     M, low, high, labels = limits(q)
     wide = lambda v: np.clip(np.tile(v / q.stroke, moves), -NONE, NONE)
     c1 = np.concatenate([np.zeros(m * moves), q.ρ1 / np.sqrt(q.ρ2)]) / scale

@@ -101,11 +101,9 @@ class MPC(AskedOfMPC):
     def __deepcopy__(self, memo):
         return self  # nothing here changes during a run: all of that is in Memory
 
-    suited, horizon, units_on = (
-        staticmethod(suited),
-        staticmethod(horizon),
-        staticmethod(limit_units),
-    )
+    suited = staticmethod(suited)
+    horizon = staticmethod(horizon)
+    units_on = staticmethod(limit_units)
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -147,7 +145,8 @@ class MPC(AskedOfMPC):
         made = self.prepared
         if self.observer is None:
             return z
-        C, n = made.problem.model.C, made.problem.model.n
+        C = made.problem.model.C
+        n = made.problem.model.n
         miss = np.asarray(y) - made.problem.model.h - C @ z.x[: C.shape[1]]
         scaled = C[:, :n] * made.sizes
         x = z.x.copy()
@@ -165,7 +164,8 @@ class MPC(AskedOfMPC):
 
     def _step(self, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
         made = self.prepared
-        x, q = made.corrected(z.x, y), made.problem
+        x = made.corrected(z.x, y)
+        q = made.problem
         θ = assembled(made, x, z.u, r)
         solution = z.solver.solve(θ)
         u, plan, age, fallback = decided(q, θ, solution, z)

@@ -36,7 +36,8 @@ class Fast:
 
     def __init__(self, dense: Dense):
         self.dense, q = dense, dense.problem
-        n, m = len(dense.H), q.model.B.shape[1]
+        n = len(dense.H)
+        m = q.model.B.shape[1]
         self.n, self.model = n, None
         self.rows = np.ascontiguousarray(np.vstack([dense.F, dense.G_θ]))
         self.work = np.zeros(len(self.rows))
@@ -173,13 +174,16 @@ def decided(q: Problem, θ: np.ndarray, solution: Solution, memory: Memory):
         return solution.z[:m] * q.stroke, solution.z, 0, 0
     age = memory.age + 1
     if memory.plan is not None and age < q.N:
-        u, fallback = commands_of(q, memory.plan, age)[0], 1
+        u = commands_of(q, memory.plan, age)[0]
+        fallback = 1
     elif q.K is not None and θ is not None:
         x_s, u_s = (M[:, : q.n_θ] @ θ for M in q.steady(q.N))
         away = np.concatenate([θ[q.at["x"]] - x_s, memory.u - u_s])
-        u, fallback = u_s - q.K @ away, 2
+        u = u_s - q.K @ away
+        fallback = 2
     else:
-        u, fallback = memory.u, 3
+        u = memory.u
+        fallback = 3
     u = np.clip(np.clip(u, memory.u - q.slew, memory.u + q.slew), q.u_min, q.u_max)
     return u, memory.plan, age, fallback
 
@@ -221,10 +225,12 @@ def feasible_somewhere(dense: Dense, θ: np.ndarray) -> None:
     fixed = θ.copy()
     fixed[q.at["x"]] = 0.0
     lower, upper = dense.bounds(fixed)
-    n_z, free = len(dense.H), dense.G_θ[:, q.at["x"]]
+    n_z = len(dense.H)
+    free = dense.G_θ[:, q.at["x"]]
     size = np.where(np.abs(free).max(axis=0) > 0, np.abs(free).max(axis=0), 1.0)
     rows = np.hstack([free / size, dense.G])
-    high, low = upper[n_z:], lower[n_z:]
+    high = upper[n_z:]
+    low = lower[n_z:]
     A = np.vstack([rows[high < 1e29], -rows[low > -1e29]])
     b = np.concatenate([high[high < 1e29], -low[low > -1e29]])
     bounds = [(None, None)] * free.shape[1] + [

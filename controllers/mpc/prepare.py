@@ -58,8 +58,10 @@ class Prepared:
     @cached_property
     def sizes(self) -> np.ndarray:
         """How far a full stroke held over the horizon moves each state of the plant; 1 for those it does not."""
-        m, q = self.problem.model, self.problem
-        x, most = np.zeros(len(m.A)), np.zeros(len(m.A))
+        m = self.problem.model
+        q = self.problem
+        x = np.zeros(len(m.A))
+        most = np.zeros(len(m.A))
         for _ in range(q.N):
             x = m.A @ x + np.abs(m.B) @ q.stroke
             most = np.maximum(most, np.abs(x))
@@ -138,7 +140,8 @@ def _filter(law, model: Model) -> Filter:
     """How (x, d) are known: read off the measurement, or estimated."""
     if law.observer is None:
         return Filter(reads=_reads(law))
-    places, n = _uncertain(model), model.n
+    places = _uncertain(model)
+    n = model.n
     some, V = covariances(n, model.B_d[:n], len(model.C), law.observer)
     W = np.zeros((len(model.A) + model.B_d.shape[1],) * 2)
     W[np.ix_(places, places)] = some
@@ -217,8 +220,11 @@ def _reads(law) -> tuple[int, ...]:
 
 def model_at(law, x, u) -> Model:
     """The plant linearised at (x, u) and sampled; what it does there at rest is kept as a constant."""
-    plant, live, rows = law.predicting, _live(law), _rows(law)
-    m, k = len(law.commands), len(law.known)
+    plant = law.predicting
+    live = _live(law)
+    rows = _rows(law)
+    m = len(law.commands)
+    k = len(law.known)
     x = [float(v) for v in x]
     given = {**plant.defaults(), **dict(zip(live, u))}
     w = [float(given.get(s.name, 0.0)) for s in plant.inputs]
@@ -227,10 +233,13 @@ def model_at(law, x, u) -> Model:
         A, B, C_all = _tangent(law, np.array(x), w_live)
     else:
         flat = linearize(plant, x, w, inputs=live)
-        A, B, C_all = flat.A, flat.B, flat.C
+        A = flat.A
+        B = flat.B
+        C_all = flat.C
     c = np.array(plant.rhs(0.0, x, w), float) - A @ x - B[:, : m + k] @ w_live[: m + k]
     y = np.array([float(plant.out(0.0, x)[i]) for i in rows])
-    D, C_d = [], []
+    D = []
+    C_d = []
     for name in law.disturbances:
         inside = name in live
         if not inside:

@@ -151,8 +151,11 @@ class Problem:
     @cached_property
     def target(self) -> tuple[np.ndarray, np.ndarray, float]:
         """(x_s, u_s) as matrices over (r, v, d, 1), and the residual (see `target_map`)."""
-        m, rows = self.model, list(self.track)
-        q, k, n = len(rows), m.E0.shape[1], len(m.A)
+        m = self.model
+        rows = list(self.track)
+        q = len(rows)
+        k = m.E0.shape[1]
+        n = len(m.A)
         zeros = np.zeros
         right = np.block(
             [
@@ -171,7 +174,8 @@ class Problem:
     @cached_property
     def predicted(self) -> tuple[list, list, list]:
         """x_0 … x_N, u_{−1} … u_{N−1}, y_0 … y_N as rows over (θ, z)."""
-        m, n_u = self.model, self.model.B.shape[1]
+        m = self.model
+        n_u = self.model.B.shape[1]
         x, u, y, constant = [self.pick("x")], [self.pick("u")], [], self.pick("one")
         of = np.repeat(np.arange(len(self.blocks)), self.blocks)
         for k in range(self.N):
@@ -215,7 +219,10 @@ class Problem:
 def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """General rows: low ≤ M (θ, z) ≤ high, and what each is (bounds on z itself are apart)."""
     _, u, y = q.predicted
-    M, low, high, labels = [], [], [], []
+    M = []
+    low = []
+    high = []
+    labels = []
 
     def add(rows, below, above, text):
         for i in np.flatnonzero(np.isfinite(below) | np.isfinite(above)):
@@ -224,7 +231,8 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
             high.append(above[i])
             labels.append(f"{text} {i}")
 
-    starts, hard = np.cumsum([0, *q.blocks[:-1]]), np.isfinite([q.y_min, q.y_max]).any()
+    starts = np.cumsum([0, *q.blocks[:-1]])
+    hard = np.isfinite([q.y_min, q.y_max]).any()
     for k in starts[1:] if np.isfinite(q.slew).any() else ():
         add(
             (u[k + 1] - u[k]) / q.stroke[:, None],

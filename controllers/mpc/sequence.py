@@ -36,7 +36,8 @@ class Given(NamedTuple):
 def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     """(memory, commands) of one sample."""
     base = law.prepared
-    q, n = base.problem, len(base.problem.model.A)
+    q = base.problem
+    n = len(base.problem.model.A)
     x, P = corrected(law, z, y)
     given = _given(q, r, x[n:])
     X, U, rounds = _path(law, z, x[:n])
@@ -75,7 +76,9 @@ def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
 
 def _given(q, r, d) -> Given:
     """What the scenario provides, written out to the end of the horizon."""
-    r, p, width = np.asarray(r, float), q.p, len(q.track)
+    r = np.asarray(r, float)
+    p = q.p
+    width = len(q.track)
     split = width * (p + 1)
     k = q.model.E0.shape[1]
     at = np.minimum(np.arange(q.N + 1), p)
@@ -94,14 +97,17 @@ def _path(law, z: Memory, x: np.ndarray):
 def along(law, x, X, U, given: Given) -> Along | None:
     """The problem linearised along X (N+1, n), U (N, m); None where the plant has no finite derivative there."""
     base = law.prepared
-    q, held, n = base.problem, base.held, base.problem.model.n
+    q = base.problem
+    held = base.held
+    n = base.problem.model.n
     acting = held.acting(x, U)
     w = np.zeros((len(X), len(held.size_w))) + held.effect(given.d)
     w[:, : held.commands] += np.vstack([acting, acting[-1:]])
     # Beyond its limits a command has no effect, and a law that sees none never brings it back.
     w[:, : held.commands] = np.clip(w[:, : held.commands], *base.inside)
     w[:, held.commands : held.commands + held.known] += given.v
-    points, w = off_edges(opened(X[:, :n], base.open), held.size_x), off_edges(w, held.size_w)
+    points = off_edges(opened(X[:, :n], base.open), held.size_x)
+    w = off_edges(w, held.size_w)
     at = base.tangents(points, w)
     if not at.finite:
         return None
@@ -114,7 +120,8 @@ def along(law, x, X, U, given: Given) -> Along | None:
 
 def corrected(law, z: Memory, y) -> tuple[np.ndarray, np.ndarray | None]:
     """((x, d), its covariance) after measuring y."""
-    base, m = law.prepared, law.prepared.problem.model
+    base = law.prepared
+    m = law.prepared.problem.model
     if law.observer is None:
         return base.corrected(z.x, y), None
     seen, C = base.tangents.outputs(z.x[: m.n])
@@ -132,7 +139,8 @@ def predicted_covariance(steps, P, W):
     """Covariance of (x, d) one sample on, along the first model of the path."""
     if P is None:
         return None
-    n, k = steps.A.shape[1], steps.B_d.shape[1]
+    n = steps.A.shape[1]
+    k = steps.B_d.shape[1]
     A = np.eye(n + k)
     A[:n, :n], A[:n, n:] = steps.A[0], steps.B_d
     P = A @ P @ A.T + W

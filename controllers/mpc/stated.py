@@ -84,7 +84,8 @@ def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
     if law.terminal == "none":
         return replace(q, K=K), None
     M, b = _around(q, K, law.room, strict=law.terminal == "set")
-    H, h = np.zeros((0, len(P))), np.zeros(0)
+    H = np.zeros((0, len(P)))
+    h = np.zeros(0)
     if (
         law.terminal == "set"
     ):  # with room for rounding, so that cost and set can be proven for the numbers stored
@@ -125,7 +126,8 @@ def _around(q: Problem, K, room, strict: bool) -> tuple[np.ndarray, np.ndarray]:
     """
     n, n_u = q.model.B.shape
     own = np.hstack([np.zeros((n_u, n)), np.eye(n_u)])
-    M, b = [], []
+    M = []
+    b = []
     for i in range(n_u):
         for row, half in (
             (-K[i], (1 - room) * (q.u_max[i] - q.u_min[i]) / 2),

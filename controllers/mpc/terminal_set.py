@@ -82,7 +82,8 @@ def admissible(A_K, M, b) -> tuple[np.ndarray, np.ndarray]:
             mend="a smaller `room`, or wider limits",
         )
     scale = _sizes(A_K, M, b)
-    A_K, rows = A_K / scale[:, None] * scale, M / b[:, None] * scale
+    A_K = A_K / scale[:, None] * scale
+    rows = M / b[:, None] * scale
     kept = rows
     for _ in range(LONGEST):
         rows = rows @ A_K

@@ -24,11 +24,16 @@ def linear_law(law) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
             "the predictive controller changes from sample to sample, or has costs of the user's own",
             mend="without relinearise and extra",
         )
-    N, k, m, p = len(q.model.A), q.model.B_d.shape[1], q.model.B.shape[1], len(q.model.C)
+    N = len(q.model.A)
+    k = q.model.B_d.shape[1]
+    m = q.model.B.shape[1]
+    p = len(q.model.C)
     G = made.dense.gain()
 
     def step(v):
-        x, u, y = v[: N + k].copy(), v[N + k : N + k + m], v[N + k + m :]
+        x = v[: N + k].copy()
+        u = v[N + k : N + k + m]
+        y = v[N + k + m :]
         if made.L is None:
             x[: len(made.reads)] = y[list(made.reads)]
         else:
@@ -45,7 +50,8 @@ def linear_law(law) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 def steady(law, r) -> tuple[np.ndarray, np.ndarray]:
     """(x_s, u_s) for constant references r."""
-    q, θ = law.prepared.problem, law.parameter(0.0, r)
+    q = law.prepared.problem
+    θ = law.parameter(0.0, r)
     return tuple(M[:, : q.n_θ] @ θ for M in q.steady(q.N))
 
 
@@ -105,7 +111,8 @@ def _inside(q, u, y, room) -> bool:
     """Whether steady commands and outputs are within the share `room` of their ranges."""
     for value, low, high in ((u, q.u_min, q.u_max), (y, q.y_min, q.y_max)):
         both = np.isfinite(low) & np.isfinite(high)
-        middle, half = (low[both] + high[both]) / 2, (high[both] - low[both]) / 2
+        middle = (low[both] + high[both]) / 2
+        half = (high[both] - low[both]) / 2
         if (np.abs(value[both] - middle) > room * half).any():
             return False
     return True
@@ -113,7 +120,8 @@ def _inside(q, u, y, room) -> bool:
 
 def moved(A, B) -> list[int]:
     """States that a command reaches, or that something so reached drives."""
-    found, old = set(np.flatnonzero(np.abs(B).max(axis=1)).tolist()), set()
+    found = set(np.flatnonzero(np.abs(B).max(axis=1)).tolist())
+    old = set()
     while found != old:
         old = set(found)
         found |= set(np.flatnonzero(np.abs(A[:, sorted(found)]).max(axis=1)).tolist())

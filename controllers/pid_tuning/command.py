@@ -50,7 +50,8 @@ def tune(options, case) -> int:
                 file=options.write,
                 mend="give it a name of its own",
             )
-    wish, sections = _wish(options, case), case.root.value
+    wish = _wish(options, case)
+    sections = case.root.value
     key = "controller" if "controller" in sections else "plant"
     with terminal.progress(not options.quiet) as tell, located(sections[key], key):
         tell(0.0, "tuning")
@@ -203,10 +204,8 @@ def written(case, found: Tuning) -> str:
     units = {name: info.unit for name, info in described(found.law).items() if info is not None}
     form = law_form(type(found.law))
     for k, name in enumerate(found.found):
-        key, value = (
-            next((k for k in law if shape.canonical(form, k) == name), name),
-            _yaml(getattr(found.law, name), units[name]),
-        )
+        key = next((k for k in law if shape.canonical(form, k) == name), name)
+        value = _yaml(getattr(found.law, name), units[name])
         if key in law:
             law[key] = value
         else:

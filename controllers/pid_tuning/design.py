@@ -89,16 +89,19 @@ class Program:
     def _rows(self, K: np.ndarray, m: float) -> tuple[np.ndarray, np.ndarray]:
         """rows·K ≤ right: the half-planes at K for a disk margin m, then noise gain and real zeros."""
         a = 2.0 / m
-        centre, radius = -(a * a + 1) / (a * a - 1), 2 * a / (a * a - 1)
+        centre = -(a * a + 1) / (a * a - 1)
+        radius = 2 * a / (a * a - 1)
         L = self.at(K)
         n = (L - centre) / np.abs(L - centre)
         rows = -(n.conj()[..., None] * self.L[..., 1:]).real.reshape(-1, len(K))
         right = ((n.conj() * (self.L[..., 0] - centre)).real - radius).ravel()
         if self.noise is not None:
-            rows, right = np.vstack([rows, self.noise[0]]), np.append(right, self.noise[1])
+            rows = np.vstack([rows, self.noise[0]])
+            right = np.append(right, self.noise[1])
         if len(K) == 3 and K[1] > 0:
             ρ = K[0] / (2 * K[1])
-            rows, right = np.vstack([rows, [-1.0, ρ, 1 / ρ]]), np.append(right, 0.0)
+            rows = np.vstack([rows, [-1.0, ρ, 1 / ρ]])
+            right = np.append(right, 0.0)
         return rows, right
 
 
@@ -130,7 +133,8 @@ def climb(
         if new is None:
             return K
         found, refused = _furthest(program, K, new, goal)
-        grown, K = found[goal] / max(K[goal], 1e-300) - 1, found
+        grown = found[goal] / max(K[goal], 1e-300) - 1
+        K = found
         if grown < (ENOUGH / 10 if refused else ENOUGH):
             return K
     return K
@@ -176,7 +180,8 @@ def recover(
         new = program.outward(K, scale, min(program.m, 1.3 * α))
         if new is None:
             break
-        share, found = 1.0, None
+        share = 1.0
+        found = None
         while found is None and share > 0.5**HALVINGS:
             trial = K + share * (new - K)
             worst = min(program.family.margins(program.whole(trial), 1e-9), key=lambda e: e[0].α)

@@ -104,7 +104,8 @@ def relay(
     run = replace(scenario or Scenario(), **start, reference=None, log_period=None)
     T = float(loop.period)
     most = LONGEST if longest is None else max(int(longest / T), FIRST)
-    count, before = min(FIRST, most), False
+    count = min(FIRST, most)
+    before = False
     while True:
         log = simulate(loop, replace(run, duration=count * T, max_step=min(run.max_step, T)))
         law = innermost(loop.controller)
@@ -114,7 +115,8 @@ def relay(
         ended = count >= most or not log.status.completed
         if ended or (found.settled and before) or found.hopeless:
             return _experiment(found, loop, log, y, u)
-        count, before = min(2 * count, most), found.settled
+        count = min(2 * count, most)
+        before = found.settled
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,8 @@ def _around(plant, law, i: int, begin: _Begin):
 
 
 def _experiment(found: LimitCycle, loop, log, y, u) -> RelayExperiment:
-    law, T_s = innermost(loop.controller), float(loop.period)
+    law = innermost(loop.controller)
+    T_s = float(loop.period)
     why = log.status.message if not log.status.completed else found.why
     common = dict(
         d=law.d,

@@ -122,7 +122,8 @@ class Family:
     ) -> list[tuple[DiskMargin, int]]:
         """(disk margin by bisection with the symplectic pencil, command), beginning with command `first`; ends at the first
         one below `least`."""
-        found, n = [], len(K)
+        found = []
+        n = len(K)
         every = self.at(K)
         for k in [first, *(k for k in range(n) if k != first)]:
             for b in every:
@@ -139,13 +140,15 @@ class Family:
             new = K.copy()
             new[i] = own
             values.append([[L.at(w)[0, 0] for w in ω] for L in self.loops(new, i)])
-        first, rest = np.array(values[0]), [np.array(v) for v in values[1:]]
+        first = np.array(values[0])
+        rest = [np.array(v) for v in values[1:]]
         return np.stack([first, *((v - first) / s for v, s in zip(rest, steps))], axis=-1)
 
 
 def family(loop: ClosedLoop, free: Sequence[str], at: Mapping[str, Any]) -> Family:
     """The loop with the gains named in `free` left open; everything else stays as the loop has it."""
-    n, steps = innermost(loop.controller).n, sizes(loop, free)
+    n = innermost(loop.controller).n
+    steps = sizes(loop, free)
     K = np.tile(steps, (n, 1))  # not at 0: a sum with no gain never changes and would be left out
     base = matrices(with_gains(loop, free, K), at)
     dM, dC = ([np.zeros((*K.shape, *getattr(b, name).shape)) for b in base] for name in "MC")

@@ -94,10 +94,12 @@ def _way(swings: np.ndarray) -> str:
 def _settled(t, e, u, rising, cycles: tuple[Cycle, ...]) -> LimitCycle:
     """The limit cycle over the last CYCLES cycles."""
     T = float(t[1] - t[0])
-    a, b = rising[-CYCLES - 1], rising[-1]
+    a = rising[-CYCLES - 1]
+    b = rising[-1]
     period = float(t[b] - t[a]) / CYCLES
     upper = float(np.mean([c.upper for c in cycles]))
-    e_1, u_1 = fundamental(e[a : b + 1], CYCLES), held_fundamental(u[a:b], CYCLES)
+    e_1 = fundamental(e[a : b + 1], CYCLES)
+    u_1 = held_fundamental(u[a:b], CYCLES)
     uneven = abs(2 * upper - period)
     return LimitCycle(
         True,

@@ -112,7 +112,8 @@ def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     law = innermost(loop.controller)
     gains = {key: float(law.each(getattr(law, key))[i]) for key in GAINS}
     noise = gains["K_p"] + 2 * gains["K_d"] / (2 * law.τ + float(loop.period))
-    margins, disks = [loop_margins(L) for L in Ls], [disk_margin(L) for L in Ls]
+    margins = [loop_margins(L) for L in Ls]
+    disks = [disk_margin(L) for L in Ls]
     if not all(d.α > 0 for d in disks):
         return Actuator(name, gains, 0.0, 1.0, 1.0, 0.0, 0.0, np.nan, np.nan, np.inf, np.inf, noise)
     peaks = [_peaks(L) for L in Ls]

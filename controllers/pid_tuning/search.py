@@ -113,10 +113,12 @@ def _first(search: Search) -> tuple[np.ndarray, np.ndarray, float]:
     K_p = 0.7/|G(ω)|, K_i = K_p ω/20 for all actuators at one ω after the other, from high ones down, without and with K_d.
     Where none keeps the margin: the stable ones with the largest, the loop's own gains among them.
     """
-    free, law = search.free, innermost(search.loop.controller)
+    free = search.free
+    law = innermost(search.loop.controller)
     own = gains(search.loop, free)
     programs = [search.program(np.zeros_like(own), i, TRIED) for i in range(law.n)]
-    ω, lead = programs[0].ω, free.index("K_p") if "K_p" in free else 0
+    ω = programs[0].ω
+    lead = free.index("K_p") if "K_p" in free else 0
     heard = [np.abs(p.L[:, :, 1 + lead]).max(axis=0) for p in programs]
     for name, size in zip(names(law.commands), heard):
         _refuse_deaf(size, name, law)

@@ -163,7 +163,8 @@ class ByRelay:
         """Gains for `loop`. Raises InputError where an experiment shows no limit cycle."""
         checked(loop)
         law = innermost(loop.controller)
-        seen, rows = [], []
+        seen = []
+        rows = []
         for i, u in enumerate(law.commands):
             tell(i / law.n)
             seen.append(self._experiment(loop, u, law.measured[i]))

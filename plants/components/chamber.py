@@ -51,7 +51,8 @@ class Oil:
 
         P is p kept positive over the width w: relative error w²/(4p²) for p ≫ w, P → w²/(4|p|) below zero.
         """
-        w, P = self.width, self._positive(p)
+        w = self.width
+        P = self._positive(p)
         return self.β / (1.0 + self.β * self.air * self.p_0 / (P * P + _FLOOR * w * w))
 
     @property
@@ -71,7 +72,8 @@ class Oil:
 
         by p = P − w²/(4P) in β(p); exact but for the floor far below zero.
         """
-        k, b = 0.25 * self.width**2, surroundings
+        k = 0.25 * self.width**2
+        b = surroundings
         soft = lambda P: np.log(P) + b / P + b * k / (3 * P**3) + k * k / (4 * P**4)
         return (p - b) ** 2 / (2 * self.β) + self.air * self.p_0 * (
             soft(self._positive(p)) - soft(self._positive(b))

@@ -167,7 +167,8 @@ class ThrottledCircuit(CircuitSizes):
         """W, by `power_names`; their sum is d(stored)/dt + F_c ṡ."""
         p_1, p_2, p_3, U = x[:KEPT]
         Q = self.flows(x)
-        pump, tank = np.where(U >= 0, Q.in_1, -Q.out_3), np.where(U >= 0, Q.out_3, -Q.in_1)
+        pump = np.where(U >= 0, Q.in_1, -Q.out_3)
+        tank = np.where(U >= 0, Q.out_3, -Q.in_1)
         lost = np.where(U >= 0, 1.0, -1.0) * (Q.drop_1 * Q.in_1 + Q.drop_3 * Q.out_3)
         tube = 0.5 * (1.0 / self.B_oil + 1.0 / self.B_c) * sdot
         return [

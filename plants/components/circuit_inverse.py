@@ -47,7 +47,8 @@ def passed(circuit: ThrottledCircuit, s, p_2, p_3, U):
     """u_f at an opening U [V] that has lasted, m²/s."""
     out, back = slopes(circuit, s, p_2, p_3)
     y = circuit.C_vd * U
-    a, b = np.where(U >= 0, out[0], back[0]), np.where(U >= 0, out[1], back[1])
+    a = np.where(U >= 0, out[0], back[0])
+    b = np.where(U >= 0, out[1], back[1])
     return _rise(a, b, y / circuit.C_vt) * y
 
 
@@ -58,7 +59,8 @@ def _rise(a, b, r):
 def invert(circuit: ThrottledCircuit, s, p_2, p_3, u_f):
     """U [V] with `passed` = u_f, as far as the pressures allow one; unlimited."""
     out, back = slopes(circuit, s, p_2, p_3)
-    a, b = np.where(u_f >= 0, out[0], back[0]), np.where(u_f >= 0, out[1], back[1])
+    a = np.where(u_f >= 0, out[0], back[0])
+    b = np.where(u_f >= 0, out[1], back[1])
     y = u_f / (a + b)
     for _ in range(STEPS):
         r = y / circuit.C_vt

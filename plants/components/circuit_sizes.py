@@ -63,7 +63,8 @@ class CircuitSizes(CircuitSignals):
     @property
     def velocity_gain(self):
         """ṡ per volt while the cylinder is held by no force, extending and retracting averaged, m/(s V)."""
-        r, drop = self.A_3 / self.A_2, (self.p_P - self.p_T) ** 0.5
+        r = self.A_3 / self.A_2
+        drop = (self.p_P - self.p_T) ** 0.5
         return 0.5 * self.C_vd * drop / self.A_2 * (1.0 + r**0.5) / (1.0 + r**3) ** 0.5
 
     def velocity_gain_on(self, line):

@@ -89,7 +89,8 @@ class Cylinder(TwoChambers):
 
     def moduli(self, oil: Oil, x, p_a, p_b):
         """B_a, B_b [Pa]: of the oil at these pressures with hoses and tube in series."""
-        β_a, β_b = oil.stiffness(p_a), oil.stiffness(p_b)
+        β_a = oil.stiffness(p_a)
+        β_b = oil.stiffness(p_b)
         if self.walls is None:
             return β_a, β_b
         return self._in_series(x, β_a, β_b)

@@ -59,7 +59,8 @@ class Closure(NamedTuple):
 
 def close(L, L1, q) -> Closure:
     """Closed chain with link lengths L, L₁ at joint angle q_j."""
-    c, s = np.cos(q), np.sin(q)
+    c = np.cos(q)
+    s = np.sin(q)
     d = np.sqrt(L**2 + L1**2 + 2 * L * L1 * c)
     return Closure(L, L1, c, s, d, (L + L1 * c) / d, L1 * s / d, (L1 + L * c) / d, L * s / d)
 

@@ -81,7 +81,8 @@ class Distributor:
 
     def ways(self, E) -> Ways:
         """Open fractions at eccentricity E."""
-        out, back = (E - self.E_d) / self.w, (-E - self.E_d) / self.w
+        out = (E - self.E_d) / self.w
+        back = (-E - self.E_d) / self.w
         return Ways(
             smoothstep(out),
             smoothstep(back),

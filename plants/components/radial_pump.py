@@ -73,11 +73,13 @@ class RadialPump:
 
     def pistons(self, t, E) -> list[Piston]:
         """Geometry (5), (6) of all pistons."""
-        s, c = np.sin(self.ω * t), np.cos(self.ω * t)
+        s = np.sin(self.ω * t)
+        c = np.cos(self.ω * t)
         found = []
         for i in range(self.N):
             φ = 2 * pi * i / self.N
-            sin_θ, cos_θ = s * cos(φ) + c * sin(φ), c * cos(φ) - s * sin(φ)
+            sin_θ = s * cos(φ) + c * sin(φ)
+            cos_θ = c * cos(φ) - s * sin(φ)
             R = np.sqrt(self.R_b**2 - (E * sin_θ) ** 2)
             found.append(
                 Piston(

@@ -138,7 +138,8 @@ class Frame:
 
     def force(self, F):
         """ᴬF = ᴬU_B ᴮF (4)."""
-        f, m = turn(self.R, F[0]), turn(self.R, F[1])
+        f = turn(self.R, F[0])
+        m = turn(self.R, F[1])
         return f, add(m, cross(self.r, f))
 
     def then(self, other):

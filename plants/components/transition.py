@@ -38,7 +38,8 @@ class EndStop:
 
     def force(self, z, zdot):
         """F [N] on the moving part, along +z."""
-        up, down = np.maximum(z - self.limit, 0.0), np.maximum(-z - self.limit, 0.0)
+        up = np.maximum(z - self.limit, 0.0)
+        down = np.maximum(-z - self.limit, 0.0)
         return self.k * (
             down * np.maximum(1.0 - self.c * zdot, 0.0) - up * np.maximum(1.0 + self.c * zdot, 0.0)
         )

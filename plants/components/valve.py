@@ -139,7 +139,8 @@ class Valve:
     def _notches(self, u, p_a, p_b, p_s, p_r):
         """Flows supply→a, a→return, supply→b, b→return, m³/s, each with the sign of its pressure drop."""
         o = self.opening(u)
-        out, back = np.maximum(o, 0.0), -np.minimum(o, 0.0)
+        out = np.maximum(o, 0.0)
+        back = -np.minimum(o, 0.0)
         return (
             self.c_p1 * root(p_s - p_a, self.width) * out,
             self.c_n1 * root(p_a - p_r, self.width) * back,

@@ -150,12 +150,14 @@ class Openings:
                 key="u_c",
                 mend="give a number from −1 (retract) to 1 (extend)",
             )
-        out, back = max(u_c, 0.0), max(-u_c, 0.0)
+        out = max(u_c, 0.0)
+        back = max(-u_c, 0.0)
         return cls(u_ph=out, u_tr=out, u_pr=back, u_th=back, u_a=u_a)
 
     @property
     def direction(self) -> int | None:
-        out, back = self.u_ph > 0 or self.u_tr > 0, self.u_pr > 0 or self.u_th > 0
+        out = self.u_ph > 0 or self.u_tr > 0
+        back = self.u_pr > 0 or self.u_th > 0
         return None if out and back else int(out) - int(back)
 
 

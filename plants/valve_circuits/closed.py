@@ -42,7 +42,10 @@ def sides(row, supply) -> tuple[Side, Side]:
     """The section extending, and retracting; row and supply as `Circuit.rows`, `Circuit.supply` give them."""
     A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr = row[:8]
     Q, P_M, k_b = supply
-    h3, r3, F_h, F_r = A_h * A_h * A_h, A_r * A_r * A_r, A_h * P_hM, A_r * P_rM
+    h3 = A_h * A_h * A_h
+    r3 = A_r * A_r * A_r
+    F_h = A_h * P_hM
+    F_r = A_r * P_rM
     return (
         Side(A_h, F_h, F_r, k_ph * k_ph / h3, k_tr * k_tr / r3, k_b * k_b / h3, A_h * P_M, Q / A_h),
         Side(A_r, F_r, F_h, k_pr * k_pr / r3, k_th * k_th / h3, k_b * k_b / r3, A_r * P_M, Q / A_r),
@@ -61,7 +64,9 @@ def Φ_B(b, c, a_0, a_1, x_1):
     h > 0: x = x_1 − z, z the smaller root of z²(a_1 − a_0)/a_1 − B z + h = 0.
     """
     h = x_1 * x_1 + a_0 * (b * x_1 + c)
-    B, r, short = a_0 * b + 2.0 * x_1, np.sqrt(a_1), x_1 * x_1 - a_1 * c
+    B = a_0 * b + 2.0 * x_1
+    r = np.sqrt(a_1)
+    short = x_1 * x_1 - a_1 * c
     below = a_0 * (a_0 * a_1 * b * b + 4.0 * (h - a_1 * c))
     beyond = a_1 * B * B - 4.0 * (a_0 + a_1) * h
     root = np.sqrt(
@@ -100,7 +105,8 @@ def standing(s: Side):
 def moving(s: Side, v, upper):
     """In- and out-side force at v > 0, (61b), (62b). Where the bleed is shut and v = Q/A the in side is set-valued: `upper` asks
     for its upper end, else its lower one."""
-    w, p = v - s.x_1, _over(v * v, s.a_i)
+    w = v - s.x_1
+    p = _over(v * v, s.a_i)
     gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
     supplied = np.where(s.a_b > 0.0, -_over(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
     F_i = np.minimum(np.maximum(np.minimum(s.F_M, supplied) - p, 0.0), s.F_i)

@@ -22,7 +22,9 @@ _scalar.where = _choice
 _names = {"np": _scalar, "_TINY": closed._TINY, "Side": closed.Side}
 for _f in (closed.Φ_A, closed.Φ_B, closed.rising_at, closed.rising, closed.standing, closed.sides):
     _names[_f.__name__] = jit(types.FunctionType(_f.__code__, _names, _f.__name__))
-_sides, _standing, _rising = _names["sides"], _names["standing"], _names["rising"]
+_sides = _names["sides"]
+_standing = _names["standing"]
+_rising = _names["rising"]
 
 
 @jit

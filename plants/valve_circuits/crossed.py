@@ -32,7 +32,11 @@ def _through(α, b, c):
 @jit
 def _sides(row, P, shut, β, f, m, m_M):
     """x, v, y, q, q_pr at m: below 0 and beyond m_M, y keeps its limit and x moves by the rest, in √Pa too."""
-    A_h, A_r, k_pr, k_tr, k_a = row[0], row[1], row[5], row[7], row[8]
+    A_h = row[0]
+    A_r = row[1]
+    k_pr = row[5]
+    k_tr = row[7]
+    k_a = row[8]
     k_e = 0.0
     if shut:
         k_e = row[4] * k_pr / np.sqrt(row[4] * row[4] + k_pr * k_pr) if row[4] + k_pr > 0.0 else 0.0
@@ -40,12 +44,14 @@ def _sides(row, P, shut, β, f, m, m_M):
     at = min(max(m, 0.0), m_M)
     half = np.sqrt(0.5 * P) if k_pr > 0.0 else np.inf
     if at <= half:
-        y, ζ = at * at, _root(P - at * at)
+        y = at * at
+        ζ = _root(P - at * at)
     else:
         ζ = 2.0 * half - at
         y = P - ζ * abs(ζ)
     n = k_tr * np.sqrt(max(y, 0.0)) - k_pr * ζ
-    b, c = β / A_r, β * n / A_r + f - (A_h - A_r) * y
+    b = β / A_r
+    c = β * n / A_r + f - (A_h - A_r) * y
     K = k_a + k_e if c < 0.0 else k_e
     q = 0.0
     if K > 0.0:
@@ -59,7 +65,8 @@ def _sides(row, P, shut, β, f, m, m_M):
         before = q / K if K > 0.0 else -_root(c / A_h)
         drop = before - (m - at)
         risen = before * abs(before) - drop * abs(drop)
-        x, v = x + risen, v + A_h * risen / β
+        x = x + risen
+        v = v + A_h * risen / β
         q = (k_a + k_e) * drop if drop > 0.0 else k_e * drop
     return x, v, y, q, k_pr * ζ
 
@@ -67,17 +74,21 @@ def _sides(row, P, shut, β, f, m, m_M):
 @jit
 def _left(row, P, shut, x, v, q):
     """A_h v less what flows into the head side, and the size of these flows."""
-    moved, drained, fed = row[0] * v, row[6] * np.sqrt(x), 0.0 if shut else row[4] * _root(P - x)
+    moved = row[0] * v
+    drained = row[6] * np.sqrt(x)
+    fed = 0.0 if shut else row[4] * _root(P - x)
     return moved + drained - fed - q, abs(moved) + drained + abs(fed) + abs(q)
 
 
 @jit
 def _solved(row, P, shut, β, f):
     """x, v, y, q, q_pr, and q_ph."""
-    P_hM, P_rM = row[2], row[3]
+    P_hM = row[2]
+    P_rM = row[3]
     both = row[5] > 0.0 and not shut
     m_M = np.sqrt(P_rM) if not both or P_rM <= 0.5 * P else np.sqrt(2.0 * P) - _root(P - P_rM)
-    x_0, x_M = _sides(row, P, shut, β, f, 0.0, m_M)[0], _sides(row, P, shut, β, f, m_M, m_M)[0]
+    x_0 = _sides(row, P, shut, β, f, 0.0, m_M)[0]
+    x_M = _sides(row, P, shut, β, f, m_M, m_M)[0]
     a = min(_root(-x_0), 0.0)
     b = m_M + max(_root(P_rM - x_M) - _root(P_rM - P_hM), 0.0)
     k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM) + row[0] * row[0] / β
@@ -98,7 +109,11 @@ def _solved(row, P, shut, β, f):
         r, size = _left(row, P, shut, min(max(x, 0.0), P_hM), v, q)
         r = max(min(r, k * x), k * (x - P_hM))  # x = 0 and x = P_hM hold the root
         if r < 0.0:
-            a, ra, fa, fb, side = m, r, r, (0.5 * fb if side < 0 else fb), -1
+            a = m
+            ra = r
+            fa = r
+            fb = 0.5 * fb if side < 0 else fb
+            side = -1
         else:
             b, rb, fb, fa, side = m, r, r, (0.5 * fa if side > 0 else fa), 1
         if abs(r) <= 2e-15 * size:
@@ -131,7 +146,8 @@ def passed(row, β, f, P, found):
     Flows keep their digits however small: they come from balances and roots of small drops, not from differences of pressures.
     """
     x, v, y, q, q_pr = _solved(row, P, False, β, f)
-    q_ph, q_a = _fed(row, P, x, v, q), q
+    q_ph = _fed(row, P, x, v, q)
+    q_a = q
     if q_ph + q_pr <= 0.0:
         x, v, y, q, _ = _solved(row, P, True, β, f)
         k_e = (
@@ -140,8 +156,10 @@ def passed(row, β, f, P, found):
             else 0.0
         )
         q_a = q * row[8] / (row[8] + k_e) if q > 0.0 and row[8] > 0.0 else 0.0
-        q_ph, q_pr = q - q_a, q_a - q
-    q_th, q_tr = row[6] * np.sqrt(x), row[7] * np.sqrt(max(y, 0.0))
+        q_ph = q - q_a
+        q_pr = q_a - q
+    q_th = row[6] * np.sqrt(x)
+    q_tr = row[7] * np.sqrt(max(y, 0.0))
     found[0], found[1], found[2], found[3], found[4], found[5], found[6] = (
         x,
         y,
@@ -178,20 +196,21 @@ def _conductance(k, drop):
 @jit
 def _slope(row, β, P, x, y):
     """dQ_p/dP: chambers at their limits keep their pressure."""
-    A_h, A_r = row[0], row[1]
-    g_h, g_r = _conductance(row[4], P - x), _conductance(row[5], P - y)
+    A_h = row[0]
+    A_r = row[1]
+    g_h = _conductance(row[4], P - x)
+    g_r = _conductance(row[5], P - y)
     g_a = _conductance(row[8], y - x) if y > x else 0.0
     hh = g_h + _conductance(row[6], x) + g_a + A_h * A_h / β
     rr = g_r + _conductance(row[7], y) + g_a + A_r * A_r / β
     hr = -g_a - A_h * A_r / β
-    free_h, free_r = (
-        _EDGE * row[2] < x < row[2] * (1.0 - _EDGE),
-        _EDGE * row[3] < y < row[3] * (1.0 - _EDGE),
-    )
+    free_h = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE)
+    free_r = _EDGE * row[3] < y < row[3] * (1.0 - _EDGE)
     dx = dy = 0.0
     if free_h and free_r:
         det = hh * rr - hr * hr
-        dx, dy = (rr * g_h - hr * g_r) / det, (hh * g_r - hr * g_h) / det
+        dx = (rr * g_h - hr * g_r) / det
+        dy = (hh * g_r - hr * g_h) / det
     elif free_h:
         dx = g_h / hh
     elif free_r:

@@ -95,7 +95,8 @@ def _limits(t, name, s) -> list[Suspect]:
     found = []
     for side, p, top in (("h", s.P_h, s.row[2]), ("r", s.P_r, s.row[3])):
         word = _SIDES[side]
-        over, under = _worst(p / top - 1.0), _worst(-p / top)
+        over = _worst(p / top - 1.0)
+        under = _worst(-p / top)
         found.append(
             Suspect(
                 f"{side}R_{name}",
@@ -122,7 +123,8 @@ def _limits(t, name, s) -> list[Suspect]:
 
 def _chamber(s, q, side: str, Q: float) -> Left:
     p, top, oil = (s.P_h, s.row[2], q.Q_ho) if side == "h" else (s.P_r, s.row[3], q.Q_ro)
-    relieved, sucking = p >= top * (1 - _AT), p <= top * _AT
+    relieved = p >= top * (1 - _AT)
+    sucking = p <= top * _AT
     oil = np.where(relieved & (oil > 0) | sucking & (oil < 0), 0.0, oil)
     k_p, k_t, drop = (
         (s.row[4], s.row[6], q.P_c - p) if side == "h" else (s.row[5], s.row[7], q.P_c - p)
@@ -180,7 +182,8 @@ def _blamed(t, sections, flows, left, P, Q) -> list[Suspect]:
     if share > _NAMED:
         return [Suspect(element, size, f"{words.format(100 * (1 - α), 100 * abs(α))}, {at}")]
     if where == "pump":
-        oil, bar = 6e4 * left[where].oil[k], P[k] / 1e5
+        oil = 6e4 * left[where].oil[k]
+        bar = P[k] / 1e5
         words = "passes" if oil > 0 else "would have to take back"
         return [
             Suspect(
@@ -191,7 +194,8 @@ def _blamed(t, sections, flows, left, P, Q) -> list[Suspect]:
             )
         ]
     name, side = where
-    oil, p = left[where].oil, sections[name].P_h if side == "h" else sections[name].P_r
+    oil = left[where].oil
+    p = sections[name].P_h if side == "h" else sections[name].P_r
     if oil[k] > 0:
         return [
             Suspect(
@@ -214,7 +218,9 @@ def _blamed(t, sections, flows, left, P, Q) -> list[Suspect]:
 def _patterns(sections, flows, P, Q):
     """(element, words, balance → oil left over there were all of it missing)."""
     for name, s in sections.items():
-        q, h, r = flows[name], (name, "h"), (name, "r")
+        q = flows[name]
+        h = (name, "h")
+        r = (name, "r")
         passes = "orifice ({}) passes {{0:.3g}} % of what its coefficient and its drop give"
         joins = {
             "ph": {h: q.Q_ph, "pump": -q.Q_ph},
@@ -253,7 +259,8 @@ def _explained(left: dict, pattern: dict) -> tuple[float, float]:
         whole += float(oil @ oil)
         if key in pattern:
             shape = np.where(x.known, pattern[key], 0.0)
-            inner, own = inner + float(shape @ oil), own + float(shape @ shape)
+            inner = inner + float(shape @ oil)
+            own = own + float(shape @ shape)
     if not (own > 0 and whole > 0):
         return 0.0, 0.0
     return inner * inner / (own * whole), inner / own
@@ -262,7 +269,9 @@ def _explained(left: dict, pattern: dict) -> tuple[float, float]:
 def _moving(t, name, s, P) -> Suspect:
     """Whether the section moves at v under f, at the pump's pressure."""
     row = [np.broadcast_to(np.asarray(e, float), P.shape) for e in s.row]
-    found, worst, when = np.zeros(9), 0.0, 0
+    found = np.zeros(9)
+    worst = 0.0
+    when = 0
     for k in np.unique(np.linspace(0, len(P) - 1, _TRIED).astype(int)):
         own = np.array([float(e[k]) for e in row])
         full = (own[4:].max() * np.sqrt(own[2]) + 1e-6) / own[0] + abs(s.v[k])
@@ -270,7 +279,8 @@ def _moving(t, name, s, P) -> Suspect:
         w, _ = passed(own, β, float(s.f[k] - β * s.v[k]), float(max(P[k], 0.0)), found)
         off = abs(w - s.v[k]) / full
         if not off <= worst:
-            worst, when = float(off), k
+            worst = float(off)
+            when = k
     return Suspect(
         f"section {name}",
         worst,

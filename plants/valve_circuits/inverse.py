@@ -54,7 +54,8 @@ def whole(plant) -> list:
 
 def velocity(row, u, supply, β, f, P):
     """v with βv + f ∈ Γ(v; u, P), m/s, for a command u of valves without end stops; row as for `opening`."""
-    out, back = np.maximum(u, 0.0), np.maximum(-u, 0.0)
+    out = np.maximum(u, 0.0)
+    back = np.maximum(-u, 0.0)
     w = shared.way(
         [*row[:4], row[4] * out, row[5] * back, row[6] * back, row[7] * out, 0.0], supply
     )
@@ -66,9 +67,12 @@ def opening(row, v, f, P) -> Opening:
     out, back = closed.sides(row, (0.0, 0.0, 0.0))
     forwards = v >= 0.0
     s = closed.Side(*(np.where(forwards, a, b) for a, b in zip(out, back)))
-    A_o, σ = np.where(forwards, row[1], row[0]), np.where(forwards, 1.0, -1.0)
-    w, F = np.abs(v), σ * f
-    push, series = s.A * P - F, 1.0 / s.a_i + 1.0 / s.a_o
+    A_o = np.where(forwards, row[1], row[0])
+    σ = np.where(forwards, 1.0, -1.0)
+    w = np.abs(v)
+    F = σ * f
+    push = s.A * P - F
+    series = 1.0 / s.a_i + 1.0 / s.a_o
     needs = lambda force, a: np.where(
         force > 0.0, np.minimum(w / np.sqrt(a * np.maximum(force, 0.0) + _TINY), MOST), MOST
     )

@@ -55,7 +55,8 @@ class _Files(caching.IndexDataCacheFile):
 def _intact(path: Path) -> bytes:
     """The file's content without its checksum. Raises OSError, which Numba takes for a file that is not there."""
     data = path.read_bytes()
-    content, digest = data[:-_DIGEST], data[-_DIGEST:]
+    content = data[:-_DIGEST]
+    digest = data[-_DIGEST:]
     if hashlib.sha256(content).digest() != digest:
         raise OSError(f"{path}: damaged")
     return content

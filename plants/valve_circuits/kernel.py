@@ -58,8 +58,10 @@ def _next(a, fa, b, fb, before, step):
 @jit
 def _flows(row, P, x, y):
     """Orifice flows out of P_c into head and rod, head → tank, rod → tank, regeneration, at P_h = x, P_r = y; P_c last."""
-    k_ph, k_pr = row[4], row[5]
-    a, b = k_ph * k_ph, k_pr * k_pr
+    k_ph = row[4]
+    k_pr = row[5]
+    a = k_ph * k_ph
+    b = k_pr * k_pr
     P_c = P if a + b == 0.0 else max(P, (a * x + b * y) / (a + b))
     if b == 0.0:  # exactly, where the check is shut
         P_c = max(P, x)
@@ -101,7 +103,8 @@ def _rod(row, P, v_0, w, x, y):
 @jit
 def _head_pressure(row, P, v_0, w, y):
     """P_h at P_r = y."""
-    a, b = 0.0, row[2]
+    a = 0.0
+    b = row[2]
     fa = _head(row, P, v_0, w, a, y)
     if fa >= 0.0:
         return a
@@ -113,20 +116,24 @@ def _head_pressure(row, P, v_0, w, y):
         x = _next(a, fa, b, fb, before, step)
         if not a < x < b:
             break
-        before, f = b - a, _head(row, P, v_0, w, x, y)
+        before = b - a
+        f = _head(row, P, v_0, w, x, y)
         if f == 0.0:
             return x
         if f < 0.0:
-            a, fa = x, f
+            a = x
+            fa = f
         else:
-            b, fb = x, f
+            b = x
+            fb = f
     return a if -fa < fb else b
 
 
 @jit
 def section(row, P, v_0, w):
     """P_h, P_r of one section at the pressure P before its check."""
-    a, b = 0.0, row[3]
+    a = 0.0
+    b = row[3]
     xa = _head_pressure(row, P, v_0, w, a)
     fa = _rod(row, P, v_0, w, xa, a)
     if fa >= 0.0:
@@ -141,13 +148,18 @@ def section(row, P, v_0, w):
         if not a < y < b:
             break
         x = _head_pressure(row, P, v_0, w, y)
-        before, f = b - a, _rod(row, P, v_0, w, x, y)
+        before = b - a
+        f = _rod(row, P, v_0, w, x, y)
         if f == 0.0:
             return x, y
         if f < 0.0:
-            a, fa, xa = y, f, x
+            a = y
+            fa = f
+            xa = x
         else:
-            b, fb, xb = y, f, x
+            b = y
+            fb = f
+            xb = x
     return (xa, a) if -fa < fb else (xb, b)
 
 

@@ -78,7 +78,8 @@ def _limited(p, top, over, small, drained) -> tuple[float, float]:
 def section(s: Level, P: tuple[float, float]) -> Found:
     """Ranges with the pump's pressure between both ends of P."""
     behind = P if s.fed else (P[0], inf)
-    h, r = s.h, s.r
+    h = s.h
+    r = s.r
     if s.drop_h is not None:
         h = _both(h, (behind[0] - s.drop_h, behind[1] - s.drop_h), s.at[0])
     if s.drop_r is not None:
@@ -86,7 +87,8 @@ def section(s: Level, P: tuple[float, float]) -> Found:
     corners = _known(s, h, r) if s.f is not None else _corners(s, h, r)
     x, y = (sorted(c[i] for c in corners) for i in (0, 1))
     force = [s.row[0] * a - s.row[1] * b for a, b in corners]
-    P_h, P_r = (x[0], x[-1]), (y[0], y[-1])
+    P_h = (x[0], x[-1])
+    P_r = (y[0], y[-1])
     if s.drop_h is not None:
         P_c = (P_h[0] + s.drop_h, P_h[1] + s.drop_h)
     elif s.drop_r is not None:
@@ -98,7 +100,8 @@ def section(s: Level, P: tuple[float, float]) -> Found:
 
 def _both(a, b, at) -> tuple[float, float]:
     """Where both ranges are; the pressure found where they miss each other by rounding."""
-    low, high = max(a[0], b[0]), min(a[1], b[1])
+    low = max(a[0], b[0])
+    high = min(a[1], b[1])
     return (low, high) if low <= high else (at, at)
 
 
@@ -114,13 +117,17 @@ def _corners(s: Level, h, r) -> list:
 
 def _known(s: Level, h, r) -> list:
     """Ends of the line of the known force in the box and the band."""
-    A_h, A_r = s.row[0], s.row[1]
-    low, high = (s.f + A_r * r[0]) / A_h, (s.f + A_r * r[1]) / A_h
-    low, high = max(low, h[0]), min(high, h[1])
+    A_h = s.row[0]
+    A_r = s.row[1]
+    low = (s.f + A_r * r[0]) / A_h
+    high = (s.f + A_r * r[1]) / A_h
+    low = max(low, h[0])
+    high = min(high, h[1])
     rise = A_h / A_r - 1.0  # of P_r − P_h along P_h
     if abs(rise) > 1e-12:
         ends = sorted((d + s.f / A_r) / rise for d in s.band)
-        low, high = max(low, ends[0]), min(high, ends[1])
+        low = max(low, ends[0])
+        high = min(high, ends[1])
     if low > high:
         low = high = float(np.clip(s.at[0], *h))
     return [(x, min(max((A_h * x - s.f) / A_r, r[0]), r[1])) for x in (low, high)]

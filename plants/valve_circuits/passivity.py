@@ -42,13 +42,16 @@ def conditions(circuit: Circuit) -> tuple[Assumption, ...]:
     """What the proof needs of the circuit's numbers, each compared exactly; margins are the smallest number of its kind."""
     kinds: dict[str, dict] = {FLOW.symbol: {}, "Pa": {}, "area": {}, "m^3/s": {}, "": {}}
     for label, part in [*((s.name, s) for s in circuit.sections), ("pump", circuit.pump)]:
-        infos, known = described(part), type(part) in _KNOWN
+        infos = described(part)
+        known = type(part) in _KNOWN
         for f in fields(part):
-            unit, value = getattr(infos[f.name], "unit", None), getattr(part, f.name)
+            unit = getattr(infos[f.name], "unit", None)
+            value = getattr(part, f.name)
             kind = "area" if unit in _AREAS else unit if unit in kinds and known else ""
             if f.name != "name":
                 kinds[kind][f"{label}.{f.name}"] = value
-    flows, unknown = kinds["m^3/s"], [*kinds[""], *(k for k in kinds["m^3/s"] if k != "pump.Q")]
+    flows = kinds["m^3/s"]
+    unknown = [*kinds[""], *(k for k in kinds["m^3/s"] if k != "pump.Q")]
     found = [
         _least(
             "flow through every orifice rises with its pressure drop (c u ≥ 0)",
@@ -127,7 +130,8 @@ def check_passive(
     openings are solved; one with (v − v')·(f − f') > 0 beyond rounding refutes what is computed: then the verdict is violated, with
     the pair. Conditions that do not hold leave it undecided.
     """
-    text, needed = _TEXT.format(on(circuit, held)), conditions(circuit)
+    text = _TEXT.format(on(circuit, held))
+    needed = conditions(circuit)
     lacking = undecided("incremental-passivity", text, _SOURCE, needed, counted)
     if lacking:
         return lacking
@@ -174,11 +178,13 @@ class Drawn(NamedTuple):
 
 def drawn(circuit: Circuit, samples: int, rng, held: bool = False) -> Drawn:
     """A third of the openings 0 or 1, both directions open at once in a third of the sections."""
-    N, s = len(circuit.sections), circuit.sections
+    N = len(circuit.sections)
+    s = circuit.sections
     full = np.array(
         [[x.A_h, x.A_r, x.P_hM, x.P_rM, x.c_ph, x.c_pr, x.c_th, x.c_tr, x.c_a] for x in s]
     )
-    rows, z = np.tile(full, (samples, 1, 1)), rng.uniform(size=(samples, N, 5))
+    rows = np.tile(full, (samples, 1, 1))
+    z = rng.uniform(size=(samples, N, 5))
     rows[:, :, 4:] *= np.where(z < 0.15, 0.0, np.where(z > 0.85, 1.0, rng.uniform(size=z.shape)))
     way = rng.choice((-1, 0, 1), (samples, N, 1))
     rows[:, :, [4, 7]] *= way >= 0
@@ -208,9 +214,11 @@ def loads(full, v_0, samples: int, rng) -> tuple[np.ndarray, np.ndarray]:
 def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float, str]:
     """Largest (v − v')·(f − f') of pairs under common random openings over what rounding is measured by, and where."""
     rng = np.random.default_rng(seed)
-    d, ends = drawn(circuit, samples, rng, held), []
+    d = drawn(circuit, samples, rng, held)
+    ends = []
     for β, f_bar in ((d.β, d.f), loads(d.rows[0], d.v_0, samples, rng)):
-        v, P = np.zeros(β.shape), np.zeros(samples)
+        v = np.zeros(β.shape)
+        P = np.zeros(samples)
         resolve_all(d.rows, d.supply, β, f_bar, v, P)
         ends.append((v, β * v + f_bar, np.abs(β * v) + np.abs(f_bar)))
     (v, f, a), (w, g, b) = ends

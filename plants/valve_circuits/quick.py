@@ -17,7 +17,8 @@ import numpy as np
 
 from plants.valve_circuits.jit import jit
 
-DONE, SLOW = 0, 1
+DONE = 0
+SLOW = 1
 
 
 @jit
@@ -81,39 +82,49 @@ def _drained(y, P_oM, k_o):
 def _regenerate(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v, q):
     """Newton's method from (v, q), each step cut back where it goes uphill: whether it satisfies both equations, v, q_a,
     Q_p, dQ_p/dP."""
-    g_a, dv, dq, before = 1.0 / (k_a * k_a), 0.0, 0.0, 0.0
+    g_a = 1.0 / (k_a * k_a)
+    dv = 0.0
+    dq = 0.0
+    before = 0.0
     for _ in range(60):
-        x, y = A_i * v - q, A_o * v - q
+        x = A_i * v - q
+        y = A_o * v - q
         P_i, h = _held(x, P, P_iM, k_i)
         P_o, r = _drained(y, P_oM, k_o)
-        F_1, F_2 = β * v + f - A_i * P_i + A_o * P_o, q * q * g_a + P_i - P_o
+        F_1 = β * v + f - A_i * P_i + A_o * P_o
+        F_2 = q * q * g_a + P_i - P_o
         uphill = F_1 * dv + F_2 * dq
         if uphill > -0.5 * before:
             cut = max(before / (before - uphill), 0.1) - 1.0
-            v, q = v + cut * dv, q + cut * dq
-            dv, dq, before = (1.0 + cut) * dv, (1.0 + cut) * dq, (1.0 + cut) * before
+            v = v + cut * dv
+            q = q + cut * dq
+            dv = (1.0 + cut) * dv
+            dq = (1.0 + cut) * dq
+            before = (1.0 + cut) * before
             continue
-        J_11, J_12, J_22 = (
-            β + A_i * A_i * h + A_o * A_o * r,
-            -A_i * h - A_o * r,
-            2.0 * q * g_a + r + h,
-        )
+        J_11 = β + A_i * A_i * h + A_o * A_o * r
+        J_12 = -A_i * h - A_o * r
+        J_22 = 2.0 * q * g_a + r + h
         det = J_11 * J_22 - J_12 * J_12
         if not det > 0.0:
             break
-        dv, dq = (J_12 * F_2 - J_22 * F_1) / det, (J_12 * F_1 - J_11 * F_2) / det
+        dv = (J_12 * F_2 - J_22 * F_1) / det
+        dq = (J_12 * F_1 - J_11 * F_2) / det
         cut = min(
             1.0, 0.9 * q / -dq if q + dq < 0.0 else 1.0, 0.9 * v / -dv if v + dv < 0.0 else 1.0
         )
-        dv, dq = cut * dv, cut * dq
+        dv = cut * dv
+        dq = cut * dq
         before = F_1 * dv + F_2 * dq
-        v, q = v + dv, q + dq
+        v = v + dv
+        q = q + dq
         if cut == 1.0 and abs(dv) <= 1e-8 * v and abs(dq) <= 1e-8 * q:
             good = abs(F_1) <= 1e-6 * (A_i * P_iM + A_o * P_oM) and abs(F_2) <= 1e-6 * (P_iM + P_oM)
             if h == 0.0:
                 Q_p, slope = _through(k_i, P, P_i)
                 return good, v, q, Q_p, slope
-            dv, dq = (J_12 + J_22 * A_i) / det, -(J_12 * A_i + J_11) / det
+            dv = (J_12 + J_22 * A_i) / det
+            dq = -(J_12 * A_i + J_11) / det
             return good, v, q, A_i * v - q, A_i * dv - dq
     return False, v, q, 0.0, 0.0
 
@@ -133,7 +144,8 @@ def _supplied(A_i, P_iM, k_i, v, P, stiff):
 @jit
 def _all_back(A_i, A_o, P_iM, P_oM, k_i, k_a, β, f, P):
     """A section whose out side drains into the in side only (k_o = 0), A_i > A_o: it moves like one of area A_i − A_o."""
-    d, low = A_i - A_o, min(P, P_iM) if k_i > 0.0 else 0.0
+    d = A_i - A_o
+    low = min(P, P_iM) if k_i > 0.0 else 0.0
     if f >= max(d * low, A_i * low - A_o * P_oM):
         Q_p, slope = _through(k_i, P, P_iM)
         return DONE, min((A_i * P_iM - f) / β, 0.0), 0.0, Q_p, slope
@@ -167,7 +179,9 @@ def _one_way(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w):
             if A_i > A_o
             else (SLOW, 0.0, 0.0, 0.0, 0.0)
         )
-    F_i, F_o, F = A_i * P_iM, A_o * P_oM, A_i * P
+    F_i = A_i * P_iM
+    F_o = A_o * P_oM
+    F = A_i * P
     if f >= (min(F_i, F) if k_i > 0.0 else 0.0) - (0.0 if k_o > 0.0 else F_o):
         Q_p, slope = _through(k_i, P, P_iM)
         return DONE, (F_i - f) / β if f > F_i else 0.0, 0.0, Q_p, slope
@@ -183,7 +197,8 @@ def _one_way(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w):
                 if shut:
                     return DONE, v_s, A_i * v_s, 0.0, 0.0
             if q_w <= 0.0:
-                v_w, q_w = v, min(0.7 * k_a * np.sqrt(P_o - P_i), 0.7 * y)
+                v_w = v
+                q_w = min(0.7 * k_a * np.sqrt(P_o - P_i), 0.7 * y)
             good, v, q, Q_p, slope = _regenerate(
                 A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w
             )
@@ -195,17 +210,15 @@ def _one_way(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v_w, q_w):
 @jit
 def quick(row, β, f, P, v_w, q_w):
     """State, v, q_a, Q_p, dQ_p/dP of a section at the pressure P, as far as there is a shorter way."""
-    A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a = (
-        row[0],
-        row[1],
-        row[2],
-        row[3],
-        row[4],
-        row[5],
-        row[6],
-        row[7],
-        row[8],
-    )
+    A_h = row[0]
+    A_r = row[1]
+    P_hM = row[2]
+    P_rM = row[3]
+    k_ph = row[4]
+    k_pr = row[5]
+    k_th = row[6]
+    k_tr = row[7]
+    k_a = row[8]
     if k_pr == 0.0 and k_th == 0.0:
         if k_a > 0.0 and k_ph == 0.0 and k_tr == 0.0:
             return SLOW, 0.0, 0.0, 0.0, 0.0

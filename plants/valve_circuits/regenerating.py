@@ -101,8 +101,11 @@ def _drained(s: Feed, σ):
 
 def at(s: Feed, m) -> Point:
     """The point m of the curve."""
-    early, m = np.minimum(m - s.start, 0.0), np.maximum(m, s.start)
-    σ, δ, t = np.minimum(m, s.σ_M), np.maximum(m - s.σ_M, 0.0), 1.0 + early / s.σ_M
+    early = np.minimum(m - s.start, 0.0)
+    m = np.maximum(m, s.start)
+    σ = np.minimum(m, s.σ_M)
+    δ = np.maximum(m - s.σ_M, 0.0)
+    t = 1.0 + early / s.σ_M
     ζ = s.ζ_M - δ
     q, v, x = _drained(s, σ)
     dq = np.where(
@@ -112,16 +115,20 @@ def at(s: Feed, m) -> Point:
         0.0,
     )
     dv = (s.k_o + dq) / s.A_o
-    risen, rises = s.ζ_M * np.abs(s.ζ_M) - ζ * np.abs(ζ), 2.0 * np.abs(ζ)
+    risen = s.ζ_M * np.abs(s.ζ_M) - ζ * np.abs(ζ)
+    rises = 2.0 * np.abs(ζ)
     turned = s.A / s.β
     beyond = np.where(δ > 0.0, 1.0, 0.0)
     q = q + s.k_a * (np.maximum(ζ, 0.0) - np.maximum(s.ζ_M, 0.0))
     dq = np.where(beyond > 0.0, np.where(ζ > 0.0, -s.k_a, 0.0), dq)
     dx = np.where(beyond > 0.0, rises, (s.β * dv + 2.0 * s.A_o * σ) / s.A)
     dv = np.where(beyond > 0.0, turned * rises, dv)
-    v, x = v + turned * risen, x + risen
-    fed, k = np.where(s.g > 0.0, 1.0, 0.0), s.g
-    X, dX = fed * np.maximum(s.A * v - q, 0.0), fed * (s.A * dv - dq)
+    v = v + turned * risen
+    x = x + risen
+    fed = np.where(s.g > 0.0, 1.0, 0.0)
+    k = s.g
+    X = fed * np.maximum(s.A * v - q, 0.0)
+    dX = fed * (s.A * dv - dq)
     kept = np.minimum(np.maximum(x, 0.0), s.P_iM)
     root = np.sqrt(kept + X * X * k)
     slope = (np.where(kept == x, dx, 0.0) + 2.0 * X * dX * k) / (2.0 * root + _TINY)
@@ -159,7 +166,8 @@ def beginning(s: Feed):
 
 def relief(s: Feed):
     """m where x = P_iM."""
-    f, b = s.f - s.A * s.P_iM, s.β / s.A_o
+    f = s.f - s.A * s.P_iM
+    b = s.β / s.A_o
     alone = Φ_A(b * s.k_o, f, 1.0 / s.A_o)  # √y without regeneration
     left = f + s.A_o * s.P_iM
     ζ = np.minimum(

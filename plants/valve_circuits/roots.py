@@ -23,7 +23,8 @@ _MOST = 400
 def _balance(rows, supply, β, f, s, v, q):
     """r at P = s², its derivative by s; v and q_a are set, and are where Newton's methods start."""
     P = s * s
-    r, slope = supply[0] - supply[2] * s, -supply[2]
+    r = supply[0] - supply[2] * s
+    slope = -supply[2]
     for j in range(rows.shape[0]):
         state, v[j], q[j], Q_p, rate = quick(rows[j], β[j], f[j], P, v[j], q[j])
         if state != DONE:
@@ -39,11 +40,15 @@ def resolve(rows, supply, β, f, v, q):
     """P; sets v [m/s] (N) with β_j v_j + f_j ∈ Γ_j(v). rows (N, 9), supply (3), β [N s/m] > 0 and f [N] (N), q (N) for work."""
     q[:] = 0.0
     top = np.sqrt(supply[1])
-    a, b = 0.0, top
+    a = 0.0
+    b = top
     fb, slope = _balance(rows, supply, β, f, b, v, q)
     if fb >= 0.0:
         return supply[1]
-    fa, s, fs, before = supply[0], b, fb, 2.0 * (b - a)
+    fa = supply[0]
+    s = b
+    fs = fb
+    before = 2.0 * (b - a)
     small = 4e-16 * supply[0]
     for step in range(_MOST):
         s_new = s - fs / slope if slope < 0.0 else -1.0
@@ -60,9 +65,11 @@ def resolve(rows, supply, β, f, v, q):
         if abs(fs) <= small:
             break
         if fs > 0.0:
-            a, fa = s, fs
+            a = s
+            fa = fs
         else:
-            b, fb = s, fs
+            b = s
+            fb = fs
     return s * s
 
 
@@ -72,7 +79,8 @@ def moving(row, v, P, found):
 
     Λ falls along the force, by no more than 1/β: a root between what the reliefs bear. Any force does where v leaves it open.
     """
-    a, b = -row[1] * row[3], row[0] * row[2]
+    a = -row[1] * row[3]
+    b = row[0] * row[2]
     β = (b - a) / (
         abs(v)
         + (row[4] + row[5] + row[6] + row[7] + row[8])
@@ -86,7 +94,9 @@ def moving(row, v, P, found):
     fb, Q_p = passed(row, β, b - β * v, P, found)
     if fb >= v:
         return Q_p
-    fa, fb, before = fa - v, fb - v, 2.0 * (b - a)
+    fa = fa - v
+    fb = fb - v
+    before = 2.0 * (b - a)
     for step in range(_MOST):
         f = _next(a, -fa, b, -fb, before, step)
         if not a < f < b:
@@ -96,9 +106,11 @@ def moving(row, v, P, found):
         if w == v:
             break
         if w > v:
-            a, fa = f, w - v
+            a = f
+            fa = w - v
         else:
-            b, fb = f, w - v
+            b = f
+            fb = w - v
     return Q_p
 
 
@@ -114,7 +126,8 @@ def _demand(rows, supply, v, P, found):
 @jit
 def given(rows, supply, v, found):
     """P; sets found (N, 9), each section's pressures and flows, at the velocities v (N)."""
-    a, b = 0.0, supply[1]
+    a = 0.0
+    b = supply[1]
     fb = _demand(rows, supply, v, b, found)
     if fb >= 0.0:
         return b
@@ -124,11 +137,14 @@ def given(rows, supply, v, found):
         P = _next(a, -fa, b, -fb, before, step)
         if not a < P < b:
             break
-        before, f = b - a, _demand(rows, supply, v, P, found)
+        before = b - a
+        f = _demand(rows, supply, v, P, found)
         if f > 0.0:
-            a, fa = P, f
+            a = P
+            fa = f
         else:
-            b, fb = P, f
+            b = P
+            fb = f
     P = b if fa > -fb else a
     _demand(rows, supply, v, P, found)
     return P

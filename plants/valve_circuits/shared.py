@@ -61,7 +61,8 @@ class Fixed(NamedTuple):
 
 def fixed(w: Way, β, f) -> Fixed:
     """Everything of (122) that holds at any P."""
-    s, f = w.side, w.σ * f
+    s = w.side
+    f = w.σ * f
     return Fixed(
         f,
         s.a_i * s.a_o / (s.a_i + s.a_o + _TINY),
@@ -74,12 +75,15 @@ def fixed(w: Way, β, f) -> Fixed:
 
 def moved(w: Way, c: Fixed, β, P):
     """v, Q_p and dQ_p/dP at the pressure P."""
-    s, F = w.side, w.side.A * P
+    s = w.side
+    F = w.side.A * P
     limited = np.maximum(closed.Φ_A(β, c.f - F, c.a_s), closed.Φ_A(β, c.f - F + s.F_o, s.a_i))
     standing = np.where(s.a_i > 0.0, np.minimum(s.F_i, F), 0.0) - c.stand
     v = np.where(c.f < standing, np.maximum(np.minimum(c.most, limited), c.least), c.back)
-    x, drained = s.A * v, np.where(v * v < s.F_o * s.a_o, 2.0 * v / (s.a_o + _TINY), 0.0)
-    low, high = w.k_i * np.sqrt(np.maximum(P - w.P_iM, 0.0)), w.k_i * np.sqrt(P)
+    x = s.A * v
+    drained = np.where(v * v < s.F_o * s.a_o, 2.0 * v / (s.a_o + _TINY), 0.0)
+    low = w.k_i * np.sqrt(np.maximum(P - w.P_iM, 0.0))
+    high = w.k_i * np.sqrt(P)
     slope = np.where(
         x > low,
         s.A * s.A / (β + 2.0 * v / (s.a_i + _TINY) + drained),
@@ -105,19 +109,24 @@ def resolved(rows, supply, β, f) -> Shared:
     ways = [way(row, supply) for row in rows]
     parts = [(w, fixed(w, b, g), b) for w, b, g in zip(ways, β, f)]
     Q, P_M, k_b = supply
-    low, high = 0.0 * P_M, np.sqrt(P_M)
+    low = 0.0 * P_M
+    high = np.sqrt(P_M)
     s = best = high
     before = least = np.inf
     for step in range(STEPS[0] + STEPS[1] * len(ways)):
         each = [moved(*part, s * s) for part in parts]
         r = Q - k_b * s - sum(e[1] for e in each)
         rate = k_b + 2.0 * s * sum(e[2] for e in each)
-        low, high = np.where(r > 0.0, s, low), np.where(r > 0.0, high, s)
+        low = np.where(r > 0.0, s, low)
+        high = np.where(r > 0.0, high, s)
         if step == 0:  # at its relief already
-            low, least = np.where(r >= 0.0, high, low), np.where(r >= 0.0, 0.0, least)
-        to, middle = s + r / (rate + _TINY), 0.5 * (low + high)
+            low = np.where(r >= 0.0, high, low)
+            least = np.where(r >= 0.0, 0.0, least)
+        to = s + r / (rate + _TINY)
+        middle = 0.5 * (low + high)
         size = np.abs(r)
-        best, least = np.where(size < least, s, best), np.minimum(size, least)
+        best = np.where(size < least, s, best)
+        least = np.minimum(size, least)
         slow = size > 0.5 * before  # Newton's method may go to and fro about a kink
         before = size
         s = np.where(slow, middle, np.where(to > low, np.where(to < high, to, middle), middle))
@@ -138,12 +147,15 @@ def pressures(row, supply, v, f, P, held=None):
     """P_h, P_r [Pa] with A_h P_h − A_r P_r = f at the velocity v and the pump's pressure P: at v = 0 the least that there are.
     held: those of a section that can regenerate, as `resolved` gives them."""
     w = way(row, supply)
-    s, v, f = w.side._replace(F_M=w.side.A * P), w.σ * v, w.σ * f
+    s = w.side._replace(F_M=w.side.A * P)
+    v = w.σ * v
+    f = w.σ * f
     pushed = np.where(s.a_i > 0.0, np.minimum(s.F_i, s.F_M), 0.0)
     drained = np.where(v * v < s.F_o * s.a_o, v * v / (s.a_o + _TINY), s.F_o)
     shut = np.where(v < 0.0, 0.0, np.where(s.a_o > 0.0, 0.0, 1.0))
     F_o = np.where(v > 0.0, drained, np.maximum(pushed - f, 0.0) * shut)
-    F_h, F_r = np.where(w.σ > 0.0, f + F_o, F_o), np.where(w.σ > 0.0, F_o, f + F_o)
+    F_h = np.where(w.σ > 0.0, f + F_o, F_o)
+    F_r = np.where(w.σ > 0.0, F_o, f + F_o)
     if held is None:
         return F_h / row[0], F_r / row[1]
     extends = np.where(row[8] > 0.0, np.where(v > 0.0, 1.0, 0.0), 0.0)

@@ -25,19 +25,22 @@ _EDGE = 1e-12  # of a limit
 def dΛ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     """dv_i/df̄_j (N, N), m/(s N), at β, f̄ (N,). Raises what `Λ` raises."""
     N = len(circuit.sections)
-    β, f = (
-        np.broadcast_to(np.asarray(β, float), N).copy(),
-        np.broadcast_to(np.asarray(f, float), N).copy(),
-    )
+    β = np.broadcast_to(np.asarray(β, float), N).copy()
+    f = np.broadcast_to(np.asarray(f, float), N).copy()
     Λ(circuit, openings, u_b, β, f)  # refuses what is unusable
-    rows, supply, v = circuit.rows(openings), circuit.supply(u_b), np.zeros(N)
+    rows = circuit.rows(openings)
+    supply = circuit.supply(u_b)
+    v = np.zeros(N)
     P = resolve(rows, supply, β, f, v, np.zeros(N))
-    C, a, free = np.zeros((2 * N + 1,) * 2), np.zeros((N, 2 * N + 1)), np.zeros(2 * N + 1, bool)
+    C = np.zeros((2 * N + 1,) * 2)
+    a = np.zeros((N, 2 * N + 1))
+    free = np.zeros(2 * N + 1, bool)
     free[0] = P < supply[1] * (1.0 - _EDGE)
     _join(C, 0, None, supply[2], P)
     for j, row in enumerate(rows):
         x, y = section(row, P, -f[j] / β[j], 1.0 / β[j])
-        h, r = 2 * j + 1, 2 * j + 2
+        h = 2 * j + 1
+        r = 2 * j + 2
         free[h], free[r] = (
             _EDGE * top < p < top * (1.0 - _EDGE) for p, top in ((x, row[2]), (y, row[3]))
         )
@@ -52,8 +55,10 @@ def dΛ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
             _join(C, 0, r, row[5], P - y)
         elif row[4] > 0.0 and row[5] > 0.0:  # from one chamber to the other, behind the shut check
             _join(C, h, r, row[4] * row[5] / np.hypot(row[4], row[5]), x - y)
-    w, a = 1.0 / β, a[:, free]
-    stiff, push = C[np.ix_(free, free)] + (a.T * w) @ a, a.T * w
+    w = 1.0 / β
+    a = a[:, free]
+    stiff = C[np.ix_(free, free)] + (a.T * w) @ a
+    push = a.T * w
     scale = 1.0 / np.sqrt(np.maximum(np.diag(stiff), 1e-300))
     moved = (
         scale[:, None]

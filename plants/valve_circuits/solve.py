@@ -72,7 +72,9 @@ def Λ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
     Unique for any number of sections, with regeneration, both directions open or not (`kernel`). Raises InputError for β ≤ 0 or
     what is no number.
     """
-    rows, supply, N = circuit.rows(openings), circuit.supply(u_b), len(circuit.sections)
+    rows = circuit.rows(openings)
+    supply = circuit.supply(u_b)
+    N = len(circuit.sections)
     β, f = np.broadcast_arrays(np.asarray(β, float), np.asarray(f, float))
     if β.shape[-1:] != (N,):
         if N > 1:
@@ -81,15 +83,18 @@ def Λ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:
                 key="β, f",
                 mend=f"let their last axis have length {N}",
             )
-        β, f = β[..., None], f[..., None]
+        β = β[..., None]
+        f = f[..., None]
     if not (β > 0).all() or not np.isfinite(β).all() or not np.isfinite(f).all():
         raise InputError(
             "β must be greater than zero and f̄ finite",
             key="β, f",
             mend="β = B of (70), or B + h K of (72), from stiffness K ≥ 0 and damping B > 0",
         )
-    shape, M = β.shape, β.size // N
-    v, P = np.zeros((M, N)), np.zeros(M)
+    shape = β.shape
+    M = β.size // N
+    v = np.zeros((M, N))
+    P = np.zeros(M)
     resolve_all(
         np.tile(rows, (M, 1, 1)),
         np.tile(supply, (M, 1)),
@@ -106,7 +111,9 @@ def Γ(circuit: Circuit, openings, u_b: float, v) -> Interval:
 
     One section without regeneration, open one way: (61)–(65) as `closed` has them. Raises InputError for a velocity not finite.
     """
-    rows, supply, v = circuit.rows(openings), circuit.supply(u_b), _velocities(circuit, v)
+    rows = circuit.rows(openings)
+    supply = circuit.supply(u_b)
+    v = _velocities(circuit, v)
     if len(rows) == 1 and rows[0, 8] == 0.0 and _one(openings)[0].direction is not None:
         with np.errstate(over="ignore"):
             return Interval(
@@ -125,12 +132,15 @@ def operating(circuit: Circuit, openings, u_b: float, v, f=None) -> Operating:
 
     Raises InputError for forces that are not in Γ(v).
     """
-    rows, supply = circuit.rows(openings), circuit.supply(u_b)
-    openings, v = _one(openings), _velocities(circuit, v)
+    rows = circuit.rows(openings)
+    supply = circuit.supply(u_b)
+    openings = _one(openings)
+    v = _velocities(circuit, v)
     f = None if f is None else _each(circuit, f, "f", "force", "N")
     P, flows = _solved(circuit, rows, supply, v, f)
     span, found = ranges(rows, supply, P, flows, f)
-    Q_b, parts = supply[2] * np.sqrt(P), []
+    Q_b = supply[2] * np.sqrt(P)
+    parts = []
     Q_M = supply[0] - Q_b - sum(max(q[2] + q[3], 0.0) for q in flows)
     pR = bool(Q_M > _SHUT * supply[0] and P >= supply[1] * (1 - 1e-12))
     for j, (row, q, at, o) in enumerate(zip(rows, flows, found, openings)):
@@ -164,7 +174,8 @@ def _solved(circuit: Circuit, rows, supply, v, f):
         return given(rows, supply, v, flows), flows
     most = rows[:, 0] * rows[:, 2] + rows[:, 1] * rows[:, 3]
     full = (supply[0] + rows[:, 4:].max(1) * np.sqrt(rows[:, 2])) / rows[:, 0]
-    β, w = most / full, np.zeros(len(v))
+    β = most / full
+    w = np.zeros(len(v))
     P = loaded(rows, supply, β, f - β * v, flows, w)
     far = np.abs(w - v) > _AWAY * (full + np.abs(v))
     if far.any():

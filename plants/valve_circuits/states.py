@@ -21,7 +21,9 @@ class Row(NamedTuple):
     rR: bool | None
 
 
-_o, _x, _any = True, False, (1, 0, -1)
+_o = True
+_x = False
+_any = (1, 0, -1)
 TABLE_1 = MappingProxyType(
     {
         "-F_rM": Row(1, _any, _x, _o, None, _x, _o),

@@ -41,7 +41,8 @@ def stepped(plant, T: float, h: float = 1e-3, u_c=0.0, f_ey=0.0, u_a=None) -> St
     the arms' `regeneration`; None: as that says, 0 where it is an input. Raises InputError for a step too large,
     for openings outside [0, 1] and for what has no such shape.
     """
-    arms, N = plant.arms, len(plant.arms)
+    arms = plant.arms
+    N = len(plant.arms)
     limit = min(a.step_limit() for a in arms)
     if not 0.0 < h < limit:
         raise InputError(
@@ -104,15 +105,20 @@ def _series(key, given, t, N):
 @jit
 def _advance(geometry, rows, supply, g, h, f_ey, θ, dθ, x, v, f):
     n, N = f_ey.shape
-    β, f_bar = np.zeros(N), np.zeros(N)
-    w, q, l, lever = np.zeros(N), np.zeros(N), np.zeros(N), np.zeros(N)
+    β = np.zeros(N)
+    f_bar = np.zeros(N)
+    w = np.zeros(N)
+    q = np.zeros(N)
+    l = np.zeros(N)
+    lever = np.zeros(N)
     for k in range(n):
         for j in range(N):
             K, B, L_m, α, r_x, r_y, i = geometry[j, 4:11]
             length = i * θ[k, j]
             lever[j] = i
             if i == 0.0:
-                c, s = -L_m * np.cos(θ[k, j] - α), -L_m * np.sin(θ[k, j] - α)
+                c = -L_m * np.cos(θ[k, j] - α)
+                s = -L_m * np.sin(θ[k, j] - α)
                 length = np.sqrt((c - r_x) ** 2 + (s - r_y) ** 2)
                 lever[j] = (s * r_x - c * r_y) / length
             before, l[j] = l[j] if k > 0 else length, length

@@ -47,16 +47,18 @@ def resolved(rows, supply, β, f) -> shared.Shared:
     (Q, P_M, k_b), v, Q_p, held, gap = supply, [], [], [], 0.0
     for j, (w, c, b) in enumerate(parts):
         own, taken, _ = shared.moved(w, c, b, s * s)
-        own, pair = w.σ * own, None
+        own = w.σ * own
+        pair = None
         if j in fed:
             on, feed = fed[j]
-            p, at = regenerating.velocity(feed, m[j]), regenerating.at(feed, m[j])
+            p = regenerating.velocity(feed, m[j])
+            at = regenerating.at(feed, m[j])
             own, taken = np.where(on > 0.0, p.v + c.back, own), np.where(on > 0.0, at.X, taken)
-            gap, pair = (
-                gap + on * np.abs(at.s - s),
-                (p.x, (feed.A * p.x - b * p.v - feed.f) / feed.A_o),
-            )
-        v, Q_p, held = [*v, own], [*Q_p, taken], [*held, pair]
+            gap = gap + on * np.abs(at.s - s)
+            pair = (p.x, (feed.A * p.x - b * p.v - feed.f) / feed.A_o)
+        v = [*v, own]
+        Q_p = [*Q_p, taken]
+        held = [*held, pair]
     left = np.where(
         s * s < P_M * (1.0 - 1e-15), np.abs(Q - k_b * s - sum(Q_p)) / Q, 0.0
     ) + gap / np.sqrt(P_M)
@@ -77,13 +79,19 @@ def _root(parts, fed, supply):
         top,
         np.inf,
     )  # beyond the relief until it is known to be shut
-    best, least = (s, m), np.inf
+    best = (s, m)
+    least = np.inf
     for _ in range(STEPS[0] + STEPS[1] * len(parts)):
         points = {j: regenerating.at(c.feed, m[j]) for j, c in fed.items()}
         places = [_placed(part, s, fed.get(j), points.get(j)) for j, part in enumerate(parts)]
-        taken, most, fewest, size, lead = Q, s, s, 0.0, 0.0
+        taken = Q
+        most = s
+        fewest = s
+        size = 0.0
+        lead = 0.0
         for at, X, slope in places:
-            taken, lead = taken - X, lead + slope * (s - at)
+            taken = taken - X
+            lead = lead + slope * (s - at)
             most, fewest, size = np.maximum(most, at), np.minimum(fewest, at), size + np.abs(at - s)
         high = np.where(taken < k_b * most, np.minimum(high, most), high)
         low = np.where(taken < k_b * fewest, low, np.minimum(np.maximum(low, fewest), top))
@@ -91,7 +99,9 @@ def _root(parts, fed, supply):
         size = np.where(s < top, np.abs(r), np.maximum(-r, 0.0)) / Q + size / top
         better = size < least
         best = np.where(better, s, best[0]), {j: np.where(better, m[j], best[1][j]) for j in fed}
-        least, slow, before = np.minimum(size, least), size > 0.7 * before, size
+        least = np.minimum(size, least)
+        slow = size > 0.7 * before
+        before = size
         to = s + (r - lead) / (k_b + sum(place[2] for place in places) + _TINY)
         shut = np.minimum(high, top)
         s = np.where(slow, 0.5 * (low + shut), _inside(to, low, shut))

@@ -33,7 +33,8 @@ from plants.valve_circuits.passivity import conditions, drawn, on, undecided
 from plants.valve_circuits.roots import resolve_all
 from workbench.verification.verdict import Assumption, Verdict
 
-_KEY, _SOURCE = "unique-velocity", "strict convexity in f of the circuit's programme"
+_KEY = "unique-velocity"
+_SOURCE = "strict convexity in f of the circuit's programme"
 _SAME = 1e-7  # of |v| + v_0: how far the two ways may be apart
 _MET = 1e-6  # of the flow at that speed: how well relations must be met, orifices being steep at no drop
 
@@ -52,10 +53,8 @@ def check_unique(
     taken. Conditions that do not hold leave it undecided; two ways that find different velocities, or pressures that do not satisfy
     the circuit's relations, refute what is computed: violated, with the openings and the load.
     """
-    text, needed = (
-        f"one velocity for any load and openings, {on(circuit, held)}",
-        (*conditions(circuit), *_damped(β)),
-    )
+    text = f"one velocity for any load and openings, {on(circuit, held)}"
+    needed = (*conditions(circuit), *_damped(β))
     lacking = undecided(_KEY, text, _SOURCE, needed, counted)
     if lacking:
         return lacking
@@ -105,9 +104,11 @@ def _damped(β) -> tuple[Assumption, ...]:
 def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float, float, str]:
     """Largest difference of the two ways, largest flow that the relations leave (shares of full speed), where either is."""
     d = drawn(circuit, samples, np.random.default_rng(seed), held)
-    v, P = np.zeros(d.β.shape), np.zeros(samples)
+    v = np.zeros(d.β.shape)
+    P = np.zeros(samples)
     resolve_all(d.rows, d.supply, d.β, d.f, v, P)
-    apart, left = np.zeros(samples), np.zeros(samples)
+    apart = np.zeros(samples)
+    left = np.zeros(samples)
     for m in range(samples):
         pump, w, p = nested(d.rows[m], d.supply[m], d.β[m], d.f[m])
         apart[m] = np.max(np.abs(w - v[m]) / (np.abs(w) + d.v_0))
@@ -145,26 +146,32 @@ def nested(rows, supply, β, f):
             p,
         )
 
-    low, high = 0.0, supply[1]
+    low = 0.0
+    high = supply[1]
     r_high, p = at(high)
     if r_high >= 0.0:
         return found(high, p)
-    r_low, before = supply[0], 2.0 * (high - low)
+    r_low = supply[0]
+    before = 2.0 * (high - low)
     for step in range(400):
         P = _next(low, -r_low, high, -r_high, before, step)
         if not low < P < high:
             break
         before, (r, tried) = high - low, at(P)
         if r > 0.0:
-            low, r_low = P, r
+            low = P
+            r_low = r
         else:
-            high, r_high, p = P, r, tried
+            high = P
+            r_high = r
+            p = tried
     return found(high, p)
 
 
 def relations_left(rows, supply, v, P: float, pressures) -> float:
     """The largest flow by which (39), (91) are not met at velocities and pressures, m³/s."""
-    left, worst = supply[0] - supply[2] * np.sqrt(P), 0.0
+    left = supply[0] - supply[2] * np.sqrt(P)
+    worst = 0.0
     for row, w, (h, r) in zip(rows, v, pressures):
         q = section_flows(Section(row, w, 0.0, h, r), P)
         for over, p, top in (
@@ -175,5 +182,6 @@ def relations_left(rows, supply, v, P: float, pressures) -> float:
                 worst, over if p < top * (1 - 1e-9) else 0.0, -over if p > top * 1e-9 else 0.0
             )
         taken = q.Q_ph + q.Q_pr
-        left, worst = left - max(taken, 0.0), max(worst, -taken)
+        left = left - max(taken, 0.0)
+        worst = max(worst, -taken)
     return float(max(worst, -left, left if P < supply[1] * (1 - 1e-9) else 0.0))

@@ -26,7 +26,8 @@ class Belief(Chapter):
         }
 
     def rows(self, content, drawn: list[str]) -> dict:
-        law, compared = innermost(content.controller), content.analysis.get("model")
+        law = innermost(content.controller)
+        compared = content.analysis.get("model")
         return belief(content.plant, law, content.origin, compared)
 
 

@@ -38,7 +38,8 @@ def of_the_linearised(log: Log | None, plant, analysis) -> Figures:
     plan = {}
     if analysis.get("eigenvalues") is not None:
         plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], was_sampled(log))
-    loops, sensitivity = titled(analysis.get("loops")), titled(analysis.get("sensitivity"))
+    loops = titled(analysis.get("loops"))
+    sensitivity = titled(analysis.get("sensitivity"))
     loops |= {
         name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops
     }  # finer near resonances

@@ -11,7 +11,8 @@ class Machine(Chapter):
     name = "machine"
 
     def figures(self, content) -> Figures:
-        plant, log = content.plant, content.log
+        plant = content.plant
+        log = content.log
         if plant is None:
             return {}
         return {

@@ -11,7 +11,8 @@ class Metering(Chapter):
     name = "metering"
 
     def figures(self, content) -> Figures:
-        log, plant = content.log, content.plant
+        log = content.log
+        plant = content.plant
         if log is None:
             return {}
         return {

@@ -11,7 +11,8 @@ class Parameters(Chapter):
     name = "parameters"
 
     def rows(self, content, drawn: list[str]) -> dict:
-        law, origin = innermost(content.controller), content.origin
+        law = innermost(content.controller)
+        origin = content.origin
         return {
             "plant": parameter_tables.parameter_groups(content.plant, origin, "plant."),
             "controller": parameter_tables.parameter_groups(law, origin, "controller.", "model."),

@@ -28,8 +28,10 @@ class Run(Chapter):
         return of_the_run(content.log, content.plant, content.analysis)
 
     def rows(self, content, drawn: list[str]) -> dict:
-        plant, analysis = content.plant, content.analysis
-        tracked, limits = analysis.get("tracking") or {}, analysis.get("limits") or ()
+        plant = content.plant
+        analysis = content.analysis
+        tracked = analysis.get("tracking") or {}
+        limits = analysis.get("limits") or ()
         statistics, _ = tables.energies_apart(analysis.get("statistics") or {}, drawn)
         return {
             "supply": plant is not None and isinstance(plant.p_s, float),
@@ -100,7 +102,8 @@ def limit_row(entry: Mapping) -> list[str]:
     seen = entry["value"][np.isfinite(entry["value"])]
     largest = float(seen[np.abs(seen).argmax()]) if seen.size else float("nan")
     kind = {"command": "command", "slew": "rate of change", "output": "output"}[entry["kind"]]
-    unit, kind = entry["unit"], kind + (", soft" if entry["soft"] else "")
+    unit = entry["unit"]
+    kind = kind + (", soft" if entry["soft"] else "")
     return [
         clean(entry["name"], 40),
         kind,
@@ -129,7 +132,8 @@ def solver(data: Mapping | None) -> dict | None:
     """A sentence on the solver, and whether anything was not solved."""
     if not data:
         return None
-    n, most = len(data["t"]), int(max(data["iterations"]))
+    n = len(data["t"])
+    most = int(max(data["iterations"]))
     tries = f"at most {most} iteration{'s' if most > 1 else ''}"
     if not data["events"]:
         active = int(max(data["active"]))

@@ -25,7 +25,8 @@ def circuit(plant):
     if has is None:
         return None
     n = min(len(has.names), SECTIONS)
-    across, up = BEFORE + STEP * n - 0.45, 6.5
+    across = BEFORE + STEP * n - 0.45
+    up = 6.5
     unit = min(UNIT, WIDTH / across)
     fig = figure(up * unit, across * unit)
     ax = fig.add_axes((0, 0, 1, 1))
@@ -123,7 +124,8 @@ def _supply(ax, has, volume, end):
     """Pump, bleed, relief, and the line to the sections."""
     from matplotlib.patches import Circle
 
-    pump, x = has.circuit.pump, -BEFORE + 0.5
+    pump = has.circuit.pump
+    x = -BEFORE + 0.5
     _pipe(ax, (x, TANK), (x, 0.98))
     _tank(ax, x, TANK)
     ax.add_patch(Circle((x, 1.28), 0.3, fc="white", ec=INK, lw=0.9, zorder=2))
@@ -153,7 +155,8 @@ def _section(ax, x, section, title):
     _pipe(ax, (x + 0.3, FED), (x + 3.1, FED))
     _dot(ax, x + 1.7, FED)
     for port, fed, drained, side in ((x + 0.75, "ph", "th", 1), (x + 2.65, "pr", "tr", -1)):
-        up, down = port - 0.45 * side, port + 0.45 * side
+        up = port - 0.45 * side
+        down = port + 0.45 * side
         for y in (MAIN, FED):  # passed without touching
             ax.plot([down - 0.09, down + 0.09], [y, y], color="white", lw=2.5, zorder=1.2)
         for leg, end, height, name in ((up, FED, 3.25, fed), (down, TANK, 1.3, drained)):
@@ -180,7 +183,10 @@ def _regeneration(ax, x):
 
 def _limits(ax, port, side, limit):
     """Relief and suction check of a chamber, side by side between its port and the tank."""
-    near, far, top, end = port - 0.75 * side, port - 1.23 * side, 4.3, 3.3
+    near = port - 0.75 * side
+    far = port - 1.23 * side
+    top = 4.3
+    end = 3.3
     _pipe(ax, (port, top), (far, top), (far, end + 0.1))
     _pipe(ax, (near, top), (near, end + 0.1))
     _pipe(ax, (near, end + 0.1), (far, end + 0.1))
@@ -202,7 +208,8 @@ def _limits(ax, port, side, limit):
 
 def _cylinder(ax, x, section, title):
     """Case, piston and rod; the rod as thick as its share of the area."""
-    thick, middle = 0.5 * (1 - min(section.A_r / section.A_h, 0.9)) + 0.06, PORT + 0.275
+    thick = 0.5 * (1 - min(section.A_r / section.A_h, 0.9)) + 0.06
+    middle = PORT + 0.275
     _box(ax, x + 0.4, x + 3.0, PORT, PORT + 0.55, "#E8F1F7")
     _box(ax, x + 1.5, x + 1.7, PORT, PORT + 0.55, GREY, layer=3.0)
     _box(ax, x + 1.7, x + 3.5, middle - thick / 2, middle + thick / 2, layer=3.0)
@@ -213,10 +220,12 @@ def _motor(ax, x, section, title):
     """A circle with a triangle at each port."""
     from matplotlib.patches import Circle
 
-    middle, high = x + 1.7, PORT + 0.275
+    middle = x + 1.7
+    high = PORT + 0.275
     for port, side in ((x + 0.75, -1), (x + 2.65, 1)):
         _pipe(ax, (port, PORT), (port, high), (middle + 0.35 * side, high))
-        edge, point = middle + 0.33 * side, middle + 0.16 * side
+        edge = middle + 0.33 * side
+        point = middle + 0.16 * side
         ax.fill([edge, edge, point], [high - 0.11, high + 0.11, high], color=INK, zorder=4)
     ax.add_patch(Circle((middle, high), 0.35, fc="#E8F1F7", ec=INK, lw=0.9, zorder=3))
     _text(ax, middle, PORT + 0.83, named(title, 24), "center", fontsize=8)

@@ -16,7 +16,8 @@ def account(drives):
     height = 0.2 * (len(causes) + 3) * len(done[:3]) + 0.5
     fig = figure(height, WIDTH)
     ax = fig.add_axes((0.3, 0.36 / height, 0.67, 1 - 0.46 / height))
-    y, ticks = 0.0, []
+    y = 0.0
+    ticks = []
     for name, drive in done[:3]:
         a = drive.account
         ax.barh(y, 1e-3 * a.planned, 0.7, color=BLUE)
@@ -43,7 +44,9 @@ def run(drives):
     drive = drives.rows[0][1]
     if drive is None:
         return None
-    log, task, s = drive.log, drive.plan.task, drive.plan.signals
+    log = drive.log
+    task = drive.plan.task
+    s = drive.plan.signals
     fig, axes = panels(3, 1, 1.15)
     middle = (task.times[:-1] + task.times[1:]) / 2
     E = log.array("E_supply")

@@ -10,7 +10,8 @@ from reports.style import BLUE, CYCLE, GREEN, GREY, INK, ORANGE, RED, panels
 def pace(race):
     """The tip's speed over the length of the path, and the extension over it; corners dotted."""
     law = race.found.law
-    way, t = law.curve.way, law.times
+    way = law.curve.way
+    t = law.times
     k = np.arange(len(t) - 1)
     τ = k % law.curve.n / law.curve.n
     ends = np.concatenate([[0.0], np.cumsum(way.lengths)])

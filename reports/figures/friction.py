@@ -65,7 +65,8 @@ def rubbed(log: Log, plant=None):
         return None
     fig, axes = panels(1, len(found), 1.6, sharex=False)
     for ax, (label, speed, force) in zip(axes[0], found):
-        v, F = log.array(speed), log.array(force)
+        v = log.array(speed)
+        F = log.array(force)
         step = max(1, len(v) // 4000)
         unit, by = ("kN", 1e-3) if np.nanmax(np.abs(F)) >= 2e3 else ("N", 1.0)
         ax.plot(1e3 * v[::step], by * F[::step], lw=0.6)

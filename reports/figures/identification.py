@@ -54,7 +54,8 @@ def record(curve: Mapping, output: str):
 def residuals(checked):
     """Autocorrelation of residuals with its band, and their correlation with past inputs, limits dashed."""
     fig, axes = panels(1, 2 if checked.cross else 1, 1.3, sharex=False, top=0.26)
-    ax, white = axes[0, 0], checked.whiteness
+    ax = axes[0, 0]
+    white = checked.whiteness
     lags = np.arange(1, len(white.autocorrelation) + 1)
     _stems(ax, lags, white.autocorrelation, white.band, BLUE)
     ax.axhspan(-white.band, white.band, color=GREY, alpha=0.18, lw=0)
@@ -93,7 +94,8 @@ def responses(parts: Mapping, units: Mapping):
     parts = dict(list(parts.items())[:3])
     fig, axes = panels(2, len(parts), 1.05, left=0.78 if len(parts) > 1 else 0.62, top=0.26)
     for (gain, phase), (name, (ω, G)) in zip(axes.T, parts.items()):
-        f, unit = np.asarray(ω) / (2 * np.pi), tables.ratio(units[name])
+        f = np.asarray(ω) / (2 * np.pi)
+        unit = tables.ratio(units[name])
         gain.plot(f, np.abs(G), color=BLUE)
         phase.plot(f, np.degrees(np.unwrap(np.angle(G))), color=BLUE)
         gain.set(xscale="log", yscale="log", ylabel="|G|" + (f", {unit}" if unit != "1" else ""))

@@ -54,7 +54,8 @@ def bode(loops: Mapping):
         return None
     fig, axes = panels(2, 1, 1.15)
     for (name, (ω, L)), color in zip(loops.items(), CYCLE):
-        ω, L = np.asarray(ω, float), np.asarray(L, complex)
+        ω = np.asarray(ω, float)
+        L = np.asarray(L, complex)
         keep = (ω > 0) & (np.abs(L) > 0)
         f = ω[keep] / (2 * np.pi)
         axes[0, 0].plot(f, np.abs(L[keep]), color=color, label=named(name, 24))
@@ -128,7 +129,8 @@ def sensitivities(parts: Mapping):
             ax.plot(
                 np.asarray(part["ω"]) / (2 * np.pi), part[key], color=color, label=named(name, 24)
             )
-            peak, ω = part[f"M_{key}"], part[f"ω_{key}"]
+            peak = part[f"M_{key}"]
+            ω = part[f"ω_{key}"]
             if np.isfinite(peak) and ω > 0:
                 ax.plot(ω / (2 * np.pi), peak, "o", color=color, ms=3.5)
         ax.set(xscale="log", yscale="log", xlabel="frequency, Hz")

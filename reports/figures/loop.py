@@ -104,7 +104,9 @@ def limits(entries: Sequence[Mapping]):
 
 
 def _limited(ax, entry):
-    value, low, high = entry["value"], entry["low"], entry["high"]
+    value = entry["value"]
+    low = entry["low"]
+    high = entry["high"]
     ends = [v for v in (low, high) if np.isfinite(v)]
     seen = np.abs(value[np.isfinite(value)]).max(initial=0.0)
     near = seen > NARROW * min(abs(v) for v in ends)

@@ -96,9 +96,11 @@ def energy(log: Log, plant):
     bars = [*sorted(totals.items(), key=lambda entry: -entry[1]), ("stored", change)]
     height = max(0.17 * len(bars) + 0.6, 2.5)
     fig = figure(height)
-    bottom, top = 0.42 / height, 0.24 / height
+    bottom = 0.42 / height
+    top = 0.24 / height
     _bars(fig.add_axes((0.125, bottom, 0.375, 1 - bottom - top)), bars)
-    gap, half = 0.34 / height, 0.5 * (1 - bottom - top - 0.34 / height)
+    gap = 0.34 / height
+    half = 0.5 * (1 - bottom - top - 0.34 / height)
     below = fig.add_axes((0.6, bottom, 0.39, half))
     above = fig.add_axes((0.6, bottom + half + gap, 0.39, half), sharex=below)
     _over_time(above, log, moved)

@@ -19,7 +19,8 @@ __all__ = ["COLOURS", "draw_map", "label", "legend", "operating_points", "phases
 
 def phases(log: Log, plant) -> list[tuple[int, int]]:
     """Stretches (from, to) of the log with commands that stay, at most PHASES, the longest; else equal stretches of time."""
-    run, n = metering.course(log, plant), len(log.time)
+    run = metering.course(log, plant)
+    n = len(log.time)
     u = np.hstack([run.u_c, run.u_a])
     cuts = np.flatnonzero(np.abs(np.diff(u, axis=0)).max(1) > 0) + 1
     edges = np.linspace(0, n, PHASES + 1).astype(int) if len(cuts) > 24 else np.array([0, *cuts, n])
@@ -62,7 +63,8 @@ def _room_below(fig, grid, inches):
 def _row(axes, log, plant, run, j, parts) -> list[str]:
     """The maps of one cylinder; names of their segments."""
     has = behind.behind(plant)
-    section, names = has.circuit.sections[j], []
+    section = has.circuit.sections[j]
+    names = []
     reach = max(
         1.3 * float(np.abs(run.v[:, j]).max()),
         0.02 * has.circuit.pump.Q / min(section.A_h, section.A_r),
@@ -86,11 +88,13 @@ def _row(axes, log, plant, run, j, parts) -> list[str]:
 
 def _forces(section, f) -> tuple[float, float]:
     """From relief to relief, or around those of the run where they are small beside that, kN."""
-    low, high = -1e-3 * section.A_r * section.P_rM, 1e-3 * section.A_h * section.P_hM
+    low = -1e-3 * section.A_r * section.P_rM
+    high = 1e-3 * section.A_h * section.P_hM
     span = 1e-3 * float(np.ptp(f))
     if span < SMALL * (high - low):
         span = max(span, 0.02 * (high - low))
-        low, high = max(1e-3 * f.min() - 1.5 * span, low), min(1e-3 * f.max() + 1.5 * span, high)
+        low = max(1e-3 * f.min() - 1.5 * span, low)
+        high = min(1e-3 * f.max() + 1.5 * span, high)
     return low - 0.05 * (high - low), high + 0.14 * (high - low)
 
 
@@ -98,7 +102,9 @@ def _moving(ax, log, plant, run, j, part, reach, least) -> list[str]:
     from matplotlib import colormaps
 
     a, b = part
-    u_c, v, f = run.u_c[a:b, j], run.v[a:b, j], 1e-3 * run.f[a:b, j]
+    u_c = run.u_c[a:b, j]
+    v = run.v[a:b, j]
+    f = 1e-3 * run.f[a:b, j]
     moves = np.ptp(u_c) > 0 or np.ptp(run.u_a[a:b, j]) > 0
     at = int(np.abs(u_c).argmax()) if moves else b - a - 1
     found = force_map.seen_map(
@@ -137,7 +143,8 @@ def valve_states(log: Log, plant):
     run = metering.course(log, plant)
     if run is None:
         return None
-    found, has = metering.states(log, plant), behind.behind(plant)
+    found = metering.states(log, plant)
+    has = behind.behind(plant)
     open_ = [valve for valve in found.open if found.open[valve].any()]
     names = [name for n in has.names for name in found.rows[n]]
     shown = sorted(dict.fromkeys(names), key=names.count, reverse=True)

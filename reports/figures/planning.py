@@ -24,7 +24,8 @@ POSES = 7
 
 def workspace(found):
     """Where the tip can be, the path, and the crane along the plan."""
-    task, plan = found.task, found.best
+    task = found.task
+    plan = found.best
     crane = task.crane
     radius = crane.L_1 + float(np.hypot(crane.L_2 + task.ranges[2][1], crane.h))
     X, Y = np.meshgrid(*(np.linspace(c - radius, c + radius, 141) for c in crane.origin))
@@ -53,7 +54,10 @@ def workspace(found):
 
 
 def _draw(ax, crane, q, first: bool):
-    c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
+    c1 = np.cos(q[0])
+    s1 = np.sin(q[0])
+    c2 = np.cos(q[0] + q[1])
+    s2 = np.sin(q[0] + q[1])
     o = np.array(crane.origin)
     elbow = o + crane.L_1 * np.array([c1, s1])
     tube = elbow + crane.L_2 * np.array([c2, s2]) + crane.h * np.array([-s2, c2])

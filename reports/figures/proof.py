@@ -133,7 +133,10 @@ def assumptions(monitors: Mapping):
     if not monitors:
         return None
     names = list(monitors)[:16]
-    row, top, bottom, left = 0.3, 0.1, 0.42, 2.05
+    row = 0.3
+    top = 0.1
+    bottom = 0.42
+    left = 2.05
     height = row * len(names) + top + bottom
     fig = figure(height)
     ax = fig.add_axes(

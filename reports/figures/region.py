@@ -29,11 +29,14 @@ def regions(entries: Sequence[Mapping]):
     if not entries:
         return None
     entries = list(entries)[:MOST]
-    rows, columns = -(-len(entries) // 2), min(2, len(entries))
-    height, width = 2.55 * rows + 0.1, WIDTH if columns > 1 else WIDTH * 0.62
+    rows = -(-len(entries) // 2)
+    columns = min(2, len(entries))
+    height = 2.55 * rows + 0.1
+    width = WIDTH if columns > 1 else WIDTH * 0.62
     fig = figure(height, width)
     for i, entry in enumerate(entries):
-        left, bottom = (i % 2) / columns, (rows - 1 - i // 2) * 2.55 / height
+        left = (i % 2) / columns
+        bottom = (rows - 1 - i // 2) * 2.55 / height
         ax = fig.add_axes(
             (
                 left + 0.62 / width,
@@ -48,7 +51,8 @@ def regions(entries: Sequence[Mapping]):
 
 def _region(ax, entry):
     edge = np.asarray(entry["boundary"], float).reshape(-1, 2)
-    box, path = _box(entry.get("box")), entry.get("path")
+    box = _box(entry.get("box"))
+    path = entry.get("path")
     path = np.zeros((0, 2)) if path is None else np.asarray(path, float).reshape(-1, 2)
     shown = [a for a in (edge, box) if a is not None]
     sizes = [
@@ -111,10 +115,12 @@ def sector(data: Mapping):
     """G(jω) of the linear part against what the sector forbids: the circle, or Popov's line in the plane Re G, ω Im G."""
     if not data or not len(data.get("ω", ())):
         return None
-    ω, G = np.asarray(data["ω"], float), np.asarray(data["G"], complex).ravel()
+    ω = np.asarray(data["ω"], float)
+    G = np.asarray(data["G"], complex).ravel()
     popov = str(data.get("criterion", "circle")) == "popov"
     low, high = _ends(data["k"])
-    x, y = G.real, (ω * G.imag if popov else G.imag)
+    x = G.real
+    y = ω * G.imag if popov else G.imag
     fig = figure(2.7, WIDTH * 0.62)
     ax = fig.add_axes((0.16, 0.17, 0.8, 0.74))
     edge = -1 / high
@@ -190,7 +196,8 @@ def _forbidden(ax, low, high, span):
         ax.axvline(-1 / high, color=ORANGE, lw=1.0)
         return
     ends = sorted((-1 / low, -1 / high))
-    at, size = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+    at = (ends[0] + ends[1]) / 2
+    size = (ends[1] - ends[0]) / 2
     inside = low < 0 < high
     ax.add_patch(Circle((at, 0), size, **(style | {"fc": GREEN if inside else ORANGE})))
     ax.add_patch(

@@ -39,7 +39,8 @@ def path(log: Log, plant=None):
     ):
         step = max(1, len(x) // 2000)
         keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
-        x, y = np.where(keep, x, np.nan)[::step], np.where(keep, y, np.nan)[::step]
+        x = np.where(keep, x, np.nan)[::step]
+        y = np.where(keep, y, np.nan)[::step]
         ax.plot(x, y, color=color, lw=width, label=label)
     ax.plot(*(log.array(n)[:1] for n in ("tcp_x", "tcp_y")), "o", color=OBTAINED, ms=3.5)
     ax.set(xlabel="x, m", ylabel="y, m")

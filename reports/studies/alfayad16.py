@@ -147,12 +147,16 @@ def figures() -> tuple[dict[str, Log], list[Row]]:
         d: simulate(replace(FIGURES, detail=d), replace(STEP, duration=0.1 if d == "full" else 0.4))
         for d in DETAILS
     }
-    log, full = step["averaged"], step["full"]
+    log = step["averaged"]
+    full = step["full"]
     table = simulate(
         replace(FIGURES, valve=replace(FIGURES.valve, f_w=1.0)), replace(STEP, duration=0.02)
     )
-    ripple, burst = pump_lines("ripple"), pump_lines("full")
-    Y, t, late = log.array("Y"), log.time, log.time > 0.3
+    ripple = pump_lines("ripple")
+    burst = pump_lines("full")
+    Y = log.array("Y")
+    t = log.time
+    late = log.time > 0.3
     return step, [
         Row(
             "5",
@@ -247,7 +251,8 @@ def figures() -> tuple[dict[str, Log], list[Row]]:
 
 def percent(log: Log, other: Log) -> float:
     """Fit of Y, 100 (1 − ‖Y − Y'‖/‖Y − mean‖)."""
-    y, z = log.array("Y"), other.array("Y")
+    y = log.array("Y")
+    z = other.array("Y")
     return float(100 * (1 - np.linalg.norm(y - z) / np.linalg.norm(y - y.mean())))
 
 
@@ -345,10 +350,14 @@ class Late:
 
 def linear_law(law) -> LinearSystem:
     """From y to the command while no limit is active: estimator, gain and last command, references and loads zero."""
-    made, gain = law.prepared, law.gain()
-    q, n = made.problem, made.C_a.shape[1]
+    made = law.prepared
+    gain = law.gain()
+    q = made.problem
+    n = made.C_a.shape[1]
     at = lambda M: np.hstack([M[:, q.at["x"]], M[:, q.at["d"]]])
-    G, N, n_d = np.hstack([gain["x"], gain["d"]]), at(made.next_θ), q.model.B_d.shape[1]
+    G = np.hstack([gain["x"], gain["d"]])
+    N = at(made.next_θ)
+    n_d = q.model.B_d.shape[1]
     ahead = np.vstack([N + q.model.B @ G, np.eye(n_d, n, n - n_d)])
     held = np.vstack(
         [made.next_θ[:, q.at["u"]] + q.model.B @ gain["u"], np.zeros((n_d, len(q.model.B.T)))]
@@ -404,14 +413,16 @@ def results(quick: bool = True) -> Results:
     step, rows = figures()
     chirp, made, fits, more = virtual_and_linear()
     held = held_under_load()
-    full, run = replace(CONTROL, detail="full"), replace(TRACK, duration=2.0 if quick else 4.0)
+    full = replace(CONTROL, detail="full")
+    run = replace(TRACK, duration=2.0 if quick else 4.0)
     laws = {"MPC": mpc(), "MPC, load not known": mpc(known=()), "PID": written(PID)}
     tracked = {
         name: simulate(ClosedLoop(full, controller), run) for name, controller in laws.items()
     }
     errors = {name: float(np.sqrt(np.mean(error(log) ** 2))) for name, log in tracked.items()}
     open_circuit = simulate(FIGURES, Scenario(0.02, None, {"F_ext": -F, "X": 0.0}, log_period=1e-3))
-    Y, late = held.array("Y"), held.time > 0.7
+    Y = held.array("Y")
+    late = held.time > 0.7
     rows += more
     rows += [
         Row(

@@ -39,7 +39,8 @@ WITH_LIMITS = {law: ", sample-time-limit: {up_to: 40 ms}" for law in MORE}
 
 # ---- specification --------------------------------------------------------------------------------------------------
 # Same machine, path and load for all; the tool within 20 mm, no cycling, valves off their limits. Then, the laws as they are:
-LOAD, SLOW = {"payload.mass": "50 kg"}, {"all.valve.frequency": "10 Hz"}
+LOAD = {"payload.mass": "50 kg"}
+SLOW = {"all.valve.frequency": "10 Hz"}
 
 
 # ---- analysis -------------------------------------------------------------------------------------------------------

@@ -55,11 +55,9 @@ UNTOLD = f"{{law: LuGre, {SAME}, {BRISTLES}}}"
 # Increasing friction: nothing lost, (99) holds. Falling friction: (99) fails by the friction term, by little, and rate is
 # lost: where the arm is light and the lever long, a steep fall takes all of it (a bound, for any errors; the runs settle).
 # Friction with memory: passive with its own storage; what breaks (99) is ḟ_pr, formed from bristles that are observed.
-INCREASING, FALLING, MEMORY = (
-    ("Coulomb, viscous",),
-    ("Stribeck", "Bengisu–Akay", "Brown–McPhee"),
-    ("LuGre", "LuGre with film"),
-)
+INCREASING = ("Coulomb, viscous",)
+FALLING = ("Stribeck", "Bengisu–Akay", "Brown–McPhee")
+MEMORY = ("LuGre", "LuGre with film")
 ERROR = 5e-3  # m, of the tool
 
 
@@ -99,7 +97,8 @@ class Results:
 
 def judged(ideal: Run, real: Run, runs: int, settle: float) -> Row:
     """The continuous law for the theorem, the sampled one for what it is worth."""
-    hypotheses, v = check_hypotheses(Hypotheses(), ideal), check_inequality(Inequality(), ideal)
+    hypotheses = check_hypotheses(Hypotheses(), ideal)
+    v = check_inequality(Inequality(), ideal)
     own = [
         a for a in hypotheses.data["assumptions"] if a["text"].startswith("friction of cylinder")
     ]
@@ -155,7 +154,8 @@ def results(legs: int = 5, runs: int = 3, settle: float = 3.0) -> Results:
         "film, the controller told LuGre": row(LAWS["LuGre with film"], 1, 1, 1.0, UNTOLD),
     }
     laws = {name: law_of(friction) for name, friction in LAWS.items()}
-    v, t = np.linspace(-0.12, 0.12, 801), np.linspace(0, 4, 4001)
+    v = np.linspace(-0.12, 0.12, 801)
+    t = np.linspace(0, 4, 4001)
     swing = 0.06 * np.sin(2 * np.pi * t)
     runs_ = {name: drive(law, t, swing) for name, law in laws.items()}
     return Results(

@@ -49,7 +49,8 @@ def exact(law) -> FourBar:
 
 def as_published(law) -> Mechanism:
     """The same in three relative angles, the loop cut at E, solved by penalties and the trapezoidal rule (9)–(12), (35)–(42)."""
-    p, bars = PLANT, []
+    p = PLANT
+    bars = []
     for name, length, m, start in (
         ("crank", p.L_1, p.m_1, "60 deg"),
         ("coupler", p.L_2, p.m_2, "-37.90 deg"),
@@ -149,7 +150,8 @@ def remade(
     step: float = STEP,
 ) -> Log:
     """The paper's method from the closed start, or from other angles and a cylinder force."""
-    x, closed = list(bars.initial()), bars.initial()
+    x = list(bars.initial())
+    closed = bars.initial()
     if angles is not None:
         x[:3] = map(float, angles)
     if force is not None:
@@ -190,8 +192,11 @@ def operations(bars: Mechanism, log: Log) -> float:
 
 def lag(log: Log) -> np.ndarray:
     """Friction (N) at SPEEDS while the opened valve makes the piston faster, and while the closed one stops it."""
-    t, v, F = log.time, log.array("ds"), log.array("F_mu")
-    faster, slower = (t > 1.0) & (t < 1.3), t > 2.5
+    t = log.time
+    v = log.array("ds")
+    F = log.array("F_mu")
+    faster = (t > 1.0) & (t < 1.3)
+    slower = t > 2.5
     first = int(np.argmax(v[faster] > SPEEDS[-1])) + 1
     last = int(np.argmax(v[slower] < 0.5 * SPEEDS[0]))
     return np.array(
@@ -203,12 +208,11 @@ def lag(log: Log) -> np.ndarray:
 
 
 def approach(law) -> Approach:
-    plant, bars = exact(law), as_published(law)
-    truth, ours, printed = (
-        cycle(plant, max_step=2e-4, log_period=STEP),
-        cycle(plant),
-        remade(bars, PRINTED),
-    )
+    plant = exact(law)
+    bars = as_published(law)
+    truth = cycle(plant, max_step=2e-4, log_period=STEP)
+    ours = cycle(plant)
+    printed = remade(bars, PRINTED)
     runs = [remade(bars, step=step) for step in STEPS]
     far = lambda log, name, own: float(np.abs(log.array(name) - truth.array(own)).max())
     errors = np.array([[far(log, "q_crank", "z_1"), far(log, "p_3_c", "p_3")] for log in runs])
@@ -226,7 +230,9 @@ def approach(law) -> Approach:
 def midway(law) -> np.ndarray:
     """Errors (rad) at STEPS with every jump of U_ref half a step later: the trapezoidal rule takes a jump at a step's end for
     one in its middle."""
-    plant, bars, found = exact(law), as_published(law), []
+    plant = exact(law)
+    bars = as_published(law)
+    found = []
     for step in STEPS:
         later = replace(WORK_CYCLE, times=tuple(t + step / 2 if t else t for t in WORK_CYCLE.times))
         truth = simulate(
@@ -257,7 +263,8 @@ def jump_of_22(law: BengisuAkay) -> float:
 def of_the_text(found: dict[str, Approach], swinging: Log, cost: float, gap: float) -> list[Row]:
     """Rows on Section 5: what the text says, and what follows from it."""
     s = found["Brown–McPhee"].ours.array("s")
-    stroke, l_20 = float(s.max() - s[0]), PLANT.circuit.l_20
+    stroke = float(s.max() - s[0])
+    l_20 = PLANT.circuit.l_20
     W, swung = (
         float(np.abs(cylinder_work(log)).max()) for log in (found["Brown–McPhee"].ours, swinging)
     )
@@ -335,7 +342,8 @@ def by_law(name: str, a: Approach) -> list[Row]:
     top = lambda values: float(np.abs(values).max())
     order = float(np.log2(a.errors[0, 0] / a.errors[1, 0]))
     gap = np.abs(mechanism_drift(a.printed))
-    at, opening = float(a.printed.time[gap.argmax()]), gap[a.printed.time < 1.5].max()
+    at = float(a.printed.time[gap.argmax()])
+    opening = gap[a.printed.time < 1.5].max()
     return [
         Row(
             "10",
@@ -455,7 +463,8 @@ def main(picture: str | None = None) -> None:
     """Print the tables, draw Figs 7 to 12."""
     from reports.studies.jaiswal21_shown import draw, seconds, text
 
-    found, spent = results(), seconds()
+    found = results()
+    spent = seconds()
     print(text(found, spent))
     check(found)
     if picture:

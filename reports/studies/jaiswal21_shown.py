@@ -40,7 +40,8 @@ def seconds(laws=None) -> dict[str, list[float]]:
     found = {}
     times = WORK_CYCLE.sample(np.arange(round(T / STEP) + 1) * STEP, 0).reshape(-1, 1)
     for name in laws or CHEAPEST_FIRST:
-        bars, plant = as_published(LAWS[name]), exact(LAWS[name])
+        bars = as_published(LAWS[name])
+        plant = exact(LAWS[name])
         method, constants = stepper(bars)
         start = consistent(bars, bars.initial(), [0.0])
         ends = [round(second / STEP) + 1 for second in range(1, round(T) + 1)]
@@ -75,7 +76,8 @@ def text(found: Results, spent: dict[str, list[float]]) -> str:
         f"{'Table 3, compiled':20}{'iterations':>12}{'at most':>9}{'operations':>12}{'µs a step':>11}{'ours, µs':>10}",
     ]
     for name, times in spent.items():
-        a, steps = found.laws[name], T / STEP
+        a = found.laws[name]
+        steps = T / STEP
         lines.append(
             f"{name:20}{a.iterations.mean():>12.3f}{a.iterations.max():>9}{a.operations:>12.0f}"
             f"{1e6 * times[-2] / steps:>11.2f}{1e6 * times[-1] / steps:>10.2f}"
@@ -106,7 +108,8 @@ def draw(found: Results, spent: dict[str, list[float]], path: str) -> None:
 
 def _positions(ax, found):
     """Fig. 7: the bars at every second."""
-    log, drawn = found.laws["LuGre"].ours, picture(PLANT)
+    log = found.laws["LuGre"].ours
+    drawn = picture(PLANT)
     for second in range(11):
         shape = drawn.at([log.array("z_1")[1000 * second]])
         for kind, points in shape.strokes:

@@ -77,11 +77,9 @@ class Row:
 
 # ---- analysis -------------------------------------------------------------------------------------------------------
 V = 1.0  # m/s, as far as maps are drawn
-COMMANDS, BLEEDS, U_A = (
-    (-1.0, -0.7, -0.4, 0.0, 0.4, 0.7, 1.0),
-    (0.0, 0.25, 0.5, 0.75, 1.0),
-    (0.0, 0.25, 0.5, 1.0),
-)
+COMMANDS = (-1.0, -0.7, -0.4, 0.0, 0.4, 0.7, 1.0)
+BLEEDS = (0.0, 0.25, 0.5, 0.75, 1.0)
+U_A = (0.0, 0.25, 0.5, 1.0)
 OTHER = (0.0, 0.1, 0.2, 0.3)  # m/s, |v_2| of Fig. 12
 PROBE = (-1e5, 0.0, 3e5)  # N, loads at which Figs 3(c), 3(d), 8 are read
 
@@ -117,7 +115,11 @@ class Results:
 
 def table_1(circuits: int = 150, seed: int = 4) -> Table:
     """Random circuits and openings at random velocities: the row that valve states say, against the force (64) gives it."""
-    rng, seen, nowhere, gap, n = np.random.default_rng(seed), set(), 0, 0.0, 0
+    rng = np.random.default_rng(seed)
+    seen = set()
+    nowhere = 0
+    gap = 0.0
+    n = 0
     c = Section().c_ph
     for _ in range(circuits):
         A_r, A_h = np.sort(rng.uniform(0.006, 0.03, 2))
@@ -126,18 +128,21 @@ def table_1(circuits: int = 150, seed: int = 4) -> Table:
             "1", A_h, A_r, *(P_M * 10 ** rng.uniform(-1.0, 0.2, 2)), *(c * rng.uniform(0.5, 2.0, 5))
         )
         circuit = Circuit((section,), Pump(rng.uniform(2e-3, 1e-2), P_M, c))
-        u, u_b = 10 ** rng.uniform(-1.5, 0.0, 2), rng.uniform(0.05, 1.0)
+        u = 10 ** rng.uniform(-1.5, 0.0, 2)
+        u_b = rng.uniform(0.05, 1.0)
         opened = (
             Openings(u_ph=u[0], u_tr=u[1])
             if rng.uniform() < 0.5
             else Openings(u_pr=u[0], u_th=u[1])
         )
-        supply, rows = circuit.supply(u_b), circuit.rows(Openings(u[0], u[0], u[1], u[1]))[0]
+        supply = circuit.supply(u_b)
+        rows = circuit.rows(Openings(u[0], u[0], u[1], u[1]))[0]
         for v in (
             rng.choice((-1.3, 1.3), 8) * 10 ** rng.uniform(-2.0, 0.0, 8) * circuit.pump.Q / A_r
         ):
             at = operating(circuit, opened, u_b, [v])
-            name, n = at.sections[0].segment, n + 1
+            name = at.sections[0].segment
+            n = n + 1
             if name is None:
                 nowhere += 1
                 continue
@@ -173,11 +178,9 @@ def printed_where_hardly_bled(n: int = 100000) -> tuple[float, float]:
     row = list(CIRCUIT.rows(Openings.command(1.0))[0])
     supply = [Q * rng.uniform(0.2, 1.0, n), P_M, k_b * 10 ** rng.uniform(-12, -8, n)]
     row[4], row[7] = row[4] * rng.uniform(0.02, 1.0, n), row[7] * rng.uniform(0.02, 1.0, n)
-    s, β, f = (
-        closed.sides(row, supply)[0],
-        10 ** rng.uniform(4, 7, n),
-        rng.uniform(-1.2e6, 1.0e6, n),
-    )
+    s = closed.sides(row, supply)[0]
+    β = 10 ** rng.uniform(4, 7, n)
+    f = rng.uniform(-1.2e6, 1.0e6, n)
     with np.errstate(all="ignore"):
         broken = np.isnan(printed_Φ_B(β, f, s.a_i * s.a_o / (s.a_i + s.a_o), s.a_b, s.x_1))
         off = np.abs(printed_Λ(row, supply, β, f) - closed.Λ(row, supply, β, f))
@@ -186,11 +189,9 @@ def printed_where_hardly_bled(n: int = 100000) -> tuple[float, float]:
 
 def workaround(u_b: float = 0.003) -> float:
     """Largest error of Γ [N] with machine epsilon for ε."""
-    row, supply, v = (
-        CIRCUIT.rows(Openings.command(0.5))[0],
-        CIRCUIT.supply(u_b),
-        np.linspace(1e-3, 0.8, 4000),
-    )
+    row = CIRCUIT.rows(Openings.command(0.5))[0]
+    supply = CIRCUIT.supply(u_b)
+    v = np.linspace(1e-3, 0.8, 4000)
     with np.errstate(over="ignore"):
         return float(
             np.abs(printed_Γ(row, supply, v, np.finfo(float).eps) - closed.Γ(row, supply, v)).max()
@@ -199,7 +200,10 @@ def workaround(u_b: float = 0.003) -> float:
 
 def runs_away(sign: float) -> float:
     """Angle [rad] that a locked arm is off after 0.3 s, with (81) as printed (−1) or as (68a) has it (+1)."""
-    a, θ, dθ, h = ARM.arms[0], ARM.arms[0].θ_0, 0.0, 1e-4
+    a = ARM.arms[0]
+    θ = ARM.arms[0].θ_0
+    dθ = 0.0
+    h = 1e-4
     for _ in range(3000):
         dθ += h * a.torque(θ, sign * a.held(θ, dθ, a.length(a.θ_0)), 0.0, ARM.g) / a.inertia
         θ += h * dθ
@@ -302,9 +306,11 @@ def of_the_maps(a: Map, b: Map, table: Table) -> list[Row]:
 
 def of_the_runs(arm: Stepped, down, two) -> list[Row]:
     """Rows on Figs 6, 10, 13."""
-    late, rate = (arm.t > 6.2) & (np.abs(arm.v[:, 0]) > 1e-9), arm.dθ[:, 0]
+    late = (arm.t > 6.2) & (np.abs(arm.v[:, 0]) > 1e-9)
+    rate = arm.dθ[:, 0]
     lengths = np.array([ARM.arms[0].length(θ) for θ in arm.θ[:, 0]])
-    held, moved = between(arm.t, 1, 3), between(arm.t, 4, 6)
+    held = between(arm.t, 1, 3)
+    moved = between(arm.t, 4, 6)
     (shut, opened, early), (alone, both) = down, two
     return [
         Row(
@@ -403,8 +409,11 @@ def results() -> Results:
     shown = lambda u_c, u_b, u_a=0.0: force_map(
         CIRCUIT, Openings.command(u_c, u_a), u_b, -V, V, 121
     )
-    a, b, table = shown(0.5, U_B), shown(-0.5, U_B), table_1()
-    along, cross = np.linspace(1e-6, V, 81), np.linspace(1e-6, 0.6, 25)
+    a = shown(0.5, U_B)
+    b = shown(-0.5, U_B)
+    table = table_1()
+    along = np.linspace(1e-6, V, 81)
+    cross = np.linspace(1e-6, 0.6, 25)
     arm = stepped(ARM, 10.0, H, lifting, shaking)
     down = tuple(stepped(HIGH, 2.5, H, lowering, 0.0, u_a) for u_a in (0.0, lowering, 0.5))
     two = tuple(stepped(PAIR, 3.0, H, pair(u)) for u in (0.0, 0.6))

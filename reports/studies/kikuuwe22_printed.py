@@ -12,14 +12,14 @@ def segments(row, supply, v) -> dict[str, float]:
     A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr = row[:8]
     Q, P_M, k_b = supply
     S = lambda x: np.sign(x) * x * x
-    ph, tr, pr, th = (
-        S(v) * A_h**3 / k_ph**2,
-        S(v) * A_r**3 / k_tr**2,
-        S(v) * A_r**3 / k_pr**2,
-        S(v) * A_h**3 / k_th**2,
-    )
-    F_h, F_r = A_h * P_hM, A_r * P_rM
-    fed, back = -(A_h**3) / k_b**2 * S(v - Q / A_h) - ph, -(A_r**3) / k_b**2 * S(v + Q / A_r) - pr
+    ph = S(v) * A_h**3 / k_ph**2
+    tr = S(v) * A_r**3 / k_tr**2
+    pr = S(v) * A_r**3 / k_pr**2
+    th = S(v) * A_h**3 / k_th**2
+    F_h = A_h * P_hM
+    F_r = A_r * P_rM
+    fed = -(A_h**3) / k_b**2 * S(v - Q / A_h) - ph
+    back = -(A_r**3) / k_b**2 * S(v + Q / A_r) - pr
     return {
         "+0a": F_h - tr,
         "+0b": F_h - F_r,
@@ -53,7 +53,8 @@ def printed_Γ(row, supply, v, ε):
 
 def printed_Φ_B(b, c, a_0, a_1, x_1):
     """(29) as printed for x_1 > 0, with b x_1 + c for its bx + c."""
-    up, near = a_1 * b + 2 * x_1, a_0 * (b * x_1 + c)
+    up = a_1 * b + 2 * x_1
+    near = a_0 * (b * x_1 + c)
     beyond = (a_0 * up - np.sqrt(a_0**2 * up**2 + 4 * a_0 * (a_0 + a_1) * (a_1 * c - x_1**2))) / (
         2 * (a_0 + a_1)
     )
@@ -72,7 +73,8 @@ def printed_Φ_B(b, c, a_0, a_1, x_1):
 
 def printed_Λ(row, supply, β, f):
     """v > 0 by (73a)–(73h), (74) as printed; max and min pass over NaN, as a comparison does."""
-    s, Φ = closed.sides(row, supply)[0], closed.Φ_A
+    s = closed.sides(row, supply)[0]
+    Φ = closed.Φ_A
     ψ = s.a_i * s.a_o / (s.a_i + s.a_o)
     bled = np.fmax(
         printed_Φ_B(β, f, ψ, s.a_b, s.x_1), printed_Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1)

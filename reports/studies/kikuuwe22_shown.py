@@ -120,7 +120,8 @@ def _regeneration(row, found):
 def _arm(row, below, found):
     """Fig. 6."""
     run = found.arm
-    t, shown = run.t, run.t <= 8
+    t = run.t
+    shown = run.t <= 8
     row[0].plot(t[shown], lifting(t[shown]), label="$u_c$")
     row[0].plot(t[shown], 1e-5 * shaking(t[shown]), label="$f_{ey}$, 100 kN")
     row[0].legend(fontsize=7)

@@ -80,10 +80,8 @@ def results(scales=SOFT, slopes=SLOPES, duration: float = 3.0) -> Gaps:
     """Everything; fewer scales take less time."""
     still = angles(TWIN.of, duration)
     gap = lambda twin: np.abs(angles(twin, duration) - still)
-    by_β, by_volume = (
-        [gap(replace(TWIN, β=TWIN.β / s)) for s in scales],
-        [gap(softened(s)) for s in scales],
-    )
+    by_β = [gap(replace(TWIN, β=TWIN.β / s)) for s in scales]
+    by_volume = [gap(softened(s)) for s in scales]
     stiff = angles(TWIN, duration)
     return Gaps(
         np.array(scales),

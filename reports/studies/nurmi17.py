@@ -63,7 +63,9 @@ grid:
 collect: {planners: ["pseudo-inverse, weighted", "pseudo-inverse", "pointwise, pump flow", "pointwise, LoadSensing"]}
 """
 ASKED = sweep_of(parse(SWEEP, "nurmi17.yaml"), "nurmi17.yaml")
-BEST, WEIGHTED, FLOW = "dynamic programming", "pseudo-inverse, weighted", "pointwise, pump flow"
+BEST = "dynamic programming"
+WEIGHTED = "pseudo-inverse, weighted"
+FLOW = "pointwise, pump flow"
 TO_DRIVE = {
     "path.points": "low",
     "supply": "load sensing",
@@ -148,7 +150,8 @@ def results(by: Sequence[str] = ("PID", "VDC"), **of_plans: Any) -> Findings:
 # ---- result ---------------------------------------------------------------------------------------------------------
 def check(found: Findings) -> None:
     """What the study says, as assertions."""
-    constant, sensing = found.where(supply="constant pressure"), found.where(supply="load sensing")
+    constant = found.where(supply="constant pressure")
+    sensing = found.where(supply="load sensing")
     assert not any(found.table.errors) and set(found.table["motion"]) == {"found"}
     for planner in found.planners:
         assert np.nanmin(found.over(planner)) > -1e-3  # nobody is better than the optimum
@@ -162,10 +165,8 @@ def check(found: Findings) -> None:
         < over[sensing].min()
     )
     # On constant pressure looking one step ahead is nearly enough with the crane's own cylinders, not with a larger extension.
-    own, larger = (
-        found.where(change="as built", supply="constant pressure"),
-        found.where(change="larger extension", supply="constant pressure"),
-    )
+    own = found.where(change="as built", supply="constant pressure")
+    larger = found.where(change="larger extension", supply="constant pressure")
     assert found.over(FLOW)[own].max() < 0.01 < found.over(FLOW)[larger].min()
     assert found.over(FLOW)[sensing].min() > 0.1
     steps = found.table["steps"][0] if "steps" in found.table.names else case({}).task.steps

@@ -88,7 +88,8 @@ def draw(found: Findings, path: str) -> None:
 
 def _over(ax, found, supply):
     """Energy over the least, a column a triangle, the paper's range shaded; marks of one planner spread over loads and sizes."""
-    t, rows = found.table, found.where(supply=supply)
+    t = found.table
+    rows = found.where(supply=supply)
     triangles = list(dict.fromkeys(t["path.points"]))
     ax.axhspan(1e2 * PAPER[0], 1e2 * PAPER[1], color="0.9", label="paper")
     for k, planner in enumerate(found.planners):

@@ -38,7 +38,10 @@ scenario:
   reference: {{type: Waypoints, space: cartesian, points: [start, {points}], leg: 2 s}}
   offset: {{{offset}}}
 """
-A, B, C, D = "[2.5 m, 1 m]", "[3 m, 1.5 m]", "[3.5 m, 1 m]", "[3 m, 0.5 m]"
+A = "[2.5 m, 1 m]"
+B = "[3 m, 1.5 m]"
+C = "[3.5 m, 1 m]"
+D = "[3 m, 0.5 m]"
 IDEAL = "all.valve.lag: ideal"  # static valves (82), (83), as in the paper
 NOISE = ", noise: {sigma: 0.02 bar, signals: [p]}, filter: {frequency: 200 Hz, signals: [p]}"
 
@@ -113,7 +116,8 @@ def lagrange_forces(plant, q, qd, qdd) -> list:
 
     No force, reaction or acceleration of the manipulator's text enters, only its positions, velocities and masses.
     """
-    n, u = plant.n, [plant.defaults().get(s.name, 0.0) for s in plant.inputs]
+    n = plant.n
+    u = [plant.defaults().get(s.name, 0.0) for s in plant.inputs]
     rest = [0.0] * (len(plant.states) - 2 * n)
     E = lambda q, qd: plant.stored(0.0, [*q, *qd, *rest], u)
     U = lambda q: E(q, [0.0] * n)
@@ -129,14 +133,14 @@ def lagrange_forces(plant, q, qd, qdd) -> list:
 def compare_forces(plant, n: int = 40) -> tuple[np.ndarray, np.ndarray]:
     """Fig. 12: piston forces (68) along an arbitrary motion of both joints, against Lagrange's equations."""
     t = np.linspace(0.0, 6.0, n)
-    middle, swing = np.array([-1.35, -1.75]), np.array([0.35, 0.45])
-    ω, φ = np.array([1.3, 2.1]), np.array([0.4, 1.9])
+    middle = np.array([-1.35, -1.75])
+    swing = np.array([0.35, 0.45])
+    ω = np.array([1.3, 2.1])
+    φ = np.array([0.4, 1.9])
     angle = np.outer(t, ω) + φ
-    q, qd, qdd = (
-        middle + swing * np.sin(angle),
-        swing * ω * np.cos(angle),
-        -swing * ω**2 * np.sin(angle),
-    )
+    q = middle + swing * np.sin(angle)
+    qd = swing * ω * np.cos(angle)
+    qdd = -swing * ω**2 * np.sin(angle)
     paper = [plant.inverse_dynamics(*map(list, state))[0] for state in zip(q, qd, qdd)]
     return np.array(paper, float), np.array(
         [lagrange_forces(plant, *map(list, s)) for s in zip(q, qd, qdd)], float
@@ -145,7 +149,8 @@ def compare_forces(plant, n: int = 40) -> tuple[np.ndarray, np.ndarray]:
 
 def judged(r: Run) -> Row:
     """(99) and the completed identity (C.12) along a run."""
-    v, identity = check_inequality(Inequality(), r), check_identity(Identity(), r)
+    v = check_inequality(Inequality(), r)
+    identity = check_identity(Identity(), r)
     cause = v.worst.rsplit(", ", 1)[-1] if not v.holds else "–"
     return Row(
         v.data["share"],
@@ -218,7 +223,8 @@ def check(found: Results) -> None:
     )  # stability, until the sample time
     assert found.slow is not None  # is too long
 
-    log, plant = found.real.log, found.real.loop.plant
+    log = found.real.log
+    plant = found.real.loop.plant
     p = np.column_stack([log.array(s) for s in ("p_a1", "p_b1", "p_a2", "p_b2")])
     assert p.min() > plant.p_r and p.max() > plant.p_s  # Assumption 5 is not met, nor is it needed
     assert max(np.abs(log.array(f"u_{k}")).max() for k in "12") < 10.0
@@ -244,7 +250,8 @@ def main(picture: str | None = None) -> None:
     print("tool, µm: " + ", ".join(f"{1e6 * e:.3g}" for e in found.holds[2]))
     name, words, f, *_ = found.slow
     print(f"{TOO_SLOW:g} ms: {words} of {name}, {f:.3g} Hz\n")
-    error, p = found.real.tool_error.max(), max(found.real.log.array(f"p_a{k}").max() for k in "12")
+    error = found.real.tool_error.max()
+    p = max(found.real.log.array(f"p_a{k}").max() for k in "12")
     print(
         f"1 kHz, 30 Hz valves, noise: tool within {1e3 * error:.2f} mm, ρ = {1e3 * found.ρ:.2g} ms, p_a up to "
         f"{p / 1e5:.0f} bar"
@@ -259,7 +266,8 @@ def draw(found: Results, path: str) -> None:
     """Figs 12 to 16: forces, path, required and obtained forces, pressures, voltages."""
     from matplotlib.figure import Figure
 
-    log, demand = found.real.log, found.real.demand
+    log = found.real.log
+    demand = found.real.demand
     fig = Figure((9, 8), layout="constrained")
     axes = fig.subplots(3, 2)
     for force, other in zip(found.forces[0].T, found.forces[1].T):

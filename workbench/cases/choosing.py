@@ -77,7 +77,8 @@ def check_given(
         )
     for key, entry in shape.entries(cls).items():
         if entry.required and key not in given and key not in taken:
-            wanted, ways = shape.hint(entry.declared), " or ".join(shape.given_by(cls, key))
+            wanted = shape.hint(entry.declared)
+            ways = " or ".join(shape.given_by(cls, key))
             raise node.error(
                 f"{ways} is missing" + (f": {wanted.meaning}" if wanted.meaning else ""),
                 key=path,

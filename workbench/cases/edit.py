@@ -57,7 +57,8 @@ def places(obj: Any, path: tuple = (), words: tuple = ()) -> Iterator[Place]:
     for key, entry in shape.entries(type(obj)).items():
         if key == "name" and path:
             continue  # a part's name is its address
-        at, said = (*path, key), (*words, frozenset({plain(key)}))
+        at = (*path, key)
+        said = (*words, frozenset({plain(key)}))
         yield Place(at, said, entry.declared, obj, entry.shorthand)
         value = None if entry.shorthand else getattr(obj, key)
         if is_dataclass(value) and infos[key] is None:
@@ -203,13 +204,16 @@ def placed(why: Exception, node: Node, key: str) -> InputError:
     match = re.match(r"([\w.\-]+): +(.*)", message, re.DOTALL)
     steps = match[1].split(".") if match else []
     if steps and steps[0] == key.rsplit(".", 1)[-1]:
-        steps, message = steps[1:], match[2]
+        steps = steps[1:]
+        message = match[2]
     for step in steps:
         inside = node.value if isinstance(node.value, dict) else {}
         near = next((k for k in inside if plain(k) == plain(step)), None)
         if near is None:
             break
-        node, key, message = inside[near], f"{key}.{near}", match[2]
+        node = inside[near]
+        key = f"{key}.{near}"
+        message = match[2]
     if (
         isinstance(why, InputError) and why.file and why.file != node.file
     ):  # a file that is named here

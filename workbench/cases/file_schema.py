@@ -14,7 +14,8 @@ from workbench.cases.schema import json_schema
 
 def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
     """Schema of a case file with these plants (a hint), control laws and claims (a union)."""
-    defs, known = {}, {}
+    defs = {}
+    known = {}
 
     def part(declared) -> dict:
         body = json_schema(declared, names=known)

@@ -149,13 +149,17 @@ def law_form(cls: type, units: tuple[tuple[str, str], ...] = ()) -> type:
     for f in fields(cls):
         if not f.init or f.name.startswith("_") or f.name in HIDDEN.get(cls.__name__, ()):
             continue
-        name, declared, default = f.name, hints[f.name], f.default
+        name = f.name
+        declared = hints[f.name]
+        default = f.default
         if name == "model":
-            declared, default = Model | None, None
+            declared = Model | None
+            default = None
         elif name == "observer":
             declared = law_form(_classes(declared)[0]) | None
         elif cls.__name__ == "MPC" and name == "N":
-            name, declared = "horizon", Annotated[int, Unit("1"), "samples looked ahead", positive]
+            name = "horizon"
+            declared = Annotated[int, Unit("1"), "samples looked ahead", positive]
         elif _list_of_numbers(declared):
             declared = Annotated[float | tuple[float, ...], *declared.__metadata__]
         if name in (given := dict(units)):

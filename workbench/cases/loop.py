@@ -20,7 +20,8 @@ def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> A
     from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 
     node = node if node is not None and node.value is not None else Node({}, 0)
-    spec, inner = build(form.Loop, node, "loop", provenance), law
+    spec = build(form.Loop, node, "loop", provenance)
+    inner = law
     with located(node, "loop"):
         for f in _several(spec.filter, "filter"):
             _measured(law, f.signals, "filter")

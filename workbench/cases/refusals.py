@@ -55,7 +55,8 @@ def refused_at(why: Exception, cls: type, node: Node, given: Any, path: str) -> 
     match = re.match(r"([\w.]+): +(.*)", message, re.DOTALL)
     first, *inner = match[1].split(".") if match else ("",)
     if dataclasses.is_dataclass(cls) and first in shape.entries(cls):
-        message, path = match[2], joined(path, match[1])
+        message = match[2]
+        path = joined(path, match[1])
         node = given.get(first, node)
         for key in inner:
             node = node.value[key] if isinstance(node.value, dict) and key in node.value else node

@@ -113,7 +113,9 @@ class _Writer:
     def definition(self, cls: type, without_name: bool) -> dict:
         """An object with the keys of `cls` and no others."""
         keys = shape.entries(cls)
-        properties, conditions, required = {}, {}, []
+        properties = {}
+        conditions = {}
+        required = []
         for spelling, key in shape.spellings(cls).items():
             properties[spelling] = {**self.value(keys[key].declared), **_described(keys[key])}
         for key, entry in keys.items():

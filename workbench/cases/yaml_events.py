@@ -68,7 +68,8 @@ class _Reader:
         )
 
     def node(self, event, events, path, line=None) -> Node:
-        kind, mark = type(event).__name__, event.start_mark
+        kind = type(event).__name__
+        mark = event.start_mark
         if kind == "AliasEvent":
             return self.alias(event, path, line)
         if event.ctag is not None:
@@ -79,7 +80,8 @@ class _Reader:
                 path,
                 mend="remove everything from '!' up to the value",
             )
-        before, above = self.nodes, self.deepest
+        before = self.nodes
+        above = self.deepest
         self.count(event, 1)
         self.deepest = 0
         self.descend(event, len(path))

@@ -102,7 +102,8 @@ def compare(
         raise InputError(
             f"compare: {len(cases)} case, expected two or more", mend="name another case file"
         )
-    labels, tell = _labels(cases), progress or (lambda fraction, what="": None)
+    labels = _labels(cases)
+    tell = progress or (lambda fraction, what="": None)
     for case in cases:
         for change in also:
             changed(case.plant, change)
@@ -145,10 +146,8 @@ def _entry(label: str, case, also, tell) -> Entry:
         [],
     )
     least = lambda key: min((m[key] for m in margins if m.get(key) is not None), default=None)
-    limit, shares = (
-        by_key.get("sample-time-limit"),
-        by_key["saturation"].data if "saturation" in by_key else {},
-    )
+    limit = by_key.get("sample-time-limit")
+    shares = by_key["saturation"].data if "saturation" in by_key else {}
     others = []
     for k, change in enumerate(also):
         tell(0.8 + 0.2 * k / len(also), "changed")
@@ -183,7 +182,8 @@ def under(r: Run, settle: float) -> Under:
     unit = "m"
     if not r.log.status.completed:
         return Under(np.inf, np.inf, False, r.log.status.message, unit)
-    e, t = r.tool_error, r.log.time
+    e = r.tool_error
+    t = r.log.time
     if e is None or t[-1] <= settle:
         why = (
             "nothing to follow"
@@ -209,7 +209,8 @@ def _rms(e) -> float:
 
 def _unlike(labels, cases) -> list[str]:
     """What besides the controller differs between the cases: then they are not alike."""
-    first, found = cases[0], []
+    first = cases[0]
+    found = []
     numbers = {leaf.path: leaf.value for leaf in leaves(first.plant)}
     for label, case in zip(labels[1:], cases[1:]):
         own = {leaf.path: leaf.value for leaf in leaves(case.plant)}
@@ -221,7 +222,8 @@ def _unlike(labels, cases) -> list[str]:
             found.append(
                 f"{label}: the machine differs from that of {labels[0]} in {', '.join(paths[:3])}{more}"
             )
-        mine, other = described(case.scenario), described(first.scenario)
+        mine = described(case.scenario)
+        other = described(first.scenario)
         if mine != other:
             keys = ", ".join(k for k in mine if mine[k] != other.get(k))
             found.append(f"{label}: the scenario differs from that of {labels[0]} in {keys}")
@@ -267,8 +269,10 @@ def seconds(loop, scenario) -> float | None:
     from workbench.numerics.calculus import trace
 
     traced = trace(loop, r.demand.live)
-    jump, c = Mapped(traced.jump), np.ascontiguousarray(traced.constants(loop))
-    at, w = r.log.time[:, None], r.demand.at(r.log.time)
+    jump = Mapped(traced.jump)
+    c = np.ascontiguousarray(traced.constants(loop))
+    at = r.log.time[:, None]
+    w = r.demand.at(r.log.time)
     x = np.column_stack([r.log.array(s.name) for s in loop.states])
     jump(at, x, w, c)
     times = []

@@ -9,7 +9,8 @@ from workbench.commands.terminal import GAP, clean, width, wrap
 from workbench.contract.units import format_quantity as say
 from workbench.run.log import plain
 
-FORMAT, VERSION = "fluidproof-comparison", 1
+FORMAT = "fluidproof-comparison"
+VERSION = 1
 
 
 def rows(found: Comparison) -> list[tuple[str, list[str]]]:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from workbench.contract.errors import InputError, Notice
 
-BAD, FAULT, INTERRUPTED = 3, 70, 130
+BAD = 3
+FAULT = 70
+INTERRUPTED = 130
 
 
 def _guarded(action: Callable[[], int]) -> int:

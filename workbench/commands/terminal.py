@@ -144,7 +144,8 @@ def _painted(text: str, word: str, colour: bool) -> str:
 
 def headline(title: str, file: str, room: int) -> str:
     """Title on the left, file on the right; one below the other where they do not fit."""
-    title, file = clean(title), clean(file)
+    title = clean(title)
+    file = clean(file)
     space = min(room, 130) - width(title) - width(file)
     return (
         title + " " * space + file
@@ -204,7 +205,8 @@ def progress(shown: bool) -> Iterator[Callable[..., None]]:
         console=Console(stderr=True),
         transient=True,
     )
-    task, begun = bar.add_task("", total=1.0), time.monotonic()
+    task = bar.add_task("", total=1.0)
+    begun = time.monotonic()
 
     def tell(fraction: float, what: str = "") -> None:
         if not bar.live.is_started and time.monotonic() - begun > PATIENCE:

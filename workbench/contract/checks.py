@@ -123,7 +123,8 @@ def _check_controller(law: Controller, plant: System) -> None:
     if lacking:
         return  # `ClosedLoop` refuses it with the nearest names
     z = _start(who, law, law.states)
-    k, m = len(z), len(law.measured)
+    k = len(z)
+    m = len(law.measured)
     point = [
         0.0,
         *z,

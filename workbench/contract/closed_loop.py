@@ -34,7 +34,8 @@ class ClosedLoop(System):
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
         check_law(self.controller, self.plant)
         who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
-        outs, ins = names(self.plant.outputs), names(self.plant.inputs)
+        outs = names(self.plant.outputs)
+        ins = names(self.plant.inputs)
         reads = tuple(
             outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
             for s in self.controller.measured
@@ -134,8 +135,11 @@ class ClosedLoop(System):
 
     def parts(self, t: Scalar, x: Vector, w: Vector) -> Any:
         """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
-        n, m = len(self.plant.states), len(self._free)
-        xp, z, r = x[:n], x[n:], w[m:]
+        n = len(self.plant.states)
+        m = len(self._free)
+        xp = x[:n]
+        z = x[n:]
+        r = w[m:]
         y_all = self.plant.out(t, xp)
         y = [y_all[i] for i in self._reads]
         u = [0.0] * len(self.plant.inputs)
@@ -147,7 +151,8 @@ class ClosedLoop(System):
 
     def start(self, t: Scalar, x: Vector, w: Vector) -> list:
         """Initial state with the controller's memory made consistent with the first measurement."""
-        n, m = len(self.plant.states), len(self._free)
+        n = len(self.plant.states)
+        m = len(self._free)
         y_all = self.plant.out(t, x[:n])
         return [*x[:n], *self.controller.start(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
 
@@ -189,7 +194,8 @@ class ClosedLoop(System):
         return self.plant.stored(t, xp, u)
 
     def _jump(self, which: Any, t: Scalar, x: Vector, w: Vector) -> Any:
-        n, m = len(self.plant.states), len(self._free)
+        n = len(self.plant.states)
+        m = len(self._free)
         y_all = self.plant.out(t, x[:n])
         return [
             *x[:n],

@@ -26,7 +26,8 @@ def alike(a: str, b: str) -> bool:
     """Whether two SI units measure the same."""
     if a == b or {a, b} <= _RATES:
         return True
-    one, other = parsed(a), parsed(b)
+    one = parsed(a)
+    other = parsed(b)
     return one is not None and other is not None and dimension(one) == dimension(other)
 
 

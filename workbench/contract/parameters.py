@@ -97,7 +97,8 @@ def bind(obj: Any, values: Mapping[str, object], prefix: str = "") -> Any:
         new = object.__new__(type(obj))
         infos = field_infos(obj.__class__)
         for field in fields(obj):
-            value, path = getattr(obj, field.name), prefix + field.name
+            value = getattr(obj, field.name)
+            path = prefix + field.name
             object.__setattr__(new, field.name, _bound(value, path, infos[field.name], values))
         return new
     if isinstance(obj, tuple):
@@ -221,7 +222,8 @@ def check_bounds(obj: Any) -> None:
     check_parts(obj)
     infos = described(obj)
     for name, declared in kinds.declared(obj.__class__):
-        info, value = infos[name], getattr(obj, name)
+        info = infos[name]
+        value = getattr(obj, name)
         if info is None:
             continue
         if isinstance(value, str) and kinds.takes_text(declared):

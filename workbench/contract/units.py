@@ -36,7 +36,8 @@ def quantity(value: object, unit: str) -> float:
         and len(value) < _LONGEST
         and (match := _NUMBER.fullmatch(value.strip()))
     ):
-        number, written = float(match[1]), match[2]
+        number = float(match[1])
+        written = match[2]
     else:
         raise InputError(f"{expected(unit)}; got {_shown(value)}", mend=_example(unit))
     if written and written != unit:
@@ -120,7 +121,8 @@ def _shown(value: object) -> str:
 
 def _convert(number: float, written: str, unit: str, value: object) -> float:
     """The long way, by pint."""
-    source, target = _parsed(written), _parsed(unit)
+    source = _parsed(written)
+    target = _parsed(unit)
     if source is None or target is None:
         mend = "use a decimal point" if written.startswith(",") else _example(unit)
         raise InputError(f"{expected(unit)}; the unit of {_shown(value)} is not known", mend=mend)

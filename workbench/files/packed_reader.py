@@ -25,7 +25,9 @@ def hdf5(path, most, squeezed=False):
     import h5py
 
     file = h5py.File(path, "r")
-    columns, texts, total = {}, {}, 0
+    columns = {}
+    texts = {}
+    total = 0
     for name in file:
         if not isinstance(file.get(name, getlink=True), h5py.HardLink):
             continue  # to another file, or to nothing
@@ -118,12 +120,15 @@ def main(path, kind, most):
         }
         line = json.dumps(head)
     except Refused as why:
-        line, made = json.dumps({"error": str(why)}), {}
+        line = json.dumps({"error": str(why)})
+        made = {}
     except MemoryError:
-        line, made = json.dumps({"error": "it asks for more memory than there is for it"}), {}
+        line = json.dumps({"error": "it asks for more memory than there is for it"})
+        made = {}
     except Exception as why:  # both libraries fail in many ways on what is no file of theirs
         words = " ".join(str(why).split())[:200]
-        line, made = json.dumps({"error": words or type(why).__name__}), {}
+        line = json.dumps({"error": words or type(why).__name__})
+        made = {}
     out.write(line.encode() + b"\n")
     for _, values in made.values():
         out.write(values.data)

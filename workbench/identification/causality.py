@@ -62,7 +62,8 @@ def _onset(u, y, T) -> Lead | None:
     found = []
     for x in (u, y):
         quiet = max(8, x.size // 50)
-        rest, noise = np.median(x[:quiet]), np.ptp(x[:quiet])
+        rest = np.median(x[:quiet])
+        noise = np.ptp(x[:quiet])
         moved = np.abs(x - rest) > max(3 * noise, 0.01 * np.ptp(x))
         drift = abs(x[: quiet // 2].mean() - x[quiet // 2 : quiet].mean())
         drifting = drift > 0.3 * noise and noise > 1e-6 * np.ptp(x)
@@ -83,7 +84,9 @@ def _group_delay(u, y, T) -> Lead | None:
         return None
     taper = tukey(Δu.size, 0.2)
     U, Y = (np.fft.rfft(taper * x)[1 : 1 + blocks * BLOCK].reshape(blocks, BLOCK) for x in (Δu, Δy))
-    S, S_u, S_y = (Y * U.conj()).sum(1), (np.abs(U) ** 2).sum(1), (np.abs(Y) ** 2).sum(1)
+    S = (Y * U.conj()).sum(1)
+    S_u = (np.abs(U) ** 2).sum(1)
+    S_y = (np.abs(Y) ** 2).sum(1)
     C = np.abs(S) ** 2 / np.maximum(S_u * S_y, np.finfo(float).tiny)
     used = (C > 0.9) & (S_u > 0.02 * S_u.max()) & (S_y > 0.02 * S_y.max())
     if used.sum() < 5:

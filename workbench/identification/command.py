@@ -44,7 +44,8 @@ def identify(options, write_report: Callable | None = None) -> int:
         found = (
             selection.best.fit if selection else fit(records, structures[0], options.output, **how)
         )
-        own, checked = examine(found), validate(found, fresh) if fresh else None
+        own = examine(found)
+        checked = validate(found, fresh) if fresh else None
         tell(1.0)
     hints = [f"{r.source}: {hint}" for r in (*records, *fresh) for hint in r.hints()]
     if not options.quiet:
@@ -94,7 +95,8 @@ def _names(given: Sequence[str]) -> list[str]:
 
 def _structures(options, inputs) -> list[list[Shape]]:
     """What to fit: one structure, or several to choose from."""
-    ν, delay = int(options.integrator), None
+    ν = int(options.integrator)
+    delay = None
     if options.delay is not None:
         delay = _time(options.delay, "--delay") if options.delay else True
     words = _names(options.order)

@@ -16,7 +16,8 @@ POINTS = 240  # of a frequency response
 def curves(found: Fit, records: Sequence[Record], checked: Validation) -> list[dict]:
     """A record each, of what counts in the fit: {source, t, unit, measured, modelled, residual, percent, inputs: [(name, unit,
     values)]}; modelled with the offset (and trend) that the fit took out, so measured − modelled is the residual."""
-    made, output = [], found.model.output
+    made = []
+    output = found.model.output
     for r, e, percent in zip(records, checked.residuals, checked.percent):
         y = r.output(output)[r.start :]
         moving = [
@@ -44,10 +45,8 @@ def responses(found: Fit) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     made = {}
     for c in found.model.channels:
         seen = [r for r in found.records if c.input in r.input_names and np.ptp(r.input(c.input))]
-        low, high = (
-            min(2 * np.pi / (r.t[-1] - r.t[0]) for r in seen),
-            max(np.pi / r.T for r in seen),
-        )
+        low = min(2 * np.pi / (r.t[-1] - r.t[0]) for r in seen)
+        high = max(np.pi / r.T for r in seen)
         ω = np.geomspace(low, high, POINTS)
         made[c.input] = ω, c.frequency_response(ω)
     return made

@@ -76,7 +76,8 @@ def delays_in_words(along, held, found, derived) -> list[str]:
                 f"delay of {input}: the estimate is below zero and held at 0; the data allow up to {least}{high:.2g} s "
                 "beside other lags"
             )
-        lag, delay = known[f"Σλ_{input}"], known.get(f"τ_{input}")
+        lag = known[f"Σλ_{input}"]
+        delay = known.get(f"τ_{input}")
         if not lag.identified or delay is None or not delay.identified:
             notes.append(
                 f"delay and lags of {input} cannot be told apart from these signals: only their sum is known; what the "

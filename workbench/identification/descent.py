@@ -167,7 +167,8 @@ class _Goal:
         if any(s.stable and not c.stable for c, s in zip(here, task.shapes)):
             return self.refused
         try:
-            e, J = -task.weighted(here) / self.scale, self._gradient(here)
+            e = -task.weighted(here) / self.scale
+            J = self._gradient(here)
         except (
             ValueError,
             np.linalg.LinAlgError,
@@ -189,7 +190,8 @@ class _Goal:
 
 def edge(task: Task, channels) -> tuple[dict[str, str], dict[str, str]]:
     """Input → in words, where the search may not go on: poles on the imaginary axis; lags too short to be searched."""
-    undamped, vanished = {}, {}
+    undamped = {}
+    vanished = {}
     for c, s in zip(channels, task.shapes):
         if not (s.stable and s.lags):
             continue

@@ -178,7 +178,8 @@ def check(records, shapes, output: str, causality: str = "refuse") -> dict[str, 
                 key=name,
                 mend="excite it (pulse, step, chirp), or leave the input out",
             )
-    N, p = sum(len(r) - r.start for r in records), sum(s.size for s in shapes) + len(records)
+    N = sum(len(r) - r.start for r in records)
+    p = sum(s.size for s in shapes) + len(records)
     if N < MORE * p:
         raise InputError(
             f"{N} samples are too few for {p} parameters",
@@ -194,7 +195,8 @@ def check(records, shapes, output: str, causality: str = "refuse") -> dict[str, 
 # ---- the summary --------------------------------------------------------------------------------------------------
 def _summary(task: Task, channels, result, units, noise: str) -> Fit:
     task, channels, result, held = _not_negative(task, channels, result)
-    θ, names = task.parameters(channels), tuple(n for s in task.shapes for n in s.names())
+    θ = task.parameters(channels)
+    names = tuple(n for s in task.shapes for n in s.names())
     lost = θ.size + (1 + task.trend) * len(task.records)
     pieces = task.residuals(channels)
     weighted = [w * e for w, e in zip(task.weights, pieces)]

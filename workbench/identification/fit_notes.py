@@ -6,19 +6,19 @@ import numpy as np
 
 from workbench.identification.delays import widened
 from workbench.identification.descent import Task
-from workbench.identification.uncertainty import (
-    estimates,
-    lag_estimates,
-)
+from workbench.identification.uncertainty import estimates, lag_estimates
 
 SLOW = 0.01  # of a turn of e over the whole record: a pole so slow looks like an integrator
 
 
 def _derived(shapes, channels, C, freedom, delays):
     """Σλ and single lags of each channel, and words about those that are not identifiable."""
-    found, notes, at = [], [], 0
+    found = []
+    notes = []
+    at = 0
     for s, c in zip(shapes, channels):
-        first, n = at + s.zeros + 1, s.lags
+        first = at + s.zeros + 1
+        n = s.lags
         at += s.size
         if n == 0:
             continue
@@ -67,7 +67,8 @@ def _warnings(task: Task, channels, result, found) -> list[str]:
         if not c.stable:
             notes.append(f"the channel of {c.input} is unstable")
         seen = [r for r in task.records if c.input in r.input_names]
-        T, length = max(r.T for r in seen), max(r.t[-1] - r.t[0] for r in seen)
+        T = max(r.T for r in seen)
+        length = max(r.t[-1] - r.t[0] for r in seen)
         if c.a and c.stable and not c.poles[0].imag and -c.poles[0].real * length < SLOW:
             notes.append(
                 f"{c.input}: a pole at {c.poles[0].real:.2g} 1/s is too slow for {length:.3g} s of record to tell it from "

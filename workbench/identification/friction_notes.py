@@ -51,14 +51,13 @@ def _held(law, sets, unseen, tied) -> list[str]:
 
 
 def _range(law, v) -> list[str]:
-    v_s, speed = law.v_s, np.abs(v)
+    v_s = law.v_s
+    speed = np.abs(v)
     if v_s is None:
         return []
-    slow, fast, words = (
-        speed[speed > 0].min(),
-        speed.max(),
-        lambda x: format_quantity(float(x), "m/s"),
-    )
+    slow = speed[speed > 0].min()
+    fast = speed.max()
+    words = lambda x: format_quantity(float(x), "m/s")
     notes = []
     if slow > SLOW * v_s:
         notes.append(

@@ -33,7 +33,8 @@ class Points:
     source: str = ""
 
     def __post_init__(self):
-        v, F = np.asarray(self.v, float).ravel(), np.asarray(self.F, float).ravel()
+        v = np.asarray(self.v, float).ravel()
+        F = np.asarray(self.F, float).ravel()
         if v.size != F.size or not (np.isfinite(v).all() and np.isfinite(F).all()):
             raise InputError(
                 f"{v.size} speeds and {F.size} forces",
@@ -124,7 +125,9 @@ class Task:
 
     def errors(self, law) -> tuple[list[np.ndarray], list[np.ndarray], list[float]]:
         """Residuals, derivatives of the forces, and offsets of each set."""
-        pieces, J, offsets = [], [], []
+        pieces = []
+        J = []
+        offsets = []
         for data, (F, dF) in zip(self.sets, self.predicted(law)):
             e = data.F - F
             shift = float(e.mean()) if self.offset else 0.0
@@ -244,7 +247,8 @@ def starts(task: Task) -> list:
     if not task.law.states("") or not any(isinstance(d, Motion) for d in task.sets):
         return curves
     longest = max(d.t[-1] - d.t[0] for d in task.sets if isinstance(d, Motion))
-    brief, tried = replace(task, parts=(1,) * len(task.sets)), []
+    brief = replace(task, parts=(1,) * len(task.sets))
+    tried = []
     for law, bend in product(
         curves, np.geomspace(1e-6, 1e-3, STIFFNESSES)
     ):  # m, deflection at breakaway
@@ -272,14 +276,16 @@ def _best(found) -> list:
 
 
 def _guesses(task: Task, v, F):
-    speed, top = np.abs(v), np.abs(v).max()
+    speed = np.abs(v)
+    top = np.abs(v).max()
     fast = speed >= 0.4 * top
     b, F_c = (
         np.polyfit(speed[fast], (F * np.sign(v))[fast], 1)
         if fast.sum() > 2
         else (0.0, np.abs(F).mean())
     )
-    F_c, b = max(F_c, 0.05 * np.abs(F).max()), max(b, 1e-3 * np.abs(F).max() / top)
+    F_c = max(F_c, 0.05 * np.abs(F).max())
+    b = max(b, 1e-3 * np.abs(F).max() / top)
     slowest = max(speed[speed > 0].min(), 1e-3 * top)
     for v_s in np.geomspace(slowest, 0.5 * top, SPEEDS):
         given = {

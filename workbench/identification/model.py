@@ -257,7 +257,8 @@ class LinearModel:
 
 def channel_of(shape: Shape, θ: np.ndarray) -> Channel:
     """The channel with parameters θ in the order of `shape.names()`."""
-    m, n = shape.zeros + 1, shape.lags
+    m = shape.zeros + 1
+    n = shape.lags
     fixed = (
         0.0
         if shape.delay is None or shape.delay is True or shape.delay is False

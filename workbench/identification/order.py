@@ -107,7 +107,8 @@ def compare(
 
 def criteria(made: Fit) -> tuple[float, float]:
     """AIC and BIC."""
-    N, p = made.samples, made.samples - made.freedom + made.noise.order
+    N = made.samples
+    p = made.samples - made.freedom + made.noise.order
     likelihood = N * 2 * np.log(max(made.noise.σ, np.finfo(float).tiny))
     return float(likelihood + 2 * p), float(likelihood + p * np.log(N))
 

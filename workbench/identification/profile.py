@@ -57,7 +57,8 @@ def along_delay(
     spread = np.maximum(np.diag(C) - C[:, at] ** 2 / C[at, at], 0.0)
     valley = _Valley(task, which, float(np.sum(task.weighted(channels) ** 2)), s2, t * t, spread)
     valley.take(θ, 0.0)
-    lowest, closed = (valley.base, channels), True
+    lowest = (valley.base, channels)
+    closed = True
     step = min(t * float(np.sqrt(C[at, at])), task.longest_step)
     for sign in (1.0, -1.0):
         ends, found = valley.walk(list(channels), θ[at], sign * STRIDE * step)
@@ -106,7 +107,8 @@ class _Valley:
 
     def walk(self, channels, τ: float, step: float) -> tuple[bool, tuple]:
         """Outwards until D exceeds its limit (True), or a delay of zero, or the end of the looks (False)."""
-        lowest, before = (self.base, channels), (τ, 0.0, self.task.parameters(channels))
+        lowest = (self.base, channels)
+        before = (τ, 0.0, self.task.parameters(channels))
         for _ in range(STEPS):
             τ = max(τ + step, 0.0)
             S, channels = self.held(channels, τ)

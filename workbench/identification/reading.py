@@ -49,7 +49,8 @@ class Table:
         units    column → unit, for columns without one in the header
         time     name of the time column (default: t, time …); period: step of time (s) of a file without one
         """
-        units, notes = dict(units or {}), []
+        units = dict(units or {})
+        notes = []
         clock = time or next((n for n in self.columns if n.lower() in CLOCK), "")
         t = self._time(clock, period, units)
         for name in (*inputs, *outputs):
@@ -179,7 +180,8 @@ def _csv(where: str) -> Table:
         )
     mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
     names, units = _header(lines, first, mark, where)
-    rows, row = [], None
+    rows = []
+    row = None
     for number, line in enumerate(lines[first + 1 :], start=first + 2):
         if not line.strip() or line.lstrip().startswith("#"):
             if row is not None and any(rest.strip() for rest in lines[number:]):
@@ -230,7 +232,8 @@ def _header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[s
             line=first + 1,
             mend="add a header line, like 'time [s],X [mm],Y [mm]'",
         )
-    names, units = [], []
+    names = []
+    units = []
     for cell in header:
         name, unit = _name_and_unit(cell.replace("\n", " ").strip())
         names.append(name)

@@ -182,7 +182,8 @@ def of_columns(
         columns[signals.index(find(signals, n, f"columns of {source}" if source else "columns"))]
         for n in wanted
     ]
-    ins, outs = pick(inputs), pick(outputs)
+    ins = pick(inputs)
+    outs = pick(outputs)
     if resample is not None:
         t, ins, outs = resampled(t, ins, outs, resample, source, row)
         row = None

@@ -76,11 +76,13 @@ def whiteness(pieces: Sequence[np.ndarray], lags: int = LAGS) -> Whiteness:
 def cross_correlation(pieces, inputs, name: str, lags: int = LAGS) -> Cross:
     """Σ_t e(t) u(t − k), k = 0 … lags, over its standard deviation for independent e and u (both may be coloured)."""
     lags = min(lags, min(e.size for e in pieces) // 4)
-    total, variance = np.zeros(lags + 1), 0.0
+    total = np.zeros(lags + 1)
+    variance = 0.0
     for e, u in zip(pieces, inputs):
         u = u - u.mean()
         M = 1 << int(np.ceil(np.log2(2 * e.size)))
-        E, U = np.fft.rfft(e, M), np.fft.rfft(u, M)
+        E = np.fft.rfft(e, M)
+        U = np.fft.rfft(u, M)
         total += np.fft.irfft(E * U.conj(), M)[: lags + 1]
         span = np.arange(-(4 * lags), 4 * lags + 1)
         window = 1 - np.abs(span) / (4 * lags + 1)
@@ -104,10 +106,12 @@ def validate(found: Fit, records: Record | Sequence[Record]) -> Validation:
     """The model on fresh records: simulated from rest, each record's offset taken out."""
     records = [records] if isinstance(records, Record) else list(records)
     same_units([*found.records, *records])
-    residuals, percent = [], []
+    residuals = []
+    percent = []
     for r in records:
         y = r.output(found.model.output)
-        e, y = (y - found.model.response(r))[r.start :], y[r.start :] - y[r.start :].mean()
+        e = (y - found.model.response(r))[r.start :]
+        y = y[r.start :] - y[r.start :].mean()
         if not np.ptp(y):
             raise InputError(
                 f"{found.model.output} is constant: nothing to validate with",

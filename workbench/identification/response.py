@@ -64,24 +64,30 @@ class Chain:
 
     def _held(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Φ, Γ_0, Γ_1 with x(t_k + h) = Φ x_k + Γ_0 u_k + Γ_1 u_{k+1}, 0 ≤ h ≤ T."""
-        m, θ = len(self.B), h / self.unit
+        m = len(self.B)
+        θ = h / self.unit
         M = np.zeros((m + 2, m + 2))
         M[:m, :m], M[:m, m], M[m, m + 1] = self.A * θ, self.B * θ, h / self.T
         E = expm(M)
-        Γ, Γ_1 = E[:m, m], E[:m, m + 1]
+        Γ = E[:m, m]
+        Γ_1 = E[:m, m + 1]
         return (E[:m, :m], Γ, np.zeros(m)) if self.hold == "zoh" else (E[:m, :m], Γ - Γ_1, Γ_1)
 
     def _states(self) -> np.ndarray:
         """(N, m) states at the samples, from rest."""
         Φ, Γ_0, Γ_1 = self._held(self.T)
-        N, ν, u = self.u.size, self.ν, self.u
+        N = self.u.size
+        ν = self.ν
+        u = self.u
         x = np.zeros((N, len(self.B)))
         if N < 2:
             return x
-        now, then = u[:-1], u[1:]
+        now = u[:-1]
+        then = u[1:]
         if self.n:
             R, Z = schur(Φ[ν:, ν:], output="complex")
-            g_0, g_1 = Z.conj().T @ Γ_0[ν:], Z.conj().T @ Γ_1[ν:]
+            g_0 = Z.conj().T @ Γ_0[ν:]
+            g_1 = Z.conj().T @ Γ_1[ν:]
             ξ = np.zeros((self.n, N), complex)
             for i in reversed(range(self.n)):
                 drive = g_0[i] * now + g_1[i] * then + R[i, i + 1 :] @ ξ[i + 1 :, :-1]
@@ -94,7 +100,8 @@ class Chain:
     def outputs(self, numerators: list[Polynomial], delay: float = 0.0) -> np.ndarray:
         """(N, len(numerators)): Q(s) e^{−delay s}/(s^ν P(s)) u at the samples; deg Q ≤ ν + n."""
         m = len(self.B)
-        C, D = np.zeros((len(numerators), m)), np.zeros(len(numerators))
+        C = np.zeros((len(numerators), m))
+        D = np.zeros(len(numerators))
         for row, Q in enumerate(numerators):
             q = np.zeros(m + 1)
             q[: len(Q)] = np.asarray(Q, float) / self.unit ** np.arange(len(Q))
@@ -107,13 +114,15 @@ class Chain:
 
     def _late(self, delay: float) -> tuple[np.ndarray, np.ndarray]:
         """States and input at t − delay; rest before 0, the last interval continued beyond the end (delay < 0)."""
-        N, steps = self.u.size, delay / self.T
+        N = self.u.size
+        steps = delay / self.T
         whole = int(np.ceil(steps - 1e-12))
         η = max(whole - steps, 0.0)
         Φ, Γ_0, Γ_1 = self._held(η * self.T)
         k = np.arange(N) - whole
         i = np.clip(k, 0, N - 1)
-        now, then = self.u[i], self.u[np.clip(k + 1, 0, N - 1)]
+        now = self.u[i]
+        then = self.u[np.clip(k + 1, 0, N - 1)]
         x = self.x[i] @ Φ.T + now[:, None] * Γ_0 + then[:, None] * Γ_1
         u = now if self.hold == "zoh" else now + η * (then - now)
         before = k < 0
@@ -134,7 +143,8 @@ def sensitivities(
     b, a, ν: int, delay: float, u, T: float, hold: str, with_delay: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Response (N,) and its derivatives (N, len(b) + len(a) + with_delay) with respect to b, a and the delay."""
-    A, B = np.concatenate([[1.0], a]), np.asarray(b, float)
+    A = np.concatenate([[1.0], a])
+    B = np.asarray(b, float)
     numerators = [
         times(A, B),
         *(shifted(A, j) for j in range(len(B))),

@@ -73,7 +73,10 @@ def _out_of_numbers(task: Task, channels) -> InputError:
 
 def _distinct(candidates) -> list[list[Channel]]:
     """The best guesses that differ: by error, and the best of each delay."""
-    best, chosen, delays, last = candidates[0][0], [], set(), None
+    best = candidates[0][0]
+    chosen = []
+    delays = set()
+    last = None
     for error, channels in candidates:
         here = tuple(c.delay for c in channels)
         if error < 30 * best + 1e-300 and (
@@ -90,7 +93,8 @@ def _beyond_kinks(task: Task, best):
     for i, s in enumerate(task.shapes):
         T = min(r.T for r in task.records if s.input in r.input_names)
         for _ in range(HOPS if s.estimates_delay else 0):
-            τ, before = best[0][i].delay, best[1].cost
+            τ = best[0][i].delay
+            before = best[1].cost
             if abs(τ / T - round(τ / T)) > 0.02:
                 break
             for aside in (-0.5, 0.5):
@@ -112,7 +116,8 @@ def _scanned(task: Task, longest: float | None):
     )
     if not any(s.estimates_delay for s in task.shapes):
         return make()
-    shortest, T = min(r.t[-1] - r.t[0] for r in task.records), max(r.T for r in task.records)
+    shortest = min(r.t[-1] - r.t[0] for r in task.records)
+    T = max(r.T for r in task.records)
     longest = longest or shortest / 10
     grid = [0.0, *np.geomspace(1.5 * T, max(longest, 4 * T), 11)]
     for i, s in enumerate(task.shapes):

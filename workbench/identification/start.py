@@ -93,8 +93,10 @@ def _nothing(shape: Shape, τ: float) -> Channel:
 
 def _cutoffs(records, count: int) -> np.ndarray:
     """Rates (rad/s) from a few over the record's length to a few samples."""
-    longest, T = max(r.t[-1] - r.t[0] for r in records), min(r.T for r in records)
-    low, high = 12.0 / longest, 1.0 / T
+    longest = max(r.t[-1] - r.t[0] for r in records)
+    T = min(r.T for r in records)
+    low = 12.0 / longest
+    high = 1.0 / T
     return np.geomspace(max(low, high / 3000), high, count)
 
 
@@ -117,7 +119,9 @@ def one_channel(
     if not moved:
         return None
     a = np.poly1d([1 / ω, 1.0]) ** shape.lags if shape.lags else np.poly1d([1.0])
-    a, best, channel = a.c[::-1][1:], np.inf, None
+    a = a.c[::-1][1:]
+    best = np.inf
+    channel = None
     for k in range(passes if shape.lags else 1):
         try:
             with np.errstate(all="ignore"):
@@ -139,7 +143,8 @@ def one_channel(
         settled = k > 2 and np.allclose(steady.a, a, rtol=1e-4)
         a = np.array(steady.a)
         if error < best or k < 2:
-            best, channel = min(error, best), made
+            best = min(error, best)
+            channel = made
         if settled:
             break
     return channel
@@ -149,12 +154,15 @@ def _solved(
     shape: Shape, τ: float, moved, a, before: Channel | None, trend: bool
 ) -> Channel | None:
     """One pass: least squares (before None) or instrumental variables with the response of `before`."""
-    n, m = shape.lags, shape.zeros
+    n = shape.lags
+    m = shape.zeros
     A = np.concatenate([[1.0], a])
     unit = max((abs(A[j]) ** (1 / j) for j in range(1, n + 1)), default=1.0)
     rows = []
     for k, (r, y, w) in enumerate(moved):
-        u, hold, s = r.input(shape.input), r.hold_of(shape.input), slice(r.start, None)
+        u = r.input(shape.input)
+        hold = r.hold_of(shape.input)
+        s = slice(r.start, None)
         force = Chain(A, shape.integrators, u, r.T, hold).outputs(
             [shifted([1.0], j) for j in range(m + 1)], τ
         )

@@ -76,7 +76,8 @@ def check_rising(t: np.ndarray, source: str = "", row: int | None = None) -> Non
 def check_even(t: np.ndarray, source: str = "", row: int | None = None) -> None:
     """InputError for gaps and unequal steps of time."""
     check_rising(t, source, row)
-    steps, N = np.diff(t), t.size
+    steps = np.diff(t)
+    N = t.size
     T = float(np.median(steps))
     grid = t[0] + (t[-1] - t[0]) / (N - 1) * np.arange(N)
     if np.abs(t - grid).max() <= UNEVEN * T:

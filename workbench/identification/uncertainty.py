@@ -80,7 +80,9 @@ def autoregression(pieces: Sequence[np.ndarray]) -> Noise:
     """Yule–Walker by Levinson's recursion; the order with the lowest BIC."""
     N = sum(e.size for e in pieces)
     r = autocovariance(pieces, max(1, min(LONGEST, N // 20)))
-    a, v, best = np.ones(1), r[0], None
+    a = np.ones(1)
+    v = r[0]
+    best = None
     for p in range(r.size):
         if p:
             k = -(a @ r[p:0:-1][: a.size]) / v
@@ -125,7 +127,8 @@ def covariance(
     if noise is None or noise.order == 0:
         inner = np.eye(s.size) * sum(float(e @ e) for e in pieces) / N
     else:
-        inner, at = np.zeros((s.size, s.size)), 0
+        inner = np.zeros((s.size, s.size))
+        at = 0
         for e in pieces:
             M = 1 << int(np.ceil(np.log2(2 * e.size)))
             F = np.fft.fft(U[at : at + e.size], M, axis=0)
@@ -199,7 +202,8 @@ def lag_estimates(name: str, a: np.ndarray, C: np.ndarray, freedom: float) -> tu
     """Single lags λ_i (s), and for complex pairs ω (rad/s) and ζ, with intervals by the delta method."""
     λ, G = root_gradients(a)
     variance = lambda g: float(g @ C @ g) if np.isfinite(g).all() else np.inf
-    found, k = [], 0
+    found = []
+    k = 0
     for i, (root, g) in enumerate(zip(λ, G)):
         if root.imag == 0:
             k += 1

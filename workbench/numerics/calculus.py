@@ -223,10 +223,12 @@ def hoist(expressions: list[ca.SX], p: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX
     whole, found, values = ca.extract_parametric(whole, p)
     mine = {p[i].element_hash() for i in range(p.numel())}
     extra = [e for e in ca.symvar(whole) if e.element_hash() in mine]
-    found, values = list(found) + extra, list(values) + extra
+    found = list(found) + extra
+    values = list(values) + extra
     c = ca.SX.sym("c", len(found))
     whole = ca.substitute([whole], [ca.vertcat(*found)], [c])[0] if found else whole
-    cut, at = [], 0
+    cut = []
+    at = 0
     for n in sizes:
         cut.append(whole[at : at + n])
         at += n

@@ -51,7 +51,8 @@ def _taken(name: str, count: int, m: int) -> tuple:
 def series(m: int) -> ca.Function:
     """z → φ_0 … φ_3 of an m × m matrix with ‖z‖ ≤ ½; all matrices column by column."""
     v, (z,) = _taken("z", 1, m)
-    one, cube = ca.DM.eye(m), (z @ z) @ z
+    one = ca.DM.eye(m)
+    cube = (z @ z) @ z
     three = lambda k: one / factorial(k + 3) + z / factorial(k + 4) + z @ z / factorial(k + 5)
     φ = three(TERMS - 3)
     for k in range(TERMS - 6, -1, -3):

@@ -115,7 +115,8 @@ def _texts(system: System, live: tuple[str, ...]) -> tuple[Any, Any]:
     if isinstance(system, FromControl):
         return system.rhs, system.out
     traced = trace(system, live)
-    c, n = traced.constants(system), traced.n_states
+    c = traced.constants(system)
+    n = traced.n_states
     flow = lambda t, x, u: np.array(traced.flow(t, x, u, c)).ravel()[:n]
     out = lambda t, x: np.array(traced.out(t, x, np.zeros(len(live)), c)).ravel()
     return flow, out
@@ -126,10 +127,12 @@ def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
 
     x and given are changed in place: the command, and the spool's state where the valve lags.
     """
-    states, opened = names(system.states), []
+    states = names(system.states)
+    opened = []
     valves = [(label, c.valve) for label, c in zip(system.labels, system.cylinders)]
     for label, valve in valves:
-        command, spool = f"u_{label}", f"u_s_{label}"
+        command = f"u_{label}"
+        spool = f"u_s_{label}"
         if command not in names(system.inputs):
             continue
         opening = x[states.index(spool)] if spool in states else given.get(command, 0.0)
@@ -212,7 +215,9 @@ class LinearPlant(System):
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
+        n = len(self.state_names)
+        m = len(self.input_names)
+        p = len(self.output_names)
         for field, size in (("A", n * n), ("B", n * m), ("C", p * n)):
             if len(getattr(self, field)) != size:
                 raise InputError(

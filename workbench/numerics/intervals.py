@@ -47,7 +47,9 @@ def enclose(f: ca.Function, arguments: Sequence[Sequence[Box]]) -> list[Box]:
     ids: dict[int, object] = {}
     with np.errstate(all="ignore"):
         for k in range(f.n_instructions()):
-            op, o, i = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
+            op = f.instruction_id(k)
+            o = f.instruction_output(k)
+            i = f.instruction_input(k)
             if op == ca.OP_OUTPUT:
                 results[o[0], o[1]] = memory[i[0]]
                 continue
@@ -87,7 +89,8 @@ def _operate(op: Any, args: Any, origins: Any, ids: Any) -> Any:
 
 
 def _chosen(condition: Box, yes: Box, no: Box) -> Box:
-    always, never = condition.low > 0, condition.high <= 0
+    always = condition.low > 0
+    never = condition.high <= 0
     low = np.where(always, yes.low, np.where(never, no.low, np.minimum(yes.low, no.low)))
     high = np.where(always, yes.high, np.where(never, no.high, np.maximum(yes.high, no.high)))
     # On a mixed box the condition need not keep its branch inside a domain (where(x > −1, √x, 0)): both must be sure.
@@ -99,7 +102,8 @@ def out(low: Scalar, high: Scalar, sure: Any, ulps: int = 1) -> Box:
     """Widened outwards; anything that is not a number becomes everything, unsure."""
     bad = np.isnan(low) | np.isnan(high)
     for _ in range(ulps):
-        low, high = np.nextafter(low, -INF), np.nextafter(high, INF)
+        low = np.nextafter(low, -INF)
+        high = np.nextafter(high, INF)
     return Box(np.where(bad, -INF, low), np.where(bad, INF, high), sure & ~bad)
 
 
@@ -127,7 +131,8 @@ def _mul(a: Box, b: Box) -> Box:
 def _div(a: Box, b: Box) -> Box:
     through = (b.low <= 0) & (b.high >= 0)
     corners = np.array([x / y for x in (a.low, a.high) for y in (b.low, b.high)])
-    low, high = corners.min(axis=0), corners.max(axis=0)
+    low = corners.min(axis=0)
+    high = corners.max(axis=0)
     return out(
         np.where(through, -INF, low), np.where(through, INF, high), a.sure & b.sure & ~through
     )
@@ -135,7 +140,8 @@ def _div(a: Box, b: Box) -> Box:
 
 def _square(a: Box) -> Box:
     inside = (a.low <= 0) & (a.high >= 0)
-    x, y = a.low**2, a.high**2
+    x = a.low**2
+    y = a.high**2
     b = out(np.minimum(x, y), np.maximum(x, y), a.sure)
     return Box(np.where(inside, 0.0, np.maximum(b.low, 0.0)), b.high, b.sure)
 
@@ -154,7 +160,8 @@ def _rising(f: Callable) -> Callable:
 def _sin(a: Box, shift: float = 0.0) -> Box:
     # Extremes at π/2 + kπ, with a margin for the rounding of π; wide or huge intervals get [−1, 1].
     f = np.cos if shift else np.sin
-    low, high = np.minimum(f(a.low), f(a.high)), np.maximum(f(a.low), f(a.high))
+    low = np.minimum(f(a.low), f(a.high))
+    high = np.maximum(f(a.low), f(a.high))
     ε = 1e-12 * (1 + np.maximum(np.abs(a.low), np.abs(a.high)))
     top = np.floor((a.high + ε - np.pi / 2 + shift) / (2 * np.pi)) >= np.ceil(
         (a.low - ε - np.pi / 2 + shift) / (2 * np.pi)
@@ -180,7 +187,8 @@ def _power(a: Box, b: Box) -> Box:
             for y in (b.low, b.high)
         ]
     )
-    low, high = corners.min(axis=0), corners.max(axis=0)
+    low = corners.min(axis=0)
+    high = corners.max(axis=0)
     even = whole & (b.low % 2 == 0) & (a.low < 0) & (a.high > 0)
     return out(np.where(even, 0.0, low), high, a.sure & b.sure & (whole | (a.low > 0)), 4)
 
@@ -200,7 +208,8 @@ def _apart(a: Box, b: Box) -> Any:
 
 def _abs(a: Box) -> Box:
     inside = (a.low <= 0) & (a.high >= 0)
-    x, y = np.abs(a.low), np.abs(a.high)
+    x = np.abs(a.low)
+    y = np.abs(a.high)
     return Box(np.where(inside, 0.0, np.minimum(x, y)), np.maximum(x, y), a.sure)
 
 
@@ -257,7 +266,8 @@ def lower_bound(f: Callable, low: float, high: float, pieces: int = 64, rounds: 
     value = f(x)
     g = ca.Function("f", [x], [value])
     edges = np.linspace(low, high, pieces + 1)
-    a, b = edges[:-1], edges[1:]
+    a = edges[:-1]
+    b = edges[1:]
     best = -INF
     for _ in range(rounds):
         (bound,) = enclose(g, [[box(a, b)]])
@@ -266,8 +276,6 @@ def lower_bound(f: Callable, low: float, high: float, pieces: int = 64, rounds: 
         order = np.argsort(lows)[: pieces // 2]
         rest = np.delete(np.arange(len(a)), order)
         middle = (a[order] + b[order]) / 2
-        a, b = (
-            np.concatenate([a[rest], a[order], middle]),
-            np.concatenate([b[rest], middle, b[order]]),
-        )
+        a = np.concatenate([a[rest], a[order], middle])
+        b = np.concatenate([b[rest], middle, b[order]])
     return best

@@ -67,7 +67,9 @@ class Lanes:
         head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
         lib = library("\n".join([head, own_text("lanes.h"), text, own_text("driver.c")]))
         if lib is not None:
-            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            p = ctypes.c_void_p
+            l = ctypes.c_long
+            d = ctypes.c_double
             lib.run_lanes.argtypes = [l, p, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
             lib.run_lanes.restype = None
         return lib

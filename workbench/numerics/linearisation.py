@@ -79,13 +79,16 @@ def linearize(
     c = traced.constants(system)
     at = dict(zip(names(system.inputs), u))
     w = [float(at[name]) for name in live + extra]
-    n, m = traced.n_states, len(live)
+    n = traced.n_states
+    m = len(live)
     jac, jac_out = _jacobians(traced)
     A, B = (np.array(J) for J in jac(t, x, w, c))
     C, D = (np.array(J) for J in jac_out(t, x, w, c))
     refuse_undecided(traced.flow, [t, x, w, c], np.hstack([A, B])[:n], (1, 2))
     refuse_undecided(traced.out, [t, x, w, c], np.hstack([C, D]), (1, 2))
-    B, D, w = B[:, :m], D[:, :m], w[:m]
+    B = B[:, :m]
+    D = D[:, :m]
+    w = w[:m]
     residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
     return Linearisation(
         A[:n],
@@ -135,7 +138,8 @@ def equilibrium(
     controls_ = [s.name for s in system.inputs if s.kind == ""]
     traced = trace(system, tuple(controls_))
     jac, _ = _jacobians(traced)
-    c, n = traced.constants(system), traced.n_states
+    c = traced.constants(system)
+    n = traced.n_states
     state = np.array(x, float)
     w = np.zeros(len(controls_)) if u is None else np.array(u, float)[: len(controls_)]
     free = [i for i, name in enumerate([*names(system.states), *controls_]) if name not in hold]
@@ -144,12 +148,14 @@ def equilibrium(
         A, B = (np.array(J)[:n] for J in jac(0.0, state, w, c))
         J = np.hstack([A, B])[:, free]
         rows = np.maximum(np.abs(J).max(axis=1), 1e-300)
-        J, g = J / rows[:, None], f / rows
+        J = J / rows[:, None]
+        g = f / rows
         columns = np.maximum(np.abs(J).max(axis=0), 1e-300)
         step = np.linalg.lstsq(J / columns, -g, rcond=1e-12)[0] / columns
         z = np.concatenate([state, w])
         z[free] += step
-        state, w = z[:n], z[n:]
+        state = z[:n]
+        w = z[n:]
         if np.abs(step * columns).max(initial=0.0) < tol:
             break
     left = np.array(traced.flow(0.0, state, w, c)).ravel()[:n]

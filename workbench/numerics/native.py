@@ -93,7 +93,9 @@ class Loop:
         tail = own_text("lanes.h") + own_text("driver.c")
         lib = library(generated(named, {**sizes, "LANES": 1}, tail))
         if lib is not None:
-            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            p = ctypes.c_void_p
+            l = ctypes.c_long
+            d = ctypes.c_double
             lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
             lib.run.restype = l
             lib.measure.argtypes = [d, p, p, p, p, p]

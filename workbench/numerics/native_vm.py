@@ -83,13 +83,16 @@ class _Graph:
 
     def sample(self) -> ca.Function:
         """(z, t, inputs, (h1, h2), c) → (z at the next sample, row of the log, or one at the beginning of each step)."""
-        f, nx, nw, S = self.traced, self.loop.n_x, self.loop.n_w, len(native.OFFSETS)
+        f = self.traced
+        nx = self.loop.n_x
+        nw = self.loop.n_w
+        S = len(native.OFFSETS)
         n = self.n1 + self.n2
-        s, t, T = ca.MX.sym("s", self.n_z), ca.MX.sym("t"), ca.MX.sym("h", 2)
-        W, c = (
-            ca.MX.sym("W", nw * (1 + S * n if self.rows_given else 1)),
-            ca.MX.sym("c", f.flow.size1_in(3)),
-        )
+        s = ca.MX.sym("s", self.n_z)
+        t = ca.MX.sym("t")
+        T = ca.MX.sym("h", 2)
+        W = ca.MX.sym("W", nw * (1 + S * n if self.rows_given else 1))
+        c = ca.MX.sym("c", f.flow.size1_in(3))
         z, w = s, W[:nw, 0]  # columns even when empty
         jumped = lambda jump, at: ca.vertcat(jump(at, z[:nx, 0], w, c), z[nx:, 0])
         if self.jumping:
@@ -134,7 +137,8 @@ class _Graph:
 
     def moved(self, z: Vector, step: Any) -> Any:
         """z with its moving states and the integrals advanced."""
-        m, nx = self.traced.n_moving, self.loop.n_x
+        m = self.traced.n_moving
+        nx = self.loop.n_x
         return ca.vertcat(
             z[:m, 0] + step[:m, 0], z[m:nx, 0], z[nx:, 0] + step[m : m + self.loop.n_q, 0]
         )
@@ -142,7 +146,8 @@ class _Graph:
     def step(self) -> ca.Function:
         """(t, h, z, V, c) → (z after the step, guards before, guards at the last stage)."""
         t, h, z, V, c = self.symbols()
-        f, nx = self.loop.flow, self.loop.n_x
+        f = self.loop.flow
+        nx = self.loop.n_x
         w = self.inputs(V)
         flow = lambda i, y: f(t + native.OFFSETS[i] * h, y[:nx, 0], w[i], c)
         if self.loop.first is not None:
@@ -160,13 +165,16 @@ class _Graph:
     def exponential(self, h: Scalar, z: Vector, flow: Any, first: Any) -> Any:
         """The step of `workbench.numerics.exponential`, from the flow and J at its beginning: (z after it, flow at both ends)."""
         first, J = ca.vertsplit(first, [0, self.loop.flow.size1_out(0), first.numel()])
-        blocks, at, entry = [], 0, 0
+        blocks = []
+        at = 0
+        entry = 0
         for m in self.traced.blocks:
             block = J[entry : entry + m * m, 0]
             found = ca.vertsplit(exponential.weights_of(m)(h * block), m * m)
             K = {name: ca.reshape(k, m, m) for name, k in zip(exponential.WEIGHTS, found)}
             blocks.append((list(self.traced.stiff_at[at : at + m]), ca.reshape(block, m, m), K))
-            at, entry = at + m, entry + m * m
+            at = at + m
+            entry = entry + m * m
 
         def at_end(*terms: Any) -> Any:
             step = sum(exponential.PLAIN[name] * v for name, v in terms)
@@ -190,7 +198,8 @@ class _Graph:
     # ---- kinks ------------------------------------------------------------------------------------------------------
     def advance(self) -> ca.Function:
         """(t, h, z, V, c) → z after a step that ends on kinks on its way."""
-        step, own = self.step(), self.symbols()
+        step = self.step()
+        own = self.symbols()
         if not self.n_g:
             return ca.Function("advance", own, [step(*own)[0]])
         rest = self.rest(step, native.KINKS)
@@ -198,7 +207,9 @@ class _Graph:
 
     def rest(self, step: Any, left: int) -> ca.Function:
         """(t, h, z, V, c, fraction done, guards passed) → z after the step, ending on `left` more kinks at most."""
-        own, a, passed = self.symbols(), ca.MX.sym("a"), ca.MX.sym("passed", self.n_g)
+        own = self.symbols()
+        a = ca.MX.sym("a")
+        passed = ca.MX.sym("passed", self.n_g)
         z, g_0, g_1 = self.part(step, own, a, 1.0)
         if left:
             theirs = [
@@ -230,15 +241,21 @@ class _Graph:
         g_1: Any,
     ) -> Any:
         """z after the step: up to the first kink by false position, then the rest."""
-        own, low, high, g_low, g_high = [t, h, z, V, c], 0.0, 1.0, g_0, g_1
+        own = [t, h, z, V, c]
+        low = 0.0
+        high = 1.0
+        g_low = g_0
+        g_high = g_1
         at = self.crossing(g_0, g_1, passed)
         for look in range(native.LOOKS):
             to = done + at * (1 - done)
             end, _, g = self.part(step, own, done, to)
             if look + 1 < native.LOOKS:
                 over = self.crossing(g_0, g, passed) <= 1
-                low, g_low = ca.if_else(over, low, at), ca.if_else(over, g_low, g)
-                high, g_high = ca.if_else(over, at, high), ca.if_else(over, g, g_high)
+                low = ca.if_else(over, low, at)
+                g_low = ca.if_else(over, g_low, g)
+                high = ca.if_else(over, at, high)
+                g_high = ca.if_else(over, g, g_high)
                 share = self.crossing(g_low, g_high, passed)
                 at = low + (high - low) * ca.if_else(share > 1, 0, share)
         passed = ca.fmax(passed, ca.fabs(g) <= native.PASSED * ca.fabs(g_0 - g_1))
@@ -253,7 +270,8 @@ class _Graph:
         """`step` from fraction a of its length to b, with inputs on the parabola through its stages."""
         t, h, z, V, c = own
         if self.driven:
-            w, rows = self.inputs(V), []
+            w = self.inputs(V)
+            rows = []
             for s in (a, (a + b) / 2, b):
                 rows.append(
                     (1 - s) * (1 - 2 * s) * w[0] + 4 * s * (1 - s) * w[1] + s * (2 * s - 1) * w[2]

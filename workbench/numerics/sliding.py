@@ -75,11 +75,13 @@ class _Step:
         rows = np.empty((len(ends) + 1, self.f.size1_out(0)))
         rows[0], p = first, np.array(p)
         if self.lib is not None:
-            ends, work = np.ascontiguousarray(ends), np.empty(self.f.sz_w() + 1)
+            ends = np.ascontiguousarray(ends)
+            work = np.empty(self.f.sz_w() + 1)
             self.lib.march(len(ends), *map(address, (ends, p, rows, work)))
             return rows
         size = min(CHUNK, len(ends))
-        march, p = self.f.mapaccum(size), np.repeat(p[:, None], size, axis=1)
+        march = self.f.mapaccum(size)
+        p = np.repeat(p[:, None], size, axis=1)
         for k in range(0, len(ends), size):
             part = ends[k : k + size]
             still = np.tile(
@@ -109,7 +111,9 @@ def _functions(law: Any) -> _Functions:
     if key not in _known:
         names = tuple(leaf.path for leaf in leaves(law))
         p, entries = symbols("p", len(names))
-        bound, m, v = bind(law, dict(zip(names, entries))), len(law.states("")), ca.SX.sym("v")
+        bound = bind(law, dict(zip(names, entries)))
+        m = len(law.states(""))
+        v = ca.SX.sym("v")
         F = bound.steady(v)
         curve = ca.Function("steady", [v, p], [F, ca.jacobian(F, p)])
         steps = [
@@ -122,14 +126,13 @@ def _functions(law: Any) -> _Functions:
 def _stepped(law: Any, m: int, p: Any, slopes: bool) -> ca.Function:
     """(row before, (speed before, speed after, time), p) → row after: z, vec ∂z/∂p, f_f, ∂f_f/∂p."""
     k = p.numel() if slopes else 0
-    row, ends = ca.SX.sym("row", m * (1 + k) + 1 + k), ca.SX.sym("ends", 3)
+    row = ca.SX.sym("row", m * (1 + k) + 1 + k)
+    ends = ca.SX.sym("ends", 3)
     z, begin = symbols("z", m)
     at, there = symbols("at", m)
     mid = 0.5 * (ends[0] + ends[1])
-    after, force = (
-        column(law.after(ends[2], mid, begin, law.rate(mid, begin))),
-        column([law.force(ends[1], there)]),
-    )
+    after = column(law.after(ends[2], mid, begin, law.rate(mid, begin)))
+    force = column([law.force(ends[1], there)])
     made = [after, ca.substitute(force, at, after)]
     if slopes:
         S = ca.reshape(row[m : m * (1 + k)], m, k)
@@ -148,7 +151,8 @@ def _numbers(law: Any) -> list[float]:
 
 def steady(law: Any, v: Vector) -> tuple[np.ndarray, np.ndarray]:
     """f_f [N] (N,) after sliding at each v (N,) for long, and its derivatives (N, p) by the law's numbers."""
-    f, v = _functions(law), np.asarray(v, float).ravel()
+    f = _functions(law)
+    v = np.asarray(v, float).ravel()
     F, J = f.steady.map(v.size)(
         v[None, :], np.repeat(np.array(_numbers(law))[:, None], v.size, axis=1)
     )
@@ -171,7 +175,8 @@ def drive(
     parts   of each stretch; default: as many as the force needs to settle to 1e-4
     Raises InputError for times that do not increase, or numbers that are none.
     """
-    t, v = np.asarray(t, float).ravel(), np.asarray(v, float).ravel()
+    t = np.asarray(t, float).ravel()
+    v = np.asarray(v, float).ravel()
     if (
         t.size != v.size
         or t.size < 2
@@ -193,7 +198,8 @@ def enough(law: Any, t: Scalar, v: Vector, start: Any = None) -> int:
     start = [0.0] * len(law.states("")) if start is None else list(start)
     if not start:
         return 1
-    parts, F = 1, _driven(law, t, v, start, False, 1).F
+    parts = 1
+    F = _driven(law, t, v, start, False, 1).F
     while parts < MOST_PARTS:
         parts, before, F = 2 * parts, F, _driven(law, t, v, start, False, 2 * parts).F
         if np.abs(F - before).max() <= SETTLED * np.abs(F).max():
@@ -202,7 +208,8 @@ def enough(law: Any, t: Scalar, v: Vector, start: Any = None) -> int:
 
 
 def _driven(law: Any, t: Scalar, v: Vector, start: Any, slopes: Any, parts: Any) -> Driven:
-    f, c = _functions(law), _numbers(law)
+    f = _functions(law)
+    c = _numbers(law)
     if not f.m:
         F, J = steady(law, v)
         return Driven(

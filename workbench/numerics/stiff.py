@@ -84,7 +84,8 @@ SLOPE = tuple(
 def elimination(pattern: np.ndarray) -> list[int]:
     """Order of pivots on the diagonal of a square boolean pattern that fills little in (Markowitz)."""
     P = pattern | np.eye(len(pattern), dtype=bool)
-    left, order = list(range(len(P))), []
+    left = list(range(len(P)))
+    order = []
     while left:
         inside = P[np.ix_(left, left)]
         cost = (inside.sum(axis=0) - 1) * (inside.sum(axis=1) - 1)
@@ -97,7 +98,9 @@ def elimination(pattern: np.ndarray) -> list[int]:
 def solver(sparsity: ca.Sparsity) -> tuple[ca.Function, ca.Function]:
     """(`lu`: nonzeros of J, g → factors of g − J;  `solve`: factors, r → (g − J)⁻¹ r) for a square pattern."""
     n = sparsity.size1()
-    J, g, r = ca.SX.sym("J", sparsity.nnz()), ca.SX.sym("g"), ca.SX.sym("r", n)
+    J = ca.SX.sym("J", sparsity.nnz())
+    g = ca.SX.sym("g")
+    r = ca.SX.sym("r", n)
     W = {place: -J[k] for k, place in enumerate(zip(*sparsity.get_triplet()))}
     W |= {(i, i): W.get((i, i), 0.0) + g for i in range(n)}
     pattern = np.zeros((n, n), bool)
@@ -231,7 +234,9 @@ class StiffLoop(Loop):
         }
         lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
         if lib is not None:
-            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            p = ctypes.c_void_p
+            l = ctypes.c_long
+            d = ctypes.c_double
             lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
             lib.run.restype = l
             lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]

@@ -31,7 +31,9 @@ def run(
     rows: Any,
 ) -> int:
     """As `run` in stiff.c, for a `stiff.StiffLoop`."""
-    p, constants, h = loop.traced, c[: loop.n_c], loop.FIRST
+    p = loop.traced
+    constants = c[: loop.n_c]
+    h = loop.FIRST
     jumped = lambda f, t, x, w: np.array(f(t, x, w, constants)).ravel()
     out = None if rows is None else rows.reshape(-1, loop.row)
     kept = 0
@@ -42,7 +44,8 @@ def run(
     )
     x = state[: loop.n_x]
     for k in range(first, first + n):
-        t, w = k * T, W[k - first]
+        t = k * T
+        w = W[k - first]
         if jumping:
             x[:], h = jumped(p.jump, t, x, w), loop.FIRST
         if not np.isfinite(x).all():
@@ -90,7 +93,8 @@ class _Inputs:
         if self.rows.ndim == 1:
             return self.rows, np.zeros_like(self.rows)
         s = (t - self.t0) / self.span * _K[-1]
-        value, slope = np.ones(len(_K)), np.zeros(len(_K))
+        value = np.ones(len(_K))
+        slope = np.zeros(len(_K))
         for l in _K:
             other = _K != l
             slope[other] = (slope[other] * (s - l) + value[other]) / (_K[other] - l)
@@ -111,9 +115,11 @@ def _rodas(
     loop: Any, t: Scalar, h: Scalar, z: Vector, inputs: Any, J: Any, rate: Any, c: Any
 ) -> Any:
     """One step: (where it ends, its error against what is allowed)."""
-    m, nx = loop.traced.n_moving, loop.n_x
+    m = loop.traced.n_moving
+    nx = loop.n_x
     L = loop.lu(J, 1.0 / (h * stiff.GAMMA))
-    U, y = np.zeros((6, len(rate))), z[:nx].copy()
+    U = np.zeros((6, len(rate)))
+    y = z[:nx].copy()
     for s in range(6):
         y[:m] = z[:m] + sum(a * u[:m] for a, u in zip(stiff.A[s], U))
         at = t + stiff.AT[s] * h
@@ -152,10 +158,17 @@ def _project(loop: Any, t: Scalar, z: Vector, w: Vector, c: Any) -> None:
 def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h: Scalar) -> Any:
     """z from t to t1, in place; the step to go on with, None when no step is small enough."""
     m = loop.traced.n_moving
-    period, edges = c[loop.n_c + m], c[loop.n_c + m + 1 : -1]
-    last, before, fresh, looked, failed = 0.0, 1.0, False, 0, False
+    period = c[loop.n_c + m]
+    edges = c[loop.n_c + m + 1 : -1]
+    last = 0.0
+    before = 1.0
+    fresh = False
+    looked = 0
+    failed = False
     while t < t1:
-        stop, most, edge = t1, inf, False
+        stop = t1
+        most = inf
+        edge = False
         if period > 0:
             following = (floor(t / period + 1e-7) + 1.0) * period
             most = max(0.5 * (following - t), loop.NEAR)
@@ -175,7 +188,8 @@ def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h
         if not error <= 1.0:
             h, failed = step * (0.25 if failed else max(0.2, min(grow, 0.9))), True
             continue
-        a, b = z[loop.watched], to[loop.watched]
+        a = z[loop.watched]
+        b = to[loop.watched]
         part = min((float((e - a) / (b - a)) for e in edges if (a - e) * (b - e) < 0), default=1.0)
         if part < 0.98 and looked < 2:
             h, looked = step * max(part * 1.01, 1e-3), looked + 1
@@ -183,7 +197,8 @@ def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h
         if last > 0:
             grow = min(grow, 0.9 * step / last * (before / max(error * error, 1e-12)) ** 0.25)
         grow = max(0.2, min(grow, 1.0 if failed else 6.0))
-        last, before = step, max(error, 1e-2)
+        last = step
+        before = max(error, 1e-2)
         t, z[:] = stop if step == room else t + step, to
         _project(loop, t, z, w, c)
         landed = part < 1.0 or (edge and step == room)

@@ -67,7 +67,9 @@ def one_sided(
     slope: dict[int, np.ndarray] = {}
     result = np.zeros((f.nnz_out(0), directions.shape[1]))
     for step in range(f.n_instructions()):
-        op, o, i = f.instruction_id(step), f.instruction_output(step), f.instruction_input(step)
+        op = f.instruction_id(step)
+        o = f.instruction_output(step)
+        i = f.instruction_input(step)
         if op == ca.OP_INPUT:
             value[o[0]], slope[o[0]] = float(flat[i[0]][i[1]]), tangents.get((i[0], i[1]), still)
         elif op == ca.OP_CONST:
@@ -75,7 +77,8 @@ def one_sided(
         elif op == ca.OP_OUTPUT:
             result[o[1]] = slope[i[0]]
         else:
-            a, da = [value[j] for j in i], [slope[j] for j in i]
+            a = [value[j] for j in i]
+            da = [slope[j] for j in i]
             value[o[0]], slope[o[0]] = float(_operation(op)(*a)), _tangent(op, a, da)
     return result
 
@@ -103,7 +106,8 @@ def _tangent(op: int, a: list, da: list) -> np.ndarray:
 
 @cache
 def _operation(op: int) -> ca.Function:
-    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    x = ca.SX.sym("x")
+    y = ca.SX.sym("y")
     return (
         ca.Function("op", [x, y], [_BINARY[op](x, y)])
         if op in _BINARY

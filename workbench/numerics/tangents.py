@@ -49,7 +49,9 @@ class Tangents:
 
     def __call__(self, x: np.ndarray, w: np.ndarray) -> Tangent:
         """At the points x (N, n), w (N, m)."""
-        n, m, p = len(self.plant.states), len(self.live), len(self.plant.outputs)
+        n = len(self.plant.states)
+        m = len(self.live)
+        p = len(self.plant.outputs)
         row = self.both(np.zeros((len(x), 1)), x, w, self.c)
         at = np.cumsum([n, n * n, n * m, p, p * n])
         f, A, B, y, C = np.split(row, at[:-1], axis=1)
@@ -74,10 +76,12 @@ def tangents(plant: System, live: Any) -> Tangents:
     if id(traced) not in _made:
         arguments = [ca.SX.sym(traced.flow.name_in(i), traced.flow.size1_in(i)) for i in range(4)]
         _, x, w, _ = arguments
-        f, y = traced.flow(*arguments)[: traced.n_states], traced.out(*arguments)
+        f = traced.flow(*arguments)[: traced.n_states]
+        y = traced.out(*arguments)
         flat = lambda *parts: ca.cse(ca.vertcat(*[ca.vec(ca.densify(part)) for part in parts]))
         C = ca.jacobian(y, x)
-        both, seen = flat(f, ca.jacobian(f, x), ca.jacobian(f, w), y, C), flat(y, C)
+        both = flat(f, ca.jacobian(f, x), ca.jacobian(f, w), y, C)
+        seen = flat(y, C)
         _made[id(traced)] = (
             traced,
             *(Mapped(ca.Function("tangent", arguments, [e])) for e in (both, seen)),

@@ -70,13 +70,15 @@ def follows(plant: Any) -> bool:
 
 def account(plan: Plan, plant: Any, log: Any) -> Account:
     """Metered against planned, by the integrals of the module."""
-    task, dt = replace(plan.task, supply=plain(plan.task.supply)), np.diff(log.time)
+    task = replace(plan.task, supply=plain(plan.task.supply))
+    dt = np.diff(log.time)
     fine = replace(task, steps=len(dt), order=1, Q_max=None, p_max=None, supply=awake(task.supply))
     way = motion(
         fine, extension(plan, log.time)
     )  # of the smooth reference, from one logged instant to the next
     total = lambda power: float((power * dt).sum())
-    p_s, Q_d = lines(plant, log), np.stack(flows(way["v"].T, task.step.areas), axis=1)
+    p_s = lines(plant, log)
+    Q_d = np.stack(flows(way["v"].T, task.step.areas), axis=1)
     moved, leaked, squeezed = (between(values) for values in filled(plant, log))
     E = planned(plan)
     found = {"smoothing": total(way["P"]) - E}
@@ -98,7 +100,9 @@ def account(plan: Plan, plant: Any, log: Any) -> Account:
 
 def felt(plant, log, fine, way) -> list[np.ndarray]:
     """(N−1,) W the supply would give for the reference's oil: with friction; at the chambers' pressures; at what the pump feels."""
-    v, areas, supply = way["v"].T, fine.step.areas, fine.supply
+    v = way["v"].T
+    areas = fine.step.areas
+    supply = fine.supply
     ports = [
         np.where(s > 0, mean_of(log, f"p_a{k}"), mean_of(log, f"p_b{k}"))
         for k, s in zip(plant.labels, v)
@@ -132,7 +136,8 @@ def motor(supply, plant, log) -> float:
     p = lines(plant, log)
     Q = np.maximum(mean_rows(log, "Q_s", plant), 0.0)
     if isinstance(supply, PlannedConstantPressure) or len(plant.lines) == 1:  # one pump for all
-        p, Q = p[:, :1], Q.sum(axis=1, keepdims=True)
+        p = p[:, :1]
+        Q = Q.sum(axis=1, keepdims=True)
     return float((_drawn(supply, p, Q).sum(axis=1) * np.diff(log.time)).sum())
 
 
@@ -172,7 +177,8 @@ def filled(plant, log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             if c.valve.lag != "ideal"
             else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
         )
-        a, b = c.valve.opening(at) > 0, c.valve.opening(at) < 0
+        a = c.valve.opening(at) > 0
+        b = c.valve.opening(at) < 0
         either = lambda in_a, in_b, a=a, b=b: np.where(a, in_a, np.where(b, in_b, 0.0))
         q_i, q_ea, q_eb = c.leakage(p_a, p_b)
         V_a, V_b = c.volumes(x)

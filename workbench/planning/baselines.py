@@ -46,7 +46,8 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
     low, high = task.ranges[2]
     h = (high - low) / (nodes - 1)
-    base, only = np.full(task.steps + 1, low), {}
+    base = np.full(task.steps + 1, low)
+    only = {}
     if task.end is not None:
         only[task.steps] = round((task.end - low) / h)
         base[-1] = task.end - h * only[task.steps]
@@ -88,7 +89,8 @@ def _greedy(task: Task, viable) -> np.ndarray:
     nodes, can = viable
     q = [task.start]
     for k in range(task.steps if task.end is None else task.steps - 1):
-        low, high = max(nodes[0], q[-1] - task.reach), min(nodes[-1], q[-1] + task.reach)
+        low = max(nodes[0], q[-1] - task.reach)
+        high = min(nodes[-1], q[-1] + task.reach)
         step = None
         for _ in range(3):
             to = np.unique(np.append(np.linspace(low, high, CANDIDATES), np.clip(q[-1], low, high)))
@@ -99,7 +101,9 @@ def _greedy(task: Task, viable) -> np.ndarray:
             i = int(np.argmin(e))
             if e[i] >= BIG:
                 break
-            step, low, high = to[i], to[max(i - 1, 0)], to[min(i + 1, len(to) - 1)]
+            step = to[i]
+            low = to[max(i - 1, 0)]
+            high = to[min(i + 1, len(to) - 1)]
         if step is None:
             error = explain(task)
             raise InputError(

@@ -20,7 +20,8 @@ from workbench.planning.cells import cell_bound
 from workbench.planning.supplies import PlannedConstantPressure
 from workbench.planning.task import BIG, Task
 
-SAMPLES, SLOPES = 201, 7
+SAMPLES = 201
+SLOPES = 7
 
 
 @final
@@ -95,13 +96,17 @@ def _solve(task: Task, low: np.ndarray, high: np.ndarray) -> float:
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
-    N, step = task.steps, task.step
+    N = task.steps
+    step = task.step
     slopes, below, above = _lines(task, low, high)
     n_q = N + 1
     at_x = lambda k, c: n_q + 2 * k + c
     at_s = lambda k, c: 3 * n_q + 3 * k + c
     n = 3 * n_q + 3 * N
-    rows, cols, vals, b = [], [], [], []
+    rows = []
+    cols = []
+    vals = []
+    b = []
 
     def add(pairs, right):
         for col, val in pairs:

@@ -42,8 +42,10 @@ class Below:
 
     def energy(self, x_0, x_1, c, u, w):
         """BIG where every step passes a limit."""
-        step, supply = self.step, self.step.supply
-        u, v = self.way * u, [self.way * (b - a) / step.dt for a, b in zip(x_0, x_1)]
+        step = self.step
+        supply = self.step.supply
+        u = self.way * u
+        v = [self.way * (b - a) / step.dt for a, b in zip(x_0, x_1)]
         F = (
             [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)]
             if supply.needs_forces
@@ -115,7 +117,8 @@ def _run(below: Below, grid: Grid, task: Task, way: float) -> np.ndarray:
 
 
 def _grid(task: Task, n: int, h: float, keep) -> Grid:
-    low, N = task.ranges[2][0], task.steps
+    low = task.ranges[2][0]
+    N = task.steps
     base = np.full(N + 1, task.start - h * round((task.start - low) / h))
     q = base[:, None] + h * np.arange(n)
     X, ok = task.pistons(q)

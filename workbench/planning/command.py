@@ -31,7 +31,8 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
         if options.shortest:
             return _say_shortest(case)
         laws = list(dict.fromkeys(options.drive))
-        drives, at = [], [driver(case.task, law) for law in laws]
+        drives = []
+        at = [driver(case.task, law) for law in laws]
         with terminal.progress(not options.quiet) as tell:
             part = lambda low, high: (
                 lambda fraction, what="": tell(low + (high - low) * fraction, what)

@@ -60,10 +60,8 @@ class Comparison:
 
 def baselines(task: Task, search: Search = SEARCH) -> dict[str, Callable[[], Plan]]:
     """Name → what makes the plan, of every baseline; one that says nothing new under the task's supply raises InputError."""
-    supply, flat = (
-        task.supply,
-        isinstance(task.supply, PlannedConstantPressure) and task.supply.map is None,
-    )
+    supply = task.supply
+    flat = isinstance(task.supply, PlannedConstantPressure) and task.supply.map is None
     oil = supply if flat else PlannedConstantPressure(1.0, holds=False)
     own = f"pointwise, {supply.title}"
     made = {

@@ -110,12 +110,15 @@ class Held(NamedTuple):
 
 def held(task: Task) -> Held:
     """Read from the supply's own text: one cylinder at a time, hardly moving; and without load, at one m/s."""
-    needed, areas, n = task.step.needed, task.step.areas, len(task.step.areas)
+    needed = task.step.needed
+    areas = task.step.areas
+    n = len(task.step.areas)
     idle = [0.0] * n
     base = float(needed(idle, idle))
     fast = [1.0] * n
     more = (float(needed(fast, idle)) - base) / sum(flows(fast, areas)) ** 2
-    slope, offset = np.empty((2, n)), np.empty((2, n))
+    slope = np.empty((2, n))
+    offset = np.empty((2, n))
     for i in range(n):
         for side, sign in enumerate((1.0, -1.0)):
             only = lambda value, i=i: [value if k == i else 0.0 for k in range(n)]
@@ -204,11 +207,9 @@ class Curve:
     @cached_property
     def loads(self) -> tuple[np.ndarray, np.ndarray]:
         """(N, 6) each, cylinders out and in: pump pressure that the load at rest asks for, over the highest; how fast they go."""
-        h, top, signs = (
-            held(self.task),
-            self.task.step.highest,
-            np.array([1.0, -1.0])[:, None, None],
-        )
+        h = held(self.task)
+        top = self.task.step.highest
+        signs = np.array([1.0, -1.0])[:, None, None]
         need = [
             (signs * h.slope[:, None, :] * t.forces[0] + h.offset[:, None, :]) / top
             for t in self.tables
@@ -226,7 +227,8 @@ class Curve:
         return np.concatenate([begin, end], axis=1)
 
     def _limits(self, t: Table, tight: dict) -> np.ndarray:
-        step, made = self.task.step, []
+        step = self.task.step
+        made = []
         room = {name: 1.0 / tight.get(name, 1.0) for name in LIMITS}
         zero = np.zeros(len(t.x))
         flow = sum(flows(t.dx.T, step.areas))
@@ -247,7 +249,9 @@ class Curve:
         return np.stack([np.stack(row, axis=1) for row in made], axis=1)
 
     def _pressures(self, t: Table, flow: np.ndarray, room: float) -> list:
-        h, top, made = held(self.task), self.task.step.highest, []
+        h = held(self.task)
+        top = self.task.step.highest
+        made = []
         for side, sign in enumerate((1, -1)):
             for i in range(3):
                 F_0, F_1, F_2 = (sign * h.slope[side, i] * f[:, i] / top for f in t.forces)

@@ -26,7 +26,8 @@ def extension(plan: Plan, t: np.ndarray) -> np.ndarray:
     """q_3 at the times t (N,) s."""
     from scipy.interpolate import BSpline
 
-    dt, n = plan.task.dt, plan.task.steps
+    dt = plan.task.dt
+    n = plan.task.steps
     half = (DEGREE - 1) // 2
     control = plan.q_3.copy()
     control[: half + 1], control[-half - 1 :] = (

@@ -173,7 +173,8 @@ def drive_all(
     found: Any, plant: Any, law: Any, name: str, tell: Callable = lambda fraction, what="": None
 ) -> Drives:
     """All motions of a Comparison on one plant; what cannot be driven is listed with its reason."""
-    closed, rows = loop(plant, law), []
+    closed = loop(plant, law)
+    rows = []
     top = plant.machine.p_s if follows(plant) else plant.p_s
     for i, row in enumerate(r for r in found.rows if r.plan is not None):
         told = lambda fraction, what="", i=i, who=row.name: tell(

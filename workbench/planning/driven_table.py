@@ -29,7 +29,8 @@ def rows(found: Drives) -> list[tuple[str, ...]]:
         if drive is None:
             made.append((name, *["–"] * 6, why))
             continue
-        a, best = drive.account, found.done[0][1].account
+        a = drive.account
+        best = found.done[0][1].account
         parts = (
             ("", "")
             if a is best
@@ -84,7 +85,8 @@ def remarks(found: Drives, verdicts: bool = True) -> list[str]:
     if cheaper := [name for name, b in others if b.metered < a.metered]:
         said.append(f"cheaper once driven: {', '.join(cheaper)}")
     if supply.needs_forces:
-        steps, of = best.plan.creeping(), best.plan.task.steps
+        steps = best.plan.creeping()
+        of = best.plan.task.steps
         said.append(
             f"{steps} of {of} planned steps lean on creeping"
             + (
@@ -104,7 +106,8 @@ def compared(others) -> list:
 
 def survives(name: str, a, b) -> str:
     """How much of the saving over another motion is left at the pump."""
-    planned, metered = saved(a.planned, b.planned), saved(a.metered, b.metered)
+    planned = saved(a.planned, b.planned)
+    metered = saved(a.metered, b.metered)
     share = f"{metered / planned:.0%}".replace("%", " %") if metered > 0 else "nothing"
     left = f": {share} of it survives" if planned > 1e-3 else ""
     return f"saving over {name}: planned {percent(planned)}, metered {percent(metered)}{left}"

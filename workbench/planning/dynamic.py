@@ -102,7 +102,8 @@ class Plan:
 
         There (33), (34) leave its pressure out: a real pump may have to hold it.
         """
-        v, F = self.signals["v"], self.signals["F"]
+        v = self.signals["v"]
+        F = self.signals["F"]
         hidden = (
             (np.abs(v) < speed)
             & (F * v <= 0)

@@ -35,7 +35,8 @@ class EfficiencyMap:
 
     def at(self, p, Q):
         """η(p, Q)."""
-        a, b = _shares(self.pressures, p), _shares(self.flows, Q)
+        a = _shares(self.pressures, p)
+        b = _shares(self.flows, Q)
         return sum(x * sum(y * η for y, η in zip(b, row)) for x, row in zip(a, self.rows))
 
 

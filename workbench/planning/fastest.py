@@ -95,7 +95,8 @@ def least_time(
     way = Way(task.path)
     tell(0.0, "searching the whole stroke")
     law, history = _least(task, way, levels, lambda share: tell(0.1 + 0.6 * share / (1 + starts)))
-    rng, ends = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    ends = []
     for i in range(starts):
         tell(0.1 + 0.6 * (i + 1) / (1 + starts), f"start {i + 1}")
         try:
@@ -105,7 +106,8 @@ def least_time(
             continue
         ends.append(other.time)
         if other.time < law.time:
-            law, history = other, steps
+            law = other
+            history = steps
     tell(0.75, "lower bound")
     found = lower_bound(task, way)
     won = abs(history[-2][1] - history[-1][1]) if len(history) > 1 else np.inf
@@ -121,7 +123,8 @@ def _least(task: Task, way: Way, levels: tuple[int, ...], tell: Callable) -> tup
     law, history = _descended(
         guess(light, way, levels[0]), levels, lambda share: tell(0.25 * share)
     )
-    carried, found = replace(law.curve, task=task), []
+    carried = replace(law.curve, task=task)
+    found = []
     try:
         found.append((time_law(carried), history))
         if found[0][0].time <= law.time * (1 + 1e-6):
@@ -149,16 +152,20 @@ def _descended(
     soft: first, cylinders may find out which way they go.
     """
     task = curve.task
-    b, laws, error = fastest_along(curve.rows(), curve.Δ), [], None
+    b = fastest_along(curve.rows(), curve.Δ)
+    laws = []
+    error = None
     for i, n in enumerate(levels):
         place = np.arange(len(curve.widths) * n + 1) / n
         curve, b = curve.on(n), np.interp(place, np.arange(len(b)) / curve.n, b)
         for free in (False, True) if i == 0 else (False,):
             if soft:
                 made = improve(curve, b, free, task.ranges, SPARE, None)
-                curve, b = made.curve, made.b
+                curve = made.curve
+                b = made.b
             made = _within(curve, b, free)
-            curve, b = made.curve, made.b
+            curve = made.curve
+            b = made.b
         try:
             laws.append((n, time_law(curve.on(PARTS * levels[-1]))))
         except InputError as why:
@@ -173,7 +180,10 @@ def _descended(
 
 def _within(curve: Curve, b: np.ndarray, free: bool):
     """The program's answer, with joints inside their ranges and loads held at rest in between its points, too."""
-    task, ranges, kept, still = curve.task, list(curve.task.ranges), 0.0, 1e-7
+    task = curve.task
+    ranges = list(curve.task.ranges)
+    kept = 0.0
+    still = 1e-7
     for _ in range(6):
         made = improve(curve, b, free, ranges, kept, still)
         fine = made.curve.on(8 * curve.n)
@@ -192,8 +202,10 @@ def _within(curve: Curve, b: np.ndarray, free: bool):
                 key="path",
                 mend="give more starts, or move the path away from the ends of the strokes",
             )
-        kept, still = kept + 1.5 * short, still + 1.5 * rise
-        curve, b = made.curve, made.b
+        kept = kept + 1.5 * short
+        still = still + 1.5 * rise
+        curve = made.curve
+        b = made.b
     return made
 
 

@@ -33,11 +33,13 @@ def lower_bound(task: Task, way: Way, steps: int = STEPS, cells: int = CELLS) ->
     tip = np.concatenate([_tip_times(task, way, e, steps) for e in range(len(way.edges))])
     q_3 = np.linspace(*task.ranges[2], cells + 1)
     X, allowed = places(task, way, steps, q_3)
-    low, high = np.minimum(X[..., 1:], X[..., :-1]), np.maximum(X[..., 1:], X[..., :-1])
+    low = np.minimum(X[..., 1:], X[..., :-1])
+    high = np.maximum(X[..., 1:], X[..., :-1])
     bend = (
         np.abs(np.diff(X, n=2, axis=2)).max(axis=2, initial=0.0)[..., None] / 4
     )  # twice what a parabola leaves its chord by
-    low, high = low - bend, high + bend
+    low = low - bend
+    high = high + bend
     near = np.pad(allowed, ((0, 0), (1, 1)))
     open_ = (
         near[:, :-3] | near[:, 1:-2] | near[:, 2:-1] | near[:, 3:]
@@ -59,19 +61,22 @@ def lower_bound(task: Task, way: Way, steps: int = STEPS, cells: int = CELLS) ->
 def _tip_times(task: Task, way: Way, e: int, steps: int) -> np.ndarray:
     """(steps,) s that every step of an edge takes at least, by the tip's own speed."""
     n = steps * FINE
-    ℓ, τ = way.lengths[e], np.arange(n + 1) / n
+    l = way.lengths[e]
+    τ = np.arange(n + 1) / n
     s = ℓ * τ * τ * (3 - 2 * τ)
     slopes = [_Slopes.at(task, way.edges[e][0], here) for here in s]
     v = np.array([here.speed() for here in slopes])
     Δ = np.diff(s)
-    ahead, back = _risen(slopes, v, Δ), _risen(slopes[::-1], v[::-1], Δ[::-1])[::-1]
+    ahead = _risen(slopes, v, Δ)
+    back = _risen(slopes[::-1], v[::-1], Δ[::-1])[::-1]
     free = Δ / np.maximum(v[1:], v[:-1]) / OUT
     return np.max([ahead, back, free], axis=0).reshape(steps, FINE).sum(axis=1)
 
 
 def _risen(slopes: list, v: np.ndarray, Δ: np.ndarray) -> np.ndarray:
     """(N,) s of every part, out of rest as fast as any extension lets the tip gain speed."""
-    e, made = 0.0, []
+    e = 0.0
+    made = []
     for here, then, top, δ in zip(slopes, slopes[1:], v[1:], Δ):
         gain = 2 * OUT * max(here.acceleration(np.sqrt(e)), then.acceleration(np.sqrt(e)), 0.0) * δ
         made.append(2 * δ / max(np.sqrt(e) + np.sqrt(e + gain), 1e-12))
@@ -140,7 +145,8 @@ def _between(x: np.ndarray) -> np.ndarray:
 
 def _most(f, g, h, room, top: float, able=None) -> float:
     """max y over |f_i y + g_i w + h_i| ≤ room_i (i = 0, 1), |w| ≤ top, for all rows at once: the best of their vertices."""
-    f, g = f[:, None, :2], g[:, None, :2]
+    f = f[:, None, :2]
+    g = g[:, None, :2]
     f = np.where(np.abs(f) < 1e-9, 1e-9, f)
     up, low = (sign * room * np.sign(f) - h for sign in (1, -1))  # y = (edge − g w)/f
     lines = [(up[..., 0], up[..., 1]), (up[..., 0], low[..., 1]), (low[..., 0], up[..., 1])]

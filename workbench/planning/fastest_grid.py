@@ -79,7 +79,8 @@ def best_path(task: Task, way: Way) -> tuple[np.ndarray, float]:
 def _needs(task: Task, way: Way, q_3: np.ndarray) -> np.ndarray:
     """(M, 2, 3, n) pump pressure over the highest that each cylinder's load at rest asks for, going out and in."""
     h, (edge, τ) = held(task), stages(way, STEPS)
-    M, n = len(edge), len(q_3)
+    M = len(edge)
+    n = len(q_3)
     r = way.sample(edge, τ)
     rows = np.repeat(r, n, axis=1)
     F = (
@@ -160,7 +161,8 @@ def through(task: Task, way: Way, q_3: np.ndarray, n: int) -> Curve:
     E = len(way.edges)
     widths = np.sqrt(way.lengths / way.lengths[0])
     each = lambda parts: np.append(0.0, np.cumsum(np.repeat(widths / parts, parts)))
-    σ, at = each((len(q_3) - 1) // E), each(n)
+    σ = each((len(q_3) - 1) // E)
+    at = each(n)
     f = PchipInterpolator(σ / σ[-1], q_3)
     at = np.minimum(at / at[-1], 1.0)
     p = f(at, 1) / σ[-1]

@@ -71,14 +71,18 @@ def improve(
     free: widths may change; ranges of q_1, q_2, q_3; kept: of the pump's pressure, by which it is taken smaller;
     still: m, how fast (per σ) a load that is kept sinking sinks at least; None: cylinders may turn, pressures hold but for SOFT.
     """
-    task, way, N, E = near.task, near.way, len(near.Δ), len(near.widths)
+    task = near.task
+    way = near.way
+    N = len(near.Δ)
+    E = len(near.widths)
     Q, P, B, S = (
         ca.MX.sym(name, 1, n) for name, n in (("Q", N + 1), ("P", N + 1), ("B", N + 1), ("S", N))
     )
     W = ca.MX.sym("W", 1, E)
     wide = ca.kron(W, ca.DM.ones(1, near.n))
     points, Δ = _points(near, Q, P, B, S, wide)
-    rows, limits = _Rows(), _limits(task)
+    rows = _Rows()
+    limits = _limits(task)
     rows.add(points[1][3], SLOWEST, np.inf)
     for share, point in zip((0.0, 0.5, 1.0), points):
         _limited(rows, near, limits, share, point, wide, ranges, 1.0 - kept, still)
@@ -95,7 +99,9 @@ def improve(
         x0=x0, lbx=low, ubx=high, lbg=np.concatenate(rows.low), ubg=np.concatenate(rows.high)
     )
     z = np.array(made["x"]).ravel()
-    q, p, b = z[: N + 1], z[N + 1 : 2 * N + 2], z[2 * N + 2 : 3 * N + 3]
+    q = z[: N + 1]
+    p = z[N + 1 : 2 * N + 2]
+    b = z[2 * N + 2 : 3 * N + 3]
     curve = Curve(task, way, z[-E:], np.clip(q, *task.ranges[2]), p)
     return Improved(curve, b, float(made["f"]), solver.stats()["return_status"])
 
@@ -117,7 +123,8 @@ def _points(near: Curve, Q, P, B, S, wide) -> tuple[list, ca.MX]:
 
 def _unknowns(near: Curve, b: np.ndarray, free: bool, ranges: list, symbols: tuple) -> tuple:
     """(x, lower, upper, first guess)."""
-    task, N = near.task, len(near.Δ)
+    task = near.task
+    N = len(near.Δ)
     Q, P, B, S, W = symbols
     far = np.inf
     low = [
@@ -193,20 +200,26 @@ def _limited(
 def _limits(task: Task) -> ca.Function:
     """(r, r_τ, r_ττ), width, q, p, z, b, σ̈ → what is limited, over its limit: speeds (squared), accelerations, joints, flows of
     all ways the cylinders may go, pressures out and in, and how fast the cylinders go out and in."""
-    heavy, step, cylinders = weighed(task), task.step, task.crane.cylinders
+    heavy = weighed(task)
+    step = task.step
+    cylinders = task.crane.cylinders
     f, _, paths = graph(task.crane, heavy)
     r, (w, q, p, z, b, s) = ca.SX.sym("r", 6), ca.SX.sym("v", 6).elements()
     m = f(ca.vertcat(r[:2], r[2:4] / w, r[4:6] / w**2, q, p, z), numbers(task.crane, paths))
     m = [m[i] for i in range(m.numel())]
-    dx, ddx = m[3:6], m[6:9]
+    dx = m[3:6]
+    ddx = m[6:9]
     speed = [(v / c.v_max) ** 2 * b for v, c in zip(dx, cylinders)]
     acceleration = [(v * s + a * b) / c.a_max for v, a, c in zip(dx, ddx, cylinders)]
-    flow, pressure, pace = [], [], []
+    flow = []
+    pressure = []
+    pace = []
     if step.Q_max is not None:
         ways = product(*((A_a, -A_b) for A_a, A_b in step.areas))
         flow = [sum(A * v for A, v in zip(way, dx)) * ca.sqrt(b) / step.Q_max for way in ways]
     if heavy:
-        h, F = held(task), [m[11 + i] + m[14 + i] * s + m[17 + i] * b for i in range(3)]
+        h = held(task)
+        F = [m[11 + i] + m[14 + i] * s + m[17 + i] * b for i in range(3)]
         more = h.more * sum(flows(dx, step.areas)) ** 2 * b if h.more else 0.0
         pressure = [
             (sign * h.slope[side, i] * F[i] + h.offset[side, i] + more) / step.highest

@@ -24,7 +24,8 @@ def enough_pressure(task: Task) -> float | None:
         is None
     ):
         return None
-    low, step = float(task.step.highest), plan.task.step
+    low = float(task.step.highest)
+    step = plan.task.step
     high = float(np.max(step.needed(*step.motion(*parts(plan.task, plan.q_3)))))
     while high / low > 1 + RESOLUTION:
         middle = np.sqrt(low * high)

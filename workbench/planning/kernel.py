@@ -55,7 +55,9 @@ def inline(f: ca.Function, groups: list[list[str]], name: str, head: str) -> str
     """A function of columns as one static C function that a compiler can inline; `groups` names its arguments' entries."""
     lines = []
     for k in range(f.n_instructions()):
-        op, out, into = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
+        op = f.instruction_id(k)
+        out = f.instruction_output(k)
+        into = f.instruction_input(k)
         if op == ca.OP_OUTPUT:
             lines.append(f"result = w{into[0]};")
             continue
@@ -127,16 +129,21 @@ class Kernel:
         self.P = np.array([leaf.value for leaf in free], float)
         self.function, self.lib = _made(step, free, coefficients)
         if self.lib is not None:
-            p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+            p = ctypes.c_void_p
+            l = ctypes.c_long
+            d = ctypes.c_double
             self.lib.one.argtypes = [l, l, d, d, d, *[p] * 8]
             self.lib.two.argtypes = [l, l, l, d, d, d, *[p] * 11]
 
     def one(self, grid, last: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         """(J (N+1, n), best (N, n)) from the cost `last` (n,) of ending at a node."""
-        N, n = grid.X.shape[0] - 1, grid.X.shape[2]
+        N = grid.X.shape[0] - 1
+        n = grid.X.shape[2]
         if self.lib is None:
             return kernel_numpy.one(self.step, grid, last, reach)
-        J, best, e = np.empty((N + 1, n)), np.empty((N, n), np.int32), np.empty(n)
+        J = np.empty((N + 1, n))
+        best = np.empty((N, n), np.int32)
+        e = np.empty(n)
         J[N] = last
         self.lib.one(
             N,
@@ -152,10 +159,14 @@ class Kernel:
         self, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """(V (N, n, M), best (N, n, M)); see kernel.c."""
-        N, n = grid.X.shape[0] - 1, grid.X.shape[2]
+        N = grid.X.shape[0] - 1
+        n = grid.X.shape[2]
         if self.lib is None:
             return kernel_numpy.two(self.step, grid, last, reach, push, M)
-        V, best, e, f = np.empty((N, n, M)), np.empty((N, n, M), np.int32), np.empty(n), np.empty(n)
+        V = np.empty((N, n, M))
+        best = np.empty((N, n, M), np.int32)
+        e = np.empty(n)
+        f = np.empty(n)
         self.lib.two(
             N,
             n,
@@ -183,7 +194,10 @@ def force_table(crane, coefficients: int) -> Callable:
         def F(u, w):
             return bound.forces(*bound.motion(v[0:2], v[2:4], v[4:6], v[6], u, w))
 
-        at, up, down, pushed = F(0.0, 0.0), F(1.0, 0.0), F(-1.0, 0.0), F(0.0, 1.0)
+        at = F(0.0, 0.0)
+        up = F(1.0, 0.0)
+        down = F(-1.0, 0.0)
+        pushed = F(0.0, 1.0)
         rows = [
             [z, (a - b) / 2, (a + b) / 2 - z, d - z][: coefficients // 3]
             for z, a, b, d in zip(at, up, down, pushed)

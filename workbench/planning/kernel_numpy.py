@@ -9,8 +9,10 @@ from workbench.planning.task import BIG
 
 def one(step, grid, last: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """(J (N+1, n), best (N, n)), one offset after the other; the arguments are those of `Kernel.one`."""
-    N, n = grid.X.shape[0] - 1, grid.X.shape[2]
-    J, best = np.full((N + 1, n), BIG), np.full((N, n), -1, np.int32)
+    N = grid.X.shape[0] - 1
+    n = grid.X.shape[2]
+    J = np.full((N + 1, n), BIG)
+    best = np.full((N, n), -1, np.int32)
     J[N] = last
     i = np.arange(n)
     for k in range(N - 1, -1, -1):
@@ -20,10 +22,12 @@ def one(step, grid, last: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndar
             int(np.ceil((-reach - shift) / grid.h - 1e-9)),
             int(np.floor((reach - shift) / grid.h + 1e-9)) + 1,
         ):
-            j0, j1 = max(0, -o), min(n, n - o)
+            j0 = max(0, -o)
+            j1 = min(n, n - o)
             if j0 >= j1:
                 continue
-            here, there = i[j0:j1], i[j0:j1] + o
+            here = i[j0:j1]
+            there = i[j0:j1] + o
             c = list(grid.C[k][:, here + there]) if grid.C.shape[1] > 1 else []
             u = np.full(len(here), (shift + grid.h * o) / step.dt)
             e = step.energy(grid.X[k][:, here], grid.X[k + 1][:, there], c, u, 0.0)
@@ -40,11 +44,16 @@ def two(
     step, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(V (N, n, M), best (N, n, M)); the arguments are those of `Kernel.two`. Axes here: node at k+1, where from, where to."""
-    N, n = grid.X.shape[0] - 1, grid.X.shape[2]
-    V, best = np.full((N, n, M), BIG), np.full((N, n, M), -1, np.int32)
-    j, m = np.arange(n), np.arange(M)
-    before, after = j[:, None] - m + M // 2, j[:, None] + m - M // 2
-    i, to = np.clip(before, 0, n - 1), np.clip(after, 0, n - 1)
+    N = grid.X.shape[0] - 1
+    n = grid.X.shape[2]
+    V = np.full((N, n, M), BIG)
+    best = np.full((N, n, M), -1, np.int32)
+    j = np.arange(n)
+    m = np.arange(M)
+    before = j[:, None] - m + M // 2
+    after = j[:, None] + m - M // 2
+    i = np.clip(before, 0, n - 1)
+    to = np.clip(after, 0, n - 1)
     near = lambda k, move: np.abs(grid.base[k + 1] - grid.base[k] + grid.h * move) <= reach
     for k in range(N - 1, -1, -1):
         came = (
@@ -53,10 +62,12 @@ def two(
             & (grid.ok[k][i] > 0.5)
             & (grid.ok[k + 1] > 0.5)[:, None]
         )
-        x, x_0 = grid.X[k + 1][:, :, None], grid.X[k][:, i]
+        x = grid.X[k + 1][:, :, None]
+        x_0 = grid.X[k][:, i]
         if k == N - 1:
             rests = (np.abs(x - x_0) <= push[:, None, None]).all(axis=0)
-            least, node = np.where(rests, last[:, None], BIG), np.where(rests, j[:, None], -1)
+            least = np.where(rests, last[:, None], BIG)
+            node = np.where(rests, j[:, None], -1)
         else:
             u_0 = (grid.base[k + 1] - grid.base[k] + grid.h * (m - M // 2)) / step.dt
             least, node = _next(

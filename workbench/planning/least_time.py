@@ -80,9 +80,11 @@ def shortest_factor(task: Task) -> float | None:
 
     if not can(LONGEST):
         return None
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while not can(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while low == 0.0:
         if not can(high / 2):
             low = high / 2

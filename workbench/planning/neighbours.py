@@ -26,9 +26,12 @@ def neighbours(plan: Plan, trials: int = 400, seed: int = 1) -> Neighbours:
 
     A gain is kept and searched on from, so that what is found is a motion, not a slope.
     """
-    task, rng = plan.task, np.random.default_rng(seed)
+    task = plan.task
+    rng = np.random.default_rng(seed)
     low, high = task.ranges[2]
-    q, best, allowed = plan.q_3, plan.energy, 0
+    q = plan.q_3
+    best = plan.energy
+    allowed = 0
     k = np.arange(task.steps + 1)
     last = task.steps if task.end is None else task.steps - 1
     for _ in range(trials):
@@ -41,5 +44,6 @@ def neighbours(plan: Plan, trials: int = 400, seed: int = 1) -> Neighbours:
         e = energy(task, tried)
         allowed += e < BIG / 2
         if e < best:
-            q, best = tried, e
+            q = tried
+            best = e
     return Neighbours(trials, int(allowed), plan.energy - best, q)

@@ -15,13 +15,12 @@ def _joint(task: Task, k: int, q3: np.ndarray) -> str:
     """Which joint, and by how much, for the best of the extensions."""
     r = [task.tips[k, 0], task.tips[k, 1]]
     c = task.crane.stretch(r, q3)
-    near, far = (
-        np.abs(c) < 1,
-        float(np.hypot(r[0] - task.crane.origin[0], r[1] - task.crane.origin[1])),
-    )
+    near = np.abs(c) < 1
+    far = float(np.hypot(r[0] - task.crane.origin[0], r[1] - task.crane.origin[1]))
     if not near.any():
         ρ = np.hypot(task.crane.L_2 + q3, task.crane.h)
-        over, under = far - (task.crane.L_1 + ρ.max()), np.abs(task.crane.L_1 - ρ).min() - far
+        over = far - (task.crane.L_1 + ρ.max())
+        under = np.abs(task.crane.L_1 - ρ).min() - far
         gap = max(over, under)
         return (
             f"it is {format_quantity(far, 'm')} from the lift joint, {format_quantity(float(gap), 'm')} "
@@ -66,7 +65,8 @@ def _ratios(task: Task, q3: np.ndarray, k: int) -> dict:
 
     X = task.pistons(np.broadcast_to(q3, (2, len(q3))), slice(k, k + 2))[0]
     i, j = np.indices((len(q3), len(q3)))
-    u, c = (q3[j] - q3[i]) / task.dt, []
+    u = (q3[j] - q3[i]) / task.dt
+    c = []
     if task.step.needs_forces:
         n = coefficients(task)
         middle = np.linspace(q3[0], q3[-1], 2 * len(q3) - 1)

@@ -47,7 +47,8 @@ def _highest(rows: np.ndarray) -> float:
     """The largest b ≥ 0 for which some σ̈ keeps the rows."""
     a, b, c = rows.T
     caps = (np.abs(a) <= SMALL) & (b > 0)
-    up, low = a > SMALL, a < -SMALL
+    up = a > SMALL
+    low = a < -SMALL
     gap = (c[up] / a[up])[:, None] - (c[low] / a[low])[
         None, :
     ]  # between an upper and a lower row at b = 0

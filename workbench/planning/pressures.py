@@ -17,7 +17,8 @@ def pressures(v, F, areas, back=0.0, creep=0.0) -> list:
     """
     found = []
     for s, f, (A_a, A_b) in zip(v, F, areas):
-        out, into = (f + back * A_b) / A_a, (back * A_a - f) / A_b
+        out = (f + back * A_b) / A_a
+        into = (back * A_a - f) / A_b
         found.append(np.where(f * s + creep * np.abs(f) > 0, np.where(f > 0, out, into), 0.0))
     return found
 

@@ -88,7 +88,8 @@ def race(task: Task, starts: int = 0, tell: Callable = lambda fraction, what="":
 
 def _at_rest(found: Fastest) -> float:
     """s, with the extension where it starts."""
-    task, curve = found.task, found.law.curve
+    task = found.task
+    curve = found.law.curve
     if task.end is not None and task.end != task.start:
         raise InputError("it shall end elsewhere")
     still = Curve(
@@ -149,7 +150,8 @@ def text(race: Race) -> str:
 
 def remarks(race: Race) -> list[str]:
     """Bracket, convergence, starts, limits."""
-    found, crane = race.found, race.task.crane
+    found = race.found
+    crane = race.task.crane
     said = [
         f"bracket: no motion takes less than {format_quantity(found.bound, 's', 4)} "
         f"({found.bound / found.time - 1:.1%}; speeds, accelerations, joints and flow relaxed; numerical)",

@@ -101,7 +101,8 @@ def solved(
 
 def _refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
     """The plan that finer and finer grids around a motion lead to; h: spacing it was found with, m."""
-    kernel, history = Kernel(task.step, coefficients(task)), [(h, energy(task, q))]
+    kernel = Kernel(task.step, coefficients(task))
+    history = [(h, energy(task, q))]
     half = (search.tube - 1) // 2
     ends = {0: half} | ({task.steps: half} if task.end is not None else {})
     while h > search.finest:
@@ -119,7 +120,8 @@ def _refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
 
 def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
     """(extensions (N+1,) or None, cost to go (N+1, n)) on one grid."""
-    nodes, reach = g.nodes, task.reach * (1 + 1e-12)
+    nodes = g.nodes
+    reach = task.reach * (1 + 1e-12)
     last = np.where(g.ok[-1] > 0.5, 0.0, BIG)
     if task.order == 1:
         J, best = kernel.one(g, last, reach)
@@ -135,7 +137,8 @@ def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
 
 def _two_states(task: Task, kernel: Kernel, g: Grid, last: np.ndarray, reach: float) -> tuple:
     """As `_one_pass`, with the speeds' changes limited and rest at both ends."""
-    nodes, n = g.nodes, g.X.shape[2]
+    nodes = g.nodes
+    n = g.X.shape[2]
     M = min(2 * int(reach / g.h) + 1, n if n % 2 else n - 1, WIDEST)
     push = task.push * (1 + 1e-9)
     V, best = kernel.two(g, last, reach, push, M)

@@ -49,7 +49,9 @@ class _Steps(NamedTuple):
 
 
 def _steps(task: Task) -> _Steps:
-    N, rows, crane = task.steps, _Rows([], [], []), task.crane
+    N = task.steps
+    rows = _Rows([], [], [])
+    crane = task.crane
     q = ca.SX.sym("q", N + 1)
     joints = [crane.joints([float(v) for v in task.tips[k]], q[k]) for k in range(N + 1)]
     x = [crane.pistons(own) for own in joints]
@@ -65,7 +67,8 @@ def _steps(task: Task) -> _Steps:
         for before, after in zip([[0.0] * 3, *Δ], [*Δ, [0.0] * 3]):
             for a, b, top in zip(before, after, task.push):
                 rows.add(b - a, -top, top)
-    F, u_before = [], 0.0
+    F = []
+    u_before = 0.0
     for k in range(N):
         r, rd, rdd = ([float(e) for e in task.middles[i, k]] for i in range(3))
         u = (q[k + 1] - q[k]) / task.dt
@@ -82,7 +85,8 @@ def _steps(task: Task) -> _Steps:
 def _program(task: Task, z, p, cost, rows: _Rows, low: list, high: list, options: dict) -> _Program:
     """The program over z, of which the first N+1 are the extensions."""
     N, (a, b) = task.steps, task.ranges[2]
-    low, high = [a] * (N + 1) + low, [b] * (N + 1) + high
+    low = [a] * (N + 1) + low
+    high = [b] * (N + 1) + high
     for k, fixed in ((0, task.start), (N, task.end)):
         if fixed is not None:
             low[k] = high[k] = fixed
@@ -118,7 +122,10 @@ def _scale(task: Task) -> float:
 
 # ---- rounded corners ----------------------------------------------------------------------------------------------------
 def _rounded(task: Task, most: int) -> _Program:
-    made, w, cost, supply = _steps(task), ca.SX.sym("w"), 0.0, task.supply
+    made = _steps(task)
+    w = ca.SX.sym("w")
+    cost = 0.0
+    supply = task.supply
     for Δ, F in zip(made.Δ, made.F):
         v = [d / task.dt for d in Δ]
         Q = [
@@ -159,7 +166,9 @@ def _round_highest(p: list, soft):
 
 def _opened(task: Task, v, F, w) -> list:
     """`pressures.pressures` with its corners rounded."""
-    found, back, creep = [], task.supply.back, task.supply.creep
+    found = []
+    back = task.supply.back
+    creep = task.supply.creep
     for s, f, (A_a, A_b) in zip(v, F, task.step.areas):
         out, into = ((1 + np.tanh((sign * s + creep) / w)) / 2 for sign in (1, -1))
         found.append(

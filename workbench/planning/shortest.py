@@ -76,7 +76,8 @@ def timed(task: Task, q: np.ndarray) -> Scaled | None:
     x, ok = task.pistons(q)
     if not (np.isfinite(x).all() and ok.all()):
         return None
-    Δ, cylinders = np.diff(x, axis=1), task.crane.cylinders
+    Δ = np.diff(x, axis=1)
+    cylinders = task.crane.cylinders
     jumps = np.abs(np.diff(np.pad(Δ, ((0, 0), (1, 1))), axis=1)).max(axis=1)
     dt = max(
         max(d / c.v_max, np.sqrt(j / c.a_max))
@@ -98,8 +99,12 @@ def timed(task: Task, q: np.ndarray) -> Scaled | None:
 
 def _improved(task: Task, q_0: np.ndarray) -> np.ndarray:
     """The program's extensions from q_0, at the task's own time (θ = 1) at first."""
-    N, heavy, dt = task.steps, weighed(task), task.dt
-    Q, θ, g = ca.MX.sym("Q", 1, N + 1), ca.MX.sym("θ"), []
+    N = task.steps
+    heavy = weighed(task)
+    dt = task.dt
+    Q = ca.MX.sym("Q", 1, N + 1)
+    θ = ca.MX.sym("θ")
+    g = []
     f, _, paths = graph(task.crane, False)
     m = f.map(N + 1)(
         ca.vertcat(task.tips.T, ca.DM.zeros(4, N + 1), Q, ca.DM.zeros(2, N + 1)),
@@ -122,7 +127,8 @@ def _improved(task: Task, q_0: np.ndarray) -> np.ndarray:
     if heavy:
         g += _pressures(task, Q, Δ, θ, q_0)
     g = ca.vertcat(*(ca.vec(row) for row in g))
-    low, high = np.full(N + 2, task.ranges[2][0]), np.full(N + 2, task.ranges[2][1])
+    low = np.full(N + 2, task.ranges[2][0])
+    high = np.full(N + 2, task.ranges[2][1])
     low[0] = high[0] = task.start
     if task.end is not None:
         low[N] = high[N] = task.end
@@ -135,7 +141,10 @@ def _improved(task: Task, q_0: np.ndarray) -> np.ndarray:
 def _pressures(task: Task, Q, Δ, θ, q_0: np.ndarray) -> list:
     """Rows ≤ 0: what every cylinder's force asks of the pump, wherever q_0 moves that way or the load is light; where it is heavy
     and q_0 sinks with it, it goes on sinking."""
-    N, dt, h, top = task.steps, task.dt, held(task), task.step.highest
+    N = task.steps
+    dt = task.dt
+    h = held(task)
+    top = task.step.highest
     f, _, paths = graph(task.crane, True)
     u = Q[:, 1:] - Q[:, :-1]
     w = u - ca.horzcat(0.0, u[:, :-1])
@@ -155,11 +164,9 @@ def _pressures(task: Task, Q, Δ, θ, q_0: np.ndarray) -> list:
         np.zeros(N),
         np.zeros(N),
     ).forces[0]
-    moves, creeps, g = (
-        np.diff(task.pistons(q_0)[0], axis=1),
-        task.supply.creep > 0,
-        [],
-    )
+    moves = np.diff(task.pistons(q_0)[0], axis=1)
+    creeps = task.supply.creep > 0
+    g = []
     for i, (side, sign) in product(range(3), enumerate((1, -1))):
         need = (sign * h.slope[side, i] * still[:, i] + h.offset[side, i]) / top
         asked = np.flatnonzero((sign * moves[i] > 0) | creeps | (need < NEAR)).tolist()

@@ -67,7 +67,8 @@ def text(found: Comparison) -> str:
 
 def remarks(found: Comparison) -> list[str]:
     """Grid convergence, bound, neighbours, creeping."""
-    plan, part = found.best, lambda energy: energy / found.best.energy if found.best.energy else 0.0
+    plan = found.best
+    part = lambda energy: energy / found.best.energy if found.best.energy else 0.0
     if plan.estimate is None:
         said = [
             "grids: only one of them found a motion, how much lower the optimum of these steps lies is not known"

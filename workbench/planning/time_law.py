@@ -50,7 +50,8 @@ class Law:
 
     def state(self, t: np.ndarray) -> tuple:
         """(interval, share of it, σ̇, σ̈) at the times t (M,), s."""
-        Δ, root = self.curve.Δ, np.sqrt(self.b)
+        Δ = self.curve.Δ
+        root = np.sqrt(self.b)
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(Δ) - 1)
         push = np.diff(self.b)[k] / 2 / Δ[k]
         τ = np.clip(t - self.times[k], 0.0, np.diff(self.times)[k])
@@ -60,7 +61,8 @@ class Law:
         """(3, M, 2): position, velocity, acceleration of the tip."""
         k, share, pace, push = self.state(t)
         r = self.curve.at(k, share)[0]
-        pace, push = pace[:, None], push[:, None]
+        pace = pace[:, None]
+        push = push[:, None]
         return np.stack([r[0], r[1] * pace, r[2] * pace**2 + r[1] * push])
 
     def extension(self, t: np.ndarray) -> np.ndarray:
@@ -74,15 +76,19 @@ class Law:
 
         Joints: how far beyond their range, over its length, plus one.
         """
-        task, Δ, N = self.curve.task, self.curve.Δ, len(self.curve.Δ)
-        k, part = np.repeat(np.arange(N), INSTANTS), np.tile(np.linspace(0.0, 1.0, INSTANTS), N)
+        task = self.curve.task
+        Δ = self.curve.Δ
+        N = len(self.curve.Δ)
+        k = np.repeat(np.arange(N), INSTANTS)
+        part = np.tile(np.linspace(0.0, 1.0, INSTANTS), N)
         b, push = (
             self.b[k] + np.diff(self.b)[k] * part,
             (np.diff(self.b) / 2 / Δ)[k],
         )  # σ̇² rises evenly in σ
         t = self.times[k] + 2 * Δ[k] * part / np.maximum(np.sqrt(self.b[k]) + np.sqrt(b), 1e-300)
         at = self.curve.table(k, part)
-        v, a = at.dx * np.sqrt(b)[:, None], at.ddx * b[:, None] + at.dx * push[:, None]
+        v = at.dx * np.sqrt(b)[:, None]
+        a = at.ddx * b[:, None] + at.dx * push[:, None]
         found = {}
         for i, c in enumerate(task.crane.cylinders):
             found[f"speed {i}"], found[f"acceleration {i}"] = (

@@ -59,7 +59,8 @@ class SupplyTold(Around):
     @property
     def measured(self):
         """What the law measures, chambers it does not, supply pressures."""
-        own, model = self.inner.measured, self.inner.model
+        own = self.inner.measured
+        model = self.inner.model
         more = [
             find(model.outputs, n, "SupplyTold")
             for n in model.pressure_names
@@ -77,7 +78,8 @@ class SupplyTold(Around):
         """Voltages that wait for the pump."""
         if not self.waits:
             return u
-        at, found = dict(zip(names(self.measured), y)), []
+        at = dict(zip(names(self.measured), y))
+        found = []
         for k, v, p_s, c in zip(law.model.labels, u, law.model.supplies, law.model.cylinders):
             a, b = (
                 c.valve.dead_band

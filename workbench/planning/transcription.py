@@ -69,7 +69,9 @@ def transcribe(
         and not task.step.needs_forces
     )
     rounded = None if smooth else _rounded(task, most or (MOST if sides else 1000))
-    rng, found, best = np.random.default_rng(seed), [], None
+    rng = np.random.default_rng(seed)
+    found = []
+    best = None
     for _ in range(starts):
         ways, q = [], _start(task, rng)
         if rounded is not None:
@@ -124,9 +126,12 @@ class Sides:
     """The exact program of a task for given sides of its cylinders: which ask for pressure pushing or pulling, from which line."""
 
     def __init__(self, task: Task, most: int):
-        N, step, supply = task.steps, task.step, task.supply
+        N = task.steps
+        step = task.step
+        supply = task.supply
         self.task, made = task, _steps(task)
-        rows, cost = made.rows, 0.0
+        rows = made.rows
+        cost = 0.0
         self.pressed = step.needs_forces and not isinstance(supply, TwoPressures)
         s, p = ca.SX.sym("s", 3 * N), ca.SX.sym("p", N if self.pressed else 0)  # litres, 100 bar
         out, into, lines = (ca.SX.sym(name, 3 * N) for name in ("out", "into", "lines"))
@@ -170,7 +175,9 @@ class Sides:
 
     def solve(self, q: np.ndarray) -> np.ndarray:
         """The best motion on the sides that a motion q (N+1,) takes, started from it."""
-        task, supply, N = self.task, self.task.supply, self.task.steps
+        task = self.task
+        supply = self.task.supply
+        N = self.task.steps
         q = _held(task, q)
         x = np.diff(task.pistons(q)[0], axis=1)
         s = (
@@ -183,8 +190,11 @@ class Sides:
         if not task.step.needs_forces:
             return self.program.call(np.concatenate([q, s.T.ravel()]), np.zeros(9 * N))
         told = motion(task, q)
-        v, F, edge = told["v"], told["F"], supply.creep
-        out, into = v > np.where(F > 0, -edge, edge), v < np.where(F > 0, -edge, edge)
+        v = told["v"]
+        F = told["F"]
+        edge = supply.creep
+        out = v > np.where(F > 0, -edge, edge)
+        into = v < np.where(F > 0, -edge, edge)
         if edge > 0:
             out, into = v > -edge, v < edge  # both within it
         low = np.where(~out, -np.inf, np.where(~into, edge, -edge)) + ASIDE

@@ -80,8 +80,11 @@ class Way:
         for e, (r, ℓ) in enumerate(self.edges):
             at = np.flatnonzero(edge == e)
             t = τ[at]
-            s, ds, dds = ℓ * t * t * (3 - 2 * t), 6 * ℓ * t * (1 - t), 6 * ℓ * (1 - 2 * t)
-            along, bend = r(s, nu=1), r(s, nu=2)
+            s = ℓ * t * t * (3 - 2 * t)
+            ds = 6 * ℓ * t * (1 - t)
+            dds = 6 * ℓ * (1 - 2 * t)
+            along = r(s, nu=1)
+            bend = r(s, nu=2)
             made[0, at], made[1, at] = r(s), along * ds[:, None]
             made[2, at] = bend * (ds * ds)[:, None] + along * dds[:, None]
         return made
@@ -102,7 +105,8 @@ def _edge(path: Any, a: float, b: float):
     if length[-1] < 1e-6:
         return None
     s = np.linspace(0.0, length[-1], KNOTS)
-    at, passed = np.interp(s, length, t[::2]), CubicHermiteSpline(t[::2], length, v[::2])
+    at = np.interp(s, length, t[::2])
+    passed = CubicHermiteSpline(t[::2], length, v[::2])
     for _ in range(4):  # Newton's steps make the length smooth in s
         at[1:-1] = np.clip(at - (passed(at) - s) / np.maximum(passed(at, 1), 1e-3 * v.max()), a, b)[
             1:-1

@@ -85,7 +85,8 @@ class Demand:
             return self._of_outputs(reference)
         check_space(self.plant, reference.space)
         start = tuple(float(v) for v in task_values(self.plant, reference.space, self.q0))
-        full, short = len(start), width(reference)
+        full = len(start)
+        short = width(reference)
         if short not in (None, full):
             if reference.space != "cartesian" or not 2 <= short < full:
                 raise InputError(
@@ -98,7 +99,9 @@ class Demand:
 
     def _of_outputs(self, reference):
         """A reference for measured outputs: one component for each that the controller follows, or for each, or one for all."""
-        outs, short, followed = self.plant.outputs, width(reference), self._followed
+        outs = self.plant.outputs
+        short = width(reference)
+        followed = self._followed
         for name in followed:
             find(outs, name, "reference of the controller")
         if short not in (None, 1, len(followed), len(outs)):
@@ -119,7 +122,8 @@ class Demand:
 
     def _components(self, n: int) -> list[str]:
         """Outputs that the n components of a reference in output space stand for; one stands for all."""
-        whole, followed = names(self.plant.outputs), self._followed
+        whole = names(self.plant.outputs)
+        followed = self._followed
         return followed[:1] if n == 1 else whole if n == len(whole) else followed
 
     def _space_of(self) -> dict[str, str]:
@@ -154,7 +158,8 @@ class Demand:
             columns[name] = (
                 value.sample(grid, 0)[0, :, 0] if varies else np.full(grid.size, float(value))
             )
-        whole, columns = columns, {name: value[: t.size] for name, value in columns.items()}
+        whole = columns
+        columns = {name: value[: t.size] for name, value in columns.items()}
         for name, (base, k) in self.previews.items():
             columns[name] = (
                 whole[base][k * stride : k * stride + t.size] if noise else np.zeros(t.size)
@@ -174,7 +179,8 @@ class Demand:
 
         Where t repeats every sample it is only continued; else every sample ahead is written out.
         """
-        T, far = self.loop.period, max(k for _, k in self.previews.values())
+        T = self.loop.period
+        far = max(k for _, k in self.previews.values())
         stride = min(max(int(np.searchsorted(t, t[0] + (1 - 1e-6) * T)), 1), t.size)
         if np.allclose(t[stride:], t[:-stride] + T, rtol=0.0, atol=1e-6 * T):
             return np.concatenate([t, *(t[-stride:] + j * T for j in range(1, far + 1))]), stride
@@ -191,7 +197,8 @@ class Demand:
                     given[order][:, outs.index(name) if given.shape[2] > 1 else 0],
                 )
             return
-        space_of, mine = self._space_of(), _task_names(self.plant, own)
+        space_of = self._space_of()
+        mine = _task_names(self.plant, own)
         cache = {own: given}
         for name, order in self.wanted:
             if name not in space_of:

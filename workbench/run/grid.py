@@ -77,7 +77,8 @@ class Grid:
 
 def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
     """Samples and steps of at most `longest` (s) for a run of `system`; steps end where an input that drives the flow jumps."""
-    sampled, most = system.period is not None, scenario.max_step
+    sampled = system.period is not None
+    most = scenario.max_step
     if fixed(system):
         most = min(most, fixed(system).step)
     bearable = system.plant.longest_step

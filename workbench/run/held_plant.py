@@ -31,7 +31,8 @@ class HeldPlant:
         compiled: bool | None,
         pace: Pace = AS_IT_IS,
     ):
-        plant, commands = loop.plant, names(loop.controller.commands)
+        plant = loop.plant
+        commands = names(loop.controller.commands)
         pushes = [name for name in demand.live if demand.kinds[name] == "disturbance"]
         self.traced = traced = trace(plant, (*commands, *pushes))
         self.demand, self.g, self.m = demand, g, len(commands)
@@ -71,21 +72,21 @@ class HeldPlant:
 
     def advance(self, k: int, t: float, u: list, logged: bool, early: bool = False) -> None:
         """Sample k from t on with u held: up to the release (early) or to the next sample."""
-        g, m = self.g, self.m
+        g = self.g
+        m = self.m
         n, h = (g.n1, g.h1) if early else (g.n2, g.h2)
         self.w[0, :m] = u
         self.F[:, :m] = u
         if self.varying:
             self._push(k)
-        at, each = self.at, min(g.every, 1)
+        at = self.at
+        each = min(g.every, 1)
         if at is None:
-            state, w, F, c, row = (
-                self.state,
-                self.w,
-                self.early if early else self.late,
-                self.c,
-                self.rows[self.kept :] if logged else None,
-            )
+            state = self.state
+            w = self.w
+            F = self.early if early else self.late
+            c = self.c
+            row = self.rows[self.kept :] if logged else None
             self.machine.run(1, 1, each, False, t, 0, 0.0, n, h, state, w, F, c, row)
         else:  # as Loop.run, with the addresses at hand
             row = at["rows"] + 8 * self.machine.row * self.kept if logged else 0

@@ -84,7 +84,8 @@ def _attempt(
     plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace)
     law = rewrapped(loop.controller, _Running(innermost(loop.controller)))
     z = list(law.start(0.0, x0[n:].tolist(), plant.measure(0.0), wanted[0].tolist()))
-    done, memory = 0, []
+    done = 0
+    memory = []
     while done < g.n:
         count = min(CHUNK, g.n - done)
         made, z, kept = _chunk(law, plant, g, done, wanted[done : done + count].tolist(), z)
@@ -116,7 +117,9 @@ def _attempt(
 
 def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
     """Samples from `first` on: (how many were done, memory, what the controller adds to the logged rows)."""
-    rows, lag, watched = [], g.n1 * g.h1, bool(law.monitors)
+    rows = []
+    lag = g.n1 * g.h1
+    watched = bool(law.monitors)
     early = 1 if g.every else g.n1  # rows of a logged sample up to the release, and after it
     late = 0 if g.every and g.n1 else 1 if g.every else g.n2
     for k, r in enumerate(wanted, first):
@@ -148,7 +151,8 @@ def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
 
 def _arranged(loop, rows, own, times) -> np.ndarray:
     """Rows at these times in the order of a fused loop: states, powers, monitors (the controller's last of each), energy."""
-    n, m = len(loop.plant.states), len(loop.controller.states)
+    n = len(loop.plant.states)
+    m = len(loop.controller.states)
     shown = (
         [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)]
         if loop.shows

@@ -66,7 +66,8 @@ def limit_cycle(t, e, floor: float = 0.0, settled: float = 0.5) -> LimitCycle:
     line = np.polynomial.Polynomial.fit(np.arange(y.size), y, 1)(np.arange(y.size))
     if max_abs(y - line) <= max(floor, 1e-12 * max_abs(y)):
         return _none("constant or straight to within the floor")
-    strongest, found = _strongest(y - line, dt), []
+    strongest = _strongest(y - line, dt)
+    found = []
     for part in (1, 2, 3):
         found.append(_periodic(y, dt, strongest / part))
         if found[-1].detected or found[-1].trend == "decaying":
@@ -91,7 +92,8 @@ def limit_cycle(t, e, floor: float = 0.0, settled: float = 0.5) -> LimitCycle:
 
 def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
     """The answer for one candidate frequency."""
-    cycles, per = frequency * y.size * dt, 1 / (frequency * dt)
+    cycles = frequency * y.size * dt
+    per = 1 / (frequency * dt)
     harmonics = max(1, min(HARMONICS, int(0.4 * per)))
     windows = int(min(8, cycles // 2, y.size // (6 * (2 * harmonics + 2))))
     if cycles < 6 or windows < 3:
@@ -124,7 +126,8 @@ def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
 def _growth(y: np.ndarray, dt: float) -> float:
     """Rate (1/s) of a signal whose RMS about straight lines rises in each of six windows, tenfold in all; else 0."""
     size = y.size // 6
-    parts, ramp = y[y.size - 6 * size :].reshape(6, size).T, np.linspace(-1, 1, size)
+    parts = y[y.size - 6 * size :].reshape(6, size).T
+    ramp = np.linspace(-1, 1, size)
     lines = np.polynomial.polynomial.polyval(
         ramp, np.polynomial.polynomial.polyfit(ramp, parts, 1)
     ).T
@@ -139,7 +142,8 @@ def _none(why: str, confidence: float = 0.0) -> LimitCycle:
 
 def _settled(t, e, share: float) -> tuple[np.ndarray, float]:
     """The last `share` of the run on a uniform grid: samples and their spacing."""
-    t, e = np.asarray(t, dtype=float), np.asarray(e, dtype=float)
+    t = np.asarray(t, dtype=float)
+    e = np.asarray(e, dtype=float)
     _finite("limit cycle", e)
     t, last = np.unique(
         t[::-1], return_index=True
@@ -148,7 +152,8 @@ def _settled(t, e, share: float) -> tuple[np.ndarray, float]:
     if t.size < 2:
         raise InputError("limit cycle: the run has no duration")
     keep = t >= t[-1] - share * (t[-1] - t[0])
-    t, e = t[keep], e[keep]
+    t = t[keep]
+    e = e[keep]
     if t.size < 16:
         raise InputError(
             f"limit cycle: {t.size} samples in the settled part", mend="give at least 16"
@@ -232,11 +237,9 @@ def _trend(scale: np.ndarray, period: float) -> tuple[Trend, float]:
     if slope > 0:
         return "growing", slope / period
     third = scale.size // 3
-    a, b, c = (
-        scale[:third].mean(),
-        scale[(scale.size - third) // 2 :][:third].mean(),
-        scale[-third:].mean(),
-    )
+    a = scale[:third].mean()
+    b = scale[(scale.size - third) // 2 :][:third].mean()
+    c = scale[-third:].mean()
     settles = (
         a - b > b - c and (a * c - b * b) / (a + c - 2 * b) > 0.5 * c
     )  # limit of a geometric approach

@@ -43,7 +43,8 @@ class Log:
     _columns: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self):
-        time, values = _readonly(self.time), _readonly(self.values)
+        time = _readonly(self.time)
+        values = _readonly(self.values)
         signals = tuple(self.signals)
         if time.ndim != 1 or time.size == 0 or values.shape != (time.size, len(signals)):
             raise InputError(

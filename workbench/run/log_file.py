@@ -140,7 +140,8 @@ def _variable(name: str, index: int) -> str:
 
 
 def _fields(found) -> tuple:
-    attributes, columns = found.attributes, found.columns
+    attributes = found.attributes
+    columns = found.columns
     listed = json.loads(attributes["signals"])
     time = columns["time"][1]
     values = np.empty((time.size, len(listed)))

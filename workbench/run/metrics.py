@@ -58,7 +58,8 @@ def performance_index(e, v) -> float:
 
 def settling_time(t, y, target: float, band: float) -> float:
     """Time (s, from t[0]) after which |y − target| ≤ band for the rest of the run; inf when it ends outside."""
-    t, away = np.asarray(t, dtype=float), np.abs(np.asarray(y, dtype=float) - target) - band
+    t = np.asarray(t, dtype=float)
+    away = np.abs(np.asarray(y, dtype=float) - target) - band
     _finite("settling time", away)
     outside = np.flatnonzero(away > 0)
     if outside.size == 0:
@@ -80,7 +81,8 @@ def overshoot(y, target: float) -> float:
 
 def chatter_rate(t, u, dead: float = 0.0) -> float:
     """Changes of sign of u per second; values with |u| ≤ dead have no sign and leave the last one standing."""
-    t, u = np.asarray(t, dtype=float), np.asarray(u, dtype=float)
+    t = np.asarray(t, dtype=float)
+    u = np.asarray(u, dtype=float)
     _finite("chatter rate", u)
     if t.size < 2 or not t[-1] > t[0]:
         raise InputError("chatter rate: needs at least two samples at different times")
@@ -90,7 +92,8 @@ def chatter_rate(t, u, dead: float = 0.0) -> float:
 
 def saturation_time(t, u, limit: float) -> float:
     """Time (s) spent at |u| ≥ limit (to one part in 10⁹), each sample holding until the next."""
-    t, u = np.asarray(t, dtype=float), np.asarray(u, dtype=float)
+    t = np.asarray(t, dtype=float)
+    u = np.asarray(u, dtype=float)
     _finite("saturation time", u)
     return float(np.diff(t)[np.abs(u[:-1]) >= limit * (1 - 1e-9)].sum())
 

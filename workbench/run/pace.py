@@ -230,5 +230,6 @@ def confirmed(attempt, made: Attempt, pace: Pace, most: float) -> tuple[Attempt,
         same = abs(again.done - made.done) <= 1 + SAME * again.done
         if same and again.done >= FEW:
             return made, pace, True
-        made, pace = again, finer
+        made = again
+        pace = finer
     return made, pace, same

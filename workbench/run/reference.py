@@ -172,7 +172,8 @@ class Waypoints:
             leg + 1
         ]  # rest: the first point before the path, else the point reached
         k = leg[moving]
-        T, step = (ends - begins)[k, None], corners[k + 1] - corners[k]
+        T = (ends - begins)[k, None]
+        step = corners[k + 1] - corners[k]
         τ = np.minimum((t[moving] - begins[k])[:, None] / T, 1.0)
         result[0, moving] = corners[k] + step * QUINTIC(τ)
         for i in range(1, min(order, 5) + 1):
@@ -215,7 +216,8 @@ class Sine:
 
     def __post_init__(self):
         check_space(self.space)
-        amplitude, centre = _point(self.amplitude, "amplitude"), _point(self.centre, "centre")
+        amplitude = _point(self.amplitude, "amplitude")
+        centre = _point(self.centre, "centre")
         phase = _numbers(self.phase, "phase")
         if amplitude == "start":
             raise InputError("amplitude: expected numbers", mend="only the centre may be 'start'")
@@ -233,17 +235,16 @@ class Sine:
     def sample(self, t, order: int) -> np.ndarray:
         """(order+1, N, n); the module's docstring has the contract."""
         t, order = sample_times(t, order)
-        ω, τ = 2 * math.pi * self.frequency, np.clip(t / self.ramp, 0.0, 1.0)[:, None]
+        ω = 2 * math.pi * self.frequency
+        τ = np.clip(t / self.ramp, 0.0, 1.0)[:, None]
         ramping = ((t >= 0) & (t < self.ramp))[:, None]
         envelope = [
             QUINTIC(τ),
             *(ramping * QUINTIC.deriv(i)(τ) / self.ramp**i for i in range(1, order + 1)),
         ]
         angle = ω * t[:, None] + np.asarray(self.phase)
-        s, c = (
-            np.asarray(self.amplitude) * np.sin(angle),
-            np.asarray(self.amplitude) * np.cos(angle),
-        )
+        s = np.asarray(self.amplitude) * np.sin(angle)
+        c = np.asarray(self.amplitude) * np.cos(angle)
         wave = [ω**i * (s, c, -s, -c)[i % 4] for i in range(order + 1)]
         result = np.stack(
             [

@@ -149,7 +149,8 @@ def to_joints(plant, space, given, q0, t) -> np.ndarray:
 
 
 def _to_joints(plant, space, newton, p, given, q0, t) -> np.ndarray:
-    n, N = plant.n, given.shape[1]
+    n = plant.n
+    N = given.shape[1]
     for points in (60, 1200):
         coarse = np.unique(np.linspace(0, N - 1, min(points, N)).astype(int))
         guess = _follow(plant, space, newton, p, given[0, coarse], q0, t[coarse])
@@ -188,7 +189,9 @@ def _follow(plant, space, newton, p, targets, q0, t) -> np.ndarray:
 
 
 def _search(plant, space, newton, p, targets, q0, t) -> np.ndarray:
-    n, q, found = plant.n, np.asarray(q0, float), []
+    n = plant.n
+    q = np.asarray(q0, float)
+    found = []
     for target, when in zip(targets, t):
         for _ in range(60):
             moved = np.clip(newton(q, target, p)[0][:n] - q, -0.3, 0.3)

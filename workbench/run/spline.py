@@ -45,7 +45,8 @@ class Spline:
 
     def __post_init__(self):
         check_space(self.space)
-        times, values = np.asarray(self.times, float), np.asarray(self.values, float)
+        times = np.asarray(self.times, float)
+        values = np.asarray(self.values, float)
         values = values[:, None] if values.ndim == 1 else values
         if (
             times.ndim != 1

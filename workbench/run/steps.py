@@ -33,7 +33,8 @@ class Steps:
     def __post_init__(self):
         check_space(self.space)
         try:
-            times, values = np.asarray(self.times, float), np.asarray(self.values, float)
+            times = np.asarray(self.times, float)
+            values = np.asarray(self.values, float)
         except (TypeError, ValueError):
             raise InputError(
                 "values: expected numbers, as many in each",

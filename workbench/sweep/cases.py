@@ -158,7 +158,8 @@ def results(case, collect: Collect) -> dict[str, Any]:
             else tuple(c for c in case.claims if form.kebab(type(c).__name__) in collect.verdicts)
         )
         judged = study(case.loop, case.scenario, claims)
-        ran, known = judged.run, judged.analysis["statistics"]
+        ran = judged.run
+        known = judged.analysis["statistics"]
         for claim, v in zip(claims, judged.verdicts):
             name = form.kebab(type(claim).__name__)
             found |= {name: v.word, f"{name}.strength": v.strength or ""}
@@ -181,7 +182,8 @@ def measure(log, metric: Metric) -> tuple[float, str]:
         return float("nan"), unit
     from workbench.run import metrics
 
-    t, y = log.time[late], log.array(metric.signal)[late]
+    t = log.time[late]
+    y = log.array(metric.signal)[late]
     if metric.take in ("mean", "rms") and not t[-1] > t[0]:
         return float("nan"), unit
     take = {

@@ -141,7 +141,9 @@ def _grid(root: Node) -> tuple[Grid, dict[str, Node], dict[str, dict[str, Node]]
         if "grid" in sections
         else {}
     )
-    count, seed, of = 0, 0, {}
+    count = 0
+    seed = 0
+    of = {}
     if "draws" in sections:
         inside = _mapping(sections["draws"], "draws", "'count: 20' and 'of:'")
         for key, child in inside.items():

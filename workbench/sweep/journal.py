@@ -129,7 +129,8 @@ class Journal:
 
 def outcome_of(entry: object) -> tuple[str, Outcome]:
     """(key, Outcome) of a line. Raises ValueError, TypeError, KeyError or OverflowError where it is none."""
-    key, error = entry["key"], entry["error"]
+    key = entry["key"]
+    error = entry["error"]
     results = tuple(tuple(result) for result in entry["results"])
     if not (isinstance(key, str) and isinstance(error, str)):
         raise ValueError("key and error are text")

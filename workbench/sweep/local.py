@@ -40,7 +40,9 @@ def on_processes(
 
     Raises InputError when the study cannot be sent to another process, or none can be started.
     """
-    packed, waiting, tries = _packed(study), deque(todo), dict.fromkeys((i for i, _ in todo), 0)
+    packed = _packed(study)
+    waiting = deque(todo)
+    tries = dict.fromkeys((i for i, _ in todo), 0)
     unready = 0  # processes killed before they were ready for a case, one after the other
     running: dict[
         connection.Connection, tuple

@@ -124,7 +124,8 @@ def _inside(
     """The tree with what is at `words` exchanged; mappings that are not there are made."""
     if not words:
         return change(node)
-    word, inside = words[0], node.value
+    word = words[0]
+    inside = node.value
     if isinstance(inside, list):
         labels = [
             c.value["name"].value if isinstance(c.value, dict) and "name" in c.value else str(i)

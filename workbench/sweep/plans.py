@@ -139,10 +139,8 @@ class PlanStudy:
 
 def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
     """Name → number, text, or (number, unit). A task without a motion is a result: it says why."""
-    only, timed = (
-        None if collect.planners is True else collect.planners or (),
-        case.objective == "time",
-    )
+    only = None if collect.planners is True else collect.planners or ()
+    timed = case.objective == "time"
     try:
         if timed:
             found = race(case.task, case.starts)
@@ -160,7 +158,8 @@ def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
 
 
 def _planned(found: Comparison) -> dict[str, Any]:
-    best, bound = found.rows[0], found.bound
+    best = found.rows[0]
+    bound = found.bound
     known: dict[str, Any] = {
         f"{BEST}.energy": (best.energy, "J"),
         f"{BEST}.estimate": (found.best.estimate, "J"),
@@ -205,7 +204,8 @@ def _driven(found: Comparison | Race, law: str) -> dict[str, Any]:
     except InputError as why:
         return {"not driven": why.message}
     known: dict[str, Any] = {}
-    done, best = dict(drives.done), found.rows[0].name
+    done = dict(drives.done)
+    best = found.rows[0].name
     for name, drive, why in drives.rows:
         if drive is None:
             known[f"{name}.not driven"] = why

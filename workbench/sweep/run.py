@@ -75,7 +75,8 @@ def sweep(
 
 def _gather(finished, keys, done: dict[str, Outcome], journal, asked: int, tell) -> None:
     """Take every finished case into `done` and the journal, of `asked` that are run."""
-    before, failed = len(done), sum(bool(outcome.error) for outcome in done.values())
+    before = len(done)
+    failed = sum(bool(outcome.error) for outcome in done.values())
     for i, outcome in finished:
         if journal and outcome.kept:
             journal.add(keys[i], outcome)

@@ -19,7 +19,8 @@ MANY = 8  # values of an axis beyond which it is not taken apart
 
 def told(asked: Sweep, table: Table, kept: int, out: str) -> list[str]:
     """What the terminal shows."""
-    room, clean = terminal.columns(), terminal.clean
+    room = terminal.columns()
+    clean = terminal.clean
     lines = [
         terminal.headline(
             f"{asked.title} · {len(table)} cases over {', '.join(asked.grid.names)}", out, room
@@ -64,7 +65,8 @@ def _range(values: np.ndarray, words) -> str:
     finite = values[~np.isnan(values)]
     if not len(finite):
         return ""
-    low, high = words(float(finite.min())), words(float(finite.max()))
+    low = words(float(finite.min()))
+    high = words(float(finite.max()))
     return low if low == high else f"{low} … {high}"
 
 
@@ -157,7 +159,8 @@ def _cases(where: list[int]) -> str:
 
 def _apart(table: Table, name: str) -> list[str]:
     """The saving against a planner for every value of every axis that has a few."""
-    saved, lines = np.array(_numbers(table, f"{name}.saving")), []
+    saved = np.array(_numbers(table, f"{name}.saving"))
+    lines = []
     for column in table.columns if len(saved) else ():
         words = [
             v if isinstance(v, str) else format_quantity(float(v), column.unit or "1", 3)

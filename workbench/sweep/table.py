@@ -18,7 +18,8 @@ from workbench.sweep.outcome import Outcome
 if TYPE_CHECKING:
     import xarray
 
-MARK, FORMAT = "fluidproof_sweep", 1
+MARK = "fluidproof_sweep"
+FORMAT = 1
 ENDINGS = (".nc", ".parquet")
 
 

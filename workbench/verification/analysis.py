@@ -86,7 +86,8 @@ def ledger_arrays(run: Run) -> dict:
             "vdot": b.vdot[:, pick].sum(axis=1),
             "bound": flows - b.dissipation[:, pick].sum(axis=1),
         }
-    sides, sums = b.sides(), b.cuts()
+    sides = b.sides()
+    sums = b.cuts()
     inner = [c for c in sums if len(sides[c]) > 1]
     outgoing = {}
     for (_, _, cut), values in b.flows.items():
@@ -121,7 +122,8 @@ def statistics(run: Run) -> dict:
     from workbench.run import metrics
     from workbench.verification.requirements import joint_errors
 
-    found, t = {}, run.log.time
+    found = {}
+    t = run.log.time
     if len(t) < 2:
         return found
     e = run.tool_error
@@ -130,10 +132,8 @@ def statistics(run: Run) -> dict:
         speed = np.linalg.norm(
             np.gradient(np.column_stack([run.log.array(n) for n in at]), t, axis=0), axis=1
         )
-        unit, what = (
-            run.log.signal(at[0]).unit,
-            "tool error" if "tcp_x" in run.log else "tracking error",
-        )
+        unit = run.log.signal(at[0]).unit
+        what = "tool error" if "tcp_x" in run.log else "tracking error"
         found |= {
             f"{what}, largest": (metrics.max_abs(e), unit),
             f"{what}, rms": (metrics.rms(t, e), unit),

@@ -38,7 +38,8 @@ class Ball:
     @staticmethod
     def between(low, high) -> Ball:
         """The ball that holds every matrix between the two bounds."""
-        low, high = np.asarray(low, float), np.asarray(high, float)
+        low = np.asarray(low, float)
+        high = np.asarray(high, float)
         mid = low + (high - low) / 2
         return Ball(mid, np.nextafter(np.maximum(high - mid, mid - low), np.inf))
 
@@ -54,7 +55,8 @@ class Ball:
     def __matmul__(self, other) -> Ball:
         other = Ball.of(other)
         k = self.mid.shape[1]
-        a, b = np.abs(self.mid), np.abs(other.mid)
+        a = np.abs(self.mid)
+        b = np.abs(other.mid)
         with np.errstate(
             all="ignore"
         ):  # what is not finite stays so, and is refused where it is judged
@@ -80,10 +82,8 @@ class Ball:
     def scaled(self, low: float, high: float | None = None) -> Ball:
         """Times any number between low and high."""
         high = low if high is None else high
-        s, r = (
-            low + (high - low) / 2,
-            0.0 if high == low else float(up(np.float64((high - low) / 2))),
-        )
+        s = low + (high - low) / 2
+        r = 0.0 if high == low else float(up(np.float64((high - low) / 2)))
         mid = self.mid * s
         return Ball(
             mid, up(self.rad * (abs(s) + r) + np.abs(self.mid) * r + EPS * np.abs(mid) + TINY)
@@ -142,10 +142,12 @@ def exponential(X: Ball, terms: int = 12) -> Ball:
         X.mid, permute=False, separate=True
     )  # powers of two: scaling by them is exact
     swap = d[None, :] / d[:, None]
-    mid, rad = X.mid * swap, X.rad * swap
+    mid = X.mid * swap
+    rad = X.rad * swap
     norm = float(up(np.abs(mid) + rad, n).sum(axis=1).max(initial=0.0)) * (1 + n * EPS)
     s = max(0, int(np.ceil(np.log2(norm))) + 2) if norm > 0 else 0
-    Y, norm = Ball(mid / 2.0**s, rad / 2.0**s), norm / 2.0**s
+    Y = Ball(mid / 2.0**s, rad / 2.0**s)
+    norm = norm / 2.0**s
     one = np.eye(n)
     E = Ball.of(one)
     for k in range(terms, 0, -1):

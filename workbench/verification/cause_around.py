@@ -31,10 +31,15 @@ class Around:
 
     def matrix(self) -> np.ndarray:
         """M of the loop on (x, past commands, memory of the law)."""
-        A, B, C, law = self.A, self.B, self.C, self.law
+        A = self.A
+        B = self.B
+        C = self.C
+        law = self.law
         if law.T > 0:
             held = sampled(A, B, C, np.zeros((len(C), B.shape[1])), law.T, law.delay)
-            A, B, C = held.A, held.B, held.C
+            A = held.A
+            B = held.B
+            C = held.C
         return np.block([[A + B @ law.D @ C, B @ law.C], [law.B @ C, law.A]])
 
     def growth(self) -> float:
@@ -71,11 +76,13 @@ def _law(run: Run, loop) -> LinearLaw | None:
         return linear_law(smooth(loop), tangent=True)
     if isinstance(own.law, Stepped) or isinstance(own.law, Remembering):
         return None
-    measured, commands = names(loop.controller.measured), names(loop.controller.commands)
+    measured = names(loop.controller.measured)
+    commands = names(loop.controller.commands)
     gains = slopes(run, measured)
     if gains is None:
         return None
-    n, m = len(measured), len(commands)
+    n = len(measured)
+    m = len(commands)
     empty = np.zeros((0, 0)), np.zeros((0, n)), np.zeros((m, 0))
     return LinearLaw(*empty, gains, float(loop.period), _delay(loop))
 

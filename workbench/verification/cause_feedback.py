@@ -28,7 +28,8 @@ def response(run, commands: list[str], outputs: list[str]) -> np.ndarray | None:
 
     None where the plant cannot be run so.
     """
-    plant, ranges = run.loop.plant, run.loop.plant.limits()
+    plant = run.loop.plant
+    ranges = run.loop.plant.limits()
     still = replace(
         run.scenario, reference=None, disturbances={}, duration=HORIZON, log_period=None
     )
@@ -92,7 +93,9 @@ def feedback(run) -> str:
 
 def _far_off(loop, commands, position, rates, length) -> str:
     """A user's own gain that closes its loop faster than samples can, or not within the run, in words."""
-    k, slow, bears = int(np.argmax(rates)), int(np.argmin(rates)), 0.5 / float(loop.period or 1e-3)
+    k = int(np.argmax(rates))
+    slow = int(np.argmin(rates))
+    bears = 0.5 / float(loop.period or 1e-3)
     if not isinstance(innermost(loop.controller), Plain):
         return ""
     if rates[slow] * length < SEVERAL:
@@ -144,7 +147,8 @@ def slopes(run, position: list[str]) -> np.ndarray | None:
     def ask(given):
         return asked(innermost(whole).law, t, given, r) if plain else whole_law(t, z, given, r)
 
-    columns, measured = [], names(run.loop.controller.measured)
+    columns = []
+    measured = names(run.loop.controller.measured)
     for name in position:
         step = np.zeros(len(y))
         step[measured.index(name)] = 1e-5 * max(1.0, abs(y[measured.index(name)]))

@@ -46,7 +46,8 @@ def usual_law(law, model):
 
 
 def _gains(loop, known) -> Iterator[Trial]:
-    law, path = innermost(loop.controller), law_path(loop.controller)
+    law = innermost(loop.controller)
+    path = law_path(loop.controller)
     model = law.model
     if model is None or not isinstance(law, Controller):
         return
@@ -71,7 +72,8 @@ def _gains(loop, known) -> Iterator[Trial]:
         off = {p: float(d) for (p, leaf), d in zip(numbers.items(), defaults) if leaf.value != d}
         if off:
             worst = max(off, key=lambda p: odd(known[p].value, off[p]))
-            value, right = float(known[worst].value), off[worst]
+            value = float(known[worst].value)
+            right = off[worst]
             words = f"gain controller.{field.name} is {against(value, right, 'the default')}"
             yield Trial("gain", words, off, {}, 0.85 * odd(value, right))
 
@@ -97,7 +99,8 @@ def _fed(loop) -> Iterator[Trial]:
 
 def _bounded(loop, known) -> Iterator[Trial]:
     """The law's own limit of its commands put to what the machine takes."""
-    law, path = innermost(loop.controller), law_path(loop.controller) + "u_max"
+    law = innermost(loop.controller)
+    path = law_path(loop.controller) + "u_max"
     top = max((high for _, high in loop.plant.limits().values()), default=0.0)
     if feeds_forward(law) and path in known and law.u_max < 0.95 * top:
         words = f"controller.u_max limits commands to {law.u_max:g}, the machine takes {top:g}"
@@ -133,7 +136,8 @@ def _weaker(loop) -> Iterator[Trial]:
 
 def _tenths(loop, known) -> Iterator[Trial]:
     """A tenth and tenfold of every gain, and of every number of a user's plant, where nothing says what is usual."""
-    law, path = innermost(loop.controller), law_path(loop.controller)
+    law = innermost(loop.controller)
+    path = law_path(loop.controller)
     if law.model is None or usual_law(law, law.model) is None:
         found = [leaf for leaf in known.values() if leaf.path.startswith(path) and leaf.value]
         gains = [leaf for leaf in found if leaf.path.removeprefix(path)[:1] in ("K", "k")]

@@ -148,7 +148,8 @@ def _derivative(run: Run, paths, values) -> Iterator[Change]:
 
 def _gains(loop, values) -> Iterator[tuple[list[str], str]]:
     """Paths of every kind of gain of the law, and words for it."""
-    law, stem = innermost(loop.controller), law_path(loop.controller)
+    law = innermost(loop.controller)
+    stem = law_path(loop.controller)
     if isinstance(law, Plain):
         return
     for field in fields(law):
@@ -190,7 +191,8 @@ def _made(loop: Around) -> Around:
 
 def _wires(run: Run, own: Around) -> Iterator[Change]:
     """Signs turned and wires crossed, of commands and of measurements."""
-    commands, measured = names(run.loop.controller.commands), names(run.loop.controller.measured)
+    commands = names(run.loop.controller.commands)
+    measured = names(run.loop.controller.measured)
     law = own.law
     for words, S in _edits(commands, "command", range(len(commands))):
         changed = replace(own, law=replace(law, C=S @ law.C, D=S @ law.D))
@@ -233,7 +235,8 @@ def hardly_decays(run: Run) -> str:
     own = around(run, run.loop)
     if own is None:
         return ""
-    length, states = run.scenario.length(), names(run.loop.plant.states)
+    length = run.scenario.length()
+    states = names(run.loop.plant.states)
     M = own.matrix()
     memory = len(own.law.A)
     past = len(M) - len(states) - memory

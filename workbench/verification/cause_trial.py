@@ -79,5 +79,6 @@ def law_path(controller) -> str:
     """Where the law stands in the loop's numbers: "controller.inner." for every wrapper around it."""
     path = "controller."
     while controller.inner is not None:
-        controller, path = controller.inner, path + "inner."
+        controller = controller.inner
+        path = path + "inner."
     return path

@@ -130,14 +130,17 @@ def grouped(
 
 # ---- between machine and law ----------------------------------------------------------------------------------------
 def _paths(loop, known) -> Iterator[Trial]:
-    path, around = "controller.", loop.controller
+    path = "controller."
+    around = loop.controller
     while around.inner is not None:
         yield from _wrapper(loop, around, path, known)
-        path, around = path + "inner.", around.inner
+        path = path + "inner."
+        around = around.inner
 
 
 def _wrapper(loop, around, path, known) -> Iterator[Trial]:
-    name, T = type(around).__name__, float(loop.period or USUAL_SAMPLE)
+    name = type(around).__name__
+    T = float(loop.period or USUAL_SAMPLE)
     if name == "Delayed" and around.delay > 0:
         words = f"delay of {1e3 * around.delay:g} ms, {around.delay / T:.3g} samples"
         yield Trial(
@@ -207,7 +210,8 @@ def _hydraulic(key: str) -> bool:
 
 # ---- what is asked of it --------------------------------------------------------------------------------------------
 def _scenarios(run) -> Iterator[Trial]:
-    loop, scenario = run.loop, run.scenario
+    loop = run.loop
+    scenario = run.scenario
     pushes = {s.name for s in loop.inputs if s.kind == "disturbance"}
     acting = {name: value for name, value in scenario.disturbances.items() if name in pushes}
     if acting:
@@ -223,15 +227,14 @@ def _scenarios(run) -> Iterator[Trial]:
 
 def asked_speed(run) -> tuple[float, str]:
     """(largest speed the reference asks for as a share of what the machine has, in words); share 0 where it has no such number."""
-    own, found = (
-        scales(run.loop.plant),
-        [(0.0, "the reference is faster than this loop can follow")],
-    )
+    own = scales(run.loop.plant)
+    found = [(0.0, "the reference is faster than this loop can follow")]
     units = {s.name: s.unit for s in (*run.loop.plant.states, *run.loop.plant.outputs)}
     live = dict(zip(run.demand.live, run.demand.at(run.log.time).T))
     for name, order in run.demand.wanted:
         unit = units.get(name, "") + "/s"
-        scale, asked = own.of_unit(unit), live.get(target_name(name, 1))
+        scale = own.of_unit(unit)
+        asked = live.get(target_name(name, 1))
         if order == 1 and scale is not None and asked is not None:
             top = float(np.abs(asked).max())
             words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"

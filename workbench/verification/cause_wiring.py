@@ -71,7 +71,8 @@ def scaled(where: list[int], factor: float) -> Callable:
 
 def edits(law) -> Iterator[Edit]:
     """Every single fault of the wires of a law, the likelier first."""
-    commands, measured = names(law.commands), names(law.measured)
+    commands = names(law.commands)
+    measured = names(law.measured)
     units = [s.unit for s in law.measured]
     for k, name in enumerate(commands):
         yield Edit(f"sign of the command {name}", same, scaled([k], -1.0))
@@ -127,7 +128,8 @@ def fitted(law, residual: Callable) -> Edit:
     """The wire times the number that explains most: a measurement, all of one unit, or a command."""
     from scipy.optimize import minimize_scalar
 
-    measured, commands = names(law.measured), names(law.commands)
+    measured = names(law.measured)
+    commands = names(law.commands)
     units = [s.unit for s in law.measured]
     groups = [([k], f"the measurement {name}", True) for k, name in enumerate(measured)]
     groups += [([k], f"the command {name}", False) for k, name in enumerate(commands)]
@@ -174,10 +176,13 @@ def instant(controller):
 
 def rewired(run) -> str:
     """What a wrapper nobody knows has done to the wires, in words; empty where nothing, or nothing that a single edit explains."""
-    law, whole = innermost(run.loop.controller), instant(run.loop.controller)
+    law = innermost(run.loop.controller)
+    whole = instant(run.loop.controller)
     if isinstance(law, Plain) or not between(run.loop.controller):
         return ""
-    seen, ask, ask_whole = list(samples(run)), traced(law), traced(whole)
+    seen = list(samples(run))
+    ask = traced(law)
+    ask_whole = traced(whole)
     applied = np.array([ask_whole(t, z, y, r) for t, z, y, r in seen], float)
 
     def residual(edit: Edit) -> float:
@@ -214,7 +219,8 @@ def traced(law) -> Callable:
 
 def samples(run) -> Iterator:
     """(t, z, y, r) at logged samples, spread over the run before it leaves the machine."""
-    loop, log = run.loop, run.log
+    loop = run.loop
+    log = run.log
     end = min(log.time[-1], run.left[0])
     rows = np.flatnonzero(log.time <= end)
     rows = (
@@ -222,7 +228,8 @@ def samples(run) -> Iterator:
         if len(rows) > 1
         else rows
     )
-    n, m = len(loop.plant.states), sum(s.kind == "disturbance" for s in loop.inputs)
+    n = len(loop.plant.states)
+    m = sum(s.kind == "disturbance" for s in loop.inputs)
     x = np.column_stack([log.array(s.name) for s in loop.states])[rows]
     live = dict(zip(run.demand.live, run.demand.at(log.time[rows]).T))
     defaults = loop.defaults()

@@ -58,7 +58,8 @@ def check_asked(claim: Any, loop: Any) -> None:
 def check_sector(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The linear loop with a nonlinearity in a sector at its commands: the criterion asked for, or the first that proves it."""
     check_asked(claim, run.loop)
-    at, linear = point(run.loop.plant, claim.at), is_linear(run.loop.plant)
+    at = point(run.loop.plant, claim.at)
+    linear = is_linear(run.loop.plant)
     what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
     what += {
         "valve": ", its law without limits, a nonlinearity between law and plant,",
@@ -140,7 +141,9 @@ def sector_loop(claim: Any, loop: Any, at: Point) -> tuple[sectors.Sector, tuple
     if claim.place == "valve":
         M, enter, command = closed(loop, at)
         pick = _chosen(claim, loop)
-        enter, command, slope = enter[:, pick], command[pick], claim.slope
+        enter = enter[:, pick]
+        command = command[pick]
+        slope = claim.slope
         notes: tuple[Assumption, ...] = (
             Assumption("commands stay away from the law's own limits", None),
         )
@@ -149,7 +152,10 @@ def sector_loop(claim: Any, loop: Any, at: Point) -> tuple[sectors.Sector, tuple
         if not len(own.K):
             raise InputError("nothing limits the commands", mend="choose place: valve")
         own.rest()
-        M, enter, command, slope = own.M, own.E, own.K, 1.0 if claim.slope is None else claim.slope
+        M = own.M
+        enter = own.E
+        command = own.K
+        slope = 1.0 if claim.slope is None else claim.slope
         notes = own.assumptions()
         if claim.low > 0:
             notes += (

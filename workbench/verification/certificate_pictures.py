@@ -39,7 +39,8 @@ def certificate_arrays(run, verdicts: list[Verdict]) -> dict:
 
 def _ellipsoid(run, verdict: Verdict) -> dict | None:
     """The shadow of {(x − centre)ᵀP(x − centre) ≤ 1} on two plant states: the first asked about, and the one that drives it."""
-    data, plant = verdict.data, run.loop.plant
+    data = verdict.data
+    plant = run.loop.plant
     own = [s.name for s in plant.states]
     if "P" not in data or len(own) < 2:
         return None
@@ -79,10 +80,12 @@ def _level_set(run, verdict: Verdict) -> dict | None:
     names = list(data.get("box", ()))[:2]
     if len(names) < 2 or not data.get("level") or data["level"] <= 0:
         return None
-    V, all_ = formula(data["V"], list(data["box"])), list(data["box"])
+    V = formula(data["V"], list(data["box"]))
+    all_ = list(data["box"])
     centre = [data["centre"][n] for n in all_]
     low, high = (np.array([data["box"][n][i] for n in names]) for i in (0, 1))
-    start, angle = np.array(centre[:2]), np.linspace(0, 2 * np.pi, POINTS)
+    start = np.array(centre[:2])
+    angle = np.linspace(0, 2 * np.pi, POINTS)
     way = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (high - low) / 2
     with np.errstate(all="ignore"):
         ends = np.where(
@@ -92,7 +95,8 @@ def _level_set(run, verdict: Verdict) -> dict | None:
         rays = start[:, None, None] + s * way.T[:, None, :]
         values = V([*rays, *(np.full(s.shape, c) for c in centre[2:])]) + np.zeros(s.shape)
     over = ~(values <= data["level"])
-    k, every = np.where(over.any(axis=0), over.argmax(axis=0), STEPS - 1), np.arange(POINTS)
+    k = np.where(over.any(axis=0), over.argmax(axis=0), STEPS - 1)
+    every = np.arange(POINTS)
     before = np.maximum(k - 1, 0)
     rise = values[k, every] - values[before, every]
     share = np.where(

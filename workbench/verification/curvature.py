@@ -81,7 +81,8 @@ class Curvature:
 
     def _enclosed(self, low, high, centre, radii):
         """(Hessian or None, e, k) of the module's docstring."""
-        n, none = self.n, (None, np.inf, np.inf)
+        n = self.n
+        none = (None, np.inf, np.inf)
         ask = lambda f, a, b: self.lifted.enclose(
             f, [*(box(x, y) for x, y in zip(a, b)), *self.values]
         )

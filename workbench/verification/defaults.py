@@ -151,7 +151,8 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
 
 
 def _requirements(about: _Loop, size: float, unasked: list) -> list:
-    plant, law = about.plant, about.predictive
+    plant = about.plant
+    law = about.predictive
     bounded = plant.p_s is not None or plant.pressure_limits
     metered = isinstance(plant, HasValveAccount)
     found: list = []
@@ -206,7 +207,8 @@ def _machine(about: _Loop, unasked: list) -> list:
 def _predictive(about: _Loop) -> list:
     from workbench.verification.limited_loop import saturates
 
-    law, scenario = about.predictive, about.scenario
+    law = about.predictive
+    scenario = about.scenario
     found: list = [] if law is None else [C.Solves()]
     pushed = scenario is not None and scenario.disturbances
     holds = scenario is None or isinstance(scenario.reference, Hold | None)

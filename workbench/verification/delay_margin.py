@@ -102,11 +102,13 @@ class _Response:
 
     def over(self, θ: tuple[float, float], τ: tuple[float, float]):
         """(N, its error by θ, by τ; S, its error) on a box; errors ∞ where nothing is known."""
-        middle, δ = (θ[0] + θ[1]) / 2, (θ[1] - θ[0]) / 2
+        middle = (θ[0] + θ[1]) / 2
+        δ = (θ[1] - θ[0]) / 2
         z, k, kR, RE, q, size = self.at_θ(middle)
         if δ * size > 0.5:
             return 0.0, np.inf, 0.0, 0.0, np.inf
-        t, h = (τ[0] + τ[1]) / 2, (τ[1] - τ[0]) / 2
+        t = (τ[0] + τ[1]) / 2
+        h = (τ[1] - τ[0]) / 2
         v, e, _ = self.at_τ(t)
         _, _, steep = self.at_τ(
             τ[1]
@@ -161,15 +163,15 @@ def delay_margin(c: LateCommand, boxes: int = BOXES) -> DelayMargin:
 
 def _first(c: LateCommand, θ, τ, N, own, S, of_S) -> float:
     """The least delay ≥ the loop's own that the phases on a box allow; inf: none up to MOST samples."""
-    first, phase = (
-        max(0, int(np.ceil((c.delay - τ[1]) / c.T - 1e-9))),
-        own < abs(N) and of_S < abs(S),
-    )
+    first = max(0, int(np.ceil((c.delay - τ[1]) / c.T - 1e-9)))
+    phase = own < abs(N) and of_S < abs(S)
     if phase:
-        φ, spread = np.angle(N / S), np.arcsin(own / abs(N)) + np.arcsin(of_S / abs(S))
+        φ = np.angle(N / S)
+        spread = np.arcsin(own / abs(N)) + np.arcsin(of_S / abs(S))
     for size in (64, 2048, MOST) if phase else ():
         d = np.arange(first, first + size)
-        low, high = (d * θ[0] - φ - spread) / (2 * np.pi), (d * θ[1] - φ + spread) / (2 * np.pi)
+        low = (d * θ[0] - φ - spread) / (2 * np.pi)
+        high = (d * θ[1] - φ + spread) / (2 * np.pi)
         met = np.flatnonzero(np.floor(high + 1e-12) >= np.ceil(low - 1e-12))
         if len(met):
             first = int(d[met[0]])

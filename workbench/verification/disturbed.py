@@ -197,7 +197,8 @@ def disturbed(
     most = max(first, claim.longest)
     duration = max(first, min(slowest, most))
     signals = judged(run, sizes(run, claim.spread), allowed)
-    todo, found = list(range(len(starts))), [None] * len(starts)
+    todo = list(range(len(starts)))
+    found = [None] * len(starts)
     while True:
         nominal = undisturbed(run, duration)
         jobs = [(run.loop, scenario_from(run, starts[i], nominal.scenario)) for i in todo]

@@ -146,7 +146,8 @@ def _eliminate(A: list[list[int]], strict: bool) -> bool:
                 return False
             continue  # an empty row: the rest is as if it were not there
         for i in range(k + 1, len(A)):
-            row, f = A[i], A[i][k]
+            row = A[i]
+            f = A[i][k]
             for j in range(k + 1, i + 1):
                 row[j] = (row[j] * p - f * A[j][k]) // previous
         previous = p
@@ -160,7 +161,8 @@ def definite_exactly(S) -> bool:
 
 def fall(A, P, T: float | None = None, rate: float = 0.0) -> Dyadic:
     """What must be ≻ 0 along with P: −AᵀP − PA − 2αP (T None, rate α in 1/s), or ρ²P − AᵀPA (sampled, ρ = 1 − rate)."""
-    A, P = Dyadic.of(A), Dyadic.of(P)
+    A = Dyadic.of(A)
+    P = Dyadic.of(P)
     if T is None:
         PA = P @ A
         return -(PA + PA.T + P.times(rate).times(2.0))
@@ -181,7 +183,8 @@ def lyapunov_exactly(A, P, T: float | None = None, rate: float = 0.0) -> bool:
 
 def dual_bound(c, H, h, y, radius: Fraction | float) -> Fraction:
     """Exact upper bound of cᵀx on {H x ≤ h}, |x_i| ≤ radius, from multipliers y (negative ones count as 0)."""
-    c, y = Dyadic.of(c), np.maximum(np.asarray(y, dtype=float).ravel(), 0.0)
+    c = Dyadic.of(c)
+    y = np.maximum(np.asarray(y, dtype=float).ravel(), 0.0)
     used = np.flatnonzero(y)
     if not len(used):
         return sum((abs(v) for v in c.fractions()[0]), Fraction(0)) * Fraction(radius)
@@ -205,14 +208,16 @@ def radius_bound(H, h, duals) -> Fraction | None:
     Each direction gives ±x_i ≤ a + b‖x‖_∞ with b its residual, so ‖x‖_∞ ≤ max a/(1 − max b) where max b < 1.
     """
     n = np.atleast_2d(H).shape[1]
-    a, b = Fraction(0), Fraction(0)
+    a = Fraction(0)
+    b = Fraction(0)
     for k, y in enumerate(duals):
         e = np.zeros(n)
         e[k // 2] = 1.0 if k % 2 == 0 else -1.0
         if y is None:
             return None
         plain = dual_bound(e, H, h, y, 0)
-        a, b = max(a, plain), max(b, dual_bound(e, H, h, y, 1) - plain)
+        a = max(a, plain)
+        b = max(b, dual_bound(e, H, h, y, 1) - plain)
     return a / (1 - b) if b < 1 else None
 
 

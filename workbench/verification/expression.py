@@ -51,7 +51,9 @@ _BINARY = {
     ast.Mult: lambda a, b: a * b,
     ast.Div: _divided,
 }
-_LONGEST, _DEEPEST, _POWER = 4000, 100, 16
+_LONGEST = 4000
+_DEEPEST = 100
+_POWER = 16
 
 
 def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], Any]:

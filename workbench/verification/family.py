@@ -45,7 +45,8 @@ class Family:
         """(entries and times that depend on θ, they and their derivatives as a function, all values with the constant
         ones in place, where the others belong, (rows, columns, timed) by stage)."""
         θ, entries = symbols("θ", len(self.names))
-        values, shapes = [], []
+        values = []
+        shapes = []
         for text, time in self.stages:
             rows = [list(row) for row in text(entries)]
             values += [e for row in rows for e in row]
@@ -88,10 +89,12 @@ class Family:
         alone covers it.
         """
         own, f, fixed, moving, shapes = self.traced
-        low, high = np.asarray(low, float), np.asarray(high, float)
+        low = np.asarray(low, float)
+        high = np.asarray(high, float)
         middle = low + (high - low) / 2
         r = np.where(high > low, np.nextafter(np.maximum(high - middle, middle - low), np.inf), 0.0)
-        vary, n = np.flatnonzero(r), len(moving)
+        vary = np.flatnonzero(r)
+        n = len(moving)
 
         def evaluated(a, b):
             found = own.enclose(f, [box(v, w) for v, w in zip(a, b)])
@@ -132,12 +135,16 @@ def corners_of(M: Ball, D: list[Ball], r: np.ndarray) -> list[Ball]:
 
 def _product(values, slopes, shapes) -> tuple[Ball, list[Ball]]:
     """The product of all stages and its derivatives, from bounds of entries (and times) and of their derivatives."""
-    at, whole, found = 0, None, []
+    at = 0
+    whole = None
+    found = []
     for n, m, timed in shapes:
-        X, dX = _matrix(values, at, n, m), [_matrix(s, at, n, m) for s in slopes]
+        X = _matrix(values, at, n, m)
+        dX = [_matrix(s, at, n, m) for s in slopes]
         at += n * m
         if timed:
-            t, dt = values[at], [s[at] for s in slopes]
+            t = values[at]
+            dt = [s[at] for s in slopes]
             at += 1
             dX = [d.scaled(*t) + X.scaled(*e) for d, e in zip(dX, dt)]
             X = X.scaled(*t)
@@ -178,7 +185,8 @@ def sampled_loop(names: Sequence[str], A: Text, B: Text, K, T: float, delay: flo
     d, rest = whole_and_rest(delay, T)
     N = n + m * (d + 2)
     place = lambda i: slice(n + m * i, n + m * (i + 1))  # 0: applied, 1 …: newest, older
-    jump, release = np.eye(N), np.eye(N)
+    jump = np.eye(N)
+    release = np.eye(N)
     for i in range(d, 0, -1):
         jump[place(i + 1)], jump[place(i + 1), place(i)] = 0.0, np.eye(m)
     jump[place(1)], jump[place(1), :n] = 0.0, -K

@@ -111,7 +111,8 @@ class TracedPoints:
         Valves are where the law wants them, bristles bent as in steady sliding.
         """
         self.steady()
-        x, w = self.x[k].copy(), self.w(k)
+        x = self.x[k].copy()
+        w = self.w(k)
         x[self.speeds] = SPEED
         for i in (i for i, n in enumerate(self.state) if n.startswith("z_")):
             own = self.slope("flow", 0.0, x, w)[i, i]
@@ -177,7 +178,8 @@ class TracedPoints:
         """
         A = M = self.slope("flow", t, x, w)
         if self.loop.period is not None:
-            T, lag = float(self.loop.period), float(self.loop.lag)
+            T = float(self.loop.period)
+            lag = float(self.loop.lag)
             M = expm(A * (T - lag))
             if lag > 0:
                 M = M @ self.slope("release", t, x, w) @ expm(A * lag)

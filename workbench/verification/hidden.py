@@ -37,7 +37,8 @@ class Hidden:
 def hidden_modes(A, B, C, states) -> tuple[Hidden, ...]:
     """Hidden modes of ẋ = A x + B u, y = C x, the least stable first; one of each conjugate pair."""
     sys = balanced(LinearSystem(A, B, C, np.zeros((len(C), np.shape(B)[1]))))
-    found, one = spectral(sys.A), np.eye(len(sys.A))
+    found = spectral(sys.A)
+    one = np.eye(len(sys.A))
     hidden = []
     for λ, part in zip(found.eigenvalues, found.participation):
         if λ.imag < 0:

@@ -27,7 +27,8 @@ def check_holding(claim, run: Run) -> Verdict:
 
     Raises InputError for a plant that knows no limit of a drive.
     """
-    plant, text = run.loop.plant, "drives can hold the machine at rest at every pose of the run"
+    plant = run.loop.plant
+    text = "drives can hold the machine at rest at every pose of the run"
     poses = list(_poses(run))
     found = [(t, h) for t, x, u in poses for h in plant.holding(x, u)]
     if poses and not found:
@@ -63,7 +64,8 @@ def check_holding(claim, run: Run) -> Verdict:
 
 def _poses(run: Run):
     """(t, x, u) of the plant at instants of the log, those that are finite."""
-    plant, log = run.loop.plant, run.log
+    plant = run.loop.plant
+    log = run.log
     given = plant.defaults()
     columns = [log.array(name) for name in names(plant.states)]
     inputs = [

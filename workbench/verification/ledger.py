@@ -176,7 +176,8 @@ class LedgerFunction:
         t = ca.SX.sym("t")
         x, xs = symbols("x", len(loop.states))
         w, ws = symbols("w", len(live))
-        at, defaults = dict(zip(live, ws)), bound.defaults()
+        at = dict(zip(live, ws))
+        defaults = bound.defaults()
         u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in loop.inputs]
         rates = bound.rhs(t, xs, u)
         rows, quantities = entries_of(bound, t, xs, u, rates)

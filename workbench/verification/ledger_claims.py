@@ -26,7 +26,10 @@ BRISTLES = 1e-5  # m, spread of deflections at random states
 
 def check_identity(claim: Any, run: Run) -> Verdict:
     """The completed identity at logged and at random states, entry by entry; no entry's dissipation is negative."""
-    worst, where, n, gains = 0.0, "", 0, ""
+    worst = 0.0
+    where = ""
+    n = 0
+    gains = ""
     for title, b in (("logged", _kept(run)), ("random", random_balance(run))):
         r = np.abs(b.residual())
         r[~np.isfinite(r)] = np.inf
@@ -84,7 +87,8 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
     x = np.column_stack([run.log.array(s.name) for s in run.loop.states])
     w = demand.at(run.log.time)
     pick = rng.integers(0, len(x), n)
-    x, w = x[pick].copy(), w[pick].copy()
+    x = x[pick].copy()
+    w = w[pick].copy()
     plant: Any = run.loop.plant
     spread = {"rad": 0.1, "m": 0.02, "rad/s": 0.3, "m/s": 0.1, "Pa": 1e6, "V": 2.0, "V/s": 30.0}
     for i, s in enumerate(run.loop.states):
@@ -110,7 +114,8 @@ def _joint_room(run: Run, joints: Any) -> tuple[np.ndarray, np.ndarray]:
 def check_power_flows(claim: Any, run: Run) -> Verdict:
     """Both sides of every inner cut cancel; a cut that does not (or has one side only) names the components that meet there."""
     b = _kept(run).part(readable(_kept(run)))
-    text, source = "virtual power flows cancel at every inner cut", "[Petrovic22] Theorem 2"
+    text = "virtual power flows cancel at every inner cut"
+    source = "[Petrovic22] Theorem 2"
     if not len(b.t):
         return Verdict(
             "power-flows",
@@ -120,15 +125,19 @@ def check_power_flows(claim: Any, run: Run) -> Verdict:
             source=source,
             counted=claim.counted,
         )
-    sums, sizes, sides = b.cuts(), b.cut_scale(), b.sides()
-    worst, name = 0.0, ""
+    sums = b.cuts()
+    sizes = b.cut_scale()
+    sides = b.sides()
+    worst = 0.0
+    name = ""
     for cut, values in sums.items():
         if len(sides[cut]) < 2 and outer(cut):
             continue
         shares = np.abs(values) / np.maximum(sizes[cut], 1e-300)
         share = float(np.where(np.isfinite(shares), shares, np.inf).max())
         if share > worst or not name:  # also where all cancel to the last digit
-            worst, name = share, cut
+            worst = share
+            name = cut
     top = max((float(np.abs(v).max()) for v in b.flows.values()), default=0.0)
     who = " and ".join(".".join(s) for s in sides.get(name, ()))
     where = (

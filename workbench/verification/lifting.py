@@ -65,10 +65,16 @@ def lift(x: ca.SX, expression: ca.SX) -> Lifted:
     f = ca.Function("f", [x], [ca.densify(ca.cse(expression))])
     slots: dict[int, ca.SX] = {}
     exponents: dict[int, float] = {}
-    symbols, values, steps, kinks, domains = [], [], [], [], []
+    symbols = []
+    values = []
+    steps = []
+    kinks = []
+    domains = []
     out = [ca.SX(0)] * f.numel_out(0)
     for k in range(f.n_instructions()):
-        op, o, i = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
+        op = f.instruction_id(k)
+        o = f.instruction_output(k)
+        i = f.instruction_input(k)
         if op == ca.OP_INPUT:
             slots[o[0]] = x[i[1]]
         elif op == ca.OP_OUTPUT:

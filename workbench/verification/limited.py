@@ -100,9 +100,12 @@ def unlimited(x: ca.SX, expression: ca.SX) -> tuple[ca.SX, list[_Limit], list[in
     """(the expression over x with v − ψ for every limit, the limits, which limit each result is the outcome of)."""
     f = ca.Function("f", [x], [ca.densify(ca.cse(expression))])
     value, number, half, outcome, limits = {}, {}, {}, {}, []
-    results, which = [ca.SX(0)] * f.numel_out(0), [None] * f.numel_out(0)
+    results = [ca.SX(0)] * f.numel_out(0)
+    which = [None] * f.numel_out(0)
     for k in range(f.n_instructions()):
-        op, o, i = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
+        op = f.instruction_id(k)
+        o = f.instruction_output(k)
+        i = f.instruction_input(k)
         if op == ca.OP_OUTPUT:
             results[o[1]], which[o[1]] = value[i[0]], outcome.get(i[0])
             continue

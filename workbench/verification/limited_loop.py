@@ -41,9 +41,11 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     reason, for laws that are not linear but for their limits.
     """
     refuse_turning(loop.plant)
-    controller, delay = loop.controller, 0.0
+    controller = loop.controller
+    delay = 0.0
     if isinstance(controller, Delayed):
-        delay, controller = float(controller.delay), controller.inner
+        delay = float(controller.delay)
+        controller = controller.inner
     if isinstance(innermost(controller), Plain):
         raise InputError(
             "a law called from Python may do anything at its limits", mend="ask this of PID or LQR"
@@ -58,7 +60,9 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     r = np.asarray(r if len(r) else np.zeros(q), float)
     law, limits, beyond = _law(loop, controller, T)
     (Az, Bz, Rz, Ez, oz), (Cz, Dz, Ru, Fu, ou), (Hz, Hy, Hr, _, ov) = law
-    n, k, m = len(A), len(Az), B.shape[1]
+    n = len(A)
+    k = len(Az)
+    m = B.shape[1]
     found = Limited(
         np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]),
         -np.vstack([B @ Fu, Ez]),
@@ -91,7 +95,8 @@ def saturates(loop) -> bool:
 
 def _start(loop, controller, x, r, n) -> np.ndarray:
     """The state a run begins with: nothing on its way, memory as the law makes it fit the first measurement."""
-    out, own = loop.plant.out(0.0, list(x)), names(loop.plant.outputs)
+    out = loop.plant.out(0.0, list(x))
+    own = names(loop.plant.outputs)
     y = [out[own.index(s.name)] for s in controller.measured]
     z = controller.start(0.0, list(controller.initial()), y, list(r))
     return np.array([*x, *[0.0] * (n - len(x)), *z], float)
@@ -102,13 +107,16 @@ def _law(loop, controller, T):
     k, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys), (r, rs) = symbols("z", k), symbols("y", p), symbols("r", q)
     if T is None:
-        after, u = controller.rhs(0.0, zs, ys, rs), controller.command(0.0, zs, ys, rs)
+        after = controller.rhs(0.0, zs, ys, rs)
+        u = controller.command(0.0, zs, ys, rs)
     else:
         after = controller.update(0.0, zs, ys, rs)
         u = controller.command(0.0, after, ys, rs)
     known = ca.vertcat(z, y, r)
     taken, limits, which = unlimited(known, ca.vertcat(column(after), column(u)))
-    memory, commands, beyond = taken[:k], [taken[k + i] for i in range(len(u))], []
+    memory = taken[:k]
+    commands = [taken[k + i] for i in range(len(u))]
+    beyond = []
     ends = loop.plant.limits()
     for i, (name, by) in enumerate(zip(names(controller.commands), which[k:])):
         low, high = ends.get(name, (-np.inf, np.inf))

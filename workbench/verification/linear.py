@@ -34,7 +34,8 @@ class LinearSystem:
 
     def __post_init__(self):
         n = np.atleast_2d(self.A).shape[0] if np.size(self.A) else 0
-        m, p = (np.atleast_2d(self.D).shape[1], np.atleast_2d(self.D).shape[0])
+        m = np.atleast_2d(self.D).shape[1]
+        p = np.atleast_2d(self.D).shape[0]
         for name, shape in {"A": (n, n), "B": (n, m), "C": (p, n), "D": (p, m)}.items():
             value = np.array(getattr(self, name), dtype=float)
             value = value.reshape(shape) if value.size == 0 and 0 in shape else np.atleast_2d(value)
@@ -139,7 +140,8 @@ def same_clock(*systems: LinearSystem) -> float | None:
 
 def series(first: LinearSystem, second: LinearSystem) -> LinearSystem:
     """second(first(u)): y = G₂ G₁ u."""
-    n1, n2 = len(first.A), len(second.A)
+    n1 = len(first.A)
+    n2 = len(second.A)
     A = np.block([[first.A, np.zeros((n1, n2))], [second.B @ first.C, second.A]])
     return LinearSystem(
         A,
@@ -163,7 +165,8 @@ def feedback(L: LinearSystem) -> LinearSystem:
             + (" and I + D is singular" if p == m else ""),
             mend="L has as many outputs as inputs; a delay or a sample removes a direct feedthrough of −1",
         )
-    C, D = np.linalg.solve(R, L.C), np.linalg.solve(R, L.D)
+    C = np.linalg.solve(R, L.C)
+    D = np.linalg.solve(R, L.D)
     return LinearSystem(L.A - L.B @ C, L.B - L.B @ D, C, D, L.T)
 
 
@@ -175,7 +178,8 @@ def loop_at(L: LinearSystem, i: int) -> LinearSystem:
     o = [k for k in range(m) if k != i]
     # u_o = −(C_o x + D_oo u_o + D_oi u_i): solved for u_o as a function of (x, u_i)
     R = np.eye(m - 1) + L.D[np.ix_(o, o)]
-    Kx, Ku = np.linalg.solve(R, L.C[o]), np.linalg.solve(R, L.D[np.ix_(o, [i])])
+    Kx = np.linalg.solve(R, L.C[o])
+    Ku = np.linalg.solve(R, L.D[np.ix_(o, [i])])
     return LinearSystem(
         L.A - L.B[:, o] @ Kx,
         L.B[:, [i]] - L.B[:, o] @ Ku,
@@ -198,7 +202,8 @@ def break_loop(A, B, C, i: int = 0, T: float | None = None) -> LinearSystem:
             f"insertion point {i}, but B has {B.shape[1]} columns and C {C.shape[0]} rows",
             mend="one column of B and one row of C per actuator",
         )
-    b, c = B[:, [i]], C[[i]]
+    b = B[:, [i]]
+    c = C[[i]]
     return LinearSystem(A - b @ c, b, -c, [[0.0]], T)
 
 
@@ -206,7 +211,8 @@ def balanced(sys: LinearSystem) -> LinearSystem:
     """The same transfer function with states scaled by powers of two (exact) so that rows and columns are alike."""
     from scipy.linalg import matrix_balance
 
-    n, k = len(sys.A), max(sys.D.shape)
+    n = len(sys.A)
+    k = max(sys.D.shape)
     M = np.zeros((n + k, n + k))
     M[:n, :n], M[:n, n : n + sys.D.shape[1]], M[n : n + sys.D.shape[0], :n] = sys.A, sys.B, sys.C
     _, (scale, _) = matrix_balance(M, permute=False, separate=True)

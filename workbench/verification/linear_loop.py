@@ -44,7 +44,8 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
 
     tangent: its derivative will do, although it is curved.
     """
-    controller, delay = loop.controller, 0.0
+    controller = loop.controller
+    delay = 0.0
     if loop.period is None:
         raise InputError(
             "the law is continuous: it has no samples", mend="give the loop a sample_time"
@@ -93,7 +94,8 @@ def _traced(controller, flows: bool = False, curved: bool = False):
     ):  # slopes are constant on each side of a switch
         raise InputError("the law is not linear", mend="verify it by runs")
     refuse_undecided(f, rest, M, (0, 1))
-    J, K = M[:, :n], M[:, n:]
+    J = M[:, :n]
+    K = M[:, n:]
     return J[:n], K[:n], J[n:], K[n:]
 
 
@@ -108,7 +110,8 @@ class Point:
 
 def point(plant, at: Mapping[str, Any]) -> Point:
     """The plant's start, with what `at` says (names of states and inputs → number or quantity)."""
-    x, given = list(map(float, plant.initial())), {**plant.defaults()}
+    x = list(map(float, plant.initial()))
+    given = {**plant.defaults()}
     said = []
     for name, value in at.items():
         signal = find((*plant.states, *plant.inputs), name, "at: states and inputs")

@@ -136,7 +136,8 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     plant = loop.plant
     cylinders = plant.cylinders
     sides = (*sides, *[1] * (len(cylinders) - len(sides)))
-    state, shown = names(loop.states), names(loop.monitors)
+    state = names(loop.states)
+    shown = names(loop.monitors)
     commands = names(loop.controller.commands)
     sampled = loop.period is not None
     held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
@@ -189,7 +190,8 @@ def _sizes(signals):
 def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
     from scipy.linalg import expm
 
-    T, lag = float(loop.period), float(loop.lag)
+    T = float(loop.period)
+    lag = float(loop.lag)
     J = np.array(jac["jump"](0.0, x, w, c)[0])
     after = expm(A * (T - lag))
     if lag > 0:
@@ -220,11 +222,15 @@ def _deflate(local: Local, plant, state, S) -> Local:
 
     A law's own filters of both pressures ("…_slow") follow it and go with it.
     """
-    A, B, C = local.A / S[:, None] * S[None, :], local.B / S[:, None], local.C * S[None, :]
+    A = local.A / S[:, None] * S[None, :]
+    B = local.B / S[:, None]
+    C = local.C * S[None, :]
     paired = chambers(plant, state)
     if not paired:
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, 0.0)
-    keep, gone, kept_names = [], [], []
+    keep = []
+    gone = []
+    kept_names = []
     skip = {other for other, _ in paired.values()}
     for i, name in enumerate(state):
         if name in skip:

@@ -114,12 +114,15 @@ def _share(row: dict, claim) -> float:
 
 def margins_of(run, locals_) -> tuple[list[dict], dict]:
     """Margins of each actuator's loop (others closed), worst over the given linearisations, and one frequency response each."""
-    rows, loops = [], {}
+    rows = []
+    loops = {}
     for i, name in enumerate(names(run.loop.controller.commands)):
-        label, each = name.removeprefix("u_"), []
+        label = name.removeprefix("u_")
+        each = []
         for loc in locals_:
             L = break_loop(loc.A, loc.B, loc.C, i, loc.T)
-            m, disk = loop_margins(L), disk_margin(L)
+            m = loop_margins(L)
+            disk = disk_margin(L)
             each.append(
                 {
                     "actuator": label,

@@ -18,11 +18,7 @@ from typing import final
 import numpy as np
 
 from workbench.verification.balls import Ball, definite_ball, up
-from workbench.verification.data_margin import (
-    NEUTRAL,
-    definite_around,
-    sizes,
-)
+from workbench.verification.data_margin import NEUTRAL, definite_around, sizes
 from workbench.verification.exact import Dyadic, definite, fall, lyapunov_exactly
 
 EXACT_UP_TO = 40  # states; beyond, Cholesky with outward rounding decides
@@ -100,7 +96,8 @@ def falls_in_ball(A: Ball, P: np.ndarray, T: float | None = None, rate: float = 
         X = np.linalg.inv(np.linalg.cholesky(P).T)
     except np.linalg.LinAlgError:
         return False
-    AX, PX = A @ X, Ball.of(P) @ X
+    AX = A @ X
+    PX = Ball.of(P) @ X
     own = Ball.of(X.T) @ PX
     if not definite_ball(own):
         return False
@@ -119,7 +116,8 @@ def falls_around(A, radius: np.ndarray, P: np.ndarray, T: float | None = None) -
         X = np.linalg.inv(np.linalg.cholesky(P).T)
     except np.linalg.LinAlgError:
         return False
-    size, k = np.abs(X), 4 * len(P)
+    size = np.abs(X)
+    k = 4 * len(P)
     PX = (Dyadic.of(P) @ X).floats()
     if T is None:
         spread = 2 * np.abs(PX).T @ radius @ size
@@ -237,7 +235,8 @@ def certify(A, T: float | None = None, radius=None) -> Certificate | None:
         P = common_matrix([A], T)
         best = Certificate((A,), P, T, 0.0, radius) if P is not None else None
         return best if best is not None and best.check() else None
-    low, high = 0.0, top
+    low = 0.0
+    high = top
     for _ in range(ROUNDS if len(A) <= 12 else 7):
         middle = (low + high) / 2
         found = attempt(middle)

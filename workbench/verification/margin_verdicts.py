@@ -27,7 +27,8 @@ def margin_verdicts(
     A margin of an unstable loop is violated, of an undecided one undecided. Within 1e-8 (relative) of what is required
     it is undecided. Gain, phase and disk are re-checked by closed-loop eigenvalues at the required factors.
     """
-    margins, disk_found = loop_margins(L), disk_margin(L) if disk is not None else None
+    margins = loop_margins(L)
+    disk_found = disk_margin(L) if disk is not None else None
     asked = (
         _Asked(
             "gain-up",
@@ -97,7 +98,8 @@ def _around(disk: float | None) -> list:
 def _compared(L, inside, what: str, asked: _Asked) -> Verdict:
     """The verdict on one margin of the loop called `what`."""
     _, limit, found, unit, _, factors = asked
-    key, claim = f"margin-{asked.key}", f"{what}: {asked.claim}"
+    key = f"margin-{asked.key}"
+    claim = f"{what}: {asked.claim}"
     source = "crossovers from eigenvalues of the mirror pencil" + (
         ", factors re-checked" if factors else ""
     )
@@ -114,13 +116,15 @@ def _compared(L, inside, what: str, asked: _Asked) -> Verdict:
             source=source,
         )
     left = limit - found if key == "margin-gain-down" else found - limit
-    holds, worst = bool(left > 0), f"margin {found:.6g} {unit}"
+    holds = bool(left > 0)
+    worst = f"margin {found:.6g} {unit}"
     if abs(left) <= 1e-8 * max(abs(limit), 1e-300):
-        holds, worst = None, f"margin {found:.9g} {unit}: at the edge within rounding"
+        holds = None
+        worst = f"margin {found:.9g} {unit}: at the edge within rounding"
     elif holds and not all(stable_with(L, f) for f in factors):
-        holds, worst = (
-            None,
-            f"margin {found:.6g} {unit}, but eigenvalues at the required change do not confirm it",
+        holds = None
+        worst = (
+            f"margin {found:.6g} {unit}, but eigenvalues at the required change do not confirm it"
         )
     if np.isinf(found):
         worst = "no change of this kind destabilises" if holds else worst

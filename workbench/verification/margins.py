@@ -163,7 +163,8 @@ def disk_range(α: float, σ: float = 0.0) -> tuple[float, float, float]:
     """(gain_min, gain_max, phase) of the disk D(α, σ), see `DiskMargin`."""
     if np.isinf(α):  # everything but the point −(1 − σ)/(1 + σ)
         return (-(1 - σ) / (1 + σ) if σ != -1 else -np.inf), np.inf, np.pi if σ == 0 else np.inf
-    low, rest = (1 - α * (1 - σ) / 2) / (1 + α * (1 + σ) / 2), 1 - α * (1 + σ) / 2
+    low = (1 - α * (1 - σ) / 2) / (1 + α * (1 + σ) / 2)
+    rest = 1 - α * (1 + σ) / 2
     if rest == 0:  # half-plane Re f > low
         return low, np.inf, float(np.arccos(low)) if abs(low) <= 1 else np.inf
     high = (

@@ -37,7 +37,9 @@ def floors(run, b: Balance) -> np.ndarray:
 def excesses(run) -> dict[tuple[str, str], tuple[float, float]]:
     """(component, perturbation) → (its largest power, W; time, s), of those that are more than rounding; outer cuts too."""
     b = run.balance
-    rounding, sides, found = floors(run, b), b.sides(), {}
+    rounding = floors(run, b)
+    sides = b.sides()
+    found = {}
     given = dict(b.perturbations)
     given |= {key: value for key, value in b.flows.items() if len(sides[key[2]]) == 1}
     for (subsystem, component, name), values in given.items():

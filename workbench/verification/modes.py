@@ -160,7 +160,8 @@ def slowest_and_unstable(run: Run) -> Modes:
     from workbench.verification.frozen_time import HostedPoints, TracedPoints
 
     points = HostedPoints(run) if run.loop.hosted else TracedPoints(run)
-    places, reasons = [], []
+    places = []
+    reasons = []
     try:
         looks = list(points.looks())
     except InputError as why:
@@ -181,7 +182,8 @@ def modes_of(M, T, states, length, where="", t=0.0, rests=True, commons=None) ->
     """
     found = spectral(M, T)
     λ = found.eigenvalues
-    s, rounding = λ, found.bounds
+    s = λ
+    rounding = found.bounds
     if T is not None:
         size = np.maximum(np.abs(λ), 1e-300)
         s = np.log(np.where(np.abs(λ) > 0, λ, 1e-300).astype(complex)) / T

@@ -45,7 +45,8 @@ class Motion:
         inputs: Mapping[str, object] | None = None,
         parameters: Mapping[str, tuple[float, float]] | None = None,
     ):
-        inputs, parameters = dict(inputs or {}), dict(parameters or {})
+        inputs = dict(inputs or {})
+        parameters = dict(parameters or {})
         _fits(system, inputs)
         t = trace(system, tuple(inputs))
         if t.flow_is_timed:
@@ -82,11 +83,9 @@ class Motion:
         self.values = [box(v, v) for v in numbers]
         self.bear(NEUTRAL)
         n = t.n_states
-        value, flow, jumped = (
-            whole.expression[0],
-            whole.expression[1 : n + 1],
-            whole.expression[n + 1 :],
-        )
+        value = whole.expression[0]
+        flow = whole.expression[1 : n + 1]
+        jumped = whole.expression[n + 1 :]
         stays = [jumped[i].element_hash() == x[i].element_hash() for i in range(n)]
         flow = flow * (1 + η[:n])
         jumped = ca.vertcat(
@@ -151,14 +150,17 @@ class Motion:
         r_low, r_high, way, smooth = self._path(low, high)
         if not smooth.all():
             down, above, _ = self.leap.over(low, high)
-            a, b = np.where(smooth, a, down), np.where(smooth, b, above)
+            a = np.where(smooth, a, down)
+            b = np.where(smooth, b, above)
         with np.errstate(all="ignore"):
-            a, b = np.nextafter(a + r_low, -np.inf), np.nextafter(b + r_high, np.inf)
+            a = np.nextafter(a + r_low, -np.inf)
+            b = np.nextafter(b + r_high, np.inf)
         return np.where(np.isnan(a), -np.inf, a), np.where(np.isnan(b), np.inf, b), weights, way
 
     def _path(self, low, high):
         """(bounds of the remainder of ΔV, bounds of the box's states over the sample, whether it is that of order p)."""
-        n, extra = len(low), slice(len(self.at), None)
+        n = len(low)
+        extra = slice(len(self.at), None)
         nothing = (np.full(n, -np.inf), np.full(n, np.inf))
         start = [b.over(low, high)[:2] if b else nothing for b in self.jump]
         X = np.array([s[0] for s in start]).T, np.array([s[1] for s in start]).T
@@ -169,10 +171,8 @@ class Motion:
         smooth = self._smooth(*wide(B))
         (a1, b1, _), (a, b, _) = (g.plain(*wide(B)) for g in self.rest)
         with np.errstate(all="ignore"):
-            T, high_T = (
-                self.period * (1 + 1e-15),
-                self.period**ORDER / factorial(ORDER) * (1 + 1e-14),
-            )
+            T = self.period * (1 + 1e-15)
+            high_T = self.period**ORDER / factorial(ORDER) * (1 + 1e-14)
             a = np.where(
                 smooth,
                 np.minimum(a, 0) * high_T,
@@ -187,7 +187,8 @@ class Motion:
 
     def _smooth(self, low, high) -> np.ndarray:
         """Whether V and f have neither kinks nor steps on the boxes (of all states and what varies)."""
-        own, n = self.edges, len(low)
+        own = self.edges
+        n = len(low)
         marks = own.steps + own.kinks
         if not marks:
             return np.ones(n, bool)
@@ -245,7 +246,9 @@ def _fits(system: System, inputs: Mapping) -> None:
 
 def _numbers(system, t, inputs: Mapping, parameters: Mapping):
     """(w, c as expressions; symbols that vary; symbols held, and at which values)."""
-    held, values, vary = [], [], []
+    held = []
+    values = []
+    vary = []
 
     def symbol(name, value):
         s = ca.SX.sym(name)

@@ -118,7 +118,8 @@ def cost_on_log(
     Steps solved by fallback or with another status than `optimal` are listed; they are no evidence: with any of them the
     claim is at best undecided. A step that breaks it between two optimal solves violates it.
     """
-    costs, stages = np.asarray(V, float), np.asarray(ℓ, float)
+    costs = np.asarray(V, float)
+    stages = np.asarray(ℓ, float)
     fell_back = np.zeros(len(costs), bool) if fallback is None else np.asarray(fallback, bool)
     if not (len(costs) == len(stages) == len(status) == len(fell_back)) or not (
         np.isfinite(floor) and floor >= 0
@@ -140,7 +141,8 @@ def cost_on_log(
     if not len(pairs):
         return said(None, worst="no two successive optimal solves")
     over = costs[pairs + 1] - costs[pairs] + stages[pairs]
-    k, worst = int(pairs[over.argmax()]), float(over.max())
+    k = int(pairs[over.argmax()])
+    worst = float(over.max())
     data["broken"] = [int(i) for i in pairs[over > floor]]
     words = f"V⁺ − V + ℓ = {worst:.3g} at step {k}"
     if worst > floor:

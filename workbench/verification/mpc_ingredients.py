@@ -97,21 +97,27 @@ class TerminalIngredients:
 
 def with_slew(A, B, u_min, u_max, slew, C=None, y_min=None, y_max=None):
     """(A, B, E, F, g) on (x, u_{−1}) with limits on u, on u − u_{−1} (a sample) and on y = C x; infinite ones left out."""
-    A, B = np.atleast_2d(A), np.atleast_2d(B)
+    A = np.atleast_2d(A)
+    B = np.atleast_2d(B)
     n, m = B.shape
-    one, none = np.eye(m), np.zeros((m, n + m))
+    one = np.eye(m)
+    none = np.zeros((m, n + m))
     own = np.hstack([np.zeros((m, n)), one])
     slew = np.broadcast_to(np.asarray(slew, float), (m,))
     parts = [(none, one, u_max, u_min), (-own, one, slew, -slew)]
     if C is not None:
         C = np.atleast_2d(C)
         parts.append((np.hstack([C, np.zeros((len(C), m))]), np.zeros((len(C), m)), y_max, y_min))
-    E, F, g = [], [], []
+    E = []
+    F = []
+    g = []
     for e, f, high, low in parts:
         for sign, limit in ((1.0, high), (-1.0, low)):
             limit = np.broadcast_to(np.asarray(limit, float), (len(e),)) * sign
             keep = np.isfinite(limit)
-            E, F, g = [*E, *(sign * e[keep])], [*F, *(sign * f[keep])], [*g, *limit[keep]]
+            E = [*E, *(sign * e[keep])]
+            F = [*F, *(sign * f[keep])]
+            g = [*g, *limit[keep]]
     return (
         np.block([[A, np.zeros((n, m))], [np.zeros((m, n + m))]]),
         np.vstack([B, one]),
@@ -127,7 +133,8 @@ def strict_terminal_cost(A, B, Q, R, K, S=None, ε: float = 1e-7) -> np.ndarray:
 
     A, B, Q, R, K = (np.atleast_2d(np.asarray(M, float)) for M in (A, B, Q, R, K))
     S = np.zeros(B.shape) if S is None else np.asarray(S, float)
-    own, W = A - B @ K, Q - S @ K - K.T @ S.T + K.T @ R @ K
+    own = A - B @ K
+    W = Q - S @ K - K.T @ S.T + K.T @ R @ K
     P = solve_discrete_lyapunov(own.T, W)
     d = np.sqrt(
         np.maximum(np.diag(P), 1e-12 * np.diag(P).max())

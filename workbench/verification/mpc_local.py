@@ -29,7 +29,8 @@ def predictions(t: TerminalIngredients) -> list[tuple[Ball, Ball]]:
     lengths = t.blocks or (1,) * t.N
     owner = np.repeat(np.arange(len(lengths)), lengths)
     width = n + m * len(lengths)
-    x, found = Ball.of(np.eye(n, width)), []
+    x = Ball.of(np.eye(n, width))
+    found = []
     for k in range(t.N):
         u = np.zeros((m, width))
         u[:, n + m * owner[k] : n + m * (owner[k] + 1)] = np.eye(m)
@@ -54,14 +55,13 @@ def unconstrained(t: TerminalIngredients) -> Ball | None:
         z = blocks([[x], [u]])
         total = z.T @ (M @ z) + total
     total = end.T @ (Ball.of(t.P) @ end) + total
-    H, G = Ball(total.mid[n:, n:], total.rad[n:, n:]), Ball(total.mid[n:, :n], total.rad[n:, :n])
+    H = Ball(total.mid[n:, n:], total.rad[n:, n:])
+    G = Ball(total.mid[n:, :n], total.rad[n:, :n])
     d = 2.0 ** -np.round(
         np.log2(np.maximum(np.diag(H.mid), 1e-300)) / 2
     )  # moves in units that make H's diagonal 1
-    H, G = (
-        Ball(H.mid * d * d[:, None], H.rad * d * d[:, None]),
-        Ball(G.mid * d[:, None], G.rad * d[:, None]),
-    )
+    H = Ball(H.mid * d * d[:, None], H.rad * d * d[:, None])
+    G = Ball(G.mid * d[:, None], G.rad * d[:, None])
     μ = 0.5 * float(np.linalg.eigvalsh((H.mid + H.mid.T) / 2)[0])
     if not (μ > 0 and definite_ball(H - Ball.of(μ * np.eye(len(d))))):
         return None
@@ -150,7 +150,8 @@ def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[floa
         Ball.of(root.T) @ Ball.of(W) @ Ball.of(root)
     )  # close to I: |z|² ≤ c/(1 − its distance from I) for x = root z
     loss = float(up(np.linalg.norm((near - Ball.of(np.eye(n))).size), n))
-    best, first = np.inf, None
+    best = np.inf
+    first = None
     for rows, limits in parts:
         size = up(np.sqrt(((rows @ whole @ Ball.of(root)).size ** 2).sum(axis=1)), n)
         for i, (length, limit) in enumerate(zip(size, limits)):
@@ -162,5 +163,6 @@ def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[floa
                 else np.inf
             )
             if c < best:
-                best, first = float(c), i
+                best = float(c)
+                first = i
     return (best, first) if np.isfinite(best) else (1e300, None)

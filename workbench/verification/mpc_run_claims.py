@@ -23,7 +23,9 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
     from workbench.verification.mpc_local import local_stability
 
     check_asked(claim, run.loop)
-    law, loop, key = predictive(run.loop), run.loop, "mpc-stability"
+    law = predictive(run.loop)
+    loop = run.loop
+    key = "mpc-stability"
     text = (
         "from every feasible start, this run's among them, the predictive controller stays feasible, its cost falls by the "
         "stage cost, and the state goes to the target"
@@ -92,7 +94,8 @@ def _begins_feasible(run: Any, found: Verdict) -> Verdict:
 
 def _around(loop: Any, law: Any) -> list[str]:
     """What stands between the controller and the plant that the argument knows nothing of."""
-    controller, found = loop.controller, []
+    controller = loop.controller
+    found = []
     if isinstance(controller, Delayed):
         if controller.delay != law.delay:
             found.append("the loop's delay is the one the controller predicts through")
@@ -143,7 +146,8 @@ def _solves(run: Any) -> tuple[np.ndarray, np.ndarray, str, dict]:
 
 def check_solves(claim: Any, run: Any) -> Verdict:
     """Share of samples whose problem was solved to optimality, statuses and fallbacks listed."""
-    text, source = "every sample solved to optimality", "solver statuses in the log"
+    text = "every sample solved to optimality"
+    source = "solver statuses in the log"
     if claim.share:
         text = f"at most {100 * claim.share:g} % of the samples not solved to optimality"
     check_asked(claim, run.loop)
@@ -183,7 +187,8 @@ def check_cost_decrease(claim: Any, run: Any) -> Verdict:
     from workbench.verification.mpc_claims import cost_on_log
 
     check_asked(claim, run.loop)
-    law, key = predictive(run.loop), "cost-decrease"
+    law = predictive(run.loop)
+    key = "cost-decrease"
     text = "the predictive controller's cost falls by the stage cost at every sample of the run"
     r, why = constant(run)
     t = run.log.time
@@ -194,7 +199,8 @@ def check_cost_decrease(claim: Any, run: Any) -> Verdict:
         return Verdict(key, text, None, worst=reason, source="logged costs", counted=claim.counted)
     log = run.log
     stack = lambda signals: np.column_stack([log.array(s.name) for s in signals])
-    V, ℓ = log.array("mpc_cost"), law.stage_costs(stack(law.follows), r, stack(law.commands))
+    V = log.array("mpc_cost")
+    l = law.stage_costs(stack(law.follows), r, stack(law.commands))
     status, fallback, _, _ = _solves(run)
     floor = claim.floor * float(np.max(V[np.isfinite(V)], initial=0.0))
     said = ["optimal" if s in (1, 2) else STATUS.get(int(s), str(s)) for s in status]

@@ -32,18 +32,23 @@ def mirror_pencil(sys: LinearSystem, level: bool) -> tuple[np.ndarray, np.ndarra
     """
     g = balanced(sys)
     n, m = g.B.shape
-    O, I = np.zeros((n, n)), np.eye(n)
+    O = np.zeros((n, n))
+    I = np.eye(n)
     if level:  # mirror of y = C x₁ + D u: states by Aᵀ and Cᵀ y, and u = Bᵀx₂ + Dᵀy
-        own, A2, inp = g.C.T @ g.C, g.A.T, g.C.T @ g.D
+        own = g.C.T @ g.C
+        A2 = g.A.T
+        inp = g.C.T @ g.D
         last = [g.D.T @ g.C, g.B.T, g.D.T @ g.D - np.eye(m)]
     else:  # both driven by u, C x₁ − C x₂ = 0; D cancels
-        own, A2, inp, last = O, g.A, g.B, [g.C, -g.C, np.zeros((1, 1))]
-    zero, none = np.zeros((n, m)), np.zeros((m, 2 * n + m))
-    first, second, unit = (
-        np.hstack([g.A, O, g.B]),
-        np.hstack([own, A2, inp]),
-        np.hstack([O, I, zero]),
-    )
+        own = O
+        A2 = g.A
+        inp = g.B
+        last = [g.C, -g.C, np.zeros((1, 1))]
+    zero = np.zeros((n, m))
+    none = np.zeros((m, 2 * n + m))
+    first = np.hstack([g.A, O, g.B])
+    second = np.hstack([own, A2, inp])
+    unit = np.hstack([O, I, zero])
     shift = np.hstack([I, O, zero])
     if sys.T is None:  # λx₁ = …, −λx₂ = …
         return np.vstack([first, second, np.hstack(last)]), np.vstack([shift, -unit, none])
@@ -133,5 +138,6 @@ def hinf_norm(sys: LinearSystem, tol: float = 1e-10) -> tuple[float, float]:
         higher, where = largest([*ω, *between(ω, sys.top)])
         if higher <= γ:
             return max((best, at), (higher, where))
-        best, at = higher, where
+        best = higher
+        at = where
     return 0.0, at

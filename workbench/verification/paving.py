@@ -47,7 +47,8 @@ class Bound:
         """(lower, upper, smooth): natural bounds, ±∞ where the expression is not surely defined."""
         own = self.lifted
         b = self._enclosed(self.natural, low, high)
-        n, k = len(low), 1 + len(own.steps)
+        n = len(low)
+        k = 1 + len(own.steps)
         wide = lambda a: np.broadcast_to(a, (n,))
         smooth = (
             np.all([wide(s.low == s.high) for s in b[1:k]], axis=0)
@@ -73,11 +74,14 @@ class Bound:
         weights = width.copy()
         if smooth.any():
             at = np.flatnonzero(smooth)
-            l, h = low[at], high[at]
+            l = low[at]
+            h = high[at]
             m = l + (h - l) / 2
             g = self._enclosed(self.slopes, l, h)
             centre_low, centre_high, _ = self.plain(m, m)
-            down, above, share = centre_low, centre_high, np.zeros_like(l)
+            down = centre_low
+            above = centre_high
+            share = np.zeros_like(l)
             r = np.nextafter(np.maximum(h - m, m - l), INF)
             with np.errstate(all="ignore"):
                 for i, s in enumerate(g):
@@ -87,10 +91,12 @@ class Bound:
                         np.nextafter(np.broadcast_to(size, len(at)) * r[:, i], INF),
                         0.0,
                     )
-                    down, above = np.nextafter(down - move, -INF), np.nextafter(above + move, INF)
+                    down = np.nextafter(down - move, -INF)
+                    above = np.nextafter(above + move, INF)
                     share[:, i] = move
             good = np.isfinite(down) & np.isfinite(above)
-            a, b = a.copy(), b.copy()
+            a = a.copy()
+            b = b.copy()
             a[at[good]] = np.maximum(a[at[good]], down[good])
             b[at[good]] = np.minimum(b[at[good]], above[good])
             weights[at[good]] = share[good]
@@ -107,9 +113,11 @@ def halved(low, high, weights, scale) -> tuple[np.ndarray, np.ndarray]:
         -1.0,
     )
     tie = np.where(weights >= weights.max(axis=1, keepdims=True), width, -1.0)
-    k, row = tie.argmax(axis=1), np.arange(len(low))
+    k = tie.argmax(axis=1)
+    row = np.arange(len(low))
     middle = low[row, k] + (high[row, k] - low[row, k]) / 2
-    below, above = high.copy(), low.copy()
+    below = high.copy()
+    above = low.copy()
     below[row, k] = above[row, k] = middle
     return np.concatenate([low, above]), np.concatenate([below, high])
 
@@ -121,9 +129,12 @@ def least(
 
     Boxes are halved until the bound is within `gap` (relative to its size) of a value taken, or `budget` boxes were used.
     """
-    low, high = np.asarray(low, float), np.asarray(high, float)
+    low = np.asarray(low, float)
+    high = np.asarray(high, float)
     scale = np.maximum((high - low).max(axis=0), 1e-300)
-    seen, final, reached = 0, INF, INF
+    seen = 0
+    final = INF
+    reached = INF
     while len(low):
         a, b, weights = bound.over(low, high)
         a = a if sign > 0 else -b
@@ -142,16 +153,15 @@ def least(
         low, high = halved(low[~fine], high[~fine], weights[~fine], scale)
         if keep is not None and len(low):
             belongs = keep(low, high)
-            low, high = low[belongs], high[belongs]
+            low = low[belongs]
+            high = high[belongs]
     return final
 
 
 def faces(low: Sequence[float], high: Sequence[float], count: int) -> tuple[np.ndarray, np.ndarray]:
     """The 2·count faces of a box across its first `count` sides."""
-    lows, highs = (
-        np.tile(low, (2 * count, 1)).astype(float),
-        np.tile(high, (2 * count, 1)).astype(float),
-    )
+    lows = np.tile(low, (2 * count, 1)).astype(float)
+    highs = np.tile(high, (2 * count, 1)).astype(float)
     for i in range(count):
         highs[2 * i, i] = low[i]
         lows[2 * i + 1, i] = high[i]
@@ -161,7 +171,8 @@ def faces(low: Sequence[float], high: Sequence[float], count: int) -> tuple[np.n
 def ball_size(low, high, centre, radii) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds of Σ ((x_i − c_i)/r_i)² on boxes, over the sides that have a radius."""
     n = len(centre)
-    least, most = np.zeros(len(low)), np.zeros(len(low))
+    least = np.zeros(len(low))
+    most = np.zeros(len(low))
     for i in range(n):
         d = Box(
             np.nextafter(low[:, i] - centre[i], -INF),
@@ -173,5 +184,6 @@ def ball_size(low, high, centre, radii) -> tuple[np.ndarray, np.ndarray]:
             / radii[i]
         )
         far = np.maximum(np.abs(d.low), np.abs(d.high)) / radii[i]
-        least, most = least + near**2 * (1 - 1e-14), most + far**2 * (1 + 1e-14)
+        least = least + near**2 * (1 - 1e-14)
+        most = most + far**2 * (1 + 1e-14)
     return least * (1 - n * 1e-15), most * (1 + n * 1e-15)

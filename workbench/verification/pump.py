@@ -40,7 +40,8 @@ def pump(run):
         terms=("measurement",),
     )
     p = np.column_stack([run.log.array(name) for name in plant.supply_names])
-    low, high = float(plant.least()), float(plant.machine.p_s)
+    low = float(plant.least())
+    high = float(plant.machine.p_s)
     room = float(min(p.min() - low, high - p.max()))
     # A first-order lag never leaves the interval of its aim; rounding of the integrator is no reason to say it did.
     yield Assumption(
@@ -66,7 +67,8 @@ def pump(run):
 
 def fills(run) -> list[Assumption]:
     """Whether the supply fills what empties, cylinder by cylinder; under any law."""
-    log, plant = run.log, run.loop.plant
+    log = run.log
+    plant = run.loop.plant
     p = [log.array(name) for name in plant.supply_names] or [np.full(len(log.time), plant.p_s)]
     return [
         filled(run, k, c, p[i % len(p)])
@@ -82,8 +84,11 @@ def _around(controller):
 
 def steady(c, o, f_p, p_s, p_r):
     """Pressure at which the chamber that opening o fills comes to rest, Pa; p_s where the valve is shut."""
-    v, A_a, A_b = c.valve, c.A_a, c.A_b
-    ρρ, σσ = (A_b * v.c_n1 / (A_a * v.c_p2)) ** 2, (A_a * v.c_n2 / (A_b * v.c_p1)) ** 2
+    v = c.valve
+    A_a = c.A_a
+    A_b = c.A_b
+    ρρ = (A_b * v.c_n1 / (A_a * v.c_p2)) ** 2
+    σσ = (A_a * v.c_n2 / (A_b * v.c_p1)) ** 2
     p_a = (f_p + A_b * (p_s + ρρ * p_r)) / (A_a + A_b * ρρ)
     p_b = (A_a * (p_s + σσ * p_r) - f_p) / (A_b + A_a * σσ)
     return np.where(o < 0, (A_a * p_a - f_p) / A_b, np.where(o > 0, (f_p + A_b * p_b) / A_a, p_s))
@@ -91,13 +96,15 @@ def steady(c, o, f_p, p_s, p_r):
 
 def filled(run, k, c, p_s) -> Assumption:
     """That the supply fills the chamber that grows, wherever cylinder k moves to the side its valve is open to."""
-    log, plant = run.log, run.loop.plant
+    log = run.log
+    plant = run.loop.plant
     held = (
         log.array(f"u_s_{k}")
         if c.valve.lag != "ideal"
         else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
     )
-    o, v = c.valve.opening(held), log.array(f"dx_{k}")
+    o = c.valve.opening(held)
+    v = log.array(f"dx_{k}")
     p = steady(
         c, np.where((np.abs(o) > OPEN) & (o * v > 0), o, 0.0), log.array(f"f_p{k}"), p_s, plant.p_r
     )

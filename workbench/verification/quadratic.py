@@ -42,7 +42,8 @@ def quadratic_certificate(
     found = certify(A, T, radius) if P is None else (given if given.check() else None)
     scope = "for the stored matrix" if radius is None else "for every matrix within the radius"
     how = "exact LDLᵀ" if radius is None and len(A) <= EXACT_UP_TO else "outward-rounded Cholesky"
-    claim, unit = f"{what} is exponentially stable, {scope}", "1/s" if T is None else "1"
+    claim = f"{what} is exponentially stable, {scope}"
+    unit = "1/s" if T is None else "1"
     said = partial(Verdict, "quadratic-certificate", claim)
     if found is not None:
         source = f"Lyapunov matrix checked by {how}"
@@ -81,7 +82,8 @@ def _bearable(found: Certificate, free: bool) -> float:
 
 def slack(A, P, T: float | None = None) -> float:
     """A proven ε with −(AᵀP + PA) ⪰ εI (sampled: P − AᵀPA ⪰ εI), P ≻ 0; 0 when there is none."""
-    A, P = np.asarray(A, float), np.asarray(P, float)
+    A = np.asarray(A, float)
+    P = np.asarray(P, float)
     if not lyapunov_exactly(A, P, T):
         return 0.0
     ε = float(np.linalg.eigvalsh(fall(A, P, T).floats())[0])
@@ -97,6 +99,7 @@ def tolerates(A, P, δ: float, T: float | None = None) -> bool:
     size = lambda M: float(
         up(np.linalg.norm(M), M.size)
     )  # Frobenius: never below the spectral norm
-    A, P = np.asarray(A, float), np.asarray(P, float)
+    A = np.asarray(A, float)
+    P = np.asarray(P, float)
     spent = 2 * δ * size(P) if T is None else 2 * δ * size(A) * size(P) + δ**2 * size(P)
     return slack(A, P, T) > spent * (1 + 1e-12)

@@ -126,7 +126,8 @@ def need(condition, why):
 
 
 def quadratic(d):
-    n, rate = len(d["P"]), number(d["rate"])
+    n = len(d["P"])
+    rate = number(d["rate"])
     P = matrix(d["P"], n, n)
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
     need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
@@ -163,15 +164,15 @@ def quadratic(d):
 
 
 def sector(d):
-    n, m = len(d["A"]), len(d["C"])
-    A, B, C, P = (
-        matrix(d["A"], n, n),
-        matrix(d["B"], n, m),
-        matrix(d["C"], m, n),
-        matrix(d["P"], n, n),
-    )
+    n = len(d["A"])
+    m = len(d["C"])
+    A = matrix(d["A"], n, n)
+    B = matrix(d["B"], n, m)
+    C = matrix(d["C"], m, n)
+    P = matrix(d["P"], n, n)
     need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
-    sampled, kind = d["time"] == "sampled", d["criterion"]
+    sampled = d["time"] == "sampled"
+    kind = d["criterion"]
     low, high, τ, λ = (matrix(d[k], 1, m)[0] for k in ("low", "high", "tau", "lambda"))
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
     need(all(v > 0 for v in τ) and all(v >= 0 for v in λ), "a multiplier has the wrong sign")
@@ -185,9 +186,12 @@ def sector(d):
         A = add(A, mul(mul(B, diagonal(low)), C), -1)
         slope = [s - a for s, a in zip(matrix(d["slope"], 1, m)[0], low)] if sampled else None
         low, high = [Fraction(0)] * m, [b - a for a, b in zip(low, high)]
-    zero, one = [[Fraction(0)] * m for _ in range(n)], diagonal([Fraction(1)] * m)
-    step, state = beside(A, times(-1, B)), beside(diagonal([Fraction(1)] * n), zero)
-    y, w = beside(C, diagonal([Fraction(0)] * m)), beside(T(zero), one)
+    zero = [[Fraction(0)] * m for _ in range(n)]
+    one = diagonal([Fraction(1)] * m)
+    step = beside(A, times(-1, B))
+    state = beside(diagonal([Fraction(1)] * n), zero)
+    y = beside(C, diagonal([Fraction(0)] * m))
+    w = beside(T(zero), one)
     form = mul(
         T(add(w, mul(diagonal(low), y), -1)), mul(diagonal(τ), add(mul(diagonal(high), y), w, -1))
     )
@@ -205,23 +209,28 @@ def sector(d):
 
 
 def saturation(d):
-    n, m = len(d["A"]), len(d["K"])
+    n = len(d["A"])
+    m = len(d["K"])
     A, B, K, P, G = (
         matrix(d[k], *size)
         for k, size in (("A", (n, n)), ("B", (n, m)), ("K", (m, n)), ("P", (n, n)), ("G", (m, n)))
     )
-    limit, τ = matrix(d["limit"], 1, m)[0], matrix(d["tau"], 1, m)[0]
+    limit = matrix(d["limit"], 1, m)[0]
+    τ = matrix(d["tau"], 1, m)[0]
     need(d["time"] in ("continuous", "sampled"), "time is neither continuous nor sampled")
     need(P == T(P) and definite(P), "P is not symmetric and positive definite")
     need(all(v > 0 for v in (*limit, *τ)), "a limit or multiplier is not positive")
-    own, weigh = add(A, mul(B, K)), diagonal(τ)
+    own = add(A, mul(B, K))
+    weigh = diagonal(τ)
     if d["time"] == "sampled":
         own_P = mul(T(own), P)
-        fall, cross = add(P, mul(own_P, own), -1), add(mul(own_P, B), mul(T(G), weigh), -1)
+        fall = add(P, mul(own_P, own), -1)
+        cross = add(mul(own_P, B), mul(T(G), weigh), -1)
         corner = add(times(2, weigh), mul(T(B), mul(P, B)), -1)
     else:
         half = mul(T(own), P)
-        fall, cross = times(-1, add(half, T(half))), add(mul(P, B), mul(T(G), weigh), -1)
+        fall = times(-1, add(half, T(half)))
+        cross = add(mul(P, B), mul(T(G), weigh), -1)
         corner = times(2, weigh)
     need(
         definite(beside(fall, cross) + beside(T(cross), corner)),
@@ -239,21 +248,22 @@ def saturation(d):
 
 
 def terminal(d):
-    n, m = len(d["A"]), len(d["R"])
-    A, B, K, W = (
-        matrix(d["A"], n, n),
-        matrix(d["B"], n, m),
-        matrix(d["K"], m, n),
-        matrix(d["W"], n, n),
-    )
-    Q, R, S, P = (
-        matrix(d["Q"], n, n),
-        matrix(d["R"], m, m),
-        matrix(d["S"], n, m),
-        matrix(d["P"], n, n),
-    )
-    E, F, H = matrix(d["E"], None, n), matrix(d["F"], None, m), matrix(d["H"], None, n)
-    g, h, c = [number(v) for v in d["g"]], [number(v) for v in d["h"]], number(d["c"])
+    n = len(d["A"])
+    m = len(d["R"])
+    A = matrix(d["A"], n, n)
+    B = matrix(d["B"], n, m)
+    K = matrix(d["K"], m, n)
+    W = matrix(d["W"], n, n)
+    Q = matrix(d["Q"], n, n)
+    R = matrix(d["R"], m, m)
+    S = matrix(d["S"], n, m)
+    P = matrix(d["P"], n, n)
+    E = matrix(d["E"], None, n)
+    F = matrix(d["F"], None, m)
+    H = matrix(d["H"], None, n)
+    g = [number(v) for v in d["g"]]
+    h = [number(v) for v in d["h"]]
+    c = number(d["c"])
     own = add(A, mul(B, K), -1)
     stage = beside(Q, S) + beside(T(S), R)
     law = diagonal([Fraction(1)] * n) + times(-1, K)
@@ -267,7 +277,8 @@ def terminal(d):
     units = [[Fraction((1 - 2 * s) * (i == j)) for j in range(n)] for i in range(n) for s in (0, 1)]
     need(len(d["duals"]["radius"]) == 2 * n, "a direction without multipliers")
     plain = [bound(e, H, h, y) for e, y in zip(units, d["duals"]["radius"])]
-    a, b = max(v for v, _ in plain), max(v for _, v in plain)
+    a = max(v for v, _ in plain)
+    b = max(v for _, v in plain)
     need(b < 1, "the terminal set is not shown bounded")
     radius = max(a, 0) / (1 - b)
     for key, rows, limits in (("kept", mul(H, own), h), ("limits", add(E, mul(F, K), -1), g)):
@@ -278,7 +289,8 @@ def terminal(d):
                 value + left * radius <= limit,
                 f"{key}: a row is not shown kept on the terminal set",
             )
-    step, state = beside(A, B), [[Fraction(i == j) for j in range(n + m)] for i in range(n)]
+    step = beside(A, B)
+    state = [[Fraction(i == j) for j in range(n + m)] for i in range(n)]
     seen = add(add(times(c, stage), mul(T(step), mul(W, step)), -1), mul(T(state), mul(W, state)))
     need(
         c > 0 and definite(W) and definite(stage, strict=False) and definite(seen),

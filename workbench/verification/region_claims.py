@@ -182,7 +182,8 @@ def _of_direction(
     run: Any, region: Region, way: Any, along: Any, units: dict, change: float, found: Verdict
 ) -> Verdict:
     """How far the region reaches along the direction stated."""
-    name, share = next(iter(along)), region.reach(way)
+    name = next(iter(along))
+    share = region.reach(way)
     size = share * abs(_si(run.loop.plant, name, along[name]))
     one = f"{name} off by up to {say(size, units[name])}"
     words = one if len(along) == 1 else f"up to {share:.4g} times the direction stated"
@@ -286,7 +287,8 @@ def _si(plant: Any, name: str, value: Scalar) -> float:
 
 def _state(plant: Any, said: Any, rest: Any, key: str) -> list[float]:
     """The plant's state: at `rest` but for what is said. Raises InputError with the key."""
-    x, own = [float(v) for v in rest[: len(plant.states)]], names(plant.states)
+    x = [float(v) for v in rest[: len(plant.states)]]
+    own = names(plant.states)
     for name, value in said.items():
         signal = find(plant.states, name, f"{key}: states")
         try:

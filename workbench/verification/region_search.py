@@ -99,7 +99,8 @@ def _largest(a, b, k, T, metric, starts, size=None):
         cp.Variable(m),
         cp.Variable(),
     )
-    S, grown = cp.diag(s), cp.Variable() if size is None else size
+    S = cp.diag(s)
+    grown = cp.Variable() if size is None else size
     if T is None:
         fall = cp.bmat([[-(a @ Q + Q @ a.T), b @ S - Y.T], [S @ b.T - Y, 2 * S]])
     else:
@@ -158,7 +159,8 @@ def saturated_region(
         return said(None, worst=worst, source=source)
     out = [x for x in inside if not region.holds(x)]
     axes = 1 / np.sqrt(np.linalg.eigvalsh(region.P))
-    least, data = float(axes.min()), {"P": region.P.tolist()}
+    least = float(axes.min())
+    data = {"P": region.P.tolist()}
     if out:
         worst = f"not inside: {[float(v) for v in out[0]]}"
         return said(None, None, least, "1", worst=worst, source=source, data=data)

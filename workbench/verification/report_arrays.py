@@ -128,7 +128,8 @@ def excluded(α: float) -> tuple[float, float] | None:
     """
     if not 0 < α < 2:
         return None
-    near, far = -(1 - α / 2) / (1 + α / 2), -(1 + α / 2) / (1 - α / 2)
+    near = -(1 - α / 2) / (1 + α / 2)
+    far = -(1 + α / 2) / (1 - α / 2)
     return (near + far) / 2, (near - far) / 2
 
 
@@ -168,7 +169,8 @@ def tracking(run: Run, claims) -> dict:
 
 def error(log, name: str, settle: float) -> dict:
     """{error (N,), rms, largest, at} of an output, from `settle` seconds on (of all there is where that leaves nothing)."""
-    t, e = log.time, log.array(target_name(name, 0)) - log.array(name)
+    t = log.time
+    e = log.array(target_name(name, 0)) - log.array(name)
     late = np.isfinite(e) & (t >= settle)
     if np.count_nonzero(late) < 2:
         late = np.isfinite(e)
@@ -195,7 +197,8 @@ def previews(run: Run, settle: float = 0.0) -> dict[str, dict]:
 def _previews(run: Run, settle: float) -> dict[str, dict]:
     from workbench.run.simulate import simulate
 
-    law, plant = law_of(run.loop), run.loop.plant
+    law = law_of(run.loop)
+    plant = run.loop.plant
     slow = plant.adaptive is not None and plant.adaptive.period  # pistons one by one
     if not law.ahead or slow or not followed(run):
         return {}
@@ -242,7 +245,8 @@ def hypotheses(run: Run) -> list[tuple[str, bool]]:
     from workbench.verification.linear_loop import is_linear
     from workbench.verification.mpc_run_claims import _around
 
-    law, loop = predictive(run.loop), run.loop
+    law = predictive(run.loop)
+    loop = run.loop
     if law is None:
         return []
     _, moves = constant(run)

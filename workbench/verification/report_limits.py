@@ -13,7 +13,9 @@ from workbench.verification.run import Run
 def limits(run: Run) -> list[dict]:
     """Everything that has a limit: {name, unit, kind ("command", "slew", "output"), soft, t, value, low, high, active (N,),
     share}; active within a billionth of a command's range, a millionth of another's."""
-    law, log, found = law_of(run.loop), run.log, []
+    law = law_of(run.loop)
+    log = run.log
+    found = []
     T = float(run.loop.period or 0.0)
     each_sample = T and len(log.time) > 1 and abs(log.time[1] - log.time[0] - T) < 1e-9 * T
 
@@ -23,7 +25,8 @@ def limits(run: Run) -> list[dict]:
     free = [np.inf] * len(run.loop.controller.commands)
     slews = law.each("slew") if isinstance(law, Predictive) else free
     for (name, (low, high)), slew in zip(_command_limits(run, law).items(), slews):
-        unit, u = log.signal(name).unit, log.array(name)
+        unit = log.signal(name).unit
+        u = log.array(name)
         if np.isfinite(low) or np.isfinite(high):
             add(name, unit, "command", u, low, high)
         if np.isfinite(slew) and each_sample:
@@ -32,7 +35,8 @@ def limits(run: Run) -> list[dict]:
         if limit.name in log:
             low = -np.inf if limit.low is None else limit.low
             high = np.inf if limit.high is None else limit.high
-            unit, y = log.signal(limit.name).unit, log.array(limit.name)
+            unit = log.signal(limit.name).unit
+            y = log.array(limit.name)
             add(limit.name, unit, "output", y, low, high, soft=limit.soft)
     return found
 
@@ -61,12 +65,15 @@ def _command_limits(run, law) -> dict[str, tuple[float, float]]:
     """Range of every command: the plant's, narrowed by wrappers and the law's own limits."""
     from workbench.verification.requirements import command_limits
 
-    outer, own = command_limits(run), names(run.loop.controller.commands)
+    outer = command_limits(run)
+    own = names(run.loop.controller.commands)
     if isinstance(law, Predictive):
-        low, high = law.each("u_min"), law.each("u_max")
+        low = law.each("u_min")
+        high = law.each("u_max")
     else:
         most = law.u_max if isinstance(law.u_max, (int, float)) else np.inf
-        low, high = [-most] * len(own), [most] * len(own)
+        low = [-most] * len(own)
+        high = [most] * len(own)
     ranges = {}
     for name, a, b in zip(own, low, high):
         c, d = outer.get(name, (-np.inf, np.inf))

@@ -42,7 +42,8 @@ def model(run: Run, claims) -> dict:
     "where" says at which point the plant was linearised, "why" (instead of channels) why it could not be. {} without a
     model, or where the two are one.
     """
-    plant, law = run.loop.plant, law_of(run.loop)
+    plant = run.loop.plant
+    law = law_of(run.loop)
     belief = law.model
     if (
         not run.loop.controller.commands
@@ -103,7 +104,8 @@ def _linear(system, x, u):
 
 def _channel(run, law, truth, believed, name) -> dict:
     """One input of both: see `model`."""
-    plant, log = run.loop.plant, run.log
+    plant = run.loop.plant
+    log = run.log
     signal = {s.name: s for s in (*plant.inputs, *plant.outputs)}
     both = [n for n in names(plant.outputs) if n in believed.outputs]
     followed = [s.name for s in law.follows if s.name in both] or both[:1]
@@ -138,7 +140,8 @@ def step_response(G: LinearSystem, span: float, points: int) -> np.ndarray:
     """(points, outputs) of a continuous G with one input to a unit step at 0, from rest, exact at instants span/(points − 1)
     apart."""
     Φ, Γ = hold(G.A, G.B, span / (points - 1))
-    x, y = np.zeros(len(G.A)), []
+    x = np.zeros(len(G.A))
+    y = []
     for _ in range(points):
         y.append(G.C @ x + G.D[:, 0])
         x = Φ @ x + Γ[:, 0]

@@ -183,16 +183,15 @@ def command_limits(run: Run) -> dict[str, tuple[float, float]]:
 
 def check_saturation(claim, run: Run) -> Verdict:
     """Share of time any command is at its limit."""
-    text, source = (
-        f"commands at their limit for at most {100 * claim.share:g} % of the time",
-        "requirement on the run",
-    )
+    text = f"commands at their limit for at most {100 * claim.share:g} % of the time"
+    source = "requirement on the run"
     gone = diverged("saturation", text, run, claim.counted, source)
     if gone:
         return gone
     shares = {}
     for name, (low, high) in command_limits(run).items():
-        u, slack = run.log.array(name), 1e-9 * (high - low)
+        u = run.log.array(name)
+        slack = 1e-9 * (high - low)
         shares[name] = float(np.mean((u >= high - slack) | (u <= low + slack)))
     if not shares:
         return Verdict(
@@ -222,7 +221,8 @@ def check_saturation(claim, run: Run) -> Verdict:
 
 def size_of(claim, field: str, units: Sequence[str]) -> float:
     """A size in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
-    value, refused = getattr(claim, field), None
+    value = getattr(claim, field)
+    refused = None
     for unit in dict.fromkeys(units):
         try:
             number = quantity(value, unit)
@@ -266,7 +266,8 @@ def in_si(claim, loop):
 
 def joint_errors(run: Run) -> dict[str, np.ndarray]:
     """Desired minus actual, per joint or per output a reference refers to (positions themselves where nothing is desired)."""
-    demand, plant = run.demand, run.loop.plant
+    demand = run.demand
+    plant = run.loop.plant
     if demand.reference is not None and (demand.reference.space == "output" or not plant.has_tool):
         return {
             n: run.log.array(target_name(n, 0)) - run.log.array(n)

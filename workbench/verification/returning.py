@@ -73,7 +73,8 @@ def judged(run, sizes: Mapping[str, float], allowed: float | None) -> list[Judge
 
     allowed: tolerance of the tool, or of the outputs that follow a reference; None where none is known.
     """
-    plant, log = run.loop.plant, run.log
+    plant = run.loop.plant
+    log = run.log
     units = {s.name: s.unit for s in (*plant.outputs, *plant.states)}
     found = {}
     if "tcp_x" in log:

@@ -51,7 +51,8 @@ def robust_stability(
             key="mode",
             mend="constant parameters are 'frozen'",
         )
-    key, claim = f"robust-{mode}", _claim(family, limits, mode, what)
+    key = f"robust-{mode}"
+    claim = _claim(family, limits, mode, what)
     low, high = np.array(limits).T
     corners = [np.array(θ) for θ in itertools.product(*limits)] if len(limits) <= 10 else []
     for θ in [(low + high) / 2, *corners]:
@@ -208,12 +209,10 @@ def _frozen(family, low, high, corners, budget, progress, change):
 
 def _cover(family, low, high, proved, budget, progress):
     """Halve until every sub-box is proved: (all proved, sub-boxes looked at, a sub-box left or None)."""
-    width, pending, used, covered = (
-        np.where(high > low, high - low, 1.0),
-        [(low, high, 1.0)],
-        0,
-        0.0,
-    )
+    width = np.where(high > low, high - low, 1.0)
+    pending = [(low, high, 1.0)]
+    used = 0
+    covered = 0.0
     while pending:
         a, b, share = pending.pop()
         if used >= budget:
@@ -233,7 +232,8 @@ def _cover(family, low, high, proved, budget, progress):
             or _refuted(family, a + (b - a) / 2, "", "")
         ):
             return False, used, (a, b)
-        below, above = b.copy(), a.copy()
+        below = b.copy()
+        above = a.copy()
         below[k] = above[k] = middle
         pending += [(above, b, share / 2), (a, below, share / 2)]
     return True, used, None
@@ -264,18 +264,22 @@ def edge(
 
     The second number is None where none tried failed. What lies between, and anything not proven, may be stable.
     """
-    centre, half = np.asarray(centre, float), np.abs(np.asarray(half, float))
+    centre = np.asarray(centre, float)
+    half = np.abs(np.asarray(half, float))
     judge = lambda s: robust_stability(
         family, list(zip(centre - s * half, centre + s * half)), mode, budget, None, what, ()
     )
-    good, best = 0.0, judge(0.0)
+    good = 0.0
+    best = judge(0.0)
     if best.holds is not True:
         return 0.0, 0.0, best
-    bad, s = None, 1.0
+    bad = None
+    s = 1.0
     for _ in range(rounds):
         verdict = judge(s)
         if verdict.holds:
-            good, best = s, verdict
+            good = s
+            best = verdict
         else:
             bad = s
         if bad is None and good >= most:

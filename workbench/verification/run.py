@@ -139,7 +139,8 @@ class Run:
         """(time, words) of the first piston beyond its stroke, where the model says nothing any more; (inf, "") if none."""
         if self.steps is not None:
             return self.fine.left
-        plant, first = self.loop.plant, (np.inf, "")
+        plant = self.loop.plant
+        first = (np.inf, "")
         strokes = [
             (f"x_{label}", f"piston {label}", 0.0, c.stroke)
             for label, c in zip(plant.labels, plant.cylinders)
@@ -160,7 +161,8 @@ class Run:
         """(time, words) of the first chamber below vacuum, which real oil does not follow; (inf, "") if none."""
         if self.steps is not None:
             return self.fine.hollow
-        plant, first = self.loop.plant, (np.inf, "")
+        plant = self.loop.plant
+        first = (np.inf, "")
         for name in plant.pressure_names if plant.vacuum is not None else ():
             below = np.flatnonzero(self.log.array(name) < plant.vacuum)
             if len(below) and self.log.time[below[0]] < first[0]:
@@ -267,7 +269,8 @@ def variant(
     controller = loop.controller
     inner_delay = 0.0
     if isinstance(controller, Delayed):
-        inner_delay, controller = controller.delay, controller.inner
+        inner_delay = controller.delay
+        controller = controller.inner
     if not isinstance(controller, Sampled):
         controller = Sampled(controller, T_s=T_s or 1e-3)
     if T_s is not None:

@@ -104,7 +104,8 @@ def stable_up_to(
     stable beyond the first failure does not count. The bracket of that failure is then halved to a relative width of
     `tol`. None: no value was stable / all were. Instability only between two neighbouring values goes unseen.
     """
-    good, bad = None, None
+    good = None
+    bad = None
     for v in values:
         if stability((s := loop(v)).A, s.T).holds is not True:
             bad = v

@@ -15,11 +15,7 @@ from typing import final
 
 import numpy as np
 
-from workbench.verification.data_margin import (
-    around_in,
-    grown,
-    sizes,
-)
+from workbench.verification.data_margin import around_in, grown, sizes
 from workbench.verification.exact import Dyadic, definite
 from workbench.verification.linear import EPS
 
@@ -49,7 +45,8 @@ class Region:
             return False
         if not (definite(self.P) and definite(self._form())):
             return False
-        rows, P = D(self.K) - D(self.G), D(self.P)
+        rows = D(self.K) - D(self.G)
+        P = D(self.P)
         planes = [
             (Dyadic(rows.Z[i : i + 1], rows.e), D([[u]]) @ D([[u]]))
             for i, u in enumerate(self.u_max)
@@ -61,7 +58,10 @@ class Region:
 
     def bears(self, change: float) -> bool:
         """Whether both inequalities hold after a relative change of A, B and K by so much, see `data_margin`."""
-        A, B, K, P = np.abs(self.A), np.abs(self.B), np.abs(self.K), np.abs(self.P)
+        A = np.abs(self.A)
+        B = np.abs(self.B)
+        K = np.abs(self.K)
+        P = np.abs(self.P)
         n, m = B.shape
         δ = change * sizes(self.A), change * B, change * K
         X = np.eye(n + m)
@@ -82,18 +82,27 @@ class Region:
 
     def _largest(self, A, B, K) -> np.ndarray:
         """Entries of the form are at most these where |A|, |B| and |K| are at most what is given."""
-        P, t, G = np.abs(self.P), np.diag(self.τ), np.abs(self.G)
+        P = np.abs(self.P)
+        t = np.diag(self.τ)
+        G = np.abs(self.G)
         own = A + B @ K
         if self.T is None:
-            corner, side, last = own.T @ P + P @ own, P @ B + G.T @ t, 2 * t
+            corner = own.T @ P + P @ own
+            side = P @ B + G.T @ t
+            last = 2 * t
         else:
-            corner, side, last = P + own.T @ P @ own, own.T @ P @ B + G.T @ t, 2 * t + B.T @ P @ B
+            corner = P + own.T @ P @ own
+            side = own.T @ P @ B + G.T @ t
+            last = 2 * t + B.T @ P @ B
         return np.block([[corner, side], [side.T, last]])
 
     def _form(self) -> Dyadic:
         """The form of the fall in (x, ψ) that must be ≻ 0, exactly."""
         D = Dyadic.of
-        B, P, t, G = D(self.B), D(self.P), D(np.diag(self.τ)), D(self.G)
+        B = D(self.B)
+        P = D(self.P)
+        t = D(np.diag(self.τ))
+        G = D(self.G)
         own = D(self.A) + B @ self.K
         if self.T is None:
             form = [[-(own.T @ P + P @ own), P @ B - G.T @ t], [B.T @ P - t @ G, t.times(2.0)]]

@@ -22,11 +22,7 @@ from typing import final
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.verification.data_margin import (
-    around_in,
-    grown,
-    sizes,
-)
+from workbench.verification.data_margin import around_in, grown, sizes
 from workbench.verification.exact import Dyadic, definite
 
 
@@ -46,7 +42,8 @@ class Sector:
     def __post_init__(self):
         for name in "ABC":
             object.__setattr__(self, name, np.atleast_2d(np.asarray(getattr(self, name), float)))
-        n, m = self.A.shape[0], self.B.shape[1]
+        n = self.A.shape[0]
+        m = self.B.shape[1]
         for name in ("low", "high", "slope"):
             value = getattr(self, name)
             if value is not None:
@@ -104,14 +101,23 @@ class SectorCertificate:
 
     def form(self) -> Dyadic:
         """The quadratic form in (x, w) that must be ≺ 0, exactly."""
-        s, D = self.loop, Dyadic.of
-        A, B, C, P, T = D(s.A), D(s.B), D(s.C), D(self.P), D(np.diag(self.τ))
-        low, high = D(np.diag(s.low)), D(np.diag(s.high))
+        s = self.loop
+        D = Dyadic.of
+        A = D(s.A)
+        B = D(s.B)
+        C = D(s.C)
+        P = D(self.P)
+        T = D(np.diag(self.τ))
+        low = D(np.diag(s.low))
+        high = D(np.diag(s.high))
         if self.criterion != "circle":  # w → w − low y: the sector starts at 0
-            A, high, low = A - B @ low @ C, high - low, D(np.zeros((len(s.low), len(s.low))))
+            A = A - B @ low @ C
+            high = high - low
+            low = D(np.zeros((len(s.low), len(s.low))))
         none = D(np.zeros(s.B.shape))
         unit = np.eye(len(self.τ))
-        y, w = Dyadic.block([[C, 0 * unit]]), Dyadic.block([[none.T, unit]])
+        y = Dyadic.block([[C, 0 * unit]])
+        w = Dyadic.block([[none.T, unit]])
         step = Dyadic.block([[A, -B]])
         state = Dyadic.block([[np.eye(len(s.A)), none]])
         half = (w - low @ y).T @ T @ (high @ y - w)
@@ -122,7 +128,8 @@ class SectorCertificate:
         else:
             half = half + step.T @ P @ step - state.T @ P @ state
             if self.λ.any():
-                move, Λ = C @ (step - state), D(np.diag(self.λ))
+                move = C @ (step - state)
+                Λ = D(np.diag(self.λ))
                 slope = D(np.diag(s.slope)) - D(np.diag(s.low))
                 half = half + (w.T @ Λ @ move).times(2.0) + move.T @ Λ @ slope @ move
         return (half + half.T).times(0.5)
@@ -130,7 +137,9 @@ class SectorCertificate:
     def bears(self, change: float) -> bool:
         """Whether the inequality holds after a relative change of A, B and C by so much, see `data_margin`."""
         s = self.loop
-        A, B, C = np.abs(s.A), np.abs(s.B), np.abs(s.C)
+        A = np.abs(s.A)
+        B = np.abs(s.B)
+        C = np.abs(s.C)
         spread = grown(self._largest, (A, B, C), (change * sizes(s.A), change * B, change * C))
         n, m = B.shape
         X = np.eye(n + m)
@@ -140,13 +149,19 @@ class SectorCertificate:
 
     def _largest(self, A, B, C) -> np.ndarray:
         """Entries of the form are at most these where |A|, |B| and |C| are at most what is given."""
-        s, τ, λ, P = self.loop, np.diag(self.τ), np.diag(self.λ), np.abs(self.P)
+        s = self.loop
+        τ = np.diag(self.τ)
+        λ = np.diag(self.λ)
+        P = np.abs(self.P)
         n, m = B.shape
-        low, high = np.diag(np.abs(s.low)), np.diag(np.abs(s.high))
+        low = np.diag(np.abs(s.low))
+        high = np.diag(np.abs(s.high))
         if self.criterion != "circle":
             A, low, high = A + B @ low @ C, 0 * low, low + high
-        y, w = np.hstack([C, np.zeros((m, m))]), np.hstack([np.zeros((m, n)), np.eye(m)])
-        step, state = np.hstack([A, B]), np.eye(n, n + m)
+        y = np.hstack([C, np.zeros((m, m))])
+        w = np.hstack([np.zeros((m, n)), np.eye(m)])
+        step = np.hstack([A, B])
+        state = np.eye(n, n + m)
         half = (w + low @ y).T @ τ @ (high @ y + w)
         if s.T is None:
             half = half + 2 * state.T @ P @ step + 2 * w.T @ λ @ C @ step

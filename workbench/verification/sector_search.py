@@ -25,8 +25,11 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
         return None
     W = coordinates(loop.A - loop.B @ np.diag((loop.low + loop.high) / 2) @ loop.C, loop.T)
     back = np.linalg.inv(W)
-    A, B, C = W @ loop.A @ back, W @ loop.B, loop.C @ back
-    low, high = loop.low, loop.high
+    A = W @ loop.A @ back
+    B = W @ loop.B
+    C = loop.C @ back
+    low = loop.low
+    high = loop.high
     if criterion != "circle":
         A, low, high = A - B @ np.diag(low) @ C, 0 * low, high - low
     n, m = B.shape
@@ -72,11 +75,9 @@ def sector_stability(loop: Sector, criterion: str = "circle", what: str = "the l
     undecided. Raises InputError for popov on a sampled and jury-lee on a continuous loop.
     """
     _check_criterion(loop, criterion)
-    key, claim, notes = (
-        f"sector-{criterion}",
-        _claim(loop, criterion, what),
-        _notes(loop, criterion),
-    )
+    key = f"sector-{criterion}"
+    claim = _claim(loop, criterion, what)
+    notes = _notes(loop, criterion)
     said = partial(Verdict, key, claim, assumptions=notes)
     for share in (0.0, 0.5, 1.0):  # linear members of the family
         s = stability(
@@ -114,8 +115,10 @@ def _fall(A, B, C, low, high, slope, P, τ, λ, criterion: str, T: float | None)
     import cvxpy as cp
 
     n, m = B.shape
-    y, w = np.hstack([C, np.zeros((m, m))]), np.hstack([np.zeros((m, n)), np.eye(m)])
-    step, state = np.hstack([A, -B]), np.hstack([np.eye(n), np.zeros((n, m))])
+    y = np.hstack([C, np.zeros((m, m))])
+    w = np.hstack([np.zeros((m, n)), np.eye(m)])
+    step = np.hstack([A, -B])
+    state = np.hstack([np.eye(n), np.zeros((n, m))])
     form = (w - np.diag(low) @ y).T @ cp.diag(τ) @ (np.diag(high) @ y - w)
     if T is None:
         form += 2 * state.T @ P @ step + 2 * w.T @ cp.diag(λ) @ C @ step
@@ -174,7 +177,10 @@ def largest_sector(loop: Sector, criterion: str = "circle", rounds: int = 20, mo
             replace(loop, high=loop.low + k * (loop.high - loop.low), slope=slope), criterion
         )
 
-    good, bad, k, best = 0.0, None, 1.0, None
+    good = 0.0
+    bad = None
+    k = 1.0
+    best = None
     for _ in range(rounds):
         found = at(k)
         good, bad, best = (k, bad, found) if found else (good, k, best)

@@ -48,7 +48,8 @@ class Spectrum:
 
     def describe(self, i: int, states: Sequence[str] = ()) -> str:
         """Mode i in words: eigenvalue, and the states that take part most."""
-        λ, part = self.eigenvalues[i], self.participation[i]
+        λ = self.eigenvalues[i]
+        part = self.participation[i]
         number = f"{λ.real:.6g}" if λ.imag == 0 else f"{λ.real:.6g} ± {abs(λ.imag):.6g}j"
         top = [k for k in np.argsort(-part, kind="stable")[:3] if part[k] > 0.15]
         return (
@@ -131,7 +132,9 @@ def lyapunov_stable(A, T: float | None = None) -> bool:
     if not np.all(np.isfinite(P)):
         return False
     P = (P + P.T) / 2
-    a, p, γ = np.abs(A), np.abs(P), (2 * n + 4) * EPS
+    a = np.abs(A)
+    p = np.abs(P)
+    γ = (2 * n + 4) * EPS
     fall, size = (
         (-(A.T @ P + P @ A), a.T @ p + p @ a) if T is None else (P - A.T @ P @ A, p + a.T @ p @ a)
     )

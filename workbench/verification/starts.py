@@ -61,7 +61,8 @@ def positions(plant: System) -> list[str]:
 
 def sizes(run, spread: float) -> dict[str, float]:
     """By how much each state of the plant is moved, name → amount; states that are not moved are left out."""
-    plant, own = run.loop.plant, scales(run.loop.plant)
+    plant = run.loop.plant
+    own = scales(run.loop.plant)
     units = {s.name: s.unit for s in plant.states}
     places = positions(plant)
     jointed = _is_jointed(plant)

@@ -34,7 +34,8 @@ class Ground:
         if not self.motion.curved:
             return None
         for share in 0.5 ** np.arange(9):
-            low, high = self.low.copy(), self.high.copy()
+            low = self.low.copy()
+            high = self.high.copy()
             low[: self.n], high[: self.n] = (
                 self.c + share * (low[: self.n] - self.c),
                 self.c + share * (high[: self.n] - self.c),
@@ -52,7 +53,8 @@ class Ground:
         """The box with the range of everything that varies cut into so many pieces."""
         cuts = [np.linspace(a, b, pieces + 1) for a, b in zip(low[self.n :], high[self.n :])]
         for choice in product(range(pieces), repeat=len(cuts)):
-            a, b = low.copy(), high.copy()
+            a = low.copy()
+            b = high.copy()
             a[self.n :], b[self.n :] = (
                 [c[k + side] for c, k in zip(cuts, choice)] for side in (0, 1)
             )
@@ -94,7 +96,8 @@ class Ground:
         for _ in range(8):  # V⁺ = V + ΔV, bounded on a cover of the ball
             low, high = halved(low, high, (high - low) / scale, scale)
             near = self._near(low, high)
-            low, high = low[near], high[near]
+            low = low[near]
+            high = high[near]
         _, b, _ = self.motion.V.over(low, high)
         _, d, _, way = self.motion.change(low, high)
         return (

@@ -16,7 +16,8 @@ class Search(Ground):
 
     def _shots(self) -> np.ndarray:
         """Points tried before the search: along the directions in which V and V̇ bend, and at random, seeded."""
-        n, random = self.n, np.random.default_rng(0)
+        n = self.n
+        random = np.random.default_rng(0)
         ways = random.uniform(-1, 1, (SHOTS, n)) * (self.high - self.low)[:n] / 2
         for g in self.motion.curved or ():
             own = g.bends(self.low, self.high, self.c)
@@ -28,12 +29,18 @@ class Search(Ground):
     def _search(self, top: float, γ: float):
         """("proved" | "false" | "left", boxes used, counter-example or boxes left). top: boxes with V > top are exempt."""
         scale = self.high - self.low
-        low, high, used, left = self.low[None, :], self.high[None, :], 0, []
+        low = self.low[None, :]
+        high = self.high[None, :]
+        used = 0
+        left = []
         total = np.prod(scale[scale > 0])
         done = 0.0
         while len(low):
-            now, later = slice(-BATCH, None), slice(None, -BATCH)
-            a, b, rest = low[now], high[now], (low[later], high[later])
+            now = slice(-BATCH, None)
+            later = slice(None, -BATCH)
+            a = low[now]
+            b = high[now]
+            rest = (low[later], high[later])
             used += len(a)
             open_, weights = self._open(a, b, top, γ)
             example = self._example(a[open_], b[open_], top)
@@ -42,7 +49,9 @@ class Search(Ground):
             done += float(np.prod((b - a)[~open_][:, scale > 0], axis=1).sum() / total)
             if self.progress:
                 self.progress(min(done, 1.0), f"{used} sub-boxes")
-            a, b, weights = a[open_], b[open_], weights[open_]
+            a = a[open_]
+            b = b[open_]
+            weights = weights[open_]
             tiny = ((b - a) <= 1e-9 * scale).all(axis=1) if len(a) else np.zeros(0, bool)
             left += list(zip(a[tiny], b[tiny]))
             if used >= self.budget and len(a) + len(rest[0]):
@@ -52,7 +61,8 @@ class Search(Ground):
                 if (~tiny).any()
                 else (a[:0], b[:0])
             )
-            low, high = np.concatenate([rest[0], a]), np.concatenate([rest[1], b])
+            low = np.concatenate([rest[0], a])
+            high = np.concatenate([rest[1], b])
         if left:
             return "left", used, tuple(np.array(e) for e in zip(*left))
         return "proved", used, None
@@ -69,7 +79,9 @@ class Search(Ground):
         a, _, own = self.motion.V.over(low[at], high[at])
         need = ~(a > top)
         open_[at[~need]] = False
-        at, a, own = at[need], a[need], own[need]
+        at = at[need]
+        a = a[need]
+        own = own[need]
         if len(at):
             _, d, slope, way = self.motion.change(low[at], high[at])
             # A step may not leave the box from where V ≤ γ; beyond that level it is free to.

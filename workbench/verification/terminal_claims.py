@@ -9,10 +9,7 @@ import numpy as np
 
 from workbench.contract.scalars import Scalar
 from workbench.verification.balls import up
-from workbench.verification.data_margin import (
-    definite_around,
-    sizes,
-)
+from workbench.verification.data_margin import definite_around, sizes
 from workbench.verification.exact import Dyadic, definite, dual_bound, multipliers, radius_bound
 from workbench.verification.lyapunov import solve_sdp
 from workbench.verification.mpc_ingredients import TerminalIngredients
@@ -23,7 +20,8 @@ def terminal_cost(t: TerminalIngredients) -> Verdict:
     """P − A_KᵀPA_K − [I; −K]ᵀ[Q, S; Sᵀ, R][I; −K] ⪰ 0 and P ≻ 0, exactly."""
     claim = "the terminal cost falls by the stage cost under the terminal law"
     law = Dyadic.block([[np.eye(len(t.P))], [-Dyadic.of(t.K)]])
-    P, own = Dyadic.of(t.P), t.closed
+    P = Dyadic.of(t.P)
+    own = t.closed
     gap = P - own.T @ P @ own - law.T @ t.stage @ law
     holds = definite(P) and definite(gap, strict=False)
     low = float(np.linalg.eigvalsh(gap.floats())[0])
@@ -80,7 +78,8 @@ def terminal_set(t: TerminalIngredients) -> tuple[Verdict, dict]:
         return (
             _ellipsoid(t, say) if t.level is not None else say(None, "there is no terminal set")
         ), {}
-    H, h = np.atleast_2d(np.asarray(t.H, float)), np.asarray(t.h, float)
+    H = np.atleast_2d(np.asarray(t.H, float))
+    h = np.asarray(t.h, float)
     if not ((h > 0).all() and (g >= 0).all()):
         return say(None, "the origin is not inside: expected h > 0 and g ≥ 0"), {}
     solve = _programmes(H, h)
@@ -89,7 +88,8 @@ def terminal_set(t: TerminalIngredients) -> tuple[Verdict, dict]:
     radius = radius_bound(H, h, ends)
     if radius is None:
         return say(None, "the terminal set is not shown bounded"), {}
-    duals, worst = {"radius": ends}, (np.inf, "")
+    duals = {"radius": ends}
+    worst = (np.inf, "")
     for key, rows, limits, words in (
         ("kept", Dyadic.of(H) @ t.closed, h, "next step, row"),
         ("limits", t.rows, g, "limit"),
@@ -147,9 +147,11 @@ def _ellipsoid(t: Scalar, say: Any) -> Verdict:
     """{xᵀPx ≤ level} is kept where the cost falls; admissible where [g_i², row; ·, P/level] ⪰ 0."""
     if not t.level > 0 or terminal_cost(t).holds is not True:
         return say(None, "the ellipsoid is kept only where the terminal cost falls")
-    γ, rows = Dyadic.of([[float(t.level)]]), t.rows
+    γ = Dyadic.of([[float(t.level)]])
+    rows = t.rows
     for i, limit in enumerate(np.asarray(t.g, float)):
-        row, square = Dyadic(rows.Z[i : i + 1], rows.e), Dyadic.of([[limit]]) @ Dyadic.of([[limit]])
+        row = Dyadic(rows.Z[i : i + 1], rows.e)
+        square = Dyadic.of([[limit]]) @ Dyadic.of([[limit]])
         P = Dyadic.of(t.P)
         # row² level ≤ g²: scaled by level so that nothing is divided
         if limit < 0 or not definite(
@@ -163,14 +165,18 @@ def sees_state(t: TerminalIngredients) -> tuple[np.ndarray, float] | None:
     """(W, c) with W ≻ 0 and c ℓ(x, u) − (x⁺ᵀWx⁺ − xᵀWx) ≻ 0 in (x, u), exactly: then V + xᵀWx/c falls with |x|²; or None."""
     import cvxpy as cp
 
-    M, A, B = t.stage.floats(), Dyadic.of(t.A).floats(), Dyadic.of(t.B).floats()
+    M = t.stage.floats()
+    A = Dyadic.of(t.A).floats()
+    B = Dyadic.of(t.B).floats()
     n, m = B.shape
     d = np.sqrt(np.maximum(np.diag(t.P), 1e-12 * np.diag(t.P).max()))
     e = np.sqrt(np.maximum(np.diag(M)[n:], 1e-300))
     size = 1 / np.concatenate([d, e])
     step = np.hstack([A * d[:, None] / d, B * d[:, None] / e])
     state = np.eye(n, n + m)
-    W, c, margin = cp.Variable((n, n), symmetric=True), cp.Variable(), cp.Variable()
+    W = cp.Variable((n, n), symmetric=True)
+    c = cp.Variable()
+    margin = cp.Variable()
     form = c * (M * size * size[:, None]) - step.T @ W @ step + state.T @ W @ state
     limits = [
         (form + form.T) / 2 >> margin * np.eye(n + m),
@@ -181,14 +187,16 @@ def sees_state(t: TerminalIngredients) -> tuple[np.ndarray, float] | None:
     ]
     if not solve_sdp(cp.Problem(cp.Maximize(margin), limits)) or W.value is None:
         return None
-    W, c = (W.value + W.value.T) / 2 * (d * d[:, None]), float(c.value)
+    W = (W.value + W.value.T) / 2 * (d * d[:, None])
+    c = float(c.value)
     return (W, c) if seen(t, W, c) else None
 
 
 def seen(t: TerminalIngredients, W: Any, c: float) -> bool:
     """The exact test of `sees_state`, with ℓ ⪰ 0."""
     n = len(t.P)
-    step, D = Dyadic.block([[t.A, t.B]]), Dyadic.of(W)
+    step = Dyadic.block([[t.A, t.B]])
+    D = Dyadic.of(W)
     state = Dyadic.of(np.eye(n, step.shape[1]))
     form = t.stage.times(c) - step.T @ D @ step + state.T @ D @ state
     return c > 0 and definite(D) and definite(t.stage, strict=False) and definite(form)
@@ -196,13 +204,18 @@ def seen(t: TerminalIngredients, W: Any, c: float) -> bool:
 
 def bears(t: TerminalIngredients, W: Any, c: float, change: float) -> bool:
     """Whether the terminal cost falls and ℓ sees the state after a relative change of A and B by so much."""
-    A, B = Dyadic.of(t.A).floats(), np.abs(Dyadic.of(t.B).floats())
-    K, P, n = np.abs(t.K), np.abs(t.P), len(t.P)
+    A = Dyadic.of(t.A).floats()
+    B = np.abs(Dyadic.of(t.B).floats())
+    K = np.abs(t.K)
+    P = np.abs(t.P)
+    n = len(t.P)
     moved = change * (sizes(A) + B @ K)
     spread = 2 * np.abs((Dyadic.of(t.P) @ t.closed).floats()).T @ moved + moved.T @ P @ moved
     law = Dyadic.block([[np.eye(n)], [-Dyadic.of(t.K)]])
     gap = Dyadic.of(t.P) - t.closed.T @ t.P @ t.closed - law.T @ t.stage @ law
-    step, D, state = Dyadic.block([[t.A, t.B]]), Dyadic.of(W), Dyadic.of(np.eye(n, n + len(K)))
+    step = Dyadic.block([[t.A, t.B]])
+    D = Dyadic.of(W)
+    state = Dyadic.of(np.eye(n, n + len(K)))
     form = t.stage.times(c) - step.T @ D @ step + state.T @ D @ state
     turned = change * np.hstack([sizes(A), B])
     seen_spread = 2 * np.abs((D @ step).floats()).T @ turned + turned.T @ np.abs(W) @ turned

@@ -80,9 +80,11 @@ class Difference(NamedTuple):
 
 def _differences(a: Any, top: float) -> dict[str, Difference]:
     """Valve → its largest difference, as a share of the largest power `top` [W]."""
-    nothing, off = np.zeros(len(a.t)), {}
+    nothing = np.zeros(len(a.t))
+    off = {}
     for valve in dict.fromkeys((*a.law, *a.given)):
-        by_law, by_model = a.law.get(valve, nothing)[a.at], a.given.get(valve, nothing[a.at])
+        by_law = a.law.get(valve, nothing)[a.at]
+        by_model = a.given.get(valve, nothing[a.at])
         k = int(np.argmax(_finite(np.abs(by_model - by_law))))
         share = float(_finite(np.abs(by_model[k] - by_law[k]))) / top
         off[valve] = Difference(share, k, float(by_model[k]), float(by_law[k]))
@@ -133,7 +135,8 @@ def _most(energy: dict) -> str:
 
 def check_cavitation(claim: Any, run: Run) -> Verdict:
     """Suction checks draw no more than allowed, and no chamber falls below the limit; worst end of what balances."""
-    key, source = "no-cavitation", "oil through the suction checks, and pressures, along the run"
+    key = "no-cavitation"
+    source = "oil through the suction checks, and pressures, along the run"
     text = f"no cavitation: suction checks draw ≤ {say(claim.drawn, 'm^3', 3)}, no chamber below {claim.low / 1e5:g} bar"
     gone = diverged(key, text, run, claim.counted, source)
     if gone:
@@ -151,7 +154,8 @@ def check_cavitation(claim: Any, run: Run) -> Verdict:
         name: (float(low.min()), float(a.t[np.argmin(low)]), float(high.min()))
         for name, (low, high) in a.ranges.items()
     }
-    sucks, torn = max(oil, key=lambda name: oil[name]), min(lows, key=lambda name: lows[name][0])
+    sucks = max(oil, key=lambda name: oil[name])
+    torn = min(lows, key=lambda name: lows[name][0])
     least, when, _ = lows[torn]
     data = {
         "drawn": oil,

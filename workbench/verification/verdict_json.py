@@ -11,7 +11,8 @@ import numpy as np
 
 from workbench.run.log import plain
 
-FORMAT, VERSION = "fluidproof-verdicts", 1
+FORMAT = "fluidproof-verdicts"
+VERSION = 1
 _WORDS = {math.inf: "infinite", -math.inf: "minus infinite"}
 
 

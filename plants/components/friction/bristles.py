@@ -169,7 +169,8 @@ class LuGre(Bristles):
 
     def slope(self, v_max):
         """Closed form of steady sliding: g'(v) + b at v > 0, least at v_s ((n − 1)/n)^{1/n}; inf, the jump at rest."""
-        n, top = self.n, ((self.n - 1) / self.n) ** (1 / self.n)
+        n = self.n
+        top = ((self.n - 1) / self.n) ** (1 / self.n)
         r = min(abs(v_max) / self.v_s, top) if n > 1 else 0.0
         fall = (
             (self.F_s - self.F_c) * n / self.v_s * (r ** (n - 1) if n > 1 else 1.0) * exp(-(r**n))

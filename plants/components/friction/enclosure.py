@@ -51,13 +51,16 @@ def _lowest(within, knots, sign, rounds):
     l, h = (knots[:-1], knots[1:]) if len(knots) > 1 else (knots, knots)
     done = attained = np.inf
     for _ in range(rounds):
-        low, m = signed(l, h)[0], 0.5 * (l + h)
+        low = signed(l, h)[0]
+        m = 0.5 * (l + h)
         attained = min(attained, signed(m, m)[1].min())
         open_ = low < attained - 1e-6 * max(abs(attained), abs(low.min()))
         done = min(done, low[~open_].min(initial=np.inf))
         if not open_.any() or open_.sum() > 20000:
             return float(min(done, low.min()))
-        l, h = l[open_], h[open_]
+        l = l[open_]
+        h = h[open_]
         quarters = [l + (h - l) * k / 4 for k in range(4)] + [h]
-        l, h = np.concatenate(quarters[:-1]), np.concatenate(quarters[1:])
+        l = np.concatenate(quarters[:-1])
+        h = np.concatenate(quarters[1:])
     return float(min(done, signed(l, h)[0].min()))

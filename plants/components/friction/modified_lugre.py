@@ -113,7 +113,8 @@ class ModifiedLuGre(Bristles):
         return [z[1] + grows * (1 - np.exp(-up * T)) - shrinks * (1 - np.exp(-down * T))]
 
     def film_weights(self):
-        τ_M, n = np.maximum(self.τ_hp, self.τ_hn), self.n
+        τ_M = np.maximum(self.τ_hp, self.τ_hn)
+        n = self.n
         reach = τ_M * self.v_s * (2 * n * e) ** (-1 / n) + self.width * np.sqrt(
             τ_M * np.maximum(τ_M, self.τ_h0)
         )
@@ -130,7 +131,10 @@ class ModifiedLuGre(Bristles):
         return min(low, self.b), inf
 
     def _slope_within(self, l, h):
-        w, n, D, s_b = self.width, self.n, self.F_s - self.F_c, self._speed(self.v_b)
+        w = self.width
+        n = self.n
+        D = self.F_s - self.F_c
+        s_b = self._speed(self.v_b)
         E = np.exp(-((h / self.v_s) ** n)), np.exp(-((l / self.v_s) ** n))
         dE = tuple(-n / self.v_s * (x / self.v_s) ** (n - 1) * y for x, y in ((h, E[1]), (l, E[0])))
         ds = (
@@ -141,7 +145,8 @@ class ModifiedLuGre(Bristles):
             np.maximum(1 - self._speed(h) / s_b - 1e-15, 0.0),
             np.minimum(1 - self._speed(l) / s_b + 1e-15, 1.0),
         )
-        thick, thin = times((-ds[1] / s_b, -ds[0] / s_b), E), times(left, dE)
+        thick = times((-ds[1] / s_b, -ds[0] / s_b), E)
+        thin = times(left, dE)
         return total((self.b, self.b), tuple(D * x for x in thick), tuple(D * x for x in thin))
 
     def power_limit(self) -> float:

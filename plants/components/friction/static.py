@@ -113,7 +113,8 @@ class CoulombViscous(Static):
 
     def slope(self, v_max):
         """Closed form: F_c/w (1 − tanh²(v/w)) + b falls from v = 0 to v_max, and never below b."""
-        k, T = self.F_c / self.width, tanh(abs(v_max) / self.width)
+        k = self.F_c / self.width
+        T = tanh(abs(v_max) / self.width)
         low = k * max((1.0 - T) * (1.0 + T) - 1e-15, 0.0)
         return self.b + low * (1 - ROUNDING), (self.b + k) * (1 + ROUNDING)
 
@@ -144,13 +145,16 @@ class Stribeck(Static):
 
     def _slope_within(self, l, h):
         """Enclosures of the slope over the speeds [l, h], arrays: every factor is monotone in v ≥ 0, or is split so."""
-        w, D, v_s = self.width, self.F_s - self.F_c, self.v_s
+        w = self.width
+        D = self.F_s - self.F_c
+        v_s = self.v_s
         T = np.tanh(l / w), np.tanh(h / w)
         dT = (np.maximum(1 - T[1] ** 2, 0) / w, (1 - T[0] ** 2) / w)
         E = np.exp(-((h / v_s) ** 2)), np.exp(-((l / v_s) ** 2))
         S = ordered(self.F_c + D * E[0], self.F_c + D * E[1])
         dS = ordered(-2 * D / v_s**2 * l * E[0], -2 * D / v_s**2 * h * E[1])
-        falling, rising = times(dS, T), times(S, dT)
+        falling = times(dS, T)
+        rising = times(S, dT)
         loose = (
             ROUNDING * (self.F_c + self.F_s) / w
         )  # 1 − T² loses digits that S/w magnifies; its sign is known
@@ -197,7 +201,8 @@ class BengisuAkay(Static):
 
     def slope(self, v_max):
         """Closed form: b + 2 F_s (1 − r)/v_s falls from v = 0 to v_s, then b − ξ (F_s − F_c) e^{…}, least at v_s⁺."""
-        v, D = abs(v_max), self.F_s - self.F_c
+        v = abs(v_max)
+        D = self.F_s - self.F_c
         steep = 2 * self.F_s / self.v_s
         low = steep * (1 - v / self.v_s) if v < self.v_s else -self.ξ * D
         return self.b + low - ROUNDING * (steep + self.ξ * D + self.b), (self.b + steep) * (
@@ -240,8 +245,10 @@ class BrownMcPhee(Static):
 
     def _slope_within(self, l, h):
         """Enclosures over the speeds [l, h], arrays: the first term falls, the second falls to −4/9 at r² = 3, then rises."""
-        k, K = 4 * self.F_c / self.v_s, (self.F_s - self.F_c) / self.v_s
-        l, h = l / self.v_s, h / self.v_s
+        k = 4 * self.F_c / self.v_s
+        K = (self.F_s - self.F_c) / self.v_s
+        l = l / self.v_s
+        h = h / self.v_s
         sech = lambda r: k / np.cosh(np.minimum(4 * r, 300.0)) ** 2
         bump = lambda r: 48 * K * (1 - r * r) / (r * r + 3) ** 3
         low, high = ordered(bump(l), bump(h))

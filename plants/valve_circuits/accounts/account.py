@@ -50,7 +50,8 @@ def counted(log, powers: dict) -> list[Suspect]:
 
     What rows that are too far apart may be off by is twice the difference to every other row.
     """
-    t, found = log.time, []
+    t = log.time
+    found = []
     if len(t) < 5:
         return []
     through = max(
@@ -77,7 +78,9 @@ def counted(log, powers: dict) -> list[Suspect]:
 
 
 def quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q, suspected) -> ValveAccount:
-    work, drawn, ranges = {}, {}, {}
+    work = {}
+    drawn = {}
+    ranges = {}
     for name, s in sections.items():
         law = law | {f"{valve}_{name}": p for valve, p in losses(s, flows[name]).items()}
         work[f"rod_{name}"] = s.f * s.v

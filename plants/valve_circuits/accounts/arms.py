@@ -20,7 +20,8 @@ _MOST = 300  # instants at which arms are solved for once more
 def of_arms(plant, log) -> ValveAccount:
     """Of a run of `MeteredArms`: the model's account is `valve_powers`, which solves for the pressures once more."""
     check_logged(log, [f"{key}_{n}" for n in plant.names for key in ("v", "f", "P_h", "P_r")])
-    P, given = column(log, "P"), columns(log, controls(plant))
+    P = column(log, "P")
+    given = columns(log, controls(plant))
     rows = own_rows(plant.circuit, given[: len(plant.arms)], plant.regeneration(given))
     sections = {
         n: Section(row, *(log.array(f"{key}_{n}") for key in ("v", "f", "P_h", "P_r")))
@@ -75,7 +76,8 @@ def valve_powers(plant, log, every: int = 1) -> dict[str, np.ndarray]:
     )
     found = {key: np.zeros(len(v)) for key in keys}
     circuit, (Q, _, k_b), β = plant.circuit, plant.supply, np.array([a.B for a in plant.arms])
-    supply, at = circuit.supply(plant.u_b), np.zeros(9)
+    supply = circuit.supply(plant.u_b)
+    at = np.zeros(9)
     for i, (w, g, u, a) in enumerate(zip(v, f, np.clip(u_c, -1.0, 1.0), u_a)):
         rows = circuit.rows([Openings.command(float(c), float(r)) for c, r in zip(u, a)])
         P = resolve(rows, supply, β, g - β * w, np.zeros(len(w)), np.zeros(len(w)))

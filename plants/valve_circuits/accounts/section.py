@@ -48,7 +48,8 @@ def _signed(x):
 def section_flows(s: Section, P) -> Flows:
     """By the orifices' laws and the chambers' oil balances, whichever way the section is open."""
     _, _, _, _, k_ph, k_pr, k_th, k_tr, k_a = s.row
-    a, b = np.square(k_ph), np.square(k_pr)
+    a = np.square(k_ph)
+    b = np.square(k_pr)
     both = (a > 0) & (b > 0)  # else no rounding: orifices are steep at no drop
     meet = np.where(
         both,
@@ -56,12 +57,10 @@ def section_flows(s: Section, P) -> Flows:
         np.where(a > 0, s.P_h, np.where(b > 0, s.P_r, P)),
     )
     P_c = np.maximum(P, meet)  # the check is shut where no flow through it needs more than P
-    q_ph, q_pr, q_th, q_tr = (
-        k_ph * _signed(P_c - s.P_h),
-        k_pr * _signed(P_c - s.P_r),
-        k_th * _signed(s.P_h),
-        k_tr * _signed(s.P_r),
-    )
+    q_ph = k_ph * _signed(P_c - s.P_h)
+    q_pr = k_pr * _signed(P_c - s.P_r)
+    q_th = k_th * _signed(s.P_h)
+    q_tr = k_tr * _signed(s.P_r)
     q_a = k_a * np.sqrt(np.maximum(s.P_r - s.P_h, 0.0))
     return Flows(
         q_ph,
@@ -77,7 +76,8 @@ def section_flows(s: Section, P) -> Flows:
 
 def losses(s: Section, q: Flows) -> dict[str, np.ndarray]:
     """valve → W; a relief takes something at its limit only."""
-    open_h, open_r = s.P_h >= s.row[2] * (1 - _EDGE), s.P_r >= s.row[3] * (1 - _EDGE)
+    open_h = s.P_h >= s.row[2] * (1 - _EDGE)
+    open_r = s.P_r >= s.row[3] * (1 - _EDGE)
     return {
         "ph": q.Q_ph * (q.P_c - s.P_h),
         "pr": q.Q_pr * (q.P_c - s.P_r),
@@ -124,7 +124,8 @@ def own_rows(circuit, commands, regeneration) -> list[list]:
     """As `Circuit.rows`, an array an entry, for commands u_c and openings u_a over time: by the circuit's numbers alone."""
     found = []
     for s, u_c, u_a in zip(circuit.sections, commands, regeneration):
-        out, back = np.clip(u_c, 0.0, 1.0), np.clip(-np.asarray(u_c), 0.0, 1.0)
+        out = np.clip(u_c, 0.0, 1.0)
+        back = np.clip(-np.asarray(u_c), 0.0, 1.0)
         found.append(
             [
                 s.A_h,

@@ -11,19 +11,19 @@ from workbench.contract.system import names
 
 def of_twin(plant, log) -> ValveAccount:
     """Of a run of `MeteredTwin`: pressures are its states, the model's account is `powers`, the oil's energy changes by `rhs`."""
-    x, u = columns(log, plant.states), columns(log, plant.inputs)
-    n, P, w, G = len(plant.names), x[-1], plant.w, plant.G
+    x = columns(log, plant.states)
+    u = columns(log, plant.inputs)
+    n = len(plant.names)
+    P = x[-1]
+    w = plant.w
+    G = plant.G
     check_logged(log, names(plant.states))
     Q, P_M, k_b = plant.of.supply
-    powers, rate = (
-        dict(zip(plant.power_names, np.broadcast_arrays(*plant.powers(0.0, x, u)))),
-        plant.rhs(0.0, x, u),
-    )
-    law, work, drawn = (
-        {"bleed": k_b * smooth_root(P, w) * P, "relief": G * np.maximum(P - P_M, 0.0) * P},
-        {},
-        {},
-    )
+    powers = dict(zip(plant.power_names, np.broadcast_arrays(*plant.powers(0.0, x, u))))
+    rate = plant.rhs(0.0, x, u)
+    law = {"bleed": k_b * smooth_root(P, w) * P, "relief": G * np.maximum(P - P_M, 0.0) * P}
+    work = {}
+    drawn = {}
     one_way = lambda k, drop: k * smooth_root(np.maximum(drop, 0.0), w) * drop
     over = lambda p, top: G * (np.maximum(p - top, 0.0) + np.minimum(p, 0.0)) * p
     for name, row, h, r, v in zip(

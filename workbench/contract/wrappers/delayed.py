@@ -92,7 +92,8 @@ class Delayed(Around):
         return [0.0] * len(z)
 
     def _ages(self, z: Vector) -> Any:
-        m, k = len(self.inner.states), len(self.inner.commands)
+        m = len(self.inner.states)
+        k = len(self.inner.commands)
         return [
             self.inner.command(None, z[:m], None, None),
             *(list(z[m + i * k : m + (i + 1) * k]) for i in range(self.capacity + 1)),

@@ -75,7 +75,8 @@ class Filtered(Around):
 
     def rhs(self, t: Scalar, z: Vector, y: Vector, r: Vector) -> list:
         inner, s, v = self._split(z)
-        ω, chosen = 2 * pi * self.frequency, chosen_signals(self.inner.measured, self.signals)
+        ω = 2 * pi * self.frequency
+        chosen = chosen_signals(self.inner.measured, self.signals)
         rates = [
             e
             for i, si, vi in zip(chosen, s, v)
@@ -85,8 +86,10 @@ class Filtered(Around):
 
     def step_at(self, T_s: float, t: Scalar, z: Vector, y: Vector, r: Vector) -> tuple[list, list]:
         inner, s, v = self._split(z)
-        ω, chosen = 2 * pi * self.frequency, chosen_signals(self.inner.measured, self.signals)
-        a, b = self.damping * ω * T_s, (ω * T_s) ** 2 / 4
+        ω = 2 * pi * self.frequency
+        chosen = chosen_signals(self.inner.measured, self.signals)
+        a = self.damping * ω * T_s
+        b = (ω * T_s) ** 2 / 4
         new_v = [
             (vi * (1 - a - b) + T_s * ω**2 * (y[i] - si)) / (1 + a + b)
             for i, si, vi in zip(chosen, s, v)

@@ -36,7 +36,8 @@ class Noisy(Around):
         return (*self.inner.references, *own)
 
     def _seen(self, y: Vector, r: Vector) -> Any:
-        m, seen = len(self.inner.references), list(y)
+        m = len(self.inner.references)
+        seen = list(y)
         for i, draw in zip(chosen_signals(self.inner.measured, self.signals), r[m:]):
             seen[i] = seen[i] + self.σ * draw
         return seen, r[:m]

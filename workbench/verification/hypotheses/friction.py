@@ -17,7 +17,8 @@ from workbench.verification.verdict import Assumption
 
 def friction(run):
     """Each cylinder's friction increasing (interval slope ≥ 0) over the speeds of the run; laws with memory by their storage."""
-    plant, law = run.loop.plant, innermost(run.loop.controller)
+    plant = run.loop.plant
+    law = innermost(run.loop.controller)
     for label, c, known in zip(plant.labels, plant.cylinders, law.model.cylinders):
         q = run.balance.quantities
         yield rubbing(run, label, c.friction, known.friction, q[f"ẋ {label}"], q[f"Δẋ {label}"])
@@ -53,7 +54,8 @@ def rubs(label: str) -> tuple[str, ...]:
 def passive(run, label, law, known, top: float) -> Assumption:
     """A law with memory takes only power with its own storage: an observer of the same law, slow enough, within its domain."""
     what = f"friction of cylinder {label} ({type(law).__name__}) passive with its own storage"
-    limit, source = law.power_limit(), "storage ½σ_0(ẑ − z)², and of the film"
+    limit = law.power_limit()
+    source = "storage ½σ_0(ẑ − z)², and of the film"
     z = [run.log.array(s.name) for s in law.states(label)]
     room = min((float(np.min(margin)) for margin in law.domain(z)), default=0.0)
     words = f"speeds up to {top:.3g} m/s, passive up to {limit:.3g} m/s"

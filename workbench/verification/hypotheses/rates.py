@@ -41,8 +41,10 @@ def positive_gains(rates, c_f: float, k_x) -> Assumption:
 
 def rate_left(run, points: int = 12) -> float:
     """Reduced rate over the run's poses (1/s) with what falling friction takes; 0 when nothing is proved to be left."""
-    law, plant = innermost(run.loop.controller), run.loop.plant
-    found, μ = list(friction(run)), []
+    law = innermost(run.loop.controller)
+    plant = run.loop.plant
+    found = list(friction(run))
+    μ = []
     for a, c in zip(found, plant.cylinders):
         falls = max(-a.margin, 0.0) if a.margin is not None else np.inf
         μ.append(falls if not c.friction.states("") else 0.0 if a.holds else np.inf)
@@ -56,7 +58,8 @@ def rate_left(run, points: int = 12) -> float:
 def manipulator_rates(run) -> tuple[float, float]:
     """(rate from the bodies and actuators alone, reduced rate over the run's poses), 1/s; the reduced one only for a base at
     rest."""
-    law, plant = innermost(run.loop.controller), run.loop.plant
+    law = innermost(run.loop.controller)
+    plant = run.loop.plant
     return rates_along(run, law, plant, force_rate(law, plant))
 
 

@@ -17,7 +17,8 @@ def wrappers(controller) -> list:
 
 def signal_path(run):
     """No hold, delay, filter, noise or quantiser between plant and law."""
-    around, T = wrappers(run.loop.controller), run.loop.controller.period
+    around = wrappers(run.loop.controller)
+    T = run.loop.controller.period
     lag = sum(w.delay for w in around if isinstance(w, Delayed))
     wrong = [
         *("noise" for w in around if isinstance(w, Noisy) and w.σ > 0),

@@ -18,13 +18,15 @@ def valves(run):
 
 def valve(run, label: str, cylinder) -> Assumption:
     """That of one cylinder's valve."""
-    q, u_max = run.balance.quantities, cylinder.valve.u_max
+    q = run.balance.quantities
+    u_max = cylinder.valve.u_max
     low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
     share = low / max(float(np.median(low)), 1e-300)
     u = np.abs(q[f"inverse {label}"])
     own = [min(-w.low, w.high) for w in wrappers(run.loop.controller) if isinstance(w, Saturated)]
     most = min([u_max, *own])
-    k, m = int(np.argmin(low)), int(np.argmax(u))
+    k = int(np.argmin(low))
+    m = int(np.argmax(u))
     return Assumption(
         f"valve {label} invertible within ±{most:g} V",
         bool(low[k] > 0 and u[m] <= most),
