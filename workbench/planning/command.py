@@ -56,6 +56,13 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
             tell(1.0)
     except InputError as why:
         raise why.at(file=case.path) from None
+    _tell(options, case, found, drives, write_report)
+    return 0
+
+
+def _tell(options, case: PlanCase, found, drives, write_report: Callable) -> None:
+    """What was found, on the terminal and in the files asked for."""
+    timed = case.objective == "time"
     view = race if timed else table
     if not options.quiet:
         name = f"{case.name} · " if case.name != case.task.crane.name else ""
@@ -73,7 +80,6 @@ def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> i
     written = [path for path in (options.csv, options.json, options.report) if path]
     if written and not options.quiet:
         terminal.say(f"written: {', '.join(map(terminal.clean, written))}")
-    return 0
 
 
 def _say_shortest(case: PlanCase) -> int:

@@ -46,14 +46,7 @@ def sweep(
     """
     grid = grid if isinstance(grid, Grid) else Grid(grid)
     jobs = cores() if jobs is None else jobs
-    if jobs < 1:
-        raise InputError(
-            f"{jobs} processes, expected one or more", mend="leave --jobs out to use every core"
-        )
-    if scheduler is not None:
-        check_address(scheduler)
-    if out is not None:
-        _check_out(out)
+    _check_asked(jobs, scheduler, out)
     tell = progress or (lambda fraction, words="": None)
     points = grid.points()
     keys = [digest(study, point) for point in points]
@@ -71,6 +64,18 @@ def sweep(
         if out is not None:
             _save(table, out)
     return table
+
+
+def _check_asked(jobs: int, scheduler: str | None, out) -> None:
+    """InputError for a number of processes, a scheduler or an output that cannot be."""
+    if jobs < 1:
+        raise InputError(
+            f"{jobs} processes, expected one or more", mend="leave --jobs out to use every core"
+        )
+    if scheduler is not None:
+        check_address(scheduler)
+    if out is not None:
+        _check_out(out)
 
 
 def _gather(finished, keys, done: dict[str, Outcome], journal, asked: int, tell) -> None:

@@ -29,42 +29,18 @@ def margin_verdicts(
     """
     margins = loop_margins(L)
     disk_found = disk_margin(L) if disk is not None else None
+    up = f"gain times {gain_up} keeps it stable"
+    down = f"gain times {gain_down} keeps it stable"
+    turned = f"phase margin at least {phase} rad"
+    late = f"{delay} s of delay keeps it stable"
+    both = f"disk margin at least {disk}"
+    α = disk_found and disk_found.α
     asked = (
-        _Asked(
-            "gain-up",
-            gain_up,
-            margins.gain_up,
-            "1",
-            f"gain times {gain_up} keeps it stable",
-            [gain_up],
-        ),
-        _Asked(
-            "gain-down",
-            gain_down,
-            margins.gain_down,
-            "1",
-            f"gain times {gain_down} keeps it stable",
-            [gain_down],
-        ),
-        _Asked(
-            "phase",
-            phase,
-            margins.phase_margin,
-            "rad",
-            f"phase margin at least {phase} rad",
-            _turned(phase),
-        ),
-        _Asked(
-            "delay", delay, margins.delay_margin, "s", f"{delay} s of delay keeps it stable", []
-        ),
-        _Asked(
-            "disk",
-            disk,
-            disk_found and disk_found.α,
-            "1",
-            f"disk margin at least {disk}",
-            _around(disk),
-        ),
+        _Asked("gain-up", gain_up, margins.gain_up, "1", up, [gain_up]),
+        _Asked("gain-down", gain_down, margins.gain_down, "1", down, [gain_down]),
+        _Asked("phase", phase, margins.phase_margin, "rad", turned, _turned(phase)),
+        _Asked("delay", delay, margins.delay_margin, "s", late, []),
+        _Asked("disk", disk, α, "1", both, _around(disk)),
     )
     closed = LinearSystem(feedback(L).A, L.B, L.C, L.D, L.T)
     return [

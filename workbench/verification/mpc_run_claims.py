@@ -24,19 +24,12 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
 
     check_asked(claim, run.loop)
     law = predictive(run.loop)
-    loop = run.loop
     key = "mpc-stability"
     text = (
         "from every feasible start, this run's among them, the predictive controller stays feasible, its cost falls by the "
         "stage cost, and the state goes to the target"
     )
-    r, why = constant(run)
-    lost = [why] if why else []
-    if digest(law.model) != digest(loop.plant):
-        lost.append("model = plant")
-    if not is_linear(loop.plant):
-        lost.append("the plant is linear")
-    lost += _around(loop, law)
+    r, lost = _lost(run, law)
     said = partial(Verdict, key, text, counted=claim.counted)
     try:
         given, left = law.ingredients([0.0] * len(law.follows) if r is None else r, tuple(lost))
@@ -72,6 +65,19 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
         counted=claim.counted,
     )
     return _begins_feasible(run, found)
+
+
+def _lost(run: Any, law: Any) -> tuple[Any, list[str]]:
+    """(constant references of the run, or None; hypotheses of the argument that the loop does not meet)."""
+    loop = run.loop
+    r, why = constant(run)
+    lost = [why] if why else []
+    if digest(law.model) != digest(loop.plant):
+        lost.append("model = plant")
+    if not is_linear(loop.plant):
+        lost.append("the plant is linear")
+    lost += _around(loop, law)
+    return r, lost
 
 
 def _begins_feasible(run: Any, found: Verdict) -> Verdict:

@@ -24,25 +24,12 @@ def of_twin(plant, log) -> ValveAccount:
     law = {"bleed": k_b * smooth_root(P, w) * P, "relief": G * np.maximum(P - P_M, 0.0) * P}
     work = {}
     drawn = {}
-    one_way = lambda k, drop: k * smooth_root(np.maximum(drop, 0.0), w) * drop
-    over = lambda p, top: G * (np.maximum(p - top, 0.0) + np.minimum(p, 0.0)) * p
     for name, row, h, r, v in zip(
         plant.names, plant.of.rows(u), x[3 * n : -1 : 2], x[3 * n + 1 : -1 : 2], rate[2 : 3 * n : 3]
     ):
-        A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a = row
-        own = (
-            one_way(k_ph, P - h),
-            one_way(k_pr, P - r),
-            k_th * smooth_root(h, w) * h,
-            k_tr * smooth_root(r, w) * r,
-            one_way(k_a, r - h),
-            over(h, P_hM),
-            over(r, P_rM),
-        )
-        law |= {
-            f"{valve}_{name}": p
-            for valve, p in zip(("ph", "pr", "th", "tr", "a", "h_limits", "r_limits"), own)
-        }
+        for valve, power in _losses(row, P, h, r, w, G).items():
+            law[f"{valve}_{name}"] = power
+        A_h, A_r = row[:2]
         work[f"rod_{name}"] = (A_h * h - A_r * r) * v
         drawn |= {f"P_h_{name}": G * np.maximum(-h, 0.0), f"P_r_{name}": G * np.maximum(-r, 0.0)}
     volumes = [*[V for _ in range(n) for V in (plant.V_h, plant.V_r)], plant.V_p]
@@ -66,3 +53,19 @@ def of_twin(plant, log) -> ValveAccount:
         (),
         tuple(counted(log, powers)),
     )
+
+
+def _losses(row, P, h, r, w: float, G: float) -> dict[str, np.ndarray]:
+    """valve → W it takes at the pressures P, h, r [Pa]; w: pressure over which roots are smooth, G: slope of reliefs and checks."""
+    _, _, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, k_a = row
+    one_way = lambda k, drop: k * smooth_root(np.maximum(drop, 0.0), w) * drop
+    over = lambda p, top: G * (np.maximum(p - top, 0.0) + np.minimum(p, 0.0)) * p
+    return {
+        "ph": one_way(k_ph, P - h),
+        "pr": one_way(k_pr, P - r),
+        "th": k_th * smooth_root(h, w) * h,
+        "tr": k_tr * smooth_root(r, w) * r,
+        "a": one_way(k_a, r - h),
+        "h_limits": over(h, P_hM),
+        "r_limits": over(r, P_rM),
+    }
