@@ -26,6 +26,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("workbench", "plants", "controllers", "reports", "fluidproof", "benchmarks")
 FILE, CLASS, FUNCTION, NODES = 300, 150, 50, 11.0  # lines, as CONTRIBUTING.md asks; nodes a line
+# Files that are one page on purpose, each with the reason.
+ONE_PAGE = {
+    "workbench/verification/recheck.py": "a reader takes it elsewhere and reads it whole",
+    "reports/studies/alfayad16.py": "a literate study: model, specification, analysis, result",
+    "reports/studies/jaiswal21.py": "a literate study: model, specification, analysis, result",
+    "reports/studies/kikuuwe22.py": "a literate study: model, specification, analysis, result",
+}
 SILENT = (
     tokenize.COMMENT,
     tokenize.NL,
@@ -162,8 +169,15 @@ def main() -> None:
     print(f"{len(found)} files, {lines} code lines")
     print(f"nodes per code line: {nodes / lines:.2f} (asked: at most {NODES:g})")
     print(f"conditional expressions per 100 code lines: {100 * conditionals / lines:.2f}")
-    long_files = beyond([Size(file.lines, file.name) for file in found], FILE)
+    whole = [Size(file.lines, file.name) for file in found if file.name not in ONE_PAGE]
+    long_files = beyond(whole, FILE)
     show(f"files of more than {FILE} lines", long_files, shown)
+    pages = [
+        Size(file.lines, f"{file.name}: {ONE_PAGE[file.name]}")
+        for file in found
+        if file.name in ONE_PAGE
+    ]
+    show("more than that, one page on purpose", beyond(pages, FILE), shown)
     classes = [size for file in found for size in file.classes]
     show(f"classes of more than {CLASS} lines", beyond(classes, CLASS), shown)
     functions = [size for file in found for size in file.functions]

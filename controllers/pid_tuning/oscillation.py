@@ -129,7 +129,7 @@ def fundamental(values: np.ndarray, cycles: int) -> complex:
 
 
 def held_fundamental(values: np.ndarray, cycles: int) -> complex:
-    """The same of a staircase, each value held for one sample: exact."""
+    """Complex amplitude of a staircase over whole cycles, each value held for one sample: exact."""
     n = len(values)
     x = 2j * np.pi * cycles / n
     return complex(2 * (values * np.exp(-x * np.arange(n))).sum() / n * (1 - np.exp(-x)) / x)

@@ -87,7 +87,7 @@ def rising(s: Side, β, f):
 
 
 def rising_at(s: Side, β, f, most=np.inf):
-    """The same where the pump holds the pressure F_M/A whatever it takes, or v is at most `most` on the in side.  (122)"""
+    """Root v > 0 of βv + f = Γ₊(v) where the pump holds the pressure F_M/A at any flow; `most` bounds v on the in side.  (122)"""
     a_s = s.a_i * s.a_o / (s.a_i + s.a_o + _TINY)
     relieved = np.maximum(Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β)
     limited = np.maximum(Φ_A(β, f - s.F_M, a_s), Φ_A(β, f - s.F_M + s.F_o, s.a_i))

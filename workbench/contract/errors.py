@@ -57,7 +57,7 @@ class InputError(ValueError):
     def at(
         self, *, file: str | None = None, line: int | None = None, key: str | None = None
     ) -> InputError:
-        """The same error with its place filled in where it was missing."""
+        """This error with its place filled in where it was missing."""
         return InputError(
             self.message,
             file=self.file or file,

@@ -228,7 +228,7 @@ def innermost(controller: Any) -> Any:
 
 
 def rewrapped(controller: Any, law: Any) -> Any:
-    """The same wrappers around another law."""
+    """Another law inside the wrappers of this controller."""
     if isinstance(controller, Controller) and controller.inner is not None:
         wrapper: Any = controller
         return replace(wrapper, inner=rewrapped(controller.inner, law))

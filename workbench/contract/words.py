@@ -59,7 +59,7 @@ def failed(who: str, method: str, why: Exception, on_symbols: bool = False) -> I
 
 
 def unsteady(who: str, method: str) -> InputError:
-    """The same question, two answers."""
+    """The refusal of a method that answers the same question in two ways."""
     return InputError(
         f"{who}.{method} gives other numbers when it is called again with the same ones",
         mend="keep nothing on self and draw nothing at random: memory is a state (`states`, `rhs`, `step`), and "

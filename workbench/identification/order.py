@@ -63,7 +63,7 @@ def select_order(
     delay: float | bool | None = None,
     **options,
 ) -> Selection:
-    """The same order for all inputs, from a list; options as for `fit`."""
+    """Fits with one order for all inputs, for every order of a list; options as for `fit`."""
     inputs = [inputs] if isinstance(inputs, str) else list(inputs)
     tried = [
         [Shape(name, n, min(zeros, n - 1), integrators, delay) for name in inputs]

@@ -98,7 +98,7 @@ class Record:
         return replace(self, u=self.u - self.u[:k].mean(0), y=self.y - self.y[:k].mean(0))
 
     def scored_from(self, t: float) -> Record:
-        """The same record, of which only samples from time t (s) on count."""
+        """This record, of which only samples from time t (s) on count."""
         return replace(self, start=int(np.searchsorted(self.t, t)))
 
     def split(self, fraction: float = 0.5) -> tuple[Record, Record]:
@@ -133,7 +133,7 @@ class Record:
         )
 
     def with_output(self, name: str) -> Record:
-        """The same record with this output alone."""
+        """This record with one output alone."""
         return replace(
             self, y=self.output(name)[:, None], outputs=(find(self.outputs, name, "outputs"),)
         )

@@ -229,7 +229,7 @@ def together(*functions: ca.Function) -> ca.Function:
 
 
 def renamed(f: ca.Function, name: str) -> ca.Function:
-    """The same function under another name."""
+    """This function under another name."""
     arguments = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
     return ca.Function(name, arguments, f.call(arguments), f.name_in(), f.name_out())
 

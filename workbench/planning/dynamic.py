@@ -118,7 +118,7 @@ def coefficients(task: Task) -> int:
 
 
 def unpressed(task: Task) -> Task | None:
-    """The same with loads not asked, where the power does not depend on them; None where there is no such difference."""
+    """The task without the forces of the loads, where the power does not depend on them; else None."""
     asked = task.step.needs_forces and not task.supply.needs_forces
     return replace(task, supply=replace(task.supply, holds=False)) if asked else None
 

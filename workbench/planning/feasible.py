@@ -36,7 +36,7 @@ def enough_pressure(task: Task) -> float | None:
 
 
 def _allowed(task: Task, top: float) -> Task:
-    """The same with another highest pressure."""
+    """The task with another highest pressure, Pa."""
     name = (
         "high" if task.supply.high is not None else "p_s" if task.supply.p_s is not None else None
     )

@@ -48,7 +48,7 @@ class Stretched:
         return self.path.names(n)
 
     def resolve(self, start) -> Stretched:
-        """The same with "start" replaced."""
+        """The path with numbers in place of "start"."""
         return Stretched(self.path.resolve(start), self.factor)
 
 

@@ -56,7 +56,7 @@ class Scaled(NamedTuple):
 
 
 def scaled(task: Task, factor: float) -> Task:
-    """The same with `factor` times as much time."""
+    """The task with `factor` times as much time."""
     return replace(task, path=Stretched(task.path, factor))
 
 

@@ -34,7 +34,7 @@ class Columns:
 
     @classmethod
     def of(cls, loop: System, demand: Demand) -> Columns:
-        """Those of a loop and what its scenario demands."""
+        """The columns of a loop and what its scenario demands."""
         made = signals_of(loop)
         first: dict[str, int] = {}
         for i, signal in enumerate(made):

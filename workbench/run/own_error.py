@@ -109,7 +109,7 @@ def pace_of(log: Log) -> Pace:
 
 
 def _of_its_beginning(loop, scenario: Scenario, log: Log) -> dict[str, float]:
-    """The same for a law that is called from Python."""
+    """Largest error of each signal over the beginning of the run, for a law that is called from Python."""
     from workbench.run.hosted import simulate_hosted
 
     length = min(max(SHORTEST, round(SHARE * len(log))), len(log) - 1)

@@ -78,7 +78,7 @@ class Pace:
         }
 
     def finer(self, most: float, halvings: int = 1) -> Pace:
-        """The same with steps half as long, so many times; a method of order four then errs by a sixteenth."""
+        """This pace with steps halved so many times; a method of order four then errs by a sixteenth."""
         if not halvings:
             return self
         return replace(
@@ -88,7 +88,7 @@ class Pace:
         )
 
     def quartered(self, most: float) -> Pace:
-        """The same with steps a quarter as long."""
+        """This pace with steps a quarter as long."""
         return replace(self, longest=min(self.longest, most) / 4)
 
 
@@ -215,7 +215,7 @@ def followed(
 
 
 def confirmed(attempt, made: Attempt, pace: Pace, most: float) -> tuple[Attempt, Pace, bool]:
-    """The same of a run that diverged: with steps a quarter as long, until it does not, or does so at the same time.
+    """A run that diverged, made again with steps a quarter as long until it ends, or diverges at the same time.
 
     A time of a few samples is no time to compare: the same one has to come out of all tries.
     """

@@ -102,7 +102,7 @@ class LinearSystem:
         return found
 
     def to_control(self):
-        """The same system as `control.StateSpace`."""
+        """This system as `control.StateSpace`."""
         import control
 
         return control.StateSpace(

@@ -171,7 +171,7 @@ def late_command(loop, where: Point, i: int) -> LateCommand:
 
 
 def _flowing(loop, where: Point):
-    """The same of a continuous law: ẋ = M x."""
+    """(M, B, C) of the loop with a continuous law, ẋ = M x: B of the commands into the plant, C of the law."""
     Az, Bz, Cz, D = flowing_law(loop)
     A, B, C = flat(loop, where)
     M = np.block([[A + B @ D @ C, B @ Cz], [Bz @ C, Az]])

@@ -111,7 +111,9 @@ def falls_in_ball(A: Ball, P: np.ndarray, T: float | None = None, rate: float = 
 
 
 def falls_around(A, radius: np.ndarray, P: np.ndarray, T: float | None = None) -> bool:
-    """The same at rate 0 without rounding but in what the radius can do: slower, and sharper for stiff loops."""
+    """Whether xᵀPx falls, at any rate above 0, for every matrix within `radius` of A. Only what the radius can do is
+    enclosed, so this test is slower than `falls_in_ball` and sharper for stiff loops.
+    """
     try:
         X = np.linalg.inv(np.linalg.cholesky(P).T)
     except np.linalg.LinAlgError:

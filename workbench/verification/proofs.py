@@ -67,7 +67,7 @@ class LinearStability(Checked):
 @final
 @dataclass(frozen=True)
 class RobustStability(Checked):
-    """The same for every parameter in a box, the law as it is (proof: certificates that cover the box).
+    """The loop is stable for every parameter in a box, the law as it is (proof: certificates that cover the box).
 
     box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
     """

@@ -1,6 +1,7 @@
 """Re-check an exported certificate: Python's own integers and fractions, nothing else. Usage: python recheck.py file.json
 
-Exit 0 and what is proved, or exit 1 and why not. Nothing here is shared with the program that wrote the file.
+Exit 0 and what is proved, or exit 1 and why not. Nothing here is shared with the program that wrote the file, and all of it
+stands on this one page, so that somebody else can read it whole and take it elsewhere.
 
 The file is one JSON object. Numbers are strings, so that nothing is rounded: hexadecimal floats ("0x1.8p+1") or fractions
 ("3/2"). Matrices are lists of rows. "≻ 0" is decided by exact elimination.

@@ -82,7 +82,7 @@ class Run:
 
     @cached_property
     def ends(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """The same, instants after a jump and those before the next one apart."""
+        """[(t, x, w) of the instants after a jump, (t, x, w) of those before the next one], as `instants` has them alternating."""
         return ends(self.loop, self.log, self.demand)
 
     @cached_property

@@ -25,7 +25,7 @@ def friction(run):
 
 
 def rubbing(run, label, law, known, v, Δv) -> Assumption:
-    """That of one cylinder, whose controller knows the law `known`, at speeds v and required speeds v + Δv."""
+    """Friction of one cylinder increases up to the speeds v and the required v + Δv; its controller knows the law `known`."""
     top = float(np.abs(v).max())
     if law.states(""):
         return passive(run, label, law, known, top)

@@ -25,7 +25,7 @@ def gains(law, plant, c_f, k_x):
 
 
 def positive_gains(rates, c_f: float, k_x) -> Assumption:
-    """That of gains, for rates of the bodies as (1/s, whether confirmed exactly), actuators' c_f and velocity gains k_x."""
+    """K_A ≻ 0 and k_x > 0. rates: body → (rate in 1/s, whether exact arithmetic confirms it); c_f: rate of the actuators, 1/s."""
     low = min(rates, key=lambda k: rates[k][0])
     c, exact = rates[low]
     c_body = min(c, c_f)
@@ -64,7 +64,7 @@ def manipulator_rates(run) -> tuple[float, float]:
 
 
 def rates_along(run, law, plant, c_f, points: int = 12) -> tuple[float, float]:
-    """The same for a law around the bodies of `plant`, whose actuators decay at c_f."""
+    """(rate of bodies and actuators, reduced rate over the poses of the run), 1/s, of a law whose actuators decay at c_f."""
     own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
     if any(n.startswith(("V_b", "ω_b")) for n in run.scenario.disturbances):
         return own, own

@@ -17,7 +17,7 @@ def valves(run):
 
 
 def valve(run, label: str, cylinder) -> Assumption:
-    """That of one cylinder's valve."""
+    """The valve of one cylinder is invertible within its range: both denominators of (89) positive, |u| ≤ u_max."""
     q = run.balance.quantities
     u_max = cylinder.valve.u_max
     low = np.minimum(q[f"D₊ {label}"], q[f"D₋ {label}"])
