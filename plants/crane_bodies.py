@@ -50,8 +50,16 @@ class At(NamedTuple):
         return At(name, turn(self.R, frame.r), compose(self.R, frame.R))
 
 
-def mechanism(crane) -> Mechanism:
-    """The mechanism of a `Manipulator`, whose numbers may be expressions: it has been checked itself."""
+def servo(crane, segment) -> ServoCylinder:
+    """The segment's cylinder behind its servo valve."""
+    return unchecked(ServoCylinder, cylinder=segment.cylinder, closed=0.0, oil=crane.oil)
+
+
+def mechanism(crane, drive=servo, pump=None, moving_ground=True) -> Mechanism:
+    """The mechanism of a `Manipulator`, whose numbers may be expressions: it has been checked itself.
+
+    drive(crane, segment) is what moves a segment, pump the supply of all drives: the crane's own where nothing else is given.
+    """
     bodies, loops, actuators = [], [], []
     at = At(GROUND, list(ZERO3), list(IDENTITY))
     labels = iter(crane.labels)
@@ -59,7 +67,9 @@ def mechanism(crane) -> Mechanism:
         base = at._replace(parent=f"{structure.name}.B0")
         bodies += _revolute(structure, at, base)
         loops.append(_pin(structure, base))
-        actuators.append(_actuator(crane, next(labels), structure.revolute, f"{structure.name}.B4"))
+        actuators.append(
+            _actuator(next(labels), drive(crane, structure.revolute), f"{structure.name}.B4")
+        )
         tip = base._replace(parent=f"{structure.name}.B1")
         at = tip.fixed(tip.parent, structure.revolute.end)
         at = at._replace(point=add(base.along(0, structure.revolute.L1), at.point))
@@ -67,7 +77,7 @@ def mechanism(crane) -> Mechanism:
             added, at = _prismatic(structure, at)
             bodies += added
             actuators.append(
-                _actuator(crane, next(labels), structure.prismatic, f"{structure.name}.B5")
+                _actuator(next(labels), drive(crane, structure.prismatic), f"{structure.name}.B5")
             )
     bodies.append(_body(PAYLOAD, at, "fixed", crane.payload))
     down = [-v for v in crane.up]
@@ -79,9 +89,9 @@ def mechanism(crane) -> Mechanism:
         actuators=tuple(actuators),
         gravity=tuple(down),
         method="minimal",
-        supply=supply(crane),
+        supply=pump or supply(crane),
         tcp=Pin(PAYLOAD),
-        moving_ground=True,
+        moving_ground=moving_ground,
         tool_wrench=True,
         kept=_kept(crane),
         used=_kept(crane),
@@ -186,6 +196,5 @@ def _turned(R, J) -> tuple:
     return tuple(dot(rows[i], inertia_times(J, rows[j])) for i, j in pairs)
 
 
-def _actuator(crane, label: str, segment, joint: str) -> Actuator:
-    drive = unchecked(ServoCylinder, cylinder=segment.cylinder, closed=0.0, oil=crane.oil)
+def _actuator(label: str, drive, joint: str) -> Actuator:
     return unchecked(Actuator, name=label, drive=drive, joint=joint)

@@ -20,31 +20,23 @@ Source: [Kikuuwe21] Sections 4.1, 6; [Petrovic22] for the crane; that K is the o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
-from typing import Annotated, Any, ClassVar, NamedTuple, final
+from typing import Annotated, Any, ClassVar, final
 
-import numpy as np
-
-from plants import scales
-from plants.drives.contract import Line
-from plants.drives.metered_section import (
-    MeteredSection,
-    behind,
-    bounds,
-    dissipated,
-    gain,
-    metered,
-    orifices,
-    row,
-)
+from plants import crane_bodies, scales
+from plants.components.spatial import turn
+from plants.drives.metered_section import MeteredSection, bounds, gain, orifices, row
 from plants.manipulator import Manipulator
+from plants.multibody.built import Built
+from plants.multibody.mechanism import Mechanism
 from plants.supplies.shared_pump import SharedPump, idle
 from plants.valve_circuits.circuit import Circuit, Pump, Section
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
-from workbench.contract.parameters import Unit, check_bounds, fraction, positive
-from workbench.contract.system import Signal, System
+from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
+from workbench.contract.system import Signal, names
 
 
 def _shipped(name: str, others) -> dict[str, Any]:
@@ -53,25 +45,9 @@ def _shipped(name: str, others) -> dict[str, Any]:
     return {"crane": machine(name).plant}
 
 
-class Motion(NamedTuple):
-    """What the valves do at a state: x, ẋ of each cylinder, v = ṗ, f; rows of the circuit; pump's P, Q_p of each; Q_b, Q_M; `work`:
-    what each section does."""
-
-    x: list
-    xd: list
-    v: list
-    f: list
-    rows: list
-    P: object
-    Q_p: list
-    Q_b: object
-    Q_M: object
-    work: list
-
-
 @final
 @dataclass(frozen=True)
-class MeteredCrane(System):
+class MeteredCrane(Built):
     """Equations in the module's docstring. States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and
     the force [N] the tip exerts on its surroundings, in the last end frame.
 
@@ -213,18 +189,6 @@ class MeteredCrane(System):
     def pressure_names(self):
         return tuple(f"{key}_{k}" for k in self.labels for key in ("P_h", "P_r"))
 
-    @property
-    def power_names(self):
-        return (
-            "pump",
-            "bleed",
-            "relief",
-            *(f"{way}_{k}" for k in self.labels for way in ("in", "out")),
-            "oil",
-            "friction",
-            "tip",
-        )
-
     cuts_commands = True  # an opening beyond fully open is none
 
     def limits(self):
@@ -355,85 +319,60 @@ class MeteredCrane(System):
         given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n : n + 3], *[0.0] * 3]
         return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1 :]], given
 
-    def springs(self, x, at) -> list:
-        """K (p − x) of each cylinder, N: the valves' force f behind a filter of time constant τ, as τ d(K s)/dt + K s = f."""
-        return [K * (p - a) for K, p, a in zip(self.stiffness(), x[2 * self.n : 3 * self.n], at)]
-
-    def motion(self, x, u) -> Motion:
-        """What the valves do."""
-        n = self.n
-        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
-        rows, springs = self.rows(u), self.springs(x, at)
-        _, P_M, k_b = self.supply
-        P = np.maximum(x[3 * n], 0.0)
-        work = [
-            metered(behind(section, spring, self.τ * K, v), Line(P, 0.0))
-            for section, spring, K, v in zip(rows, springs, self.stiffness(), xd)
-        ]
-        return Motion(
-            at,
-            xd,
-            [w.speed for w in work],
-            [w.force for w in work],
-            rows,
-            P,
-            [w.flow for w in work],
-            k_b * np.sqrt(P),
-            self.G * np.maximum(P - P_M, 0.0),
-            work,
-        )
-
-    def rhs(self, t, x, u):
-        n, m, (whole, given) = self.n, self.motion(x, u), self._whole(x, u)
-        parts, (_, base, tip) = self.crane.split(whole), self.crane.surroundings(given)
-        f_c = [f - r for f, r in zip(m.f, self.crane.friction(parts, m.xd))]
-        qdd = self.crane.forward_dynamics(parts.q, parts.qd, f_c, base, tip)
-        rubs = [
-            r for c, v, z in zip(self.cylinders, m.xd, parts.rub) for r in c.friction.rate(v, z)
-        ]
-        left = self.pump.Q - m.Q_b - m.Q_M - sum(m.Q_p)
-        return [*x[n : 2 * n], *qdd, *m.v, self.crane.oil.β / self.V_p * left, *rubs]
-
-    def guards(self, t, x, u):
-        """Where the pump's relief opens, Pa."""
-        return [x[3 * self.n] - self.pump.P_M]
-
     def out(self, t, x):
-        n = self.n
-        at, xd, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
-        return [
-            *x[: 2 * n],
-            x[3 * n],
-            *(a for a, s in zip(at, self.segments) if not s.slides),
-            *self.springs(x, at),
-        ]
+        n, at = (
+            self.n,
+            dict(zip(names(self.mechanism.outputs), self.mechanism.out(t, self.inner(x)))),
+        )
+        pistons = (at[f"s_{k}"] for k, s in zip(self.labels, self.segments) if not s.slides)
+        return [*x[: 2 * n], x[3 * n], *pistons, *(at[f"f_K_{k}"] for k in self.labels)]
 
     def monitor(self, t, x, u):
-        m, shown = self.motion(x, u), []
-        for work in m.work:
-            shown += [work.force, work.P_h, work.P_r, work.flow]
+        at, shown = self.logged(t, x, u), []
+        for k in self.labels:
+            shown += [at[f"{key}_{k}"] for key in ("f_p", "P_h", "P_r", "Q_s")]
         return [*self.out(t, x)[2 * self.n + 1 :], *shown, *self.crane.tool(x[: self.n])]
 
-    # ---- energy -----------------------------------------------------------------------------------------------------
-    def powers(self, t, x, u):
-        """W, by cause; their sum is d(stored)/dt."""
-        m, (whole, given) = self.motion(x, u), self._whole(x, u)
-        found = [self.pump.Q * m.P, -m.Q_b * m.P, -m.Q_M * m.P]
-        for work in m.work:
-            into, out = dissipated(work, m.P)
-            found += [-into, -out]
-        parts = self.crane.split(whole)
-        lost = sum(self.τ * K * (v - d) ** 2 for K, v, d in zip(self.stiffness(), m.v, m.xd))
-        rubbed = sum(f * d for f, d in zip(self.crane.friction(parts, m.xd), m.xd))
-        return [*found, -lost, -rubbed, self.crane.powers(t, whole, given)[6]]
-
-    def stored(self, t, x, u):
-        """Kinetic and potential energy of the crane, energy of the oil in its cylinders and in the pump's line, J."""
-        n, (whole, given) = self.n, self._whole(x, u)
-        at, _, _ = self.crane.cylinder_motion(x[:n], x[n : 2 * n])
-        oil = sum(0.5 * K * (p - a) ** 2 for K, p, a in zip(self.stiffness(), x[2 * n : 3 * n], at))
-        return (
-            self.crane.stored(t, whole, given)
-            + oil
-            + 0.5 * self.V_p / self.crane.oil.β * x[3 * n] ** 2
+    # ---- the same as a mechanism --------------------------------------------------------------------------------------
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The crane's bodies, its cylinders behind metering valves, all on one pump."""
+        pump = unchecked(
+            SharedPump,
+            pump=self.pump,
+            u_b=self.u_b,
+            V_p=self.V_p,
+            G=self.G,
+            β=self.crane.oil.β,
         )
+        return crane_bodies.mechanism(self.crane, self._drive, pump, moving_ground=False)
+
+    def _drive(self, crane: Manipulator, segment) -> MeteredSection:
+        return unchecked(
+            MeteredSection,
+            cylinder=segment.cylinder,
+            closed=0.0,
+            oil=crane.oil,
+            P_hM=self.P_hM,
+            P_rM=self.P_rM,
+            τ=self.τ,
+        )
+
+    @property
+    def called(self):
+        moving = 2 * self.n
+        return dict(zip(names(self.mechanism.states[:moving]), names(self.states[:moving])))
+
+    @property
+    def causes(self):
+        found = {name: (name,) for name in ("pump", "bleed", "relief")}
+        for k in self.labels:
+            found |= {f"{way}_{k}": (f"{way}_{k}",) for way in ("in", "out")}
+        for cause in ("oil", "friction"):
+            found[cause] = tuple(f"{cause}_{k}" for k in self.labels)
+        return found | {"tip": ("tip",)}
+
+    def given(self, u):
+        """Commands, and the tip's force in the axes of the payload's body."""
+        R = crane_bodies.tool_rotation(self.crane)
+        return [*u[: self.n], *turn(R, u[self.n : self.n + 3]), 0.0, 0.0, 0.0]

@@ -159,7 +159,7 @@ class MachineVDC(Controller):
                 f"MachineVDC: {type(model).__name__} is no mechanism",
                 mend="choose VDC for a crane with servo valves, or PID",
             )
-        return _unserved(model.mechanism)
+        return _unserved(model.mechanism) or _loose(model)
 
     @property
     def machine(self) -> Mechanism:
@@ -328,9 +328,8 @@ class MachineVDC(Controller):
         if f_pr_rate is None:
             f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
         lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]
-        line = m.line or self.asked(
-            self.parts, self.machine, m.p, lengths, need.xd, need.xd_r, ẑ, ẑ_rate
-        )
+        felt = [own.felt(p, s) for own, p, s in zip(self.parts, m.p, lengths)]
+        line = m.line or self.asked(self.machine, felt, need.xd, need.xd_r, ẑ, ẑ_rate)
         u = [
             own.command(s, v, v_r, p, memory, f, rate, line)
             for own, s, v, v_r, p, memory, f, rate in zip(
@@ -339,14 +338,13 @@ class MachineVDC(Controller):
         ]
         return Sought(u, f_pr, ẑ_rate, need)
 
-    @staticmethod
-    def asked(parts, plant: Mechanism, x, s, v, v_r, ẑ, ẑ_rate) -> Line | None:
+    def asked(self, plant: Mechanism, forces, v, v_r, ẑ, ẑ_rate) -> Line | None:
         """The line of a supply without a state of its pressure while all rods move as the parts ask; None of another supply."""
         if plant.supply is None or not plant.supply.settles:
             return None
         drives = [plant.actuators[i].drive for i in coordinates.driven(plant)]
-        rods = [part.asks(*own) for part, *own in zip(parts, drives, x, s, v, v_r, ẑ, ẑ_rate)]
-        speeds, areas = zip(*rods)
+        each = zip(self.parts, drives, forces, v, v_r, ẑ, ẑ_rate)
+        speeds, areas = zip(*(part.asks(*own) for part, *own in each))
         return Line(plant.supply.left_by(areas, speeds), 0.0)
 
     @property
@@ -434,15 +432,16 @@ def _unserved(model: Mechanism) -> InputError | None:
                 f"VDC: no law for the drive of actuator {a.name}, a {type(a.drive).__name__}",
                 mend=f"choose from {served}; or PID",
             )
-    return _loose(model)
+    return None
 
 
-def _loose(model: Mechanism) -> InputError | None:
+def _loose(plant: Mechanism | Built) -> InputError | None:
     """Why some coordinate is held by no drive, if one is, at the mechanism's start."""
     from plants.multibody import required
 
+    model = plant.mechanism
     n = model.n
-    q = [float(v) for v in model.initial()[:n]]
+    q = [float(v) for v in plant.inner(plant.initial())[:n]]
     at = required.whole(model, q, [0.0] * n)
     by_coordinate = required.lines(model, at).by_coordinate
     rows = np.array([by_coordinate[i] for i in coordinates.driven(model)], float).reshape(-1, n)

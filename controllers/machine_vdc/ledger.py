@@ -13,8 +13,8 @@ from controllers.machine_vdc.law import MachineVDC
 from controllers.machine_vdc.part import Given
 from controllers.machine_vdc.rates import body_rates, decay_along
 from controllers.vdc_ledger import magnitude
-from plants.components.spatial import power
-from plants.multibody import coordinates, linear
+from plants.components.spatial import plus, power
+from plants.multibody import coordinates, linear, surroundings
 from plants.multibody import required as mechanics
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
@@ -22,6 +22,7 @@ from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 
 GROUND = "ground"
+TIP = "tip"
 
 
 @final
@@ -58,23 +59,28 @@ class MachineLedger:
         need = law.required(q, qd, τ, plant)
         _, _, own = plant.split(xp)
         pulls = plant.pulls(need.at.motion, need.at.z, need.at.rates, own, u)
-        rows = self.bodies(need, qdd, [pull.force for pull in pulls])
+        tool = surroundings.at_tool(plant, need.at.motion, surroundings.given(plant, u).wrench)
+        rows = self.bodies(need, qdd, [pull.force for pull in pulls], tool)
         more, quantities = self._drives(loop, t, x, w, rates, need, pulls, qdd, τ)
         return [*rows, *more], quantities
 
     # ---- bodies -----------------------------------------------------------------------------------------------------
-    def bodies(self, need: bodies.Needed, qdd, forces) -> list[Entry]:
-        """Entries of bodies, joints and springs, for true accelerations q̈ and true forces of all actuators."""
+    def bodies(self, need: bodies.Needed, qdd, forces, tool=None) -> list[Entry]:
+        """Entries of bodies, joints and springs, for true accelerations q̈ and true forces of all actuators; tool: its body, and the
+        wrench it exerts about the origin."""
         plant, at = self.machine, need.at
         _, true = mechanics.required(plant, at, _own(plant, at.rates), qdd)
         nets = mechanics.net_wrenches(plant, at.motion, true)
         passive = bodies.damped(plant, at.rates)
         sides = (
             mechanics.cuts(plant, at, need.lines, need.nets, need.every, need.passive),
-            mechanics.cuts(plant, at, need.lines, nets, forces, passive),
+            mechanics.cuts(plant, at, need.lines, _bearing(nets, tool), forces, passive),
         )
         Δ = [mechanics.against(a, b) for a, b in zip(need.wanted.Z, at.motion.Z)]
         flows = self._flows(need, Δ, sides, forces)
+        if tool is not None:
+            j, wrench = tool
+            flows[j][TIP] = power(Δ[j], wrench), magnitude(Δ[j], wrench)
         rows = [self._body(need, j, Δ[j], nets[j], flows[j]) for j in range(len(plant.bodies))]
         ground = Entry(GROUND, GROUND, 0.0, 0.0, flows[-1])
         return [*rows, ground, *self._springs(need, forces)]
@@ -169,13 +175,14 @@ class MachineLedger:
         if law.needs_rate:
             f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
         ladder = steps(law, self.plant, loop, t, own_x, z, y, r, f_pr_rate, u)
-        by_drive = [need.lines.by_coordinate[i] for i in coordinates.driven(plant)]
+        driven = coordinates.driven(plant)
+        by_drive = [need.lines.by_coordinate[i] for i in driven]
         levers = bodies.levers(by_drive)
-        at_work = [pulls[i] for i in coordinates.driven(plant)]
-        states, lengths = [p.x for p in at_work], [p.s for p in at_work]
-        asked = law.asked(law.parts, plant, states, lengths, need.xd, need.xd_r, ẑ, ẑ_law)
+        at_work = [(part, drive, pulls[i]) for (part, drive), i in zip(self.served, driven)]
+        acting = [part.acting(drive, pull.x, pull.s) for part, drive, pull in at_work]
+        asked = law.asked(plant, acting, need.xd, need.xd_r, ẑ, ẑ_law)
         rows, quantities = [], {}
-        for k, i in enumerate(coordinates.driven(plant)):
+        for k, i in enumerate(driven):
             pull, drive = pulls[i], plant.actuators[i].drive
             given = Given(
                 self.cut(i),
@@ -249,6 +256,15 @@ class MachineLedger:
         for most in self._most_flow:
             found["pump flow"] = 1 - q["pump flow"] / most
         return found
+
+
+def _bearing(nets, tool) -> list:
+    """Net wrenches of the bodies and what their cuts carry for the tool besides."""
+    found = list(nets)
+    if tool is not None:
+        j, wrench = tool
+        found[j] = plus(found[j], wrench)
+    return found
 
 
 def _own(plant, rates) -> list:

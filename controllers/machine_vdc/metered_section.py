@@ -13,7 +13,7 @@ is the one at which all rods move at their ṙ_r: they share the pump before the
     v_p = Δf²/(2 K k_m) + friction's storage,   Δf = f_Kr − f_K,   Δẋ = ẋ_r − ẋ
     D_p = (k_f/k_m)(1 − B k_f/4) Δf² + B k_m (Δẋ + k_f Δf/(2 k_m))²
 
-f_K = K (r − x) is read from the piston's place r behind the valves. The drive's own friction is observed.
+f_K is measured, or read from the piston's place r behind the valves. The drive's own friction is observed.
 
 Source: [Petrovic22] (90)–(93) on the plants of [Kikuuwe21] (68)–(70); f_Kr and the inverse are ours.
 """
@@ -78,7 +78,16 @@ class MeteredPart(Part):
 
     @property
     def measured(self):
-        return (self.drive.states(self.label)[0].name,)
+        felt = self.drive.sensed(self.label) or self.drive.states(self.label)
+        return (felt[0].name,)
+
+    def felt(self, p, s):
+        """f_K as it is measured, or by the place of the rod behind the valves."""
+        return p[0] if self.drive.sensed(self.label) else self.drive.spring(p, s)
+
+    def acting(self, drive: Metering, x, s):
+        """The true f_K."""
+        return drive.spring(x, s)
 
     @property
     def _bristles(self) -> tuple[Signal, ...]:
@@ -112,8 +121,7 @@ class MeteredPart(Part):
         return [*ẑ[:-1], f_pr / self.drive.i]
 
     def believed(self, p, s, v, ẑ, line, f_pr):
-        spring = self.drive.i * self.drive.spring(p, s)
-        return spring - self.drive.friction.force(v, list(ẑ[:-1]))
+        return self.drive.i * self.felt(p, s) - self.drive.friction.force(v, list(ẑ[:-1]))
 
     def wanted(self, v, v_r, f_K, f_Kr, flow, K):
         """ṙ_r with the stiffness K of the oil; k_f is made of the law's own."""
@@ -125,11 +133,11 @@ class MeteredPart(Part):
         force = f_K + drive.damping * (speed - v)
         return opening(whole(drive), speed, force, line.p_s - line.p_r)
 
-    def asks(self, drive: Metering, x, s, v, v_r, ẑ, flow):
+    def asks(self, drive: Metering, f_K, v, v_r, ẑ, flow):
         speed = self.wanted(
             drive.i * v,
             drive.i * v_r,
-            drive.spring(x, s),
+            f_K,
             ẑ[-1],
             flow[-1],
             self.drive.stiffness,
@@ -137,8 +145,8 @@ class MeteredPart(Part):
         return speed, whole(drive)[:2]
 
     def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
-        speed, _ = self.asks(self.drive, p, s, v, v_r, ẑ, self.flow(f_pr, ẑ, []))
-        f_K = self.drive.spring(p, s)
+        f_K = self.felt(p, s)
+        speed, _ = self.asks(self.drive, f_K, v, v_r, ẑ, self.flow(f_pr, ẑ, []))
         return self.opened(self.drive, speed, self.drive.i * v, f_K, line).u
 
     # ---- the ledger -------------------------------------------------------------------------------------------------

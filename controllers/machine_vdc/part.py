@@ -12,8 +12,9 @@ required rates of the length s.
   5. `command(s, v, v_r, p, ẑ, f_pr, f_pr_rate, line)` is the drive's input.
   6. `entry(…)` is the drive's row of the ledger, `shown(…)` what its hypotheses look at, `hypotheses(…)` what it takes for granted,
      `monitors(…)` their margins along a run, and `rate(…)` the rate at which its storage decays, 1/s.
-  7. `needs_rate`: its command needs ḟ_pr. `asks(drive, x, s, v, v_r, ẑ, ẑ̇)` are the speed that it asks of a rod and the rod's
-     areas, from which a supply that `settles` tells its pressure.
+  7. `needs_rate`: its command needs ḟ_pr. `asks(drive, f, v, v_r, ẑ, ẑ̇)` are the speed that it asks of a rod and the rod's areas,
+     from which a supply that `settles` tells its pressure; f: the force between valves and rod, as measured (`felt(p, s)`) or true
+     (`acting(drive, x, s)`).
   8. `serves` are the kinds of drive that the part is the law of; `takes` are the gains of `MachineVDC` that it has, as its fields
      after `label` and `drive`. `usual_k_x(drive)` is k_x [m] where none is given.
 
@@ -90,7 +91,13 @@ class Part:
     def begun(self, f_pr, ẑ) -> list:
         return list(ẑ)
 
-    def asks(self, drive, x, s, v, v_r, ẑ, flow) -> tuple:
+    def felt(self, p, s):
+        return None
+
+    def acting(self, drive, x, s):
+        return None
+
+    def asks(self, drive, f, v, v_r, ẑ, flow) -> tuple:
         raise NotImplementedError(f"{type(self).__name__} asks no speed of a rod")
 
     def monitors(self, q, drive) -> dict:

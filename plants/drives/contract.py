@@ -4,7 +4,8 @@ A drive acts between two points (or on a joint) that are s apart and move apart 
 own states, u its own inputs, line the pressures that its supply gives it.
 
   1. A drive is a frozen dataclass; its annotated numbers are parameters (`workbench.contract.parameters`).
-  2. `states(label)`, `inputs(label)`, `logged(label)` are tuples of Signal; x, u and `shown` have their length and order.
+  2. `states(label)`, `inputs(label)`, `logged(label)` are tuples of Signal; x, u and `shown` have their length and order. What is
+     measured of it beside its states is `sensed(label)`, its values `sense(x, s)`.
   3. `force(x, s, ṡ, u, line)` acts along the extension: N, or N m on a revolute joint. `rates(x, s, ṡ, u, line)` is ẋ.
      A law (`is_law`) has no states: its force follows from s, ṡ and u alone.
   4. `powers(x, s, ṡ, u, line)`, in W by `power_names(label)`, add up to d(`stored(x, s)`)/dt + F ṡ.
@@ -117,6 +118,12 @@ class Drive(ABC):
         return ()
 
     def shown(self, x, s, sdot, u, line) -> list:
+        return []
+
+    def sensed(self, label: str) -> tuple[Signal, ...]:
+        return ()
+
+    def sense(self, x, s) -> list:
         return []
 
     def initial(self, s: float, force: float, line) -> list:

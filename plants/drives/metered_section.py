@@ -148,10 +148,17 @@ class MeteredSection(Drive):
     def inputs(self, label):
         return (Signal(f"u_c_{label}", "1", f"command of {label}"),)
 
+    def sensed(self, label):
+        """On a machine A_h P_h − A_r P_r behind a filter of time constant τ."""
+        return (Signal(f"f_K_{label}", "N", f"force of the oil of {label} as a spring, K (r − x)"),)
+
+    def sense(self, x, s):
+        return [self.spring(x, s)]
+
     def logged(self, label):
         return (
             Signal(f"x_{label}", "m", f"piston position of {label}"),
-            Signal(f"f_K_{label}", "N", f"force of the oil of {label} as a spring, K (r − x)"),
+            *self.sensed(label),
             Signal(f"f_p_{label}", "N", f"force of the valves of {label}"),
             Signal(f"f_f_{label}", "N", f"friction of {label}"),
             Signal(f"P_h_{label}", "Pa", f"head side of {label}, above the return"),

@@ -133,6 +133,7 @@ class Equations(Vocabulary):
             *z,
             *rates,
             *(v for part in own for v in part),
+            *(v for a, p, x in zip(self.actuators, pulls, own) for v in a.drive.sense(x, p.s)),
         ]
 
     def monitor(self, t, x, u):

@@ -111,7 +111,14 @@ class Vocabulary(System):
 
     @property
     def outputs(self):
-        return (*signals.lengths(self), *self.coordinates, *self.rates, *self.drive_states)
+        sensed = (s for a in self.actuators for s in a.drive.sensed(a.name))
+        return (
+            *signals.lengths(self),
+            *self.coordinates,
+            *self.rates,
+            *self.drive_states,
+            *sensed,
+        )
 
     @property
     def monitors(self):
