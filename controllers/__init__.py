@@ -12,10 +12,11 @@ _HOME = {
     "LQR": "lqr",
     "OpenLoop": "open_loop",
     "ForcePosition": "force_position",
-    "MeteredVDC": "metered_vdc",
     "relay": "pid_tuning",
     "tuned": "pid_tuning",
 }
+
+_GONE = {"MeteredVDC": "MachineVDC serves metered arms and cranes, with k_m in place of k_x"}
 
 __all__ = list(_HOME)
 
@@ -25,4 +26,5 @@ def __getattr__(name: str):
         import importlib
 
         return getattr(importlib.import_module(f"controllers.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'controllers' has no attribute {name!r}")
+    why = f": {_GONE[name]}" if name in _GONE else ""
+    raise AttributeError(f"module 'controllers' has no attribute {name!r}{why}")

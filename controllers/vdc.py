@@ -25,6 +25,8 @@ from plants import chain
 from plants.chain import Base
 from plants.components.spatial import minus, plus, scale
 from plants.manipulator import Manipulator
+from plants.multibody.built import Built
+from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import check_bounds
 from workbench.contract.system import Controller, Signal, System
@@ -114,7 +116,7 @@ class VDC(Controller):
             if hasattr(model, "circuit") and hasattr(model, "pose")
             else ""
         )
-        like = "; MeteredVDC is its like behind metering valves" if hasattr(model, "rows") else like
+        like = "; MachineVDC is its like" if isinstance(model, Mechanism | Built) else like
         return InputError(
             f"VDC: {type(model).__name__} is no manipulator; virtual decomposition needs links and cylinders "
             "with valves",

@@ -63,7 +63,7 @@ WORDS = (
     "MPC",
     "LQR",
     "OpenLoop",
-    "MeteredVDC",
+    "MachineVDC",
     "ForcePosition",
     "Hold",
     "Sine",

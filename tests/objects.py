@@ -11,10 +11,10 @@ from small import Linear
 import controllers
 import plants
 import workbench
-from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, MeteredVDC, Observer
+from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, Observer
 from controllers.mpc.parts import Limit
 from controllers.vdc import BodyGain
-from plants import MeteredArms, MeteredCrane, MotorArm, machine
+from plants import MeteredCrane, MotorArm, machine
 from plants.components.cylinder import Cylinder, Walls
 from plants.components.valve import Nominal
 from plants.drives.metered_section import MeteredSection
@@ -139,7 +139,6 @@ GIVEN = {
     "Actuator": lambda: CART.actuators[0],
     "ForcePosition": lambda: ForcePosition(machine("four-bar").plant),
     "LQR": lambda: LQR.design(SMALL, 1.0, 1.0),
-    "MeteredVDC": lambda: MeteredVDC(MeteredArms()),
     "MachineVDC": lambda: MachineVDC(dataclasses.replace(mechanisms.lift(), method="minimal")),
     "Limit": lambda: Limit("x0", -1.0, 1.0),
     "BodyGain": lambda: BodyGain("lift.B0", tuple(float(i % 7 == 0) for i in range(36))),

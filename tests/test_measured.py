@@ -7,7 +7,7 @@ import pytest
 from ledger_cases import CRANE, PATH, continuous
 
 from controllers.force_position import ForcePosition
-from controllers.metered_vdc import MeteredVDC
+from controllers.machine_vdc import MachineVDC
 from controllers.vdc import VDC
 from plants import FourBar, MeteredCrane
 from plants.load_sensing import LoadSensed
@@ -33,7 +33,7 @@ class Backwards(VDC):
         return super().flow_command(q, qd, p, f_pr, [-v for v in f_pr_rate], xd_r)
 
 
-class Louder(MeteredVDC):
+class Louder(MachineVDC):
     """Openings a fifth larger than what the law has found."""
 
     def command(self, t, z, y, r):
@@ -64,10 +64,10 @@ def answers(r):
     "plant, sound, faulty, scenario, text, term",
     [
         (CRANE, VDC(model=CRANE), Backwards(model=CRANE), SHORT, TRUE, "parameters of actuator"),
-        (METERED, MeteredVDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of rod"),
+        (METERED, MachineVDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of actuator"),
         (BARS, ForcePosition(BARS), LouderCrank(BARS), CRANK, SEEN, "measurement of actuator c"),
     ],
-    ids=["VDC", "MeteredVDC", "ForcePosition"],
+    ids=["VDC", "MachineVDC", "ForcePosition"],
 )
 def test_a_law_that_is_not_the_one_of_its_ledger_meets_no_hypothesis_about_it(
     plant, sound, faulty, scenario, text, term
@@ -89,7 +89,7 @@ def injected(r, key, size):
 
 LOOPS = {
     "VDC": (continuous(CRANE), SHORT),
-    "MeteredVDC": (ClosedLoop(METERED, MeteredVDC(METERED)), SHORT),
+    "MachineVDC": (ClosedLoop(METERED, MachineVDC(METERED)), SHORT),
     "ForcePosition": (ClosedLoop(BARS, ForcePosition(BARS)), CRANK),
 }
 SPOKEN = {
@@ -147,7 +147,7 @@ def test_a_perturbation_nobody_speaks_of_gets_a_hypothesis_of_its_own():
 
 
 def test_nothing_is_measured_on_a_sound_run_and_overflow_is_not_a_perturbation():
-    for loop, scenario in (LOOPS["VDC"], LOOPS["MeteredVDC"]):
+    for loop, scenario in (LOOPS["VDC"], LOOPS["MachineVDC"]):
         r = run(loop, scenario, compiled=False)
         assert not excesses(r)
         b = r.balance

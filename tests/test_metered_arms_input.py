@@ -150,7 +150,7 @@ def test_a_file_is_refused_in_words(old, new, words):
 @pytest.mark.parametrize(
     "law, points, first",
     [
-        ("MeteredVDC", "[[-10 deg, 0.3], [0 deg, 20 deg]]", (np.radians(-10), 0.3)),
+        ("VDC", "[[-10 deg, 0.3], [0 deg, 20 deg]]", (np.radians(-10), 0.3)),
         ("PID, signals: [l_1, θ_2]", "[[600 mm, 0.3], [0.0, 20 deg]]", (0.6, 0.3)),
     ],
 )

@@ -8,7 +8,7 @@ from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from mechanisms import CYLINDER, lift
 from oracles import arms
 
-from controllers import MachineVDC, MeteredVDC
+from controllers import MachineVDC
 from plants import MeteredArms
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
@@ -65,35 +65,6 @@ def test_metered_arms_are_this_mechanism(plant):
     ours, theirs = np.array(ours, float), np.array(theirs, float)
     size = np.maximum(np.abs(theirs).max(axis=0), 1e-3)
     assert (np.abs(ours - theirs).max(axis=0) / size).max() <= 1e-12
-
-
-@pytest.mark.parametrize("plant", [ONE, TWO, TURNED], ids=["one", "two", "motor"])
-def test_the_law_of_any_machine_is_metered_vdc_of_the_arms(plant):
-    """Openings, required forces and memory agree to 1e-9, over random states, references and memories."""
-    plant = replace(plant, arms=tuple(replace(a, regeneration="none") for a in plant.arms))
-    mechanism, rng = plant.mechanism, np.random.default_rng(6)
-    gains = {"λ": (6.0,), "κ": 9.0, "K_I": 300.0, "Kk_f": (50.0,)}
-    own = MeteredVDC(plant, k_x=(0.8,), **gains)
-    other = MachineVDC(mechanism, k_m=(0.8,), **gains)
-    n = len(plant.arms)
-    for _ in range(10):
-        x, _ = drawn(rng, plant)
-        y, y_o = (
-            measured(own, plant, x),
-            measured(other, mechanism, plant.inner(x)),
-        )
-        goal = [θ + 0.02 * rng.normal() for θ in x[::3]]
-        r = [*map(float, goal), *(float(v) for v in 0.2 * rng.normal(size=3 * n))]
-        z = [float(v) for v in 2e4 * rng.normal(size=n)]
-        found, sought = own.sought(z, y, r[: 3 * n]), other.sought(z, y_o, r)
-        required = [f / (a.i if a.turns else 1.0) for f, a in zip(sought.f_pr, plant.arms)]
-        assert required == pytest.approx(found.f_r, rel=1e-10)
-        assert sought.u == pytest.approx([o.u for o in found.openings], rel=1e-9, abs=1e-12)
-        after, u = own.step_at(1e-3, 0.0, z, y, r[: 3 * n])
-        after_o, u_o = other.step_at(1e-3, 0.0, z, y_o, r)
-        assert after_o == pytest.approx(after, rel=1e-9)
-        assert u_o == pytest.approx(u, rel=1e-9, abs=1e-12)
-        assert [s.unit for s in other.states] == [s.unit for s in own.states]
 
 
 def measured(law, plant, x):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from draws import apart
 
-from controllers import VDC, MeteredVDC
-from controllers.metered_machines import OfArms
+from controllers import VDC, MachineVDC
+from controllers.machine_vdc import bodies
+from controllers.machine_vdc.metered_section import MeteredPart
 from plants import MeteredArms, MeteredCrane, MeteredTwin, machine
 from plants.metered_arm import MotorArm
 from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, operating
@@ -38,7 +39,7 @@ SCENARIO = Scenario(
 
 
 def loop_of(plant=CRANE, law=None, T_s=1e-3):
-    law = law or MeteredVDC(plant)
+    law = law or MachineVDC(plant)
     return ClosedLoop(plant, Sampled(law, T_s) if T_s else law)
 
 
@@ -126,9 +127,10 @@ def ledger(loop, n=10, seed=3, stretch=3e-3, made=ledger_function):
 def balanced(b):
     """Entries balance, inner cuts cancel, nothing dissipates less than nothing; inner and outer cuts."""
     sizes, sides = b.cut_scale(), b.sides()
-    inner = {cut for cut, ends in sides.items() if len(ends) == 2}
+    inner = {cut for cut, ends in sides.items() if len(ends) > 1}
     assert np.abs(b.residual()).max() < 1e-12 and (b.dissipation > -1e-12 * b.weight).all()
-    assert max(np.abs(b.cuts()[cut] / sizes[cut]).max() for cut in inner) < 1e-13
+    # Wrenches at the cuts of closed loops come from two equations each, and lose some digits there.
+    assert max(np.abs(b.cuts()[cut] / sizes[cut]).max() for cut in inner) < 1e-11
     return inner, set(sides) - inner
 
 
@@ -145,10 +147,11 @@ def test_identity_and_cuts_at_random_states():
         "lift.L1": 0.385,
         "lift.rod": 0.041,
     }
-    b = ledger(loop_of(WHOLE, MeteredVDC(changed(WHOLE, known)), T_s=None))
+    b = ledger(loop_of(WHOLE, MachineVDC(changed(WHOLE, known)), T_s=None))
     inner, outer = balanced(b)
-    assert {"lift rod", "tilt rod", "tilt slide"} <= inner and outer == {"base B_c1", "tip D"}
-    assert {"model", "parameters", "friction", "valve inverse", "saturation", "tip D"} <= felt(b)
+    assert {"joint lift.B1", "joint lift.B4", "loop lift.T_c", "joint payload"} <= inner
+    assert outer == {"tip"}
+    assert {"model", "parameters", "friction", "valve inverse", "saturation", "tip"} <= felt(b)
     assert np.abs(b.perturbation()["hold"]).max() == 0.0
 
 
@@ -157,16 +160,17 @@ def test_of_an_arm_too():
     turned = MeteredArms(arms=(MotorArm(i=90.0, M=1500.0),))
     for plant, changes in ((ARM, {"r_bx": -1.15, "K": 4.1e7, "B": 1.9e6}), (turned, {"i": 88.0})):
         arm = replace(plant.arms[0], M=1700.0, J=4200.0, **changes)
-        law = MeteredVDC(replace(plant, arms=(arm,)), K_I=300.0, λ=(6.0,))
+        law = MachineVDC(replace(plant, arms=(arm,)), K_I=300.0, λ=(6.0,))
         b = ledger(loop_of(plant, law, T_s=None))
-        assert balanced(b) == ({"rod 1"}, {"tip 1"})
-        assert {"model", "parameters", "valve inverse", "tip 1"} <= felt(b)
+        pins = set() if plant is turned else {"pins 1"}
+        assert balanced(b) == ({"joint 1", *pins}, set())
+        assert {"model", "parameters", "valve inverse", "load"} <= felt(b)
         assert law.states[0].unit == {s.name: s.unit for s in plant.monitors}["f_1"]
 
 
 def test_through_delay_filter_and_limits():
     law = Delayed(
-        Sampled(Saturated(Filtered(MeteredVDC(ARM), 90.0, signals=("dθ",)), -0.2, 0.2), 2e-3),
+        Sampled(Saturated(Filtered(MachineVDC(ARM), 90.0, signals=("dθ",)), -0.2, 0.2), 2e-3),
         1.3e-3,
     )
     b = ledger(ClosedLoop(ARM, law), stretch=3e-4)
@@ -181,7 +185,7 @@ def test_on_the_true_plant_nothing_is_left_of_the_valves_and_the_damping_dissipa
         {"pump.P_M": 900e5, **{f"all.valve.{c}": 1e-5 for c in ("c_p1", "c_n1", "c_p2", "c_n2")}},
     )
     b = ledger(
-        loop_of(wide, MeteredVDC(wide, Kk_f=(50.0, 70.0), k_x=(0.9, 1.2)), T_s=None),
+        loop_of(wide, MachineVDC(wide, Kk_f=(50.0, 70.0), k_m=(0.9, 1.2)), T_s=None),
         seed=4,
         stretch=1e-4,
     )
@@ -196,7 +200,7 @@ def test_on_the_true_plant_nothing_is_left_of_the_valves_and_the_damping_dissipa
     gone = {
         name: np.abs(d[strong]).max()
         for name, d in b.perturbation().items()
-        if name not in ("friction", "tip D", "base B_c1")
+        if name not in ("friction", "tip")
     }
     assert max(gone.values()) < 1e-9 * b.scale.max()
     assert (b.perturbation()["friction"] <= 0).all() and (b.dissipation > 0).any()
@@ -205,8 +209,8 @@ def test_on_the_true_plant_nothing_is_left_of_the_valves_and_the_damping_dissipa
 def test_rate_is_what_the_ledger_bears():
     """v̇ ≤ −c v + d with the certificate's c, at random states of a law whose bodies are the true ones; and no rod bears more."""
     plant = changed(CRANE, {"τ": 30e-3})
-    law = MeteredVDC(plant, Kk_f=(90.0, 40.0), k_x=(0.7, 1.3), κ=35.0)
-    c = law.certificate(plant).force_rate()
+    law = MachineVDC(plant, Kk_f=(90.0, 40.0), k_m=(0.7, 1.3), κ=35.0)
+    c = law.certificate(plant)._drive_rate()
     assert (
         c == pytest.approx(min(2 * g * (1 - 0.03 * g / 4) for g in (90.0, 40.0)), rel=1e-12)
         and c < 2 * law.κ
@@ -217,63 +221,75 @@ def test_rate_is_what_the_ledger_bears():
     ).any()
 
 
+def required(law, z, y, r):
+    """(line at which all rods move as required, their speeds, the openings that do it)."""
+    m, ẑ, found = law.read(y, r), law.observed(z), law.sought(z, y, r)
+    lengths = [found.need.lines.s[i] for i in range(len(law.parts))]
+    f_K = [part.felt(p, s) for part, p, s in zip(law.parts, m.p, lengths)]
+    xd, xd_r = found.need.xd, found.need.xd_r
+    line = law.asked(law.machine, f_K, xd, xd_r, ẑ, found.ẑ_rate)
+    each = list(zip(law.parts, f_K, xd, xd_r, ẑ, found.ẑ_rate))
+    speeds = [part.asks(part.drive, *own)[0] for part, *own in each]
+    openings = [
+        part.opened(part.drive, speed, v, f, line) for (part, f, v, *_), speed in zip(each, speeds)
+    ]
+    return line, speeds, openings
+
+
 def test_two_arms_share_the_pump_as_they_need_it():
     """The law's pressure is the pump's own where every rod moves as required, short of its relief too."""
     second = replace(
         ARM.arms[0], name="2", θ_0=-0.3, M=900.0, section=Section("2", A_h=0.017, A_r=0.011)
     )
     plant, rng, short = replace(ARM, arms=(ARM.arms[0], second)), np.random.default_rng(8), 0
-    law, x = MeteredVDC(plant, k_x=(0.8, 1.1)), plant.rest((-0.5, -0.3))
+    law, x = MachineVDC(plant, k_m=(0.8, 1.1)), plant.rest((-0.5, -0.3))
     for _ in range(40):
-        r = [-0.5, -0.3, *rng.uniform(-0.4, 0.4, 2), 0.0, 0.0]
+        r = [-0.5, -0.3, *rng.uniform(-0.4, 0.4, 2), *[0.0] * 4]
         at = [v + s * rng.normal() for v, s in zip(x, (0.01, 0.03, 1e-4) * 2)]
         at[1], at[4] = at[1] + r[2], at[4] + r[3]
         y_all = dict(zip((s.name for s in plant.outputs), plant.out(0.0, at)))
         y = [y_all[s.name] for s in law.measured]
         z = [v * (1 + 1e-3 * rng.normal()) for v in law.start(0.0, [0.0, 0.0], y, r)]
-        found, u = law.sought(z, y, r), law.command(0.0, z, y, r)
-        if (
-            max(map(abs, u)) > 1.0
-            or min(float(margin) for o in found.openings for margin in (o.push, o.fed)) < 0
-        ):
+        u = law.command(0.0, z, y, r)
+        line, speeds, openings = required(law, z, y, r)
+        margins = [float(margin) for o in openings for margin in (o.push, o.fed)]
+        if max(map(abs, u)) > 1.0 or min(margins) < 0:
             continue  # not as required, or a suction check gives what the pump does not
         seen = dict(zip((s.name for s in plant.monitors), plant.monitor(0.0, at, [*u, 0.0, 0.0])))
         assert [float(seen["v_1"]), float(seen["v_2"])] == pytest.approx(
-            [float(v) for v in found.v_r], abs=1e-9
+            [float(v) for v in speeds], abs=1e-9
         )
-        assert float(found.P) == pytest.approx(float(seen["P"]), rel=1e-7)
-        short += float(found.P) < 0.99 * plant.pump.P_M
+        assert float(line.p_s) == pytest.approx(float(seen["P"]), rel=1e-7)
+        short += float(line.p_s) < 0.99 * plant.pump.P_M
     assert short >= 3
 
 
 @pytest.mark.parametrize("what", ["velocity gain", "dropped rate"])
 def test_a_term_of_the_wrong_sign_or_left_out_shows_at_its_rod(monkeypatch, what):
-    honest = MeteredVDC.rods
+    honest = MeteredPart.wanted
 
-    def wrong(self, xd, xd_r, f_K, f_Kr, rate, K, known):
+    def wrong(self, v, v_r, f_K, f_Kr, flow, K):
         if what == "dropped rate":
-            return honest(self, xd, xd_r, f_K, f_Kr, [0.0 * a for a in rate], K, known)
-        return honest(self, xd, [2 * a - b for a, b in zip(xd, xd_r)], f_K, f_Kr, rate, K, known)
+            return honest(self, v, v_r, f_K, f_Kr, 0.0 * flow, K)
+        return honest(self, v, 2 * v - v_r, f_K, f_Kr, flow, K)
 
-    monkeypatch.setattr(MeteredVDC, "rods", wrong)
+    monkeypatch.setattr(MeteredPart, "wanted", wrong)
     b = ledger(loop_of(ARM, T_s=None), made=LedgerFunction)
     worst = dict(zip(b.entries, np.abs(b.residual()).max(axis=0)))
-    assert worst["arm 1", "rod 1"] > 1e-6 and worst["arm 1", "body"] < 1e-12
+    assert worst["1", "actuator 1"] > 1e-6 and worst["1", "1"] < 1e-12
 
 
 def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
-    honest = OfArms.fed_back
-    monkeypatch.setattr(OfArms, "fed_back", lambda self: [-K for K in honest(self)])
-    b = ledger(loop_of(ARM, T_s=None), made=LedgerFunction)
+    honest = bodies.isotropic
+    monkeypatch.setattr(bodies, "isotropic", lambda K_I, *at: honest(-K_I, *at))
+    b = ledger(loop_of(ARM, MachineVDC(ARM, κ=0.0, K_I=3e5), T_s=None), made=LedgerFunction)
     given = dict(zip(b.entries, b.dissipation.max(axis=0)))
-    assert (
-        np.abs(b.residual()).max() < 1e-12 and given["arm 1", "body"] < 0 < given["arm 1", "rod 1"]
-    )
+    assert np.abs(b.residual()).max() < 1e-12 and given["1", "1"] < 0 < given["1", "actuator 1"]
 
 
 def test_an_inverse_with_the_wrong_areas_is_seen_at_the_valves(monkeypatch):
     wrong = lambda row, v, f, P: opening([row[0], 2.0 * row[1], *row[2:]], v, f, P)
-    monkeypatch.setattr("controllers.metered_vdc.opening", wrong)
+    monkeypatch.setattr("controllers.machine_vdc.metered_section.opening", wrong)
     wide = replace(ARM, pump=replace(ARM.pump, Q=1.0))
     b = ledger(loop_of(wide, T_s=None), stretch=1e-4, made=LedgerFunction)
     assert (
@@ -309,7 +325,7 @@ def test_it_follows_and_says_why():
     [
         (
             CRANE,
-            MeteredVDC(changed(CRANE, {"payload.mass": 0.0})),
+            MachineVDC(changed(CRANE, {"payload.mass": 0.0})),
             1e-3,
             "model",
             "model is the plant",
@@ -320,14 +336,14 @@ def test_it_follows_and_says_why():
             None,
             1e-3,
             "valve inverse",
-            "pump's pressure moves rod 1",
+            "pump's pressure moves 1",
         ),
         (
             changed(CRANE, {"pump.Q": 8e-3 / 60}),
             None,
             1e-3,
             "valve inverse",
-            "pump's pressure moves rod 2",
+            "pump's pressure moves 2",
         ),
         (
             changed(CRANE, {"all.valve.c_p1": 4e-9, "all.valve.c_n2": 4e-9}),
@@ -355,7 +371,7 @@ def test_a_rod_damped_more_than_its_gain_bears_is_refused():
     """B of the machine five times the model's: B k_f = 8. The balance closes, and the damping gives instead of taking."""
     run = run_of(
         replace(CRANE, τ=40e-3),
-        MeteredVDC(CRANE, Kk_f=(200.0,)),
+        MachineVDC(CRANE, Kk_f=(200.0,)),
         scenario=replace(SCENARIO, duration=0.3),
     )
     assert "B k_f ≤ 4" in {
@@ -373,7 +389,7 @@ def test_a_rod_damped_more_than_its_gain_bears_is_refused():
 
 def test_oil_that_yields_costs_little_but_has_no_ledger():
     """The law of the quasistatic arm on its twin with compressible chambers, which it does not know."""
-    loop = ClosedLoop(MeteredTwin(of=ARM), Sampled(MeteredVDC(ARM), 2e-3))
+    loop = ClosedLoop(MeteredTwin(of=ARM), Sampled(MachineVDC(ARM), 2e-3))
     log = simulate(
         loop,
         Scenario(
@@ -411,10 +427,10 @@ def test_example_holds():
 @pytest.mark.parametrize(
     "law, plant, words",
     [
-        ("VDC", "type: MeteredCrane\n  of: hiab-xs031", "MeteredVDC is its like"),
-        ("VDC", "type: MeteredArms", "MeteredVDC is its like"),
-        ("MeteredVDC", "machine: hiab-xs031", "choose VDC"),
-        ("MeteredVDC", "machine: ieha-control", "choose PID"),
+        ("VDC", "type: MeteredTwin", "choose PID"),
+        ("MachineVDC", "machine: hiab-xs031", "choose VDC"),
+        ("MachineVDC", "machine: ieha-control", "PID"),
+        ("MeteredVDC", "type: MeteredArms", "write 'law: VDC', and k_m in place of k_x"),
     ],
 )
 def test_wrong_plants_get_one_clear_message(law, plant, words):
@@ -427,7 +443,7 @@ def test_wrong_plants_get_one_clear_message(law, plant, words):
     "options, words",
     [
         ({"Kk_f": (500.0,)}, "below 4/τ = 500"),
-        ({"k_x": (1.0,) * 3}, "expected 1 or 2"),
+        ({"k_m": (1.0,) * 3}, "expected 1 or 2"),
         ({"λ": (8.0,) * 3}, "λ: expected 1 or 2"),
         ({"κ": 0.0}, "positive definite"),
         ({"Kk_f": (0.0,)}, "greater than zero"),
@@ -439,16 +455,16 @@ def test_gains_out_of_range_are_refused(options, words):
         replace(ARM, arms=tuple(replace(ARM.arms[0], name=k, B=5e7 * CRANE.τ) for k in "ab")),
     ):
         with pytest.raises(ValueError, match=words):
-            MeteredVDC(plant, **options)
+            MachineVDC(plant, **options)
     with pytest.raises(ValueError, match="space"):
-        MeteredVDC(ARM, space="piston")
+        MachineVDC(ARM, space="piston")
     with pytest.raises(InputError, match="is no"):
         VDC(ARM)
 
 
 def test_same_text_on_floats_and_expressions():
     law, rng = (
-        MeteredVDC(WHOLE, space="cartesian", Kk_f=(50.0, 60.0, 70.0)),
+        MachineVDC(WHOLE, space="cartesian", Kk_f=(50.0, 60.0, 70.0)),
         np.random.default_rng(6),
     )
     x = WHOLE.initial()
@@ -457,7 +473,7 @@ def test_same_text_on_floats_and_expressions():
         + [5e4 * rng.normal() for _ in range(3)]
         + [1.5e7]
     )
-    r = [*WHOLE.task("cartesian", x[:3]), *rng.normal(size=6)]
+    r = [*WHOLE.task("cartesian", x[:3]), *rng.normal(size=9)]
     z = [1e-5, *(2e4 * rng.normal() for _ in range(3))]
     for call in (law.command, law.rhs, law.start, law.monitor):
         assert (

@@ -78,7 +78,7 @@ class MachineVDC(Controller):
     space       "joint" (independent coordinates), "piston" (lengths of the drives) or "cartesian" (tool): what λ acts on
     K_A         κ M_A + K_I 1 with the model's M_A, unless `gains` names the body
     k_x, βk_f   of servo valves; left out, k_x is that of `servo_valve.bearable_k_x`
-    k_m, Kk_f   of metered sections, as k_x, Kk_f of `MeteredVDC`
+    k_m, Kk_f   of drives behind metering valves
     derivative  how ḟ_pr is formed: exact along the model ("model") or along the desired acceleration ("desired"); "dirty":
                 s/(1 + τ s); "difference": backward difference (sampled) filtered at `cutoff`; "zero"
     One entry of λ serves all coordinates, one of a drive's gain all drives, else one each.
@@ -283,6 +283,12 @@ class MachineVDC(Controller):
         ]
         return [f for f, _ in found], [rate for _, rate in found]
 
+    def observing(self, need: bodies.Needed, ẑ) -> tuple[list, list, list]:
+        """(f_fr, f_pr = f_cr + f_fr, rates of all memory) of every drive."""
+        f_fr, rubbed = self.rubbing(need, ẑ)
+        f_pr = [a + b for a, b in zip(need.f_c, f_fr)]
+        return f_fr, f_pr, self.flow(f_pr, ẑ, rubbed)
+
     def flow(self, f_pr, ẑ, rubbed) -> list[list]:
         """Rates of what the law remembers of every drive."""
         return [own.flow(f, z, rate) for own, f, z, rate in zip(self.parts, f_pr, ẑ, rubbed)]
@@ -322,9 +328,7 @@ class MachineVDC(Controller):
         """Everything the law forms at one instant; ḟ_pr as `derivative` says unless given."""
         m, ẑ = self.read(y, r), self.observed(z)
         need = self.required(m.q, m.qd, m.τ)
-        f_fr, ẑ_rate = self.rubbing(need, ẑ)
-        f_pr = [a + b for a, b in zip(need.f_c, f_fr)]
-        ẑ_rate = self.flow(f_pr, ẑ, ẑ_rate)
+        _, f_pr, ẑ_rate = self.observing(need, ẑ)
         if f_pr_rate is None:
             f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
         lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]

@@ -171,6 +171,7 @@ class MachineLedger:
         f_fr, rubbed = law.rubbing(need, ẑ)
         f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
         ẑ_law = law.flow(f_pr, ẑ, rubbed)
+        ẑ_own = law.observing(own, ẑ)[2]
         f_pr_rate = [0.0] * len(f_pr)
         if law.needs_rate:
             f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
@@ -202,6 +203,7 @@ class MachineLedger:
                 {name: values[k] for name, values in ladder.items()},
                 ẑ[k],
                 ẑ_law[k],
+                ẑ_own[k],
                 ẑ_flow[k],
                 levers[k],
             )

@@ -24,13 +24,18 @@ from workbench.verification.measured import term
 from workbench.verification.verdict import Assumption
 
 
-def of_rod(drive: Metering, given: Given) -> Given:
-    """Forces and speeds of the rod, of those along the drive's line."""
-    i = drive.i
-    forces = ("f_pr", "f_cr", "own_f_cr", "f_c", "f_fr")
-    own = given._asdict()
-    moved = {name: i * own[name] for name in ("v", "v_r")}
-    return given._replace(**moved, **{name: own[name] / i for name in forces})
+def of_rod(part, drive: Metering, given: Given) -> Given:
+    """Forces and speeds of the rod, of those along the drive's line: what the law tells by the gear that it knows."""
+    i, known = drive.i, part.drive.i
+    return given._replace(
+        v=i * given.v,
+        v_r=i * given.v_r,
+        f_pr=given.f_pr / known,
+        own_f_cr=given.own_f_cr / known,
+        f_fr=given.f_fr / known,
+        f_cr=given.f_cr / i,
+        f_c=given.f_c / i,
+    )
 
 
 class Rod(NamedTuple):
@@ -54,6 +59,7 @@ def rod(part, drive: Metering, given: Given) -> Rod:
         part.wanted(given.v, given.v_r, f_K, f_Kr, flow, stiffness)
         for flow, stiffness in (
             (given.ẑ_flow[-1], K),
+            (given.ẑ_own[-1], K),
             (given.ẑ_law[-1], K),
             (given.ẑ_law[-1], known),
         )
@@ -70,7 +76,16 @@ def rod(part, drive: Metering, given: Given) -> Rod:
         drive.at_work(given.x, given.s, given.v / drive.i, [given.u], given.line).speed,
     ]
     last = "valve" if given.line.settled is None else "pump"
-    names = ["hold", "parameters", "valve inverse", *given.steps, "saturation", last, ""]
+    names = [
+        "hold",
+        "parameters",
+        "parameters",
+        "valve inverse",
+        *given.steps,
+        "saturation",
+        last,
+        "",
+    ]
     return Rod(
         K,
         B,
@@ -84,7 +99,7 @@ def rod(part, drive: Metering, given: Given) -> Rod:
 
 def entry(part, drive: Metering, given: Given) -> Entry:
     """The section's row of the ledger."""
-    given = of_rod(drive, given)
+    given = of_rod(part, drive, given)
     own = rod(part, drive, given)
     K, B, Δf, Δx, k_f = own.K, own.B, own.Δf, own.Δx, own.k_f
     k_m, flow, rate = part.k_m, given.ẑ_flow[-1], given.ẑ_law[-1]
@@ -92,7 +107,9 @@ def entry(part, drive: Metering, given: Given) -> Entry:
     d: dict = {}
     for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
         d[name] = d.get(name, 0.0) + weight * (a - b)
-    d["hold"] = d["hold"] - Δx * B / K * (flow - rate)
+    told = given.ẑ_own[-1]
+    d["hold"] = d["hold"] - Δx * B / K * (flow - told)
+    d["parameters"] = d["parameters"] - Δx * B / K * (told - rate)
     d["parameters"] = d["parameters"] - Δx * (B / K - settling(part.drive)) * rate
     d["model"] = Δx * (given.f_cr - given.own_f_cr)
     storage, friction = rubs(drive, given, Δx)
@@ -123,6 +140,7 @@ def rubs(drive: Metering, given: Given, Δx) -> tuple:
         list(given.ẑ[:-1]),
         given.ẑ_law[:-1],
         given.ẑ_flow[:-1],
+        given.ẑ_own[:-1],
     )
 
 
@@ -143,9 +161,9 @@ def _size(part, drive, given: Given, own: Rod):
 
 def shown(part, drive: Metering, given: Given) -> dict:
     """Quantities that hypotheses look at."""
-    given = of_rod(drive, given)
+    given = of_rod(part, drive, given)
     own = rod(part, drive, given)
-    o = part.opened(drive, own.ladder[2][1], given.v, own.f_K, given.asked)
+    o = part.opened(drive, own.ladder[3][1], given.v, own.f_K, given.asked)
     inside = np.minimum(np.minimum(o.fed, o.P_iM - o.fed), o.P_oM - o.drained)
     low, high = drive.range
     values = {

@@ -38,7 +38,8 @@ class Given(NamedTuple):
     f_cr, own_f_cr   required force of the true bodies, of the law's;      f_c   true force
     f_fr             required friction
     u, steps         input; perturbation → input on the way from the law to it
-    ẑ, ẑ_law, ẑ_flow the law's memory; its rate by the law at true states; its rate in the loop
+    ẑ, ẑ_law, ẑ_own, ẑ_flow   the law's memory; its rate by the law at true states and true speeds; at those that its own model
+                     tells; in the loop
     lever            by how much s changes at least, of a unit of motion
     """
 
@@ -59,6 +60,7 @@ class Given(NamedTuple):
     steps: dict
     ẑ: list
     ẑ_law: list
+    ẑ_own: list
     ẑ_flow: list
     lever: object
 

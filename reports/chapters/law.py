@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from plants.drives.metered_rod import MeteredRod
+from plants.drives.metered_section import MeteredSection
 from reports import parameter_tables, tables
 from reports.chapters.chapter import Chapter
 from reports.style import clean
@@ -18,7 +20,7 @@ class Law(Chapter):
         met = {True: "met", False: "not met"}
         return {
             "law": type(law).__name__ if law is not None else "",
-            "theory": THEORY.get(type(law).__name__, ""),
+            "theory": theory(law),
             "hypotheses": [
                 [clean(text, 200), met[bool(holds)]]
                 for text, holds in content.analysis.get("hypotheses") or ()
@@ -34,9 +36,18 @@ THEORY = {  # law → page with its argument
     "PID": "pid",
     "MPC": "mpc",
     "ForcePosition": "force-position",
-    "MeteredVDC": "metered-vdc",
     "MachineVDC": "machine-vdc",
 }
+
+
+def theory(law) -> str:
+    """The page with the argument of a law; behind metering valves that of their drives."""
+    page = THEORY.get(type(law).__name__, "")
+    if page != "machine-vdc":
+        return page
+    drives = [a.drive for a in law.machine.actuators]
+    metered = any(isinstance(drive, MeteredSection | MeteredRod) for drive in drives)
+    return "metered-vdc" if metered else page
 
 
 def options(obj) -> dict[str, str]:

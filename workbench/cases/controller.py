@@ -20,6 +20,7 @@ from workbench.contract.system import Controller
 from workbench.verification.linear_loop import is_linear
 
 ALIKE = {"N": "horizon"}  # another word for a key
+GONE = {"MeteredVDC": "write 'law: VDC', and k_m in place of k_x"}  # laws of earlier files
 WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -99,6 +100,12 @@ def _named_for(model: Any, node: Node, laws: Mapping[str, type]) -> Node:
     """The section with a law's name that several classes share replaced by the class that is meant for this plant."""
     key = next(key for key in ("law", "type", "kind") if key in node.value)
     written = node.value[key]
+    if written.value in GONE:
+        raise written.error(
+            f"{written.value} is what VDC does on such a machine",
+            key=f"controller.{key}",
+            mend=GONE[written.value],
+        )
     for cls in laws.values():
         shared = issubclass(cls, Controller) and cls.stands_for
         if shared and str(written.value).lower() == cls.stands_for.lower():

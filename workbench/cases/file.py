@@ -241,7 +241,7 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, MeteredVDC, OpenLoop
+    from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, OpenLoop
 
-    known = (VDC, MachineVDC, PID, MPC, LQR, ForcePosition, MeteredVDC, OpenLoop)
+    known = (VDC, MachineVDC, PID, MPC, LQR, ForcePosition, OpenLoop)
     return {cls.__name__: cls for cls in known}
