@@ -102,7 +102,7 @@ SPOKEN = {
     "saturation": "within ±",
     "valve inverse": "within ±",
     "valve": "valves without lag",
-    "pump": "pump's pressure moves rod",
+    "pump": "pump's pressure moves",
     "spool": "valve of c without lag",
     "throttle": "no oil between valve and throttle",
 }

@@ -75,7 +75,6 @@ def rod(part, drive: Metering, given: Given) -> Rod:
         moved(np.clip(given.u, -1.0, 1.0)),
         drive.at_work(given.x, given.s, given.v / drive.i, [given.u], given.line).speed,
     ]
-    last = "valve" if given.line.settled is None else "pump"
     names = [
         "hold",
         "parameters",
@@ -83,7 +82,7 @@ def rod(part, drive: Metering, given: Given) -> Rod:
         "valve inverse",
         *given.steps,
         "saturation",
-        last,
+        "pump",
         "",
     ]
     return Rod(
