@@ -319,6 +319,12 @@ class MeteredCrane(Built):
         given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n : n + 3], *[0.0] * 3]
         return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1 :]], given
 
+    def rods(self, x, u) -> tuple[list, list]:
+        """Velocities [m/s] and forces [N] of all rods behind the valves; also over a run, of arrays of states and inputs."""
+        at = self.logged(0.0, x, u)
+        speeds = self.rhs(0.0, x, u)[2 * self.n : 3 * self.n]
+        return list(speeds), [at[f"f_p_{k}"] for k in self.labels]
+
     def out(self, t, x):
         n, at = (
             self.n,

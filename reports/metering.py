@@ -47,10 +47,9 @@ def course(log: Log | None, plant) -> Course | None:
     if any(name not in log for name in ("P", *own)):
         return None
     if isinstance(plant, MeteredCrane):
-        m = plant.motion(
+        v, f = plant.rods(
             [log.array(name) for name in own], [column(log, s.name) for s in plant.inputs]
         )
-        v, f = m.v, m.f
     else:
         v, f = ([log.array(f"{key}_{n}") for n in has.names] for key in "vf")
     u_c = np.stack([column(log, f"u_c_{n}") for n in has.names], 1)

@@ -19,10 +19,8 @@ def of_crane(plant, log) -> ValveAccount:
     """Of a run of `MeteredCrane`: the model's account is `powers`, which joins valves by where they stand, in and out."""
     check_logged(log, [f"{key}_{k}" for k in plant.labels for key in ("f", "P_h", "P_r")])
     x, u = columns(log, plant.states), columns(log, plant.inputs)
-    rates, known = plant.rhs(0.0, x, u), plant.logged(0.0, x, u)
-    speeds, P = rates[2 * plant.n : 3 * plant.n], x[3 * plant.n]
+    (speeds, forces), P = plant.rods(x, u), x[3 * plant.n]
     rows, sections = own_rows(plant.circuit, u[: plant.n], [0.0] * plant.n), {}
-    forces = [known[f"f_p_{k}"] for k in plant.labels]
     for k, row, v, f, K in zip(plant.labels, rows, speeds, forces, plant.stiffness()):
         told = log.array(
             f"f_{k}"
@@ -40,7 +38,7 @@ def of_crane(plant, log) -> ValveAccount:
     given = {
         k: -p for k, p in powers.items() if k.partition("_")[0] in ("bleed", "relief", "in", "out")
     }
-    oil = plant.V_p / plant.crane.oil.β * P * rates[3 * plant.n]
+    oil = plant.V_p / plant.crane.oil.β * P * plant.rhs(0.0, x, u)[3 * plant.n]
     found = suspects(log.time, sections, flows, plant.supply, P, held=True)
     whole = quasistatic(
         log.time,
