@@ -144,6 +144,23 @@ class MeteredRod(Drive):
         """Pressures at which suction checks and reliefs fail."""
         return chamber_limits(self.pressures(label), *self.pressure_limits)
 
+    @property
+    def turns(self):
+        return self.section.turns
+
+    def sizes(self, line):
+        """It states no stroke: a metre of travel, and of a motor one turn of the joint."""
+        P, s = line.p_s - line.p_r, self.section
+        travel, words = (2.0 * np.pi, "one turn") if self.turns else (1.0, "one metre of travel")
+        return Sizes(
+            P,
+            f"pressure of the pump, {words}",
+            P * s.A_h * self.i * travel,
+            P * s.A_r * self.i,
+            travel,
+            self.velocity_gain_on(line),
+        )
+
     def velocity_gain_on(self, line):
         return speed_gain(self.section, line.p_s - line.p_r) / self.i
 
