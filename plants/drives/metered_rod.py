@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar, Literal, final
 import numpy as np
 
 from plants.components.friction import Frictionless
-from plants.drives.contract import Behind, Drive
+from plants.drives.contract import Behind, Drive, Sizes
 from plants.drives.metered_section import Metered, behind, bounds, dissipated, metered
 from plants.valve_circuits.circuit import Motor, Section
 from workbench.contract.machine_limits import chamber_limits
