@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
 from workbench.contract.parameters import Unit, positive, up_to
+from workbench.verification.probability_claims import Probability
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
@@ -257,4 +258,5 @@ Claim = (
     | HoldsWeight
     | Requirement
     | Falsify
+    | Probability
 )

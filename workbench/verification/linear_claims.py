@@ -74,6 +74,10 @@ def check_asked(claim: Any, loop: Any) -> None:
         from workbench.verification.search.directions import check_names
 
         check_names(loop, claim.over)
+    if kind == "Probability":
+        from workbench.verification.probability_claims import spreads
+
+        spreads(claim, loop.plant)
 
 
 def _where(claim: Any, run: Any) -> tuple[Point, bool]:
