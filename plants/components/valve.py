@@ -77,23 +77,18 @@ class Nominal:
         return dict(zip(("c_p1", "c_n1", "c_p2", "c_n2"), (ratio * c for ratio in self.ratios)))
 
 
+_AS_RATED = nominal(40 / 60e3, 35e5)  # of 40 l/min at 35 bar per notch
+
+
 @final
 @dataclass(frozen=True)
 class Valve:
     """One four-way valve; equations in the module's docstring. The default is 40 l/min at 35 bar per notch, ±10 V."""
 
-    c_p1: Annotated[float, _C, "flow coefficient, supply to chamber a", positive] = nominal(
-        40 / 60e3, 35e5
-    )
-    c_n1: Annotated[float, _C, "flow coefficient, chamber a to return", positive] = nominal(
-        40 / 60e3, 35e5
-    )
-    c_p2: Annotated[float, _C, "flow coefficient, supply to chamber b", positive] = nominal(
-        40 / 60e3, 35e5
-    )
-    c_n2: Annotated[float, _C, "flow coefficient, chamber b to return", positive] = nominal(
-        40 / 60e3, 35e5
-    )
+    c_p1: Annotated[float, _C, "flow coefficient, supply to chamber a", positive] = _AS_RATED
+    c_n1: Annotated[float, _C, "flow coefficient, chamber a to return", positive] = _AS_RATED
+    c_p2: Annotated[float, _C, "flow coefficient, supply to chamber b", positive] = _AS_RATED
+    c_n2: Annotated[float, _C, "flow coefficient, chamber b to return", positive] = _AS_RATED
     u_max: Annotated[
         float, Unit("V"), "largest command and spool position, both ways", positive
     ] = 10.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from workbench.cases.node import Node
@@ -93,7 +93,9 @@ class _Reader:
                 value.append(self.node(item, events, (*path, str(len(value)))))
         else:
             value = (
-                event.value if event.style or not event.implicit[0] else self.scalar(event, path)
+                event.value
+                if event.style or not event.implicit[0]
+                else plain_word(event, path, self.error)
             )
         node = Node(value, line or mark.line + 1, mark.column + 1, self.file)
         if event.anchor is not None:
@@ -168,7 +170,7 @@ class _Reader:
             raise self.error(
                 event, "merge keys (<<) are not part of YAML 1.2", path, mend="write the values out"
             )
-        key = event.value if event.style else self.scalar(event, path)
+        key = event.value if event.style else plain_word(event, path, self.error)
         if not isinstance(key, str) or not key:
             raise self.error(
                 event,
@@ -179,23 +181,24 @@ class _Reader:
         self.count(event, 1)
         return key
 
-    def scalar(self, event, path) -> object:
-        """A plain (unquoted) word by the core schema of YAML 1.2, decimal numbers only."""
-        text = event.value
-        if text in _WORDS:
-            return _WORDS[text]
-        if _NOT_FINITE.fullmatch(text):
-            raise self.error(
-                event,
-                f"expected a finite number, got {text}",
-                path,
-                mend="leave the key out, or give a number",
-            )
-        if not _NUMBER.fullmatch(text):
-            return text
-        number = float(text)
-        if not math.isfinite(number):
-            raise self.error(
-                event, f"{text[:40]} is too large for a number", path, mend="check the exponent"
-            )
-        return int(text) if _INTEGER.fullmatch(text) and len(text) < 300 else number
+
+def plain_word(event, path, error: Callable[..., InputError]) -> object:
+    """A plain (unquoted) word by the core schema of YAML 1.2, decimal numbers only."""
+    text = event.value
+    if text in _WORDS:
+        return _WORDS[text]
+    if _NOT_FINITE.fullmatch(text):
+        raise error(
+            event,
+            f"expected a finite number, got {text}",
+            path,
+            mend="leave the key out, or give a number",
+        )
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = float(text)
+    if not math.isfinite(number):
+        raise error(
+            event, f"{text[:40]} is too large for a number", path, mend="check the exponent"
+        )
+    return int(text) if _INTEGER.fullmatch(text) and len(text) < 300 else number

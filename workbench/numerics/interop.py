@@ -23,9 +23,9 @@ from workbench.numerics.linearisation import linearize
 
 if TYPE_CHECKING:
     import control
+from workbench.numerics.shut_valves import opened_by_a_hair
 
 _NUMBERS = tuple[float, ...]
-HAIR = 1e-7  # V: how far a shut valve is opened to choose its side
 
 
 def to_control(
@@ -99,7 +99,7 @@ def _state_space(
         )
     given = {**system.defaults(), **dict(zip(live, () if u is None else u))}
     at = list(system.initial()) if x is None else list(x)
-    opened = _opened(system, at, given, side)
+    opened = opened_by_a_hair(system, at, given, side)
     if opened:
         way = "+" if side > 0 else "−"
         label = label | {"name": f"{label['name']}, {', '.join(opened)} open to {way}"}
@@ -120,30 +120,6 @@ def _texts(system: System, live: tuple[str, ...]) -> tuple[Any, Any]:
     flow = lambda t, x, u: np.array(traced.flow(t, x, u, c)).ravel()[:n]
     out = lambda t, x: np.array(traced.out(t, x, np.zeros(len(live)), c)).ravel()
     return flow, out
-
-
-def _opened(system: System, x: list, given: dict, side: int) -> list[str]:
-    """Opens, by a hair to one side, every servo valve that is exactly shut; the names of their commands.
-
-    x and given are changed in place: the command, and the spool's state where the valve lags.
-    """
-    states = names(system.states)
-    opened = []
-    valves = [(label, c.valve) for label, c in zip(system.labels, system.cylinders)]
-    for label, valve in valves:
-        command = f"u_{label}"
-        spool = f"u_s_{label}"
-        if command not in names(system.inputs):
-            continue
-        opening = x[states.index(spool)] if spool in states else given.get(command, 0.0)
-        if abs(opening) > valve.dead_band:
-            continue
-        open_by = side * (valve.dead_band + HAIR)
-        given[command] = open_by
-        if spool in states:
-            x[states.index(spool)] = open_by
-        opened.append(command)
-    return opened
 
 
 def from_control(sys: Any) -> System:
