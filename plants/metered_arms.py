@@ -4,7 +4,8 @@
     f = K(x − ℓ) + B(ẋ − ℓ̇),  f ∈ Γ(ẋ)  ⇔  ẋ = Λ(B, f̄),  f̄ = K(x − ℓ) − B ℓ̇                             (68)–(70)
 
 x is the rod's displacement (p of the source), ℓ that of the arm's pin (`metered_arm`); K and B stand for what lies between, and
-relax the set Γ(0) into an ordinary differential equation. One arm without regeneration: Λ in closed form; else: the
+relax the set Γ(0) into an ordinary differential equation. It is a mechanism: a body for each arm, moved by a `MeteredRod`, all of
+them on an `InstantPump`. One arm without regeneration: Λ in closed form; else: the
 root in the pump's pressure, unrolled (`valve_circuits.shared`).
 
 Command u_c opens u_ph = u_tr (u_c > 0, extending) or u_pr = u_th (u_c < 0); it is cut at ±1 (67). Regeneration, where an arm has

@@ -1,6 +1,6 @@
 """A crane whose cylinders stand behind quasistatic metering valves on one pump, in place of servo valves.
 
-    H(q) q̈ = diag(dx/dq) (f − f_f(ẋ) − f_c(q, q̇, 0))                                      mechanics: `Manipulator`'s own text
+    H(q) q̈ = diag(dx/dq) (f − f_f(ẋ) − f_c(q, q̇, 0))                                      as bodies and joints: `crane_bodies`
     f_j = K_j (p_j − x_j) + B_j (ṗ_j − ẋ_j),  f_j ∈ Γ_j(ṗ_j, P)  ⇔  ṗ_j = Λ_j(B_j, f̄_j, P)  (68)–(70), (122)
     V_p/β Ṗ = Q − k_b √P − G (P − P_M)⁺ − Σ_j Q_pj                                         (114), (123) with oil in the pump's line
 
@@ -11,6 +11,8 @@ fully open, k = c u_max: c_p1 pump to head, c_n1 head to tank, c_p2 pump to rod,
 line is long and holds oil, V_p; so P is a state, chambers and valves are quasistatic at that P, and no root is sought.
 
     Q P = V_p/β P Ṗ + Q_b P + Q_M P + Σ_j [Q_pj (P − p_in) + (Q_pj p_in − f_j ṗ_j)] + Σ_j f_j ṗ_j    where power goes
+
+It is a mechanism: the crane's bodies, a `MeteredSection` on every cylinder, all of them on a `SharedPump`.
 
 p_in: the chamber the pump feeds. The first bracket is lost where oil goes in, the second where it goes out, reliefs included.
 

@@ -493,3 +493,10 @@ def test_same_text_on_floats_and_expressions():
         )
         < 1e-12
     )
+
+
+def test_the_law_of_earlier_programs_says_what_it_is_now():
+    import controllers
+
+    with pytest.raises(AttributeError, match="MachineVDC serves metered arms and cranes"):
+        controllers.MeteredVDC  # noqa: B018 — asking for it is what is tested
