@@ -16,6 +16,6 @@ class Room(Chapter):
     def figures(self, content) -> Figures:
         of = content.analysis.get
         return {
-            "sample_time": lambda: proof.study(of("sample_time") or {}, "sample time"),
-            "delay": lambda: proof.study(of("delay") or {}, "delay"),
+            "sample_time": lambda: proof.scan(of("sample_time") or {}, "sample time"),
+            "delay": lambda: proof.scan(of("delay") or {}, "delay"),
         }

@@ -189,7 +189,7 @@ def _margin(ax, monitor: Mapping, base: float) -> None:
     )
 
 
-def study(data: Mapping, quantity: str = "sample time"):
+def scan(data: Mapping, quantity: str = "sample time"):
     """v and error over a swept time: what held, what did not, the limit found and the bound claimed."""
     key = next((k for k in ("T_s", "delay", "T") if k in data), None)
     if key is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,18 +80,10 @@ def _compared(L, inside, what: str, asked: _Asked) -> Verdict:
     source = "crossovers from eigenvalues of the mirror pencil" + (
         ", factors re-checked" if factors else ""
     )
+    said = partial(Verdict, key, claim, unit=unit, limit=limit, source=source)
     if inside.holds is not True:
-        return Verdict(
-            key,
-            claim,
-            inside.holds,
-            None if inside.holds is None else "numerical",
-            None,
-            unit,
-            limit,
-            f"no margin: {inside.why}",
-            source=source,
-        )
+        strength = None if inside.holds is None else "numerical"
+        return said(inside.holds, strength, worst=f"no margin: {inside.why}")
     left = limit - found if key == "margin-gain-down" else found - limit
     holds = bool(left > 0)
     worst = f"margin {found:.6g} {unit}"
@@ -99,31 +92,9 @@ def _compared(L, inside, what: str, asked: _Asked) -> Verdict:
         worst = f"margin {found:.9g} {unit}: at the edge within rounding"
     elif holds and not all(stable_with(L, f) for f in factors):
         holds = None
-        worst = (
-            f"margin {found:.6g} {unit}, but eigenvalues at the required change do not confirm it"
-        )
+        worst += ", but eigenvalues at the required change do not confirm it"
     if np.isinf(found):
         worst = "no change of this kind destabilises" if holds else worst
-        return Verdict(
-            key,
-            claim,
-            holds,
-            "numerical" if holds else None,
-            None,
-            unit,
-            limit,
-            worst,
-            source=source,
-        )
-    return Verdict(
-        key,
-        claim,
-        holds,
-        None if holds is None else "numerical",
-        float(left),
-        unit,
-        limit,
-        worst,
-        source=source,
-        data={"found": float(found)},
-    )
+        return said(holds, "numerical" if holds else None, worst=worst)
+    strength = None if holds is None else "numerical"
+    return said(holds, strength, float(left), worst=worst, data={"found": float(found)})
