@@ -29,7 +29,7 @@ import numpy as np
 from controllers.machine_vdc.part import Given, Part
 from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
-from plants.valve_circuits.inverse import opening
+from plants.valve_circuits.inverse import opening, whole
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 
@@ -37,11 +37,6 @@ LARGEST = 4.0  # B k_f beyond which the dissipation is no sum of squares
 
 
 Metering = MeteredSection | MeteredRod
-
-
-def whole(drive: Metering) -> list:
-    """The section's row with every valve fully open, both ways at once."""
-    return [np.maximum(a, b) for a, b in zip(drive.opened(1.0), drive.opened(-1.0))]
 
 
 def settling(drive: Metering):

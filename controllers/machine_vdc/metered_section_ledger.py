@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.machine_vdc.metered_section import Metering, settling, whole
+from controllers.machine_vdc.metered_section import Metering, settling
 from controllers.machine_vdc.part import Given
 from controllers.observed_friction import account
 from plants.drives.metered_section import NO_PUMP
-from plants.valve_circuits.inverse import MOST, velocity
+from plants.valve_circuits.inverse import MOST, velocity, whole
 from workbench.verification import hypotheses as common
 from workbench.verification.ledger import Entry
 from workbench.verification.measured import term

@@ -43,13 +43,9 @@ class Opening(NamedTuple):
     P_oM: object
 
 
-def whole(plant) -> list:
-    """Rows of a plant's sections with every valve fully open, both ways at once."""
-    n = len(plant.limits())
-    return [
-        [np.maximum(a, b) for a, b in zip(out, back)]
-        for out, back in zip(plant.rows([1.0] * n), plant.rows([-1.0] * n))
-    ]
+def whole(drive) -> list:
+    """The row of a drive's section with every valve fully open, both ways at once."""
+    return [np.maximum(a, b) for a, b in zip(drive.opened(1.0), drive.opened(-1.0))]
 
 
 def velocity(row, u, supply, β, f, P):
