@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench.verification.frozen_time import ON_THE_WAY, SPEED, TracedPoints
 from workbench.verification.modes import Mode, Modes, Place, modes_of
 from workbench.verification.pump import filled, steady
 
@@ -147,3 +148,41 @@ def test_only_motion_to_the_side_the_valve_is_open_to_counts():
     for u, dx in ((5.0, -0.1), (5.0, 0.0), (0.1, 0.1), (-0.1, -0.1)):
         assert asked([-9e4], [u], [dx])[0].margin == 1.6e7
     assert asked([-9e4], [0.11], [0.1])[0].holds is False
+
+
+# ---- where a run is looked at --------------------------------------------------------------------------------------------------
+def looked(speeds, names=(1, 2)):
+    """What is looked at of a run of eleven rows whose states 1 and 2 are speeds."""
+    n = len(speeds)
+    x = np.zeros((n, 3))
+    x[:, 1:] = speeds
+    told = []
+    fake = SimpleNamespace(
+        log=SimpleNamespace(time=np.arange(n)),
+        x=x,
+        speeds=list(names),
+        prepare=lambda: None,
+        still=lambda k, where: told.append(("still", k, where)),
+        moving=lambda k: told.append(("moving", k)),
+        frozen=lambda k: told.append(("frozen", k)),
+    )
+    for look in TracedPoints.looks(fake):
+        look()
+    return told
+
+
+def test_a_run_is_looked_at_where_it_begins_goes_and_ends():
+    """At rest at both ends, frozen on the way, at its end and where it is fastest in sum; set in motion where a speed never was."""
+    speeds = np.full((11, 2), 0.5 * SPEED)
+    speeds[7] = 3 * SPEED, -2 * SPEED
+    ends = [("still", 0, "at the start"), ("still", 10, "at the end")]
+    way = [int(part * 10) for part in ON_THE_WAY]
+    frozen = [("frozen", k) for k in dict.fromkeys((*way, 7, 10))]
+    assert looked(speeds) == [*ends, *frozen]
+    slow = speeds * [1.0, 0.09]
+    slow[7, 1] = 0.19 * SPEED
+    assert looked(slow) == [*ends, ("moving", 10), *frozen]
+    slow[7, 1] = -0.21 * SPEED
+    assert looked(slow) == [*ends, *frozen]
+    assert looked(speeds, ()) == [*ends, *(("frozen", k) for k in dict.fromkeys((*way, 10)))]
+    assert looked(speeds[7:8]) == [ends[0], ("frozen", 0)]
