@@ -115,16 +115,16 @@ def methods(T: float) -> None:
 
 
 def two_volumes(T: float, d: float = 330.0) -> None:
-    plant = replace(machine("four-bar").plant, circuit=TwoVolumes(d))
+    plant = mechanism(TwoVolumes(d), "minimal")
     opening = Steps("output", WORK_CYCLE.times, tuple(v[0] / 10 for v in WORK_CYCLE.values))
-    scenario = Scenario(T, disturbances={"u": opening}, log_period=STEP)
+    scenario = Scenario(T, disturbances={"u_c": opening}, log_period=STEP)
     log, ours = timed(lambda: simulate(plant, scenario))
-    truth = simulate(plant, replace(scenario, max_step=2e-5)).array("z_1")
+    truth = simulate(plant, replace(scenario, max_step=2e-5)).array("q_crank")
     print(
         f"\n{'two volumes, as exudyn has them':34s}{'s/s':>9s}{'z_1, rad':>10s}{'times ours':>12s}"
     )
     print(
-        f"{'  Fluidproof, 1 ms':34s}{ours / T:9.4f}{np.abs(log.array('z_1') - truth).max():10.1e}"
+        f"{'  Fluidproof, 1 ms':34s}{ours / T:9.4f}{np.abs(log.array('q_crank') - truth).max():10.1e}"
     )
     for step, repeat in ((1e-3, 3), (1e-4, 1), (2e-5, 1) if T < 10 else (5e-5, 1)):
         runs = [ExudynFourBar(plant, d).run(T, step) for _ in range(repeat)]

@@ -2,7 +2,7 @@
 
 `independent`: plain branches and 2 × 2 systems in Numba, nothing shared with `plants`; SciPy's DOP853 integrates it.
 `ExudynFourBar`: bodies and joints in redundant coordinates, its hydraulic actuator with two volumes, no spool, no friction law,
-no laminar zone; `TwoVolumes` are the same equations as a circuit for our FourBar.
+no laminar zone; `TwoVolumes` are the same equations as a drive of our mechanism.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from plants.components.friction import Frictionless
+from plants.drives.contract import Drive
 from workbench import Signal
 from workbench.contract.parameters import Unit
 
@@ -202,18 +203,20 @@ def mechanism(circuit, method: str):
 # ---- two volumes ------------------------------------------------------------------------------------------------------
 @final
 @dataclass(frozen=True)
-class TwoVolumes:
+class TwoVolumes(Drive):
     """ṗ_1, ṗ_2 with the opening as input, a root without laminar zone, viscous friction: what exudyn's actuator has."""
 
     d: Annotated[float, Unit("N s/m")] = 2000.0
     friction: Frictionless = Frictionless()
     limit = 1.0
+    equal_steps = True
 
     def states(self, label=""):
-        return Signal("p_1", "Pa", "piston"), Signal("p_2", "Pa", "rod")
+        of = f"_{label}" if label else ""
+        return Signal(f"p_1{of}", "Pa", "piston"), Signal(f"p_2{of}", "Pa", "rod")
 
     def inputs(self, label=""):
-        return (Signal("u", "1", "opening"),)
+        return (Signal(f"u_{label}" if label else "u", "1", "opening"),)
 
     def power_names(self, label=""):
         return ()
@@ -222,7 +225,7 @@ class TwoVolumes:
         A_2, A_3, l = pi * 0.04**2, pi * (0.04**2 - 0.0175**2), s - sqrt(3.0)
         return (7.85e-5, A_2 * (0.5 + l)), (7.85e-5, A_3 * (0.5 - l))
 
-    def rates(self, x, s, sdot, u):
+    def rates(self, x, s, sdot, u, line=None):
         A_2, A_3, root = (
             pi * 0.04**2,
             pi * (0.04**2 - 0.0175**2),
@@ -241,13 +244,13 @@ class TwoVolumes:
     def force(self, x, s, sdot, u=(), line=None):
         return pi * 0.04**2 * x[0] - pi * (0.04**2 - 0.0175**2) * x[1] - self.d * sdot
 
-    def initial(self, s, force):
+    def initial(self, s, force, line=None):
         return [(force + pi * (0.04**2 - 0.0175**2) * 3.5e6) / (pi * 0.04**2), 3.5e6]
 
     def stored(self, x, s):
         return 0.0
 
-    def powers(self, x, s, sdot, u):
+    def powers(self, x, s, sdot, u, line=None):
         return []
 
 
@@ -261,15 +264,13 @@ class ExudynFourBar:
         self.exu, self.plant = exu, plant
         self.container = exu.SystemContainer()
         self.mbs = mbs = self.container.AddSystem()
-        pose, angle, end = plant.pose(plant.z_10), 0.0, np.zeros(2)
+        angle, end = 0.0, np.zeros(2)
         ground = mbs.AddObject(items.ObjectGround())
         marker = lambda body, x, y=0.0: mbs.AddMarker(
             items.MarkerBodyPosition(bodyNumber=body, localPosition=[x, y, 0.0])
         )
         pin, self.nodes = marker(ground, 0.0), []
-        for L, m, angle in zip(
-            (2.0, 8.0, 5.0), (16.0, 64.0, 40.0), (plant.z_10, pose.a_2, pose.a_3)
-        ):
+        for L, m, angle in zip((2.0, 8.0, 5.0), (16.0, 64.0, 40.0), np.cumsum(plant.assembly.z)):
             along = np.array([cos(angle), sin(angle)])
             at = end + 0.5 * L * along
             node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[at[0], at[1], angle]))
@@ -351,4 +352,4 @@ class ExudynFourBar:
             spent += time.process_time() - began
             rows.append(np.array(mbs.GetSensorStoredData(self.angle)))
         found = np.concatenate(rows)
-        return found[:, 0], found[:, 3] + self.plant.z_10, spent
+        return found[:, 0], found[:, 3] + float(self.plant.assembly.z[0]), spent
