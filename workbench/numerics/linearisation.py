@@ -44,6 +44,16 @@ def _check_flow(system: System) -> None:
         )
 
 
+def _check_point(system: System, x: Sequence[float], u: Sequence[float]) -> None:
+    """InputError where x or u has not a number for every state or input."""
+    for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
+        if len(values) != len(signals):
+            raise InputError(
+                f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
+                mend=f"give them in order: {', '.join(names(signals))}",
+            )
+
+
 def linearize(
     system: System,
     x: Sequence[float],
@@ -63,12 +73,7 @@ def linearize(
         find(system.inputs, name, "linearize, inputs")
     defaults = [system.defaults().get(s.name, 0.0) for s in system.inputs]
     u = defaults if u is None else list(u)
-    for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
-        if len(values) != len(signals):
-            raise InputError(
-                f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
-                mend=f"give them in order: {', '.join(names(signals))}",
-            )
+    _check_point(system, x, u)
     # Inputs not asked for still act at their value; those at their default are folded into the graph.
     extra = tuple(
         s.name

@@ -92,12 +92,10 @@ class PlannedSupply:
     standby = None  # Pa, least pressure
 
     @property
-    def title(self) -> str:
-        """What plan files and reports call it."""
+    def title(self) -> str:  # in reports
         return self.name_in_files or type(self).__name__
 
-    def pump(self, p, Q):
-        """Pressure at the pump for the cylinders' pressures and flows, Pa."""
+    def pump(self, p, Q):  # Pa, for the cylinders' pressures and flows
         return highest(p) if len(p) > 1 else p[0]
 
 

@@ -79,10 +79,8 @@ def local_stability(t: TerminalIngredients, what: str = "the predictive controll
 
     `proof` for the stored matrices and the exact minimiser; violated (`numerical`) when K_0 does not stabilise.
     """
-    claim, source = (
-        f"{what} is locally exponentially stable: no limit is active near the origin",
-        "unconstrained gain, enclosed; xᵀWx by outward-rounded Cholesky",
-    )
+    claim = f"{what} is locally exponentially stable: no limit is active near the origin"
+    source = "unconstrained gain, enclosed; xᵀWx by outward-rounded Cholesky"
     notes = (
         Assumption("the solver returns the minimiser", None),
         Assumption("full state, model = plant", None),
