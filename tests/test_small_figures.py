@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from controllers import riccati
 from controllers.force_rate import rate
@@ -14,6 +15,7 @@ from plants.drives.metered_rod import speed_gain
 from workbench.verification import region_search
 from workbench.verification.data_margin import NEUTRAL
 from workbench.verification.linear_claims import _rounded_down
+from workbench.verification.stability import lyapunov_stable
 
 
 @pytest.mark.parametrize("x, holds", [((0.4, 1.0), True), ((0.6, 0.0), None)])
@@ -155,3 +157,20 @@ def test_what_is_told_of_a_pure_force():
     given = SimpleNamespace(lever=0.4, v_r=0.7, v=0.2)
     assert part.shown(None, given) == {"lever lift": 0.4, "Δẋ lift": pytest.approx(0.5)}
     assert part.rate(None) == math.inf
+
+
+@pytest.mark.parametrize("T", [None, 0.1])
+@pytest.mark.parametrize("fault", ["raises", "nan"])
+def test_a_lyapunov_equation_without_a_solution_proves_nothing(monkeypatch, T, fault):
+    """Whether the solver gives up or gives no numbers; the same matrix is proven where it solves."""
+    A = np.array([[-0.5, 0.2], [0.0, -0.3]])
+    assert lyapunov_stable(A, T)
+
+    def solve(*given, **more):
+        if fault == "raises":
+            raise np.linalg.LinAlgError("singular")
+        return np.full((2, 2), np.nan)
+
+    for name in ("solve_continuous_lyapunov", "solve_discrete_lyapunov"):
+        monkeypatch.setattr(scipy.linalg, name, solve)
+    assert lyapunov_stable(A, T) is False
