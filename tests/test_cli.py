@@ -1,5 +1,6 @@
 """The commands: what they print, write and answer; the table at every width; JSON any program can read."""
 
+import gc
 import importlib
 import io
 import json
@@ -367,3 +368,13 @@ def test_a_reader_that_goes_away_and_a_terminal_without_greek(folder):
     line = f'{sys.executable} -c "{code}" | head -1'
     run = subprocess.run(line, shell=True, capture_output=True, text=True, env=env)
     assert run.stdout == "{\n" and run.stderr == ""
+
+
+def test_the_interpreter_is_left_as_it_was(folder, monkeypatch):
+    """Inside a command garbage is collected rarely; its caller may be a program that needs it more often."""
+    before, inside = gc.get_threshold(), []
+    monkeypatch.setattr(
+        "workbench.commands.cli._verify", lambda *_: inside.append(gc.get_threshold()) or 0
+    )
+    assert verify_stability(["crane.yaml"]) == 0
+    assert inside[0] > before == gc.get_threshold()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from workbench.commands.guard import _guarded
+from workbench.commands.guard import _guarded, few_collections
 from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
 from workbench.commands.parser import _Parser, _parser
 from workbench.commands.verbs import (
@@ -54,7 +54,8 @@ def verify_stability(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--quiet", action="store_true", help="print nothing; the exit code is the answer"
     )
-    return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
+    with few_collections():
+        return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from workbench.contract.errors import InputError, Notice
 
 BAD = 3
 FAULT = 70
 INTERRUPTED = 130
+
+OBJECTS = 50_000  # made and not given back between two looks for circles of objects; Python's own number is 700
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Python's search for circles of objects that nobody holds is rare inside: graphs of expressions have many objects and few
+    circles, and each search walks through all of them.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _guarded(action: Callable[[], int]) -> int:
