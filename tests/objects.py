@@ -25,7 +25,8 @@ from plants.supplies.each import EachPressure
 from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
 from workbench.numerics.interop import LinearPlant
-from workbench.verification.claims import ParameterLimit
+from workbench.verification.claims import ParameterLimit, Probability
+from workbench.verification.probability_claims import Spread
 from workbench.verification.proofs import RobustStability
 
 PUBLIC = (plants, controllers, workbench)
@@ -148,6 +149,8 @@ GIVEN = {
     "PRBS": lambda: PRBS("output", 1.0),
     "LinearPlant": lambda: LinearPlant((-1.0,), (1.0,), (1.0,), ("x",), ("u",), ("x",)),
     "ParameterLimit": lambda: ParameterLimit("payload.mass"),
+    "Spread": lambda: Spread(uniform=("1 m", "2 m")),
+    "Probability": lambda: Probability("always (x < 1 m)", {"c": Spread(uniform=("1 m", "2 m"))}),
     "RobustStability": lambda: RobustStability({"K": (1.0, 2.0)}),
     "Spline": lambda: workbench.Spline("output", (0.0, 1.0), ((1.0,), (2.0,))),
 }
