@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from machine_ledger import at_random, loop_of  # noqa: E402
 from random_linkages import linkage  # noqa: E402
 
-from controllers import MachineVDC  # noqa: E402
+from controllers import VDC  # noqa: E402
 from plants import machine  # noqa: E402
 from workbench import InputError  # noqa: E402
 
@@ -29,7 +29,7 @@ SHIPPED = ("patu-655", "excavator")
 
 def figures(plant, seed: int) -> tuple[float, float, float]:
     """(largest residual, largest opening of a cut, least dissipation)."""
-    b = at_random(loop_of(MachineVDC(plant, K_I=3.0)), seed)
+    b = at_random(loop_of(VDC(plant, K_I=3.0)), seed)
     sizes = b.cut_scale()
     opened = max(float((np.abs(v) / sizes[cut]).max()) for cut, v in b.cuts().items())
     return float(np.abs(b.residual()).max()), opened, float(b.dissipation.min())

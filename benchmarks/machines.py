@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from crane_as_mechanism import as_mechanism  # noqa: E402
 
-from controllers import VDC, MachineVDC  # noqa: E402
+from controllers import VDC  # noqa: E402
 from plants import ConstantPressure, ServoCylinder, machine  # noqa: E402
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints, simulate  # noqa: E402
 
@@ -51,10 +51,10 @@ def laws() -> dict:
     found = {}
     for name, crane in cranes().items():
         found[f"{name} crane, own text"] = VDC(crane)
-        found[f"{name} crane, as a mechanism"] = MachineVDC(written_out(crane))
+        found[f"{name} crane, as a mechanism"] = VDC(written_out(crane))
     for name in ("patu-655", "excavator"):
         plant = machine(name).plant
-        found[name] = MachineVDC(replace(plant, method="minimal"))
+        found[name] = VDC(replace(plant, method="minimal"))
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 _HOME = {
     "VDC": "vdc",
-    "MachineVDC": "machine_vdc",
     "PID": "pid",
     "MPC": "mpc.law",
     "Limit": "mpc.law",
@@ -16,7 +15,7 @@ _HOME = {
     "tuned": "pid_tuning",
 }
 
-_GONE = {"MeteredVDC": "MachineVDC serves metered arms and cranes, with k_m in place of k_x"}
+_GONE = {"MeteredVDC": "VDC serves metered arms and cranes, with k_m in place of k_x"}
 
 __all__ = list(_HOME)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal, final
 
-from controllers.machine_vdc.law import MachineVDC
+from controllers.vdc.law import VDC
 from plants.four_bar import FourBar
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
@@ -24,8 +24,8 @@ class ForcePosition(Controller):
         u_fr = ḟ_pr/β + h ṡ + k_x (ṡ_r − ṡ) + k_f (f_pr − f_p)
         U    = inverse of valve and throttle in series     (`plants.components.circuit_inverse`)
 
-    It is `MachineVDC` of the four-bar's mechanism (bodies: `controllers.machine_vdc.bodies`; cylinder:
-    `controllers.machine_vdc.throttled`), with its own defaults, one number for each gain, and the crank angle for its path.
+    It is `VDC` of the four-bar's mechanism (bodies: `controllers.vdc.bodies`; cylinder:
+    `controllers.vdc.throttled`), with its own defaults, one number for each gain, and the crank angle for its path.
 
     model       the four-bar as the controller knows it (truth and model are two objects)
     derivative  how ḟ_pr is formed: exact along the model's acceleration ("model"), along the desired one ("desired"), "zero"
@@ -66,10 +66,10 @@ class ForcePosition(Controller):
         )
 
     @cached_property
-    def vdc(self) -> MachineVDC:
+    def vdc(self) -> VDC:
         """The law of the mechanism; its numbers may be expressions, and have been checked here."""
         return unchecked(
-            MachineVDC,
+            VDC,
             model=self.model,
             λ=(self.λ,),
             κ=self.κ,

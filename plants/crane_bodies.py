@@ -79,7 +79,7 @@ def mechanism(crane, drive=servo, pump=None, moving_ground=True) -> Mechanism:
             actuators.append(
                 _actuator(next(labels), drive(crane, structure.prismatic), f"{structure.name}.B5")
             )
-    bodies.append(_body(PAYLOAD, at, "fixed", crane.payload))
+    bodies.append(_body(PAYLOAD, at, "fixed", crane.payload, carried=True))
     down = [-v for v in crane.up]
     return unchecked(
         Mechanism,
@@ -99,13 +99,27 @@ def mechanism(crane, drive=servo, pump=None, moving_ground=True) -> Mechanism:
     )
 
 
-def tool_rotation(crane) -> list:
-    """Rotation of the last end frame while all joints are at zero: where the paper gives the wrench of the tool."""
-    R = list(IDENTITY)
+def axes(crane) -> dict[str, list]:
+    """Body → R_A; that of the payload is the last end frame, in which the paper gives the wrench of the tool."""
+    found, R = {}, list(IDENTITY)
     for structure in crane.structures:
-        for frame in structure.frames:
-            R = compose(R, frame.R)
-    return R
+        name = structure.name
+        found |= {f"{name}.{frame}": R for frame in ("B0", "B1", "B3", "B4")}
+        for frame, part in zip(("P2", "B5", "P3", ""), structure.frames):
+            R = compose(R, part.R)
+            if frame and structure.prismatic is not None:
+                found[f"{name}.{frame}"] = R
+    return found | {PAYLOAD: R}
+
+
+def called(crane) -> dict[str, str]:
+    """Names of the mechanism's signals that are the crane's without the line before the cylinder's name."""
+    stems = ("p_a", "p_b", "f_p", "f_f", "f_pr", "Q_s")
+    found = {f"{stem}_{label}": f"{stem}{label}" for label in crane.labels for stem in stems}
+    for structure, k in zip(crane.structures, range(1, len(crane.structures) + 1)):
+        found |= {f"q_{structure.name}.B1": f"q_{k}", f"dq_{structure.name}.B1": f"dq_{k}"}
+        found |= {f"x_{structure.name}.B5": f"x_t{k}", f"dx_{structure.name}.B5": f"dx_t{k}"}
+    return found
 
 
 def supply(crane):
@@ -173,7 +187,7 @@ def _prismatic(structure, at: At) -> tuple[list[Body], At]:
 
 
 def _body(
-    name: str, at: At, joint: str, body: spatial.Body, axis=(0.0, 0.0, 1.0), hold=False
+    name: str, at: At, joint: str, body: spatial.Body, axis=(0.0, 0.0, 1.0), **options
 ) -> Body:
     return unchecked(
         Body,
@@ -185,7 +199,7 @@ def _body(
         mass=body.mass,
         com=tuple(turn(at.R, body.com)),
         inertia=_turned(at.R, body.inertia),
-        hold=hold,
+        **options,
     )
 
 

@@ -10,9 +10,10 @@ from plants import chain, crane_bodies, scales
 from plants.chain import ZERO6, Base, Prismatic, Revolute, Structure, end_frame
 from plants.components.chamber import Oil
 from plants.components.linkage import angle_at, close
-from plants.components.spatial import IDENTITY, ZERO3, Body, Frame, add, dot, power, turn, unturn
+from plants.components.spatial import Body, Frame, add, turn, unturn
 from plants.components.two_chambers import POWERS
 from plants.drives.contract import Line
+from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.planar import Closing
 from plants.supplies.constant import ConstantPressure
@@ -20,7 +21,7 @@ from plants.supplies.contract import check_line
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.contract.parameters import Unit, check_bounds, check_parts, nonnegative, positive
-from workbench.contract.system import Signal, System
+from workbench.contract.system import Signal
 from workbench.contract.units import quantity
 
 __all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil"]
@@ -40,7 +41,7 @@ class Parts(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Manipulator(System):
+class Manipulator(Built):
     """n structures in series, each a revolute closed chain, optionally followed by a prismatic segment.
 
         f_c(q, q̇, q̈) = f_p − f_f,   f_p = A_a p_a − A_b p_b                      (68), (78), (79)
@@ -119,6 +120,26 @@ class Manipulator(System):
     def mechanism(self) -> Mechanism:
         """The machine as bodies, joints, loops and drives, see `plants.crane_bodies`."""
         return crane_bodies.mechanism(self)
+
+    @property
+    def called(self) -> dict[str, str]:
+        return crane_bodies.called(self)
+
+    @property
+    def causes(self) -> dict[str, tuple[str, ...]]:
+        each = {name: tuple(f"{name}_{label}" for label in self.labels) for name in POWERS}
+        return each | {"tip": ("tip",), "base": ("base",)}
+
+    def given(self, u) -> list:
+        """Inputs of the mechanism: the wrench of the tool is in the axes of its body."""
+        R = self.axes[crane_bodies.PAYLOAD]
+        turned = [v for at in (len(u) - 6, len(u) - 3) for v in turn(R, u[at : at + 3])]
+        return [*u[: len(u) - 6], *turned]
+
+    @cached_property
+    def axes(self) -> dict:
+        """Body → rotation of its frame of the paper in that of `mechanism`."""
+        return crane_bodies.axes(self)
 
     @property
     def upward(self) -> tuple:
@@ -239,8 +260,6 @@ class Manipulator(System):
             for name in c.friction.stiff(label)
         ]
         return (*("d" + name for name in self.joint_names), *spools, *bristles)
-
-    power_names = (*POWERS, "tip", "base")
 
     @property
     def pressure_names(self):
@@ -424,38 +443,6 @@ class Manipulator(System):
         """f_f per cylinder."""
         return [c.friction.force(v, z) for c, v, z in zip(self.cylinders, xd, parts.rub)]
 
-    def rhs(self, t, x, u):
-        parts = self.split(x)
-        voltages, base, tip = self.surroundings(u)
-        shape = self.geometry(parts.q)
-        pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
-        f_c = [
-            c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))
-        ]
-        qdd = self.forward_dynamics(parts.q, parts.qd, f_c, base, tip, shape)
-        flows = self.hydraulics(parts, voltages, pos, xd)
-        spools = [
-            r
-            for c, s, v in zip(self.cylinders, parts.spool, voltages)
-            for r in c.valve.spool_rhs(s, v)
-        ]
-        rubs = [r for c, v, z in zip(self.cylinders, xd, parts.rub) for r in c.friction.rate(v, z)]
-        return [*parts.qd, *qdd, *(rate for row in flows for rate in row[:2]), *spools, *rubs]
-
-    def guards(self, t, x, u):
-        """Edges of the valves, kinks of the friction."""
-        parts = self.split(x)
-        edges = [g for c, s, v in zip(self.cylinders, parts.spool, u) for g in c.valve.guards(s, v)]
-        if not any(
-            c.friction.guards(0.0, [0.0] * len(z)) for c, z in zip(self.cylinders, parts.rub)
-        ):
-            return edges
-        _, xd, _ = self.cylinder_motion(parts.q, parts.qd)
-        return [
-            *edges,
-            *(g for c, v, z in zip(self.cylinders, xd, parts.rub) for g in c.friction.guards(v, z)),
-        ]
-
     def out(self, t, x):
         parts = self.split(x)
         pos, xd, _ = self.cylinder_motion(parts.q, parts.qd)
@@ -472,61 +459,6 @@ class Manipulator(System):
             found += [c.force(*p), f, row[4]]
         return [*found, *self.tool(parts.q)]
 
-    def powers(self, t, x, u):
-        """Power into kinetic + potential energy, by cause (W); their sum is d(stored)/dt."""
-        parts = self.split(x)
-        voltages, base, tip = self.surroundings(u)
-        shape = self.geometry(parts.q)
-        pos, xd, _ = self.cylinder_motion(parts.q, parts.qd, shape)
-        totals = [0.0] * len(POWERS)
-        for c, p, p_s, at, v, rub, work in zip(
-            self.cylinders,
-            parts.p,
-            self.supplies,
-            pos,
-            xd,
-            self.friction(parts, xd),
-            self.hydraulics(parts, voltages, pos, xd),
-        ):
-            own = c.powers(self.oil, p, at, v, rub, work, p_s, self.p_r)
-            totals = [total + value for total, value in zip(totals, own)]
-        end = end_frame(self.structures[-1])
-        V_end = chain.sweep(self.structures, shape, base, parts.qd).V[-1][end]
-        return [
-            *totals,
-            -power(V_end, tip),
-            self._base_power(shape, base, parts, voltages, tip, xd),
-        ]
-
-    def _base_power(self, shape, base, parts, voltages, tip, xd):
-        if all(isinstance(v, float) and v == 0.0 for v in (*base.V[0], *base.V[1])):
-            return 0.0
-        f_c = [
-            c.force(*p) - f for c, p, f in zip(self.cylinders, parts.p, self.friction(parts, xd))
-        ]
-        qdd = self.forward_dynamics(parts.q, parts.qd, f_c, base, tip, shape)
-        reaction = self._forces(shape, base, parts.qd, qdd, tip)[1][0]["Bc"]
-        mass = self.payload.mass + sum(b.mass for s in self.segments for _, b in s.bodies)
-        # The weight direction turns with the base, which accounts for Σ m g·(ω×r): only the base point's own lift is left.
-        return power(base.V, reaction) - mass * dot(base.g, base.V[0])
-
-    def stored(self, t, x, u):
-        """Kinetic energy plus potential energy relative to the base frame's origin, J."""
-        parts = self.split(x)
-        _, base, _ = self.surroundings(u)
-        shape = self.geometry(parts.q)
-        V = chain.sweep(self.structures, shape, base, parts.qd).V
-        kinetic = power(
-            V[-1][end_frame(self.structures[-1])],
-            self.payload.momentum(V[-1][end_frame(self.structures[-1])]),
-        )
-        for j, structure in enumerate(self.structures):
-            for segment in structure.segments:
-                for name, body in segment.bodies:
-                    kinetic = kinetic + power(V[j][name], body.momentum(V[j][name]))
-        poses = chain.reach(self.structures, shape, IDENTITY, ZERO3)
-        return kinetic / 2 + chain.weight(self.structures, poses, self.payload, base.g)
-
     # ---- geometry for references and users --------------------------------------------------------------------------
     def tool(self, q):
         """Tool centre point in W (base at rest), m."""
@@ -541,24 +473,28 @@ class Manipulator(System):
             return list(q)
         if space == "piston":
             return self.cylinder_motion(q, [0.0] * self.n)[0]
+        self._check_cartesian(space)
+        return [*self.tool(q)[:2], *(q[i] for i, s in enumerate(self.segments) if s.slides)]
+
+    def _check_cartesian(self, space: str) -> None:
         if space != "cartesian":
             raise InputError(
                 f"there is no reference space {space!r}",
                 mend=f"choose from {', '.join(self.spaces)}",
             )
-        slides = [q[i] for i, s in enumerate(self.segments) if s.slides]
-        if self.n != 2 + len(slides):
+        turns = sum(not s.slides for s in self.segments)
+        if turns != 2:
             raise InputError(
-                f"a Cartesian reference needs two revolute segments, {self.name} has {self.n - len(slides)}",
+                f"a Cartesian reference needs two revolute segments, {self.name} has {turns}",
                 mend="give the reference in joint or piston space",
             )
-        return [*self.tool(q)[:2], *slides]
 
     def task_names(self, space: str) -> list[str]:
         if space == "joint":
             return list(self.joint_names)
         if space == "piston":
             return [f"x_{label}" for label in self.labels]
+        self._check_cartesian(space)
         return ["tcp_x", "tcp_y", *(name for name in self.joint_names if name.startswith("x"))]
 
     def joint_range(self) -> list[tuple[float, float]]:

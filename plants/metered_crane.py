@@ -89,6 +89,11 @@ class MeteredCrane(Built):
         return self.crane.n
 
     @property
+    def axes(self) -> dict:
+        """As the crane's: frames in which gains of bodies are given."""
+        return self.crane.axes
+
+    @property
     def labels(self):
         return self.crane.labels
 
@@ -382,5 +387,5 @@ class MeteredCrane(Built):
 
     def given(self, u):
         """Commands, and the tip's force in the axes of the payload's body."""
-        R = crane_bodies.tool_rotation(self.crane)
+        R = self.axes[crane_bodies.PAYLOAD]
         return [*u[: self.n], *turn(R, u[self.n : self.n + 3]), 0.0, 0.0, 0.0]

@@ -32,7 +32,7 @@ class OnPump(System):
     machine: Manipulator
     τ: Any
 
-    power_names = Manipulator.power_names
+    power_names = of_machine("power_names")
     spaces = Manipulator.spaces
 
     def __getattr__(self, name):
@@ -47,6 +47,7 @@ class OnPump(System):
     cylinders = of_machine("cylinders")
     segments = of_machine("segments")
     structures = of_machine("structures")
+    mechanism = of_machine("mechanism")
     n = of_machine("n")
     joint_names = of_machine("joint_names")
     p_s = of_machine("p_s")

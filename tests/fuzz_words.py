@@ -63,7 +63,7 @@ WORDS = (
     "MPC",
     "LQR",
     "OpenLoop",
-    "MachineVDC",
+    "VDC",
     "ForcePosition",
     "Hold",
     "Sine",

@@ -6,7 +6,8 @@ from typing import Any, final
 import numpy as np
 from oracles.random_machines import random_base, random_body, random_machine, random_pose
 
-from controllers.vdc import VDC, BodyGain
+from controllers.body_gain import BodyGain
+from controllers.vdc import VDC
 from plants import CoulombViscous, LuGre, Oil, Stribeck, Walls, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
 from workbench.contract.system import innermost

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from controllers import MachineVDC
+from controllers import VDC
 from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.contract.system import names
 from workbench.verification.ledger import Balance, LedgerFunction, balance
@@ -14,7 +14,7 @@ from workbench.verification.ledger import Balance, LedgerFunction, balance
 SPREAD = {"rad": 0.05, "m": 0.01, "rad/s": 0.4, "m/s": 0.2, "V": 3.0, "N": 500.0, "N m": 200.0}
 
 
-def loop_of(law: MachineVDC, plant=None) -> ClosedLoop:
+def loop_of(law: VDC, plant=None) -> ClosedLoop:
     return ClosedLoop(plant or law.model, Sampled(law, T_s=1e-3))
 
 
@@ -54,7 +54,7 @@ def unbalanced(b: Balance) -> dict[str, float]:
     return {name: float(share) for (_, name), share in zip(b.entries, worst) if not share <= 1e-12}
 
 
-def quadrature_gap(law: MachineVDC, scenario: Scenario, h: float) -> float:
+def quadrature_gap(law: VDC, scenario: Scenario, h: float) -> float:
     """∫v̇ dt by Simpson's rule against Δv along a run of the continuous law with steps h, as a share of the largest v."""
     loop = ClosedLoop(law.model, law)
     fine = replace(scenario, max_step=h)

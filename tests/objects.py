@@ -11,9 +11,9 @@ from small import Linear
 import controllers
 import plants
 import workbench
-from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, Observer
+from controllers import LQR, MPC, PID, VDC, ForcePosition, Observer
+from controllers.body_gain import BodyGain
 from controllers.mpc.parts import Limit
-from controllers.vdc import BodyGain
 from plants import MeteredCrane, MotorArm, machine
 from plants.components.cylinder import Cylinder, Walls
 from plants.components.valve import Nominal
@@ -140,7 +140,6 @@ GIVEN = {
     "Actuator": lambda: CART.actuators[0],
     "ForcePosition": lambda: ForcePosition(machine("four-bar").plant),
     "LQR": lambda: LQR.design(SMALL, 1.0, 1.0),
-    "MachineVDC": lambda: MachineVDC(dataclasses.replace(mechanisms.lift(), method="minimal")),
     "Limit": lambda: Limit("x0", -1.0, 1.0),
     "BodyGain": lambda: BodyGain("lift.B0", tuple(float(i % 7 == 0) for i in range(36))),
     "Pulse": lambda: Pulse("output", 1.0),

@@ -10,7 +10,6 @@ import numpy as np
 from ledger_cases import PATH, REAL, heavier
 
 from controllers.force_position import ForcePosition
-from controllers.machine_vdc import MachineVDC
 from controllers.pid import PID
 from controllers.vdc import VDC
 from plants import FourBar, MeteredCrane, machine
@@ -119,7 +118,7 @@ def crank(plant=BARS, model=None, T_s=1e-3, **gains):
 
 def metered(plant=METERED, model=None, T_s=1e-3, **gains):
     """The crane behind metering valves."""
-    return ClosedLoop(plant, Sampled(MachineVDC(model or plant, **gains), T_s))
+    return ClosedLoop(plant, Sampled(VDC(model or plant, **gains), T_s))
 
 
 def told(change, plant=REAL):

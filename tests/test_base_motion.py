@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from controllers import VDC, MachineVDC
+from controllers import VDC
 from plants import machine
 from plants.base_motion import BaseMotion, rotation
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine, Waypoints, simulate
@@ -72,7 +72,7 @@ def test_a_mechanism_rides_on_a_base_too():
     """An excavator that asks for it stands on the sway, and the energy account closes."""
     digger = replace(machine("excavator").plant, method="minimal", moving_ground=True)
     scenario = Scenario(duration=1.0, disturbances=SWAY.disturbances(digger))
-    loop = ClosedLoop(digger, Sampled(MachineVDC(digger), 1e-3))
+    loop = ClosedLoop(digger, Sampled(VDC(digger), 1e-3))
     found = study(loop, scenario, [EnergyBalance()])
     assert found.verdicts[0].holds
     assert np.abs(found.log.array("E_base")).max() > 50.0

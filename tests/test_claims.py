@@ -229,7 +229,7 @@ def test_friction_is_judged_up_to_the_speed_that_is_required():
     [
         (sampled(CRANE), SHORT, "hold term"),
         (continuous(REAL), SHORT, "valve term"),
-        (continuous(CRANE), replace(SHORT, disturbances={"f_Dy": 500.0}), "tip D term"),
+        (continuous(CRANE), replace(SHORT, disturbances={"f_Dy": 500.0}), "tip term"),
         (continuous(AIRY, KNOWN), SHORT, "parameters term"),
         (continuous(CRANE, VDC(model=heavier(CRANE, 1.02))), SHORT, "model term"),
         (continuous(CRANE, derivative="zero"), SHORT, "derivative term"),
@@ -287,7 +287,7 @@ def test_a_run_that_overflows_is_judged_before_it_does():
     )
     assert flows.holds is True and "before the run diverged" in flows.worst
     assert inequality.holds is None and "until the run diverged" in inequality.worst
-    key = next(key for key in b.flows if key[2] == "lift rod")
+    key = next(key for key in b.flows if key[2] == "joint lift.B4")
     broken = {**gone.balance.flows, key: gone.balance.flows[key] + 1.0}
     gone.__dict__["balance"] = replace(gone.balance, flows=broken)
     assert check_power_flows(C.PowerFlows(), gone).holds is False

@@ -5,7 +5,7 @@ import pytest
 from oracles.random_machines import random_base, random_machine, random_state, random_tip
 
 from plants.components.spatial import unturn
-from plants.crane_bodies import tool_rotation
+from plants.crane_bodies import PAYLOAD
 from plants.multibody import required
 from workbench.contract.system import names
 
@@ -22,7 +22,7 @@ def drawn(seed, shape):
     f, m = random_tip(rng)
     rows = (up, *V, *A)
     around = [float(v) for row in rows for v in row]
-    turned = [v for part in (f, m) for v in np.reshape(tool_rotation(crane), (3, 3)) @ part]
+    turned = [v for part in (f, m) for v in np.reshape(crane.axes[PAYLOAD], (3, 3)) @ part]
     volts = [float(v) for v in rng.uniform(-8.0, 8.0, crane.n)]
     p = [float(v) for v in rng.uniform(20e5, 160e5, 2 * crane.n)]
     return crane, q, qd, p, [*volts, *around, *f, *m], [*volts, *around, *map(float, turned)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from controllers import MachineVDC
+from controllers import VDC
 from plants.drives.kinds import DriveKind
 from plants.supplies.kinds import SupplyKind
 from workbench import verify
@@ -18,7 +18,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "machines.md").read_text("utf-8")
 
 def test_the_machine_holds_as_printed():
     case = loads(CASE, "machine.yaml")
-    assert isinstance(case.loop.controller.inner, MachineVDC)
+    assert isinstance(case.loop.controller.inner, VDC)
     counted = [v for v in verify(case.loop, case.scenario, case.claims) if v.counted]
     assert counted and all(v.holds for v in counted), [v.claim for v in counted if not v.holds]
 

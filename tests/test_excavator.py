@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from controllers import PID, MachineVDC
+from controllers import PID, VDC
 from plants import machine
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
@@ -161,7 +161,7 @@ def test_a_starter_file_is_vdc_on_a_path_within_all_strokes(name, tmp_path, monk
     assert cli.main(["init", name]) == 0
     written, bare = load(f"{name}.yaml"), loads(f"plant: {name}\n", name)
     for case in (written, bare):
-        assert innermost(case.controller) == MachineVDC(case.plant)
+        assert innermost(case.controller) == VDC(case.plant)
         path = case.scenario.reference
         assert path.space == "joint" and path.points[0] == path.points[2] == "start"
         away = case.plant.task("joint", list(path.points[1]))

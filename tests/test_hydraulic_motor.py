@@ -9,7 +9,7 @@ from machine_ledger import at_random, loop_of, open_cuts, quadrature_gap, unbala
 from mechanisms import MOTOR, lift, swing
 from scipy.integrate import solve_ivp
 
-from controllers import MachineVDC
+from controllers import VDC
 from controllers.servo_valve import Valve as ValveLaw
 from plants import ConstantPressure, HydraulicMotor, LuGre, Valve
 from plants.components.two_chambers import TwoChambers
@@ -123,7 +123,7 @@ def path(angle, leg=0.6):
 )
 def test_its_ledger_closes_and_every_cut_cancels(motor):
     lagging = replace(motor, valve=Valve(lag="second", frequency=45.0))
-    b = at_random(loop_of(MachineVDC(swing(lagging))), 4)
+    b = at_random(loop_of(VDC(swing(lagging))), 4)
     assert not unbalanced(b) and not open_cuts(b)
     assert (b.dissipation >= 0).all()
     assert all(
@@ -134,7 +134,7 @@ def test_its_ledger_closes_and_every_cut_cancels(motor):
 
 
 def test_v̇_is_the_derivative_of_v_along_the_run():
-    law = MachineVDC(swing(gravity=(0.0, -9.81, 0.0)))
+    law = VDC(swing(gravity=(0.0, -9.81, 0.0)))
     scenario = Scenario(0.1, path(0.2), offset={"q_beam": 0.01, "dq_beam": 0.05})
     gaps = [quadrature_gap(law, scenario, h) for h in (1e-4, 5e-5)]
     assert gaps[0] < 1e-5 and gaps[0] / gaps[1] > 3, gaps
@@ -147,7 +147,7 @@ def test_a_machine_with_a_motor_and_a_cylinder_closes_too():
 
 def test_the_beam_follows_and_hypotheses_are_those_of_a_joint():
     """No stroke is asked of a motor; its valve is."""
-    law = MachineVDC(swing())
+    law = VDC(swing())
     found = run(loop_of(law), Scenario(1.5, path(0.2)))
     assert np.abs(found.log.array("e_q_beam")).max() < 2e-3
     said = {a.text: a for a in law.certificate(law.model).hypotheses(found, Hypotheses())}
@@ -158,13 +158,13 @@ def test_the_beam_follows_and_hypotheses_are_those_of_a_joint():
 
 
 def test_its_signals_are_torques():
-    unit = {s.name: s.unit for s in MachineVDC(swing()).monitors}
+    unit = {s.name: s.unit for s in VDC(swing()).monitors}
     assert unit["f_pr_m"] == "N m"
     assert {s.unit for s in HydraulicMotor(MOTOR).logged("m")} == {"N m"}
 
 
 def test_a_displacement_known_wrongly_is_named_and_rows_still_close():
-    b = at_random(loop_of(MachineVDC(beam(D=1.1 * MOTOR.D)), swing()), 4)
+    b = at_random(loop_of(VDC(beam(D=1.1 * MOTOR.D)), swing()), 4)
     assert not unbalanced(b) and not open_cuts(b)
     named = {name for (_, _, name), d in b.perturbations.items() if np.abs(d).max() > 1e-6}
     assert "parameters" in named and "model" not in named
@@ -172,7 +172,7 @@ def test_a_displacement_known_wrongly_is_named_and_rows_still_close():
 
 # ---- planted faults ---------------------------------------------------------------------------------------------------
 def faulty(κ):
-    return at_random(loop_of(MachineVDC(swing(), κ=κ)), 4)
+    return at_random(loop_of(VDC(swing(), κ=κ)), 4)
 
 
 def test_leakage_left_out_of_the_law_is_found_at_its_row(monkeypatch):

@@ -10,6 +10,7 @@ from ledger_cases import CRANE, FULL, LOADED, every, ledger_at_random, random_st
 from controllers.required_motion import desired_motion
 from controllers.vdc import VDC
 from plants import CoulombViscous, Oil
+from plants.multibody import surroundings
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Saturated
 from workbench.verification import ledger
 
@@ -50,18 +51,18 @@ def rungs(x, w, live):
     n, m = PLANT.n, len(LAW.references)
     parts = PLANT.split(xp)
     qdd = on_floats(PLANT, lambda plant, s, v: plant.rhs(0.0, s, v), xp, u)[n : 2 * n].tolist()
-    τ = LAW.parts([*parts.q, *parts.qd, *[0.0] * 2 * n], r[:m])[3]
+    τ = LAW.read([*parts.q, *parts.qd, *[0.0] * 2 * n], r[:m]).τ
     exact = [*parts.q, *parts.qd, *(p for pair in parts.p for p in pair)]
-    motion = LAW.required_motion(parts.q, parts.qd, *τ[:3])
-    need, own = (
-        LAW.required(parts.q, parts.qd, *motion, plant=PLANT),
-        LAW.required(parts.q, parts.qd, *motion),
-    )
-    rate = LAW.force_rate(parts.q, parts.qd, qdd, τ, [], [])
+    machine = PLANT.mechanism
+    around = surroundings.given(machine, PLANT.given(u))
+    need = LAW.required(parts.q, parts.qd, τ, machine, around)
+    own = LAW.required(parts.q, parts.qd, τ)
+    none = [[] for _ in range(n)]
+    rate = LAW.force_rate(parts.q, parts.qd, qdd, τ, none, none)
     pos, xd, _ = PLANT.cylinder_motion(parts.q, parts.qd)
     flows = PLANT.hydraulics(parts, u[:n], pos, xd)
-    told = LAW.law([], exact, r[:m], f_pr_rate=rate)
-    formed, seen = LAW.law([], exact, r[:m])[0], SEEN.command(0.0, z, y, r)
+    told = LAW.sought([], exact, r[:m], f_pr_rate=rate).u
+    formed, seen = LAW.sought([], exact, r[:m]).u, SEEN.command(0.0, z, y, r)
     found = []
     for i, (c, pair) in enumerate(zip(PLANT.cylinders, parts.p)):
         f_fr = LAW.model.cylinders[i].friction.force(need.xd_r[i], [])
@@ -76,7 +77,7 @@ def rungs(x, w, live):
         )
         flow = {
             "required": u_fr,
-            "told": through(c, told[0][i], D),
+            "told": through(c, told[i], D),
             "formed": through(c, formed[i], D),
             "seen": through(c, seen[i], D),
             "limited": through(c, np.clip(seen[i], -LIMIT, LIMIT), D),

@@ -7,7 +7,6 @@ import pytest
 from ledger_cases import CRANE, LEAKY, REAL, RUBBED, continuous, noisy, sampled, valves
 from mechanisms import EVERY
 
-from controllers import MachineVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
 from workbench.verification import claims as C
@@ -193,7 +192,7 @@ def test_a_sample_time_too_long_is_unstable_and_a_gain_too_high_too():
         (sampled(LEAKY), "no equilibrium"),  # pressures sink: there is nothing to linearise about
         (sampled(RUBBED), "neutral"),  # bristles at rest stay as they are
         (sampled(valves(CRANE, dead_band=0.4)), "no equilibrium"),
-        (ClosedLoop(METERED, Sampled(MachineVDC(METERED), 1e-3)), "no slope at rest"),
+        (ClosedLoop(METERED, Sampled(VDC(METERED), 1e-3)), "no slope at rest"),
     ],
 )
 def test_what_cannot_be_linearised_is_undecided_not_unstable(loop, why):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from test_servo_cylinder import CRANES, lagging, random_state, translated, with_servos
 
-from controllers.machine_vdc import MachineVDC
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints, simulate
 from workbench.contract.system import innermost, names
@@ -16,10 +15,10 @@ SOUND = {"shipped": lambda crane: crane, "lagging": lagging}
 
 
 def pair(which, change="shipped", **gains):
-    """(VDC on the crane, MachineVDC on the mechanism) with the same gains."""
+    """(VDC on the crane, VDC on the mechanism) with the same gains."""
     crane = SOUND[change](CRANES[which])
     mechanism = with_servos(crane)
-    return VDC(crane, **gains), MachineVDC(mechanism, **gains)
+    return VDC(crane, **gains), VDC(mechanism, **gains)
 
 
 def measured(law, plant, x):
@@ -55,9 +54,9 @@ def test_on_the_crane_it_is_vdc(which, derivative):
     rng = np.random.default_rng(3)
     for _ in range(3):
         (z, y, r), (z_o, y_o, r_o), _, _ = drawn(own, other, rng)
-        a, b = own.law(z, y, r), other.sought(z_o, y_o, r_o)
-        assert b.f_pr == pytest.approx(a[1], rel=1e-11)
-        assert b.u == pytest.approx(a[0], rel=1e-9, abs=1e-9)
+        a, b = own.sought(z, y, r), other.sought(z_o, y_o, r_o)
+        assert b.f_pr == pytest.approx(a.f_pr, rel=1e-11)
+        assert b.u == pytest.approx(a.u, rel=1e-9, abs=1e-9)
         assert other.rhs(0.0, z_o, y_o, r_o) == pytest.approx(own.rhs(0.0, z, y, r), rel=1e-9)
         after, after_o = own.step_at(2e-3, 0.0, z, y, r), other.step_at(2e-3, 0.0, z_o, y_o, r_o)
         assert after_o[0] == pytest.approx(after[0], rel=1e-9)

@@ -8,8 +8,8 @@ import pytest
 from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from scipy.integrate import solve_ivp
 
-from controllers import MachineVDC
-from controllers.machine_vdc import ieha
+from controllers import VDC
+from controllers.vdc import ieha
 from plants import LuGre
 from plants.components.chamber import Oil
 from workbench import InputError
@@ -27,7 +27,7 @@ def with_drives(**changes):
 
 def test_its_ledger_closes_and_every_cut_cancels():
     """With bristles of friction that are observed, too."""
-    law = MachineVDC(with_drives(friction=LuGre(F_c=9.0, F_s=14.0, v_s=0.01, b=20.0, σ_0=1e5)))
+    law = VDC(with_drives(friction=LuGre(F_c=9.0, F_s=14.0, v_s=0.01, b=20.0, σ_0=1e5)))
     b = at_random(loop_of(law), 7)
     assert not unbalanced(b) and not open_cuts(b)
     assert (b.dissipation >= 0).all()
@@ -40,7 +40,7 @@ def test_its_ledger_closes_and_every_cut_cancels():
 
 def test_a_pump_that_turns_slower_than_the_law_knows_is_named():
     slower = with_drives(pump=replace(ARM.actuators[0].drive.pump, ω=0.8 * 314.0))
-    b = at_random(loop_of(MachineVDC(ARM), slower), 7)
+    b = at_random(loop_of(VDC(ARM), slower), 7)
     assert not unbalanced(b) and not open_cuts(b)
     named = {name for (_, _, name), d in b.perturbations.items() if np.abs(d).max() > 1e-6}
     assert "parameters" in named and "model" not in named
@@ -74,7 +74,7 @@ def forced(drive, E, P_A, P_B):
 
 def test_an_open_circuit_is_refused_with_what_its_tank_takes():
     with pytest.raises(InputError, match="open circuit, which can raise a force .* l/min") as why:
-        MachineVDC(with_drives(circuit="open"))
+        VDC(with_drives(circuit="open"))
     assert "actuator shoulder" in why.value.message and "circuit: closed" in why.value.mend
 
 

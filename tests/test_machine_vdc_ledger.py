@@ -7,10 +7,10 @@ import pytest
 from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from random_linkages import linkage
 
-from controllers import MachineVDC
+from controllers import VDC
 from controllers.body_gain import BodyGain
-from controllers.machine_vdc import bodies
-from controllers.machine_vdc.servo_cylinder import ServoValvePart
+from controllers.vdc import bodies
+from controllers.vdc.servo_cylinder import ServoValvePart
 from plants.components.spatial import add, cross, scale
 from plants.multibody import required as mechanics
 
@@ -22,7 +22,7 @@ MIXED = (
 
 @pytest.mark.parametrize("seed", [CRANK, 3, 4, MIXED])
 def test_every_row_closes_and_every_cut_cancels(seed):
-    law = MachineVDC(linkage(seed, links=1 + seed % 3), K_I=3.0)
+    law = VDC(linkage(seed, links=1 + seed % 3), K_I=3.0)
     b = at_random(loop_of(law), seed)
     assert not unbalanced(b) and not open_cuts(b)
     assert (b.dissipation >= 0).all()
@@ -34,11 +34,11 @@ def test_a_model_that_errs_is_a_perturbation_of_its_drives_and_nothing_else():
     plant = linkage(CRANK, links=2)
     heavier = replace(plant.bodies[3], mass=1.2 * plant.bodies[3].mass)
     believed = replace(plant, bodies=(*plant.bodies[:3], heavier, *plant.bodies[4:]))
-    b = at_random(loop_of(MachineVDC(believed), plant), 5)
+    b = at_random(loop_of(VDC(believed), plant), 5)
     assert not unbalanced(b) and not open_cuts(b)
     named = {name for (_, _, name), d in b.perturbations.items() if np.abs(d).max() > 1e-6}
     assert "model" in named
-    sound = at_random(loop_of(MachineVDC(plant)), 5)
+    sound = at_random(loop_of(VDC(plant)), 5)
     assert all(
         np.abs(d).max() < 1e-9 for (_, _, name), d in sound.perturbations.items() if name == "model"
     )
@@ -46,10 +46,10 @@ def test_a_model_that_errs_is_a_perturbation_of_its_drives_and_nothing_else():
 
 def test_gains_of_one_body_act_in_its_own_frame():
     """A K_A given as a matrix equal to κ M_A + K_I 1 of the body is the default, term by term."""
-    from controllers.machine_vdc.rates import matrices
+    from controllers.vdc.rates import matrices
 
     plant = linkage(CRANK, links=2)
-    usual = MachineVDC(plant, κ=9.0, K_I=4.0)
+    usual = VDC(plant, κ=9.0, K_I=4.0)
     K, _ = matrices(usual, plant)["rod1"]
     given = replace(usual, gains=(BodyGain("rod1", tuple(map(float, K.ravel()))),))
     a, b = (at_random(loop_of(law), 2) for law in (usual, given))
@@ -59,7 +59,7 @@ def test_gains_of_one_body_act_in_its_own_frame():
 
 # ---- planted faults -------------------------------------------------------------------------------------------------
 def balance_of(seed=CRANK, links=2):
-    return at_random(loop_of(MachineVDC(linkage(seed, links=links))), 3)
+    return at_random(loop_of(VDC(linkage(seed, links=links))), 3)
 
 
 def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):

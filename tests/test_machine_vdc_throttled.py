@@ -8,8 +8,8 @@ from machine_ledger import at_random, loop_of, open_cuts, quadrature_gap, unbala
 from mechanisms import FRICTIONS, hydraulic
 from scipy.optimize import brentq
 
-from controllers import MachineVDC
-from controllers.machine_vdc.throttled import ThrottledPart
+from controllers import VDC
+from controllers.vdc.throttled import ThrottledPart
 from workbench import Scenario, Waypoints, simulate
 from workbench.verification.claims import Hypotheses
 from workbench.verification.ledger import balance
@@ -28,7 +28,7 @@ def settled(circuit, p_2, p_3, U, s, v):
 def test_the_voltage_passes_the_flow_that_moves_the_force_as_required():
     """By the circuit's own rates, behind a valve without lag that has settled: ḟ_p = ḟ_pr + β k_x Δṡ + β k_f Δf."""
     circuit = MECHANISM.actuators[0].drive
-    (part,) = MachineVDC(MECHANISM, k_x=(4e-3,), βk_f=(50.0,)).parts
+    (part,) = VDC(MECHANISM, k_x=(4e-3,), βk_f=(50.0,)).parts
     rng, β = np.random.default_rng(2), circuit.B_oil
     for _ in range(8):
         p_2, p_3 = (float(p) for p in rng.uniform(2e6, 5e6, 2))
@@ -45,7 +45,7 @@ def test_the_voltage_passes_the_flow_that_moves_the_force_as_required():
 
 @pytest.mark.parametrize("friction", FRICTIONS)
 def test_its_ledger_closes_and_every_cut_cancels(friction):
-    law = MachineVDC(hydraulic("minimal", friction))
+    law = VDC(hydraulic("minimal", friction))
     b = at_random(loop_of(law), 3)
     assert not unbalanced(b) and not open_cuts(b)
     assert (b.dissipation >= 0).all()
@@ -63,7 +63,7 @@ def path(angle=0.05, leg=1.5):
 
 def test_v̇_is_the_derivative_of_v_along_the_run():
     """Both come from the same states, but v̇ never from v; halving the step shows the order."""
-    law = MachineVDC(hydraulic("minimal", "Bengisu–Akay"))
+    law = VDC(hydraulic("minimal", "Bengisu–Akay"))
     scenario = Scenario(0.1, path(), offset={"q_crank": 0.01, "U_c": 1.5})
     gaps = [quadrature_gap(law, scenario, h) for h in (1e-4, 5e-5)]
     assert gaps[0] < 1e-5 and gaps[0] / gaps[1] > 3, gaps
@@ -77,7 +77,7 @@ def account(law, plant=None, duration=3.4):
 
 
 def test_the_crank_follows():
-    b, log = account(MachineVDC(MECHANISM))
+    b, log = account(VDC(MECHANISM))
     late = log.time > 0.2
     assert np.abs(log.array("e_q_crank")[late]).max() < 3e-4
     assert not unbalanced(b)
@@ -89,7 +89,7 @@ def test_the_crank_follows():
 def test_a_heavier_coupler_is_named_as_the_model():
     known = replace(MECHANISM.bodies[1], mass=0.8 * MECHANISM.bodies[1].mass)
     believed = replace(MECHANISM, bodies=(MECHANISM.bodies[0], known, MECHANISM.bodies[2]))
-    b = at_random(loop_of(MachineVDC(believed), MECHANISM), 5)
+    b = at_random(loop_of(VDC(believed), MECHANISM), 5)
     assert not unbalanced(b) and not open_cuts(b)
     assert (
         max(np.abs(d).max() for (_, _, name), d in b.perturbations.items() if name == "model") > 1
@@ -98,7 +98,7 @@ def test_a_heavier_coupler_is_named_as_the_model():
 
 # ---- what it takes for granted ----------------------------------------------------------------------------------------
 def judged(plant, duration=1.5):
-    law = MachineVDC(plant)
+    law = VDC(plant)
     found = run(loop_of(law), Scenario(duration, path()))
     return {a.text: a for a in law.certificate(plant).hypotheses(found, Hypotheses())}, found
 
@@ -132,8 +132,8 @@ def faulty(monkeypatch, part=None, module=None):
     for name, value in (part or {}).items():
         monkeypatch.setattr(ThrottledPart, name, value)
     for name, value in (module or {}).items():
-        monkeypatch.setattr(f"controllers.machine_vdc.throttled.{name}", value)
-    return at_random(loop_of(MachineVDC(hydraulic("minimal"), κ=9.5)), 3)
+        monkeypatch.setattr(f"controllers.vdc.throttled.{name}", value)
+    return at_random(loop_of(VDC(hydraulic("minimal"), κ=9.5)), 3)
 
 
 def test_a_force_error_fed_back_with_the_wrong_sign_is_found_at_its_row(monkeypatch):

@@ -7,7 +7,6 @@ import pytest
 from ledger_cases import CRANE, PATH, continuous
 
 from controllers.force_position import ForcePosition
-from controllers.machine_vdc import MachineVDC
 from controllers.vdc import VDC
 from plants import FourBar, MeteredCrane
 from plants.load_sensing import LoadSensed
@@ -29,11 +28,11 @@ TRUE, SEEN = "the controller's model is the plant", "true states measured"
 class Backwards(VDC):
     """The derivative of the required force with the wrong sign."""
 
-    def flow_command(self, q, qd, p, f_pr, f_pr_rate, xd_r):
-        return super().flow_command(q, qd, p, f_pr, [-v for v in f_pr_rate], xd_r)
+    def _rate(self, *given):
+        return [-v for v in super()._rate(*given)]
 
 
-class Louder(MachineVDC):
+class Louder(VDC):
     """Openings a fifth larger than what the law has found."""
 
     def command(self, t, z, y, r):
@@ -64,10 +63,10 @@ def answers(r):
     "plant, sound, faulty, scenario, text, term",
     [
         (CRANE, VDC(model=CRANE), Backwards(model=CRANE), SHORT, TRUE, "parameters of actuator"),
-        (METERED, MachineVDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of actuator"),
+        (METERED, VDC(METERED), Louder(METERED), SHORT, SEEN, "measurement of actuator"),
         (BARS, ForcePosition(BARS), LouderCrank(BARS), CRANK, SEEN, "measurement of actuator c"),
     ],
-    ids=["VDC", "MachineVDC", "ForcePosition"],
+    ids=["VDC", "metered", "ForcePosition"],
 )
 def test_a_law_that_is_not_the_one_of_its_ledger_meets_no_hypothesis_about_it(
     plant, sound, faulty, scenario, text, term
@@ -89,7 +88,7 @@ def injected(r, key, size):
 
 LOOPS = {
     "VDC": (continuous(CRANE), SHORT),
-    "MachineVDC": (ClosedLoop(METERED, MachineVDC(METERED)), SHORT),
+    "metered": (ClosedLoop(METERED, VDC(METERED)), SHORT),
     "ForcePosition": (ClosedLoop(BARS, ForcePosition(BARS)), CRANK),
 }
 SPOKEN = {
@@ -147,7 +146,7 @@ def test_a_perturbation_nobody_speaks_of_gets_a_hypothesis_of_its_own():
 
 
 def test_nothing_is_measured_on_a_sound_run_and_overflow_is_not_a_perturbation():
-    for loop, scenario in (LOOPS["VDC"], LOOPS["MachineVDC"]):
+    for loop, scenario in (LOOPS["VDC"], LOOPS["metered"]):
         r = run(loop, scenario, compiled=False)
         assert not excesses(r)
         b = r.balance

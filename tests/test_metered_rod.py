@@ -8,7 +8,7 @@ from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from mechanisms import CYLINDER, lift
 from oracles import arms
 
-from controllers import MachineVDC
+from controllers import VDC
 from plants import MeteredArms
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
@@ -75,7 +75,7 @@ def measured(law, plant, x):
 @pytest.mark.parametrize("plant", [ONE, TURNED], ids=["one", "motor"])
 def test_its_ledger_closes_where_the_pump_s_pressure_is_no_state(plant):
     plant = replace(plant, arms=tuple(replace(a, regeneration="none") for a in plant.arms))
-    law = MachineVDC(plant.mechanism)
+    law = VDC(plant.mechanism)
     b = at_random(loop_of(law), 4)
     assert not unbalanced(b) and not open_cuts(b)
     assert (b.dissipation >= 0).all()
@@ -105,7 +105,7 @@ def test_a_drive_whose_chambers_hold_oil_is_refused_on_it():
 @pytest.mark.parametrize("plant", [ONE, TURNED], ids=["one", "motor"])
 def test_the_law_is_the_same_under_the_arms_own_names(plant):
     plant = replace(plant, arms=tuple(replace(a, regeneration="none") for a in plant.arms))
-    own, other = MachineVDC(plant), MachineVDC(plant.mechanism)
+    own, other = VDC(plant), VDC(plant.mechanism)
     rng, n = np.random.default_rng(8), len(plant.arms)
     x, _ = drawn(rng, plant)
     y, y_o = measured(own, plant, x), measured(other, plant.mechanism, plant.inner(x))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from draws import apart
 
-from controllers import VDC, MachineVDC
-from controllers.machine_vdc import bodies
-from controllers.machine_vdc.metered_section import MeteredPart
+from controllers import VDC
+from controllers.vdc import bodies
+from controllers.vdc.metered_section import MeteredPart
 from plants import MeteredArms, MeteredCrane, MeteredTwin, machine
 from plants.metered_arm import MotorArm
 from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, operating
@@ -39,7 +39,7 @@ SCENARIO = Scenario(
 
 
 def loop_of(plant=CRANE, law=None, T_s=1e-3):
-    law = law or MachineVDC(plant)
+    law = law or VDC(plant)
     return ClosedLoop(plant, Sampled(law, T_s) if T_s else law)
 
 
@@ -147,7 +147,7 @@ def test_identity_and_cuts_at_random_states():
         "lift.L1": 0.385,
         "lift.rod": 0.041,
     }
-    b = ledger(loop_of(WHOLE, MachineVDC(changed(WHOLE, known)), T_s=None))
+    b = ledger(loop_of(WHOLE, VDC(changed(WHOLE, known)), T_s=None))
     inner, outer = balanced(b)
     assert {"joint lift.B1", "joint lift.B4", "loop lift.T_c", "joint payload"} <= inner
     assert outer == {"tip"}
@@ -160,7 +160,7 @@ def test_of_an_arm_too():
     turned = MeteredArms(arms=(MotorArm(i=90.0, M=1500.0),))
     for plant, changes in ((ARM, {"r_bx": -1.15, "K": 4.1e7, "B": 1.9e6}), (turned, {"i": 88.0})):
         arm = replace(plant.arms[0], M=1700.0, J=4200.0, **changes)
-        law = MachineVDC(replace(plant, arms=(arm,)), K_I=300.0, λ=(6.0,))
+        law = VDC(replace(plant, arms=(arm,)), K_I=300.0, λ=(6.0,))
         b = ledger(loop_of(plant, law, T_s=None))
         pins = set() if plant is turned else {"pins 1"}
         assert balanced(b) == ({"joint 1", *pins}, set())
@@ -170,7 +170,7 @@ def test_of_an_arm_too():
 
 def test_through_delay_filter_and_limits():
     law = Delayed(
-        Sampled(Saturated(Filtered(MachineVDC(ARM), 90.0, signals=("dθ",)), -0.2, 0.2), 2e-3),
+        Sampled(Saturated(Filtered(VDC(ARM), 90.0, signals=("dθ",)), -0.2, 0.2), 2e-3),
         1.3e-3,
     )
     b = ledger(ClosedLoop(ARM, law), stretch=3e-4)
@@ -185,7 +185,7 @@ def test_on_the_true_plant_nothing_is_left_of_the_valves_and_the_damping_dissipa
         {"pump.P_M": 900e5, **{f"all.valve.{c}": 1e-5 for c in ("c_p1", "c_n1", "c_p2", "c_n2")}},
     )
     b = ledger(
-        loop_of(wide, MachineVDC(wide, Kk_f=(50.0, 70.0), k_m=(0.9, 1.2)), T_s=None),
+        loop_of(wide, VDC(wide, Kk_f=(50.0, 70.0), k_m=(0.9, 1.2)), T_s=None),
         seed=4,
         stretch=1e-4,
     )
@@ -209,7 +209,7 @@ def test_on_the_true_plant_nothing_is_left_of_the_valves_and_the_damping_dissipa
 def test_rate_is_what_the_ledger_bears():
     """v̇ ≤ −c v + d with the certificate's c, at random states of a law whose bodies are the true ones; and no rod bears more."""
     plant = changed(CRANE, {"τ": 30e-3})
-    law = MachineVDC(plant, Kk_f=(90.0, 40.0), k_m=(0.7, 1.3), κ=35.0)
+    law = VDC(plant, Kk_f=(90.0, 40.0), k_m=(0.7, 1.3), κ=35.0)
     c = law.certificate(plant)._drive_rate()
     assert (
         c == pytest.approx(min(2 * g * (1 - 0.03 * g / 4) for g in (90.0, 40.0)), rel=1e-12)
@@ -242,7 +242,7 @@ def test_two_arms_share_the_pump_as_they_need_it():
         ARM.arms[0], name="2", θ_0=-0.3, M=900.0, section=Section("2", A_h=0.017, A_r=0.011)
     )
     plant, rng, short = replace(ARM, arms=(ARM.arms[0], second)), np.random.default_rng(8), 0
-    law, x = MachineVDC(plant, k_m=(0.8, 1.1)), plant.rest((-0.5, -0.3))
+    law, x = VDC(plant, k_m=(0.8, 1.1)), plant.rest((-0.5, -0.3))
     for _ in range(40):
         r = [-0.5, -0.3, *rng.uniform(-0.4, 0.4, 2), *[0.0] * 4]
         at = [v + s * rng.normal() for v, s in zip(x, (0.01, 0.03, 1e-4) * 2)]
@@ -282,14 +282,14 @@ def test_a_term_of_the_wrong_sign_or_left_out_shows_at_its_rod(monkeypatch, what
 def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
     honest = bodies.isotropic
     monkeypatch.setattr(bodies, "isotropic", lambda K_I, *at: honest(-K_I, *at))
-    b = ledger(loop_of(ARM, MachineVDC(ARM, κ=0.0, K_I=3e5), T_s=None), made=LedgerFunction)
+    b = ledger(loop_of(ARM, VDC(ARM, κ=0.0, K_I=3e5), T_s=None), made=LedgerFunction)
     given = dict(zip(b.entries, b.dissipation.max(axis=0)))
     assert np.abs(b.residual()).max() < 1e-12 and given["1", "1"] < 0 < given["1", "actuator 1"]
 
 
 def test_an_inverse_with_the_wrong_areas_is_seen_at_the_valves(monkeypatch):
     wrong = lambda row, v, f, P: opening([row[0], 2.0 * row[1], *row[2:]], v, f, P)
-    monkeypatch.setattr("controllers.machine_vdc.metered_section.opening", wrong)
+    monkeypatch.setattr("controllers.vdc.metered_section.opening", wrong)
     wide = replace(ARM, pump=replace(ARM.pump, Q=1.0))
     b = ledger(loop_of(wide, T_s=None), stretch=1e-4, made=LedgerFunction)
     assert (
@@ -325,7 +325,7 @@ def test_it_follows_and_says_why():
     [
         (
             CRANE,
-            MachineVDC(changed(CRANE, {"payload.mass": 0.0})),
+            VDC(changed(CRANE, {"payload.mass": 0.0})),
             1e-3,
             "model",
             "model is the plant",
@@ -371,7 +371,7 @@ def test_a_rod_damped_more_than_its_gain_bears_is_refused():
     """B of the machine five times the model's: B k_f = 8. The balance closes, and the damping gives instead of taking."""
     run = run_of(
         replace(CRANE, τ=40e-3),
-        MachineVDC(CRANE, Kk_f=(200.0,)),
+        VDC(CRANE, Kk_f=(200.0,)),
         scenario=replace(SCENARIO, duration=0.3),
     )
     assert "B k_f ≤ 4" in {
@@ -389,7 +389,7 @@ def test_a_rod_damped_more_than_its_gain_bears_is_refused():
 
 def test_oil_that_yields_costs_little_but_has_no_ledger():
     """The law of the quasistatic arm on its twin with compressible chambers, which it does not know."""
-    loop = ClosedLoop(MeteredTwin(of=ARM), Sampled(MachineVDC(ARM), 2e-3))
+    loop = ClosedLoop(MeteredTwin(of=ARM), Sampled(VDC(ARM), 2e-3))
     log = simulate(
         loop,
         Scenario(
@@ -428,8 +428,8 @@ def test_example_holds():
     "law, plant, words",
     [
         ("VDC", "type: MeteredTwin", "choose PID"),
-        ("MachineVDC", "machine: hiab-xs031", "choose VDC"),
-        ("MachineVDC", "machine: ieha-control", "PID"),
+        ("VDC", "machine: hiab-xs031", "choose VDC"),
+        ("VDC", "machine: ieha-control", "PID"),
         ("MeteredVDC", "type: MeteredArms", "write 'law: VDC', and k_m in place of k_x"),
     ],
 )
@@ -455,16 +455,16 @@ def test_gains_out_of_range_are_refused(options, words):
         replace(ARM, arms=tuple(replace(ARM.arms[0], name=k, B=5e7 * CRANE.τ) for k in "ab")),
     ):
         with pytest.raises(ValueError, match=words):
-            MachineVDC(plant, **options)
+            VDC(plant, **options)
     with pytest.raises(ValueError, match="space"):
-        MachineVDC(ARM, space="piston")
+        VDC(ARM, space="piston")
     with pytest.raises(InputError, match="is no"):
         VDC(ARM)
 
 
 def test_same_text_on_floats_and_expressions():
     law, rng = (
-        MachineVDC(WHOLE, space="cartesian", Kk_f=(50.0, 60.0, 70.0)),
+        VDC(WHOLE, space="cartesian", Kk_f=(50.0, 60.0, 70.0)),
         np.random.default_rng(6),
     )
     x = WHOLE.initial()
@@ -498,5 +498,5 @@ def test_same_text_on_floats_and_expressions():
 def test_the_law_of_earlier_programs_says_what_it_is_now():
     import controllers
 
-    with pytest.raises(AttributeError, match="MachineVDC serves metered arms and cranes"):
+    with pytest.raises(AttributeError, match="VDC serves metered arms and cranes"):
         controllers.MeteredVDC  # noqa: B018 — asking for it is what is tested

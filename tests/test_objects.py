@@ -12,7 +12,7 @@ import pytest
 from objects import CRANE, classes, sound
 
 import workbench
-from controllers import PID, VDC, MachineVDC
+from controllers import PID, VDC
 from plants import MeteredArms
 from workbench import InputError, Sampled, Scenario
 from workbench.contract.kinds import declared, options, refusal
@@ -83,7 +83,7 @@ LONG = (1.0,) * 7
 LENGTHS = [
     (VDC, {"model": CRANE}, ("λ", "βk_f"), ((), LONG)),
     (VDC, {"model": CRANE}, ("k_x",), ((1.0,) * 4, LONG)),
-    (MachineVDC, {"model": MeteredArms()}, ("λ", "k_m", "Kk_f"), ((), LONG)),
+    (VDC, {"model": MeteredArms()}, ("λ", "k_m", "Kk_f"), ((), LONG)),
     (PID, {"model": CRANE}, ("K_p", "K_i", "K_d", "K_v", "K_f"), ((), LONG)),
 ]
 

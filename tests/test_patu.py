@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from controllers import MachineVDC
+from controllers import VDC
 from plants import machine
 from plants.multibody.strokes import strokes
 from workbench import ClosedLoop, Sampled, Scenario, Steps, changed, load, simulate, verify
@@ -163,5 +163,5 @@ def test_vdc_drives_it_and_a_wrong_model_is_seen():
     short = replace(case.scenario, duration=3.0)
     assert [v.holds for v in verify(case.loop, short, asked)] == [True] * 3
     wrong = changed(CRANE, {"lift.b.point": [0.3325, -0.105]})
-    loop = ClosedLoop(CRANE, Sampled(MachineVDC(wrong), 1e-3))
+    loop = ClosedLoop(CRANE, Sampled(VDC(wrong), 1e-3))
     assert verify(loop, short, asked[:1])[0].holds is False

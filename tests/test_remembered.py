@@ -10,7 +10,7 @@ from ledger_cases import CRANE, PATH, REAL
 from test_force_position import machine as four_bar
 from test_metered_vdc import ARM
 
-from controllers import ForcePosition, MachineVDC
+from controllers import ForcePosition
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
 from workbench.contract.parameters import bind, leaves, structure
@@ -72,7 +72,7 @@ def test_another_object_of_the_same_structure_has_its_own_numbers():
     "law, scenario",
     [
         (VDC(model=REAL), Scenario(reference=PATH, duration=0.3, offset={"q_1": 0.02})),
-        (MachineVDC(ARM), Scenario(duration=0.05)),
+        (VDC(ARM), Scenario(duration=0.05)),
         (ForcePosition(four_bar(np.random.default_rng(8))), Scenario(duration=0.05)),
     ],
 )

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from controllers import riccati
 from controllers.force_rate import rate
-from controllers.machine_vdc.pure_force import PureForce
+from controllers.vdc.pure_force import PureForce
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.metered_rod import speed_gain
 from workbench.verification import region_search

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from draws import apart
 
-from controllers import MachineVDC
+from controllers import VDC
 from workbench import Scenario, changed, load, simulate
 
 CASE = load(Path(__file__).parents[1] / "examples" / "two-cylinders.yaml")
@@ -33,7 +33,7 @@ LEVERS = [
 
 
 def required(crane):
-    law = MachineVDC(crane)
+    law = VDC(crane)
     q = [np.radians(20.0), np.radians(-50.0)]
     return law.required(q, [0.0, 0.0], [q, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
 
@@ -65,7 +65,7 @@ def test_each_takes_a_share_by_its_lever_arm_and_what_it_can_bear(bore):
 
 
 def test_the_shares_are_the_same_text_on_floats_and_expressions():
-    law = MachineVDC(CRANE)
+    law = VDC(CRANE)
     q, still = [0.3, -0.8], [0.0, 0.0]
 
     def f_c(law, x, u):

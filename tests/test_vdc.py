@@ -7,15 +7,20 @@ import pytest
 from draws import plant_state, varied_machine
 from oracles.random_machines import random_state
 
+from controllers.body_gain import BodyGain
 from controllers.required_motion import desired_motion, required_rates
-from controllers.vdc import VDC, BodyGain
+from controllers.vdc import VDC, bodies
 from plants.components.friction import LuGre
-from plants.components.spatial import minus, power
+from plants.components.spatial import power
+from plants.drives.contract import Line
+from plants.multibody import surroundings
+from plants.multibody.required import against
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Waypoints, simulate
 from workbench.contract.system import names
 from workbench.numerics.calculus import directional
 from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
+from workbench.verification.rates import joint_jacobians
 from workbench.verification.run import Run
 
 POINTS = {
@@ -87,16 +92,17 @@ def test_derivative_along_the_desired_motion_in_every_space(ideal, space):
             τ[2] + t * τ[3],
         ]
         joints = [q + t * qd + t * t / 2 * qdd, qd + t * qdd]
-        return np.array(law.required_force(*(list(v) for v in (*joints, *at)), []), float)
+        joints, at = ([list(v) for v in rows] for rows in (joints, at))
+        return np.array(law.required_forces(*joints, at, NONE), float)
 
     rate = np.array(
-        law.force_rate(list(q), list(qd), list(qdd), [list(v) for v in τ], [], []), float
+        law.force_rate(list(q), list(qd), list(qdd), [list(v) for v in τ], NONE, NONE), float
     )
     h = 1e-5
     slope = (force(h) - force(-h)) / (2 * h)
     assert rate == pytest.approx(slope, rel=1e-5)
     other = np.array(
-        law.force_rate(list(q), list(qd), list(qdd + 0.3), [list(v) for v in τ], [], []), float
+        law.force_rate(list(q), list(qd), list(qdd + 0.3), [list(v) for v in τ], NONE, NONE), float
     )
     assert np.abs(other - slope).max() > 1e-3 * np.abs(slope).max()
 
@@ -182,6 +188,9 @@ def test_an_offset_is_forgotten_with_the_position_gain(ideal):
         assert np.log(e[600] / e[1100]) / 0.5 == pytest.approx(λ, rel=0.1)
 
 
+NONE = [[], []]  # what the law remembers of two cylinders without bristles
+
+
 # ---- the law's parts -------------------------------------------------------------------------------------------------
 def drawn(law, seed=3):
     """(z, y, r) at a random state of the law's model, the reference somewhere near."""
@@ -200,7 +209,8 @@ def test_required_rates_lead_back_to_the_path(crane, space):
     """(35)–(37): J(q) q̇_r = τ̇_d + λ (τ_d − τ(q)); q̈_r is its derivative along the true motion."""
     law = VDC(crane, space=space, λ=(7.0, 8.0, 9.0))
     _, y, r = drawn(law)
-    q, qd, _, τ = law.parts(y, r)
+    seen = law.read(y, r)
+    q, qd, τ = seen.q, seen.qd, seen.τ
     task = lambda s: crane.task(space, s)
     rates, accelerations = law.required_motion(q, qd, *τ[:3])
     aim = [v + k * (d - at) for v, k, d, at in zip(τ[1], (7.0, 8.0, 9.0), τ[0], task(q))]
@@ -210,7 +220,7 @@ def test_required_rates_lead_back_to_the_path(crane, space):
         required_rates(
             law.model,
             law.space,
-            law._each(law.λ),
+            law._each(law.λ, 3),
             [a + s * b for a, b in zip(q, qd)],
             [a + s * b for a, b in zip(τ[0], τ[1])],
             [a + s * b for a, b in zip(τ[1], τ[2])],
@@ -224,7 +234,7 @@ def test_at_the_required_motion_forces_are_the_true_ones(crane):
     """V_r = V and A_r = A: nothing is fed back and f_cr is the inverse dynamics (68)."""
     law = VDC(crane)
     q, qd, qdd = random_state(np.random.default_rng(4), crane)
-    need = law.required(q, qd, qd, qdd)
+    need = bodies.required(law, law.machine, q, qd, qd, qdd)
     assert need.f_c == pytest.approx(crane.inverse_dynamics(q, qd, qdd)[0], rel=1e-10)
 
 
@@ -234,24 +244,28 @@ def test_feedback_is_the_virtual_power_of_the_gains(crane):
     law = VDC(crane, κ=11.0, K_I=3.0, gains=(BodyGain("tilt.B1", tuple(K.ravel().tolist())),))
     q, qd, qdd = random_state(np.random.default_rng(5), crane)
     rates = [v + d for v, d in zip(qd, (0.3, -0.2, 0.1))]
-    need, free = law.required(q, qd, rates, qdd), VDC(crane, κ=1e-300).required(q, qd, rates, qdd)
+    machine = law.machine
+    around = surroundings.at_rest(machine)  # with which every body has a wrench of its own
+    need = bodies.required(law, machine, q, qd, rates, qdd, around)
+    quick = bodies.required(law, machine, q, qd, rates, qdd)
+    free = bodies.required(VDC(crane, κ=1e-300), machine, q, qd, rates, qdd)
+    assert quick.f_c == pytest.approx(need.f_c, rel=1e-11)
     _, _, lever = crane.cylinder_motion(q, qd)
     Δ = np.subtract(rates, qd)
-    fed, true = law.fed_back(need.motion, need.true), need.true
+    J = joint_jacobians(crane, q)
     expected = 0.0
-    for j, s in enumerate(crane.structures):
-        for segment in s.segments:
-            for frame, body in segment.bodies:
-                ΔV = minus(need.motion.V[j][frame], true.V[j][frame])
-                e = np.concatenate(ΔV)
-                gain = (
-                    K
-                    if (s.name, frame) == ("tilt", "B1")
-                    else 11.0 * body.matrix() + 3.0 * np.eye(6)
-                )
-                assert power(ΔV, fed[j][frame]) == pytest.approx(e @ gain @ e, rel=1e-11)
-                expected += e @ gain @ e
-    assert Δ @ (np.subtract(need.f_c, free.f_c) * lever) == pytest.approx(expected, rel=1e-10)
+    known = {f"{s.name}.{f}": b for s in crane.structures for g in s.segments for f, b in g.bodies}
+    for j, part in enumerate(machine.bodies):
+        ΔV = against(need.wanted.Z[j], need.at.motion.Z[j])
+        gain = 11.0 * crane.payload.matrix()
+        if part.name in known:
+            gain = 11.0 * known[part.name].matrix() + 3.0 * np.eye(6)
+        if part.name == "tilt.B1":
+            gain = K
+        e = J[part.name] @ Δ
+        assert power(ΔV, need.fed[j]) == pytest.approx(e @ gain @ e, rel=1e-9)
+        expected += e @ gain @ e
+    assert Δ @ (np.subtract(need.f_c, free.f_c) * lever) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("space", ("joint", "piston"))
@@ -260,30 +274,29 @@ def test_force_rate_is_the_derivative_along_the_motion(space):
     plant = varied_machine(6, (False, True))
     law = VDC(plant, space=space)
     z, y, r = drawn(law, 6)
-    q, qd, p, τ = law.parts(y, r)
+    seen = law.read(y, r)
+    q, qd, τ = seen.q, seen.qd, seen.τ
     ẑ = z[: law._observers]
-    _, xd, _ = plant.cylinder_motion(q, qd)
-    need = law.required(q, qd, *law.required_motion(q, qd, *τ[:3]))
-    _, ẑ_rate = law.rubbing(need.xd, need.xd_r, ẑ)
-    qdd = law.acceleration(q, qd, p, τ, ẑ)
+    need = law.required(q, qd, τ)
+    f_pr, rubbed = law.rubbing(need, law.observed(ẑ))
+    ẑ_rate = [v for rate in rubbed for v in rate]
+    qdd = law.acceleration(seen, need, f_pr, law.observed(ẑ))
     move = lambda a, b, s: [u + s * v for u, v in zip(a, b)]
 
     def f(s):
         return np.array(
-            law.required_force(
+            law.required_forces(
                 move(q, qd, s),
                 move(qd, qdd, s),
-                move(τ[0], τ[1], s),
-                move(τ[1], τ[2], s),
-                move(τ[2], τ[3], s),
-                move(ẑ, ẑ_rate, s),
+                [move(τ[k], τ[k + 1], s) for k in range(3)],
+                law.observed(move(ẑ, ẑ_rate, s)),
             ),
             float,
         )
 
     h = 1e-7
     found = (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
-    exact = np.array(law.force_rate(q, qd, qdd, τ, ẑ, ẑ_rate))
+    exact = np.array(law.force_rate(q, qd, qdd, τ, law.observed(ẑ), rubbed))
     assert found == pytest.approx(exact, rel=1e-4, abs=1e-4 * np.abs(exact).max())
 
 
@@ -297,10 +310,13 @@ def test_the_command_gives_the_required_flow():
         *y[plant.n : 2 * plant.n],
         *r[2 * plant.n :],
     ]  # small errors: no saturation
-    q, qd, p, _ = law.parts(y, r)
-    u, _, _, u_fr = law.law(z, y, r)
-    x, _, _ = plant.cylinder_motion(q, qd)
-    for c, volt, wanted, xi, pair in zip(plant.cylinders, u, u_fr, x, p):
+    seen, found = law.read(y, r), law.sought(z, y, r)
+    x, xd, _ = plant.cylinder_motion(seen.q, seen.qd)
+    rows = zip(plant.cylinders, law.parts, found.u, found.f_pr, x, xd, found.need.xd_r, seen.p)
+    for c, part, volt, f_pr, xi, v, v_r, pair in rows:
+        wanted = part.valve(part.drive, Line(plant.p_s, plant.p_r)).flow(
+            xi, v, pair, f_pr, 0.0, v_r
+        )
         g_a, g_b = c.gains(plant.oil, xi, *pair)
         wide = replace(c.valve, u_max=1e9)  # the law does not saturate, the valve would
         Q_a, Q_b = wide.flows(volt, *pair, plant.p_s, plant.p_r)
@@ -320,16 +336,15 @@ def test_with_exact_knowledge_the_force_error_contracts(ideal):
         -0.029,
         *(0.1 * rng.normal(size=4)),
     ]
-    u, f_pr, _, _ = law.law([], y, r)
-    q, qd, p, τ = law.parts(y, r)
+    found, seen = law.sought([], y, r), law.read(y, r)
+    u, f_pr, need = found.u, found.f_pr, found.need
     assert np.abs(u).max() < 10
     full = [*u, *(ideal.defaults().get(s.name, 0.0) for s in ideal.inputs[2:])]
     rates = ideal.rhs(0.0, x, full)
-    need = law.required(q, qd, *law.required_motion(q, qd, *τ[:3]))
-    f_pr_rate = law.force_rate(q, qd, rates[2:4], τ, [], [])
+    f_pr_rate = law.force_rate(seen.q, seen.qd, rates[2:4], seen.τ, NONE, NONE)
     for i, c in enumerate(ideal.cylinders):
         f_p_rate = c.force(rates[4 + 2 * i], rates[5 + 2 * i])
-        Δẋ, Δf = need.xd_r[i] - need.xd[i], f_pr[i] - c.force(*p[i])
+        Δẋ, Δf = need.xd_r[i] - need.xd[i], f_pr[i] - c.force(*seen.p[i])
         expected = -(ideal.oil.β * law.k_x[i] * Δẋ + law.βk_f[i] * Δf)
         assert f_pr_rate[i] - f_p_rate == pytest.approx(expected, rel=1e-6)
 
@@ -372,7 +387,7 @@ def gain(K, name="tilt.B1"):
 @pytest.mark.parametrize(
     "options, words",
     [
-        ({"λ": (1.0, 2.0)}, "λ: expected 1 or 3 numbers, one per actuator, got 2"),
+        ({"λ": (1.0, 2.0)}, "λ: expected 1 or 3 numbers, one per coordinate, got 2"),
         ({"k_x": (1e-3,) * 4}, "k_x: expected 1 or 3"),
         ({"βk_f": ()}, "βk_f: expected 1 or 3"),
         ({"λ": (0.0,)}, "greater than zero"),

@@ -82,6 +82,7 @@ class Body:
     at: Annotated[str, "pin the joint is at, body.pin: it gives parent and point"] = ""
     pins: PinTable | tuple[NamedPoint, ...] = ()
     joint_name: Annotated[str, "name of the joint in drawings"] = ""
+    carried: Annotated[bool, "a load, which control gives no K_I"] = False
 
     shorthand: ClassVar[tuple[Shorthand, ...]] = (
         Shorthand(

@@ -128,7 +128,12 @@ def net_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> l
 
 def lumped_wrenches(mechanism, motion: Motion, wanted: Required) -> list:
     """As `net_wrenches`, with all that is fixed to a body on that body: the same forces of the joints for less."""
-    return _nets(mechanism, lumped(mechanism.bodies, mechanism.tree), motion, wanted, None)
+    lumps = lumped(mechanism.bodies, mechanism.tree)
+    nets = _nets(mechanism, lumps, motion, wanted, None)
+    for j, lump in enumerate(lumps):
+        f, m = nets[j]
+        nets[j] = f, sub(m, scale(lump.spread, cross(motion.Z[j][1], wanted.Z[j][1])))
+    return nets
 
 
 def _nets(mechanism, bodies, motion: Motion, wanted: Required, gravity) -> list:

@@ -36,18 +36,18 @@ THEORY = {  # law → page with its argument
     "PID": "pid",
     "MPC": "mpc",
     "ForcePosition": "force-position",
-    "MachineVDC": "machine-vdc",
 }
 
 
 def theory(law) -> str:
-    """The page with the argument of a law; behind metering valves that of their drives."""
+    """The page with a law's argument: of virtual decomposition control the paper's for a crane behind servo valves, that of
+    metering valves' drives, else that of any machine."""
     page = THEORY.get(type(law).__name__, "")
-    if page != "machine-vdc":
+    if page != "vdc" or law.model.structures:
         return page
     drives = [a.drive for a in law.machine.actuators]
     metered = any(isinstance(drive, MeteredSection | MeteredRod) for drive in drives)
-    return "metered-vdc" if metered else page
+    return "metered-vdc" if metered else "machine-vdc"
 
 
 def options(obj) -> dict[str, str]:

@@ -16,7 +16,6 @@ from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.tuning import tuned_law
 from workbench.contract.errors import InputError
-from workbench.contract.system import Controller
 from workbench.verification.linear_loop import is_linear
 
 ALIKE = {"N": "horizon"}  # another word for a key
@@ -44,7 +43,7 @@ def read_controller(
     if _given(node.value.get("model")):
         model, origins = read_model(node.value["model"], plant, read_plant)
         provenance |= {f"controller.model.{path}": origin for path, origin in origins.items()}
-    node = _named_for(model, node, laws)
+    _check_there(node)
     forms = {form.law_form(cls, _units(cls, model, node)): cls for cls in laws.values()}
     found: dict[str, Provenance] = {}
     own = Node(
@@ -86,18 +85,13 @@ def _section(node: Node, default: type) -> Node:
 
 def default_law(plant: Any, laws: Mapping[str, type]) -> type:
     """VDC for a crane, and for a machine of bodies and drives that it can serve; PID else."""
-    if plant.structures:
-        return laws["VDC"]
-    if plant.demo_path is not None:
-        for cls in laws.values():
-            shared = issubclass(cls, Controller) and cls.stands_for == "VDC"
-            if shared and cls.meant_for(plant) and cls.unfit(plant) is None:
-                return cls
-    return laws["PID"]
+    law = laws["VDC"]
+    served = plant.demo_path is not None and law.unfit(plant) is None
+    return law if plant.structures or served else laws["PID"]
 
 
-def _named_for(model: Any, node: Node, laws: Mapping[str, type]) -> Node:
-    """The section with a law's name that several classes share replaced by the class that is meant for this plant."""
+def _check_there(node: Node) -> None:
+    """InputError for a law that another has taken the place of."""
     key = next(key for key in ("law", "type", "kind") if key in node.value)
     written = node.value[key]
     if written.value in GONE:
@@ -106,13 +100,6 @@ def _named_for(model: Any, node: Node, laws: Mapping[str, type]) -> Node:
             key=f"controller.{key}",
             mend=GONE[written.value],
         )
-    for cls in laws.values():
-        shared = issubclass(cls, Controller) and cls.stands_for
-        if shared and str(written.value).lower() == cls.stands_for.lower():
-            if cls.meant_for(model):
-                meant = Node(cls.__name__, written.line, written.column, written.file)
-                return Node({**node.value, key: meant}, node.line, node.column, node.file)
-    return node
 
 
 def _given(node: Node | None) -> bool:

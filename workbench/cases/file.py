@@ -241,7 +241,7 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
 # ---- controller --------------------------------------------------------------------------------------------
 def laws() -> dict[str, type]:
     """Name in a file → control law."""
-    from controllers import LQR, MPC, PID, VDC, ForcePosition, MachineVDC, OpenLoop
+    from controllers import LQR, MPC, PID, VDC, ForcePosition, OpenLoop
 
-    known = (VDC, MachineVDC, PID, MPC, LQR, ForcePosition, OpenLoop)
+    known = (VDC, PID, MPC, LQR, ForcePosition, OpenLoop)
     return {cls.__name__: cls for cls in known}

@@ -11,8 +11,6 @@ from workbench.cases import form
 from workbench.cases.controller import ALIKE
 from workbench.cases.schema import json_schema
 
-ALSO_CALLED = {"MachineVDC": "VDC"}  # law → what files may call it
-
 
 def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
     """Schema of a case file with these plants (a hint), control laws and claims (a union)."""
@@ -41,7 +39,6 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
     }
     _add_models(forms.values(), defs, part, plants)
     _add_tunings(laws.values(), defs, part)
-    _add_names(defs)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Fluidproof case",
@@ -71,13 +68,6 @@ def _add_models(forms, defs: dict, part: Callable, plants: Any) -> None:
                 "anyOf": another,
             }
         keys |= {old: keys[new] for old, new in ALIKE.items() if new in keys}
-
-
-def _add_names(defs: dict) -> None:
-    """Laws that files call by another name: which of them is meant follows from the plant."""
-    for name, also in ALSO_CALLED.items():
-        for selector in defs[name]["patternProperties"]:
-            defs[name]["patternProperties"][selector] = {"enum": [name, also]}
 
 
 def _add_tunings(laws, defs: dict, part: Callable) -> None:

@@ -127,9 +127,9 @@ def _short(machine, plant, law, claims, file, scenario) -> str:
     text = SHORT.format(
         machine=machine,
         name=plant.name,
-        law=law.stands_for or law.__name__,
+        law=law.__name__,
         file=file,
-        others="PID" if law.stands_for else "MPC, LQR",
+        others="MPC, LQR" if law.__name__ == "PID" else "PID",
         gains="".join(f"{line}\n" for line in gains),
         sample_time=format_quantity(Sampled.T_s, "s"),
         reference=_path(scenario.reference),

@@ -55,6 +55,8 @@ class PlantData:
     labels = Otherwise[tuple[str, ...]](())  # of the actuators: what follows x_, p_a, … in names
     cylinders = Otherwise[tuple](())  # with valves, chambers and friction
     segments = Otherwise[tuple](())  # what each cylinder moves
+    mechanism = Otherwise[Any](None)  # its bodies, joints, loops and drives
+    axes = Otherwise[Mapping[str, Any]](MappingProxyType({}))  # rotations of its bodies' frames
     structures = Otherwise[tuple](())  # a crane's parallel–serial structures
     arms = Otherwise[tuple](())  # behind metering valves
     n = Otherwise[int](0)  # joints of a machine, whose positions are its first states

@@ -30,7 +30,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from workbench.contract.capabilities import LawData, PlantData
 from workbench.contract.errors import InputError
@@ -165,9 +165,6 @@ class Controller(LawData, ABC):
     period: float | None = None
     lag: float = 0.0
     no_derivative: str = ""
-    stands_for: ClassVar[str] = (
-        ""  # another law's name that a case file may call it by, on plants it is `meant_for`
-    )
 
     @property
     @abstractmethod

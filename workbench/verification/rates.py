@@ -30,63 +30,77 @@ def certified_rate(K: np.ndarray, M: np.ndarray) -> tuple[float, bool]:
     return c, definite_exactly(K + K.T - c * M)
 
 
-def body_rates(law, plant) -> dict[str, tuple[float, bool]]:
-    """Per body A ∈ S_j: certified c with the true M_A and the applied K_A."""
-    own = {g.name: np.array(g.K).reshape(6, 6) for g in law.gains}
+def matrices(law, plant) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Body → (K_A of the law, true M_A), each 6×6 in the frame that its numbers are given in."""
+    own = {gain.name: np.array(gain.K, float).reshape(6, 6) for gain in law.gains}
     found = {}
-    for s_model, s_true in zip(law.model.structures, plant.structures):
-        for g_model, g_true in zip(s_model.segments, s_true.segments):
-            for (frame, body), (_, true) in zip(g_model.bodies, g_true.bodies):
-                name = f"{s_true.name}.{frame}"
-                K = own.get(name, law.κ * body.matrix() + law.K_I * np.eye(6))
-                found[name] = certified_rate(K, true.matrix())
-    if plant.payload.mass > 0:
-        found["payload"] = certified_rate(
-            law.κ * law.model.payload.matrix(), plant.payload.matrix()
-        )
+    for known, true in zip(law.model.mechanism.bodies, plant.mechanism.bodies):
+        K_I = 0.0 if known.carried else law.K_I
+        usual = law.κ * _matrix(known, law.model.axes) + K_I * np.eye(6)
+        found[true.name] = own.get(known.name, usual), _matrix(true, plant.axes)
     return found
 
 
-def joint_jacobians(plant, q) -> dict[str, np.ndarray]:
-    """Per body: J (6×n) with V_A = J q̇ at joint positions q, base at rest."""
-    from plants import chain
+def _matrix(body, axes) -> np.ndarray:
+    from plants.components.spatial import Body
 
-    shape, still = plant.geometry(list(q)), chain.still((0.0, 0.0, 0.0))
-    columns: dict[str, list] = {}
-    for i in range(plant.n):
-        unit = [1.0 if k == i else 0.0 for k in range(plant.n)]
-        V = chain.sweep(plant.structures, shape, still, unit).V
-        for j, s in enumerate(plant.structures):
-            for segment in s.segments:
-                for frame, _ in segment.bodies:
-                    columns.setdefault(f"{s.name}.{frame}", []).append(
-                        [*V[j][frame][0], *V[j][frame][1]]
-                    )
-        end = V[-1][chain.end_frame(plant.structures[-1])]
-        columns.setdefault("payload", []).append([*end[0], *end[1]])
+    M = Body(body.mass, body.com, body.inertia).matrix()
+    if body.name not in axes:
+        return M
+    R = np.kron(np.eye(2), np.reshape(np.array(axes[body.name], float), (3, 3)))
+    return R.T @ M @ R
+
+
+def body_rates(law, plant) -> dict[str, tuple[float, bool]]:
+    """Per body: certified c with the true M_A and the applied K_A."""
+    return {name: certified_rate(K, M) for name, (K, M) in matrices(law, plant).items()}
+
+
+def joint_jacobians(plant, q) -> dict[str, np.ndarray]:
+    """Per body: J (6×n) with V_A = J q̇ in the frame its numbers are given in, at joint positions q, on firm ground."""
+    from plants.components.spatial import add, compose, cross, unturn
+    from plants.multibody import required
+
+    machine, n = plant.mechanism, plant.n
+    at = required.whole(machine, list(q), [0.0] * n)
+    still = [0.0] * machine.tree.n_v
+    columns: dict[str, list] = {body.name: [] for body in machine.bodies}
+    for i in range(n):
+        unit = [1.0 if k == i else 0.0 for k in range(n)]
+        rates = required.spread(machine, at.G, unit, [0.0] * len(at.G))
+        moving = required.swept(machine, at.motion, rates, still)
+        for j, (body, (v, ω)) in enumerate(zip(machine.bodies, moving.Z)):
+            R = at.motion.R[j]
+            if body.name in plant.axes:
+                R = compose(R, plant.axes[body.name])
+            speed = add(v, cross(ω, at.motion.r[j]))
+            columns[body.name].append([*unturn(R, speed), *unturn(R, ω)])
     return {name: np.array(rows, float).T for name, rows in columns.items()}
 
 
+def levers(plant, q) -> np.ndarray:
+    """∂s/∂q of the drives, (drives, n)."""
+    from plants.multibody import coordinates, required
+
+    machine = plant.mechanism
+    at = required.whole(machine, list(q), [0.0] * plant.n)
+    rows = required.lines(machine, at).by_coordinate
+    return np.array([rows[i] for i in coordinates.driven(machine)], float)
+
+
 def reduced_rate(law, plant, q, μ=()) -> float:
-    """Largest c with Σ Jᵀ(K + Kᵀ)J − 2 diag(μ_j (dx_j/dq_j)²) − c H ⪰ 0 at q, 0 where there is none.
+    """Largest c with Σ Jᵀ(K + Kᵀ)J − 2 Σ μ_j (∂s_j/∂q)ᵀ(∂s_j/∂q) − c H ⪰ 0 at q, 0 where there is none.
 
     Never smaller than the bodies' own, useful when a payload carries no K. μ: N s/m, how steeply the friction of each
     cylinder falls at most: part ≤ μ Δẋ². None given: it does not fall.
     """
-    own = {g.name: np.array(g.K).reshape(6, 6) for g in law.gains}
-    J = joint_jacobians(plant, q)
     n = plant.n
+    J = joint_jacobians(plant, q)
     K, H = np.zeros((n, n)), np.zeros((n, n))
-    for s_model, s_true in zip(law.model.structures, plant.structures):
-        for g_model, g_true in zip(s_model.segments, s_true.segments):
-            for (frame, body), (_, true) in zip(g_model.bodies, g_true.bodies):
-                name = f"{s_true.name}.{frame}"
-                gain = own.get(name, law.κ * body.matrix() + law.K_I * np.eye(6))
-                K += J[name].T @ gain @ J[name]
-                H += J[name].T @ true.matrix() @ J[name]
-    K += J["payload"].T @ (law.κ * law.model.payload.matrix()) @ J["payload"]
-    H += J["payload"].T @ plant.payload.matrix() @ J["payload"]
+    for name, (gain, M) in matrices(law, plant).items():
+        K += J[name].T @ gain @ J[name]
+        H += J[name].T @ M @ J[name]
     if len(μ):
-        _, _, lever = plant.cylinder_motion(list(q), [0.0] * n)
-        K -= np.diag(np.array(μ, float) * np.array(lever, float) ** 2)
+        arms = levers(plant, q)
+        K -= arms.T @ np.diag(np.array(μ, float)) @ arms
     return largest_rate(K, H)

@@ -69,7 +69,7 @@ def wrench(run) -> Assumption:
 
 def tips(run) -> tuple[str, ...]:
     """Outer cuts at a tip."""
-    return tuple(cut for cut in run.balance.cuts() if cut.startswith("tip "))
+    return tuple(cut for cut in run.balance.cuts() if cut.split(" ")[0] == "tip")
 
 
 def told(run, law, aside):

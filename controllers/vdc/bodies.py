@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.components.spatial import add, cross, plus, scale, sub, turn, unturn
+from plants.components.spatial import add, compose, cross, plus, scale, turn, unturn
 from plants.multibody import coordinates, linear
 from plants.multibody import required as bodies
 from plants.multibody.loops import plain_sum
+from plants.multibody.tree import REST, ZERO6
 
 
 class Needed(NamedTuple):
@@ -48,19 +49,26 @@ class Needed(NamedTuple):
     every: list
 
 
-def required(law, plant, q, qd, qd_r, qdd_r) -> Needed:
-    """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies."""
-    at = bodies.whole(plant, q, qd)
+def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
+    """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies.
+
+    around: what the surroundings of the plant truly do. Where it is given, nets and fed are those of every body of the plant;
+    else the law wants forces alone, and what is fixed to a body is one with it.
+    """
+    many = range(len(plant.bodies))
+    at = bodies.whole(plant, q, qd, REST if around is None else around.ground)
     lines = bodies.lines(plant, at)
-    if plant is law.machine and not law.gains:
+    if around is None and not law.gains:
         # κ M_A (V_r − V) is the wrench of an acceleration κ (V_r − V): joint by joint, it costs no wrench of its own.
         rates, wanted = bodies.required(plant, at, qd_r, qdd_r, law.κ)
-        fed = [isotropic(law.K_I, at.motion, wanted, j) for j in range(len(plant.bodies))]
-        nets = [plus(a, b) for a, b in zip(bodies.lumped_wrenches(plant, at.motion, wanted), fed)]
+        fed = [isotropic(law, at.motion, wanted, j) for j in many]
+        found = bodies.lumped_wrenches(plant, at.motion, wanted)
     else:
+        gravity = None if around is None else around.gravity
         rates, wanted = bodies.required(plant, at, qd_r, qdd_r)
-        fed = [fed_back(law, at.motion, wanted, j) for j in range(len(plant.bodies))]
-        nets = [plus(a, b) for a, b in zip(bodies.net_wrenches(plant, at.motion, wanted), fed)]
+        fed = [fed_back(law, at.motion, wanted, j) for j in many]
+        found = bodies.net_wrenches(plant, at.motion, wanted, gravity)
+    nets = [plus(a, b) for a, b in zip(found, fed)]
     by_drive = [lines.by_coordinate[i] for i in coordinates.driven(plant)]
     xd, xd_r = linear.times(by_drive, qd), linear.times(by_drive, qd_r)
     passive = damped(plant, rates)
@@ -149,29 +157,36 @@ def fed_back(law, motion, wanted, j: int):
     Δ = bodies.against(wanted.Z[j], motion.Z[j])
     own = {gain.name: gain.K for gain in law.gains}
     if body.name in own:
-        return _matrix(own[body.name], motion, j, Δ)
+        return _matrix(own[body.name], _attitude(law, motion, j), motion.r[j], Δ)
     P = bodies.momentum(body, motion, j, Δ)
     whole = scale(law.κ, P[0]), scale(law.κ, P[1])
-    return plus(whole, isotropic(law.K_I, motion, wanted, j))
+    return plus(whole, isotropic(law, motion, wanted, j))
 
 
-def isotropic(K_I, motion, wanted, j: int):
-    """K_I 1 acting on the velocity error of the body's frame, as a wrench about the origin."""
+def isotropic(law, motion, wanted, j: int):
+    """K_I 1 acting on the velocity error of the body's frame, as a wrench about the origin; nothing of a load that is carried."""
+    if law.machine.bodies[j].carried:
+        return ZERO6
     Δ = bodies.against(wanted.Z[j], motion.Z[j])
-    f, m = (scale(K_I, part) for part in _at_frame(motion, j, Δ))
+    f, m = (scale(law.K_I, part) for part in _at_frame(motion.r[j], Δ))
     return f, add(m, cross(motion.r[j], f))
 
 
-def _matrix(K, motion, j: int, Δ):
-    """A 6×6 K_A in the body's frame."""
-    R = motion.R[j]
-    v, ω = (unturn(R, part) for part in _at_frame(motion, j, Δ))
+def _attitude(law, motion, j: int):
+    """Rotation of the frame that a gain of body j is given in."""
+    R = law.model.axes.get(law.machine.bodies[j].name)
+    return motion.R[j] if R is None else compose(motion.R[j], R)
+
+
+def _matrix(K, R, r, Δ):
+    """A 6×6 K_A in a frame with origin r and rotation R."""
+    v, ω = (unturn(R, part) for part in _at_frame(r, Δ))
     e = [*v, *ω]
     out = [linear.times([K[6 * i : 6 * i + 6]], e)[0] for i in range(6)]
     f, m = turn(R, out[:3]), turn(R, out[3:])
-    return f, add(m, cross(motion.r[j], f))
+    return f, add(m, cross(r, f))
 
 
-def _at_frame(motion, j: int, Z):
-    """A twist about the origin as velocity of the body's own frame, in the inertial axes."""
-    return add(Z[0], cross(Z[1], motion.r[j])), sub(Z[1], (0.0, 0.0, 0.0))
+def _at_frame(r, Z):
+    """A twist about the origin as velocity of a frame at r, in the inertial axes."""
+    return add(Z[0], cross(Z[1], r)), Z[1]

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from controllers.gains import USUAL_K_X
-from controllers.machine_vdc.part import Given, Part
+from controllers.vdc.part import Given, Part
 from plants.components.circuit import ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert
 from workbench.contract.system import Signal
@@ -85,17 +85,17 @@ class ThrottledPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive: ThrottledCircuit, given: Given):
-        from controllers.machine_vdc.throttled_ledger import entry
+        from controllers.vdc.throttled_ledger import entry
 
         return entry(self, drive, given)
 
     def shown(self, drive: ThrottledCircuit, given: Given) -> dict:
-        from controllers.machine_vdc.throttled_ledger import shown
+        from controllers.vdc.throttled_ledger import shown
 
         return shown(self, drive, given)
 
     def hypotheses(self, run, drive: ThrottledCircuit):
-        from controllers.machine_vdc.throttled_ledger import hypotheses
+        from controllers.vdc.throttled_ledger import hypotheses
 
         return hypotheses(self, run, drive)
 

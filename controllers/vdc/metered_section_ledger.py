@@ -1,4 +1,4 @@
-"""A metered section in the dissipation ledger; equations in `controllers.machine_vdc.metered_section`.
+"""A metered section in the dissipation ledger; equations in `controllers.vdc.metered_section`.
 
     v̇_p = −D_p − Δẋ (f_cr − f_c) + Σ d
 
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.machine_vdc.metered_section import Metering, settling
-from controllers.machine_vdc.part import Given
 from controllers.observed_friction import account
+from controllers.vdc.metered_section import Metering, settling
+from controllers.vdc.part import Given
 from plants.drives.metered_section import NO_PUMP
 from plants.valve_circuits.inverse import MOST, velocity, whole
 from workbench.verification import hypotheses as common

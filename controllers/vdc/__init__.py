@@ -1,5 +1,5 @@
 """Virtual decomposition control of any mechanism: one law of the bodies, one law a kind of drive, one ledger."""
 
-from controllers.machine_vdc.law import MachineVDC
+from controllers.vdc.law import VDC
 
-__all__ = ["MachineVDC"]
+__all__ = ["VDC"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
@@ -25,17 +25,17 @@ from controllers.gains import (
     USUAL_λ,
     VelocityGains,
 )
-from controllers.machine_vdc import bodies
-from controllers.machine_vdc.part import Part
-from controllers.machine_vdc.parts import SERVED, default_k_x, part
 from controllers.required_motion import desired_motion, required_motion
+from controllers.vdc import bodies
+from controllers.vdc.part import Part
+from controllers.vdc.parts import SERVED, default_k_x, part
 from plants.drives.contract import Line
 from plants.multibody import coordinates, signals
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import check_bounds
-from workbench.contract.system import Controller, Signal, names
+from workbench.contract.system import Controller, Signal, System, names
 from workbench.numerics.calculus import directional
 from workbench.run.targets import target_name
 
@@ -45,13 +45,13 @@ HELD = (
 
 
 class Reading(NamedTuple):
-    """What the law reads: q, q̇, measured states of every drive, the supply's line where it is measured or a number, and
-    [τ_d, τ̇_d, τ̈_d, τ⃛_d]."""
+    """What the law reads: q, q̇, measured states of every drive, the line each of them sees where that is measured or a number,
+    and [τ_d, τ̇_d, τ̈_d, τ⃛_d]."""
 
     q: list
     qd: list
     p: list
-    line: Line | None
+    lines: list[Line] | None
     τ: list
 
 
@@ -66,15 +66,16 @@ class Sought(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class MachineVDC(Controller):
-    """Virtual decomposition control of any machine drawn by bodies, joints, loops and drives.
+class VDC(Controller):
+    """Virtual decomposition control of any machine of bodies, joints, loops and drives.
 
         q̇_r   = J⁻¹(τ̇_d + λ (τ_d − τ(q))),  τ: joint positions (36), lengths of the drives (35) or the tool
         F*_Ar = M_A V̇_Ar + C_A(ω_A) V_Ar + G_A + K_A (V_Ar − V_A)                                (8), (38)–(48)
         f_cr  = J_s⁻ᵀ Σ_A J_Aᵀ F*_Ar,   ṡ = J_s q̇                              (68)–(77) for any mechanism
         u     by the law of each kind of drive, from f_pr = f_cr + f_fr and its rate          (90)–(93) behind servo valves
 
-    model       the mechanism as the controller knows it (truth and model are two objects), method minimal
+    model       the machine as the controller knows it (truth and model are two objects): a crane of parallel–serial structures,
+                or a mechanism of method minimal
     space       "joint" (independent coordinates), "piston" (lengths of the drives) or "cartesian" (tool): what λ acts on
     K_A         κ M_A + K_I 1 with the model's M_A, unless `gains` names the body
     k_x, βk_f   of servo valves; left out, k_x is that of `servo_valve.bearable_k_x`
@@ -88,8 +89,6 @@ class MachineVDC(Controller):
 
     Source: [Petrovic22] eqs (35)–(48), (68)–(77), (90)–(93).
     """
-
-    stands_for: ClassVar[str] = "VDC"
 
     model: Mechanism | Built
     space: Literal["joint", "piston", "cartesian"] = "joint"
@@ -115,7 +114,7 @@ class MachineVDC(Controller):
         self._check_lengths()
         for own in self.parts:
             own.check()
-        known = [body.name for body in self.machine.bodies]
+        known = [body.name for body in self.machine.bodies if not body.carried]
         for gain in self.gains:
             if gain.name not in known:
                 raise InputError(
@@ -130,6 +129,7 @@ class MachineVDC(Controller):
     def _check_space(self) -> None:
         known = ("joint", *self.model.spaces)
         if self.space in known:
+            self.model.task_names(self.space)
             return
         coordinates.check(self.machine, self.space)
         raise InputError(
@@ -147,23 +147,16 @@ class MachineVDC(Controller):
                 )
 
     @staticmethod
-    def meant_for(model) -> bool:
-        """Whether a case file that says "VDC" means this class."""
-        return isinstance(model, Mechanism | Built)
-
-    @staticmethod
     def unfit(model) -> InputError | None:
         """Why this law cannot serve a plant, if it cannot."""
-        if not isinstance(model, Mechanism | Built):
-            return InputError(
-                f"MachineVDC: {type(model).__name__} is no mechanism",
-                mend="choose VDC for a crane with servo valves, or PID",
-            )
-        return _unserved(model.mechanism) or _loose(model)
+        machine = model.mechanism if isinstance(model, System) else None
+        if machine is None:
+            return _no_machine(model)
+        return _unserved(machine) or (None if model.structures else _loose(model))
 
     @property
     def machine(self) -> Mechanism:
-        """The model's bodies, joints and drives."""
+        """The model's bodies, joints, loops and drives."""
         return self.model.mechanism
 
     # ---- signals ----------------------------------------------------------------------------------------------------
@@ -207,7 +200,7 @@ class MachineVDC(Controller):
     @property
     def references(self):
         unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
-        names = self.model.task_names(self.space)
+        tasks = self.model.task_names(self.space)
         return tuple(
             Signal(
                 target_name(name, k),
@@ -216,7 +209,7 @@ class MachineVDC(Controller):
                 "reference",
             )
             for k in range(4)
-            for name in names
+            for name in tasks
         )
 
     @property
@@ -227,10 +220,11 @@ class MachineVDC(Controller):
     @property
     def monitors(self):
         unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
-        forces = signals.forces(self.machine)
+        forces, called = signals.forces(self.machine), self.model.called
         pushes = zip(self.labels, [forces[i].unit for i in coordinates.driven(self.machine)])
+        required = [(f"f_pr_{label}", unit, f"required force of {label}") for label, unit in pushes]
         return (
-            *(Signal(f"f_pr_{name}", push, f"required force of {name}") for name, push in pushes),
+            *(Signal(called.get(name, name), *rest) for name, *rest in required),
             *(
                 Signal(f"e_{name}", unit.get(name, "m"), f"tracking error of {name}")
                 for name in self.model.task_names(self.space)
@@ -243,13 +237,15 @@ class MachineVDC(Controller):
         for own in self.parts:
             p.append(list(y[at : at + len(own.measured)]))
             at += len(own.measured)
-        supply = self.machine.supply
-        line = None if supply is None or supply.settles else supply.line(list(y[at:]))
+        supply, lines = self.machine.supply, None
+        if supply is not None and not supply.settles:
+            each = supply.lines(list(y[at:]), self.machine.actuators)
+            lines = [each[i] for i in coordinates.driven(self.machine)]
         return Reading(
             list(y[:n]),
             list(y[n : 2 * n]),
             p,
-            line,
+            lines,
             [list(r[k * n : (k + 1) * n]) for k in range(4)],
         )
 
@@ -271,10 +267,13 @@ class MachineVDC(Controller):
         λ = self._each(self.λ, self.machine.n)
         return required_motion(self.model, self.space, λ, q, qd, τ_d, τ1, τ2)
 
-    def required(self, q, qd, τ, plant: Mechanism | None = None) -> bodies.Needed:
-        """Required motion and forces, with the bodies of `plant` (the model's by default)."""
+    def required(self, q, qd, τ, plant=None, around=None) -> bodies.Needed:
+        """Required motion and forces of the model's bodies; of those of the mechanism `plant`, where surroundings are given.
+
+        The law itself takes the ground to be at rest and the tool to be idle; `around` is what they truly do.
+        """
         motion = self.required_motion(q, qd, *τ[:3])
-        return bodies.required(self, plant or self.machine, q, qd, *motion)
+        return bodies.required(self, plant or self.machine, q, qd, *motion, around)
 
     def rubbing(self, need: bodies.Needed, ẑ) -> tuple[list, list]:
         """(f_fr, rates of the observers), one entry a drive."""
@@ -318,8 +317,10 @@ class MachineVDC(Controller):
             return desired_motion(self.model, self.space, m.q, m.τ)[1]
         lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]
         forces = [
-            own.believed(p, s, v, z, m.line, f)
-            for own, p, s, v, z, f in zip(self.parts, m.p, lengths, need.xd, ẑ, f_pr)
+            own.believed(p, s, v, z, line, f)
+            for own, p, s, v, z, line, f in zip(
+                self.parts, m.p, lengths, need.xd, ẑ, m.lines or [None] * len(f_pr), f_pr
+            )
         ]
         springs = bodies.spring_forces(self.machine, need.lines, need.at.rates)
         return accelerations(self.machine, need.at, bodies.every(self.machine, springs, forces))
@@ -333,11 +334,13 @@ class MachineVDC(Controller):
             f_pr_rate = self._rate(z, m, need, f_pr, ẑ, ẑ_rate)
         lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]
         felt = [own.felt(p, s) for own, p, s in zip(self.parts, m.p, lengths)]
-        line = m.line or self.asked(self.machine, felt, need.xd, need.xd_r, ẑ, ẑ_rate)
+        lines = m.lines or [self.asked(self.machine, felt, need.xd, need.xd_r, ẑ, ẑ_rate)] * len(
+            f_pr
+        )
         u = [
             own.command(s, v, v_r, p, memory, f, rate, line)
-            for own, s, v, v_r, p, memory, f, rate in zip(
-                self.parts, lengths, need.xd, need.xd_r, m.p, ẑ, f_pr, f_pr_rate
+            for own, s, v, v_r, p, memory, f, rate, line in zip(
+                self.parts, lengths, need.xd, need.xd_r, m.p, ẑ, f_pr, f_pr_rate, lines
             )
         ]
         return Sought(u, f_pr, ẑ_rate, need)
@@ -403,11 +406,11 @@ class MachineVDC(Controller):
 
     def certificate(self, plant):
         """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
-        from controllers.machine_vdc.ledger import MachineLedger
+        from controllers.vdc.ledger import MachineLedger
 
-        if not isinstance(plant, Mechanism | Built):
+        if plant.mechanism is None:
             raise InputError(
-                f"VDC: its ledger is that of a mechanism, and knows no {type(plant).__name__}",
+                f"VDC: its ledger is that of bodies and drives, and knows no {type(plant).__name__}",
                 mend="verify it on the model's kind of plant; simulate runs it on this one",
             )
         return MachineLedger(self, plant)
@@ -437,6 +440,19 @@ def _unserved(model: Mechanism) -> InputError | None:
                 mend=f"choose from {served}; or PID",
             )
     return None
+
+
+def _no_machine(model) -> InputError:
+    like = (
+        "; ForcePosition is its like for a four-bar"
+        if hasattr(model, "circuit") and hasattr(model, "pose")
+        else ""
+    )
+    return InputError(
+        f"VDC: {type(model).__name__} is no manipulator or mechanism; virtual decomposition needs links and cylinders "
+        "with valves",
+        mend=f"choose PID or MPC, or a crane{like}",
+    )
 
 
 def _loose(plant: Mechanism | Built) -> InputError | None:

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from controllers.machine_vdc.part import Given, Part
+from controllers.vdc.part import Given, Part
 from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.valve_circuits.inverse import opening, whole
@@ -146,17 +146,17 @@ class MeteredPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive: Metering, given: Given):
-        from controllers.machine_vdc.metered_section_ledger import entry
+        from controllers.vdc.metered_section_ledger import entry
 
         return entry(self, drive, given)
 
     def shown(self, drive: Metering, given: Given) -> dict:
-        from controllers.machine_vdc.metered_section_ledger import shown
+        from controllers.vdc.metered_section_ledger import shown
 
         return shown(self, drive, given)
 
     def hypotheses(self, run, drive: Metering):
-        from controllers.machine_vdc.metered_section_ledger import hypotheses
+        from controllers.vdc.metered_section_ledger import hypotheses
 
         return hypotheses(self, run, drive)
 

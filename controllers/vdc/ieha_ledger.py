@@ -1,4 +1,4 @@
-"""An integrated electro-hydraulic actuator in the dissipation ledger; equations in `controllers.machine_vdc.ieha`.
+"""An integrated electro-hydraulic actuator in the dissipation ledger; equations in `controllers.vdc.ieha`.
 
 Its row is that of `controllers.force_row`; perturbations d as of a servo valve (`controllers.servo_valve_ledger`), with the ring's
 eccentricity in the place of the voltage.
@@ -12,9 +12,9 @@ import numpy as np
 
 from controllers import force_row
 from controllers.force_row import ForceRow
-from controllers.machine_vdc.ieha import gains, pumped
-from controllers.machine_vdc.part import Given
 from controllers.observed_friction import account
+from controllers.vdc.ieha import gains, pumped
+from controllers.vdc.part import Given
 from plants.drives.ieha_drive import OWN, IEHADrive
 from workbench.verification import hypotheses as common
 from workbench.verification.ledger import Entry

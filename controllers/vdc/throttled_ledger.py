@@ -1,4 +1,4 @@
-"""A throttled circuit in the dissipation ledger; equations in `controllers.machine_vdc.throttled`.
+"""A throttled circuit in the dissipation ledger; equations in `controllers.vdc.throttled`.
 
 Its row is that of `controllers.force_row`. Parts of u_fr − u_f, each an opening that has lasted: "valve inverse", the steps of the
 command by name, "saturation", "spool" (its lag), "throttle" (oil between valve and throttle).
@@ -12,9 +12,9 @@ import numpy as np
 
 from controllers import force_row
 from controllers.force_row import ForceRow
-from controllers.machine_vdc.part import Given
-from controllers.machine_vdc.throttled import ThrottledPart, pushed
 from controllers.observed_friction import account
+from controllers.vdc.part import Given
+from controllers.vdc.throttled import ThrottledPart, pushed
 from plants.components.circuit import KEPT, ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from workbench.verification import hypotheses as common

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from controllers.gains import USUAL_K_X
-from controllers.machine_vdc.part import Given, Part
+from controllers.vdc.part import Given, Part
 from plants.drives.ieha_drive import IEHADrive
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
@@ -159,17 +159,17 @@ class IEHAPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive: IEHADrive, given: Given):
-        from controllers.machine_vdc.ieha_ledger import entry
+        from controllers.vdc.ieha_ledger import entry
 
         return entry(self, drive, given)
 
     def shown(self, drive: IEHADrive, given: Given) -> dict:
-        from controllers.machine_vdc.ieha_ledger import shown
+        from controllers.vdc.ieha_ledger import shown
 
         return shown(self, drive, given)
 
     def hypotheses(self, run, drive: IEHADrive):
-        from controllers.machine_vdc.ieha_ledger import hypotheses
+        from controllers.vdc.ieha_ledger import hypotheses
 
         return hypotheses(self, run, drive)
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from controllers.machine_vdc.part import Given, Part
 from controllers.servo_valve import Valve, bearable_k_x, motor_k_x
+from controllers.vdc.part import Given, Part
 from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.servo import ServoDrive
 from plants.drives.servo_cylinder import ServoCylinder

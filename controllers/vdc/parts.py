@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from controllers.gains import agreed
-from controllers.machine_vdc.ieha import IEHAPart
-from controllers.machine_vdc.metered_section import MeteredPart
-from controllers.machine_vdc.part import Part
-from controllers.machine_vdc.pure_force import PureForce
-from controllers.machine_vdc.servo_cylinder import ServoValvePart
-from controllers.machine_vdc.throttled import ThrottledPart
+from controllers.vdc.ieha import IEHAPart
+from controllers.vdc.metered_section import MeteredPart
+from controllers.vdc.part import Part
+from controllers.vdc.pure_force import PureForce
+from controllers.vdc.servo_cylinder import ServoValvePart
+from controllers.vdc.throttled import ThrottledPart
 
 PARTS: tuple[type[Part], ...] = (PureForce, ServoValvePart, ThrottledPart, MeteredPart, IEHAPart)
 SERVED = tuple(drive for kind in PARTS for drive in kind.serves)

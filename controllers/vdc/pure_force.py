@@ -11,7 +11,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from controllers.machine_vdc.part import Given, Part
+from controllers.vdc.part import Given, Part
 from plants.drives.laws import Force, Torque
 
 

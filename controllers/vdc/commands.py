@@ -9,7 +9,7 @@ def steps(law, plant, loop, t, xp, z, y, r, f_pr_rate, u) -> dict:
     """Perturbation → commands: the law's own numbers, its own ḟ_pr, measured signals, a pump, its own limits, the hold."""
     m = len(law.references)
     memory = list(z[: len(law.states)])
-    at = {s.name: value for s, value in zip(plant.outputs, plant.out(t, xp))}
+    at = {s.name: value for s, value in zip(plant.outputs, plant.out(t, xp[: len(plant.states)]))}
     exact = [at[s.name] for s in law.measured]
     now = instant(loop.controller)
     asked = lambda controller: controller.command(t, list(z[: len(now.states)]), y, r)

@@ -15,10 +15,10 @@ required rates of the length s.
   7. `needs_rate`: its command needs ḟ_pr. `asks(drive, f, v, v_r, ẑ, ẑ̇)` are the speed that it asks of a rod and the rod's areas,
      from which a supply that `settles` tells its pressure; f: the force between valves and rod, as measured (`felt(p, s)`) or true
      (`acting(drive, x, s)`).
-  8. `serves` are the kinds of drive that the part is the law of; `takes` are the gains of `MachineVDC` that it has, as its fields
+  8. `serves` are the kinds of drive that the part is the law of; `takes` are the gains of `VDC` that it has, as its fields
      after `label` and `drive`. `usual_k_x(drive)` is k_x [m] where none is given.
 
-To add a drive: a class in a file of this folder, its name in `PARTS` of `controllers.machine_vdc.parts`.
+To add a drive: a class in a file of this folder, its name in `PARTS` of `controllers.vdc.parts`.
 """
 
 from __future__ import annotations
