@@ -28,6 +28,10 @@ TRUE, SEEN = "the controller's model is the plant", "true states measured"
 class Backwards(VDC):
     """The derivative of the required force with the wrong sign."""
 
+    def sought(self, z, y, r, f_pr_rate=None):
+        turned = None if f_pr_rate is None else [-v for v in f_pr_rate]
+        return super().sought(z, y, r, turned)
+
     def _rate(self, *given):
         return [-v for v in super()._rate(*given)]
 

@@ -428,7 +428,6 @@ def test_example_holds():
     "law, plant, words",
     [
         ("VDC", "type: MeteredTwin", "choose PID"),
-        ("VDC", "machine: hiab-xs031", "choose VDC"),
         ("VDC", "machine: ieha-control", "PID"),
         ("MeteredVDC", "type: MeteredArms", "write 'law: VDC', and k_m in place of k_x"),
     ],
@@ -458,8 +457,6 @@ def test_gains_out_of_range_are_refused(options, words):
             VDC(plant, **options)
     with pytest.raises(ValueError, match="space"):
         VDC(ARM, space="piston")
-    with pytest.raises(InputError, match="is no"):
-        VDC(ARM)
 
 
 def test_same_text_on_floats_and_expressions():

@@ -22,7 +22,7 @@ from plants.components.spatial import add, compose, cross, plus, scale, turn, un
 from plants.multibody import coordinates, linear
 from plants.multibody import required as bodies
 from plants.multibody.loops import plain_sum
-from plants.multibody.tree import REST, ZERO6
+from plants.multibody.tree import REST
 
 
 class Needed(NamedTuple):
@@ -61,7 +61,7 @@ def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
     if around is None and not law.gains:
         # κ M_A (V_r − V) is the wrench of an acceleration κ (V_r − V): joint by joint, it costs no wrench of its own.
         rates, wanted = bodies.required(plant, at, qd_r, qdd_r, law.κ)
-        fed = [isotropic(law, at.motion, wanted, j) for j in many]
+        fed = [isotropic(diagonal(law, j), at.motion, wanted, j) for j in many]
         found = bodies.lumped_wrenches(plant, at.motion, wanted)
     else:
         gravity = None if around is None else around.gravity
@@ -160,15 +160,18 @@ def fed_back(law, motion, wanted, j: int):
         return _matrix(own[body.name], _attitude(law, motion, j), motion.r[j], Δ)
     P = bodies.momentum(body, motion, j, Δ)
     whole = scale(law.κ, P[0]), scale(law.κ, P[1])
-    return plus(whole, isotropic(law, motion, wanted, j))
+    return plus(whole, isotropic(diagonal(law, j), motion, wanted, j))
 
 
-def isotropic(law, motion, wanted, j: int):
-    """K_I 1 acting on the velocity error of the body's frame, as a wrench about the origin; nothing of a load that is carried."""
-    if law.machine.bodies[j].carried:
-        return ZERO6
+def diagonal(law, j: int):
+    """K_I of body j: none of a load that is carried."""
+    return 0.0 if law.machine.bodies[j].carried else law.K_I
+
+
+def isotropic(K_I, motion, wanted, j: int):
+    """K_I 1 acting on the velocity error of the body's frame, as a wrench about the origin."""
     Δ = bodies.against(wanted.Z[j], motion.Z[j])
-    f, m = (scale(law.K_I, part) for part in _at_frame(motion.r[j], Δ))
+    f, m = (scale(K_I, part) for part in _at_frame(motion.r[j], Δ))
     return f, add(m, cross(motion.r[j], f))
 
 
