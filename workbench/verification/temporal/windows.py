@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from workbench.verification.temporal.syntax import Interval
 
@@ -100,11 +99,15 @@ class Instants:
 
 def least(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """min values[first … last] for every entry; +∞ where last < first."""
+    from scipy.ndimage import minimum_filter1d
+
     return _extreme(values, first, last, np.minimum, minimum_filter1d, np.inf)
 
 
 def largest(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """max values[first … last] for every entry; −∞ where last < first."""
+    from scipy.ndimage import maximum_filter1d
+
     return _extreme(values, first, last, np.maximum, maximum_filter1d, -np.inf)
 
 
