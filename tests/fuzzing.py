@@ -273,6 +273,7 @@ def packed_seed(kind: str) -> bytes:
 
     from workbench.contract.system import Signal
     from workbench.run.log import Log, Status
+    from workbench.run.log_file import _to_netcdf
 
     t = np.arange(40) * 0.01
     if kind == "mat":
@@ -280,13 +281,14 @@ def packed_seed(kind: str) -> bytes:
         savemat(out, {"t": t, "X": np.sin(t), "Y": np.cos(t)})
         return out.getvalue()
     out = io.BytesIO()
-    Log(
+    log = Log(
         t,
         np.column_stack([np.sin(t), t]),
         (Signal("X", "m"), Signal("Y", "Pa")),
         {"a": 1},
         Status(True, "", 1.0),
-    )._to_netcdf(out)
+    )
+    _to_netcdf(log, out)
     return out.getvalue()
 
 

@@ -194,11 +194,11 @@ def loop_at(point, axis=(0.0, 0.0, 1.0), **options):
         ),
         (
             {"actuators": (Actuator("c", Torque(), Pin("ground"), Pin("crank")),)},
-            "a Torque acts on a revolute joint",
+            "a Torque or a motor acts on a revolute joint",
         ),
         (
             {"actuators": (Actuator("c", Force(), joint="crank"),)},
-            "a Torque acts on a revolute joint",
+            "a Torque or a motor acts on a revolute joint",
         ),
         (
             {

@@ -14,7 +14,7 @@ from workbench import InputError
 from workbench.commands.cli import main
 from workbench.planning import PlannedLoadSensing, Search, optimise, shortest_time
 from workbench.planning.feasible import raised
-from workbench.planning.least_time import shortest
+from workbench.planning.least_duration import shortest
 from workbench.run.reference import Waypoints
 
 FEW = Search(nodes=61, tube=17, finest=1e-3)

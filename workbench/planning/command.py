@@ -16,7 +16,7 @@ from workbench.planning.drive import write_plan
 from workbench.planning.driven import drive_all
 from workbench.planning.feasibility import explain
 from workbench.planning.feasible import raised
-from workbench.planning.least_time import shortest
+from workbench.planning.least_duration import shortest
 
 
 def plan(options, case: PlanCase, write_report: Callable, driver: Callable) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity
 from workbench.planning.feasible import NODES, enough_pressure, feasible, raised
-from workbench.planning.least_time import Shortest, shortest
+from workbench.planning.least_duration import Shortest, shortest
 from workbench.planning.obstacle import _interval, _joint, _stuck
 from workbench.planning.task import Task
 

@@ -34,7 +34,7 @@ def optimise(
     it beside much finer searches.
     """
     from workbench.planning.feasibility import explain
-    from workbench.planning.least_time import shortest
+    from workbench.planning.least_duration import shortest
 
     # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
     wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube

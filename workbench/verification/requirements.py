@@ -82,6 +82,12 @@ def check_tracking(claim, run: Run) -> Verdict:
             source=source,
             counted=claim.counted,
         )
+    lost = np.flatnonzero(~np.isfinite(e[part])) + part.start
+    if len(lost):
+        words = f"the error is beyond all numbers at t = {run.log.time[lost[0]]:.4g} s"
+        return Verdict(
+            "tracking", text, False, "sampled", worst=words, source=source, counted=claim.counted
+        )
     answer = sentence.on(run.log.time, {"tool_error": e})
     k = answer.sample
     return Verdict(
