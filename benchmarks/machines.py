@@ -1,10 +1,10 @@
-"""Seconds of computation per simulated second under VDC: cranes by their own text, and machines drawn by pins.
+"""Seconds of computation per simulated second under VDC: cranes by their parameters, and machines drawn by pins.
 
     python benchmarks/machines.py [--repeat 7] [--seconds 10]
 
 The shipped crane runs twice: as a `Manipulator`, and written as bodies, joints, loops and drives. PATU 655 (two joints, brackets)
 and the excavator (three joints, bell crank) follow, all at 1 kHz, each on a path of its own joints. Printed are the ratios to the
-crane as a mechanism and to the two-joint crane by its own text, of the same run.
+crane as a mechanism and to the two-joint crane by its parameters, of the same run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def laws() -> dict:
     """Name → law around its machine."""
     found = {}
     for name, crane in cranes().items():
-        found[f"{name} crane, own text"] = VDC(crane)
+        found[f"{name} crane, parameters"] = VDC(crane)
         found[f"{name} crane, as a mechanism"] = VDC(written_out(crane))
     for name in ("patu-655", "excavator"):
         plant = machine(name).plant
@@ -71,12 +71,12 @@ def main() -> None:
         rows[name] = row(name, times, given.seconds)
     print(machine_in_words())
     print(table(list(rows.values()), "run/sim"))
-    own = rows["two-joint crane, own text"].processor
+    own = rows["two-joint crane, parameters"].processor
     for name, one in rows.items():
         print(f"{name:36} {one.processor / own:6.2f} times the two-joint crane by its own text")
     for kind in cranes():
         ratio = rows[f"{kind} crane, as a mechanism"].processor
-        ratio /= rows[f"{kind} crane, own text"].processor
+        ratio /= rows[f"{kind} crane, parameters"].processor
         print(f"{kind} crane as a mechanism: {ratio:.2f} times its own text (asked 1.15)")
 
 
