@@ -73,11 +73,13 @@ def main() -> None:
     print(table(list(rows.values()), "run/sim"))
     own = rows["two-joint crane, parameters"].processor
     for name, one in rows.items():
-        print(f"{name:36} {one.processor / own:6.2f} times the two-joint crane by its own text")
+        print(f"{name:36} {one.processor / own:6.2f} times the two-joint crane by its parameters")
     for kind in cranes():
         ratio = rows[f"{kind} crane, as a mechanism"].processor
         ratio /= rows[f"{kind} crane, parameters"].processor
-        print(f"{kind} crane as a mechanism: {ratio:.2f} times its own text (asked 1.15)")
+        print(
+            f"{kind} crane as a mechanism: {ratio:.2f} times the crane by its parameters (asked 1.15)"
+        )
 
 
 if __name__ == "__main__":
