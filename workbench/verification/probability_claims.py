@@ -114,14 +114,14 @@ class Probability(_Checked):
 # ---- draws -------------------------------------------------------------------------------------------------------------
 def numbers(plant: Any, name: str) -> list[Leaf]:
     """The numbers of a plant whose path is this or ends so; InputError with the nearest where there is none."""
-    every = leaves(plant)
+    every = tuple(leaves(plant))
     found = [leaf for leaf in every if leaf.path == name or leaf.path.endswith("." + name)]
     if found:
         return found
     ends = {".".join(leaf.path.split(".")[-2:]) for leaf in every}
     near = difflib.get_close_matches(name, sorted({leaf.path for leaf in every} | ends), 3)
     raise InputError(
-        f"over: the plant has no number {name!r}",
+        f"the plant has no number {name!r}",
         key="over",
         mend=f"did you mean {' or '.join(near)}?" if near else "see the paths of its parameters",
     )

@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import bind, leaves
+from workbench.contract.parameters import bind
 from workbench.contract.system import ClosedLoop, System
 from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
+from workbench.verification.probability_claims import numbers
 
 OFFSET = "offset."
 SEED = "seed"
@@ -89,16 +90,7 @@ def _offset(loop: System, scenario: Scenario, name: str) -> Direction:
 
 
 def _number(loop: System, name: str) -> Direction:
-    plain = [leaf for leaf in leaves(loop.plant) if not leaf.structural]
-    found = [leaf for leaf in plain if leaf.path == name or leaf.path.endswith("." + name)]
-    if not found:
-        ends = {".".join(leaf.path.split(".")[-2:]) for leaf in plain}
-        near = difflib.get_close_matches(name, [*ends, *(leaf.path for leaf in plain)], 3)
-        raise InputError(
-            f"over: the plant has no number {name!r}",
-            key=name,
-            mend=f"did you mean {' or '.join(near or sorted(ends)[:3])}?",
-        )
+    found = numbers(loop.plant, name)
     values = {float(leaf.value) for leaf in found}
     if len(values) > 1:
         raise InputError(
