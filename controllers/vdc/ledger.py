@@ -263,6 +263,8 @@ class MachineLedger:
             yield hypotheses.lever(run, part.label, claim.lever)
         for most in self._most_flow:
             yield hypotheses.pump_flow(run, most)
+        if self.plant.supply_names:
+            yield from pump(run)
         yield from hypotheses.reference(run)
         yield from hypotheses.told(run, law, {"name": "", **self.plant.beginning})
         yield from hypotheses.signal_path(run)

@@ -27,7 +27,12 @@ own states, u its own inputs, line the pressures that its supply gives it.
      where its input is no velocity. `loop_rate`, `integral_rate` [1/s]: what a position loop around it can have, and K_i/K_p.
      `cuts_commands`: a command beyond its limit is none that it has.
  11. `behind(x, s, ṡ, u)` is what a supply whose pressure is no state must know of it (`Behind`); None: none such serves it.
- 12. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
+ 12. `metering(label)` is what its valves are in a circuit of that name (`plants.valve_circuits.circuit.Section`), of a drive behind
+     quasistatic metering valves; None of any other. Such a drive has `damping` [N s/m] and `regenerated(u)`, the opening of
+     regeneration, and logs f_p_…, P_h_…, P_r_…; its state rod_… moves with its valves.
+ 13. `notched(label)` names the signals of its two chambers behind one spool (`workbench.contract.capabilities.Notched`); None of a
+     drive without.
+ 14. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
 
 The same text runs on floats and on expressions: no `if` on a value of x, s, ṡ, u or line.
 
@@ -40,6 +45,7 @@ from abc import ABC, abstractmethod
 from math import inf
 from typing import ClassVar, NamedTuple
 
+from workbench.contract.capabilities import Notched
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
@@ -139,6 +145,12 @@ class Drive(ABC):
         return line.p_r
 
     def behind(self, x, s, sdot, u) -> Behind | None:
+        return None
+
+    def metering(self, label: str):
+        return None
+
+    def notched(self, label: str) -> Notched | None:
         return None
 
     def stored(self, x, s):

@@ -29,6 +29,7 @@ class HydraulicMotor(ServoDrive):
 
     turns: ClassVar[bool] = True
     part: ClassVar[str] = "motor"
+    pushes: ClassVar[str] = "T_p"
     motor: Motor
     oil: Oil = Oil()
     pressures_at_start: Annotated[

@@ -15,7 +15,7 @@ Source: [Kikuuwe21] Sections 4.1, 5, 6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, final
 
 import numpy as np
@@ -175,6 +175,13 @@ class MeteredRod(Drive):
         """B, N s/m; of a motor N m s/rad."""
         return self.B
 
+    def metering(self, label):
+        return replace(self.section, name=label)
+
+    def regenerated(self, u):
+        """Opening u_a of regeneration for the inputs u."""
+        return regenerated(self.regeneration, u)
+
     def opened(self, u_c, u_a=0.0) -> list:
         """The section at the command u_c, as `Circuit.rows` has it."""
         return opened(self.section, u_c, u_a)
@@ -188,7 +195,7 @@ class MeteredRod(Drive):
         return self.K * (x[0] - self.i * s)
 
     def behind(self, x, s, sdot, u) -> Behind:
-        section = self.opened(u[0], regenerated(self.regeneration, u))
+        section = self.opened(u[0], self.regenerated(u))
         return behind(section, self.spring(x, s), self.B, self.i * sdot)
 
     def at_work(self, x, s, sdot, u, line) -> Metered:

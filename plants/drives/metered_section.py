@@ -27,6 +27,7 @@ from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
 from plants.drives.contract import Behind, Drive, Line, Settled, Sizes, outside_stroke, too_short
 from plants.valve_circuits import shared
+from plants.valve_circuits.circuit import Section
 from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
@@ -229,6 +230,14 @@ class MeteredSection(Drive):
     def spring(self, x, s):
         """K (r − x), N."""
         return self.stiffness * (x[0] - (s - self.closed))
+
+    def metering(self, label):
+        c = self.cylinder
+        return Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *orifices(c))
+
+    def regenerated(self, u):
+        """There is no regeneration."""
+        return 0.0
 
     def opened(self, u_c) -> list:
         """The section at the command u_c, as `Circuit.rows` has it."""

@@ -15,16 +15,19 @@ from typing import ClassVar
 from plants.components.chamber import Oil
 from plants.components.two_chambers import POWERS, TwoChambers
 from plants.drives.contract import Drive, spool_limit
+from workbench.contract.capabilities import Notched
 from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.system import Signal
 
 
 class ServoDrive(Drive):
-    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V]. `part`: the field that holds the chambers."""
+    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V]. `part`: the field that holds the chambers;
+    `pushes`: what their force is called in the log."""
 
     needs_supply: ClassVar[bool] = True
     steep: ClassVar[bool] = True
     part: ClassVar[str]
+    pushes: ClassVar[str]
     oil: Oil
     pressures_at_start: tuple[float, float] | None
 
@@ -93,6 +96,13 @@ class ServoDrive(Drive):
         """ṡ per volt while it is held by no force, forwards and backwards averaged, m/(s V) or rad/(s V)."""
         out, back = self.chambers.speeds(line.p_s - line.p_r)
         return 0.5 * (out + back)
+
+    def notched(self, label):
+        spools = self.chambers.valve.spool_states(label)
+        command = self.inputs(label)[0].name
+        spool = spools[0].name if spools else ""
+        force = f"{self.pushes}_{label}"
+        return Notched(label, self.chambers, command, spool, f"ds_{label}", force)
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     def parts(self, x) -> tuple:

@@ -27,6 +27,7 @@ class ServoCylinder(ServoDrive):
     """
 
     part: ClassVar[str] = "cylinder"
+    pushes: ClassVar[str] = "f_p"
     cylinder: Cylinder
     closed: Annotated[
         float, Unit("m"), "distance of the pins, or position of the joint, with the rod retracted"

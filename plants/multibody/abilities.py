@@ -121,6 +121,45 @@ class Abilities(Vocabulary):
         return acting.velocity_gains(self) if len(units) > 1 else ()
 
     @property
+    def p_top(self) -> float | None:
+        """Highest pressure of the supply, Pa, where all chambers are fed by it and none states limits of its own."""
+        line = acting.highest_line(self)
+        return None if line is None else line.p_s
+
+    @property
+    def supply_names(self) -> tuple[str, ...]:
+        """The supply's pressure where that is a state."""
+        own = self.supply
+        return (own.pressure_name,) if own is not None and own.states() else ()
+
+    @property
+    def supply_range(self) -> tuple[float, float] | None:
+        """An interval that the supply's pressure never leaves, Pa; None where none is known."""
+        return None if self.supply is None else self.supply.range
+
+    @property
+    def valves(self):
+        """Its metering valves (`plants.multibody.metering`), None where no drive has some."""
+        if all(a.drive.metering(a.name) is None for a in self.actuators):
+            return None
+        from plants.multibody.metering import (
+            MeteringValves,
+        )  # numerics that only claims on them need
+
+        return MeteringValves(self)
+
+    @property
+    def no_passivity(self) -> str:
+        """Why the incremental passivity of its valves cannot be claimed; empty where it can."""
+        return "" if self.supply is None else self.supply.no_passivity
+
+    @property
+    def notched(self) -> tuple:
+        """Its drives with two chambers behind one spool."""
+        own = (a.drive.notched(a.name) for a in self.actuators)
+        return tuple(one for one in own if one is not None)
+
+    @property
     def spans(self) -> dict[str, tuple[float, float]]:
         """What the actuators can span, m (rad on a revolute joint), those for which it is known."""
         return acting.spans(self.actuators)

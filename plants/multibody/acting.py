@@ -97,6 +97,16 @@ def constant_line(mechanism) -> Line | None:
     return supply.most
 
 
+def highest_line(mechanism) -> Line | None:
+    """What every chamber sees of the supply at most; None where a chamber is not fed by it, where a drive states the limits of its
+    own chambers, or where the zero of pressures is that of the return line."""
+    supply = mechanism.supply
+    chambered = [a.drive for a in mechanism.actuators if a.drive.pressures(a.name)]
+    if supply is None or any(not d.needs_supply or d.pressure_limits for d in chambered):
+        return None
+    return supply.most if float(supply.most.p_r) > 0.0 else None
+
+
 def pressure_limits(mechanism) -> tuple:
     """(lowest, highest) of what the drives with chambers allow; empty where one does not say."""
     own = [a.drive.pressure_limits for a in mechanism.actuators if a.drive.pressures(a.name)]

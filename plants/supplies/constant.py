@@ -7,6 +7,7 @@ from typing import Annotated, final
 
 from plants.drives.contract import Line
 from plants.supplies.contract import Supply, check_line, flow_limit
+from plants.valve_circuits.circuit import Pump
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
@@ -29,6 +30,10 @@ class ConstantPressure(Supply):
     @property
     def most(self) -> Line:
         return Line(self.p_s, self.p_r)
+
+    @property
+    def circuit_pump(self) -> Pump:
+        return Pump(self.Q_max, self.p_s - self.p_r)
 
     def machine_limits(self, flows):
         return flow_limit(flows, self.Q_max)

@@ -11,7 +11,12 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
   4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
      `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
   5. `initial(tops)` are its states at rest, tops: pressures of its takers' chambers that are states.
-  6. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
+  6. `pressure_name` is the signal in the log that is its pressure, "" where that is a number. `range` is the interval [Pa] that
+     a pressure which is a state never leaves, None where none is known. `no_passivity` says why two motions on it cannot be
+     compared at one pressure of the pump; "" where they can.
+  7. `account(P, flow, rate)` is where its power goes (`Account`) while its pressure is P [Pa] above its return, changing with
+     `rate` [Pa/s], and its drives take `flow` [m³/s]. `circuit_pump` is the pump by which claims on valves are made.
+  8. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
 
 To add a supply: a class in a file of this folder, its name in `plants.supplies.kinds`, a line in the tests' list.
 """
@@ -19,12 +24,23 @@ To add a supply: a class in a file of this folder, its name in `plants.supplies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from plants.drives.contract import Line
+from plants.valve_circuits.circuit import Pump
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
+
+
+class Account(NamedTuple):
+    """Power that a pump gives, cause → power that its own valves lose, rate of the energy of the oil in its line, W."""
+
+    given: Any
+    lost: dict[str, Any]
+    stored: Any
 
 
 class Supply(ABC):
@@ -40,7 +56,25 @@ class Supply(ABC):
     @abstractmethod
     def machine_limits(self, flows: tuple[str, ...]) -> tuple[Limit, ...]: ...
 
+    @property
+    @abstractmethod
+    def circuit_pump(self) -> Pump: ...
+
     settles: ClassVar[bool] = False
+    no_passivity: ClassVar[str] = ""
+    pressure_name: ClassVar[str] = ""
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        return None
+
+    @property
+    def numbers(self) -> list:
+        """Q, P_M and the bleed's k_b of `circuit_pump`."""
+        return [self.circuit_pump.Q, self.circuit_pump.P_M, 0.0]
+
+    def account(self, P, flow, rate) -> Account:
+        return Account(P * flow, {}, np.zeros(np.shape(P)))
 
     def lines(self, y, asked) -> list[Line]:
         return [self.line(y)] * len(asked)

@@ -10,6 +10,7 @@ import numpy as np
 from plants.drives.contract import Line
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import Supply, flow_limit
+from plants.valve_circuits.circuit import Pump
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
@@ -37,6 +38,10 @@ class EachPressure(Supply):
         for p_s in self.p_s[1:]:
             highest = np.maximum(highest, p_s)
         return Line(highest, self.p_r)
+
+    @property
+    def circuit_pump(self) -> Pump:
+        return Pump(self.Q_max, self.most.p_s - self.p_r)
 
     def machine_limits(self, flows):
         return flow_limit(flows, self.Q_max)

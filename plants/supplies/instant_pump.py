@@ -16,12 +16,14 @@ from typing import Annotated, ClassVar, final
 import numpy as np
 
 from plants.drives.contract import Line, Settled
-from plants.supplies.contract import Supply
+from plants.supplies.contract import Account, Supply
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Pump
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction
 from workbench.contract.system import Signal
+
+AT = 1e-6  # of the relief's pressure: nearer than that counts as at it
 
 
 @final
@@ -30,6 +32,7 @@ class InstantPump(Supply):
     """See the module. It serves drives behind quasistatic valves (`Drive.behind`)."""
 
     settles: ClassVar[bool] = True
+    pressure_name: ClassVar[str] = "P"
 
     pump: Pump = Pump()
     u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.3
@@ -43,8 +46,17 @@ class InstantPump(Supply):
         return self.pump.c_b * self.u_b
 
     @property
+    def circuit_pump(self) -> Pump:
+        return self.pump
+
+    def account(self, P, flow, rate):
+        bled = self.k_b * np.sqrt(np.maximum(P, 0.0))
+        relieved = np.where(P >= self.pump.P_M * (1 - AT), self.pump.Q - bled - flow, 0.0)
+        lost = {"bleed": bled * P, "relief": relieved * P}
+        return Account(self.pump.Q * P, lost, np.zeros(np.shape(P)))
+
+    @property
     def numbers(self) -> list:
-        """Q, P_M, k_b."""
         return [self.pump.Q, self.pump.P_M, self.k_b]
 
     def line(self, y):

@@ -12,13 +12,14 @@ Source: [Nurmi17] eqs (32)–(34), with the pressures of the chambers in place o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 
 from plants.drives.contract import Line
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import Supply, check_line, flow_limit
+from plants.valve_circuits.circuit import Pump
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Signal
@@ -48,6 +49,11 @@ def resting(regulator, tops, p_top) -> float:
 @dataclass(frozen=True)
 class LoadSensing(Supply):
     """See the module. State p_s, measured; logged p_L."""
+
+    no_passivity: ClassVar[str] = (
+        "the pressure of a load-sensing pump follows the loads, so that two motions have none in common"
+    )
+    pressure_name: ClassVar[str] = "p_s"
 
     margin: Annotated[float, Unit("Pa"), "Δp, above the highest load", positive] = 2e6
     τ: Annotated[float, Unit("s"), "time constant of the pump's regulator", positive] = 0.02
@@ -84,6 +90,15 @@ class LoadSensing(Supply):
     @property
     def most(self):
         return Line(self.p_top, self.p_r)
+
+    @property
+    def range(self):
+        """What the regulator aims at never leaves it."""
+        return max(self.p_r + self.margin, self.standby), self.p_top
+
+    @property
+    def circuit_pump(self) -> Pump:
+        return Pump(self.Q_max, self.p_top - self.p_r)
 
     def felt(self, takers):
         """p_L."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 
 from plants.drives.contract import Line
-from plants.supplies.contract import Supply
+from plants.supplies.contract import Account, Supply
 from plants.valve_circuits.circuit import Pump
 from workbench.contract.machine_limits import Limit
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive
@@ -36,6 +36,8 @@ def idle(Q, P_M, k_b, G) -> float:
 @dataclass(frozen=True)
 class SharedPump(Supply):
     """See the module. State P."""
+
+    pressure_name: ClassVar[str] = "P"
 
     pump: Pump = Pump(Q=100e-3 / 60, P_M=175e5)
     u_b: Annotated[float, Unit("1"), "opening of the bleed", fraction] = 0.05
@@ -69,6 +71,20 @@ class SharedPump(Supply):
         """Flows through bleed and relief, m³/s."""
         P = np.maximum(y[0], 0.0)
         return self.k_b * np.sqrt(P), self.G * np.maximum(P - self.pump.P_M, 0.0)
+
+    @property
+    def circuit_pump(self) -> Pump:
+        return self.pump
+
+    @property
+    def numbers(self) -> list:
+        return [self.pump.Q, self.pump.P_M, self.k_b]
+
+    def account(self, P, flow, rate):
+        bleed = self.k_b * np.maximum(P, 0.0) ** 1.5
+        relief = self.G * np.maximum(P - self.pump.P_M, 0.0) * P
+        oil = self.V_p / self.β * P * rate
+        return Account(self.pump.Q * P, {"bleed": bleed, "relief": relief}, oil)
 
     def rates(self, y, takers, w):
         bled, relieved = self.lost(y)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from workbench.contract.errors import InputError
@@ -34,6 +34,18 @@ class Otherwise(Generic[Value]):
         if instance is None:
             raise AttributeError(f"{owner.__name__} has no default of {self.name!r} for its class")
         return self.default
+
+
+class Notched(NamedTuple):
+    """A cylinder or motor with two chambers behind one spool, and the signals that log its command, spool ("": it is its command),
+    speed and force A_a p_a − A_b p_b."""
+
+    label: str
+    chambers: Any
+    command: str
+    spool: str
+    speed: str
+    force: str
 
 
 class _Itself:
@@ -83,6 +95,29 @@ class PlantData:
     lines = Otherwise[tuple[str, ...]](("",))  # from the pump
     vacuum = Otherwise["float | None"](None)  # Pa, below which the oil is not described
     pressure_limits = Otherwise[tuple](())  # (lowest, highest), Pa
+
+    no_passivity = Otherwise[str]("")  # why its valves' incremental passivity cannot be claimed
+    supply_range = Otherwise["tuple[float, float] | None"](None)  # Pa, that they never leave
+
+    @property
+    def p_top(self) -> Any:
+        """Highest pressure of its supply, Pa, where that is one number."""
+        return self.p_s
+
+    @property
+    def notched(self) -> tuple[Notched, ...]:
+        """Two chambers behind one spool, those it has."""
+        return tuple(
+            Notched(
+                k, c, f"u_{k}", f"u_s_{k}" if c.valve.lag != "ideal" else "", f"dx_{k}", f"f_p{k}"
+            )
+            for k, c in zip(self.labels, self.cylinders)
+        )
+
+    @property
+    def valves(self) -> Any:
+        """What accounts for its metering valves and proves what their circuit can (`HasValveAccount`, …); None without such."""
+        return self if isinstance(self, HasValveAccount) else None
 
     # ---- what suits it
     demo_path = Otherwise["tuple[float, ...] | None"](None)  # joints a little away from the start

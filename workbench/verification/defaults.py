@@ -35,6 +35,10 @@ OPEN = (
     "the loop is open: no command answers what is measured, and nothing brings the machine back to a path; to ask only for what"
     " the run must meet, state the claims, such as `claims: {energy-balance: true}`"
 )
+NO_LIMITS = (
+    "neither the supply nor the drives say between which pressures the chambers should stay; to be asked, state"
+    " `pressures: {low: …, high: …}`"
+)
 FARTHEST = 10.0  # lengths of a machine (its shortest stroke) that a path by which tolerances are measured may have
 
 
@@ -61,6 +65,11 @@ class _Loop:
     def jointed(self) -> bool:
         """A crane of structures, or a mechanism with a tool whose law knows it: its tolerances are lengths of its tool."""
         return bool(self.plant.structures) or (has_ledger(self.loop) and self.plant.has_tool)
+
+    @property
+    def metered(self) -> bool:
+        """Whether metering valves of the plant can be accounted for."""
+        return isinstance(self.plant.valves, HasValveAccount)
 
     @property
     def followed(self) -> bool:
@@ -145,7 +154,7 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
         return []
     if about.jointed or has_ledger(about.loop):
         return [C.SampleTimeLimit(), C.DelayLimit()]
-    if isinstance(about.plant, HasValveAccount) and about.length > SHORT:
+    if about.metered and about.length > SHORT:
         return [C.SampleTimeLimit(**({"error": ON_SCAN * size} if size else {}))]
     return []
 
@@ -153,8 +162,6 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
 def _requirements(about: _Loop, size: float, unasked: list) -> list:
     plant = about.plant
     law = about.predictive
-    bounded = plant.p_s is not None or plant.pressure_limits
-    metered = isinstance(plant, HasValveAccount)
     found: list = []
     if about.closed and not about.followed:
         unasked.append(("tracking", "neither scenario nor law says where the outputs should be"))
@@ -163,13 +170,11 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
     elif about.closed:
         error = {"error": ON_PATH * size} if size else {}
         found.append(run_claims.Tracking(**error, settle=_settle(about)))
-    if plant.pressure_names and bounded:
-        found.append(
-            run_claims.Pressures()
-            if about.jointed
-            else run_claims.Pressures(*plant.pressure_limits)
-        )
-    if metered:
+    if plant.pressure_names and (plant.p_top is not None or plant.pressure_limits):
+        found.append(run_claims.Pressures(*plant.pressure_limits))
+    elif plant.pressure_names:
+        unasked.append(("pressures", NO_LIMITS))
+    if about.metered:
         found.append(run_claims.NoCavitation())
     if about.closed and plant.limits():
         planned = law is not None and not about.jointed  # a predictive law plans for its limits
@@ -189,18 +194,29 @@ def _machine(about: _Loop, unasked: list) -> list:
         found.append(run_claims.HoldsWeight())
     if plant.power_names:
         found.append(run_claims.EnergyBalance())
-    if isinstance(plant, HasValveAccount):
-        found.append(run_claims.ValveLosses())
-    if isinstance(plant, HasUniqueness):
-        found.append(C.UniqueVelocity())
-    if isinstance(plant, HasPassivity):
-        found.append(C.IncrementalPassivity())
+    found += _valves(about, unasked)
     if about.jointed and about.hosted:
         unasked.append(
             ("linear", "the law is called from Python, and nothing says what it does near rest")
         )
     elif about.jointed and about.closed:
         found.append(C.Linear())
+    return found
+
+
+def _valves(about: _Loop, unasked: list) -> list:
+    """What metering valves lose, and what their circuit proves."""
+    valves = about.plant.valves
+    found: list = []
+    if about.metered:
+        found.append(run_claims.ValveLosses())
+    if isinstance(valves, HasUniqueness):
+        found.append(C.UniqueVelocity())
+    if isinstance(valves, HasPassivity):
+        if about.plant.no_passivity:
+            unasked.append(("incremental-passivity", about.plant.no_passivity))
+        else:
+            found.append(C.IncrementalPassivity())
     return found
 
 

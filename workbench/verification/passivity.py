@@ -1,4 +1,4 @@
-"""What a plant's quasistatic circuit proves of itself (`plant.passivity(samples, seed)`, `plant.uniqueness(…)` → Verdict)."""
+"""What the quasistatic circuit of a plant's valves proves (`plant.valves.passivity(samples, seed)`, `.uniqueness(…)` → Verdict)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from workbench.verification.verdict import Verdict
 
 
 def check_passivity(claim: IncrementalPassivity, run: Run) -> Verdict:
-    """The plant's verdict. Raises InputError for a plant without one."""
+    """The verdict of the plant's valves. Raises InputError for a plant without such."""
     plant = run.loop.plant
-    if not isinstance(plant, HasPassivity):
+    valves = plant.valves
+    if not isinstance(valves, HasPassivity):
         raise _no_circuit(plant, "incremental-passivity")
-    return replace(plant.passivity(claim.samples, claim.seed), counted=claim.counted)
+    return replace(valves.passivity(claim.samples, claim.seed), counted=claim.counted)
 
 
 def check_unique(claim: UniqueVelocity, run: Run) -> Verdict:
-    """The plant's verdict. Raises InputError for a plant without one."""
+    """The verdict of the plant's valves. Raises InputError for a plant without such."""
     plant = run.loop.plant
-    if not isinstance(plant, HasUniqueness):
+    valves = plant.valves
+    if not isinstance(valves, HasUniqueness):
         raise _no_circuit(plant, "unique-velocity")
-    return replace(plant.uniqueness(claim.samples, claim.seed), counted=claim.counted)
+    return replace(valves.uniqueness(claim.samples, claim.seed), counted=claim.counted)
 
 
 def _no_circuit(plant, key: str) -> InputError:
     return InputError(
         f"claim {key}: a {type(plant).__name__} states no quasistatic circuit",
-        mend="ask it of a MeteredArms or a MeteredCrane, or leave the claim out",
+        mend="ask it of MeteredArms, a MeteredCrane or a mechanism with metered drives, or leave the claim out",
     )

@@ -1,4 +1,4 @@
-"""What a certificate asks of a supply pressure that is a state: see `plants.on_pump`.
+"""What a certificate asks of a supply pressure that is a state: see `plants.on_pump` and `plants.supplies`.
 
 The balance of v is that of a constant supply: ḟ_p = β(u_f − hẋ − ℓ) with u_f = D₊ o⁺ + D₋ o⁻; p_s enters by D± alone, and the
 valve's inverse takes it as it is at that instant. So (99) asks of the pump only that the valves stay invertible, and that the law
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.contract.capabilities import Notched, OnSupply
 from workbench.contract.system import innermost
 from workbench.verification.verdict import Assumption
 
@@ -28,30 +29,8 @@ OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 
 def pump(run):
     """What is assumed of the pump, one by one."""
-    plant = run.loop.plant
-    told = run.loop.controller.supplies or any(w.supplies for w in _around(run.loop.controller))
-    yield Assumption(
-        "the law is told the supply pressure",
-        told,
-        None,
-        "",
-        "" if told else f"it takes it to be {innermost(run.loop.controller).model.p_s / 1e5:g} bar",
-        "(89) at the p_s of the instant",
-        terms=("measurement",),
-    )
-    p = np.column_stack([run.log.array(name) for name in plant.supply_names])
-    low = float(plant.least())
-    high = float(plant.machine.p_s)
-    room = float(min(p.min() - low, high - p.max()))
-    # A first-order lag never leaves the interval of its aim; rounding of the integrator is no reason to say it did.
-    yield Assumption(
-        f"supply pressure within {low / 1e5:g} … {high / 1e5:g} bar; the pump itself is outside v",
-        room >= -1e-6 * high,
-        room,
-        "Pa",
-        f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
-        "first-order lag of an aim in there",
-    )
+    yield told(run)
+    yield from within(run)
     yield from fills(run)
     # What the law gives up while it waits (`SupplyTold`) is the ledger's term, which fails this.
     yield Assumption(
@@ -65,15 +44,54 @@ def pump(run):
     )
 
 
+def told(run) -> Assumption:
+    """That the law measures the supply pressure, itself or through a wrapper."""
+    controller = run.loop.controller
+    wrappers = [controller, *_around(controller)]
+    measures = set(run.loop.plant.supply_names) <= {s.name for s in controller.measured}
+    knows = measures or any(wrapper.supplies for wrapper in wrappers)
+    believed = innermost(controller).model
+    return Assumption(
+        "the law is told the supply pressure",
+        knows,
+        None,
+        "",
+        "" if knows else f"it takes it to be {believed.p_s / 1e5:g} bar",
+        "(89) at the p_s of the instant",
+        terms=("measurement",),
+    )
+
+
+def within(run):
+    """That the supply pressure stays in the interval of its aim, where there is one."""
+    plant = run.loop.plant
+    known = (
+        (float(plant.least()), float(plant.machine.p_s))
+        if isinstance(plant, OnSupply)
+        else plant.supply_range
+    )
+    if known is None:
+        return
+    low, high = known
+    p = np.column_stack([run.log.array(name) for name in plant.supply_names])
+    room = float(min(p.min() - low, high - p.max()))
+    # A first-order lag never leaves the interval of its aim; rounding of the integrator is no reason to say it did.
+    yield Assumption(
+        f"supply pressure within {low / 1e5:g} … {high / 1e5:g} bar; the pump itself is outside v",
+        room >= -1e-6 * high,
+        room,
+        "Pa",
+        f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
+        "first-order lag of an aim in there",
+    )
+
+
 def fills(run) -> list[Assumption]:
-    """Whether the supply fills what empties, cylinder by cylinder; under any law."""
+    """Whether the supply fills what empties, of everything with two chambers behind one spool; under any law."""
     log = run.log
     plant = run.loop.plant
     p = [log.array(name) for name in plant.supply_names] or [np.full(len(log.time), plant.p_s)]
-    return [
-        filled(run, k, c, p[i % len(p)])
-        for i, (k, c) in enumerate(zip(plant.labels, plant.cylinders))
-    ]
+    return [filled(run, one, p[i % len(p)]) for i, one in enumerate(plant.notched)]
 
 
 def _around(controller):
@@ -94,31 +112,30 @@ def steady(c, o, f_p, p_s, p_r):
     return np.where(o < 0, (A_a * p_a - f_p) / A_b, np.where(o > 0, (f_p + A_b * p_b) / A_a, p_s))
 
 
-def filled(run, k, c, p_s) -> Assumption:
-    """That the supply fills the chamber that grows, wherever cylinder k moves to the side its valve is open to."""
+def filled(run, one: Notched, p_s) -> Assumption:
+    """That the supply fills the chamber that grows, wherever it moves to the side that its valve is open to."""
     log = run.log
-    plant = run.loop.plant
-    held = (
-        log.array(f"u_s_{k}")
-        if c.valve.lag != "ideal"
-        else np.clip(log.array(f"u_{k}"), -c.valve.u_max, c.valve.u_max)
-    )
-    o = c.valve.opening(held)
-    v = log.array(f"dx_{k}")
-    p = steady(
-        c, np.where((np.abs(o) > OPEN) & (o * v > 0), o, 0.0), log.array(f"f_p{k}"), p_s, plant.p_r
-    )
-    i, short = int(np.argmin(p)), float(np.mean(p < 0))
+    p_r = _return(run.loop.plant)
+    chambers = one.chambers
+    valve = chambers.valve
+    command = np.clip(log.array(one.command), -valve.u_max, valve.u_max)
+    o = valve.opening(log.array(one.spool) if one.spool else command)
+    force = log.array(one.force)
+    along = (np.abs(o) > OPEN) & (o * log.array(one.speed) > 0)
+    p = steady(chambers, np.where(along, o, 0.0), force, p_s, p_r)
+    i = int(np.argmin(p))
+    short = float(np.mean(p < 0))
     side = "b" if o[i] < 0 else "a"
-    at = lambda more: float(steady(c, o[i], log.array(f"f_p{k}")[i], p_s[i] + more, plant.p_r))
-    lacks = -at(0.0) / (at(1e5) - at(0.0)) * 1e5  # linear in the supply pressure
-    need = (
-        f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time"
-        if short
-        else ""
-    )
+
+    def at(more):
+        return float(steady(chambers, o[i], force[i], p_s[i] + more, p_r))
+
+    need = ""
+    if short:
+        lacks = -at(0.0) / (at(1e5) - at(0.0)) * 1e5  # linear in the supply pressure
+        need = f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time"
     return Assumption(
-        f"supply fills cylinder {k} as fast as it empties",
+        f"supply fills cylinder {one.label} as fast as it empties",
         bool(p[i] >= 0),
         float(p[i]),
         "Pa",
@@ -126,3 +143,8 @@ def filled(run, k, c, p_s) -> Assumption:
         f"supply {p_s[i] / 1e5:.3g} bar{need}",
         "notches of one spool, steady flow",
     )
+
+
+def _return(plant) -> float:
+    """Pressure of the return line, Pa, which is a number on every pump."""
+    return plant.p_r if plant.p_r is not None else plant.mechanism.supply.most.p_r

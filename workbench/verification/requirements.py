@@ -134,15 +134,19 @@ def check_pressures(claim, run: Run) -> Verdict:
 
 
 def _highest_allowed(claim, plant) -> float:
-    """The upper limit: stated, or 1.25 times the supply pressure; infinite where there is neither."""
+    """The upper limit: stated, or 1.25 times the highest supply pressure; infinite where there is neither."""
     if claim.high is not None:
         return claim.high
-    return np.inf if plant.p_s is None else 1.25 * plant.p_s
+    return np.inf if plant.p_top is None else 1.25 * plant.p_top
 
 
 def _ranges(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
     """A chamber's pressure; where valves leave open which of those that balance it is, from where to where."""
-    return run.valves.ranges[name] if run.valves else (run.log.array(name),) * 2
+    known = run.valves.ranges.get(name) if run.valves else None
+    if known is not None:
+        return known
+    pressure = run.log.array(name)
+    return pressure, pressure
 
 
 def _pressure_at(run: Run, chamber: int, k: int) -> str:

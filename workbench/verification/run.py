@@ -188,8 +188,8 @@ class Run:
     @cached_property
     def valves(self):
         """What each valve takes and suction checks draw, as a metered plant accounts for it; None for any other."""
-        plant = self.loop.plant
-        return plant.valve_account(self.log) if isinstance(plant, HasValveAccount) else None
+        valves = self.loop.plant.valves
+        return valves.valve_account(self.log) if isinstance(valves, HasValveAccount) else None
 
     def settled(self, after: float) -> slice:
         """Logged samples from `after` seconds on (the last tenth of a run shorter than that)."""

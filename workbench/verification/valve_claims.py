@@ -1,6 +1,6 @@
 """Claims on the valves of a metered machine along a run: its energy valve by valve, and oil that suction checks must let in.
 
-The plant's `valve_account(log)` says what each valve takes, twice: as the model has it (`given`, at the instants `at`), and by the
+`plant.valves.valve_account(log)` says what each valve takes, twice: as the model has it (`given`, at the instants `at`), and by the
 valve's own law at the pressures of the log (`law`); and what suction checks draw, and between which pressures chambers are.
 """
 
@@ -23,7 +23,7 @@ def _account(key: str, run: Run) -> Any:
     if run.valves is None:
         raise InputError(
             f"claim {key}: a {type(run.loop.plant).__name__} keeps no account of valves",
-            mend="ask it of a MeteredArms, a MeteredTwin or a MeteredCrane, or leave the claim out",
+            mend="ask it of MeteredArms, a MeteredTwin, a MeteredCrane or a mechanism with metered drives, or leave the claim out",
         )
     return run.valves
 

@@ -45,18 +45,20 @@ def columns(log, signals) -> list[np.ndarray]:
     return [column(log, name) for name in names(signals)]
 
 
-def counted(log, powers: dict) -> list[Suspect]:
+def counted(log, powers: dict, given: tuple[str, ...] = ("pump",)) -> list[Suspect]:
     """Energies that the run counted step by step, against the plant's powers at the rows of its log, over the pump's energy.
 
-    What rows that are too far apart may be off by is twice the difference to every other row.
+    given: causes of the energy that the pump gives. What rows that are too far apart may be off by is twice the difference to every
+    other row.
     """
     t = log.time
     found = []
     if len(t) < 5:
         return []
+    energies = [log.array(f"E_{name}") for name in given]
     through = max(
-        abs(float(log.array("E_pump")[-1] - log.array("E_pump")[0])),
-        abs(float(np.trapezoid(powers["pump"], t))),
+        abs(float(sum(energy[-1] - energy[0] for energy in energies))),
+        abs(float(sum(np.trapezoid(powers[name], t) for name in given))),
         1e-300,
     )
     for name, p in powers.items():

@@ -1,0 +1,55 @@
+"""What the metering valves of a mechanism account for along a run, and what their circuit proves: claims ask `Mechanism.valves`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from plants.valve_circuits import accounts
+from plants.valve_circuits.circuit import Circuit
+from plants.valve_circuits.passivity import check_passive
+from plants.valve_circuits.uniqueness import check_unique
+from workbench.contract.errors import InputError
+
+
+@final
+@dataclass(frozen=True)
+class MeteringValves:
+    """The valves of every drive of a mechanism that has some, on the mechanism's supply."""
+
+    machine: Any
+
+    @property
+    def drives(self) -> dict[str, Any]:
+        """Actuator → its drive, of those behind metering valves."""
+        own = ((a.name, a.drive) for a in self.machine.actuators)
+        return {name: drive for name, drive in own if drive.metering(name) is not None}
+
+    @property
+    def circuit(self) -> Circuit:
+        """Their sections, named like the actuators, on the pump of the supply."""
+        sections = tuple(drive.metering(name) for name, drive in self.drives.items())
+        return Circuit(sections, self.machine.supply.circuit_pump)
+
+    @property
+    def held(self) -> bool:
+        """Whether the pump has its pressure whatever is taken at an instant, because it is a number or a state."""
+        return not self.machine.supply.settles
+
+    def valve_account(self, log):
+        """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
+        return accounts.of_mechanism(self.machine, self.circuit, log)
+
+    def passivity(self, samples: int = 300, seed: int = 0):
+        """Verdict on incremental passivity of the rods. Raises InputError on a pump that follows the loads."""
+        if self.machine.no_passivity:
+            raise InputError(
+                f"claim incremental-passivity: {self.machine.no_passivity}",
+                mend="leave the claim out, or choose a pump of constant flow or of constant pressure",
+            )
+        return check_passive(self.circuit, samples, seed, held=self.held)
+
+    def uniqueness(self, samples: int = 100, seed: int = 0):
+        """Verdict on the one velocity of every rod."""
+        B = {f"{name}: damping of the oil": float(d.damping) for name, d in self.drives.items()}
+        return check_unique(self.circuit, B, samples, seed, held=self.held)

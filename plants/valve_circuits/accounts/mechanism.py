@@ -1,0 +1,123 @@
+"""Where the pump's power goes in a run of a mechanism whose drives stand behind metering valves, on any supply."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plants.valve_circuits.accounts.account import (
+    ValveAccount,
+    check_logged,
+    columns,
+    counted,
+    quasistatic,
+)
+from plants.valve_circuits.accounts.section import Section, own_rows, section_flows
+from plants.valve_circuits.circuit import Circuit
+from plants.valve_circuits.diagnosis import suspects
+from workbench.contract.system import names
+
+INTO = ("ph", "pr")  # valves of a section where oil goes in
+OUT = ("th", "tr", "a", "hR", "rR")  # where it goes out, reliefs and regeneration included
+
+
+class _Along(NamedTuple):
+    """A run as the mechanism sees it: its rates, what it logs and its powers, each by name and along the run."""
+
+    rates: dict[str, Any]
+    shown: dict[str, Any]
+    powers: dict[str, np.ndarray]
+
+
+def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
+    """Of a run of a mechanism; `circuit` has a section of its own name for every drive behind metering valves.
+
+    The model's account is `powers`, which joins valves by where they stand, in and out. Velocity and force of a rod are those at
+    the states of the log, corrected for what the log has as force: f = B v + what the states say. A drive on the same supply that
+    meters nothing is in the account with the oil it takes.
+    """
+    metered = {s.name for s in circuit.sections}
+    drives = {a.name: a.drive for a in plant.actuators if a.name in metered}
+    check_logged(log, [f"{key}_{k}" for k in drives for key in ("f_p", "P_h", "P_r", "Q_s")])
+    along = _along(plant, log)
+    supply = plant.supply
+    P = log.array(supply.pressure_name) - supply.most.p_r if supply.pressure_name else None
+    if P is None:
+        P = np.full(len(log.time), float(supply.most.p_s - supply.most.p_r))
+    sections = _sections(drives, circuit, along, log)
+    flows = {k: section_flows(section, P) for k, section in sections.items()}
+    taken = {name: log.array(name) for name in plant.flow_names}
+    rate = along.rates.get(supply.pressure_name, 0.0)
+    account = supply.account(P, sum(taken.values()), rate)
+    whole = quasistatic(
+        log.time,
+        account.given,
+        sections,
+        flows,
+        account.lost,
+        account.stored,
+        np.arange(len(log.time)),
+        _by_model(plant, drives, along.powers),
+        P,
+        supply.circuit_pump.Q,
+        suspects(log.time, sections, flows, supply.numbers, P, held=not supply.settles),
+    )
+    others = {name: P * q for name, q in taken.items() if name.removeprefix("Q_s_") not in drives}
+    own = _fed(plant, along.powers)
+    return whole._replace(
+        law=_joined(whole.law, account.lost, drives),
+        work=whole.work | others,
+        counted=tuple(counted(log, along.powers, own)),
+    )
+
+
+def _along(plant, log) -> _Along:
+    x = columns(log, plant.states)
+    u = columns(log, plant.inputs)
+    every = np.zeros(len(log.time))
+
+    def by_name(known, values):
+        return dict(zip(known, np.broadcast_arrays(*values, every)))
+
+    return _Along(
+        by_name(names(plant.states), plant.rhs(0.0, x, u)),
+        by_name(names(plant.monitors), plant.monitor(0.0, x, u)),
+        by_name(plant.power_names, plant.powers(0.0, x, u)),
+    )
+
+
+def _sections(drives: dict, circuit: Circuit, along: _Along, log) -> dict[str, Section]:
+    """Every section along the run: openings by the circuit's own numbers, pressures and force of the log."""
+    commands = [columns(log, drive.inputs(k)) for k, drive in drives.items()]
+    openings = [drive.regenerated(u) for drive, u in zip(drives.values(), commands)]
+    rows = own_rows(circuit, [u[0] for u in commands], openings)
+    found = {}
+    for (k, drive), row in zip(drives.items(), rows):
+        told = log.array(f"f_p_{k}")
+        v = along.rates[f"rod_{k}"] + (told - along.shown[f"f_p_{k}"]) / drive.damping
+        found[k] = Section(row, v, told, log.array(f"P_h_{k}"), log.array(f"P_r_{k}"))
+    return found
+
+
+def _by_model(plant, drives: dict, powers: dict) -> dict[str, np.ndarray]:
+    """What the model says that the supply's own valves take, and those of the drives."""
+    pump = [name for name in plant.supply.power_names() if name not in ("pump", "delivered")]
+    valves = [f"{way}_{k}" for k in drives for way in ("in", "out")]
+    return {name: -powers[name] for name in (*pump, *valves)}
+
+
+def _fed(plant, powers: dict) -> tuple[str, ...]:
+    """Causes of the energy that the pump gives: its own, or what drives take at a pressure that is held for them."""
+    if "pump" in powers:
+        return ("pump",)
+    return tuple(f"supply_{a.name}" for a in plant.actuators if a.drive.needs_supply)
+
+
+def _joined(law: dict, lost: dict, drives: dict) -> dict[str, np.ndarray]:
+    """The valves' laws as the model has them: the supply's own, then each section's where oil goes in and out."""
+    found = {name: law[name] for name in lost}
+    for k in drives:
+        found[f"in_{k}"] = sum(law[f"{valve}_{k}"] for valve in INTO)
+        found[f"out_{k}"] = sum(law[f"{valve}_{k}"] for valve in OUT)
+    return found
