@@ -32,7 +32,8 @@ from workbench.verification.linear_loop import (
 )
 from workbench.verification.mpc_run_claims import check_cost_decrease
 from workbench.verification.recheck import recheck
-from workbench.verification.run import Run, run, variant
+from workbench.verification.run import Run, run
+from workbench.verification.variant import variant
 from workbench.verification.verdict import exit_code
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

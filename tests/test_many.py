@@ -22,12 +22,16 @@ from workbench import (
     Unit,
     changed,
     simulate,
+    verify,
 )
 from workbench.numerics.compiler import library
 from workbench.numerics.laned import INFIX, LIBRARY, WHOLE, has_text, laned, number
 from workbench.numerics.lanes import aligned, width
 from workbench.numerics.native import own_text
+from workbench.run import many as MANY
 from workbench.run.many import Waiting, lanes_of, simulate_many
+from workbench.verification import claims as C
+from workbench.verification import run as RUN
 
 SWING = Linear(
     ((0.0, 1.0), (-9.0, -0.4)), ((0.0,), (1.0,)), ((1.0, 0.0),), ((0.0,), (1.0,)), x0=(0.2, 0.0)
@@ -351,3 +355,38 @@ def test_a_block_is_compiled_once():
         x0 = start_state(loop, scenario)
         found.add(id(lanes_of(Fused(loop, scenario, Demand(loop, scenario, x0), x0).traced)))
     assert len(found) == 1
+
+
+# ---- claims ----------------------------------------------------------------------------------------------------------
+def test_claims_on_runs_side_by_side_have_the_same_verdicts(monkeypatch):
+    """Practical stability, whose other starts are runs of one kind: every number to the last bit."""
+    loop, scenario = swings(1)[0]
+    scenario = replace(scenario, duration=12.0)
+    claims = [C.PracticalStability(runs=3, settle=6.0, longest=24.0)]
+    alone = verify(loop, scenario, claims)
+    blocks = []
+    beside = MANY.side_by_side
+    monkeypatch.setattr(MANY, "side_by_side", lambda r, p: blocks.append(len(r)) or beside(r, p))
+    monkeypatch.setattr(RUN, "PAYING", 0)
+    many = verify(loop, scenario, claims)
+    assert blocks and set(blocks) == {3} and alone[0].data["returns"]
+    for one, other in zip(many, alone, strict=True):
+        assert (one.key, one.holds, one.margin, one.worst) == (
+            other.key,
+            other.holds,
+            other.margin,
+            other.worst,
+        )
+        np.testing.assert_equal(one.data, other.data)
+
+
+def test_a_batch_that_cannot_be_run_says_so_in_the_words_of_the_run_alone(monkeypatch):
+    loop, scenario = swings(1)[0]
+    jobs = [(loop, scenario), (loop, replace(scenario, offset={"y9": 1.0}))]
+    said = []
+    for paying in (0, np.inf):
+        monkeypatch.setattr(RUN, "PAYING", paying)
+        with pytest.raises(InputError) as why:
+            RUN.run_many(jobs, lambda run: run.log.time[-1])
+        said.append(str(why.value))
+    assert said[0] == said[1] and "y9" in said[0]

@@ -14,7 +14,8 @@ from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.disturbed import longer, other_starts, settled_storage
 from workbench.verification.limits import Reach, outcome, scan
-from workbench.verification.run import Run, run, variant
+from workbench.verification.run import Run, run
+from workbench.verification.variant import variant
 from workbench.verification.verdict import exit_code
 
 SLOW = Scenario(reference=replace(PATH, leg=2.0))  # there and back, 4 s

@@ -12,28 +12,26 @@ implicit steps, runs whose accuracy is asked for.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.numerics.adaptive import adaptive, fixed
-from workbench.numerics.lanes import Lanes, width
-from workbench.run.columns import Columns
+from workbench.numerics.lanes import width
+from workbench.run.block import known_lanes, lanes_of, side_by_side
 from workbench.run.demand import Demand
-from workbench.run.fused import Fused, at_its_pace, compiled_loop, own_integrator
+from workbench.run.fused import Fused, at_its_pace, own_integrator
 from workbench.run.grid import Rows
 from workbench.run.log import Log
 from workbench.run.pace import Attempt, Pace, check, needed
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import finish, simulate, start_state
 
-CHUNK = 500  # samples of a block between looks at what its lanes made: their rows stay in the processor's cache
 Job = tuple[System, Scenario]
 
 
@@ -80,8 +78,12 @@ def each_run(
     turned_away = None if refused is None else (lambda k, why: put(k, refused(k, why)))
     most = threads or cores()
     with ThreadPoolExecutor(most) as pool:
-        for k, value in _measured(pool, _blocks(jobs, rows, turned_away), keep, 2 * most):
-            put(k, value)
+        try:
+            for k, value in _measured(pool, _blocks(jobs, rows, turned_away), keep, 2 * most):
+                put(k, value)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return found
 
 
@@ -142,26 +144,35 @@ class _named:
 
 def _measured(pool, blocks: Iterator[list[Waiting]], keep, most: int) -> Iterator[tuple[int, Any]]:
     """(number, what was kept of its log) of every run; at most so many blocks are under way."""
-    under_way: list[Future] = []
+    under_way: deque[Future] = deque()
     for block in blocks:
-        under_way.append(pool.submit(_one_block, block, keep))
+        under_way.append(pool.submit(_one_block, block, keep, pool.submit))
         if len(under_way) >= most:
-            yield from under_way.pop(0).result()
+            yield from _results(under_way.popleft())
     for future in under_way:
-        yield from future.result()
+        yield from _results(future)
 
 
-def _one_block(block: list[Waiting], keep) -> list[tuple[int, Any]]:
-    if block[0].fused is None:
-        return [(w.number, keep(w.number, *w.alone())) for w in block]
-    lanes = _lanes.get(id(block[0].fused.traced))
-    known = [{} for _ in block]
-    if lanes is not None and lanes[1].lib is not None:
+def _results(block: Future) -> Iterator[tuple[int, Any]]:
+    for run in block.result():
+        yield run.result()
+
+
+def _one_block(block: list[Waiting], keep, submit) -> list[Future]:
+    """The runs of a block, side by side where they have lanes; what is kept of each is measured by itself."""
+    known: list[dict] = [{} for _ in block]
+    first = block[0].fused
+    if first is not None and known_lanes(first.traced) is not None:
         attempts = side_by_side([w.fused for w in block], block[0].pace)
         known = [{w.pace: made} for w, made in zip(block, attempts)]
-    return [
-        (w.number, keep(w.number, w.log(made), w.fused.demand)) for w, made in zip(block, known)
-    ]
+    return [submit(_kept, w, made, keep) for w, made in zip(block, known)]
+
+
+def _kept(waiting: Waiting, made: dict[Pace, Attempt], keep) -> tuple[int, Any]:
+    """(number, what is kept) of one run, of which lanes made some attempts already."""
+    if waiting.fused is None:
+        return waiting.number, keep(waiting.number, *waiting.alone())
+    return waiting.number, keep(waiting.number, waiting.log(made), waiting.fused.demand)
 
 
 def _blocks(jobs: Sequence[Job], rows: Rows, refused=None) -> Iterator[list[Waiting]]:
@@ -206,93 +217,3 @@ def _prepared(number: int, job: Job, rows: Rows) -> tuple[Waiting, Any]:
         return alone, None
     whole = Waiting(number, job, rows, fused, pace)
     return whole, (id(fused.traced), pace, replace(fused.grid_at(pace), n=0))
-
-
-_lanes: dict = {}
-
-
-def lanes_of(traced) -> Lanes:
-    """The Lanes of a trace, built once."""
-    if id(traced) not in _lanes:
-        _lanes[id(traced)] = (traced, Lanes(compiled_loop(traced, None)))
-    return _lanes[id(traced)][1]
-
-
-def side_by_side(runs: list[Fused], pace: Pace) -> list[Attempt]:
-    """What `pace` makes of runs of one trace whose grids differ in their length at most."""
-    lanes = lanes_of(runs[0].traced)
-    block = _Block(lanes, runs, pace)
-    longest = max(g.n for g in block.grids)
-    done = 0
-    while done < longest and block.advance(done, min(CHUNK, longest - done)):
-        done += CHUNK
-    return block.attempts()
-
-
-class _Block:
-    """Runs in the lanes of one compiled loop; lanes without a run repeat the first."""
-
-    def __init__(self, lanes: Lanes, runs: list[Fused], pace: Pace) -> None:
-        self.lanes, self.runs = lanes, runs
-        self.grids = [run.grid_at(pace) for run in runs]
-        self.columns = [Columns.of(run.loop, run.demand) for run in runs]
-        self.logged = [c.room(g.rows) for c, g in zip(self.columns, self.grids)]
-        self.done = [0] * len(runs)
-        own = list(range(len(runs))) + [0] * (lanes.count - len(runs))
-        alone = lanes.alone
-        begun = [alone.begin(0.0, r.x0, r.inputs[0], r.constants) for r in runs]
-        self.own = own
-        self.state = lanes.room(alone.n_x + alone.n_q)
-        self.state[: alone.n_x] = np.array([begun[i] for i in own]).T
-        self.c = lanes.room(max(1, len(runs[0].constants)))
-        self.c[: len(runs[0].constants)] = np.array([runs[i].constants for i in own]).T
-        self.W = lanes.room(CHUNK, alone.n_w)
-        self.rows = lanes.room(CHUNK * self.grids[0].rows_a_sample, lanes.row)
-
-    def advance(self, first: int, count: int) -> bool:
-        """Samples `first` to `first + count` of every run that is not at its end; whether one still goes on."""
-        left = [min(g.n - first, count) for g in self.grids]
-        wanted = [k if done == first else 0 for k, done in zip(left, self.done)]
-        if not any(k > 0 for k in wanted):
-            return False
-        samples = np.zeros(self.lanes.count, dtype=np.int64)
-        samples[: len(wanted)] = np.maximum(wanted, 0)
-        g, jumping = self.grids[0], self.runs[0].loop.period is not None
-        F = self._given(first, count)
-        segments = (g.T, g.n1, g.h1, g.n2, g.h2)
-        self.lanes.run(
-            first, samples, g.every, jumping, segments, self.state, self.W, F, self.c, self.rows
-        )
-        for i, made in enumerate(samples[: len(wanted)]):
-            if wanted[i] > 0:
-                self._take(i, first, int(made))
-        return True
-
-    def _given(self, first: int, count: int) -> np.ndarray | None:
-        """Inputs of the samples into W; those at the stages of their steps, where the flow is driven by them."""
-        for lane, i in enumerate(self.own):
-            given = self.runs[i].inputs[first : first + count]
-            self.W[: len(given), :, lane] = given
-        if not self.runs[0].traced.flow_is_driven:
-            return None
-        offsets = self.lanes.alone.offsets
-        stages = [r.driving(offsets, g, first, count) for r, g in zip(self.runs, self.grids)]
-        F = self.lanes.room(*stages[0].shape)
-        for lane, i in enumerate(self.own):
-            F[..., lane] = stages[i]
-        return F
-
-    def _take(self, i: int, first: int, made: int) -> None:
-        """Put what lane i made into the table of its run."""
-        g = self.grids[i]
-        part = slice(g.kept(first), g.kept(first + made))
-        self.columns[i].take(self.logged[i][part], self.rows[: part.stop - part.start, :, i])
-        self.done[i] = first + made
-
-    def attempts(self) -> list[Attempt]:
-        """What became of every run."""
-        table = zip(self.runs, self.grids, self.done, self.logged)
-        return [
-            run.attempt(g, done, logged[: g.kept(done)], self.state[:, i].copy())
-            for i, (run, g, done, logged) in enumerate(table)
-        ]

@@ -18,7 +18,8 @@ from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.verification.disturbed import lasting, restless
 from workbench.verification.nominal import SETTLE
 from workbench.verification.requirements import diverged
-from workbench.verification.run import Run, run_many, variant
+from workbench.verification.run import Run, run_many
+from workbench.verification.variant import variant
 from workbench.verification.verdict import Verdict
 
 SCANNED = "scan from the scenario's own start, then bracket"

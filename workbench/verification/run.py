@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from workbench.contract.capabilities import HasValveAccount, Predictive
+from workbench.contract.capabilities import HasValveAccount
 from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.errors import InputError
 from workbench.contract.parameters import structure
-from workbench.contract.system import Plain, System, innermost, names, rewrapped
+from workbench.contract.system import System, names
 from workbench.contract.wrappers import undelayed
 from workbench.numerics.overflow import may_overflow
 from workbench.run.dead_ends import passed
@@ -29,6 +32,7 @@ from workbench.verification.ledger import Balance, has_ledger, ledger_function
 from workbench.verification.too_long import check_length
 
 MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out
+PAYING = 250_000  # samples of a batch from which on a second kernel, over lanes, is worth its compilation
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +217,11 @@ def run(loop: System, scenario: Scenario, **options) -> Run:
     check_length(loop, scenario)
     demand = Demand(loop, scenario, start_state(loop, scenario))
     whole = simulate(loop, scenario, rows="steps", demand=demand, **options)
+    return of_log(loop, scenario, whole, demand)
+
+
+def of_log(loop: System, scenario: Scenario, whole: Log, demand: Demand) -> Run:
+    """The Run of a log that has a row a step."""
     log = at_samples(whole)
     return Run(loop, scenario, log, None if log is whole else whole, demand)
 
@@ -234,55 +243,44 @@ def run_many(
     jobs: Sequence[tuple[System, Scenario]],
     measure: Callable[[Run], object],
     tick: Callable[[], None] | None = None,
-):
-    """`measure(run)` for every (loop, scenario), on two threads (the compiled loop runs outside Python's lock).
+) -> list:
+    """`measure(run)` for every (loop, scenario), side by side where that pays (`simulate_many`), else on two threads.
 
     One batch runs at a time; what the next one needs is traced and compiled meanwhile. `measure` may not call this.
     """
 
-    def one(job):
-        result = measure(run(*job))
+    def one(k: int, made: Run) -> object:
+        result = measure(made)
         if tick:
             tick()
         return result
 
     if len(jobs) < 2 or jobs[0][0].hosted:
-        return [one(job) for job in jobs]
+        return [one(k, run(*job)) for k, job in enumerate(jobs)]
     for job in jobs:
         prepare(*job, measure)
-    with _cores, ThreadPoolExecutor(2) as pool:
-        return list(pool.map(one, jobs))
+    with _cores:
+        if sum(map(samples, jobs)) >= PAYING:
+            with suppress(InputError):  # told below, in the words of the run alone
+                return _side_by_side(jobs, one)
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda k: one(k, run(*jobs[k])), range(len(jobs))))
 
 
-def variant(
-    loop,
-    scenario,
-    *,
-    T_s: float | None = None,
-    delay: float | None = None,
-    capacity: int | None = None,
-):
-    """The loop with another sample time or delay; everything else as it is."""
-    from workbench.contract.system import ClosedLoop
-    from workbench.contract.wrappers import Delayed, Sampled
+def samples(job: tuple[System, Scenario]) -> float:
+    """How many rows a run makes, about."""
+    loop, scenario = job
+    return scenario.length() / min(float(loop.period or math.inf), scenario.max_step)
 
-    controller = loop.controller
-    inner_delay = 0.0
-    if isinstance(controller, Delayed):
-        inner_delay = controller.delay
-        controller = controller.inner
-    if not isinstance(controller, Sampled):
-        controller = Sampled(controller, T_s=T_s or 1e-3)
-    if T_s is not None:
-        law = innermost(controller)
-        if isinstance(law, Plain) and isinstance(
-            law.law, Predictive
-        ):  # a predictive law is designed for its sample time
-            controller = rewrapped(controller, replace(law, law=replace(law.law, T_s=T_s)))
-        controller = replace(controller, T_s=T_s)
-    wanted = inner_delay if delay is None else delay
-    if wanted > 0 or capacity is not None:
-        controller = Delayed(
-            controller, delay=wanted, **({} if capacity is None else {"capacity": capacity})
-        )
-    return ClosedLoop(loop.plant, controller), scenario
+
+def _side_by_side(jobs: Sequence[tuple[System, Scenario]], one: Callable[[int, Run], object]):
+    """`one(k, run)` of every job, those of a kind in the lanes of one compiled loop."""
+    from workbench.run.many import each_run
+
+    for job in jobs:
+        check_length(*job)
+
+    def keep(k: int, whole: Log, demand: Demand) -> object:
+        return one(k, of_log(*jobs[k], whole, demand))
+
+    return each_run(jobs, keep, rows="steps")

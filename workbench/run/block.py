@@ -1,0 +1,109 @@
+"""A block of runs in the lanes of one compiled loop: what goes into the lanes, and what each run takes out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.numerics.calculus import Traced
+from workbench.numerics.lanes import Lanes
+from workbench.run.columns import Columns
+from workbench.run.fused import Fused, compiled_loop
+from workbench.run.pace import Attempt, Pace
+
+CHUNK = 500  # samples of a block between looks at what its lanes made: their rows stay in the processor's cache
+
+
+_lanes: dict = {}
+
+
+def lanes_of(traced: Traced) -> Lanes:
+    """The Lanes of a trace, built once; threads do not trace, so it is asked for before they begin."""
+    if id(traced) not in _lanes:
+        _lanes[id(traced)] = (traced, Lanes(compiled_loop(traced, None)))
+    return _lanes[id(traced)][1]
+
+
+def known_lanes(traced: Traced) -> Lanes | None:
+    """The Lanes of a trace where they are built and compiled; None else."""
+    found = _lanes.get(id(traced))
+    return found[1] if found is not None and found[1].lib is not None else None
+
+
+def side_by_side(runs: list[Fused], pace: Pace) -> list[Attempt]:
+    """What `pace` makes of runs of one trace whose grids differ in their length at most."""
+    lanes = lanes_of(runs[0].traced)
+    block = Block(lanes, runs, pace)
+    longest = max(g.n for g in block.grids)
+    done = 0
+    while done < longest and block.advance(done, min(CHUNK, longest - done)):
+        done += CHUNK
+    return block.attempts()
+
+
+class Block:
+    """Runs in the lanes of one compiled loop; lanes without a run repeat the first."""
+
+    def __init__(self, lanes: Lanes, runs: list[Fused], pace: Pace) -> None:
+        self.lanes, self.runs = lanes, runs
+        self.grids = [run.grid_at(pace) for run in runs]
+        self.columns = [Columns.of(run.loop, run.demand) for run in runs]
+        self.logged = [c.room(g.rows) for c, g in zip(self.columns, self.grids)]
+        self.done = [0] * len(runs)
+        own = list(range(len(runs))) + [0] * (lanes.count - len(runs))
+        alone = lanes.alone
+        begun = [alone.begin(0.0, r.x0, r.inputs[0], r.constants) for r in runs]
+        self.own = own
+        self.state = lanes.room(alone.n_x + alone.n_q)
+        self.state[: alone.n_x] = np.array([begun[i] for i in own]).T
+        self.c = lanes.room(max(1, len(runs[0].constants)))
+        self.c[: len(runs[0].constants)] = np.array([runs[i].constants for i in own]).T
+        self.W = lanes.room(CHUNK, alone.n_w)
+        self.rows = lanes.room(CHUNK * self.grids[0].rows_a_sample, lanes.row)
+
+    def advance(self, first: int, count: int) -> bool:
+        """Samples `first` to `first + count` of every run that is not at its end; whether one still goes on."""
+        left = [min(g.n - first, count) for g in self.grids]
+        wanted = [k if done == first else 0 for k, done in zip(left, self.done)]
+        if not any(k > 0 for k in wanted):
+            return False
+        samples = np.zeros(self.lanes.count, dtype=np.int64)
+        samples[: len(wanted)] = np.maximum(wanted, 0)
+        g, jumping = self.grids[0], self.runs[0].loop.period is not None
+        F = self._given(first, count)
+        segments = (g.T, g.n1, g.h1, g.n2, g.h2)
+        self.lanes.run(
+            first, samples, g.every, jumping, segments, self.state, self.W, F, self.c, self.rows
+        )
+        for i, made in enumerate(samples[: len(wanted)]):
+            if wanted[i] > 0:
+                self._take(i, first, int(made))
+        return True
+
+    def _given(self, first: int, count: int) -> np.ndarray | None:
+        """Inputs of the samples into W; those at the stages of their steps, where the flow is driven by them."""
+        for lane, i in enumerate(self.own):
+            given = self.runs[i].inputs[first : first + count]
+            self.W[: len(given), :, lane] = given
+        if not self.runs[0].traced.flow_is_driven:
+            return None
+        offsets = self.lanes.alone.offsets
+        stages = [r.driving(offsets, g, first, count) for r, g in zip(self.runs, self.grids)]
+        F = self.lanes.room(*stages[0].shape)
+        for lane, i in enumerate(self.own):
+            F[..., lane] = stages[i]
+        return F
+
+    def _take(self, i: int, first: int, made: int) -> None:
+        """Put what lane i made into the table of its run."""
+        g = self.grids[i]
+        part = slice(g.kept(first), g.kept(first + made))
+        self.columns[i].take(self.logged[i][part], self.rows[: part.stop - part.start, :, i])
+        self.done[i] = first + made
+
+    def attempts(self) -> list[Attempt]:
+        """What became of every run."""
+        table = zip(self.runs, self.grids, self.done, self.logged)
+        return [
+            run.attempt(g, done, logged[: g.kept(done)], self.state[:, i].copy())
+            for i, (run, g, done, logged) in enumerate(table)
+        ]
