@@ -9,6 +9,7 @@ import exudyn as exu
 import numpy as np
 from exudyn.rigidBodyUtilities import RigidBodyInertia
 
+from plants.components.spatial import IDENTITY, pose
 from workbench import Signal, System
 
 STIFFNESS, DAMPING = 2e6, 4e3  # N/m, N s/m: 3 Hz to 8 Hz, lightly damped
@@ -63,25 +64,23 @@ class ExudynCrane:
         self.mbs = self.system.AddSystem()
         base, before = plant.base, self.mbs.CreateGround()
         self.arms, lengths = [], spring_lengths(plant)
-        geometry = plant.geometry(plant.pose)
-        for j, (s, (_, frames)) in enumerate(zip(plant.structures, geometry)):
+        for j, (s, at) in enumerate(zip(plant.structures, plant.frames(plant.pose))):
             r = s.revolute
-            arm_at = base.then(frames["B1"])
-            end_at = arm_at.then(frames["Tc"]).then(frames["E1"])
-            in_arm = frames["Tc"].then(frames["E1"])
+            arm_at, end_at = at["B1"], at["E1"]
+            in_arm = pose((r.L1, 0.0, 0.0), IDENTITY).then(r.end)
             following = (
                 plant.structures[j + 1].revolute.link
                 if j + 1 < len(plant.structures)
                 else plant.payload
             )
             arm = self._body(r.arm.joined(following.moved(_frame(in_arm))), arm_at)
-            case_at = base.then(frames["B3"])
+            case_at = at["B3"]
             case, piston = (
                 self._body(r.case, case_at),
-                self._body(r.piston, case_at.then(frames["B4"])),
+                self._body(r.piston, at["B4"]),
             )
             axis = _matrix(base)[:, 2].tolist()
-            pin = arm_at.then(frames["Tc"]).r
+            pin = at["Tc"].r
             self.mbs.CreateRevoluteJoint(
                 itemNumbers=[before, arm], position=list(arm_at.r), axis=axis
             )

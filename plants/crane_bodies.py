@@ -21,8 +21,20 @@ from typing import NamedTuple
 import numpy as np
 
 from plants.components import spatial
-from plants.components.spatial import IDENTITY, ZERO3, add, compose, dot, inertia_times, scale, turn
+from plants.components.spatial import (
+    IDENTITY,
+    ZERO3,
+    Frame,
+    add,
+    compose,
+    dot,
+    inertia_times,
+    pose,
+    scale,
+    turn,
+)
 from plants.drives.servo_cylinder import ServoCylinder
+from plants.multibody import coordinates
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import GROUND, Actuator, Body, Loop, Pin, Place
 from plants.multibody.planar import Closing
@@ -110,6 +122,25 @@ def axes(crane) -> dict[str, list]:
             if frame and structure.prismatic is not None:
                 found[f"{name}.{frame}"] = R
     return found | {PAYLOAD: R}
+
+
+def frames(crane, q) -> list[dict[str, Frame]]:
+    """Poses in W (base at rest) of the frames of [Petrovic22], Fig. 5: per structure a dict name → Frame."""
+    m = crane.mechanism
+    motion, turned = m.closed(coordinates.positions(m, q), None), axes(crane)
+    found = []
+    for structure in crane.structures:
+        own = {}
+        for frame, _ in (body for segment in structure.segments for body in segment.bodies):
+            name = f"{structure.name}.{frame}"
+            j = m.number(name)
+            own[frame] = crane.base.then(pose(motion.r[j], compose(motion.R[j], turned[name])))
+        own["Tc"] = own["B1"].then(pose((structure.revolute.L1, 0.0, 0.0), IDENTITY))
+        own["E1"] = own["Tc"].then(structure.revolute.end)
+        if structure.prismatic is not None:
+            own["E2"] = own["P3"].then(structure.prismatic.end)
+        found.append(own)
+    return found
 
 
 def called(crane) -> dict[str, str]:

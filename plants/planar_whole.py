@@ -13,8 +13,8 @@ from typing import final
 
 import numpy as np
 
-from plants import chain
 from plants.manipulator import Manipulator
+from plants.multibody import drive_forces
 from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle
 from plants.shipped import machine
 from workbench.contract.errors import InputError
@@ -32,7 +32,7 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
     """
     _check_build(machine)
     q = [-pi / 2, -pi / 2, 0.0]
-    p1, p2 = chain.reach(machine.structures, machine.geometry(q), machine.base.R, machine.base.r)
+    p1, p2 = machine.frames(q)
     at1 = p1["B1"].r
     at2 = p2["B1"].r
     tip = p2["E2"].r
@@ -144,7 +144,7 @@ class WholeCrane:
 
     def forces(self, q, qd, qdd):
         """Cylinder forces, N."""
-        return self.machine.inverse_dynamics(self.positions(q), list(qd), list(qdd))[0]
+        return drive_forces.asked(self.machine.mechanism, self.positions(q), list(qd), list(qdd))
 
 
 def whole_crane(

@@ -52,10 +52,10 @@ def picture(plant: Any) -> Picture | None:
 # ---- manipulators -----------------------------------------------------------------------------------------------------
 def poses(plant, q) -> list[dict[str, np.ndarray]]:
     """Per structure the points to draw, metres in W: frame name → (x, y, z)."""
-    from plants.chain import reach
-
-    found = reach(plant.structures, plant.geometry(list(q)), plant.base.R, plant.base.r)
-    return [{name: np.array(frame.r, float) for name, frame in row.items()} for row in found]
+    return [
+        {name: np.array(frame.r, float) for name, frame in row.items()}
+        for row in plant.frames(list(q))
+    ]
 
 
 def _manipulator(plant, q) -> Outline:

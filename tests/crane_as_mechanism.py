@@ -4,8 +4,8 @@ Names: arm1, case1, piston1, …, rod2; cylinders have the crane's labels, c1, c
 """
 
 import numpy as np
+from oracles.paper_crane import close
 
-from plants.components.linkage import close
 from plants.components.spatial import Frame, add, turn, unturn
 from plants.drives.laws import Force
 from plants.drives.servo_cylinder import ServoCylinder

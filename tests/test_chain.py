@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from draws import plant_inputs, plant_state, varied_machine
+from oracles import paper_crane
 from oracles.random_machines import (
     random_base,
     random_machine,
@@ -13,10 +14,10 @@ from oracles.random_machines import (
     random_tip,
 )
 
-from plants import chain
-from plants.chain import Prismatic
-from plants.components.linkage import angle_at, close
-from plants.components.spatial import minus, plus, unturn
+from plants.components.cylinder import Cylinder
+from plants.components.spatial import compose, cross, minus, unturn
+from plants.crane_segments import Prismatic, Revolute
+from plants.multibody import drive_forces, required
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import directional
@@ -130,10 +131,10 @@ def test_no_oil_is_made_or_lost(seed):
 def test_inertia_is_symmetric_positive_definite_and_carries_the_kinetic_energy(seed):
     plant, rng = MACHINES[seed], np.random.default_rng(40 + seed)
     q, qd, _ = random_state(rng, plant)
-    shape = plant.geometry(q)
-    H = np.array(plant.inertia(shape, plant.cylinder_motion(q, qd, shape)[2]), float)
+    H = np.array(drive_forces.inertia(plant.mechanism, q), float)
     assert np.abs(H - H.T).max() < 1e-12 * np.abs(H).max()
     assert np.linalg.eigvalsh((H + H.T) / 2)[0] > 0
+    assert H == pytest.approx(paper_crane.inertia(plant, q), rel=1e-11)
     weightless = [0.0] * len(plant.inputs)
     x = plant.rest(q, [(5e6, 5e6)] * plant.n)
     x[plant.n : 2 * plant.n] = qd
@@ -147,142 +148,99 @@ def test_forward_dynamics_undoes_inverse_dynamics(seed):
     base, tip = random_base(rng), random_tip(rng)
     f_c, _ = plant.inverse_dynamics(q, qd, qdd, base, tip)
     assert plant.forward_dynamics(q, qd, f_c, base, tip) == pytest.approx(qdd, rel=1e-9)
-    assert (
-        np.abs(
-            np.subtract(plant.forward_dynamics(q, qd, [f * 1.001 for f in f_c], base, tip), qdd)
-        ).max()
-        > 1e-4
-    )
+    more = plant.forward_dynamics(q, qd, [f * 1.001 for f in f_c], base, tip)
+    assert np.abs(np.subtract(more, qdd)).max() > 1e-4
 
 
-def test_solve_spd():
-    rng = np.random.default_rng(2)
-    for n in (1, 2, 5):
-        A = rng.normal(size=(n, n))
-        H, b = A @ A.T + 0.1 * np.eye(n), rng.normal(size=n)
-        assert chain.solve_spd(H.tolist(), b.tolist()) == pytest.approx(
-            np.linalg.solve(H, b), rel=1e-10
-        )
-
-
-# ---- kinematics ------------------------------------------------------------------------------------------------------
-@every_machine
-def test_twists_are_the_derivatives_of_the_poses(seed):
-    """Every frame on a body: ṙ = R v and Ṙ = R [ω×], by exact derivatives of `reach`."""
-    plant, rng = MACHINES[seed], np.random.default_rng(60 + seed)
-    q, qd, _ = random_state(rng, plant)
-    V = chain.sweep(plant.structures, plant.geometry(q), chain.still((0.0,) * 3), qd).V
-
-    def poses(q):
-        return [
-            e
-            for p in chain.reach(plant.structures, plant.geometry(q), plant.base.R, plant.base.r)
-            for name in sorted(p)
-            for e in (*p[name].r, *p[name].R)
-        ]
-
-    rates = np.array(directional(poses, q, qd)).reshape(-1, 12)
-    at = np.array([float(e) for e in poses(q)]).reshape(-1, 12)
-    frames = [
-        V[j][name]
-        for j, p in enumerate(
-            chain.reach(plant.structures, plant.geometry(q), plant.base.R, plant.base.r)
-        )
-        for name in sorted(p)
-    ]
-    for (v, ω), rate, now in zip(frames, rates, at):
-        R = now[3:].reshape(3, 3)
-        assert rate[:3] == pytest.approx(R @ v, rel=1e-10, abs=1e-11)
-        spin = np.array([[0, -ω[2], ω[1]], [ω[2], 0, -ω[0]], [-ω[1], ω[0], 0]])
-        assert rate[3:].reshape(3, 3) == pytest.approx(R @ spin, rel=1e-10, abs=1e-11)
+# ---- the paper's own equations, frame by frame -------------------------------------------------------------------------
+def apart(found, wanted) -> float:
+    """Largest difference, of the largest number."""
+    found, wanted = np.array(found, float), np.array(wanted, float)
+    return float(np.abs(found - wanted).max() / np.abs(wanted).max())
 
 
 @every_machine
-def test_accelerations_are_the_derivatives_of_the_twists(seed):
-    """Ȧ entries: d/dt of every frame's components along the motion; also of required twists along the true motion."""
+def test_the_projection_gives_the_forces_of_the_paper(seed):
+    """f_c (68), (55), the base's reaction (69), q̈; base in motion, load at the tool. Equal to 1e-12 of range."""
     plant, rng = MACHINES[seed], np.random.default_rng(70 + seed)
     q, qd, qdd = random_state(rng, plant)
-    _, rates, accelerations = random_state(rng, plant)
-    n, still = plant.n, chain.still((0.0,) * 3)
-    flat = lambda twists: [
-        e for frames in twists for name in sorted(frames) for pair in frames[name] for e in pair
-    ]
-    true = lambda s: flat(chain.sweep(plant.structures, plant.geometry(s[:n]), still, s[n:]).V)
-    found = flat(chain.sweep(plant.structures, plant.geometry(q), still, qd, accelerations=qdd).A)
-    assert found == pytest.approx(directional(true, [*q, *qd], [*qd, *qdd]), rel=1e-9, abs=1e-9)
-    required = lambda s: flat(
-        chain.sweep(plant.structures, plant.geometry(s[:n]), still, s[n : 2 * n], s[2 * n :]).V
-    )
-    found = flat(
-        chain.sweep(plant.structures, plant.geometry(q), still, qd, rates, accelerations).A
-    )
-    expected = directional(required, [*q, *qd, *rates], [*qd, *qdd, *accelerations])
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    base, tip = random_base(rng), random_tip(rng)
+    f_c, (force, moment) = plant.inverse_dynamics(q, qd, qdd, base, tip)
+    wanted, cuts = paper_crane.motion_forces(plant, q, qd, qdd, base, tip)
+    assert apart(f_c, wanted) < 1e-12
+    assert apart(force, cuts[0]["Bc"][0]) < 1e-12 and apart(moment, cuts[0]["Bc"][1]) < 1e-12
+    forces = [float(v) for v in rng.normal(size=plant.n) * 4e4]
+    found = plant.forward_dynamics(q, qd, forces, base, tip)
+    assert apart(found, paper_crane.motion_of(plant, q, qd, forces, base, tip)) < 1e-12
+    at_rest = [0.0] * plant.n
+    given = [plant.defaults().get(s.name, 0.0) for s in plant.inputs]
+    needs = [h.needs for h in plant.holding(plant.rest(q, [(5e6, 5e6)] * plant.n), given)]
+    assert apart(needs, paper_crane.motion_forces(plant, q, at_rest, at_rest)[0]) < 1e-12
+
+
+@every_machine
+def test_frames_lengths_and_levers_are_those_of_the_paper(seed):
+    """Every frame of Fig. 5 in the world, the tool, x (18) and dx/dq (21)."""
+    plant, rng = MACHINES[seed], np.random.default_rng(60 + seed)
+    q, qd, _ = random_state(rng, plant)
+    shape = paper_crane.geometry(plant.structures, q)
+    poses = paper_crane.reach(plant.structures, shape, plant.base.R, plant.base.r)
+    for own, wanted in zip(plant.frames(q), poses, strict=True):
+        assert set(own) == set(wanted)
+        for name, frame in own.items():
+            assert apart(frame.r, wanted[name].r) < 1e-12 and apart(frame.R, wanted[name].R) < 1e-12
+    end = poses[-1][paper_crane.end_frame(plant.structures[-1])]
+    assert apart(plant.tool(q), end.r) < 1e-12
+    x, xd, lever = plant.cylinder_motion(q, qd)
+    turning = iter(k.d - s.revolute.x0 for s, (k, _) in zip(plant.structures, shape))
+    wanted = [value if s.slides else next(turning) for s, value in zip(plant.segments, q)]
+    assert apart(x, wanted) < 1e-12 and apart(lever, paper_crane.levers(plant, q)) < 1e-12
+    assert apart(xd, np.multiply(lever, qd)) < 1e-14
 
 
 @every_machine
 def test_passive_joints_carry_no_moment(seed):
-    """The cuts inside a loop, (61)–(66): no moment about the pins, f_c along the rod, both parts add up to (69)."""
+    """The cuts inside a loop are those of (61)–(65): no moment about the pins, f_c along the rod."""
     plant, rng = MACHINES[seed], np.random.default_rng(80 + seed)
     q, qd, qdd = random_state(rng, plant)
-    base, tip = plant._base(random_base(rng)), random_tip(rng)
-    shape = plant.geometry(q)
-    motion = chain.sweep(plant.structures, shape, base, qd, accelerations=qdd)
-    nets = chain.net_forces(plant.structures, motion, motion, plant.payload)
-    f_c, cuts = chain.forces(plant.structures, shape, nets, tip)
+    shape, base = paper_crane.geometry(plant.structures, q), paper_crane.based(plant)
+    motion = paper_crane.sweep(plant.structures, shape, base, qd, accelerations=qdd)
+    nets = paper_crane.net_forces(plant.structures, motion, motion, plant.payload)
+    f_c, theirs = paper_crane.forces(plant.structures, shape, nets, paper_crane.ZERO6)
+    m = plant.mechanism
+    at = required.whole(m, q, qd)
+    _, wanted = required.required(m, at, qd, qdd)
+    own = required.net_wrenches(m, at.motion, wanted)
+    lines = required.lines(m, at)
+    found = required.cuts(m, at, lines, own, f_c, [0.0] * m.tree.n_v)
     i = 0
     for j, (s, (k, frames)) in enumerate(zip(plant.structures, shape)):
-        inner = chain.loop_forces(s.revolute, k, frames, nets[j], cuts[j]["E1"], f_c[i])
+        inner = paper_crane.loop_forces(s.revolute, k, frames, nets[j], theirs[j]["E1"], f_c[i])
         size = np.abs(np.concatenate([e for pair in inner.values() for e in pair])).max()
+        for frame in ("B1", "B3", "B4"):
+            body = f"{s.name}.{frame}"
+            n = m.number(body)
+            force, moment = found.joint[n]
+            moment = minus((force, moment), (force, cross(at.motion.r[n], force)))[1]
+            R = compose(at.motion.R[n], plant.axes[body])
+            seen = [*unturn(R, force), *unturn(R, moment)]
+            assert np.abs(np.subtract(seen, np.concatenate(inner[frame]))).max() < 1e-11 * size
         assert max(abs(inner["B3"][1][2]), abs(inner["B1"][1][2])) < 1e-11 * size
         assert inner["B4"][0][0] == pytest.approx(f_c[i], rel=1e-11)
-        gap = minus(plus(inner["B0"], inner["B2"]), cuts[j]["Bc"])
-        assert np.abs(np.concatenate(gap)).max() < 1e-11 * size
         i += len(s.segments)
 
 
 # ---- the closed chain ------------------------------------------------------------------------------------------------
-SIDES = [(L, L1, q) for L, L1 in ((1.07, 0.38), (0.62, 0.91)) for q in (-3.0, -2.2, -1.1, -0.3)]
-
-
-@pytest.mark.parametrize("L, L1, q", SIDES)
-def test_closure_is_that_of_the_paper_on_its_branch(L, L1, q):
-    """(18)–(23) with arccos, q_j in (−π, 0); derivatives by complex step."""
-    length = lambda q: np.sqrt(L**2 + L1**2 + 2 * L * L1 * np.cos(q))
-    q1 = lambda q: -np.arccos((length(q) ** 2 + L**2 - L1**2) / (2 * length(q) * L))
-    q2 = lambda q: -np.arccos((length(q) ** 2 + L1**2 - L**2) / (2 * length(q) * L1))
-    slope = lambda f: f(q + 1e-30j).imag / 1e-30
-    k = close(L, L1, q)
-    assert k.d == pytest.approx(length(q), rel=1e-14)
-    angles = [f(a) for a in (q1(q), q2(q)) for f in (np.cos, np.sin)]
-    assert (k.c1, k.s1, k.c2, k.s2) == pytest.approx(angles, rel=1e-11)
-    assert q1(q) + q2(q) == pytest.approx(q, rel=1e-12)
-    assert (k.lever, k.swing) == pytest.approx((slope(length), slope(q1)), rel=1e-11)
-    assert angle_at(L, L1, k.d) == pytest.approx(q, rel=1e-11)
-
-
 @pytest.mark.parametrize("sign", (1, -1))
-@pytest.mark.parametrize("L, L1, q", SIDES)
-def test_closure_is_plane_geometry_on_both_sides(L, L1, q, sign):
-    """L e_x + L₁ (cos q, sin q) = d (cos q_1, sin q_1), q_1 + q_2 = q; rates and their rates by exact derivatives."""
-    q, qd, rate, acceleration = sign * q, 0.83, -0.61, 1.9
-    k = close(L, L1, q)
-    assert (k.d * k.c1, k.d * k.s1) == pytest.approx(
-        (L + L1 * np.cos(q), L1 * np.sin(q)), rel=1e-13
-    )
-    turned = (k.c1 + 1j * k.s1) * (k.c2 + 1j * k.s2)
-    assert (turned.real, turned.imag) == pytest.approx((np.cos(q), np.sin(q)), rel=1e-12)
-    at = lambda s: close(L, L1, s[0])
-    pin = lambda s: [at(s).d * at(s).c1, at(s).d * at(s).s1]
-    assert directional(pin, [q], [qd]) == pytest.approx(
-        (-L1 * np.sin(q) * qd, L1 * np.cos(q) * qd), rel=1e-12
-    )
-    xd, q1d = k.rates(qd)
-    assert directional(lambda s: [at(s).d, at(s).s1], [q], [qd]) == pytest.approx(
-        (xd, k.c1 * q1d), rel=1e-12
-    )
-    moved = directional(lambda s: list(at(s).rates(s[1])), [q, rate], [qd, acceleration])
-    assert list(k.accelerations(qd, rate, acceleration)) == pytest.approx(moved, rel=1e-11)
+@pytest.mark.parametrize("L, L1", [(1.07, 0.38), (0.62, 0.91)])
+@pytest.mark.parametrize("q", (-3.0, -2.2, -1.1, -0.3))
+def test_a_cylinder_between_two_links(L, L1, q, sign):
+    """(18): |L e_x + L₁ (cos q, sin q)|; (21): its slope, by complex step; q back from the length."""
+    r = Revolute("r", L, L1, x0=0.8, l_c=0.5, cylinder=Cylinder(0.1, 0.05, 0.1))
+    q = sign * q
+    assert r.length(q) == pytest.approx(abs(L + L1 * np.exp(1j * q)), rel=1e-14)
+    assert r.lever(q) == pytest.approx(r.length(q + 1e-30j).imag / 1e-30, rel=1e-11)
+    assert r.angle(r.length(q)) == pytest.approx(-abs(q), rel=1e-11)
 
 
 # ---- variants and starts ---------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from draws import varied_machine
 from small import Feedback, Linear
 
 from controllers.vdc import VDC
-from plants import chain
 from workbench import (
     ClosedLoop,
     Hold,
@@ -136,7 +135,7 @@ def mirrored(plant, q):
     """The other elbow with the same tool: the two links reflected at the line from shoulder to tool."""
 
     def seen(q):
-        poses = chain.reach(plant.structures, plant.geometry(list(q)), plant.base.R, plant.base.r)
+        poses = plant.frames(list(q))
         shoulder, elbow = (complex(*p["B1"].r[:2]) for p in poses)
         return shoulder, elbow, complex(*plant.tool(list(q))[:2])
 

@@ -15,7 +15,7 @@ SHELL = {
     "workbench/commands/verbs.py",
 }  # the only ones that know the other packages by name
 ALLOWED = {
-    # The sharpness of a rate needs the bodies' Jacobians, which only the chain can give.
+    # The sharpness of a rate needs the bodies' Jacobians, which only the mechanism can give.
     ("workbench/verification/rates.py", "plants"),
 }
 MAY = {
@@ -108,7 +108,7 @@ def test_the_allowed_exceptions_are_still_needed():
 
 def test_a_stray_import_is_seen():
     for line in (
-        "import plants.chain",
+        "import plants.manipulator",
         "def f():\n    from controllers import VDC",
         "import importlib\nimportlib.import_module('reports.document')",
         "importlib.import_module(f'plants.{x}')",
@@ -116,7 +116,7 @@ def test_a_stray_import_is_seen():
         assert strays("workbench/run/simulate.py", line), line
     assert strays("plants/manipulator.py", "from controllers.vdc import VDC")
     assert strays("reports/tables.py", "from controllers import VDC")
-    assert not strays("controllers/vdc.py", "from plants import chain\nimport numpy")
+    assert not strays("controllers/vdc.py", "from plants import manipulator\nimport numpy")
 
 
 def test_tests_and_tools_are_imported_by_nobody():

@@ -19,10 +19,11 @@ from ledger_cases import (
     valves,
 )
 from ledger_cases import ledger_at_random as at_random
+from oracles import paper_crane
 
 from controllers.vdc import VDC, bodies
 from controllers.vdc import ledger as vdc_ledger
-from plants import CoulombViscous, chain
+from plants import CoulombViscous
 from plants.components.spatial import cross, minus, scale, turn
 from plants.multibody import required as mechanics
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, simulate
@@ -87,9 +88,10 @@ def test_v_is_what_94_to_98_say(interpreted):
         seen = law.read(loop.out(0.0, x[k])[:8], w[k])
         q, qd, p, τ = seen.q, seen.qd, seen.p, seen.τ
         rates, accelerations = law.required_motion(q, qd, *τ[:3])
-        shape, still = plant.geometry(q), plant._base(None)
+        shape = paper_crane.geometry(plant.structures, q)
+        still = paper_crane.based(plant)
         V, V_r = (
-            chain.sweep(plant.structures, shape, still, qd, *more).V
+            paper_crane.sweep(plant.structures, shape, still, qd, *more).V
             for more in ((), (rates, accelerations))
         )
         ẑ, z = (
@@ -154,10 +156,12 @@ def test_the_named_parts_sum_to_what_the_valve_lacks(interpreted, name):
         xp, _, _, _, u = loop.parts(0.0, list(x[k]), full)
         parts = plant.split(xp)
         pos, xd, _ = plant.cylinder_motion(parts.q, parts.qd)
-        flows = plant.hydraulics(parts, plant.surroundings(u)[0], pos, xd)
         for i, (c, label) in enumerate(zip(plant.cylinders, plant.labels)):
+            own = c.at_work(
+                plant.oil, parts.p[i], parts.spool[i], u[i], pos[i], xd[i], plant.p_s, plant.p_r
+            )
             g = c.gains(plant.oil, pos[i], *parts.p[i])
-            lack = b.quantities[f"u_fr {label}"][k] - (g[0] * flows[i][2] - g[1] * flows[i][3])
+            lack = b.quantities[f"u_fr {label}"][k] - (g[0] * own[2] - g[1] * own[3])
             found = sum(
                 v[k]
                 for (_, entry, part), v in b.perturbations.items()

@@ -43,6 +43,14 @@ def through(c, volts, D):
     return o * (D[0] if o > 0 else D[1])
 
 
+def at_work(parts, volts, x, xd):
+    """`Work` of every cylinder."""
+    each = zip(PLANT.cylinders, parts.p, parts.spool, volts, x, xd)
+    return [
+        c.at_work(PLANT.oil, p, s, u, at, v, PLANT.p_s, PLANT.p_r) for c, p, s, u, at, v in each
+    ]
+
+
 def rungs(x, w, live):
     """Per actuator: Δf, Δẋ, k_x, and the flows u_f on the way from what is required to what goes through the valve, by name."""
     given = dict(zip(live, w))
@@ -60,7 +68,7 @@ def rungs(x, w, live):
     none = [[] for _ in range(n)]
     rate = LAW.force_rate(parts.q, parts.qd, qdd, τ, none, none)
     pos, xd, _ = PLANT.cylinder_motion(parts.q, parts.qd)
-    flows = PLANT.hydraulics(parts, u[:n], pos, xd)
+    flows = at_work(parts, u[:n], pos, xd)
     told = LAW.sought([], exact, r[:m], f_pr_rate=rate).u
     formed, seen = LAW.sought([], exact, r[:m]).u, SEEN.command(0.0, z, y, r)
     found = []
@@ -133,7 +141,7 @@ def test_margins_beside_the_verdict_are_those_of_the_machine():
         xp, _, _, _, u = LOOP.parts(0.0, list(x[k]), full)
         parts = PLANT.split(xp)
         pos, xd, lever = PLANT.cylinder_motion(parts.q, parts.qd)
-        flows = PLANT.hydraulics(parts, u[: PLANT.n], pos, xd)
+        flows = at_work(parts, u[: PLANT.n], pos, xd)
         found["pump flow"][k] = sum(flow[4] for flow in flows)
         for i, (c, label, pair) in enumerate(zip(PLANT.cylinders, PLANT.labels, parts.p)):
             gains = c.gains(PLANT.oil, pos[i], *pair)

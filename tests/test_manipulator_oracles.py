@@ -17,8 +17,10 @@ from oracles.mujoco_machine import MujocoMachine  # noqa: E402
 from oracles.pinocchio_machine import PinocchioMachine  # noqa: E402
 from oracles.random_machines import random_base, random_machine, random_state, random_tip  # noqa: E402
 
-from plants.chain import Prismatic  # noqa: E402
-from plants.components.spatial import Body  # noqa: E402
+from plants.components.spatial import Body, inertia_times, turn, unturn  # noqa: E402
+from plants.crane_segments import Prismatic  # noqa: E402
+from plants.multibody import planar_rates, required  # noqa: E402
+from plants.multibody.tree import ZERO6  # noqa: E402
 
 TOLERANCE = 1e-9
 ORACLES = (PinocchioMachine, MujocoMachine)
@@ -166,24 +168,27 @@ def test_a_missing_lever_arm_of_the_rod_is_seen():
     assert force_gaps(wrong, machine, state, base, tip)[0] > TOLERANCE
 
 
-def without_coriolis(self, A, V, ω):
+REAL_NET = required.net_wrench
+
+
+def without_coriolis(body, motion, wanted, j, gravity):
     """M_A A alone."""
-    return REAL_NET(self, A, ((0.0,) * 3, (0.0,) * 3), (0.0,) * 3)
+    still = [ZERO6] * len(motion.Z)
+    return REAL_NET(body, motion._replace(Z=still), wanted._replace(Z=still), j, gravity)
 
 
-def flipped_coriolis(self, A, V, ω):
+def flipped_coriolis(body, *at):
     """M_A A − C_A(ω) V."""
-    (f0, m0), (f, m) = without_coriolis(self, A, V, ω), REAL_NET(self, A, V, ω)
+    (f0, m0), (f, m) = without_coriolis(body, *at), REAL_NET(body, *at)
     return [2 * a - b for a, b in zip(f0, f)], [2 * a - b for a, b in zip(m0, m)]
 
 
-def without_gyroscopic_moment(self, A, V, ω):
+def without_gyroscopic_moment(body, motion, wanted, j, gravity):
     """ω × J ω left out, the part of C_A(ω) V that turns a body about its own centre of mass."""
-    f, m = REAL_NET(self, A, V, ω)
-    return f, [a - b for a, b in zip(m, np.cross(ω, self.tensor() @ np.array(ω)))]
-
-
-REAL_NET = Body.net
+    f, m = REAL_NET(body, motion, wanted, j, gravity)
+    R, ω = motion.R[j], motion.Z[j][1]
+    spun = turn(R, inertia_times(body.inertia, unturn(R, ω)))
+    return f, [a - b for a, b in zip(m, np.cross(ω, spun))]
 
 
 @pytest.mark.parametrize("fault", [without_coriolis, flipped_coriolis, without_gyroscopic_moment])
@@ -192,7 +197,7 @@ def test_a_wrong_velocity_term_is_seen(monkeypatch, fault, oracle):
     """Dropping or flipping C_A(ω) V, or its gyroscopic moment alone, breaks forces and moment of either comparison."""
     machine, state, base, tip = draw(13, LAYOUTS[3])
     assert max(force_gaps(machine, machine, state, base, tip, oracle)) < TOLERANCE
-    monkeypatch.setattr(Body, "net", fault)
+    monkeypatch.setattr(required, "net_wrench", fault)
     f, f_base, m_base = force_gaps(machine, machine, state, base, tip, oracle)
     assert min(f, m_base) > 1e3 * TOLERANCE
     # A gyroscopic moment takes no force to carry: the one reaction this fault may not touch.
@@ -200,13 +205,10 @@ def test_a_wrong_velocity_term_is_seen(monkeypatch, fault, oracle):
 
 
 def test_a_wrong_passive_acceleration_is_seen(monkeypatch):
-    """Leaving out d/dt(dx/dq) q̇ and d/dt(dq_1/dq) q̇ of the closure breaks the forces."""
-    from plants.components.linkage import Closure
-
+    """Leaving out (Φ_z)˙ ż of the closed loops breaks the forces."""
     machine, state, base, tip = draw(16, LAYOUTS[6])
-    monkeypatch.setattr(
-        Closure, "accelerations", lambda k, qd, rate, acceleration: k.rates(acceleration)
-    )
+    none = lambda mechanism, z, rates, wanted: [0.0] * (2 * len(mechanism.closings))
+    monkeypatch.setattr(planar_rates, "biases", none)
     assert force_gaps(machine, machine, state, base, tip)[0] > 1e3 * TOLERANCE
 
 

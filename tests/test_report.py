@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plants.chain import Prismatic, Revolute, Structure
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import Body, Frame
+from plants.crane_segments import Prismatic, Revolute, Structure
 from plants.manipulator import Manipulator
 from reports import Content, document, rendered, signals, style, tables, write_report
 from reports.chapters.linearised import was_sampled

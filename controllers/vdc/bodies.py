@@ -4,24 +4,27 @@
     τ_r   = Σ_A J_Aᵀ F*_Ar − (joints' damping and springs at the required rates)
     f_cr  = W J_s (J_sᵀ W J_s)⁻¹ τ_r,   ṡ = J_s q̇                                             (68), (69) for any mechanism
 
-W shares a load among drives that act on the same motion: by the squares of what they can bear. With as many drives as coordinates
-it cancels, and f_cr = J_s⁻ᵀ τ_r.
+W shares a load among drives, see `plants.multibody.drive_forces`.
 
 Source: [Petrovic22]; the projection of its equations for a tree with loops.
 """
 
 from __future__ import annotations
 
-from functools import reduce
-from math import isfinite
 from typing import NamedTuple
 
-import numpy as np
-
 from plants.components.spatial import add, compose, cross, plus, scale, turn, unturn
-from plants.multibody import coordinates, linear
+from plants.multibody import linear
 from plants.multibody import required as bodies
-from plants.multibody.loops import plain_sum
+from plants.multibody.drive_forces import (
+    damped,
+    driven_rows,
+    every,
+    shared,
+    spring_forces,
+    weights,
+    with_springs,
+)
 from plants.multibody.tree import REST
 
 
@@ -69,7 +72,7 @@ def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
         fed = [fed_back(law, at.motion, wanted, j) for j in many]
         found = bodies.net_wrenches(plant, at.motion, wanted, gravity)
     nets = [plus(a, b) for a, b in zip(found, fed)]
-    by_drive = [lines.by_coordinate[i] for i in coordinates.driven(plant)]
+    by_drive = driven_rows(plant, lines)
     xd, xd_r = linear.times(by_drive, qd), linear.times(by_drive, qd_r)
     passive = damped(plant, rates)
     springs = spring_forces(plant, lines, rates)
@@ -79,16 +82,6 @@ def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
     return Needed(
         at, lines, rates, wanted, fed, nets, f_c, xd, xd_r, passive, every(plant, springs, f_c)
     )
-
-
-def shared(J, W, τ) -> list:
-    """W J (Jᵀ W J)⁻¹ τ for rows J of the drives."""
-    n = len(τ)
-    columns = [[row[i] for row in J] for i in range(n)]
-    weighted = [[linear.product(w, value) for w, value in zip(W, column)] for column in columns]
-    H = [linear.times(weighted, column) for column in columns]
-    μ = linear.solve(linear.factors(H), τ)
-    return [linear.times([[column[k] for column in weighted]], μ)[0] for k in range(len(J))]
 
 
 def levers(J) -> list:
@@ -101,53 +94,6 @@ def levers(J) -> list:
         motion = linear.solve(F, row)
         found.append(1.0 / linear.times([motion], motion)[0] ** 0.5)
     return found
-
-
-def weights(plant) -> list[float]:
-    """Squares of what the drives can bear, in the largest one's; ones where as many drives as coordinates leave no choice."""
-    drives = [plant.actuators[i].drive for i in coordinates.driven(plant)]
-    if len(drives) == plant.n:
-        return [1.0] * len(drives)
-    line = plant.line_at_most
-    ends = [drive.bears(line) for drive in drives]
-    most = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
-    if any(isinstance(value, float) and not isfinite(value) for value in most):
-        return [1.0] * len(drives)
-    largest = reduce(np.maximum, most)
-    return [(value / largest) ** 2 for value in most]
-
-
-# ---- what is not driven ---------------------------------------------------------------------------------------------
-def damped(plant, rates) -> list:
-    """−d ż of every joint."""
-    return [linear.product(-plant.bodies[j].damping, v) for j, v in zip(plant.tree.body_of, rates)]
-
-
-def spring_forces(plant, lines, rates) -> dict:
-    """Forces of the actuators without a command, by number, at these rates of the joints and the true lengths."""
-    commanded = coordinates.driven(plant)
-    found = {}
-    for i, a in enumerate(plant.actuators):
-        if i not in commanded:
-            rate = linear.times([lines.by_joint[i]], rates)[0]
-            found[i] = a.drive.force([], lines.s[i], rate, [], None)
-    return found
-
-
-def with_springs(plant, lines, passive, springs) -> list:
-    """Generalised forces on the joints of damping and springs together."""
-    total = list(passive)
-    for i, force in springs.items():
-        total = [
-            plain_sum(t, linear.product(arm, force)) for t, arm in zip(total, lines.by_joint[i])
-        ]
-    return total
-
-
-def every(plant, springs, forces) -> list:
-    """Forces of all actuators from those of the springs and of the drives."""
-    driven = iter(forces)
-    return [springs[i] if i in springs else next(driven) for i in range(len(plant.actuators))]
 
 
 # ---- feedback -------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from controllers.vdc import bodies
 from controllers.vdc.part import Part
 from controllers.vdc.parts import SERVED, default_k_x, part
 from plants.drives.contract import Line
-from plants.multibody import coordinates, signals
+from plants.multibody import coordinates, drive_forces, signals
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
@@ -323,7 +323,9 @@ class VDC(Controller):
             )
         ]
         springs = bodies.spring_forces(self.machine, need.lines, need.at.rates)
-        return accelerations(self.machine, need.at, bodies.every(self.machine, springs, forces))
+        return drive_forces.accelerations(
+            self.machine, need.at, bodies.every(self.machine, springs, forces)
+        )
 
     def sought(self, z, y, r, f_pr_rate=None) -> Sought:
         """Everything the law forms at one instant; ḟ_pr as `derivative` says unless given."""
@@ -414,13 +416,6 @@ class VDC(Controller):
                 mend="verify it on the model's kind of plant; simulate runs it on this one",
             )
         return MachineLedger(self, plant)
-
-
-def accelerations(model: Mechanism, at, forces) -> list:
-    """q̈ of a mechanism under these forces of all its actuators."""
-    pulls = model.pulls(at.motion, at.z, at.rates, None, None)
-    acting = [pull._replace(force=f) for pull, f in zip(pulls, forces)]
-    return model.accelerations(at.motion, at.rates, acting)[0]
 
 
 def _unserved(model: Mechanism) -> InputError | None:

@@ -1,9 +1,9 @@
-"""6-D (linear/angular) vectors as pairs of 3-vectors of scalars: rigid frames, rigid bodies, Newton–Euler.
+"""6-D (linear/angular) vectors as pairs of 3-vectors of scalars: rigid frames and rigid bodies.
 
 Vectors are plain lists of three scalars (floats or expressions), rotations lists of nine (row-major), so that exact zeros
 (a fixed base, a plane, a missing offset) drop out of traced graphs.
 
-Source: Zhu's 6-D notation as used in [Petrovic22], eqs (1)–(8); C_A in Zhu's skew form.
+Source: Zhu's 6-D notation as used in [Petrovic22], eqs (1)–(6).
 """
 
 from __future__ import annotations
@@ -131,17 +131,6 @@ class Frame:
                 f" det R = {np.linalg.det(R):.6g})"
             )
 
-    def velocity(self, V):
-        """ᴮV = ᴬU_Bᵀ ᴬV (3)."""
-        v, ω = V
-        return unturn(self.R, add(v, cross(ω, self.r))), unturn(self.R, ω)
-
-    def force(self, F):
-        """ᴬF = ᴬU_B ᴮF (4)."""
-        f = turn(self.R, F[0])
-        m = turn(self.R, F[1])
-        return f, add(m, cross(self.r, f))
-
     def then(self, other):
         """Pose of other's frame in this frame's parent."""
         return pose(add(self.r, turn(self.R, other.r)), compose(self.R, other.R))
@@ -158,9 +147,7 @@ def pose(r, R) -> Frame:
 @final
 @dataclass(frozen=True)
 class Body:
-    """Rigid body in its frame {A}.
-
-        F* = M_A V̇ + C_A(ω) V + G_A                                    (7)
+    """Rigid body in its frame {A}: what it weighs, and how its mass is spread.
 
     mass; com: centre of mass in {A}; inertia: tensor about the centre of mass, axes of {A}, (xx, yy, zz, xy, xz, yz),
     off-diagonal entries with the sign they have in the tensor.
@@ -202,25 +189,6 @@ class Body:
         rx = np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
         m = self.mass
         return np.block([[m * np.eye(3), -m * rx], [m * rx, self.tensor() - m * rx @ rx]])
-
-    def momentum(self, V):
-        """M_A V for V = (v, ω)."""
-        v, ω = V
-        p = scale(self.mass, add(v, cross(ω, self.com)))
-        return p, add(inertia_times(self.inertia, ω), cross(self.com, p))
-
-    def net(self, A, V, ω):
-        """M_A A + C_A(ω) V: net force/moment of a body with 6-D acceleration A (weight included: add −g to its linear part).
-
-        V is the velocity the Coriolis terms act on (required or true), ω the true angular velocity (8).
-        """
-        (a, α), (v, w) = A, V
-        f = scale(self.mass, add(add(a, cross(α, self.com)), cross(ω, add(v, cross(w, self.com)))))
-        gyro = add(
-            cross(ω, inertia_times(self.inertia, w)), inertia_times(self.inertia, cross(ω, w))
-        )
-        m = add(add(inertia_times(self.inertia, α), gyro), cross(self.com, f))
-        return f, m
 
     def moved(self, frame: Frame) -> Body:
         """The same body expressed in the parent of `frame` (its own frame at pose `frame` there)."""

@@ -126,10 +126,10 @@ def net_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> l
     return _nets(mechanism, mechanism.bodies, motion, wanted, gravity)
 
 
-def lumped_wrenches(mechanism, motion: Motion, wanted: Required) -> list:
+def lumped_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> list:
     """As `net_wrenches`, with all that is fixed to a body on that body: the same forces of the joints for less."""
     lumps = lumped(mechanism.bodies, mechanism.tree)
-    nets = _nets(mechanism, lumps, motion, wanted, None)
+    nets = _nets(mechanism, lumps, motion, wanted, gravity)
     for j, lump in enumerate(lumps):
         f, m = nets[j]
         nets[j] = f, sub(m, scale(lump.spread, cross(motion.Z[j][1], wanted.Z[j][1])))

@@ -48,8 +48,8 @@ def pin_to_pin(revolute, q):
 
 def random_revolute(rng, name):
     """A triangle whose cylinder reaches every angle of ANGLES with some oil left at both ends."""
-    from plants.chain import Revolute
     from plants.components.cylinder import Cylinder
+    from plants.crane_segments import Revolute
 
     L, L1 = rng.uniform(0.7, 1.4), rng.uniform(0.25, 0.55)
     long, short = (np.sqrt(L**2 + L1**2 + 2 * L * L1 * np.cos(q)) for q in ANGLES)
@@ -75,8 +75,8 @@ def random_revolute(rng, name):
 
 def random_prismatic(rng, name):
     """An extension sliding along any axis."""
-    from plants.chain import Prismatic
     from plants.components.cylinder import Cylinder
+    from plants.crane_segments import Prismatic
 
     cylinder = Cylinder(
         bore=rng.uniform(0.045, 0.06), rod=rng.uniform(0.02, 0.035), stroke=rng.uniform(0.6, 1.2)
@@ -99,8 +99,8 @@ def random_machine(rng, n, prismatic=None, payload=None):
     prismatic   for each structure, whether it has a prismatic segment (default: a coin each)
     payload     mass at the end, kg (default: 0 to 475)
     """
-    from plants.chain import Structure
     from plants.components.chamber import Oil
+    from plants.crane_segments import Structure
     from plants.manipulator import Manipulator
 
     prismatic = rng.random(n) < 0.5 if prismatic is None else prismatic

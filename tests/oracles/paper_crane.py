@@ -1,19 +1,22 @@
-"""Newton–Euler for parallel–serial structures in series: one outward sweep, one inward sweep, true or required.
+"""Newton–Euler of [Petrovic22] for parallel–serial structures in series, as its equations are written, frame by frame.
 
-The same text gives true motion and forces (24)–(34), (49)–(69) and required ones (38)–(48), (70)–(77): the required sweep
-only exchanges the joint rates; frames always turn with the true rates and C_A always sees the true ω.
+One outward sweep, one inward sweep, (24)–(34), (49)–(69); required motion (38)–(48) exchanges the joint rates alone. The package
+forms the same machine as bodies, joints and loops in the ground's axes (`plants.crane_bodies`) and projects; nothing is shared.
 
-A 6-D acceleration is d/dt(ᴬV), component by component, plus the weight direction g_A (an accelerometer's reading), so that
-F* = M_A A + C_A(ω) V contains G_A.
+    d        = √(L² + L₁² + 2 L L₁ cos q_j)                                             (18)
+    cos q_j1 = (L + L₁ cos q_j)/d,   sin q_j1 = L₁ sin q_j/d
+    cos q_j2 = (L₁ + L cos q_j)/d,   sin q_j2 = L sin q_j/d,   q_j1 + q_j2 = q_j
+    dx/dq    = −L₁ sin q_j2,   dq_j1/dq = L₁ cos q_j2/d                                 (21)
+
+A 6-D acceleration is d/dt(ᴬV), component by component, plus the weight direction g_A, so that F* = M_A A + C_A(ω) V contains G_A.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple, final
+from typing import NamedTuple
 
-from plants.components.cylinder import Cylinder
-from plants.components.linkage import Closure, close
+import numpy as np
+
 from plants.components.spatial import (
     IDENTITY,
     Body,
@@ -21,109 +24,64 @@ from plants.components.spatial import (
     about_z,
     add,
     cross,
-    dot,
+    inertia_times,
     minus,
     plus,
     pose,
+    scale,
     turn,
+    unturn,
 )
-from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, positive
+from plants.crane_segments import Revolute, Structure
+
+ZERO6 = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-@final
-@dataclass(frozen=True)
-class Revolute:
-    """Revolute closed-chain segment: link L_j, link L_j1, cylinder case, piston with rod [Petrovic22, Fig. 5a].
+class Closure(NamedTuple):
+    """Geometry of the closed chain at one q_j."""
 
-    Frames: B_0 at the q_j1-joint, x towards the q_j-joint; B_1 at the q_j-joint, x towards the q_j2-joint; T_c at the
-    q_j2-joint, axes of B_1; B_3 at B_0's origin, x towards the q_j2-joint; B_4 on the piston, l_c short of the q_j2-joint.
-    """
-
-    name: str
-    L: Annotated[float, Unit("m"), "length of link L_j", positive]
-    L1: Annotated[float, Unit("m"), "length of link L_j1", positive]
-    x0: Annotated[float, Unit("m"), "pin-to-pin length at zero piston stroke", positive]
-    l_c: Annotated[float, Unit("m"), "length of piston with rod", positive]
-    cylinder: Cylinder
-    link: Body = Body()
-    arm: Body = Body()
-    case: Body = Body()
-    piston: Body = Body()
-    end: Frame = Frame()
-
-    slides: ClassVar[bool] = False
-
-    def __post_init__(self):
-        check_bounds(self)
-        near, far = abs(self.L - self.L1), self.L + self.L1
-        if not near < self.x0 < far:
-            raise InputError(
-                f"x0: the linkage cannot close with the cylinder retracted: {self.x0:g} m pin to pin is "
-                f"outside ({near:.4g}, {far:.4g}) m, what links of {self.L:g} m and {self.L1:g} m allow"
-            )
-        if self.x0 + self.cylinder.stroke >= far:
-            raise InputError(
-                f"cylinder.stroke: {self.cylinder.stroke:g} m is beyond the linkage: pin to pin it allows at most "
-                f"{far:.4f} m, so the stroke must be below {far - self.x0:.4f} m"
-            )
-
-    def lever(self, q):
-        """dx_j/dq_j (21), m/rad."""
-        return close(self.L, self.L1, q).lever
+    L: object
+    L1: object
+    c: object
+    s: object
+    d: object  # pin-to-pin length x_j + x_j0
+    c1: object
+    s1: object
+    c2: object
+    s2: object
 
     @property
-    def bodies(self):
-        """(frame name, body) in the order of the outward sweep."""
-        return (("B0", self.link), ("B1", self.arm), ("B3", self.case), ("B4", self.piston))
-
-
-@final
-@dataclass(frozen=True)
-class Prismatic:
-    """Prismatic segment: tube {P_2}, piston with rod {B_5} sliding along its x-axis, object {P_3} [Petrovic22, Fig. 5b, c]."""
-
-    name: str
-    cylinder: Cylinder
-    tube: Body = Body()
-    rod: Body = Body()
-    object: Body = Body()
-    start: Frame = Frame()  # P_2 → B_5 at x_t = 0
-    rod_end: Frame = Frame()  # B_5 → P_3
-    end: Frame = Frame()  # P_3 → E_2
-
-    slides: ClassVar[bool] = True
-
-    def __post_init__(self):
-        check_bounds(self)
+    def lever(self):
+        """dx_j/dq_j (21), m/rad: the cylinder's lever arm."""
+        return -self.L1 * self.s2
 
     @property
-    def bodies(self):
-        """(frame name, body) in the order of the outward sweep."""
-        return (("P2", self.tube), ("B5", self.rod), ("P3", self.object))
+    def swing(self):
+        """dq_j1/dq_j."""
+        return self.L1 * self.c2 / self.d
+
+    def rates(self, qd):
+        """ẋ_j, q̇_j1 for q̇_j = qd (linear in qd, so they serve required rates too)."""
+        return self.lever * qd, self.swing * qd
+
+    def accelerations(self, qd, rate, acceleration):
+        """d/dt of `rates(rate)` along the true motion q̇_j = qd, with d(rate)/dt = acceleration: ẍ_j, q̈_j1."""
+        xd, q1d = self.rates(qd)
+        q2d = qd - q1d
+        lever_dot = -self.L1 * self.c2 * q2d
+        swing_dot = -self.L1 * (self.s2 * q2d + self.c2 * xd / self.d) / self.d
+        return (
+            self.lever * acceleration + lever_dot * rate,
+            self.swing * acceleration + swing_dot * rate,
+        )
 
 
-@final
-@dataclass(frozen=True)
-class Structure:
-    """The j-th structure: a revolute segment, optionally followed by a prismatic one."""
-
-    name: str
-    revolute: Revolute
-    prismatic: Prismatic | None = None
-
-    def __post_init__(self):
-        check_bounds(self)
-
-    @property
-    def segments(self):
-        return (self.revolute,) if self.prismatic is None else (self.revolute, self.prismatic)
-
-    @property
-    def frames(self):
-        """Frames from {B_1} at zero to where the next structure is attached, in order."""
-        s = self.prismatic
-        return (self.revolute.end,) if s is None else (self.revolute.end, s.start, s.rod_end, s.end)
+def close(L, L1, q) -> Closure:
+    """Closed chain with link lengths L, L₁ at joint angle q_j."""
+    c = np.cos(q)
+    s = np.sin(q)
+    d = np.sqrt(L**2 + L1**2 + 2 * L * L1 * c)
+    return Closure(L, L1, c, s, d, (L + L1 * c) / d, L1 * s / d, (L1 + L * c) / d, L * s / d)
 
 
 class Base(NamedTuple):
@@ -164,9 +122,30 @@ def geometry(structures, q) -> list:
     return found
 
 
+def velocity(frame: Frame, V):
+    """ᴮV = ᴬU_Bᵀ ᴬV (3)."""
+    v, ω = V
+    return unturn(frame.R, add(v, cross(ω, frame.r))), unturn(frame.R, ω)
+
+
+def force(frame: Frame, F):
+    """ᴬF = ᴬU_B ᴮF (4)."""
+    f = turn(frame.R, F[0])
+    return f, add(turn(frame.R, F[1]), cross(frame.r, f))
+
+
+def net(body: Body, A, V, ω):
+    """M_A A + C_A(ω) V (7), (8): A with the weight in it, V what the Coriolis terms act on, ω the true angular velocity."""
+    (a, α), (v, w) = A, V
+    speed = add(v, cross(w, body.com))
+    f = scale(body.mass, add(add(a, cross(α, body.com)), cross(ω, speed)))
+    spun = inertia_times(body.inertia, add(α, cross(ω, w)))
+    return f, add(add(spun, cross(ω, inertia_times(body.inertia, w))), cross(body.com, f))
+
+
 def _carry(frame: Frame, V, A):
     """Velocity and acceleration of a frame fixed on the same body."""
-    return frame.velocity(V), frame.velocity(A)
+    return velocity(frame, V), velocity(frame, A)
 
 
 def _turning(frame: Frame, V, A, rate_true, rate, acceleration):
@@ -232,14 +211,14 @@ def net_forces(structures, motion: Motion, true: Motion, payload: Body | None = 
     for j, structure in enumerate(structures):
         nets.append(
             {
-                name: body.net(motion.A[j][name], motion.V[j][name], true.V[j][name][1])
+                name: net(body, motion.A[j][name], motion.V[j][name], true.V[j][name][1])
                 for segment in structure.segments
                 for name, body in segment.bodies
             }
         )
     if payload is not None:
         end = end_frame(structures[-1])
-        nets[-1]["payload"] = payload.net(motion.A[-1][end], motion.V[-1][end], true.V[-1][end][1])
+        nets[-1]["payload"] = net(payload, motion.A[-1][end], motion.V[-1][end], true.V[-1][end][1])
     return nets
 
 
@@ -262,9 +241,9 @@ def forces(structures, shape, nets, tip) -> tuple[list, list]:
             F_E = plus(net["payload"], F_E)
         cut[end_frame(structure)] = F_E
         if structure.prismatic is not None:
-            cut["P3"] = plus(net["P3"], frames["E2"].force(F_E))
-            cut["B5"] = plus(net["B5"], frames["P3"].force(cut["P3"]))
-            cut["P2"] = plus(net["P2"], frames["B5"].force(cut["B5"]))
+            cut["P3"] = plus(net["P3"], force(frames["E2"], F_E))
+            cut["B5"] = plus(net["B5"], force(frames["P3"], cut["P3"]))
+            cut["P2"] = plus(net["P2"], force(frames["B5"], cut["B5"]))
             per_joint.append(cut["B5"][0][0])
             F_E = cut["E1"] = cut["P2"]
         f_c, cut["Bc"] = _revolute(structure.revolute, k, frames, net, F_E)
@@ -276,12 +255,12 @@ def forces(structures, shape, nets, tip) -> tuple[list, list]:
 
 def _revolute(r: Revolute, k: Closure, frames, net, F_E):
     """f_cj (68) and ᴮᶜʲF (69)."""
-    arm = plus(net["B1"], frames["Tc"].force(frames["E1"].force(F_E)))
+    arm = plus(net["B1"], force(frames["Tc"], force(frames["E1"], F_E)))
     (fx4, fy4, _), (_, _, mz4) = net["B4"]
     mz3 = net["B3"][1][2]
     f_c = fx4 + arm[1][2] / k.lever - (mz3 + mz4 + fy4 * (k.d - r.l_c)) * k.c2 / (k.d * k.s2)
-    rod = frames["B3"].force(plus(net["B3"], frames["B4"].force(net["B4"])))
-    return f_c, plus(plus(net["B0"], frames["B1"].force(arm)), rod)
+    rod = force(frames["B3"], plus(net["B3"], force(frames["B4"], net["B4"])))
+    return f_c, plus(plus(net["B0"], force(frames["B1"], arm)), rod)
 
 
 def loop_forces(r: Revolute, k: Closure, frames, net, F_E, f_c) -> dict:
@@ -294,45 +273,25 @@ def loop_forces(r: Revolute, k: Closure, frames, net, F_E, f_c) -> dict:
     P1 = ([f_c - fx4, b4y - fy4, 0.0], [0.0, 0.0, 0.0])  # (A.6), (A.7)
     to_pin = pose((r.l_c, 0.0, 0.0), IDENTITY)
     pin_in_arm = pose((r.L1, 0.0, 0.0), (k.c2, k.s2, 0.0, -k.s2, k.c2, 0.0, 0.0, 0.0, 1.0))  # (A.1)
-    B4 = plus(net["B4"], to_pin.force(P1))  # (63)
-    B3 = plus(net["B3"], frames["B4"].force(B4))  # (64)
+    B4 = plus(net["B4"], force(to_pin, P1))  # (63)
+    B3 = plus(net["B3"], force(frames["B4"], B4))  # (64)
     B1 = minus(
-        plus(net["B1"], frames["Tc"].force(frames["E1"].force(F_E))), pin_in_arm.force(P1)
+        plus(net["B1"], force(frames["Tc"], force(frames["E1"], F_E))), force(pin_in_arm, P1)
     )  # (61)
     return {
         "P1": P1,
         "B4": B4,
         "B3": B3,
         "B1": B1,
-        "B0": plus(net["B0"], frames["B1"].force(B1)),  # (62)
-        "B2": frames["B3"].force(B3),
+        "B0": plus(net["B0"], force(frames["B1"], B1)),  # (62)
+        "B2": force(frames["B3"], B3),
     }  # (65)
-
-
-def solve_spd(H, b):
-    """x with H x = b for a symmetric positive definite H given as rows of scalars (LDLᵀ, no pivoting)."""
-    n = len(b)
-    L, D = [[0.0] * n for _ in range(n)], [0.0] * n
-    for j in range(n):
-        D[j] = H[j][j] - sum(L[j][k] ** 2 * D[k] for k in range(j))
-        for i in range(j + 1, n):
-            L[i][j] = (H[i][j] - sum(L[i][k] * L[j][k] * D[k] for k in range(j))) / D[j]
-    y = []
-    for i in range(n):
-        y.append(b[i] - sum(L[i][k] * y[k] for k in range(i)))
-    x = [0.0] * n
-    for i in reversed(range(n)):
-        x[i] = y[i] / D[i] - sum(L[k][i] * x[k] for k in range(i + 1, n))
-    return x
 
 
 def still(g) -> Base:
     """A base at rest."""
     zero = (0.0, 0.0, 0.0)
     return Base((zero, zero), (zero, zero), tuple(g))
-
-
-ZERO6 = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def reach(structures, shape, R, r) -> list:
@@ -353,12 +312,44 @@ def reach(structures, shape, R, r) -> list:
     return poses
 
 
-def weight(structures, poses, payload: Body, up) -> object:
-    """Σ m g·r over all bodies: potential energy with the upward weight vector `up` in the frame the poses are given in."""
-    total = 0.0
-    for structure, p in zip(structures, poses):
-        for segment in structure.segments:
-            for name, body in segment.bodies:
-                total = total + body.mass * dot(up, add(p[name].r, turn(p[name].R, body.com)))
-    end = poses[-1][end_frame(structures[-1])]
-    return total + payload.mass * dot(up, add(end.r, turn(end.R, payload.com)))
+def based(crane, base=None) -> Base:
+    """Base of a crane: None (at rest), or (R, V, A) as `Manipulator.around` takes it."""
+    if base is None:
+        return still(crane.up)
+    R, V, A = base
+    return Base(V, A, unturn(R, crane.upward))
+
+
+def motion_forces(crane, q, qd, qdd, base=None, tip=ZERO6) -> tuple[list, list]:
+    """Cylinder forces in joint order and per structure the forces at its cuts; `base` as for `based`."""
+    return _forces(crane, based(crane, base), q, qd, qdd, tip)
+
+
+def _forces(crane, base: Base, q, qd, qdd, tip):
+    shape = geometry(crane.structures, q)
+    motion = sweep(crane.structures, shape, base, qd, accelerations=qdd)
+    nets = net_forces(crane.structures, motion, motion, crane.payload)
+    return forces(crane.structures, shape, nets, tip or ZERO6)
+
+
+def levers(crane, q) -> np.ndarray:
+    """dx/dq of all cylinders, 1 of a sliding joint."""
+    found, i = [], 0
+    for structure in crane.structures:
+        r = structure.revolute
+        found += [close(r.L, r.L1, q[i]).lever, *[1.0] * (structure.prismatic is not None)]
+        i += len(structure.segments)
+    return np.array(found, float)
+
+
+def inertia(crane, q) -> np.ndarray:
+    """H(q), from unit accelerations."""
+    n, rest = crane.n, still((0.0, 0.0, 0.0))
+    columns = [_forces(crane, rest, q, [0.0] * n, unit, ZERO6)[0] for unit in np.eye(n).tolist()]
+    return levers(crane, q)[:, None] * np.array(columns, float).T
+
+
+def motion_of(crane, q, qd, f_c, base=None, tip=ZERO6) -> np.ndarray:
+    """q̈ from cylinder forces: H(q) q̈ = diag(dx/dq)(f_c − f_c(q, q̇, 0))."""
+    bias, _ = motion_forces(crane, q, qd, [0.0] * crane.n, base, tip)
+    return np.linalg.solve(inertia(crane, q), levers(crane, q) * np.subtract(f_c, bias))
