@@ -118,8 +118,11 @@ def filled(run, one: Notched, p_s) -> Assumption:
     p_r = _return(run.loop.plant)
     chambers = one.chambers
     valve = chambers.valve
-    command = np.clip(log.array(one.command), -valve.u_max, valve.u_max)
-    o = valve.opening(log.array(one.spool) if one.spool else command)
+    if one.spool:
+        at = log.array(one.spool)
+    else:
+        at = np.clip(log.array(one.command), -valve.u_max, valve.u_max)
+    o = valve.opening(at)
     force = log.array(one.force)
     along = (np.abs(o) > OPEN) & (o * log.array(one.speed) > 0)
     p = steady(chambers, np.where(along, o, 0.0), force, p_s, p_r)
@@ -127,12 +130,12 @@ def filled(run, one: Notched, p_s) -> Assumption:
     short = float(np.mean(p < 0))
     side = "b" if o[i] < 0 else "a"
 
-    def at(more):
+    def rests_at(more):
         return float(steady(chambers, o[i], force[i], p_s[i] + more, p_r))
 
     need = ""
     if short:
-        lacks = -at(0.0) / (at(1e5) - at(0.0)) * 1e5  # linear in the supply pressure
+        lacks = -rests_at(0.0) / (rests_at(1e5) - rests_at(0.0)) * 1e5  # linear in the supply pressure
         need = f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time"
     return Assumption(
         f"supply fills cylinder {one.label} as fast as it empties",
