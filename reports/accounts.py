@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from plants.metered_crane import MeteredCrane
-from plants.metered_twin import MeteredTwin
 from reports.behind import VALVES, behind, of, turns, words
 from reports.metering import MOST, course, states
 from workbench.run.log import Log
@@ -36,7 +34,7 @@ def facts(log: Log | None, plant) -> dict:
         "valves": [],
         "spent": [],
         "several": False,
-        "kind": "" if has is None else kind(plant),
+        "kind": "" if has is None else has.balance,
         "regenerates": has is not None and any(has.regenerates),
     }
     if course(log, plant) is None:
@@ -50,17 +48,6 @@ def facts(log: Log | None, plant) -> dict:
             [words(plant, valve), percent(share) if is_open.any() else "never", first]
         )
     return made | {"spent": spent(log, plant), "several": len(has.names) > 1}
-
-
-def kind(plant) -> str:
-    """What is in balance at every instant: "all", "chambers" (oil in the pump's line), "volumes" of oil being states."""
-    return (
-        "chambers"
-        if isinstance(plant, MeteredCrane)
-        else "volumes"
-        if isinstance(plant, MeteredTwin)
-        else "all"
-    )
 
 
 def sections(plant) -> list[list[str]]:
@@ -91,11 +78,12 @@ def spent(log: Log, plant) -> list[list[str]]:
 
 def energies(log: Log, plant) -> dict[str, float]:
     """Where → J over the run, the pump's first, which all others add up to; {} where the log has no account of the energy."""
-    if isinstance(plant, (MeteredCrane, MeteredTwin)):
+    has = behind(plant)
+    if has.balance != "all":
         wanted = [f"E_{name}" for name in plant.power_names]
         if any(name not in log for name in wanted):
             return {}
-        return (_crane if isinstance(plant, MeteredCrane) else _twin)(log, plant)
+        return _crane(log, plant) if has.balance == "chambers" else _twin(log, plant)
     from plants.valve_circuits.accounts import valve_powers  # whose kernels a compiler makes
 
     powers = valve_powers(plant, log, every=max(1, len(log.time) // MOST))
@@ -106,7 +94,6 @@ def energies(log: Log, plant) -> dict[str, float]:
         "bleed": energy["bleed"],
         "pump relief": energy["pR"],
     }
-    has = behind(plant)
     return found | {
         of(what, title): energy[f"{key}_{name}"]
         for name, title in zip(has.names, has.titles)

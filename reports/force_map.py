@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from plants import valve_circuits
-from plants.metered_crane import MeteredCrane
 from plants.valve_circuits import closed
 from plants.valve_circuits.circuit import Circuit, Openings, Pump
 from reports.behind import behind
@@ -123,7 +122,7 @@ def seen(
     line; else Γ̂ at the pump's pressure P [Pa]."""
     has = behind(plant)
     openings = opened(u_c, u_a)
-    if len(has.names) == 1 and not isinstance(plant, MeteredCrane):
+    if len(has.names) == 1 and has.balance != "chambers":
         return has.circuit, openings, has.u_b, None
     return held_at(has.circuit, j, P), openings, 0.0, bool(P >= has.circuit.pump.P_M * (1 - 1e-12))
 

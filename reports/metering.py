@@ -9,9 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from plants import valve_circuits
-from plants.metered_arms import MeteredArms
-from plants.metered_crane import MeteredCrane
-from plants.metered_twin import MeteredTwin
 from reports.behind import VALVES, behind
 from reports.force_map import held_at, opened
 from workbench.run.log import Log, column
@@ -39,42 +36,19 @@ def course(log: Log | None, plant) -> Course | None:
     has = behind(plant)
     if has is None or log is None or len(log.time) < 2:
         return None
-    own = (
-        [s.name for s in plant.states]
-        if isinstance(plant, MeteredCrane)
-        else [f"{k}_{n}" for n in has.names for k in "vf"]
-    )
-    if any(name not in log for name in ("P", *own)):
+    moved = None if "P" not in log else has.motion(log, plant)
+    if moved is None:
         return None
-    if isinstance(plant, MeteredCrane):
-        v, f = plant.rods(
-            [log.array(name) for name in own], [column(log, s.name) for s in plant.inputs]
-        )
-    else:
-        v, f = ([log.array(f"{key}_{n}") for n in has.names] for key in "vf")
+    v, f = (np.stack(each, 1) for each in moved)
     u_c = np.stack([column(log, f"u_c_{n}") for n in has.names], 1)
-    found = Course(
-        log.array("P"), np.stack(v, 1), np.stack(f, 1), u_c, _regeneration(log, plant, u_c)
-    )
+    u_a = has.regeneration(log, list(u_c.T))
+    opened_by = np.stack([a + 0.0 * u for a, u in zip(u_a, u_c.T)], 1)
+    found = Course(log.array("P"), v, f, u_c, opened_by)
     sound = all(
         float(np.nan_to_num(np.abs(part), nan=np.inf).max()) < 1e12
         for part in (found.P, found.v, found.f)
     )
     return found if sound else None
-
-
-def _regeneration(log, plant, u_c):
-    """Openings u_a, 0 where there is none."""
-    if not plant.arms:
-        return 0.0 * u_c
-    arms = plant.of if isinstance(plant, MeteredTwin) else plant
-    return np.stack(
-        [
-            a + 0.0 * u
-            for a, u in zip(arms.regeneration([column(log, s.name) for s in arms.inputs]), u_c.T)
-        ],
-        1,
-    )
 
 
 # ---- along a run ----------------------------------------------------------------------------------------------------
@@ -125,10 +99,10 @@ def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[valve_circuit
     """Whether the pump's relief is open at the k-th instant, and the sections: of the circuit as one where it is quasistatic, each
     at the pump's pressure where that is a state, as their pressures say where those are states."""
     P = run.P[k]
-    if isinstance(plant, MeteredArms):
+    if has.balance == "all":
         found = valve_circuits.operating(has.circuit, openings, has.u_b, run.v[k], run.f[k])
         return found.pR, list(found.sections)
-    if isinstance(plant, MeteredCrane):
+    if has.balance == "chambers":
         return bool(P > has.circuit.pump.P_M), [
             valve_circuits.operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
             for j, (o, v, f) in enumerate(zip(openings, run.v[k], run.f[k]))

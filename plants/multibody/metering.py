@@ -10,6 +10,7 @@ from plants.valve_circuits.circuit import Circuit
 from plants.valve_circuits.passivity import check_passive
 from plants.valve_circuits.uniqueness import check_unique
 from workbench.contract.errors import InputError
+from workbench.contract.system import names
 
 
 @final
@@ -35,6 +36,13 @@ class MeteringValves:
     def held(self) -> bool:
         """Whether the pump has its pressure whatever is taken at an instant, because it is a number or a state."""
         return not self.machine.supply.settles
+
+    def rods(self, x, u) -> tuple[list, list]:
+        """Velocities [m/s] and forces [N] of all rods behind the valves; also over a run, of arrays of states and inputs."""
+        m = self.machine
+        rates = dict(zip(names(m.states), m.rhs(0.0, x, u)))
+        shown = dict(zip(names(m.monitors), m.monitor(0.0, x, u)))
+        return [rates[f"rod_{k}"] for k in self.drives], [shown[f"f_p_{k}"] for k in self.drives]
 
     def valve_account(self, log):
         """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""

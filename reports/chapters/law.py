@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from plants.drives.metered_rod import MeteredRod
-from plants.drives.metered_section import MeteredSection
 from reports import parameter_tables, tables
 from reports.chapters.chapter import Chapter
 from reports.style import clean
@@ -45,9 +43,7 @@ def theory(law) -> str:
     page = THEORY.get(type(law).__name__, "")
     if page != "vdc" or law.model.structures:
         return page
-    drives = [a.drive for a in law.machine.actuators]
-    metered = any(isinstance(drive, MeteredSection | MeteredRod) for drive in drives)
-    return "metered-vdc" if metered else "machine-vdc"
+    return "machine-vdc" if law.machine.valves is None else "metered-vdc"
 
 
 def options(obj) -> dict[str, str]:

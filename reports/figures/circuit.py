@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from plants.metered_arms import MeteredArms
 from reports import behind, tables
 from reports.style import BLUE, GREY, INK, ORANGE, WIDTH, figure, named
 
@@ -32,7 +31,7 @@ def circuit(plant):
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(-BEFORE, across - BEFORE), ylim=(-0.45, up - 0.45))
     ax.set_axis_off()
-    _supply(ax, has, "" if isinstance(plant, MeteredArms) else "V_p", STEP * (n - 1) + 1.7)
+    _supply(ax, has, "" if has.balance == "all" else "V_p", STEP * (n - 1) + 1.7)
     for j in range(n):
         _section(ax, STEP * j, has.circuit.sections[j], has.titles[j])
         if has.regenerates[j]:
