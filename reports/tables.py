@@ -146,6 +146,7 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
         "proof": "all are proven",
         "numerical": "the weakest rests on floating-point algebra",
         "sampled": "the weakest rests on sampled runs",
+        "estimated": "the weakest is an estimate from sampled runs, no guarantee",
     }[weakest]
     text = (
         f"All {n} counted claims hold; {kind}."
@@ -162,6 +163,7 @@ _alone = {
     "proof": "it is proven",
     "numerical": "it rests on floating-point algebra",
     "sampled": "it rests on sampled runs",
+    "estimated": "it is an estimate from sampled runs, no guarantee",
 }
 
 

@@ -1,10 +1,13 @@
 """Probabilities of violations: bounds against the binomial law, known ones from both sides, crashes, draws that are kept."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Annotated
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import quad
 from scipy.stats import binom
 from small import Feedback, Linear
 
@@ -13,7 +16,16 @@ from workbench.cases.file import loads
 from workbench.contract.parameters import Unit, positive
 from workbench.verification.binomial import lower, upper
 from workbench.verification.claims import Probability
-from workbench.verification.probability_claims import Spread, draws
+from workbench.verification.probability.draws import drawn, laws, standard
+from workbench.verification.probability.fixed import draws, in_batches, judged
+from workbench.verification.probability.rare import by_splitting
+from workbench.verification.probability.rare import told as told_rare
+from workbench.verification.probability.runs import Runs, Said
+from workbench.verification.probability.sequential import Sequence
+from workbench.verification.probability.splitting import next_level, particles, split
+from workbench.verification.probability_claims import Spread
+from workbench.verification.run import run as simulated
+from workbench.verification.temporal.sentence import read
 
 
 @dataclass(frozen=True)
@@ -45,8 +57,9 @@ class Started(System):
 
 
 LOOP = ClosedLoop(Started(), Feedback(Linear(A=((0.0,),), B=((1.0,),), C=((1.0,),)), ((0.0,),)))
-SCENARIO = Scenario(duration=0.05)
+SCENARIO = Scenario(duration=0.005)
 EVENLY = {"c": Spread(uniform=("10 cm", "110 cm"))}  # above 1 m in one run of ten
+LAWS = laws(EVENLY, LOOP.plant)
 
 
 def asked(of, **options):
@@ -79,14 +92,29 @@ def test_as_few_runs_as_can_show_it(p, confidence, m):
     assert (p, confidence, m, n) in {(0.01, 0.99, 1, 459), (0.05, 0.95, 1, 59), (0.1, 0.9, 3, 33)}
 
 
-def test_a_known_probability_from_both_sides():
+@pytest.fixture(scope="module")
+def run_once():
+    """(claim, draws, met (n, 2)) of 240 runs that ask for less than 2 m, and less than 1 m."""
+    claim = Probability(("always (x < 2 m)", "always (x < 1 m)"), EVENLY, 0.2, runs=240, seed=3)
+    runs = Runs(simulated(LOOP, SCENARIO), [read(of, {"x": "m"}) for of in claim.sentences], LAWS)
+    every = draws(claim, runs, claim.number)
+    return every, np.concatenate(list(in_batches(runs, every)))
+
+
+def alone(run_once, at_most):
+    every, met = run_once
+    claim = Probability("always (x < 1 m)", EVENLY, at_most, runs=240, seed=3)
+    return judged(claim, every, met[:, 1:])
+
+
+def test_a_known_probability_from_both_sides(run_once):
     """x starts above 1 m with probability 0.1: at most 20 % holds, at most 3 % is violated, 10 % cannot be told."""
-    sure = asked("always (x < 1 m)", at_most=0.2, runs=400, seed=3)
+    sure = alone(run_once, 0.2)
     assert sure.holds and sure.strength == "sampled" and 0.1 < sure.data["bounds"][0] <= 0.2
     assert sure.margin == pytest.approx(0.2 - sure.data["bounds"][0])
-    bad = asked("always (x < 1 m)", at_most=0.03, runs=400, seed=3)
+    bad = alone(run_once, 0.03)
     assert bad.holds is False and "run " in bad.worst and bad.data["least"][0] > 0.03
-    open_ = asked("always (x < 1 m)", at_most=0.1, runs=400, seed=3)
+    open_ = alone(run_once, 0.1)
     assert open_.holds is None and "more runs" in open_.worst
     above = [d["c"] >= 1.0 for d in sure.data["draws"]]
     assert sure.data["violations"] == [sum(above)] and sure.data["violated"] == list(
@@ -96,11 +124,11 @@ def test_a_known_probability_from_both_sides():
     assert never.holds and never.data["runs"] == 59 and never.data["violations"] == [0]
 
 
-def test_sentences_share_the_confidence():
-    both = asked(("always (x < 2 m)", "always (x < 1 m)"), at_most=0.2, runs=300, seed=3)
-    alone = asked("always (x < 1 m)", at_most=0.2, runs=300, seed=3)
-    assert both.data["violations"] == [0, alone.data["violations"][0]]
-    assert both.data["bounds"][1] > alone.data["bounds"][0]
+def test_sentences_share_the_confidence(run_once):
+    claim = Probability(("always (x < 2 m)", "always (x < 1 m)"), EVENLY, 0.2, runs=240, seed=3)
+    both, one = judged(claim, *run_once), alone(run_once, 0.2)
+    assert both.data["violations"] == [0, one.data["violations"][0]]
+    assert both.data["bounds"][1] > one.data["bounds"][0]
 
 
 def test_what_cannot_be_run_or_told_counts_as_a_violation():
@@ -114,15 +142,139 @@ def test_what_cannot_be_run_or_told_counts_as_a_violation():
 
 
 def test_draws_are_those_of_the_seed_and_of_their_law():
-    over = {"c": Spread(log_uniform=("1 cm", "1 m"))}
-    claim = Probability("always (x < 1 m)", over, runs=4000, seed=5)
-    values = np.array([d["c"] for d in draws(claim, Started())])
-    assert draws(claim, Started()) == draws(claim, Started())
-    assert draws(claim, Started()) != draws(
-        Probability(claim.of, over, runs=4000, seed=6), Started()
+    z = standard(5, 4000, 1)
+    assert np.array_equal(standard(5, 10, 1), z[:10]) and not np.array_equal(
+        standard(6, 4000, 1), z
     )
-    assert values.min() >= 0.01 and values.max() <= 1.0
-    assert np.mean(values < 0.1) == pytest.approx(0.5, abs=0.03), "half of them below the middle"
+
+    def values(**how):
+        return np.array([d["c"] for d in drawn(laws({"c": Spread(**how)}, Started()), z)])
+
+    even = values(log_uniform=("1 cm", "1 m"))
+    assert even.min() >= 0.01 and even.max() <= 1.0
+    assert np.mean(even < 0.1) == pytest.approx(0.5, abs=0.03), "half of them below the middle"
+    assert stats.kstest(values(uniform=("2 m", "5 m")), stats.uniform(2, 3).cdf).pvalue > 1e-3
+    assert stats.kstest(values(normal=("2 m", "30 cm")), stats.norm(2, 0.3).cdf).pvalue > 1e-3
+
+
+# ---- stopping as soon as it is decided -------------------------------------------------------------------------------------
+@pytest.mark.quick
+@pytest.mark.parametrize("k, n", [(0, 585), (3, 400), (40, 40)])
+def test_bounds_that_hold_at_every_run_are_where_the_mixture_says(k, n):
+    """At its ends M_n(p) = ∫ (q/p)^k ((1 − q)/(1 − p))^(n − k) dπ(q) is 1/α, by quadrature; wider than for one n."""
+    α, aim = 0.01, 0.02
+    low, high = Sequence(aim, α).interval(k, n)
+    law = stats.beta(0.5, 0.5 / aim)
+    for p, outside in ((low, k == 0), (high, k == n)):
+        if outside:
+            assert p == (0.0 if k == 0 else 1.0)
+            continue
+        ratio = lambda r, p=p: (
+            2 * r * law.pdf(r**2) * (r**2 / p) ** k * ((1 - r**2) / (1 - p)) ** (n - k)
+        )
+        mixed, _ = quad(ratio, 0, 1, limit=400, epsabs=0, epsrel=1e-9)  # q = r²
+        assert mixed == pytest.approx(1 / α, rel=1e-5)
+    assert low <= lower(k, n, α) and high >= upper(k, n, α)
+
+
+def test_bounds_cover_although_one_stops_where_they_look_best():
+    """Of 500 sequences of runs, the truth leaves the interval at any of 600 runs in no more than α of them."""
+    p, α = 0.05, 0.1
+    n = np.arange(1, 601)
+    k = np.cumsum(np.random.default_rng(3).random((500, 600)) < p, axis=1)
+    missed = (Sequence(0.05, α).excess(p, k, n) >= 0).any(axis=1)
+    fooled = (stats.binom.cdf(k, n, p) < α).any(axis=1)  # by bounds for one n, looked at as often
+    assert missed.mean() <= α < 0.3 < fooled.mean()
+
+
+def test_a_sequential_claim_stops_as_soon_as_it_is_decided():
+    sure = asked("always (x < 1 m)", at_most=0.3, sequential=True, seed=3)
+    assert sure.holds and sure.strength == "sampled" and sure.data["runs"] == 64
+    assert len(sure.data["draws"]) == 64 and "at most" in sure.worst
+    bad = asked("always (x < 40 cm)", at_most=0.4, sequential=True, seed=3)
+    assert bad.holds is False and bad.data["least"][0] > 0.4 and bad.data["runs"] <= 128
+    open_ = asked("always (x < 1 m)", at_most=0.1, runs=30, sequential=True, seed=3)
+    assert open_.holds is None and open_.data["runs"] == 30 and "more runs" in open_.worst
+
+
+# ---- rare violations -------------------------------------------------------------------------------------------------------
+def beyond(p, dimensions=3):
+    """Score of an event of probability p: a normal sum above its quantile."""
+    limit = stats.norm.isf(p)
+    return lambda z, seeds: z.sum(axis=1) / np.sqrt(dimensions) - limit
+
+
+def test_a_rare_event_is_found_within_a_factor_of_two():
+    """P(z̄ > quantile) = 1e-6 in 20,000 runs, five seeds."""
+    count = particles(20_000, 1e-5)
+    for seed in range(5):
+        found = split(beyond(1e-6), 3, count, 20_000, seed)
+        assert found.reached and found.runs <= 20_000
+        assert 0.5e-6 < found.probability < 2e-6
+        low, high = found.bounds(0.05)
+        assert low < found.probability < high < 4e-6
+        assert list(found.levels) == sorted(found.levels) and found.levels[-1] <= 0
+
+
+def test_bounds_of_a_rare_event_cover_as_often_as_they_say():
+    p, α = 1e-4, 0.05
+    found = [split(beyond(p), 3, particles(4000, p), 4000, seed).bounds(α) for seed in range(100)]
+    low, high = np.array(found).T
+    assert np.mean(high >= p) >= 0.92 and np.mean(low <= p) >= 0.92
+
+
+def test_noise_is_led_too():
+    """One seed in 16 takes 2 off a limit of 4.5: P = 15/16 Q(4.5) + 1/16 Q(2.5) = 3.9e-4."""
+    score = lambda z, seeds: z[:, 0] - 4.5 + 2.0 * (seeds % 16 == 3)
+    found = [split(score, 1, 3000, 30_000, seed, noisy=True) for seed in range(6)]
+    p = 15 / 16 * stats.norm.sf(4.5) + stats.norm.sf(2.5) / 16
+    assert np.mean([f.probability for f in found]) == pytest.approx(p, rel=0.2)
+    still = split(score, 1, 3000, 30_000, 0)
+    assert still.probability < 0.1 * p, "with one seed alone it is another event"
+
+
+def test_where_nothing_leads_to_the_event_nothing_is_said_to_be_sure():
+    flat = split(lambda z, seeds: np.full(len(z), -1.0), 2, 200, 4000, 1)
+    assert not flat.reached and flat.bounds(0.05)[1] == 1.0 and flat.runs == 200
+    assert next_level(np.array([-1.0] * 150 + [-2.0] * 50)) == -2.0, "a plateau is kept whole"
+    far = split(beyond(1e-9), 3, 400, 4000, 1)
+    assert not far.reached and far.bounds(0.05)[0] == 0.0 and 1e-9 < far.bounds(0.05)[1] < 0.05
+
+
+def test_a_rare_violation_is_asked_of_margins():
+    """c is normal, 0.5 ± 0.1 m; above 0.872 m with probability 1e-4; a run says how far below it is."""
+    limit = 0.5 + 0.1 * stats.norm.isf(1e-4)
+    asked_of = SimpleNamespace(
+        laws=laws({"c": Spread(normal=("50 cm", "10 cm"))}, LOOP.plant),
+        noisy=False,
+        run=SimpleNamespace(scenario=SCENARIO),
+        said=lambda every, seeds: [[Said(d["c"] < limit, limit - d["c"])] for d in every],
+    )
+    claim = Probability("always (x < 1 m)", EVENLY, 1e-3, 0.95, 10_000, method="splitting")
+    ticks = []
+    sure = by_splitting(claim, asked_of, lambda: ticks.append(1))
+    assert sure.holds and sure.strength == "estimated" and "no guarantee" in sure.worst and ticks
+    assert 0.5e-4 < sure.data["probability"] < 2e-4 and sure.data["runs"] <= 10_000
+    assert sure.data["levels"][0] > sure.data["levels"][-1] >= 0, "levels are margins"
+    assert 0.872 <= sure.data["likeliest"]["c"] < 0.95
+    assert sure.margin == 1e-3 - sure.data["bounds"][0]
+
+
+def test_a_loop_that_often_violates_needs_no_level():
+    options = {"at_most": 0.1, "confidence": 0.9, "runs": 280, "method": "splitting"}
+    often = asked("always (x < 80 cm)", **options)
+    assert often.holds is False and often.strength == "estimated" and often.data["levels"] == []
+    assert 0.15 < often.data["probability"] < 0.45 and often.data["runs"] == 100
+
+
+@pytest.mark.parametrize("at_most, holds", [(1e-2, True), (1e-6, False), (1e-4, None)])
+def test_an_estimate_is_judged_by_its_bounds(at_most, holds):
+    found = split(beyond(1e-4, 1), 1, 3000, 15_000, 2)
+    claim = Probability("always (x < 1 m)", EVENLY, at_most, 0.95, method="splitting")
+    verdict = told_rare(claim, Runs(None, (), LAWS), found)
+    assert verdict.holds is holds and "no guarantee" in verdict.worst
+    assert verdict.strength == (None if holds is None else "estimated")
+    assert verdict.data["least"][0] < 1e-4 < verdict.data["bounds"][0]
 
 
 HEAD = "plant: ieha-published-linear\ncontroller: PID\nscenario: {duration: 1 s}\nclaims:\n  probability: "
@@ -132,8 +284,31 @@ HEAD = "plant: ieha-published-linear\ncontroller: PID\nscenario: {duration: 1 s}
     "text, words",
     [
         ("{of: always (Y < 1 m), over: {KK: {uniform: [1, 2]}}}", "no number 'KK'"),
-        ("{of: always (Y < 1 m), over: {K: {uniform: [2 1/s, 1 1/s]}}}", "is empty"),
-        ("{of: always (Y < 1 m), over: {K: {uniform: [1 bar, 2 bar]}}}", "expected"),
+        ("{of: always (Y < 1 m), over: {K: {uniform: [2 1/s, 1 1/s]}}}", "empty range"),
+        ("{of: always (Y < 1 m), over: {K: {uniform: [2 1/s, 2 1/s]}}}", "empty range"),
+        ("{of: always (Y < 1 m), over: {K: {uniform: [1 bar, 2 bar]}}}", "K: "),
+        ("{of: always (Y < 1 m), over: {K: {normal: [104 1/s, 0 1/s]}}}", "not above zero"),
+        ("{of: always (Y < 1 m), over: {K: {normal: [104 1/s, .inf]}}}", "finite"),
+        ("{of: always (Y < 1 m), over: {K: {log_uniform: [0 1/s, 2 1/s]}}}", "K "),
+        ("{of: always (Y < 1 m), confidence: 100 %, over: {K: {uniform: [1, 2]}}}", "confidence"),
+        ("{of: always (Y < 1 m), confidence: 120 %, over: {K: {uniform: [1, 2]}}}", "confidence"),
+        ("{of: always (Y < 1 m), method: guessing, over: {K: {uniform: [1, 2]}}}", "method"),
+        (
+            "{of: always (Y < 1 m), method: splitting, sequential: true, over: {K: {uniform: [1, 2]}}}",
+            "stop early",
+        ),
+        (
+            "{of: [always (Y < 1 m), always (Y < 2 m)], method: splitting, over: {K: {uniform: [1, 2]}}}",
+            "join them",
+        ),
+        (
+            "{of: always (Y < 1 m), method: splitting, runs: 200, over: {K: {uniform: [1, 2]}}}",
+            "too few",
+        ),
+        (
+            "{of: always (Y < 1 m), method: splitting, at_most: 20 %, over: {K: {uniform: [1, 2]}}}",
+            "rare",
+        ),
         ("{of: always (Y < 1 m), over: {K: {}}}", "expected one of uniform"),
         ("{of: always (Y <, over: {K: {uniform: [100, 120]}}}", "column"),
         ("{of: always (Y < 1 m), over: {}}", "at least one number"),

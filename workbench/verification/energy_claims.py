@@ -61,7 +61,7 @@ def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
     A run that diverges is a failure, not a matter of energy.
     """
     if (
-        verdict.strength != "sampled"
+        verdict.strength not in ("sampled", "estimated")
         or verdict.key == "energy-balance"
         or not run.log.status.completed
     ):

@@ -75,9 +75,9 @@ def check_asked(claim: Any, loop: Any) -> None:
 
         check_names(loop, claim.over)
     if kind == "Probability":
-        from workbench.verification.probability_claims import spreads
+        from workbench.verification.probability.draws import laws
 
-        spreads(claim, loop.plant)
+        laws(claim.over, loop.plant)
 
 
 def _where(claim: Any, run: Any) -> tuple[Point, bool]:

@@ -1,7 +1,7 @@
 """A Verdict: a claim about a loop, whether it holds, how strongly that is known, and where it is worst.
 
 Nothing is rounded up: `holds` is None when the evidence decides neither way, and `strength` is that of the weakest
-ingredient. Order of strength: proof > numerical > sampled.
+ingredient. Order of strength: proof > numerical > sampled > estimated.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Strength = Literal["proof", "numerical", "sampled"]
-STRENGTHS: tuple[Strength, ...] = ("proof", "numerical", "sampled")
+Strength = Literal["proof", "numerical", "sampled", "estimated"]
+STRENGTHS: tuple[Strength, ...] = ("proof", "numerical", "sampled", "estimated")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Verdict:
     key          short identifier, e.g. "practical-stability"
     claim        the sentence that is true or false
     holds        True (holds), False (violated) or None (undecided)
-    strength     "proof" | "numerical" | "sampled"; None only when undecided
+    strength     "proof" | "numerical" | "sampled" | "estimated" (runs, by a law that holds in the limit of many of them);
+                 None only when undecided
     margin       distance to the edge in `unit`, positive on the safe side; None when there is no such number
     limit        the number the margin is measured against, where there is one (same unit)
     worst        where it is worst, or why it is undecided

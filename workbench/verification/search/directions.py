@@ -18,7 +18,7 @@ from workbench.contract.parameters import bind
 from workbench.contract.system import ClosedLoop, System
 from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
-from workbench.verification.probability_claims import numbers
+from workbench.verification.probability.draws import numbers
 
 OFFSET = "offset."
 SEED = "seed"

@@ -1,0 +1,30 @@
+"""The verdict on a probability: runs of draws, violations counted, their probability bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.verification.probability.draws import laws
+from workbench.verification.probability.fixed import by_number
+from workbench.verification.probability.rare import by_splitting
+from workbench.verification.probability.runs import Runs
+from workbench.verification.probability.stopped import by_stopping
+from workbench.verification.probability.words import KEY, words
+from workbench.verification.temporal.sentence import read
+from workbench.verification.temporal.signals import table
+from workbench.verification.verdict import Verdict
+
+METHODS = {"runs": by_number, "sequential": by_stopping, "splitting": by_splitting}
+
+
+def check_probability(claim: Any, run: Any, tick: Callable[[], None]) -> Verdict:
+    """The answer of the claim's method; undecided where a sentence looks beyond the run."""
+    sentences = [read(sentence, table(run.loop, run.demand)) for sentence in claim.sentences]
+    short = next((s for s in sentences if s.until > float(run.log.time[-1])), None)
+    if short is not None and run.log.status.completed:
+        why = f"{short.text} looks up to t = {short.until:.4g} s, beyond the run: run it longer"
+        return Verdict(KEY, words(claim), None, worst=why, counted=claim.counted)
+    runs = Runs(run, sentences, laws(claim.over, run.loop.plant))
+    method = METHODS["sequential" if claim.sequential else claim.method]
+    return method(claim, runs, tick)

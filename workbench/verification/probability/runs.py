@@ -1,0 +1,117 @@
+"""Runs of machines drawn at random, and what each says to every sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind
+from workbench.contract.system import ClosedLoop
+from workbench.run.grid import at_samples
+from workbench.run.many import each_run
+from workbench.verification.probability.draws import Law
+from workbench.verification.requirement_claims import missing_in
+from workbench.verification.run import Run
+from workbench.verification.run import run as simulated
+from workbench.verification.scales import scales
+from workbench.verification.temporal.sentence import Scale, Sentence
+from workbench.verification.temporal.signals import columns
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one run says to one sentence: whether it meets it, and by how much (−∞ of a run that does not count as one)."""
+
+    met: bool
+    margin: float
+
+
+LOST = Said(False, -math.inf)  # of a run that cannot be made, diverges or leaves the sentence open
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of `run`'s loop and scenario with numbers of the plant exchanged; the law keeps what it believes."""
+
+    run: Any
+    sentences: Sequence[Sentence]
+    laws: Sequence[Law]
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the scenario's seed changes a run."""
+        return any(s.kind == "noise" for s in self.run.loop.inputs)
+
+    def said(self, drawn: Sequence[Mapping[str, float]], seeds: Sequence[int]) -> list[list[Said]]:
+        """What runs with these numbers (name → SI) and seeds of the noise say to each sentence."""
+        found: list[list[Said]] = [[LOST] * len(self.sentences)] * len(drawn)
+        jobs, places = [], []
+        for i, (values, seed) in enumerate(zip(drawn, seeds)):
+            try:
+                jobs.append((self._loop(values), replace(self.run.scenario, seed=int(seed))))
+            except (ValueError, ArithmeticError):  # no such machine
+                continue
+            places.append(i)
+        for i, one in zip(places, self._each(jobs)):
+            found[i] = one
+        return found
+
+    def _loop(self, values: Mapping[str, float]) -> ClosedLoop:
+        named = {leaf: values[law.name] for law in self.laws for leaf in law.named}
+        for leaf, value in named.items():
+            if not leaf.info.bound.admits(value):
+                raise InputError(f"{leaf.path} must be {leaf.info.bound.words}")
+        plant = bind(self.run.loop.plant, {leaf.path: v for leaf, v in named.items()})
+        return ClosedLoop(plant, self.run.loop.controller)
+
+    def _each(self, jobs: Sequence[tuple[Any, Any]]) -> list[list[Said]]:
+        def keep(k: int, whole: Any, demand: Any) -> list[Said]:
+            log = at_samples(whole)
+            return self._of(Run(*jobs[k], log, None if log is whole else whole, demand))
+
+        lost = [LOST] * len(self.sentences)
+        try:
+            return each_run(jobs, keep, lambda k, why: lost, rows="steps")
+        except (ValueError, ArithmeticError):  # one of them cannot be run: each apart
+            return [self._apart(job, lost) for job in jobs]
+
+    def _apart(self, job: tuple[Any, Any], lost: list[Said]) -> list[Said]:
+        try:
+            return self._of(simulated(*job))
+        except (ValueError, ArithmeticError):
+            return lost
+
+    def _of(self, run: Run) -> list[Said]:
+        return [said(sentence, run, self._scale) for sentence in self.sentences]
+
+    @cached_property
+    def _scale(self) -> Scale:
+        """What is large in a unit, of the machine that is not drawn: margins of all draws are shares of the same."""
+        known = scales(self.run.loop.plant)
+
+        def scale(unit: str) -> float:
+            large = known.of_unit(unit)
+            return 0.0 if large is None else large.value
+
+        return scale
+
+
+def said(sentence: Sentence, run: Run, scale: Scale | None = None) -> Said:
+    """What a run says to a sentence; one that ends early, or leaves it undecided, does not meet it."""
+    if not run.log.status.completed:
+        return LOST
+    found = columns(run, sentence.names)
+    if missing_in(found):
+        return LOST
+    try:
+        answer = sentence.on(run.fine.log.time, found, scale=scale)  # type: ignore[arg-type]
+    except ValueError:
+        return LOST
+    if answer.holds is None:
+        return LOST
+    beyond = math.inf if answer.holds else -math.inf
+    return Said(answer.holds, beyond if answer.margin is None else answer.margin)
