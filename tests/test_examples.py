@@ -19,6 +19,7 @@ QUICK = {  # name → lines at its end that make it shorter
     "hiab-xs031-unstable": "  sample-time-limit: false\n  delay-limit: false\nscenario: {duration: 2 s}\n",
     "linear-mpc": "",
     "requirements-servo": "",
+    "probability-servo": "  practical-stability: false\n  settled: false\n  region-of-attraction: false\n",
 }
 
 

@@ -11,11 +11,9 @@ from typing import Any
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
 from workbench.contract.system import ClosedLoop
-from workbench.run.grid import at_samples
-from workbench.run.many import each_run
 from workbench.verification.probability.draws import Law
 from workbench.verification.requirement_claims import missing_in
-from workbench.verification.run import Run
+from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales
 from workbench.verification.temporal.sentence import Scale, Sentence
@@ -69,21 +67,16 @@ class Runs:
         return ClosedLoop(plant, self.run.loop.controller)
 
     def _each(self, jobs: Sequence[tuple[Any, Any]]) -> list[list[Said]]:
-        def keep(k: int, whole: Any, demand: Any) -> list[Said]:
-            log = at_samples(whole)
-            return self._of(Run(*jobs[k], log, None if log is whole else whole, demand))
-
-        lost = [LOST] * len(self.sentences)
         try:
-            return each_run(jobs, keep, lambda k, why: lost, rows="steps")
+            return run_many(jobs, self._of)
         except (ValueError, ArithmeticError):  # one of them cannot be run: each apart
-            return [self._apart(job, lost) for job in jobs]
+            return [self._apart(job) for job in jobs]
 
-    def _apart(self, job: tuple[Any, Any], lost: list[Said]) -> list[Said]:
+    def _apart(self, job: tuple[Any, Any]) -> list[Said]:
         try:
             return self._of(simulated(*job))
         except (ValueError, ArithmeticError):
-            return lost
+            return [LOST] * len(self.sentences)
 
     def _of(self, run: Run) -> list[Said]:
         return [said(sentence, run, self._scale) for sentence in self.sentences]
