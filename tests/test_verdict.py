@@ -78,7 +78,7 @@ def test_nothing_counted_is_nothing_shown():
 
 @pytest.mark.parametrize("given", [*itertools.product(STRENGTHS, repeat=3)])
 def test_a_conclusion_is_as_strong_as_its_weakest_ground(given):
-    order = {"proof": 3, "numerical": 2, "sampled": 1}
+    order = {"proof": 3, "numerical": 2, "sampled": 1, "estimated": 0}
     assert order[weakest(*given)] == min(order[g] for g in given)
     assert weakest(*given) == weakest(*reversed(given)) and weakest(given[0]) == given[0]
 
