@@ -151,5 +151,10 @@ GIVEN = {
     "Spread": lambda: Spread(uniform=("1 m", "2 m")),
     "Probability": lambda: Probability("always (x < 1 m)", {"c": Spread(uniform=("1 m", "2 m"))}),
     "RobustStability": lambda: RobustStability({"K": (1.0, 2.0)}),
+    "Deviated": lambda: workbench.Deviated(
+        workbench.Spline("output", (0.0, 1.0), ((1.0,), (2.0,))),
+        (0.2, 0.5, 0.9),
+        ((0.0,), (0.3,), (0.0,)),
+    ),
     "Spline": lambda: workbench.Spline("output", (0.0, 1.0), ((1.0,), (2.0,))),
 }

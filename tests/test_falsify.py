@@ -1,6 +1,6 @@
 """Search for counter-examples: edges in closed form, both sides, the smallest deviation, a case file that runs bit for bit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, log
 from typing import Annotated
 
@@ -28,9 +28,10 @@ from workbench.sweep.counterexample import counterexample
 from workbench.verification.requirement_claims import Requirement
 from workbench.verification.run import run
 from workbench.verification.search.claim import Falsify
-from workbench.verification.search.directions import Direction, directions, moved
+from workbench.verification.search.directions import directions, moved
 from workbench.verification.search.falsify import check_falsify
 from workbench.verification.search.minimise import GENERATION, minimise
+from workbench.verification.search.of_plant import Number
 from workbench.verification.search.score import score
 from workbench.verification.search.shrink import HALVINGS, shrunk
 from workbench.verification.verdict import Verdict
@@ -144,7 +145,7 @@ def test_a_claim_among_the_others():
 
 def test_runs_that_cannot_be_made_are_no_violation(monkeypatch):
     """A machine that cannot be built at some places is refused there; the others are judged."""
-    import workbench.verification.search.falsify as search
+    import workbench.verification.search.search as search
 
     whole = search.moved
 
@@ -158,58 +159,6 @@ def test_runs_that_cannot_be_made_are_no_violation(monkeypatch):
     scores = [(row["values"][1] > 0.5, row["score"]) for row in verdict.data["runs"]]
     assert verdict.holds is None
     assert any(far for far, _ in scores) and all((one is None) == far for far, one in scores)
-
-
-# ---- directions ----------------------------------------------------------------------------------------------------
-def test_places_between_the_ends():
-    """−1 is the low end, 0 the nominal value, 1 the high end, straight between, cut beyond."""
-    d = Direction("k", 1.0, 9.0, 3.0, "1/s", ("k",))
-    assert [d.at(s) for s in (-1.0, -0.5, 0.0, 0.5, 1.0, 2.0, -3.0)] == [1, 2, 3, 6, 9, 9, 1]
-    seed = Direction("seed", 0.0, 10.0, 0.0, "1")
-    assert seed.at(0.33) == 3.0
-
-
-@pytest.mark.parametrize(
-    "over, words",
-    [
-        ({}, "nothing may vary"),
-        ({"kk": (1.0, 2.0)}, "the plant has no number 'kk'"),
-        ({"offset.v": (0.0, 1.0)}, "there is no state 'v'"),
-        ({"k": (3.0, 1.0)}, "has no width"),
-        ({"k": (2.0, 2.0)}, "has no width"),
-        ({"k": (3.0, 4.0)}, "outside 3.0 … 4.0"),
-        ({"k": (1.0, 2.0, 3.0)}, "expected a range of two values"),
-        ({"k": "1 … 3"}, "expected a range of two values"),
-        ({"k": ("1 m", "3 m")}, "k: "),
-        ({"offset.x": ("-1 s", "1 s")}, "offset.x: "),
-        ({"seed": (1, 5)}, "seed is 0"),
-    ],
-)
-def test_what_cannot_vary_is_refused(over, words):
-    with pytest.raises(InputError, match=words.replace("…", ".")) as why:
-        directions(lag(), SCENARIO, over)
-    assert why.value.mend
-
-
-def test_the_controller_keeps_what_it_believes():
-    """The true plant moves, the law's own plant does not; the scenario keeps its other offsets."""
-    loop, scenario = lag(), replace(SCENARIO, offset={"x": 0.03})
-    along = directions(loop, scenario, {"k": (1.0, 3.0), "seed": (0, 9)})
-    other, with_seed = moved(loop, scenario, dict(zip(along, (2.5, 4.0))))
-    assert other.plant.k == 2.5 and other.controller is loop.controller
-    assert with_seed.seed == 4 and dict(with_seed.offset) == {"x": 0.03}
-    assert loop.plant.k == 2.0 and scenario.seed == 0
-
-
-def test_numbers_that_differ_are_no_direction(two_joint):
-    """valve.frequency is one number a valve: where they differ the path has to say which."""
-    from controllers import VDC
-    from workbench import changed
-
-    plant = changed(two_joint, {"lift.valve.frequency": 50.0})
-    loop = ClosedLoop(plant, Sampled(VDC(plant), 1e-3))
-    with pytest.raises(InputError, match="2 numbers of different values"):
-        directions(loop, SCENARIO, {"valve.frequency": (20.0, 80.0)})
 
 
 # ---- scores --------------------------------------------------------------------------------------------------------
@@ -335,12 +284,13 @@ def test_the_command_writes_a_case_that_violates_bit_for_bit(written, capsys):
     assert any(v.holds is False for v in said.values())
 
 
-def test_what_a_file_cannot_say_is_refused(written):
-    """A direction that no key of a file reaches: nothing is written."""
+def test_what_a_file_cannot_say_is_refused(written, monkeypatch):
+    """A value that no key of a file reaches: nothing is written."""
     case = load(written)
-    odd = Direction("no.such", 0.0, 1.0, 0.5, "m", ("no.such",))
-    with pytest.raises((InputError, KeyError, ValueError)):
-        counterexample(case, {odd: 0.7}, "")
+    (along,) = directions(case.loop, case.scenario, {"payload.mass": (0.0, 60.0)})
+    monkeypatch.setattr(Number, "written", lambda *given: {"plant.no.such": 1.0})
+    with pytest.raises(InputError, match="no case file says what violates"):
+        counterexample(case, {along: 0.7}, "")
 
 
 @pytest.mark.parametrize(

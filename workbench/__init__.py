@@ -33,6 +33,7 @@ _HOME = {
     "Waypoints": "run.reference",
     "Sine": "run.reference",
     "Hold": "run.reference",
+    "Deviated": "run.deviated",
     "Spline": "run.spline",
     "Steps": "run.steps",
     "verify": "verification.judge",

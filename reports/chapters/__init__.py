@@ -10,6 +10,7 @@ from reports.chapters.assumptions import Assumptions
 from reports.chapters.belief import Belief
 from reports.chapters.chapter import Chapter
 from reports.chapters.energy import Energy
+from reports.chapters.falsify import Falsify
 from reports.chapters.law import Law
 from reports.chapters.ledger import Ledger
 from reports.chapters.linearised import Linearised
@@ -28,6 +29,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Belief(),
     Run(),
     Requirements(),
+    Falsify(),
     Metering(),
     Energy(),
     Law(),

@@ -14,6 +14,7 @@ from workbench.cases.edit import located
 from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.refusals import unknown
+from workbench.cases.search import check_search
 from workbench.contract.system import ClosedLoop
 from workbench.run.scenario import Scenario
 
@@ -53,6 +54,8 @@ def read_claims(
             chosen |= _several(child, f"claims.{written}", loop, scenario)
         else:
             chosen[cls] = _stated(cls, child, f"claims.{written}", loop, provenance)
+            if form.kebab(cls.__name__) == "falsify":
+                check_search(chosen[cls], child, f"claims.{written}", loop, scenario)
     states_one = any(child.value is not False for child in node.value.values())
     if Unasked in chosen and states_one:
         chosen[Unasked] = replace(chosen[Unasked], counted=False)

@@ -135,6 +135,17 @@ def changed(obj: Any, changes: Mapping[str, Any]) -> Any:
     ]
 
 
+def exchanged(obj: Any, numbers: Mapping[str, float]) -> Any:
+    """`obj` with numbers exchanged by their whole path (`parameters.leaves`), every part of it checked again.
+
+    Raises InputError with the path of a number that its part refuses.
+    """
+    edits = {
+        tuple(path.split(".")): (value, Node(value, 0), path) for path, value in numbers.items()
+    }
+    return _rebuilt(obj, edits)
+
+
 def _node(value: Any) -> Node:
     if isinstance(value, Mapping):
         return Node({k: _node(v) for k, v in value.items()}, 0)

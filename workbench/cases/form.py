@@ -12,6 +12,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from workbench.contract.parameters import Unit, nonnegative, positive
+from workbench.run.deviated import Deviated
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.sampling import Space
 from workbench.run.spline import Spline
@@ -28,7 +29,7 @@ class Recorded:
     space: Space
 
 
-Reference = Waypoints | Sine | Hold | Spline | Steps | Recorded
+Reference = Waypoints | Sine | Hold | Spline | Steps | Deviated | Recorded
 
 
 @dataclass(frozen=True)

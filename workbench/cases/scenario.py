@@ -198,7 +198,9 @@ def _with_plain_points(node: Node, loop) -> Node:
     reference = node.value.get("reference") if isinstance(node.value, dict) else None
     if reference is None or not isinstance(reference.value, dict):
         return node
-    space = reference.value.get("space")
+    path = reference.value.get("path")  # of one that strays from it
+    walked = path if path is not None and isinstance(path.value, dict) else reference
+    space = walked.value.get("space")
     from workbench.run.targets import parse
 
     units = (
@@ -206,7 +208,7 @@ def _with_plain_points(node: Node, loop) -> Node:
         if space is not None and isinstance(space.value, str)
         else []
     )
-    if space is not None and space.value == "output" and (n := _components(reference)) < len(units):
+    if space is not None and space.value == "output" and (n := _components(walked)) < len(units):
         wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
         followed = dict.fromkeys(
             parse(name)[0] for name in wanted if name.endswith("_d")
@@ -214,7 +216,10 @@ def _with_plain_points(node: Node, loop) -> Node:
         own = {s.name: s.unit for s in loop.plant.outputs}
         if n in (1, len(followed)):
             units = [own[name] for name in followed if name in own][:n] or units
-    return replace(node, value={**node.value, "reference": _in_units(reference, units)})
+    plain = _in_units(reference, units)
+    if walked is not reference:
+        plain = replace(plain, value={**plain.value, "path": _in_units(walked, units)})
+    return replace(node, value={**node.value, "reference": plain})
 
 
 def _components(reference: Node) -> int:

@@ -120,6 +120,11 @@ class Demand:
         """Outputs the controller asks a reference for, in its order."""
         return list(dict.fromkeys(name for name, _ in self.wanted))
 
+    @property
+    def components(self) -> list[str]:
+        """Outputs that the components of the reference in output space stand for."""
+        return self._components(self.reference.sample(0.0, 0).shape[2])
+
     def _components(self, n: int) -> list[str]:
         """Outputs that the n components of a reference in output space stand for; one stands for all."""
         whole = names(self.plant.outputs)

@@ -8,8 +8,8 @@ Every reference has
     names(n)            names of its n components as reference signals
     resolve(start)      the same reference with "start" replaced by a point (n,)
 All are C² on the whole real line; where a derivative jumps, `sample` gives its value just after the jump.
-Kinds: Hold, Waypoints and Sine here, Spline (given samples, CSV) in `workbench.run.spline`; Steps in `workbench.run.steps` jumps,
-and has `jumps()`, the instants.
+Kinds: Hold, Waypoints and Sine here, Spline (given samples, CSV) in `workbench.run.spline`, Deviated (off another one) in
+`workbench.run.deviated`; Steps in `workbench.run.steps` jumps, and has `jumps()`, the instants.
 """
 
 from __future__ import annotations

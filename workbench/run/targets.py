@@ -11,6 +11,7 @@ import numpy as np
 from workbench.contract.capabilities import HasTask
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, names
+from workbench.run.deviated import Deviated
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.scenario import Scenario
 from workbench.run.spline import Spline
@@ -90,7 +91,7 @@ def width(reference) -> int | None:
     vectors: Sequence = ()
     if isinstance(reference, Waypoints):
         vectors = reference.points
-    elif isinstance(reference, Spline | Steps):
+    elif isinstance(reference, Spline | Steps | Deviated):
         vectors = reference.values[:1]
     elif isinstance(reference, Hold):
         vectors = (reference.point,)
@@ -102,6 +103,10 @@ def width(reference) -> int | None:
 def padded(reference, rest):
     """The reference with the components `rest` appended to every point (amplitude 0 for sines)."""
     rest = tuple(rest)
+    if isinstance(reference, Deviated):
+        zeros = (0.0,) * len(rest)
+        strayed = tuple((*v, *zeros) for v in reference.values)
+        return replace(reference, path=padded(reference.path, rest), values=strayed)
     if isinstance(reference, Spline | Steps):
         return replace(reference, values=tuple((*v, *rest) for v in reference.values))
     if isinstance(reference, Waypoints):

@@ -3,6 +3,7 @@
     plant.change.payload.mass: 87.5        the true machine
     controller.model.change.payload.mass   what the controller believed before, where it believes the plant otherwise
     scenario.offset.q_1, scenario.seed     start and noise
+    scenario.reference, loop.delay         the path as it strays, the dead time
 
 The file is read back and compared with the loop that violated, number by number, before it is handed out.
 """
@@ -20,8 +21,9 @@ from workbench.contract.system import ClosedLoop, innermost
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import described
 from workbench.sweep.cases import LAYOUT
-from workbench.sweep.places import placed
-from workbench.verification.search.directions import OFFSET, SEED, Direction, moved
+from workbench.sweep.places import node_of, placed
+from workbench.verification.search.direction import Direction
+from workbench.verification.search.directions import moved, written
 
 
 def counterexample(case: Case, amounts: Mapping[Direction, float], why: str) -> str:
@@ -53,29 +55,21 @@ def same(one: tuple[ClosedLoop, Scenario], other: tuple[ClosedLoop, Scenario]) -
 
 
 def _tree(case: Case, amounts: Mapping[Direction, float], believed: bool) -> Node:
-    """The case's file with the values put in by name, without the search."""
+    """The case's file with the values put in by name, without the search.
+
+    believed: the controller's model is written, too, where it was the plant itself.
+    """
     tree = case.root
-    put = {"claims.falsify": False, **_exchanged(amounts)}
+    places, numbers = written(case.loop, case.scenario, amounts)
+    put = {"claims.falsify": False, **places}
     if believed:
         if "controller" not in tree.value:
             put["controller.law"] = type(innermost(case.controller)).__name__
-        put |= {f"model.{path}": d.nominal for d in amounts for path in d.paths}
+        put |= {f"model.{path}": value for path, value in numbers.items()}
     for name, value in put.items():
-        tree = placed(tree, name, Node(value, tree.line, tree.column, tree.file), LAYOUT)
+        at = Node(value, tree.line, tree.column, tree.file)
+        tree = placed(tree, name, node_of(value, at), LAYOUT)
     return tree
-
-
-def _exchanged(amounts: Mapping[Direction, float]) -> dict[str, float]:
-    """Name in a file → value."""
-    found: dict[str, float] = {}
-    for d, value in amounts.items():
-        if d.name == SEED:
-            found["scenario.seed"] = int(value)
-        elif d.name.startswith(OFFSET):
-            found[f"scenario.{d.name}"] = value
-        for path in d.paths:
-            found[f"plant.{path}"] = value
-    return found
 
 
 def _dumped(plain: object) -> str:

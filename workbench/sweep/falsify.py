@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import final
 
 from workbench.cases.file import Case
 from workbench.contract.errors import InputError
-from workbench.files.atomic import write_atomic
+from workbench.files.atomic import check_writable, write_atomic
 from workbench.sweep.counterexample import counterexample
+from workbench.sweep.journal import Journal
+from workbench.sweep.outcome import Outcome
 from workbench.verification.search.claim import Falsify
-from workbench.verification.search.directions import Direction, directions
-from workbench.verification.search.falsify import check_falsify
+from workbench.verification.search.direction import Direction
+from workbench.verification.search.falsify import along, check_falsify
+from workbench.verification.search.minimise import GENERATION
+from workbench.verification.search.score import Score
 from workbench.verification.verdict import Verdict
+
+INTERRUPTED = 130
 
 
 def asked(case: Case, options) -> Falsify:
@@ -40,18 +47,38 @@ def _range(text: str) -> tuple[str, tuple[str, str]]:
     return name.strip(), (low.strip(), high.strip())
 
 
-def searched(case: Case, claim: Falsify, tick=None) -> Verdict:
+@final
+@dataclass(frozen=True)
+class KeptRuns:
+    """Scores of runs in a journal: what `Search` takes them from and puts them to."""
+
+    journal: Journal
+
+    def get(self, key: str) -> Score | None:
+        found = self.journal.known.get(key)
+        if found is None:
+            return None
+        (_, value, requirement), *each = found.results
+        return Score(value, requirement, found.error, tuple((name, v) for name, v, _ in each))
+
+    def add(self, key: str, found: Score) -> None:
+        each = tuple((name, value, "") for name, value in found.each)
+        results = (("", float(found.value), found.requirement), *each)
+        self.journal.add(key, Outcome(results, found.refused))
+
+
+def searched(case: Case, claim: Falsify, tick=None, kept: KeptRuns | None = None) -> Verdict:
     """The verdict of the search."""
     from workbench.verification.run import run
 
-    return check_falsify(claim, run(case.loop, case.scenario), case.claims, tick)
+    return check_falsify(claim, run(case.loop, case.scenario), case.claims, tick, kept)
 
 
 def deviations(case: Case, claim: Falsify, verdict: Verdict) -> dict[Direction, float]:
     """What deviates in the counter-example."""
     amounts = verdict.data["counterexample"]
-    along = directions(case.loop, case.scenario, claim.over)
-    return {d: amounts[d.name] for d in along if d.name in amounts}
+    varied = along(claim, case.loop, case.scenario)
+    return {d: amounts[d.name] for d in varied if d.name in amounts}
 
 
 def write_counterexample(case: Case, claim: Falsify, verdict: Verdict, path: str) -> str:
@@ -63,7 +90,7 @@ def write_counterexample(case: Case, claim: Falsify, verdict: Verdict, path: str
 
 
 def run_falsify(options, case: Case) -> int:
-    """Exit code: 1 violated, 2 not refuted or not searched."""
+    """Exit code: 1 violated, 2 not refuted or not searched, 130 interrupted (what ran is kept)."""
     from workbench.commands import terminal
 
     path = options.output or f"{os.path.splitext(options.file)[0]}-violates.yaml"
@@ -72,20 +99,49 @@ def run_falsify(options, case: Case) -> int:
             "there is such a file already", file=path, mend="give another one with --output"
         )
     claim = asked(case, options)
+    along(claim, case.loop, case.scenario)
+    check_writable(path)
+    try:
+        with Journal(path, options.resume, "search", "run") as journal:
+            known = len(journal.known)
+            verdict = _with_progress(case, claim, KeptRuns(journal), options.quiet)
+            if verdict.holds is False:
+                write_counterexample(case, claim, verdict, path)
+            journal.forget()
+    except KeyboardInterrupt:
+        kept_at = f"{os.path.realpath(path)}.journal"
+        terminal.complain(
+            f"interrupted; what ran is kept in {path}.journal: go on with --resume"
+            if os.path.exists(kept_at)
+            else "interrupted before any run had finished; nothing was written"
+        )
+        return INTERRUPTED
+    if not options.quiet:
+        for line in _told(verdict, known, path):
+            terminal.say(line)
+    return 1 if verdict.holds is False else 2
+
+
+def _with_progress(case: Case, claim: Falsify, kept: KeptRuns, quiet: bool) -> Verdict:
+    """The verdict, with a bar while it is searched for."""
+    from workbench.commands import terminal
+
     done = [0]
-    with terminal.progress(not options.quiet) as tell, case.located():
+    with terminal.progress(not quiet) as tell, case.located():
 
         def tick() -> None:
-            done[0] += 16
+            done[0] += GENERATION
             tell(min(0.99, done[0] / claim.budget), "searching")
 
         tell(0.0, "searching")
-        verdict = searched(case, claim, tick)
+        return searched(case, claim, tick, kept)
+
+
+def _told(verdict: Verdict, known: int, path: str) -> list[str]:
+    """What the terminal says."""
+    lines = [f"{verdict.claim}: {verdict.word}", verdict.worst]
+    if known:
+        lines.append(f"{known} runs were taken from the interrupted search")
     if verdict.holds is False:
-        write_counterexample(case, claim, verdict, path)
-    if not options.quiet:
-        terminal.say(f"{verdict.claim}: {verdict.word}")
-        terminal.say(verdict.worst)
-        if verdict.holds is False:
-            terminal.say(f"written: {path}")
-    return 1 if verdict.holds is False else 2
+        lines.append(f"written: {path}")
+    return lines

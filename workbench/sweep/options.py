@@ -42,4 +42,9 @@ def falsify_options(parser) -> None:
         metavar="YAML",
         help="where to write a counter-example (FILE-violates.yaml)",
     )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="take the runs of an interrupted search from YAML.journal",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing")

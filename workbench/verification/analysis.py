@@ -23,8 +23,9 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     found: dict = {"statistics": statistics(run) | told(run)}
     if "outcomes" in run.kept:
         found["returns"] = curves(run.kept["outcomes"])
-    if "requirements" in run.kept:
-        found["requirements"] = run.kept["requirements"]
+    for name in ("requirements", "falsify"):
+        if name in run.kept:
+            found[name] = run.kept[name]
     by_key = {v.key: v for v in verdicts}
     if has_ledger(run.loop) and len(run.log.time) > 2:
         found |= ledger_arrays(run)

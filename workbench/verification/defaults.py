@@ -14,6 +14,7 @@ from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValv
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, innermost
 from workbench.run.demand import Demand
+from workbench.run.deviated import undeviated
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
@@ -254,7 +255,7 @@ def path_size(loop, scenario) -> float:
 
 def span(loop, scenario) -> float:
     """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
-    reference = None if scenario is None else scenario.reference
+    reference = None if scenario is None else undeviated(scenario.reference)
     if isinstance(reference, Sine):
         return float(np.abs(reference.amplitude).max())
     if isinstance(reference, Waypoints):

@@ -70,10 +70,6 @@ def check_asked(claim: Any, loop: Any) -> None:
         point(loop.plant, claim.at)
     if kind == "RobustStability":
         ranges(loop, claim)
-    if kind == "Falsify":
-        from workbench.verification.search.directions import check_names
-
-        check_names(loop, claim.over)
     if kind == "Probability":
         from workbench.verification.probability.draws import laws
 

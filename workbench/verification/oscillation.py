@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
+from workbench.run.deviated import undeviated
 from workbench.run.limit_cycle import limit_cycle
 from workbench.run.reference import Sine, Waypoints
 from workbench.verification.requirements import joint_errors
@@ -82,7 +83,7 @@ def output_cycles(run: Run, floor: float) -> dict:
 def commanded_periods(run: Run) -> list[float]:
     """Periods (s) of what drives the loop: a sine, a path walked again and again."""
     found = []
-    for given in (run.scenario.reference, *run.scenario.disturbances.values()):
+    for given in (undeviated(run.scenario.reference), *run.scenario.disturbances.values()):
         if isinstance(given, Sine):
             found.append(1.0 / given.frequency)
         elif isinstance(given, Waypoints) and given.repeat > 1:

@@ -11,17 +11,20 @@ from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import Number
 
 MOST_RUNS = 100_000
+MOST_KNOTS = 20
 
 
 @final
 @dataclass(frozen=True)
 class Falsify(_Checked):
-    """A search for a counter-example among loads, starts, seeds: a run that violates a requirement of the case.
+    """A search for a counter-example among loads, starts, paths, delays, seeds: a run that violates a requirement of the case.
 
-    over: what may vary and between which values: numbers of the true plant by their path (the controller keeps its model),
-    offset.q_1 (how far a state begins from the scenario's start), seed. The search is over when a run violates a requirement,
-    which is then shrunk to the fewest and smallest deviations, or after `budget` runs: that is no proof, and the row says
-    "not refuted" and does not count.
+    over: what may vary and between which values. payload.mass: numbers of the true plant by their path (the controller keeps its
+    model); scale.valve.frequency: a factor on all of them; friction: a factor on its forces; start, offset.q_1: how far positions
+    and states begin from the scenario's start; path: how far the reference strays at `knots` instants, no component faster than
+    `speed`; reference.leg: a number of the reference; disturbance.f_Dy; delay; noise; seed. The search is over when a run
+    violates a requirement, which is then shrunk to the fewest and smallest deviations, or after `budget` runs: that is no proof,
+    and the row says "not refuted" and does not count.
     """
 
     check: ClassVar[str] = "search.falsify.check_falsify"
@@ -31,4 +34,6 @@ class Falsify(_Checked):
     over: Mapping[str, tuple[Number, ...]] = field(default_factory=dict)
     budget: Annotated[int, Unit("1"), "how many runs, at most", up_to(MOST_RUNS)] = 200
     seed: Annotated[int, Unit("1"), "of the draws of the search", up_to(2**31 - 1)] = 1
+    knots: Annotated[int, Unit("1"), "instants at which a path strays", up_to(MOST_KNOTS)] = 3
+    speed: Number | None = None
     counted: bool = True

@@ -1,152 +1,132 @@
-"""What a search may vary: numbers of the true plant, the start, the seed of the noise. The controller keeps what it believes.
+"""What a search may vary: numbers of the true plant, the start, the path, what lies between law and machine, the noise.
 
-A direction is a name and a range. Names are those of a case file:
-
-    payload.mass, valve.frequency      every number of the plant whose path ends so; all of them take the same value
-    offset.q_1, offset.p_a1            how far a state begins from where the scenario begins
-    seed                               whole numbers, of the scenario's noise
+A direction is a name and a range; the kinds of names are those of `KINDS`, each in a file of its own. To add a kind: a `Kind`
+(`direction.Kind` says what one is) and its name here, before Number, which takes every other name as the path of a number.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import bind
-from workbench.contract.system import ClosedLoop, System
+from workbench.contract.system import System
 from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
-from workbench.verification.probability.draws import numbers
+from workbench.verification.search.direction import Direction, Kind, refusal, within
+from workbench.verification.search.of_loop import Delay, Noise
+from workbench.verification.search.of_path import Path
+from workbench.verification.search.of_plant import Number, Scaled
+from workbench.verification.search.of_scenario import Disturbance, Offset, OfReference, Seed
 
-OFFSET = "offset."
-SEED = "seed"
-MOST_SEED = 2**31 - 1
+KINDS: tuple[Kind, ...] = (
+    Seed(),
+    Offset(),
+    Disturbance(),
+    OfReference(),
+    Path(),
+    Delay(),
+    Noise(),
+    Scaled(),
+    Number(),
+)
 
-
-@dataclass(frozen=True)
-class Direction:
-    """One thing that may vary: its name, its range, and its value in the run that is asked about (SI).
-
-    paths   of the numbers of the plant that it moves; empty for offsets and the seed
-    """
-
-    name: str
-    low: float
-    high: float
-    nominal: float
-    unit: str
-    paths: tuple[str, ...] = ()
-
-    def at(self, place: float) -> float:
-        """The value at a place from −1 (low) by 0 (nominal) to 1 (high)."""
-        end = self.high if place > 0 else self.low
-        value = self.nominal + min(1.0, abs(place)) * (end - self.nominal)
-        return float(round(value)) if self.name == SEED else float(value)
+AS_USUAL = Path()
 
 
 def directions(
-    loop: System, scenario: Scenario, over: Mapping[str, Sequence]
+    loop: System, scenario: Scenario, over: Mapping[str, Sequence], path: Path = AS_USUAL
 ) -> tuple[Direction, ...]:
-    """The directions of `over`, name → (low, high). Raises InputError for names and ranges that are none."""
+    """The directions of `over`, name → (low, high); path: how the path may stray.
+
+    Raises InputError, with the key, for names and ranges that are none, and for names that move the same.
+    """
     if not over:
         raise InputError(
             "over: nothing may vary",
             key="over",
             mend="write for example payload.mass: [0 kg, 80 kg]",
         )
-    return tuple(_direction(loop, scenario, name, ends) for name, ends in over.items())
+    found: list[Direction] = []
+    for name, ends in over.items():
+        found += _ranged(_kind(name, path).named(loop, scenario, name), name, ends)
+    _check_apart(found)
+    return tuple(found)
 
 
-def check_names(loop: System, over: Mapping[str, Sequence]) -> None:
-    """InputError for a name of `over` that is nothing of this loop."""
-    for name in over:
-        _named(loop, Scenario(), name)
+def _kind(name: str, path: Path) -> Kind:
+    kind = next(kind for kind in KINDS if kind.suits(name))
+    return path if isinstance(kind, Path) else kind
 
 
-def _direction(loop: System, scenario: Scenario, name: str, ends: Sequence) -> Direction:
-    return _within(_named(loop, scenario, name), ends)
+def _ranged(found: Sequence[Direction], name: str, ends: Sequence) -> list[Direction]:
+    """Those directions that a name stands for whose unit its range has, with the range."""
+    units = {d.unit for d in found}
+    if len(units) == 1:
+        return [within(d, name, ends) for d in found]
+    if not any(isinstance(end, str) and end[-1:].isalpha() for end in ends):
+        words = f"what it stands for has different units ({', '.join(sorted(units))})"
+        raise refusal(name, words, "write the range with its unit, or each of them by its name")
+    fitting = [d for d in found if _fits(ends, d.unit)]
+    return [within(d, name, ends) for d in fitting or found[:1]]
 
 
-def _named(loop: System, scenario: Scenario, name: str) -> Direction:
-    """What the name stands for, without a range."""
-    if name == SEED:
-        return Direction(name, 0.0, MOST_SEED, float(scenario.seed), "1")
-    if name.startswith(OFFSET):
-        return _offset(loop, scenario, name)
-    return _number(loop, name)
-
-
-def _offset(loop: System, scenario: Scenario, name: str) -> Direction:
-    state = name.removeprefix(OFFSET)
-    known = {s.name: s.unit for s in loop.plant.states}
-    if state not in known:
-        near = difflib.get_close_matches(state, known, 3) or list(known)[:4]
-        raise InputError(
-            f"over: there is no state {state!r}", key=name, mend=f"choose from {', '.join(near)}"
-        )
-    return Direction(name, 0.0, 0.0, float(scenario.offset.get(state, 0.0)), known[state])
-
-
-def _number(loop: System, name: str) -> Direction:
-    found = numbers(loop.plant, name)
-    values = {float(leaf.value) for leaf in found}
-    if len(values) > 1:
-        raise InputError(
-            f"over: {name} is {len(found)} numbers of different values",
-            key=name,
-            mend=f"write more of the path, such as {found[0].path}",
-        )
-    paths = tuple(leaf.path for leaf in found)
-    return Direction(name, 0.0, 0.0, values.pop(), found[0].info.unit, paths)
-
-
-def _within(direction: Direction, ends: Sequence) -> Direction:
-    """The direction with its range, in SI."""
-    if isinstance(ends, str) or len(ends) != 2:
-        raise InputError(
-            f"over: {direction.name}: expected a range of two values, got {ends!r}",
-            key=direction.name,
-            mend="write [low, high]",
-        )
+def _fits(ends: Sequence, unit: str) -> bool:
     try:
-        low, high = (float(quantity(end, direction.unit)) for end in ends)
-    except InputError as why:
-        raise InputError(
-            f"over: {direction.name}: {why.message}", key=direction.name, mend=why.mend
-        ) from None
-    if not low < high:
-        raise InputError(
-            f"over: {direction.name}: the range {ends[0]} … {ends[1]} has no width",
-            key=direction.name,
-            mend="write the smaller value first",
-        )
-    if not low <= direction.nominal <= high:
-        raise InputError(
-            f"over: {direction.name} is {direction.nominal:g} {direction.unit} in the case, outside {ends[0]} … {ends[1]}",
-            key=direction.name,
-            mend="let the range hold the value of the case",
-        )
-    return replace(direction, low=low, high=high)
+        return all(quantity(end, unit) is not None for end in ends)
+    except InputError:
+        return False
+
+
+def _check_apart(found: Sequence[Direction]) -> None:
+    """InputError where two directions move the same thing."""
+    moved: dict[str, Direction] = {}
+    for d in found:
+        for what in d.kind.touches(d):
+            other = moved.setdefault(what, d)
+            if other is not d:
+                words = f"{other.name} moves {what}, too"
+                raise refusal(d.name, words, "keep one of the two")
+    strays = next((d for d in found if isinstance(d.kind, Path)), None)
+    other = next((d for d in found if isinstance(d.kind, OfReference)), None)
+    if strays is not None and other is not None:
+        raise refusal(other.name, "the path varies, too", "keep one of the two")
 
 
 def moved(
     loop: System, scenario: Scenario, amounts: Mapping[Direction, float]
 ) -> tuple[System, Scenario]:
-    """The loop and the scenario with these values; the controller is the one that was.
+    """The loop and the scenario with these values; the controller keeps what it believes.
 
-    Raises InputError for a machine that cannot be built so.
+    Raises InputError for a machine or a path that cannot be.
     """
-    numbers = {path: value for d, value in amounts.items() for path in d.paths}
-    offset = {
-        d.name.removeprefix(OFFSET): value
-        for d, value in amounts.items()
-        if d.name.startswith(OFFSET)
-    }
-    seeds = [int(value) for d, value in amounts.items() if d.name == SEED]
-    if numbers:
-        loop = ClosedLoop(bind(loop.plant, numbers), loop.controller)
-    if offset:
-        scenario = replace(scenario, offset={**scenario.offset, **offset})
-    return loop, replace(scenario, seed=seeds[0]) if seeds else scenario
+    for kind, own in _by_kind(amounts):
+        loop, scenario = kind.moved(loop, scenario, own)
+    return loop, scenario
+
+
+def settled(
+    loop: System, scenario: Scenario, amounts: Mapping[Direction, float]
+) -> dict[Direction, float]:
+    """The values as far as the machine can follow them."""
+    found: dict[Direction, float] = {}
+    for kind, own in _by_kind(amounts):
+        found |= kind.settled(loop, scenario, own)
+    return found
+
+
+def written(
+    loop: System, scenario: Scenario, amounts: Mapping[Direction, float]
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """(place in a case file → value, path of a number of the plant → its value before)."""
+    places: dict[str, Any] = {}
+    believed: dict[str, float] = {}
+    for kind, own in _by_kind(amounts):
+        places |= kind.written(loop, scenario, own)
+        believed |= kind.believed(loop, own)
+    return places, believed
+
+
+def _by_kind(amounts: Mapping[Direction, float]) -> Iterator[tuple[Kind, dict[Direction, float]]]:
+    for kind in dict.fromkeys(d.kind for d in amounts):
+        yield kind, {d: value for d, value in amounts.items() if d.kind == kind}

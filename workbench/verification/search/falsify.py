@@ -7,19 +7,21 @@ shrunk to the fewest and smallest deviations. Where none is found nothing is pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.contract.errors import InputError
+from workbench.contract.system import System
 from workbench.contract.units import format_quantity as say
-from workbench.run.grid import at_samples
-from workbench.run.many import each_run
+from workbench.run.scenario import Scenario
 from workbench.verification.run import Run, check_length
-from workbench.verification.search.directions import SEED, Direction, directions, moved
+from workbench.verification.search.direction import Direction
+from workbench.verification.search.directions import directions
 from workbench.verification.search.minimise import minimise
-from workbench.verification.search.score import REFUSED, Score, requirements, score, verdicts
+from workbench.verification.search.of_path import Path
+from workbench.verification.search.pictures import described, pictures, tried
+from workbench.verification.search.score import requirements, verdicts
+from workbench.verification.search.search import Kept, Search
 from workbench.verification.search.shrink import shrunk
 from workbench.verification.verdict import Verdict
 
@@ -27,64 +29,16 @@ KEY = "falsify"
 SOURCE = "corners, an even spread and CMA-ES over what may vary; requirements as margins"
 
 
-@dataclass
-class Search:
-    """Runs of a search: `places` (rows in [−1, 1]ⁿ) and their `scores`, in the order they were asked for."""
-
-    run: Run
-    asked: list
-    nominal: list[Verdict]
-    along: tuple[Direction, ...]
-    tick: Callable[[], None] | None = None
-    places: list[np.ndarray] = field(default_factory=list)
-    scores: list[Score] = field(default_factory=list)
-
-    def amounts(self, place: np.ndarray) -> dict[Direction, float]:
-        """Direction → value where it deviates."""
-        told = {d: d.at(float(s)) for d, s in zip(self.along, place)}
-        return {d: value for d, value in told.items() if value != d.nominal}
-
-    def values(self, places: np.ndarray) -> np.ndarray:
-        """Scores of runs at places, which are kept."""
-        found = self.judged(places)
-        self.places += list(places)
-        self.scores += found
-        return np.array([s.value for s in found])
-
-    def judged(self, places: np.ndarray) -> list[Score]:
-        """The runs at places, side by side."""
-        found: list[Score] = [Score(REFUSED)] * len(places)
-        jobs, numbers = [], []
-        for i, place in enumerate(places):
-            try:
-                job = moved(self.run.loop, self.run.scenario, self.amounts(place))
-            except InputError as why:
-                found[i] = Score(REFUSED, refused=why.message)
-                continue
-            jobs.append(job)
-            numbers.append(i)
-
-        def keep(k: int, whole, demand) -> Score:
-            log = at_samples(whole)
-            seen = Run(*jobs[k], log, None if log is whole else whole, demand)
-            return score(self.asked, self.nominal, seen)
-
-        refused = lambda k, why: Score(REFUSED, refused=why.message)
-        for i, one in zip(numbers, each_run(jobs, keep, refused, rows="steps")):
-            found[i] = one
-        if self.tick:
-            self.tick()
-        return found
-
-    def violates(self, place: np.ndarray) -> bool:
-        return self.judged(place[None, :])[0].violated
+def along(claim, loop: System, scenario: Scenario) -> tuple[Direction, ...]:
+    """The directions of a claim. Raises InputError, with the key, for what cannot vary so."""
+    return directions(loop, scenario, claim.over, Path(claim.knots, claim.speed))
 
 
-def check_falsify(claim, run: Run, claims, tick=None) -> Verdict:
-    """Violated with a counter-example, or undecided: not refuted in so many runs."""
-    along = directions(run.loop, run.scenario, claim.over)
+def check_falsify(claim, run: Run, claims, tick=None, kept: Kept | None = None) -> Verdict:
+    """Violated with a counter-example, or undecided: not refuted in so many runs. kept: scores of runs made before."""
+    varied = along(claim, run.loop, run.scenario)
     asked = requirements(claims)
-    text = f"no requirement is violated for any {', '.join(map(_range, along))}"
+    text = f"no requirement is violated for any {', '.join(map(_range, varied))}"
     said = lambda holds, worst, **more: Verdict(
         KEY, text, holds, None if holds is None else "sampled", worst=worst, source=SOURCE, **more
     )
@@ -97,9 +51,9 @@ def check_falsify(claim, run: Run, claims, tick=None) -> Verdict:
     if bad is not None:
         why = f"nothing was searched: the run without deviations does not meet {bad.claim} ({bad.worst})"
         return said(None, why, counted=False)
-    search = Search(run, asked, nominal, along, tick)
+    search = Search(run, asked, nominal, varied, tick, kept)
     enough = lambda scores: bool(np.min(scores) < 0)
-    minimise(len(along), search.values, claim.budget, claim.seed, enough)
+    minimise(len(varied), search.values, claim.budget, claim.seed, enough)
     return _told(claim, search, said)
 
 
@@ -108,35 +62,39 @@ def _told(claim, search: Search, said) -> Verdict:
     k = int(np.argmin([s.value for s in search.scores]))
     data = _data(search)
     runs = len(search.scores)
+    if not np.isfinite(search.scores[k].value):
+        worst = f"not refuted in {runs} runs; no run could be made: {search.scores[k].refused}"
+        return said(None, worst, counted=False, data=data)
     if not search.scores[k].violated:
-        return said(
-            None, f"not refuted in {runs} runs; {_closest(search, k)}", counted=False, data=data
-        )
+        closest = _drawn(search, search.places[k])
+        worst = f"not refuted in {runs} runs; {closest}"
+        return said(None, worst, counted=False, data=data)
     place = shrunk(search.places[k], search.violates)
-    found = search.judged(place[None, :])[0]
+    found = search.made(place)[1].verdict
     amounts = search.amounts(place)
+    _drawn(search, place)
     data |= {"counterexample": {d.name: value for d, value in amounts.items()}}
     first = next(i for i, s in enumerate(search.scores) if s.violated)
-    words = f"{found.verdict.claim}: {found.verdict.worst}, with {_deviations(amounts)}; found in run {first + 1}"
+    words = f"{found.claim}: {found.worst}, with {_deviations(amounts)}; found in run {first + 1}"
     return said(
         False,
         words,
-        margin=found.verdict.margin,
-        unit=found.verdict.unit,
-        limit=found.verdict.limit,
+        margin=found.margin,
+        unit=found.unit,
+        limit=found.limit,
         counted=claim.counted,
         data=data,
     )
 
 
-def _closest(search: Search, k: int) -> str:
-    """The closest call, in words."""
-    nearest = search.scores[k]
-    if nearest.verdict is None:
-        return f"no run could be made: {nearest.refused}"
-    where = _deviations(search.amounts(search.places[k])) or "no deviation"
-    share = f"{100 * nearest.value:.0f} % of its room is left"
-    return f"closest: {nearest.verdict.claim}: {nearest.verdict.worst}, {share}, with {where}"
+def _drawn(search: Search, place: np.ndarray) -> str:
+    """Keep what a report draws, with the run at this place beside the nominal one; that run, the closest call, in words."""
+    closest, found = search.made(place)
+    amounts = search.amounts(place)
+    search.run.kept[KEY] = pictures(search, closest, found, amounts)
+    where = _deviations(amounts) or "no deviation"
+    share = f"{100 * found.value:.0f} % of its room is left"
+    return f"closest: {found.verdict.claim}: {found.verdict.worst}, {share}, with {where}"
 
 
 def _deviations(amounts: Mapping[Direction, float]) -> str:
@@ -148,21 +106,17 @@ def _range(d: Direction) -> str:
 
 
 def _said(d: Direction, value: float) -> str:
-    return f"{value:.0f}" if d.name == SEED else say(value, d.unit, 4)
+    return f"{value:.0f}" if d.whole else say(value, d.unit, 4)
 
 
 def _data(search: Search) -> dict:
-    """Plain numbers for the report: one row a run, its values, its score and its requirement."""
+    """Plain numbers: one row a run, its values, its score and its requirement."""
     rows = [
         {
-            "values": [d.at(float(s)) for d, s in zip(search.along, place)],
+            "values": values,
             "score": one.value if np.isfinite(one.value) else None,
-            "requirement": "" if one.verdict is None else one.verdict.key,
+            "requirement": one.requirement,
         }
-        for place, one in zip(search.places, search.scores)
+        for values, one in zip(tried(search).tolist(), search.scores)
     ]
-    names = [
-        {"name": d.name, "low": d.low, "high": d.high, "nominal": d.nominal, "unit": d.unit}
-        for d in search.along
-    ]
-    return {"directions": names, "runs": rows, "counterexample": None}
+    return {"directions": described(search), "runs": rows, "counterexample": None}

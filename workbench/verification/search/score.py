@@ -18,11 +18,17 @@ REFUSED = (
 
 @dataclass(frozen=True)
 class Score:
-    """The least score of a run's requirements, and the verdict it belongs to; none for a run that cannot be made."""
+    """The least score of a run's requirements, and the requirement it belongs to; none for a run that cannot be made.
+
+    verdict  on that requirement, where the run was made just now
+    each     (key, score) of every requirement that was decided
+    """
 
     value: float
-    verdict: Verdict | None = None
+    requirement: str = ""
     refused: str = ""
+    each: tuple[tuple[str, float], ...] = ()
+    verdict: Verdict | None = None
 
     @property
     def violated(self) -> bool:
@@ -47,8 +53,12 @@ def _check(claim) -> Callable:
 def score(asked: Sequence, nominal: Sequence[Verdict], run: Run) -> Score:
     """Margins as shares of those of the nominal run; an undecided requirement says nothing."""
     found = verdicts(asked, run)
-    scored = [Score(_share(v, n), v) for v, n in zip(found, nominal) if v.holds is not None]
-    return min(scored, key=lambda s: s.value, default=Score(REFUSED, refused="nothing was decided"))
+    scored = [(v, _share(v, n)) for v, n in zip(found, nominal) if v.holds is not None]
+    if not scored:
+        return Score(REFUSED, refused="nothing was decided")
+    nearest, value = min(scored, key=lambda one: one[1])
+    each = tuple((v.key, share) for v, share in scored)
+    return Score(value, nearest.key, each=each, verdict=nearest)
 
 
 def _share(verdict: Verdict, nominal: Verdict) -> float:

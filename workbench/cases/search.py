@@ -1,0 +1,27 @@
+"""What a search for counter-examples may vary, checked at its lines when the file is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.cases.node import Node
+from workbench.contract.errors import InputError
+from workbench.contract.system import ClosedLoop
+from workbench.run.scenario import Scenario
+
+
+def check_search(claim: Any, node: Node, key: str, loop: ClosedLoop, scenario: Scenario) -> None:
+    """InputError at the line of the name or number that cannot be; a claim without `over` is left to the command line."""
+    from workbench.verification.search.falsify import along
+
+    if not claim.over:
+        return
+    try:
+        along(claim, loop, scenario)
+    except InputError as why:
+        inside = node.value if isinstance(node.value, dict) else {}
+        over = inside.get("over", node)
+        named = {**inside, **(over.value if isinstance(over.value, dict) else {})}
+        where = named.get(why.key, over)
+        path = f"{key}.{why.key}" if why.key in inside else f"{key}.over.{why.key}"
+        raise where.error(why.message, key=path, mend=why.mend) from None
