@@ -41,6 +41,7 @@ _HOME = {
     "ServoCylinder": "drives.servo_cylinder",
     "ConstantPressure": "supplies.constant",
     "LoadSensing": "supplies.load_sensing",
+    "SelectedLines": "supplies.two_lines",
     "machine": "shipped",
     "machines": "shipped",
     "PlanarCrane": "planar_crane",

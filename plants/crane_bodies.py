@@ -145,7 +145,7 @@ def frames(crane, q) -> list[dict[str, Frame]]:
 
 def called(crane) -> dict[str, str]:
     """Names of the mechanism's signals that are the crane's without the line before the cylinder's name."""
-    stems = ("p_a", "p_b", "f_p", "f_f", "f_pr", "Q_s")
+    stems = ("p_a", "p_b", "f_p", "f_f", "f_pr", "Q_s", "p_s", "p_L")
     found = {f"{stem}_{label}": f"{stem}{label}" for label in crane.labels for stem in stems}
     for structure, k in zip(crane.structures, range(1, len(crane.structures) + 1)):
         found |= {f"q_{structure.name}.B1": f"q_{k}", f"dq_{structure.name}.B1": f"dq_{k}"}

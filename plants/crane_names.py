@@ -33,6 +33,9 @@ class CraneNames(Built):
     p_r: float
     g: float
 
+    supply_names: tuple[str, ...] = ()  # supply pressures that are states
+    lines: tuple[str, ...] = ("",)  # from the pump: what follows p_s and p_L in their names
+
     @property
     def upward(self) -> tuple:
         """Weight direction in the world, m/s²."""
@@ -94,7 +97,11 @@ class CraneNames(Built):
         own = list(zip(self.labels, self.cylinders))
         spools = [s for label, c in own for s in c.valve.spool_states(label)]
         rubs = [s for label, c in own for s in c.friction.states(label)]
-        return (*joints, *rates, *p, *spools, *rubs)
+        return (*joints, *rates, *p, *spools, *rubs, *self._supplied)
+
+    @property
+    def _supplied(self):
+        return tuple(Signal(name, "Pa", "supply pressure") for name in self.supply_names)
 
     @property
     def inputs(self):
@@ -113,7 +120,7 @@ class CraneNames(Built):
             Signal(f"x_{k}", "m", f"{s.name} piston position") for k, s in self._revolute_cylinders
         ]
         dx = [Signal("d" + s.name, "m/s", s.meaning.replace("position", "velocity")) for s in x]
-        return (*self.states[: 4 * self.n], *x, *dx)
+        return (*self.states[: 4 * self.n], *x, *dx, *self._supplied)
 
     @property
     def _revolute_cylinders(self):
@@ -121,17 +128,22 @@ class CraneNames(Built):
 
     @property
     def monitors(self):
-        found = list(self.outputs[4 * self.n :])
+        found = list(self.outputs[4 * self.n : len(self.outputs) - len(self.supply_names)])
         for label, s in zip(self.labels, self.segments):
             found += [
                 Signal(f"f_p{label}", "N", f"{s.name} piston force"),
                 Signal(f"f_f{label}", "N", f"{s.name} friction"),
                 Signal(f"Q_s{label}", "m^3/s", f"{s.name} flow from the pump"),
             ]
-        return (
-            *found,
-            *(Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in surroundings.AXES),
+        tool = (
+            Signal(f"tcp_{a}", "m", "tool centre point in the world") for a in surroundings.AXES
         )
+        felt = (
+            Signal(f"p_L{line}", "Pa", "highest pressure that is felt")
+            for line in self.lines
+            if self.supply_names
+        )
+        return (*found, *tool, *felt)
 
     @property
     def pressure_names(self):

@@ -8,21 +8,17 @@ from typing import Annotated, final
 
 from plants import crane_bodies
 from plants.components.chamber import Oil
-from plants.components.spatial import Body, Frame, add, turn, unturn
-from plants.components.two_chambers import POWERS
-from plants.crane_abilities import CraneAbilities
+from plants.components.spatial import Body, Frame, add, turn
+from plants.crane import Crane
 from plants.crane_segments import Prismatic, Revolute, Structure
 from plants.drives.contract import Line
 from plants.multibody import drive_forces
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.planar import Closing
-from plants.multibody.surroundings import Surroundings
-from plants.multibody.tree import REST, ZERO6, Ground
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import check_line
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, check_parts, nonnegative, positive
-from workbench.contract.system import names
 from workbench.contract.units import quantity
 
 __all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil"]
@@ -30,7 +26,7 @@ __all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame",
 
 @final
 @dataclass(frozen=True)
-class Manipulator(CraneAbilities):
+class Manipulator(Crane):
     """n structures in series, each a revolute closed chain, optionally followed by a prismatic segment.
 
         f_c(q, q̇, q̈) = f_p − f_f,   f_p = A_a p_a − A_b p_b                      (68), (78), (79)
@@ -109,62 +105,6 @@ class Manipulator(CraneAbilities):
     def mechanism(self) -> Mechanism:
         """The machine as bodies, joints, loops and drives, see `plants.crane_bodies`."""
         return crane_bodies.mechanism(self)
-
-    @property
-    def called(self) -> dict[str, str]:
-        return crane_bodies.called(self)
-
-    @property
-    def causes(self) -> dict[str, tuple[str, ...]]:
-        each = {name: tuple(f"{name}_{label}" for label in self.labels) for name in POWERS}
-        return each | {"tip": ("tip",), "base": ("base",)}
-
-    def given(self, u) -> list:
-        """Inputs of the mechanism: the wrench of the tool is in the axes of its body."""
-        R = self.axes[crane_bodies.PAYLOAD]
-        turned = [v for at in (len(u) - 6, len(u) - 3) for v in turn(R, u[at : at + 3])]
-        return [*u[: len(u) - 6], *turned]
-
-    @cached_property
-    def axes(self) -> dict:
-        """Body → rotation of its frame of the paper in that of `mechanism`."""
-        return crane_bodies.axes(self)
-
-    # ---- the equations ----------------------------------------------------------------------------------------------
-    def around(self, base=None, tip=ZERO6) -> Surroundings:
-        """What the surroundings do to the mechanism.
-
-        base: None (at rest in `self.base`), or (R, V, A): rotation of {B_c1} in W, its 6-D velocity and the derivative of that,
-        in its own axes. tip: wrench on the surroundings, in the last end frame.
-        """
-        R, ground = self.base.R, REST
-        if base is not None:
-            R, V, A = base
-            ground = Ground(tuple(V), tuple(A))
-        down = [-v for v in unturn(R, self.upward)]
-        axes = self.axes[crane_bodies.PAYLOAD]
-        return Surroundings(ground, down, tuple(turn(axes, part) for part in tip or ZERO6))
-
-    def inverse_dynamics(self, q, qd, qdd, base=None, tip=ZERO6):
-        """Cylinder forces f_c (68), (55) in joint order and the reaction ᴮᶜ¹F (69); base, tip: see `around`."""
-        state = self.mechanism, q, qd, qdd, self.around(base, tip)
-        return drive_forces.asked(*state), drive_forces.borne(*state)
-
-    def forward_dynamics(self, q, qd, f_c, base=None, tip=ZERO6):
-        """q̈ from cylinder forces; base, tip: see `around`."""
-        return drive_forces.motion(self.mechanism, q, qd, f_c, self.around(base, tip))
-
-    def out(self, t, x):
-        m = self.mechanism
-        at = dict(zip(names(m.outputs), m.out(t, self.inner(x))))
-        turning = [label for label, s in zip(self.labels, self.segments) if not s.slides]
-        lengths = (at[f"{stem}_{label}"] for stem in ("s", "ds") for label in turning)
-        return [*x[: 4 * self.n], *lengths]
-
-    def monitor(self, t, x, u):
-        at = self.logged(t, x, u)
-        shown = (at[f"{stem}_{label}"] for label in self.labels for stem in ("f_p", "f_f", "Q_s"))
-        return [*self.out(t, x)[4 * self.n :], *shown, *self.tool(x[: self.n])]
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q, pressures=None) -> list[float]:

@@ -26,6 +26,7 @@ from plants.supplies.constant import ConstantPressure
 from plants.supplies.instant_pump import InstantPump
 from plants.supplies.load_sensing import LoadSensing
 from plants.supplies.shared_pump import SharedPump
+from plants.supplies.two_lines import SelectedLines
 from plants.valve_circuits.circuit import Pump, Section
 
 
@@ -240,6 +241,7 @@ EVERY = {
     "electro-hydraulic": lambda: lift(IEHADrive(middle=0.3), supply=None),
     "motor": swing,
     "load sensing": lambda: lift(supply=LoadSensing()),
+    "two lines": lambda: lift(supply=SelectedLines(("c",))),
     "in closed form": lambda: hydraulic("minimal"),
 }
 

@@ -58,6 +58,17 @@ def opened(plant, x, *volts):
     return x
 
 
+def felt(plant, x, u):
+    """p_L of every line."""
+    return plant.monitor(0.0, x, u)[-len(plant.lines) :]
+
+
+def aims(plant, x, u):
+    """What the supply pressures go to, p_s + τ ṗ_s."""
+    k = len(plant.lines)
+    return [p + plant.τ * rate for p, rate in zip(x[-k:], plant.rhs(0.0, x, u)[-k:])]
+
+
 def told(plant, law, **options):
     """The law sampled on the machine and told its supply pressures."""
     return ClosedLoop(
@@ -111,12 +122,12 @@ def test_the_pump_feels_the_highest_open_port_and_comes_with_its_lag():
     highest = max(
         p[0][0], p[1][1], CRANE.p_r
     )  # the extension's valve is shut: neither of its ports is felt
-    assert plant.felt(x, u) == [pytest.approx(highest, rel=1e-12)]
+    assert felt(plant, x, u) == [pytest.approx(highest, rel=1e-12)]
     assert plant.rhs(0.0, x, u)[-1] == pytest.approx(
         (min(highest + 1.7e6, CRANE.p_s) - x[-1]) / 0.031, rel=1e-12
     )
     x = opened(plant, x, 0.0, 0.0, 0.0)
-    assert plant.felt(x, u) == [CRANE.p_r]
+    assert felt(plant, x, u) == [CRANE.p_r]
     assert plant.rhs(0.0, x, u)[-1] == pytest.approx((CRANE.p_r + 1.7e6 - x[-1]) / 0.031, rel=1e-12)
 
 
@@ -125,10 +136,10 @@ def test_a_pump_that_knows_the_flow_raises_its_margin_with_it_and_keeps_its_stan
     x = opened(plant, state(rng, plant), 0.9, -0.4, 0.3)
     u = inputs(plant, rng)
     Q = sum(plant.monitor(0.0, x, u)[names(plant.monitors).index(f"Q_s{k}")] for k in plant.labels)
-    (p_L,) = plant.felt(x, u)
+    (p_L,) = felt(plant, x, u)
     aim = min(p_L + 3e5 + 14e5 * (Q / 5e-4) ** 2, CRANE.p_s)
-    assert 0.1 < Q / 5e-4 < 3 and plant.aims(x, u)[0] == pytest.approx(aim, rel=1e-12)
-    assert plant.aims(opened(plant, x, 0.0, 0.0, 0.0), u) == [45e5]
+    assert 0.1 < Q / 5e-4 < 3 and aims(plant, x, u)[0] == pytest.approx(aim, rel=1e-12)
+    assert aims(plant, opened(plant, x, 0.0, 0.0, 0.0), u) == pytest.approx([45e5], rel=1e-12)
 
 
 def test_a_selector_takes_the_lower_line_wherever_that_is_enough():
@@ -141,8 +152,8 @@ def test_a_selector_takes_the_lower_line_wherever_that_is_enough():
         (84e5 - 7e5 - 1.5e5, (84e5 + CRANE.p_s) / 2),
     ):
         x[at.index("p_a1")] = p_a
-        assert plant.aims(x, u)[0] == pytest.approx(line, rel=1e-12)
-    assert plant.aims(x, u)[2] == 84e5  # shut: nothing is felt
+        assert aims(plant, x, u)[0] == pytest.approx(line, rel=1e-12)
+    assert aims(plant, x, u)[2] == pytest.approx(84e5, rel=1e-12)  # shut: nothing is felt
     assert plant.rhs(0.0, x, u)[-1] == pytest.approx((84e5 - x[-1]) / 0.013, rel=1e-12)
 
 
@@ -153,7 +164,7 @@ def test_at_rest_the_supply_is_what_the_chambers_ask_for(name):
     k = len(plant.lines)
     assert len(x) == len(plant.states)
     for line, pair in zip(x[-k:] * (3 // k), CRANE.split(x).p):
-        assert line >= max(pair) and plant.least() <= line <= CRANE.p_s
+        assert line >= max(pair) and plant.supply_range[0] <= line <= CRANE.p_s
 
 
 def test_supplies_become_machines():
@@ -171,7 +182,8 @@ def test_supplies_become_machines():
         )
     assert (plant.low, plant.machine.p_s, plant.margin) == (80e5, 170e5, 9e5)
     assert not on_supply(CRANE, ElectricLoadSensing(15e5)).fits(PlannedLoadSensing(15e5))
-    assert on_supply(CRANE, PlannedLoadSensing(15e5, standby=60e5)).least() == 60e5
+    held = on_supply(CRANE, PlannedLoadSensing(15e5, standby=60e5))
+    assert held.supply_range == (60e5, CRANE.p_s)
     with pytest.raises(InputError, match="Work"):
         on_supply(CRANE, Work())
 

@@ -42,7 +42,7 @@ def test_a_law_that_is_not_told_is_found_out():
 
 def test_the_supply_pressure_never_leaves_the_interval_of_its_aim():
     plant, rng = PUMPS["electric"], np.random.default_rng(11)
-    low, high = float(plant.least()), CRANE.p_s
+    low, high = plant.supply_range
     for p_s, sign in ((low, 1), (high, -1)):
         for _ in range(5):
             x = state(rng, plant)

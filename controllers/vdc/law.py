@@ -239,7 +239,7 @@ class VDC(Controller):
             at += len(own.measured)
         supply, lines = self.machine.supply, None
         if supply is not None and not supply.settles:
-            each = supply.lines(list(y[at:]), self.machine.actuators)
+            each = supply.lines(list(y[at:]), [(a.drive,) for a in self.machine.actuators])
             lines = [each[i] for i in coordinates.driven(self.machine)]
         return Reading(
             list(y[:n]),

@@ -128,9 +128,8 @@ class Abilities(Vocabulary):
 
     @property
     def supply_names(self) -> tuple[str, ...]:
-        """The supply's pressure where that is a state."""
-        own = self.supply
-        return (own.pressure_name,) if own is not None and own.states() else ()
+        """The supply's pressures that are states."""
+        return () if self.supply is None else self.supply.pressure_names
 
     @property
     def supply_range(self) -> tuple[float, float] | None:

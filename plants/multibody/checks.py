@@ -57,10 +57,10 @@ def check_names(mechanism) -> None:
 
 def check_supply(mechanism) -> None:
     """Drives that take oil have a supply to take it from, and it has somebody to give it to."""
-    takers = [a.name for a in mechanism.actuators if a.drive.needs_supply]
+    takers = [a for a in mechanism.actuators if a.drive.needs_supply]
     if takers and mechanism.supply is None:
         raise InputError(
-            f"supply: {', '.join(takers)} take oil from a supply, and the mechanism has none",
+            f"supply: {', '.join(a.name for a in takers)} take oil from a supply, and the mechanism has none",
             key="supply",
             mend="give it one, e.g. 'supply: {type: ConstantPressure, p_s: 185 bar}'",
         )
@@ -70,6 +70,8 @@ def check_supply(mechanism) -> None:
             key="supply",
             mend="leave it out, or give an actuator a drive that takes oil, such as ServoCylinder",
         )
+    if mechanism.supply is not None:
+        mechanism.supply.check(takers)
     if mechanism.supply is not None and mechanism.supply.settles:
         _check_settled(mechanism)
 

@@ -45,7 +45,7 @@ def start(mechanism) -> list:
         if a.drive.needs_supply:
             chambers = a.drive.pressures(a.name)
             own_names = names(a.drive.states(a.name))
-            tops += [p for name, p in zip(own_names, states) if name in chambers]
+            tops.append([p for name, p in zip(own_names, states) if name in chambers])
         own += states
     if mechanism.supply is not None:
         own += mechanism.supply.initial(tops)

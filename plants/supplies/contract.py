@@ -10,12 +10,15 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
      told. A pressure that is no state (`settles`) follows from what the drives would take (`Drive.behind`), and has no `line(y)`.
   4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
      `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
-  5. `initial(tops)` are its states at rest, tops: pressures of its takers' chambers that are states.
-  6. `pressure_name` is the signal in the log that is its pressure, "" where that is a number. `range` is the interval [Pa] that
+  5. `initial(tops)` are its states at rest, tops: of each taker, pressures of its chambers that are states. `check(takers)`:
+     InputError where it cannot serve these actuators.
+  6. `pressure_name` is the signal in the log that is its pressure, "" where that is a number or several; `pressure_names` are
+     its states that are pressures. `range` is the interval [Pa] that
      a pressure which is a state never leaves, None where none is known. `no_passivity` says why two motions on it cannot be
      compared at one pressure of the pump; "" where they can.
   7. `account(P, flow, rate)` is where its power goes (`Account`) while its pressure is P [Pa] above its return, changing with
-     `rate` [Pa/s], and its drives take `flow` [m³/s]. `circuit_pump` is the pump by which claims on valves are made.
+     `rate` [Pa/s], and its drives take `flow` [m³/s]. `circuit_pump` is the pump by which claims on metering valves are
+     made; InputError where it has none.
   8. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
 
 To add a supply: a class in a file of this folder, its name in `plants.supplies.kinds`, a line in the tests' list.
@@ -57,12 +60,19 @@ class Supply(ABC):
     def machine_limits(self, flows: tuple[str, ...]) -> tuple[Limit, ...]: ...
 
     @property
-    @abstractmethod
-    def circuit_pump(self) -> Pump: ...
+    def circuit_pump(self) -> Pump:
+        raise InputError(
+            f"supply: a {type(self).__name__} does not say by which pump claims on metering valves are made",
+            mend="give it circuit_pump, a plants.valve_circuits.circuit.Pump, or drives without metering valves",
+        )
 
     settles: ClassVar[bool] = False
     no_passivity: ClassVar[str] = ""
     pressure_name: ClassVar[str] = ""
+
+    @property
+    def pressure_names(self) -> tuple[str, ...]:
+        return (self.pressure_name,) if self.states() else ()
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -108,6 +118,9 @@ class Supply(ABC):
 
     def initial(self, tops) -> list:
         return []
+
+    def check(self, takers: list) -> None:
+        return None
 
     def limits(self) -> dict[str, tuple[float, float]]:
         return {}

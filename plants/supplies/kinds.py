@@ -6,5 +6,6 @@ from plants.supplies.constant import ConstantPressure
 from plants.supplies.instant_pump import InstantPump
 from plants.supplies.load_sensing import LoadSensing
 from plants.supplies.shared_pump import SharedPump
+from plants.supplies.two_lines import SelectedLines
 
-SupplyKind = ConstantPressure | LoadSensing | SharedPump | InstantPump
+SupplyKind = ConstantPressure | LoadSensing | SelectedLines | SharedPump | InstantPump

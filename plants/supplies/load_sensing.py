@@ -112,7 +112,7 @@ class LoadSensing(Supply):
         return [(aim(self, self.felt(takers), taken, self.p_top) - y[0]) / self.τ]
 
     def initial(self, tops):
-        return [resting(self, [self.p_r, *tops], self.p_top)]
+        return [resting(self, [self.p_r, *(p for own in tops for p in own)], self.p_top)]
 
     def machine_limits(self, flows):
         return flow_limit(flows, self.Q_max)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.contract.capabilities import Notched, OnSupply
+from workbench.contract.capabilities import Notched
 from workbench.contract.system import innermost
 from workbench.verification.verdict import Assumption
 
@@ -65,14 +65,9 @@ def told(run) -> Assumption:
 def within(run):
     """That the supply pressure stays in the interval of its aim, where there is one."""
     plant = run.loop.plant
-    known = (
-        (float(plant.least()), float(plant.machine.p_s))
-        if isinstance(plant, OnSupply)
-        else plant.supply_range
-    )
-    if known is None:
+    if plant.supply_range is None:
         return
-    low, high = known
+    low, high = map(float, plant.supply_range)
     p = np.column_stack([run.log.array(name) for name in plant.supply_names])
     room = float(min(p.min() - low, high - p.max()))
     # A first-order lag never leaves the interval of its aim; rounding of the integrator is no reason to say it did.
