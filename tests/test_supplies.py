@@ -8,7 +8,7 @@ from crane_as_mechanism import random_state, rates_of, translated, with_servos
 from mechanisms import CYLINDER, hydraulic, lift
 
 from controllers import OpenLoop
-from plants import LoadSensing, MeteredSection, SharedPump, machine
+from plants import LoadSensing, MeteredSection, SelectedLines, SharedPump, machine
 from plants.load_sensing import LoadSensed
 from workbench import ClosedLoop, InputError, Scenario, simulate, verify
 from workbench.cases.file import loads
@@ -164,3 +164,29 @@ def test_what_the_chambers_are_judged_by():
     (beyond,) = verify(loop, given, (run_claims.Pressures(high=180e5),))
     assert within.holds is True and "231.25 bar" in within.claim  # 1.25 times the supply
     assert beyond.holds is False and "p_b_c = 188.5 bar" in beyond.worst
+
+
+# ---- two lines --------------------------------------------------------------------------------------------------------
+def test_every_drive_is_on_the_lower_line_that_moves_it():
+    """p_s,i goes to the low line, to the high one, or in between, by what its open port asks for; a shut one to the low line."""
+    plant = lift(supply=SelectedLines(("c",), 84e5, 170e5, 7e5, 0.013, 3e5))
+    at = names(plant.states)
+    x = plant.initial()
+    assert names(plant.monitors)[-1] == "p_L_c" and plant.supply_names == ("p_s_c",)
+    assert plant.supply_range == (84e5, 170e5)
+    x[at.index("p_s_c")] = 100e5
+    for p_a, line in ((77e5, 170e5), (74e5, 84e5), (75.5e5, 127e5)):
+        x[at.index("p_a_c")] = p_a
+        (rate,) = plant.rhs(0.0, x, [5.0])[-1:]
+        assert 100e5 + 0.013 * rate == pytest.approx(line, rel=1e-12)
+    assert 100e5 + 0.013 * plant.rhs(0.0, x, [0.0])[-1] == pytest.approx(84e5, rel=1e-12)
+
+
+def test_two_lines_name_their_drives_and_serve_no_metering_valves():
+    with pytest.raises(InputError, match=r"the actuators that take oil are c") as refusal:
+        lift(supply=SelectedLines(("lift",)))
+    assert "drives: [c]" in str(refusal.value)
+    with pytest.raises(InputError, match="account of metering valves"):
+        lift(MeteredSection(CYLINDER, 0.0), supply=SelectedLines(("c",)))
+    with pytest.raises(InputError, match="is not between"):
+        SelectedLines(("c",), low=190e5)

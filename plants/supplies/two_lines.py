@@ -93,7 +93,7 @@ class SelectedLines(Supply):
 
     @property
     def pressure_names(self):
-        return names(self.states())
+        return tuple(names(self.states()))
 
     @property
     def range(self):
