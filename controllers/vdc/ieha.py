@@ -24,15 +24,15 @@ Source: [Petrovic22] (90)–(93) on the actuator of [Alfayad16].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from controllers.gains import USUAL_K_X
-from controllers.vdc.part import Given, Part
+from controllers.vdc.oil import OilPart
+from controllers.vdc.part import Given
 from plants.drives.ieha_drive import IEHADrive
 from workbench.contract.errors import InputError
-from workbench.contract.system import Signal
 
 
 def bearable_k_x(drive: IEHADrive) -> float:
@@ -86,16 +86,12 @@ def lost_within(drive: IEHADrive, P):
 
 @final
 @dataclass(frozen=True)
-class IEHAPart(Part):
+class IEHAPart(OilPart):
     """See the module. k_x in m, βk_f in 1/s."""
 
     serves: ClassVar[tuple[type, ...]] = (IEHADrive,)
-    takes: ClassVar[tuple[str, ...]] = ("k_x", "βk_f")
 
-    label: str
     drive: IEHADrive
-    k_x: Any
-    βk_f: Any
 
     @staticmethod
     def usual_k_x(drive: IEHADrive) -> float:
@@ -120,19 +116,17 @@ class IEHAPart(Part):
     def measured(self):
         return self.drive.pressures(self.label)
 
-    @property
-    def memory(self):
-        bristles = self.drive.friction.states(self.label)
-        return tuple(
-            Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in bristles
-        )
-
     def rubbing(self, v, v_r, ẑ):
-        force, rate = self.drive.friction.observer(v, v_r, ẑ)
+        force, rate = super().rubbing(v, v_r, ẑ)
         return force + self.drive.b_v * v_r, rate
 
-    def after(self, T, v, f_pr, ẑ, rate):
-        return self.drive.friction.after(T, v, ẑ, rate)
+    @staticmethod
+    def modulus(drive: IEHADrive):
+        return drive.oil.β
+
+    @staticmethod
+    def friction(drive: IEHADrive):
+        return drive.friction
 
     def pushed(self, drive: IEHADrive, pressures):
         """f_p, N."""
@@ -144,9 +138,8 @@ class IEHAPart(Part):
 
     def wanted(self, drive: IEHADrive, s, v, v_r, p, f_pr, f_pr_rate):
         """u_fr on the numbers of `drive`, with the law's gains."""
-        k_f = self.βk_f / self.drive.oil.β
         own = drift(drive, s - drive.middle, v, *p)
-        fed = self.k_x * (v_r - v) + k_f * (f_pr - self.pushed(drive, p))
+        fed = self.k_x * (v_r - v) + self.k_f * (f_pr - self.pushed(drive, p))
         return f_pr_rate / drive.oil.β + own + fed
 
     def ring(self, drive: IEHADrive, s, p, u_fr):
@@ -158,15 +151,10 @@ class IEHAPart(Part):
         return self.ring(self.drive, s, p, u_fr)
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
-    def entry(self, drive: IEHADrive, given: Given):
-        from controllers.vdc.ieha_ledger import entry
+    def side(self, drive: IEHADrive, given: Given):
+        from controllers.vdc.ieha_ledger import side
 
-        return entry(self, drive, given)
-
-    def shown(self, drive: IEHADrive, given: Given) -> dict:
-        from controllers.vdc.ieha_ledger import shown
-
-        return shown(self, drive, given)
+        return side(self, drive, given)
 
     def hypotheses(self, run, drive: IEHADrive):
         from controllers.vdc.ieha_ledger import hypotheses
@@ -181,7 +169,3 @@ class IEHAPart(Part):
             f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / half,
             f"ring {k} within ±{1e3 * E:g} mm": 1 - np.abs(q[f"inverse {k}"]) / E,
         }
-
-    def rate(self, drive: IEHADrive) -> float:
-        """Rate of Δf²/(2β k_x), 1/s: 2 β k_f with the true β."""
-        return 2 * self.βk_f * drive.oil.β / self.drive.oil.β

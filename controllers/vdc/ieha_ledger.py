@@ -1,118 +1,40 @@
 """An integrated electro-hydraulic actuator in the dissipation ledger; equations in `controllers.vdc.ieha`.
 
-Its row is that of `controllers.force_row`; perturbations d as of a servo valve (`controllers.servo_valve_ledger`), with the ring's
-eccentricity in the place of the voltage.
+Its row is that of `controllers.vdc.oil_ledger`; perturbations d as of a servo valve (`controllers.vdc.servo_valve_ledger`), with
+the ring's eccentricity in the place of the voltage.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from controllers import force_row
-from controllers.force_row import ForceRow
-from controllers.observed_friction import account
 from controllers.vdc.ieha import gains, pumped
+from controllers.vdc.oil_ledger import Side
 from controllers.vdc.part import Given
 from plants.drives.ieha_drive import OWN, IEHADrive
 from workbench.verification import hypotheses as common
-from workbench.verification.ledger import Entry
 from workbench.verification.measured import term
 from workbench.verification.verdict import Assumption
 
 
-class Side(NamedTuple):
-    """One actuator at one state, true values: f_p, friction with what is not oil, Δf, Δẋ, u_fr with X for it, ladder of u_f."""
-
-    f_p: Any
-    f_f: Any
-    Δf: Any
-    Δx: Any
-    u_fr: Any
-    X: Any
-    ladder: list
-
-
 def side(part, drive: IEHADrive, given: Given) -> Side:
-    """See `Side`."""
+    """The actuator at one state; its friction f_f is all that is not oil."""
     pressures = given.x[3], given.x[4]
     f_p = part.pushed(drive, pressures)
-    wanted = part.wanted(drive, given.s, given.v, given.v_r, pressures, given.f_pr, given.f_pr_rate)
-    X = part.ring(drive, given.s, pressures, wanted)
+    u_fr = part.wanted(drive, given.s, given.v, given.v_r, pressures, given.f_pr, given.f_pr_rate)
+    X = part.ring(drive, given.s, pressures, u_fr)
     fed = sum(gains(drive, given.s - drive.middle))
-    given_by = lambda E: fed * pumped(drive, E, *pressures)
     made = drive.delivery(0.0, drive.whole(given.x, given.s, given.v))
     most = drive.stop_E.limit
+    rings = (X, *given.steps.values(), np.clip(given.u, -most, most))
     flows = [
-        wanted,
-        given_by(X),
-        *(given_by(E) for E in given.steps.values()),
-        given_by(np.clip(given.u, -most, most)),
+        u_fr,
+        *(fed * pumped(drive, E, *pressures) for E in rings),
         fed * (made.Q_A - made.Q_B),
     ]
     names = ("valve inverse", *given.steps, "saturation", "valve", "")
-    Δx = given.v_r - given.v
     ladder = list(zip(names, flows))
-    return Side(f_p, f_p - given.f_c, given.f_pr - f_p, Δx, wanted, X, ladder)
-
-
-def rubs(drive: IEHADrive, given: Given, own: Side) -> tuple:
-    """(storage, perturbations) of friction."""
-    return account(
-        drive.friction,
-        given.f_fr,
-        own.f_f,
-        own.Δx,
-        given.v,
-        list(given.x[OWN:]),
-        given.ẑ,
-        given.ẑ_law,
-        given.ẑ_flow,
-    )
-
-
-def entry(part, drive: IEHADrive, given: Given) -> Entry:
-    """The actuator's row of the ledger."""
-    own = side(part, drive, given)
-    return force_row.entry(
-        ForceRow(
-            part.label,
-            part.label,
-            given.cut,
-            drive.oil.β,
-            part.k_x,
-            part.βk_f / part.drive.oil.β,
-            own.Δf,
-            own.Δx,
-            given.f_cr,
-            given.own_f_cr,
-            given.f_c,
-            own.ladder,
-            rubs(drive, given, own),
-            (given.f_pr, own.f_p, given.f_fr, own.f_f),
-            np.abs(given.f_pr_rate) / drive.oil.β,
-        )
-    )
-
-
-def shown(part, drive: IEHADrive, given: Given) -> dict:
-    """Quantities that hypotheses look at."""
-    own = side(part, drive, given)
-    low, high = drive.range
-    values = {
-        "undamped": rubs(drive, given, own)[0],
-        "Δf": own.Δf,
-        "Δẋ": own.Δx,
-        "u_fr": own.u_fr,
-        "lever": given.lever,
-        "x": given.s - low,
-        "room": high - given.s,
-        "ẋ": given.v,
-        "command": given.u,
-        "inverse": own.X,
-    }
-    return {f"{name} {part.label}": value for name, value in values.items()}
+    return Side(f_p, f_p - given.f_c, list(given.x[OWN:]), u_fr, X, ladder)
 
 
 def hypotheses(part, run, drive: IEHADrive):

@@ -14,15 +14,15 @@ Source: [Petrovic22] (90)–(93) on the circuit of [Jaiswal21] (13)–(18), (43)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from controllers.gains import USUAL_K_X
-from controllers.vdc.part import Given, Part
+from controllers.vdc.oil import OilPart
+from controllers.vdc.part import Given
 from plants.components.circuit import ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert
-from workbench.contract.system import Signal
 
 
 def bearable_k_x(circuit: ThrottledCircuit) -> float:
@@ -38,16 +38,12 @@ def pushed(circuit: ThrottledCircuit, p_2, p_3):
 
 @final
 @dataclass(frozen=True)
-class ThrottledPart(Part):
+class ThrottledPart(OilPart):
     """See the module. k_x in m, βk_f in 1/s."""
 
     serves: ClassVar[tuple[type, ...]] = (ThrottledCircuit,)
-    takes: ClassVar[tuple[str, ...]] = ("k_x", "βk_f")
 
-    label: str
     drive: ThrottledCircuit
-    k_x: Any
-    βk_f: Any
 
     @staticmethod
     def usual_k_x(drive: ThrottledCircuit) -> float:
@@ -57,26 +53,20 @@ class ThrottledPart(Part):
     def measured(self):
         return self.drive.pressures(self.label)[1:]
 
-    @property
-    def memory(self):
-        bristles = self.drive.friction.states(self.label)
-        return tuple(
-            Signal(f"{s.name}_observed", s.unit, f"observed {s.meaning}") for s in bristles
-        )
+    @staticmethod
+    def modulus(drive: ThrottledCircuit):
+        return drive.B_oil
 
-    def rubbing(self, v, v_r, ẑ):
-        return self.drive.friction.observer(v, v_r, ẑ)
-
-    def after(self, T, v, f_pr, ẑ, rate):
-        return self.drive.friction.after(T, v, ẑ, rate)
+    @staticmethod
+    def friction(drive: ThrottledCircuit):
+        return drive.friction
 
     def believed(self, p, s, v, ẑ, line, f_pr):
         return pushed(self.drive, *p) - self.drive.friction.force(v, ẑ)
 
     def wanted(self, drive: ThrottledCircuit, s, v, v_r, p, f_pr, f_pr_rate):
         """u_fr on the numbers of `drive`, with the law's gains."""
-        k_f = self.βk_f / self.drive.B_oil
-        fed = self.k_x * (v_r - v) + k_f * (f_pr - pushed(drive, *p))
+        fed = self.k_x * (v_r - v) + self.k_f * (f_pr - pushed(drive, *p))
         return f_pr_rate / drive.B_oil + drift(drive, s, v) + fed
 
     def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
@@ -84,15 +74,10 @@ class ThrottledPart(Part):
         return invert(self.drive, s, *p, u_fr)
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
-    def entry(self, drive: ThrottledCircuit, given: Given):
-        from controllers.vdc.throttled_ledger import entry
+    def side(self, drive: ThrottledCircuit, given: Given):
+        from controllers.vdc.throttled_ledger import side
 
-        return entry(self, drive, given)
-
-    def shown(self, drive: ThrottledCircuit, given: Given) -> dict:
-        from controllers.vdc.throttled_ledger import shown
-
-        return shown(self, drive, given)
+        return side(self, drive, given)
 
     def hypotheses(self, run, drive: ThrottledCircuit):
         from controllers.vdc.throttled_ledger import hypotheses
@@ -109,7 +94,3 @@ class ThrottledPart(Part):
             f"valve {k} within ±{drive.limit:g} V": 1 - np.abs(q[f"inverse {k}"]) / drive.limit,
             f"u_f of {k} rises with the opening": opening / np.abs(opening).max(),
         }
-
-    def rate(self, drive: ThrottledCircuit) -> float:
-        """Rate of Δf²/(2β k_x), 1/s: 2 β k_f with the true β."""
-        return 2 * self.βk_f * drive.B_oil / self.drive.B_oil

@@ -1,121 +1,51 @@
 """A throttled circuit in the dissipation ledger; equations in `controllers.vdc.throttled`.
 
-Its row is that of `controllers.force_row`. Parts of u_fr − u_f, each an opening that has lasted: "valve inverse", the steps of the
-command by name, "saturation", "spool" (its lag), "throttle" (oil between valve and throttle).
+Its row is that of `controllers.vdc.oil_ledger`. Parts of u_fr − u_f, each an opening that has lasted: "valve inverse", the steps of
+the command by name, "saturation", "spool" (its lag), "throttle" (oil between valve and throttle).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from controllers import force_row
-from controllers.force_row import ForceRow
-from controllers.observed_friction import account
+from controllers.vdc.oil_ledger import Side
 from controllers.vdc.part import Given
 from controllers.vdc.throttled import ThrottledPart, pushed
 from plants.components.circuit import KEPT, ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from workbench.verification import hypotheses as common
-from workbench.verification.ledger import Entry
 from workbench.verification.measured import term
 from workbench.verification.verdict import Assumption
 
 
-class Side(NamedTuple):
-    """One circuit at one state, true values: p_2 and p_3, f_p, friction, Δf, Δṡ, u_fr with U for it, ladder of u_f."""
-
-    p: tuple
-    f_p: Any
-    f_f: Any
-    Δf: Any
-    Δx: Any
-    u_fr: Any
-    U: Any
-    ladder: list
-
-
 def side(part: ThrottledPart, circuit: ThrottledCircuit, given: Given) -> Side:
-    """See `Side`."""
+    """The circuit at one state."""
     _, p_2, p_3, spool = given.x[:KEPT]
-    p, s = (p_2, p_3), given.s
-    f_p = pushed(circuit, *p)
+    p = (p_2, p_3)
+    s = given.s
     u_fr = part.wanted(circuit, s, given.v, given.v_r, p, given.f_pr, given.f_pr_rate)
-    U, most = invert(circuit, s, *p, u_fr), circuit.limit
-    volts = (*given.steps.values(), np.clip(given.u, -most, most), spool)
+    U = invert(circuit, s, *p, u_fr)
+    most = circuit.limit
+    volts = (U, *given.steps.values(), np.clip(given.u, -most, most), spool)
     names = ("valve inverse", *given.steps, "saturation", "spool", "throttle", "")
-    (g_2, g_3), Q = gains(circuit, s), circuit.flows(given.x)
+    g_2, g_3 = gains(circuit, s)
+    Q = circuit.flows(given.x)
     flows = [
         u_fr,
-        *(passed(circuit, s, *p, volt) for volt in (U, *volts)),
+        *(passed(circuit, s, *p, volt) for volt in volts),
         g_2 * Q.throttle + g_3 * Q.out_3,
     ]
-    f_f = circuit.rubbing(given.x, given.v)
-    Δx = given.v_r - given.v
-    return Side(p, f_p, f_f, given.f_pr - f_p, Δx, u_fr, U, list(zip(names, flows)))
-
-
-def rubs(circuit: ThrottledCircuit, given: Given, own: Side) -> tuple:
-    """(storage, perturbations) of friction."""
-    bristles = list(given.x[KEPT:])
-    return account(
-        circuit.friction,
-        given.f_fr,
-        own.f_f,
-        own.Δx,
-        given.v,
-        bristles,
-        given.ẑ,
-        given.ẑ_law,
-        given.ẑ_flow,
+    out, back = slopes(circuit, s, *p)
+    return Side(
+        pushed(circuit, *p),
+        circuit.rubbing(given.x, given.v),
+        list(given.x[KEPT:]),
+        u_fr,
+        U,
+        list(zip(names, flows)),
+        np.abs(drift(circuit, s, given.v)),
+        {"opening": np.minimum(sum(out), sum(back))},
     )
-
-
-def entry(part: ThrottledPart, circuit: ThrottledCircuit, given: Given) -> Entry:
-    """The circuit's row of the ledger."""
-    own = side(part, circuit, given)
-    moving = np.abs(drift(circuit, given.s, given.v))
-    return force_row.entry(
-        ForceRow(
-            part.label,
-            part.label,
-            given.cut,
-            circuit.B_oil,
-            part.k_x,
-            part.βk_f / part.drive.B_oil,
-            own.Δf,
-            own.Δx,
-            given.f_cr,
-            given.own_f_cr,
-            given.f_c,
-            own.ladder,
-            rubs(circuit, given, own),
-            (given.f_pr, own.f_p, given.f_fr, own.f_f),
-            np.abs(given.f_pr_rate) / circuit.B_oil + moving,
-        )
-    )
-
-
-def shown(part: ThrottledPart, circuit: ThrottledCircuit, given: Given) -> dict:
-    """Quantities that hypotheses look at."""
-    own = side(part, circuit, given)
-    low, high = circuit.range
-    out, back = slopes(circuit, given.s, *own.p)
-    values = {
-        "undamped": rubs(circuit, given, own)[0],
-        "Δf": own.Δf,
-        "Δẋ": own.Δx,
-        "u_fr": own.u_fr,
-        "opening": np.minimum(sum(out), sum(back)),
-        "lever": given.lever,
-        "x": given.s - low,
-        "room": high - given.s,
-        "ẋ": given.v,
-        "command": given.u,
-        "inverse": own.U,
-    }
-    return {f"{name} {part.label}": value for name, value in values.items()}
 
 
 def hypotheses(part: ThrottledPart, run, circuit: ThrottledCircuit):

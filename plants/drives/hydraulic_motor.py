@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import Annotated, ClassVar, final
+from typing import ClassVar, final
 
 from plants.components.chamber import Oil
 from plants.components.motor import Motor
 from plants.drives.contract import Sizes
-from plants.drives.servo import ServoDrive
-from workbench.contract.parameters import Unit, check_bounds, nonnegative
+from plants.drives.servo import ServoDrive, StartPressures
+from workbench.contract.parameters import check_bounds
 from workbench.contract.system import Signal
 
 TURN = 2.0 * pi  # rad: over which a motor that turns without end is measured
@@ -32,9 +32,7 @@ class HydraulicMotor(ServoDrive):
     pushes: ClassVar[str] = "T_p"
     motor: Motor
     oil: Oil = Oil()
-    pressures_at_start: Annotated[
-        tuple[float, float] | None, Unit("Pa"), "p_a and p_b at the start", nonnegative
-    ] = None
+    pressures_at_start: StartPressures = None
 
     def __post_init__(self):
         check_bounds(self)

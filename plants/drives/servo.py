@@ -10,14 +10,19 @@ Source: [Petrovic22] eqs (78)–(91), as `plants.manipulator`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from plants.components.chamber import Oil
 from plants.components.two_chambers import POWERS, TwoChambers
 from plants.drives.contract import Drive, spool_limit
 from workbench.contract.capabilities import Notched
 from workbench.contract.machine_limits import chamber_limits
+from workbench.contract.parameters import Unit, nonnegative
 from workbench.contract.system import Signal
+
+StartPressures = Annotated[
+    tuple[float, float] | None, Unit("Pa"), "p_a and p_b at the start", nonnegative
+]
 
 
 class ServoDrive(Drive):

@@ -13,8 +13,8 @@ from typing import Annotated, ClassVar, final
 from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
 from plants.drives.contract import Sizes, outside_stroke, too_short
-from plants.drives.servo import ServoDrive
-from workbench.contract.parameters import Unit, check_bounds, nonnegative
+from plants.drives.servo import ServoDrive, StartPressures
+from workbench.contract.parameters import Unit, check_bounds
 from workbench.contract.system import Signal
 
 
@@ -33,9 +33,7 @@ class ServoCylinder(ServoDrive):
         float, Unit("m"), "distance of the pins, or position of the joint, with the rod retracted"
     ]
     oil: Oil = Oil()
-    pressures_at_start: Annotated[
-        tuple[float, float] | None, Unit("Pa"), "p_a and p_b at the start", nonnegative
-    ] = None
+    pressures_at_start: StartPressures = None
 
     def __post_init__(self):
         check_bounds(self)
