@@ -152,6 +152,11 @@ def structure(obj: object, traced: bool = True) -> str:
     return f"{text} | {reached(code.values())}"
 
 
+def written(obj: object) -> str:
+    """The text of `structure` without the code it reaches: the same in every process, of a system of this library's parts alone."""
+    return remembered(("text", True), obj, lambda: _text_and_code(obj, True))[0]
+
+
 def _text_and_code(obj: object, traced: bool) -> tuple[str, dict[int, object]]:
     code: dict[int, object] = {}
     return _text(obj, traced, code), code
@@ -276,4 +281,5 @@ __all__ = [
     "positive",
     "structure",
     "up_to",
+    "written",
 ]

@@ -148,8 +148,25 @@ def trace(system: System, live: Sequence[str]) -> Traced:
             from workbench.contract.checks import check_plant
 
             check_plant(system)
-        _traces[key] = _trace(system, tuple(live))
+        _traces[key] = _kept_trace(system, tuple(live))
     return _traces[key]
+
+
+def _kept_trace(system: System, live: tuple[str, ...]) -> Traced:
+    """The trace, or that of an earlier process."""
+    from workbench.numerics.kept_graphs import Graphs, kept  # unused where nothing is traced
+
+    def make() -> Graphs:
+        told = vars(_trace(system, live))
+        functions = {name: f for name, f in told.items() if isinstance(f, ca.Function)}
+        return Graphs(functions, {name: v for name, v in told.items() if name not in functions})
+
+    found = kept("trace", system, (live, sorted(system.defaults())), make)
+    words: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in found.words.items()
+    }
+    return Traced(**found.functions, **words)
 
 
 def _trace(system: System, live: tuple[str, ...]) -> Traced:

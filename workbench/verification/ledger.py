@@ -22,6 +22,7 @@ from workbench.contract.capabilities import HasLedger
 from workbench.contract.parameters import bind, leaves, structure
 from workbench.contract.system import System, innermost
 from workbench.numerics.calculus import column, hoist, symbols
+from workbench.numerics.kept_graphs import Graphs, kept
 from workbench.numerics.native import Mapped
 from workbench.run.demand import Demand
 from workbench.run.log import Log
@@ -169,40 +170,17 @@ class LedgerFunction:
     """The ledger of one loop as a compiled function of (t, x, w)."""
 
     def __init__(self, loop: System, live: tuple[str, ...]):
-        free = [leaf for leaf in leaves(loop) if not leaf.structural]
-        p, entries = symbols("p", len(free))
-        values = {leaf.path: e for leaf, e in zip(free, entries)}
-        bound = bind(loop, values)
-        t = ca.SX.sym("t")
-        x, xs = symbols("x", len(loop.states))
-        w, ws = symbols("w", len(live))
-        at = dict(zip(live, ws))
-        defaults = bound.defaults()
-        u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in loop.inputs]
-        rates = bound.rhs(t, xs, u)
-        rows, quantities = entries_of(bound, t, xs, u, rates)
-        stored = column([e.storage for e in rows])
-        wdot = column([at.get(rate_of(name), 0.0) if rate_of(name) else 0.0 for name in live])
-        vdot = ca.jtimes(stored, x, column(rates)) + (ca.jtimes(stored, w, wdot) if live else 0)
-        self.keys = [(e.subsystem, e.name) for e in rows]
-        self.flow_keys = [(e.subsystem, e.name, cut) for e in rows for cut in e.flows]
-        self.d_keys = [(e.subsystem, e.name, name) for e in rows for name in e.perturbations]
-        self.names = list(quantities)
-        parts = [
-            stored,
-            vdot,
-            column([e.dissipation for e in rows]),
-            column([e.scale for e in rows]),
-            column([f for e in rows for f in e.flows.values()]),
-            column([d for e in rows for d in e.perturbations.values()]),
-            column(list(quantities.values())),
-        ]
-        self.sizes = [e.numel() for e in parts]
-        (whole, alone), c, prelude = hoist([ca.vertcat(*parts), ca.sum1(stored)], p)
-        self.paths = [leaf.path for leaf in free]
-        self.prelude = ca.Function("prelude", [p], [prelude])
-        self._whole = ca.Function("ledger", [t, x, w, c], [whole])
-        self._alone = ca.Function("storage", [t, x, w, c], [alone])
+        found = kept("ledger", loop, (live,), lambda: _ledger_graphs(loop, live))
+        words = found.words
+        self.keys = [tuple(key) for key in words["keys"]]
+        self.flow_keys = [tuple(key) for key in words["flow_keys"]]
+        self.d_keys = [tuple(key) for key in words["d_keys"]]
+        self.names = list(words["names"])
+        self.sizes = list(words["sizes"])
+        self.paths = list(words["paths"])
+        self.prelude = found.functions["prelude"]
+        self._whole = found.functions["whole"]
+        self._alone = found.functions["alone"]
 
     @cached_property
     def f(self) -> Mapped:
@@ -237,6 +215,49 @@ class LedgerFunction:
             dict(zip(self.d_keys, d.T)),
             dict(zip(self.names, q.T)),
         )
+
+
+def _ledger_graphs(loop: System, live: tuple[str, ...]) -> Graphs:
+    """The ledger as expressions of (t, x, w): all of it, and the storage alone; which rows and columns it has."""
+    free = [leaf for leaf in leaves(loop) if not leaf.structural]
+    p, entries = symbols("p", len(free))
+    values = {leaf.path: e for leaf, e in zip(free, entries)}
+    bound = bind(loop, values)
+    t = ca.SX.sym("t")
+    x, xs = symbols("x", len(loop.states))
+    w, ws = symbols("w", len(live))
+    at = dict(zip(live, ws))
+    defaults = bound.defaults()
+    u = [at.get(s.name, defaults.get(s.name, 0.0)) for s in loop.inputs]
+    rates = bound.rhs(t, xs, u)
+    rows, quantities = entries_of(bound, t, xs, u, rates)
+    stored = column([e.storage for e in rows])
+    wdot = column([at.get(rate_of(name), 0.0) if rate_of(name) else 0.0 for name in live])
+    vdot = ca.jtimes(stored, x, column(rates)) + (ca.jtimes(stored, w, wdot) if live else 0)
+    parts = [
+        stored,
+        vdot,
+        column([e.dissipation for e in rows]),
+        column([e.scale for e in rows]),
+        column([f for e in rows for f in e.flows.values()]),
+        column([d for e in rows for d in e.perturbations.values()]),
+        column(list(quantities.values())),
+    ]
+    (whole, alone), c, prelude = hoist([ca.vertcat(*parts), ca.sum1(stored)], p)
+    functions = {
+        "prelude": ca.Function("prelude", [p], [prelude]),
+        "whole": ca.Function("ledger", [t, x, w, c], [whole]),
+        "alone": ca.Function("storage", [t, x, w, c], [alone]),
+    }
+    words = {
+        "keys": [(e.subsystem, e.name) for e in rows],
+        "flow_keys": [(e.subsystem, e.name, cut) for e in rows for cut in e.flows],
+        "d_keys": [(e.subsystem, e.name, name) for e in rows for name in e.perturbations],
+        "names": list(quantities),
+        "sizes": [e.numel() for e in parts],
+        "paths": [leaf.path for leaf in free],
+    }
+    return Graphs(functions, words)
 
 
 def rate_of(name: str) -> str | None:
