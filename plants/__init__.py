@@ -36,6 +36,7 @@ _HOME = {
     "Motor": "components.motor",
     "MeteredSection": "drives.metered_section",
     "MeteredRod": "drives.metered_rod",
+    "CompressibleRod": "drives.compressible_rod",
     "SharedPump": "supplies.shared_pump",
     "InstantPump": "supplies.instant_pump",
     "ServoCylinder": "drives.servo_cylinder",

@@ -23,55 +23,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, final
 
-import numpy as np
-
-from plants import scales
-from plants.drives.metered_rod import MeteredRod, opened, regenerated, speed_gain
-from plants.drives.tip_force import TipForce
+from plants import arm_bodies, scales
+from plants.drives.metering import bounds, opened, regenerated, speed_gain
 from plants.metered_arm import Arm, MotorArm
-from plants.multibody.built import Built
+from plants.metered_arms_names import MeteredArmsNames
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.parts import GROUND, Actuator, Body, Pin
 from plants.supplies.instant_pump import InstantPump
 from plants.valve_circuits.circuit import Circuit, Pump
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
-from workbench.contract.system import Signal
-
-_PER_ARM = (
-    ("θ", "rad", "angle of arm {}"),
-    ("dθ", "rad/s", "its rate"),
-    ("x", "m", "displacement of the rod of arm {}"),
-)
-_SHOWN = (
-    ("l", "m", "pin to pin, arm {}"),
-    ("v", "m/s", "velocity of the rod of arm {}"),
-    ("f", "N", "force of the rod of arm {}"),
-    ("stretch", "m", "rod ahead of the arm's pin, arm {}"),
-    ("P_h", "Pa", "head side of arm {}"),
-    ("P_r", "Pa", "rod side of arm {}"),
-)
-
-
-_TURNED = {"m": "rad", "m/s": "rad/s", "N": "N*m"}  # units of a motor's "rod"
-_OF_ROD = ("x", "l", "dl", "v", "f", "stretch")
-
-
-def _signals(kinds, arms, kind: str = ""):
-    unit = lambda key, unit, arm: (
-        _TURNED[unit] if isinstance(arm, MotorArm) and key in _OF_ROD else unit
-    )
-    return tuple(
-        Signal(f"{key}_{a.name}", unit(key, of, a), meaning.format(a.name), kind)
-        for a in arms
-        for key, of, meaning in kinds
-    )
 
 
 @final
 @dataclass(frozen=True)
-class MeteredArms(Built):
+class MeteredArms(MeteredArmsNames):
     """Equations in the module's docstring. Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is
     an "input", and a force f_ey [N] at the tip, upwards, for each arm.
 
@@ -123,60 +89,10 @@ class MeteredArms(Built):
         return Circuit(tuple(replace(a.section, name=a.name) for a in self.arms), self.pump)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(a.name for a in self.arms)
-
-    @property
-    def states(self):
-        return _signals(_PER_ARM, self.arms)
-
-    @property
-    def inputs(self):
-        return (
-            *_signals((("u_c", "1", "command of arm {}"),), self.arms),
-            *_signals((("u_a", "1", "opening of regeneration of arm {}"),), self._regenerating),
-            *_signals(
-                (("f_ey", "N", "force at the tip of arm {}, upwards"),), self.arms, "disturbance"
-            ),
-        )
-
-    @property
-    def _regenerating(self):
-        """Arms whose regeneration is an input."""
-        return tuple(a for a in self.arms if a.regeneration == "input")
-
-    @property
-    def outputs(self):
-        return (
-            *_signals(_SHOWN[:1], self.arms),
-            *_signals((("dl", "m/s", "its rate, arm {}"),), self.arms),
-            *self.states,
-        )
-
-    @property
-    def monitors(self):
-        return (
-            *_signals(_SHOWN, self.arms),
-            Signal("P", "Pa", "pressure of the pump"),
-            Signal("r_P", "1", "pump's flow that its pressure leaves unaccounted for, over Q"),
-        )
-
-    @property
-    def pressure_names(self):
-        return tuple(f"{key}_{name}" for name in self.names for key in ("P_h", "P_r"))
-
-    @property
     def velocity_gain(self):
         """ẋ per unit of u_c where no force acts and the pump is at its relief, mean of both directions and all arms, m/s."""
         gains = [speed_gain(a.section, self.pump.P_M) for a in self.arms]
         return sum(gains) / len(gains)
-
-    cuts_commands = True  # an opening beyond fully open is none
-
-    def limits(self):
-        return {f"u_c_{name}": (-1.0, 1.0) for name in self.names} | {
-            f"u_a_{a.name}": (0.0, 1.0) for a in self._regenerating
-        }
 
     def as_shipped(self):
         return MeteredArms()
@@ -210,7 +126,8 @@ class MeteredArms(Built):
     @property
     def pressure_limits(self):
         """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
-        return -0.3e5, 1.1 * max(max(a.section.P_hM, a.section.P_rM) for a in self.arms)
+        own = [bounds(a.section.P_hM, a.section.P_rM) for a in self.arms]
+        return min(low for low, _ in own), max(high for _, high in own)
 
     def machine_limits(self):
         """Angles at which a cylinder points through its joint, suction, reliefs, commands."""
@@ -253,35 +170,7 @@ class MeteredArms(Built):
             )
         return tuple(found)
 
-    # ---- what a ledger asks for -------------------------------------------------------------------------------------
-    @property
-    def n(self) -> int:
-        return len(self.arms)
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        return tuple(f"θ_{name}" for name in self.names)
-
-    def joint_range(self) -> list[tuple[float, float]]:
-        """Angles between which the pin does not meet the line from base to joint, around θ_0; of a motor half a turn either way."""
-        found = []
-        for a in self.arms:
-            if a.turns:
-                low, width = a.θ_0 - np.pi, 2 * np.pi
-            else:
-                dead = a.α + np.arctan2(a.r_by, a.r_bx)
-                low, width = dead + np.pi * np.floor((a.θ_0 - dead) / np.pi), np.pi
-            found.append((float(low), float(low + width)))
-        return found
-
-    def check_pose(self, q, where: str = "θ_0") -> None:
-        """ValueError naming the first arm whose cylinder would point through its joint."""
-        for name, θ, (low, high) in zip(self.joint_names, q, self.joint_range()):
-            if not low < θ < high:
-                raise InputError(
-                    f"{where}: {name} = {θ:.4g} rad must lie in {low:.4g} … {high:.4g} rad"
-                )
-
+    # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q) -> list[float]:
         """State at rest at angles q: what lies between rod and arm carries the weight."""
         return [
@@ -325,40 +214,10 @@ class MeteredArms(Built):
     # ---- the same as a mechanism --------------------------------------------------------------------------------------
     @cached_property
     def mechanism(self) -> Mechanism:
-        """A body on the ground for each arm, its rod between two pins or on its joint, and the force at its tip."""
-        tips = [
-            unchecked(
-                Actuator, name=f"tip_{a.name}", drive=unchecked(TipForce, L=a.L_f), joint=a.name
-            )
-            for a in self.arms
-        ]
-        return unchecked(
-            Mechanism,
-            name=self.name,
-            bodies=tuple(map(_body, self.arms)),
-            actuators=(*map(_actuator, self.arms), *tips),
-            gravity=(0.0, -self.g, 0.0),
-            method="minimal",
-            supply=unchecked(InstantPump, pump=self.pump, u_b=self.u_b),
+        """Arms, each with a rod behind its valves, and the force at its tip."""
+        return arm_bodies.mechanism(
+            self.name, self.arms, self.g, unchecked(InstantPump, pump=self.pump, u_b=self.u_b)
         )
-
-    @property
-    def called(self):
-        pairs = (("q", "θ"), ("dq", "dθ"), ("rod", "x"))
-        return {f"{a}_{name}": f"{b}_{name}" for name in self.names for a, b in pairs}
-
-    @property
-    def causes(self):
-        found = {}
-        for name in self.names:
-            rod = tuple(f"{way}_{name}" for way in ("supply", "tank", "in", "out"))
-            found |= {f"{key}_{name}": (f"{key}_{name}",) for key in ("element", "tip")}
-            found = {**found, f"rod_{name}": rod}
-        return {name: found[name] for name in self._causes}
-
-    @property
-    def _causes(self) -> tuple[str, ...]:
-        return tuple(f"{key}_{name}" for name in self.names for key in ("rod", "element", "tip"))
 
     def given(self, u):
         """Commands arm by arm, each with its regeneration's, then the forces at the tips."""
@@ -367,37 +226,3 @@ class MeteredArms(Built):
         for a, u_c in zip(self.arms, u):
             found += [u_c, next(more)] if a.regeneration == "input" else [u_c]
         return [*found, *u[len(u) - n :]]
-
-    def task_names(self, space: str):
-        """Angles: the one space that its laws know."""
-        return list(self.joint_names)
-
-    def task(self, space: str, q):
-        return list(q)
-
-
-def _body(arm) -> Body:
-    return unchecked(
-        Body,
-        name=arm.name,
-        mass=arm.M,
-        com=(arm.L_g, 0.0, 0.0),
-        inertia=(0.0, arm.J, arm.J, 0.0, 0.0, 0.0),
-        start=arm.θ_0,
-    )
-
-
-def _actuator(arm) -> Actuator:
-    own = {"K": arm.K, "B": arm.B, "section": arm.section, "regeneration": arm.regeneration}
-    if arm.turns:
-        return unchecked(
-            Actuator, name=arm.name, drive=unchecked(MeteredRod, i=arm.i, **own), joint=arm.name
-        )
-    pin = (-arm.L_m * np.cos(arm.α), arm.L_m * np.sin(arm.α), 0.0)
-    return unchecked(
-        Actuator,
-        name=arm.name,
-        drive=unchecked(MeteredRod, **own),
-        a=unchecked(Pin, body=GROUND, point=(arm.r_bx, arm.r_by, 0.0)),
-        b=unchecked(Pin, body=arm.name, point=pin),
-    )

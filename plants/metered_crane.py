@@ -28,17 +28,19 @@ from typing import Annotated, Any, ClassVar, final
 
 from plants import crane_bodies, scales
 from plants.components.spatial import turn
-from plants.drives.metered_section import MeteredSection, bounds, gain, orifices, row
+from plants.drives.metered_section import MeteredSection
+from plants.drives.metering import bounds, speed_gain
 from plants.manipulator import Manipulator
-from plants.multibody.built import Built
+from plants.metered_crane_names import MeteredCraneNames
+from plants.multibody import drive_forces
 from plants.multibody.mechanism import Mechanism
 from plants.supplies.shared_pump import SharedPump, idle
-from plants.valve_circuits.circuit import Circuit, Pump, Section
+from plants.valve_circuits.circuit import Circuit, Pump
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
-from workbench.contract.system import Signal, names
+from workbench.contract.system import names
 
 
 def _shipped(name: str, others) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def _shipped(name: str, others) -> dict[str, Any]:
 
 @final
 @dataclass(frozen=True)
-class MeteredCrane(Built):
+class MeteredCrane(MeteredCraneNames):
     """Equations in the module's docstring. States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and
     the force [N] the tip exerts on its surroundings, in the last end frame.
 
@@ -83,123 +85,23 @@ class MeteredCrane(Built):
                 f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive"
             )
 
-    # ---- who is who -------------------------------------------------------------------------------------------------
-    @property
-    def n(self) -> int:
-        return self.crane.n
-
-    @property
-    def axes(self) -> dict:
-        """As the crane's: frames in which gains of bodies are given."""
-        return self.crane.axes
-
-    @property
-    def labels(self):
-        return self.crane.labels
-
-    @property
-    def cylinders(self):
-        return self.crane.cylinders
-
-    @property
-    def segments(self):
-        return self.crane.segments
-
-    @property
-    def joint_names(self):
-        return self.crane.joint_names
-
     @property
     def circuit(self) -> Circuit:
         """The valve circuit, its sections named like the cylinders."""
-        return Circuit(
-            tuple(
-                Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *k)
-                for label, c, k in zip(self.labels, self.cylinders, map(orifices, self.cylinders))
-            ),
-            self.pump,
-        )
+        sections = (drive.metering(k) for k, drive in zip(self.labels, self._drives))
+        return Circuit(tuple(sections), self.pump)
 
     def stiffness(self) -> list:
         """K_j, N/m: of the oil shut in at half stroke."""
-        oil = self.crane.oil
-        return [oil.β * c.shut_in(oil, 0.5 * c.stroke) for c in self.cylinders]
+        return [drive.stiffness for drive in self._drives]
 
     @property
     def velocity_gains(self) -> tuple[float, ...]:
         """ṗ per unit of command under no force at full pressure, extending and retracting averaged, m/s."""
-        return tuple(gain(c, self.pump.P_M) for c in self.cylinders)
+        return tuple(float(speed_gain(drive.section, self.pump.P_M)) for drive in self._drives)
 
     loop_rate = MeteredSection.loop_rate
     integral_rate = MeteredSection.integral_rate
-
-    # ---- signals ----------------------------------------------------------------------------------------------------
-    @property
-    def states(self):
-        rods = [
-            Signal(f"rod_{k}", "m", f"{s.name} piston as the valves have put it")
-            for k, s in zip(self.labels, self.crane.segments)
-        ]
-        rubs = [s for k, c in zip(self.labels, self.cylinders) for s in c.friction.states(k)]
-        return (
-            *self.crane.states[: 2 * self.n],
-            *rods,
-            Signal("P", "Pa", "pressure of the pump"),
-            *rubs,
-        )
-
-    @property
-    def inputs(self):
-        own = [
-            Signal(f"u_c_{k}", "1", f"{s.name} command")
-            for k, s in zip(self.labels, self.crane.segments)
-        ]
-        return (*own, *(s for s in self.crane.inputs if s.name.startswith("f_D")))
-
-    @property
-    def outputs(self):
-        known = {s.name: s for s in (*self.states, *self.crane.outputs)}
-        pistons = [known[name] for name in self.task_names("piston")]
-        oil = [
-            Signal(f"f_K_{k}", "N", f"{s.name} force of the oil as a spring, K (p − x)")
-            for k, s in zip(self.labels, self.crane.segments)
-        ]
-        return (
-            *self.crane.states[: 2 * self.n],
-            known["P"],
-            *(s for s in pistons if s.name not in self.joint_names),
-            *oil,
-        )
-
-    @property
-    def monitors(self):
-        found = []
-        for k, s in zip(self.labels, self.crane.segments):
-            found += [
-                Signal(f"f_{k}", "N", f"{s.name} force of the valves"),
-                Signal(f"P_h_{k}", "Pa", f"{s.name} head side"),
-                Signal(f"P_r_{k}", "Pa", f"{s.name} rod side"),
-                Signal(f"Q_p_{k}", "m^3/s", f"{s.name} flow from the pump"),
-            ]
-        tool = [s for s in self.crane.monitors if s.name.startswith("tcp_")]
-        return (*self.outputs[2 * self.n + 1 :], *found, *tool)
-
-    @property
-    def stiff(self):
-        """Joint rates: smooth Coulomb friction makes them fast near rest; and bristles."""
-        return (
-            *("d" + name for name in self.joint_names),
-            *(name for k, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(k)),
-        )
-
-    @property
-    def pressure_names(self):
-        return tuple(f"{key}_{k}" for k in self.labels for key in ("P_h", "P_r"))
-
-    cuts_commands = True  # an opening beyond fully open is none
-
-    def limits(self):
-        return {f"u_c_{k}": (-1.0, 1.0) for k in self.labels}
 
     def as_shipped(self):
         return MeteredCrane(self.crane.as_shipped() or self.crane)
@@ -270,36 +172,15 @@ class MeteredCrane(Built):
 
         return of_crane(self, log)
 
-    # ---- what the crane knows --------------------------------------------------------------------------------------
-    spaces = Manipulator.spaces
-
-    def task(self, space: str, q):
-        return self.crane.task(space, q)
-
-    def task_names(self, space: str):
-        return self.crane.task_names(space)
-
-    def tool(self, q):
-        return self.crane.tool(q)
-
-    def joint_range(self):
-        return self.crane.joint_range()
-
-    def check_pose(self, q, where: str = "pose") -> None:
-        self.crane.check_pose(q, where)
-
+    # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q) -> list[float]:
         """State at rest at joint positions q: the oil carries the weight."""
-        f_c, _ = self.crane.inverse_dynamics(q, [0.0] * self.n, [0.0] * self.n)
-        x, _, _ = self.crane.cylinder_motion(q, [0.0] * self.n)
+        still = [0.0] * self.n
+        f_c = drive_forces.asked(self.crane.mechanism, q, still, still)
+        x = self.crane.task("piston", q)
         rods = [float(at + f / K) for at, f, K in zip(x, f_c, self.stiffness())]
-        return [
-            *map(float, q),
-            *[0.0] * self.n,
-            *rods,
-            self.idle(),
-            *[0.0] * (len(self.states) - 3 * self.n - 1),
-        ]
+        bristles = [0.0] * (len(self.states) - 3 * self.n - 1)
+        return [*map(float, q), *still, *rods, self.idle(), *bristles]
 
     def idle(self) -> float:
         """P with all valves shut, Pa."""
@@ -311,7 +192,7 @@ class MeteredCrane(Built):
     # ---- equations --------------------------------------------------------------------------------------------------
     def rows(self, u):
         """As `Circuit.rows`, for commands u."""
-        return [row(c, self.P_hM, self.P_rM, u_c) for c, u_c in zip(self.cylinders, u)]
+        return [drive.opened(u_c) for drive, u_c in zip(self._drives, u)]
 
     @property
     def supply(self):
@@ -370,20 +251,6 @@ class MeteredCrane(Built):
             P_rM=self.P_rM,
             τ=self.τ,
         )
-
-    @property
-    def called(self):
-        moving = 2 * self.n
-        return dict(zip(names(self.mechanism.states[:moving]), names(self.states[:moving])))
-
-    @property
-    def causes(self):
-        found = {name: (name,) for name in ("pump", "bleed", "relief")}
-        for k in self.labels:
-            found |= {f"{way}_{k}": (f"{way}_{k}",) for way in ("in", "out")}
-        for cause in ("oil", "friction"):
-            found[cause] = tuple(f"{cause}_{k}" for k in self.labels)
-        return found | {"tip": ("tip",)}
 
     def given(self, u):
         """Commands, and the tip's force in the axes of the payload's body."""

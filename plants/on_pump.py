@@ -10,20 +10,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from operator import attrgetter
-from typing import Any
 
 from plants import crane_bodies
 from plants.crane import Crane
+from plants.delegation import of
 from plants.manipulator import Manipulator
 from plants.multibody.mechanism import Mechanism
 from plants.supplies.contract import Supply
 from workbench.contract.parameters import bind
-
-
-def of_machine(name: str) -> Any:
-    """A member that is the machine's."""
-    return property(lambda self: attrgetter(name)(self.machine))
 
 
 class OnPump(Crane):
@@ -34,16 +28,16 @@ class OnPump(Crane):
 
     machine: Manipulator
 
-    name = of_machine("name")
-    structures = of_machine("structures")
-    base = of_machine("base")
-    oil = of_machine("oil")
-    p_s = of_machine("p_s")
-    p_r = of_machine("p_r")
-    Q_max = of_machine("Q_max")
-    g = of_machine("g")
-    payload = of_machine("payload")
-    pose = of_machine("pose")
+    name = of("machine.name")
+    structures = of("machine.structures")
+    base = of("machine.base")
+    oil = of("machine.oil")
+    p_s = of("machine.p_s")
+    p_r = of("machine.p_r")
+    Q_max = of("machine.Q_max")
+    g = of("machine.g")
+    payload = of("machine.payload")
+    pose = of("machine.pose")
 
     @property
     @abstractmethod

@@ -14,6 +14,7 @@ from plants.components.friction import (
     ModifiedLuGre,
 )
 from plants.components.motor import Motor
+from plants.drives.compressible_rod import CompressibleRod
 from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force
@@ -238,6 +239,7 @@ EVERY = {
     "servo cylinder": lift,
     "metered section": lambda: lift(MeteredSection(CYLINDER, 0.0), supply=SharedPump()),
     "metered rod": lambda: lift(ROD, supply=InstantPump(Pump(Q=4e-3, P_M=190e5), u_b=0.2)),
+    "compressible rod": lambda: lift(CompressibleRod(ROD), supply=SharedPump()),
     "electro-hydraulic": lambda: lift(IEHADrive(middle=0.3), supply=None),
     "motor": swing,
     "load sensing": lambda: lift(supply=LoadSensing()),

@@ -52,6 +52,7 @@ def drawn(rng, plant=TWO):
     n = len(plant.names)
     x[: 3 * n] += np.tile([0.2, 0.1, 1e-3], n) * rng.normal(size=3 * n)
     x[3 * n :] = rng.choice([-1e5, 0.0, 1.0], 2 * n + 1) + rng.uniform(-2e6, 48e6, 2 * n + 1)
+    x[-1] = max(x[-1], 0.0)  # a pump's line that its bleed empties stays at the tank's pressure
     return [float(v) for v in x], [
         float(v) for v in (*rng.uniform(-1.3, 1.3, n), *rng.normal(size=n) * 1e4)
     ]

@@ -11,7 +11,7 @@ from controllers import riccati
 from controllers.force_rate import rate
 from controllers.vdc.pure_force import PureForce
 from plants.drives.ieha_drive import IEHADrive
-from plants.drives.metered_rod import speed_gain
+from plants.drives.metering import speed_gain
 from workbench.verification import region_search
 from workbench.verification.data_margin import NEUTRAL
 from workbench.verification.linear_claims import _rounded_down

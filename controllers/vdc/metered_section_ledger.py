@@ -16,7 +16,7 @@ import numpy as np
 from controllers.observed_friction import account
 from controllers.vdc.metered_section import Metering, settling
 from controllers.vdc.part import Given
-from plants.drives.metered_section import NO_PUMP
+from plants.drives.metering import NO_PUMP
 from plants.valve_circuits.inverse import MOST, velocity, whole
 from workbench.verification import hypotheses as common
 from workbench.verification.ledger import Entry

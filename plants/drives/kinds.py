@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plants.components.circuit import ThrottledCircuit
+from plants.drives.compressible_rod import CompressibleRod
 from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.laws import Force, SpringDamper, Torque
@@ -19,5 +20,6 @@ DriveKind = (
     | HydraulicMotor
     | MeteredSection
     | MeteredRod
+    | CompressibleRod
     | IEHADrive
 )

@@ -4,9 +4,7 @@
     F = i f,   P = p_s − p_r
 
 x is where the valves have put the rod (of a motor: its angle, f its torque), i s where the mechanism has it: i = 1 of a cylinder
-between two pins, the gear of a motor on a joint. The command u_c in −1 … 1 opens pump to head and rod to tank, or pump to rod and
-head to tank. Regeneration, where there is some, opens rod to head by u_a while u_c > 0: u_a is u_c ("command"), or an input of its
-own ("input").
+between two pins, the gear of a motor on a joint. Valves, command and where power goes: `plants.drives.metering`.
 
 K and B relax the set Γ(0) into a differential equation; where the oil's own stiffness is meant, take `MeteredSection`.
 
@@ -21,51 +19,13 @@ from typing import Annotated, ClassVar, Literal, final
 import numpy as np
 
 from plants.components.friction import Frictionless
+from plants.drives import metering
 from plants.drives.contract import Behind, Drive, Sizes
-from plants.drives.metered_section import Metered, behind, bounds, dissipated, metered
+from plants.drives.metering import Metered
 from plants.valve_circuits.circuit import Motor, Section
 from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
-
-
-def opened(section: Section | Motor, u_c, u_a=0.0) -> list:
-    """The section at the command u_c, as `Circuit.rows` has it; u_a: opening of regeneration, a plain 0.0 where there is none."""
-    out = np.minimum(np.maximum(u_c, 0.0), 1.0)
-    back = np.minimum(np.maximum(-u_c, 0.0), 1.0)
-    return [
-        section.A_h,
-        section.A_r,
-        section.P_hM,
-        section.P_rM,
-        section.c_ph * out,
-        section.c_pr * back,
-        section.c_th * back,
-        section.c_tr * out,
-        section.c_a * u_a if not _never(u_a) else 0.0,
-    ]
-
-
-def _never(u_a) -> bool:
-    return isinstance(u_a, float) and u_a == 0.0
-
-
-def regenerated(way: str, u):
-    """Opening u_a of regeneration for a drive's inputs u; a plain 0.0 where there is none."""
-    if way == "none":
-        return 0.0
-    asked = u[1] if way == "input" else u[0]
-    return np.where(u[0] > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
-
-
-def speed_gain(section: Section | Motor, P) -> float:
-    """ẋ per unit of command without force at the pump's pressure P, extending and retracting averaged."""
-    A_h, A_r = section.A_h, section.A_r
-    ways = (
-        (A_h, section.c_ph, section.c_tr),
-        (A_r, section.c_th, section.c_pr),
-    )
-    return sum((A * P / (A_h**3 / h**2 + A_r**3 / r**2)) ** 0.5 for A, h, r in ways) / 2
 
 
 @final
@@ -129,16 +89,15 @@ class MeteredRod(Drive):
         return {signal.name: known for signal, known in zip(self.inputs(label), ranges)}
 
     def bears(self, line):
-        P, s = line.p_s - line.p_r, self.section
-        pull, push = s.A_r * min(P, s.P_rM), s.A_h * min(P, s.P_hM)
-        return float(-self.i * pull), float(self.i * push)
+        pull, push = metering.bears(self.section, line)
+        return float(self.i * pull), float(self.i * push)
 
     def bears_by(self, line):
-        return f"pump ({(line.p_s - line.p_r) / 1e5:g} bar above the return) and reliefs of the chambers"
+        return metering.bears_by(line)
 
     @property
     def pressure_limits(self):
-        return bounds(self.section.P_hM, self.section.P_rM)
+        return metering.bounds(self.section.P_hM, self.section.P_rM)
 
     def machine_limits(self, label, key):
         """Pressures at which suction checks and reliefs fail."""
@@ -162,7 +121,7 @@ class MeteredRod(Drive):
         )
 
     def velocity_gain_on(self, line):
-        return speed_gain(self.section, line.p_s - line.p_r) / self.i
+        return metering.speed_gain(self.section, line.p_s - line.p_r) / self.i
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     @property
@@ -180,11 +139,11 @@ class MeteredRod(Drive):
 
     def regenerated(self, u):
         """Opening u_a of regeneration for the inputs u."""
-        return regenerated(self.regeneration, u)
+        return metering.regenerated(self.regeneration, u)
 
     def opened(self, u_c, u_a=0.0) -> list:
         """The section at the command u_c, as `Circuit.rows` has it."""
-        return opened(self.section, u_c, u_a)
+        return metering.opened(self.section, u_c, u_a)
 
     def rubbing(self, x, sdot):
         """It has no friction."""
@@ -196,11 +155,11 @@ class MeteredRod(Drive):
 
     def behind(self, x, s, sdot, u) -> Behind:
         section = self.opened(u[0], self.regenerated(u))
-        return behind(section, self.spring(x, s), self.B, self.i * sdot)
+        return metering.behind(section, self.spring(x, s), self.B, self.i * sdot)
 
     def at_work(self, x, s, sdot, u, line) -> Metered:
         """What the valves do."""
-        return metered(self.behind(x, s, sdot, u), line)
+        return metering.metered(self.behind(x, s, sdot, u), line)
 
     def force(self, x, s, sdot, u, line):
         return self.i * self.at_work(x, s, sdot, u, line).force
@@ -212,10 +171,7 @@ class MeteredRod(Drive):
         return self.at_work(x, s, sdot, u, line).flow
 
     def port(self, x, s, sdot, u, line, w):
-        work, o = self.at_work(x, s, sdot, u, line), u[0] / w
-        head = work.P_h * np.clip(o, 0.0, 1.0)
-        rod = work.P_r * np.clip(-o, 0.0, 1.0)
-        return line.p_r + head + rod
+        return metering.open_port(self.at_work(x, s, sdot, u, line), u[0], line, w)
 
     def shown(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
@@ -226,7 +182,7 @@ class MeteredRod(Drive):
 
     def powers(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
-        into, out = dissipated(work, line.p_s - line.p_r)
+        into, out = metering.dissipated(work, line.p_s - line.p_r)
         element = self.B * (work.speed - self.i * sdot) ** 2
         return [line.p_s * work.flow, -line.p_r * work.flow, -into, -out, -element]
 

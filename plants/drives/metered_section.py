@@ -6,106 +6,24 @@
 r is where the valves have put the piston, x where the mechanism has it. Between the two lies the oil that the quasistatic circuit
 takes for stiff: K = β h of the shut cylinder at half stroke (`Cylinder.shut_in`), B = τ K. A section has the areas of its cylinder
 and the orifices of the servo valve fully open, k = c u_max: c_p1 pump to head, c_n1 head to tank, c_p2 pump to rod, c_n2 rod to
-tank. One command u_c in −1 … 1 opens pump to head and rod to tank, or pump to rod and head to tank.
-
-    p Q = p_r Q + Q (P − P_in) + (Q P_in − f ṙ) + f ṙ                           where power goes; P_in: the chamber that is fed
-
-The first bracket is lost where oil goes in, the second where it goes out, reliefs included. A chamber that a suction check fills
-takes its oil from the tank at no cost.
+tank. Valves, command and where power goes: `plants.drives.metering`.
 
 Source: [Kikuuwe21] Sections 4.1, 6; that K is the oil's own stiffness is ours.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple, final
-
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, final
 
 from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
-from plants.drives.contract import Behind, Drive, Line, Settled, Sizes, outside_stroke, too_short
-from plants.valve_circuits import shared
+from plants.drives import metering
+from plants.drives.contract import Behind, Drive, Sizes, outside_stroke, too_short
 from plants.valve_circuits.circuit import Section
 from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
-
-NO_PUMP = (0.0, 0.0, 0.0)  # Q, P_M, k_b of a pump whose pressure is given
-PLENTY = 10.0  # m³/s, more than any section takes
-SUCTION = 0.3e5  # Pa below the return that suction checks may leave
-OVER = 1.1  # of the reliefs' pressure
-
-
-class Metered(NamedTuple):
-    """A section at work: ṙ [m/s], f [N], Q_p [m³/s], P_h and P_r above the return [Pa], the one of them that is fed."""
-
-    speed: object
-    force: object
-    flow: object
-    P_h: object
-    P_r: object
-    fed: object
-
-
-def orifices(cylinder: Cylinder) -> list:
-    """k_ph, k_pr, k_th, k_tr of the cylinder's valve fully open, m³/(s √Pa)."""
-    v = cylinder.valve
-    return [c * v.u_max for c in (v.c_p1, v.c_p2, v.c_n1, v.c_n2)]
-
-
-def row(cylinder: Cylinder, P_hM, P_rM, u_c) -> list:
-    """The section at the command u_c, as `Circuit.rows` has it."""
-    k_ph, k_pr, k_th, k_tr = orifices(cylinder)
-    out = np.minimum(np.maximum(u_c, 0.0), 1.0)
-    back = np.minimum(np.maximum(-u_c, 0.0), 1.0)
-    areas = [cylinder.A_a, cylinder.A_b]
-    return [*areas, P_hM, P_rM, k_ph * out, k_pr * back, k_th * back, k_tr * out, 0.0]
-
-
-def behind(section: list, spring, B, xdot) -> Behind:
-    """A section (a `row`) at the spring force K (r − x) and the rod's ẋ."""
-    return Behind(section, B, spring - B * xdot)
-
-
-def metered(own: Behind, line: Line) -> Metered:
-    """What a section does at the pressure of its line, or as its supply has settled it."""
-    P = line.p_s - line.p_r
-    speed, flow, pair, _ = line.settled or held_at(own, P)
-    force = own.held + own.β * speed
-    P_h, P_r = shared.pressures(own.row, NO_PUMP, speed, force, P, pair)
-    fed = np.where(own.row[5] > 0.0, P_r, P_h)
-    return Metered(speed, force, flow, P_h, P_r, fed)
-
-
-def held_at(own: Behind, P) -> Settled:
-    """What a section does where the pump's pressure is P ≥ 0 above the return, whatever it takes."""
-    if not shared.shut(own.row[8]):
-        found = shared.resolved([own.row], (PLENTY, P, 0.0), [own.β], [own.held])
-        return Settled(found.v[0], found.Q_p[0], found.held[0], found.residual)
-    way = shared.way(own.row, NO_PUMP)
-    along, flow, _ = shared.moved(way, shared.fixed(way, own.β, own.held), own.β, P)
-    return Settled(way.σ * along, flow, None, 0.0)
-
-
-def dissipated(work: Metered, P) -> tuple:
-    """(where oil goes in, where it goes out), W."""
-    return work.flow * (P - work.fed), work.flow * work.fed - work.force * work.speed
-
-
-def bounds(P_hM, P_rM) -> tuple[float, float]:
-    """Between which the chambers should stay above the return, Pa: somewhat beyond suction checks and reliefs."""
-    return -SUCTION, OVER * max(P_hM, P_rM)
-
-
-def gain(cylinder: Cylinder, P) -> float:
-    """ṙ per unit of command without force at the pump's pressure P, extending and retracting averaged, m/s."""
-    a, b = cylinder.A_a, cylinder.A_b
-    k_ph, k_pr, k_th, k_tr = orifices(cylinder)
-    out = (P / (a * a / k_ph**2 + b**3 / (a * k_tr**2))) ** 0.5
-    back = (P / (b * b / k_pr**2 + a**3 / (b * k_th**2))) ** 0.5
-    return float(0.5 * (out + back))
 
 
 @final
@@ -183,15 +101,15 @@ class MeteredSection(Drive):
         return self.closed, self.closed + self.cylinder.stroke
 
     def bears(self, line):
-        P, c = line.p_s - line.p_r, self.cylinder
-        return float(-c.A_b * min(P, self.P_rM)), float(c.A_a * min(P, self.P_hM))
+        pull, push = metering.bears(self.section, line)
+        return float(pull), float(push)
 
     def bears_by(self, line):
-        return f"pump ({(line.p_s - line.p_r) / 1e5:g} bar above the return) and reliefs of the chambers"
+        return metering.bears_by(line)
 
     @property
     def pressure_limits(self):
-        return bounds(self.P_hM, self.P_rM)
+        return metering.bounds(self.P_hM, self.P_rM)
 
     def machine_limits(self, label, key):
         """Pressures at which suction checks and reliefs fail."""
@@ -209,7 +127,7 @@ class MeteredSection(Drive):
         )
 
     def velocity_gain_on(self, line):
-        return gain(self.cylinder, line.p_s - line.p_r)
+        return metering.speed_gain(self.section, line.p_s - line.p_r)
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     @property
@@ -232,8 +150,12 @@ class MeteredSection(Drive):
         return self.stiffness * (x[0] - (s - self.closed))
 
     def metering(self, label):
-        c = self.cylinder
-        return Section(label, c.A_a, c.A_b, self.P_hM, self.P_rM, *orifices(c))
+        return replace(self.section, name=label)
+
+    @property
+    def section(self) -> Section:
+        """Its areas, reliefs and valves."""
+        return metering.section_of(self.cylinder, self.P_hM, self.P_rM)
 
     def regenerated(self, u):
         """There is no regeneration."""
@@ -241,14 +163,14 @@ class MeteredSection(Drive):
 
     def opened(self, u_c) -> list:
         """The section at the command u_c, as `Circuit.rows` has it."""
-        return row(self.cylinder, self.P_hM, self.P_rM, u_c)
+        return metering.opened(self.section, u_c)
 
     def behind(self, x, s, sdot, u) -> Behind:
-        return behind(self.opened(u[0]), self.spring(x, s), self.damping, sdot)
+        return metering.behind(self.opened(u[0]), self.spring(x, s), self.damping, sdot)
 
-    def at_work(self, x, s, sdot, u, line) -> Metered:
+    def at_work(self, x, s, sdot, u, line) -> metering.Metered:
         """What the valves do."""
-        return metered(self.behind(x, s, sdot, u), line)
+        return metering.metered(self.behind(x, s, sdot, u), line)
 
     def rubbing(self, x, sdot):
         """f_f [N], opposing ṡ."""
@@ -265,10 +187,7 @@ class MeteredSection(Drive):
         return self.at_work(x, s, sdot, u, line).flow
 
     def port(self, x, s, sdot, u, line, w):
-        work, o = self.at_work(x, s, sdot, u, line), u[0] / w
-        head = work.P_h * np.clip(o, 0.0, 1.0)
-        rod = work.P_r * np.clip(-o, 0.0, 1.0)
-        return line.p_r + head + rod
+        return metering.open_port(self.at_work(x, s, sdot, u, line), u[0], line, w)
 
     def guards(self, x, s, sdot, u):
         return self.cylinder.friction.guards(sdot, list(x[1:]))
@@ -289,7 +208,7 @@ class MeteredSection(Drive):
 
     def powers(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
-        into, out = dissipated(work, line.p_s - line.p_r)
+        into, out = metering.dissipated(work, line.p_s - line.p_r)
         oil = self.τ * self.stiffness * (work.speed - sdot) ** 2
         return [
             line.p_s * work.flow,

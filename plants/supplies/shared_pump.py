@@ -1,9 +1,9 @@
 """A pump of constant flow with its relief and a bleed, one line for all drives; see `plants.supplies.contract`.
 
-    V_p/β Ṗ = Q − k_b √P − G (P − P_M)⁺ − Σ_j Q_j                                (114), (123) of [Kikuuwe21] with oil in the line
+    V_p/β Ṗ = Q − k_b R(P) − G (P − P_M)⁺ − Σ_j Q_j                              (114), (123) of [Kikuuwe21] with oil in the line
 
-Pressures are above the tank's, which is zero. The line is long and holds oil, V_p; so P is a state, and drives take what they take
-at that P.
+R is the root of `components.orifice` over the width w. Pressures are above the tank's, which is zero. The line is long and holds
+oil, V_p; so P is a state, and drives take what they take at that P.
 
 Source: [Kikuuwe21]; that the line holds oil is ours.
 """
@@ -16,11 +16,12 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
+from plants.components.orifice import root
 from plants.drives.contract import Line
 from plants.supplies.contract import Account, Supply
 from plants.valve_circuits.circuit import Pump
 from workbench.contract.machine_limits import Limit
-from workbench.contract.parameters import Unit, check_bounds, fraction, positive
+from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
 from workbench.contract.system import Signal
 
 
@@ -44,6 +45,7 @@ class SharedPump(Supply):
     V_p: Annotated[float, Unit("m^3"), "volume of the pump's line", positive] = 5e-3
     G: Annotated[float, Unit("m^3/(s Pa)"), "slope of the pump's relief", positive] = 5e-9
     β: Annotated[float, Unit("Pa"), "bulk modulus of the oil in the line", positive] = 800e6
+    w: Annotated[float, Unit("Pa"), "width of the bleed's root at no pressure", nonnegative] = 0.0
 
     def __post_init__(self):
         check_bounds(self)
@@ -70,7 +72,7 @@ class SharedPump(Supply):
     def lost(self, y) -> tuple:
         """Flows through bleed and relief, m³/s."""
         P = np.maximum(y[0], 0.0)
-        return self.k_b * np.sqrt(P), self.G * np.maximum(P - self.pump.P_M, 0.0)
+        return self.k_b * root(P, self.w), self.G * np.maximum(P - self.pump.P_M, 0.0)
 
     @property
     def circuit_pump(self) -> Pump:
@@ -81,7 +83,7 @@ class SharedPump(Supply):
         return [self.pump.Q, self.pump.P_M, self.k_b]
 
     def account(self, P, flow, rate):
-        bleed = self.k_b * np.maximum(P, 0.0) ** 1.5
+        bleed = self.k_b * root(P, self.w) * np.maximum(P, 0.0)
         relief = self.G * np.maximum(P - self.pump.P_M, 0.0) * P
         oil = self.V_p / self.β * P * rate
         return Account(self.pump.Q * P, {"bleed": bleed, "relief": relief}, oil)

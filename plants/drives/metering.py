@@ -1,0 +1,153 @@
+"""One section of metering valves at work: what drives behind them have in common, whatever moves with their rods.
+
+    f ∈ Γ(ẋ, P)  ⇔  ẋ = Λ(B, f̄, P),   f = f̄ + B ẋ                                                   (68)–(70), (122)
+
+The command u_c in −1 … 1 opens pump to head and rod to tank, or pump to rod and head to tank. Regeneration, where there is some,
+opens rod to head by u_a while u_c > 0: u_a is u_c ("command"), or an input of its own ("input").
+
+    P Q = Q (P − P_in) + (Q P_in − f ẋ) + f ẋ                     where power goes; P_in: the chamber that is fed
+
+The first bracket is lost where oil goes in, the second where it goes out, reliefs included. A chamber that a suction check fills
+takes its oil from the tank at no cost.
+
+Source: [Kikuuwe21] Sections 4.1, 5, 6.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from plants.components.cylinder import Cylinder
+from plants.drives.contract import Behind, Line, Settled
+from plants.valve_circuits import shared
+from plants.valve_circuits.circuit import Motor, Section
+from workbench.contract.parameters import unchecked
+
+NO_PUMP = (0.0, 0.0, 0.0)  # Q, P_M, k_b of a pump whose pressure is given
+PLENTY = 10.0  # m³/s, more than any section takes
+SUCTION = 0.3e5  # Pa below the return that suction checks may leave
+OVER = 1.1  # of the reliefs' pressure
+
+
+class Metered(NamedTuple):
+    """A section at work: ṙ [m/s], f [N], Q_p [m³/s], P_h and P_r above the return [Pa], the one of them that is fed."""
+
+    speed: object
+    force: object
+    flow: object
+    P_h: object
+    P_r: object
+    fed: object
+
+
+def section_of(cylinder: Cylinder, P_hM, P_rM, name: str = "1") -> Section:
+    """A section with the areas of a cylinder and the orifices of its servo valve fully open, k = c u_max, m³/(s √Pa)."""
+    v = cylinder.valve
+    return unchecked(
+        Section,
+        name=name,
+        A_h=cylinder.A_a,
+        A_r=cylinder.A_b,
+        P_hM=P_hM,
+        P_rM=P_rM,
+        c_ph=v.c_p1 * v.u_max,
+        c_pr=v.c_p2 * v.u_max,
+        c_th=v.c_n1 * v.u_max,
+        c_tr=v.c_n2 * v.u_max,
+    )
+
+
+def opened(section: Section | Motor, u_c, u_a=0.0) -> list:
+    """The section at the command u_c, as `Circuit.rows` has it; u_a: opening of regeneration, a plain 0.0 where there is none."""
+    out = np.minimum(np.maximum(u_c, 0.0), 1.0)
+    back = np.minimum(np.maximum(-u_c, 0.0), 1.0)
+    return [
+        section.A_h,
+        section.A_r,
+        section.P_hM,
+        section.P_rM,
+        section.c_ph * out,
+        section.c_pr * back,
+        section.c_th * back,
+        section.c_tr * out,
+        section.c_a * u_a if not _never(u_a) else 0.0,
+    ]
+
+
+def _never(u_a) -> bool:
+    return isinstance(u_a, float) and u_a == 0.0
+
+
+def regenerated(way: str, u):
+    """Opening u_a of regeneration for a drive's inputs u; a plain 0.0 where there is none."""
+    if way == "none":
+        return 0.0
+    asked = u[1] if way == "input" else u[0]
+    return np.where(u[0] > 0.0, np.minimum(np.maximum(asked, 0.0), 1.0), 0.0)
+
+
+def speed_gain(section: Section | Motor, P) -> float:
+    """ẋ per unit of command without force at the pump's pressure P, extending and retracting averaged."""
+    A_h, A_r = section.A_h, section.A_r
+    ways = (
+        (A_h, section.c_ph, section.c_tr),
+        (A_r, section.c_th, section.c_pr),
+    )
+    return sum((A * P / (A_h**3 / h**2 + A_r**3 / r**2)) ** 0.5 for A, h, r in ways) / 2
+
+
+def behind(section: list, spring, B, xdot) -> Behind:
+    """A section (a `row`) at the spring force K (r − x) and the rod's ẋ."""
+    return Behind(section, B, spring - B * xdot)
+
+
+def metered(own: Behind, line: Line) -> Metered:
+    """What a section does at the pressure of its line, or as its supply has settled it."""
+    P = line.p_s - line.p_r
+    speed, flow, pair, _ = line.settled or held_at(own, P)
+    force = own.held + own.β * speed
+    P_h, P_r = shared.pressures(own.row, NO_PUMP, speed, force, P, pair)
+    fed = np.where(own.row[5] > 0.0, P_r, P_h)
+    return Metered(speed, force, flow, P_h, P_r, fed)
+
+
+def held_at(own: Behind, P) -> Settled:
+    """What a section does where the pump's pressure is P ≥ 0 above the return, whatever it takes."""
+    if not shared.shut(own.row[8]):
+        found = shared.resolved([own.row], (PLENTY, P, 0.0), [own.β], [own.held])
+        return Settled(found.v[0], found.Q_p[0], found.held[0], found.residual)
+    way = shared.way(own.row, NO_PUMP)
+    along, flow, _ = shared.moved(way, shared.fixed(way, own.β, own.held), own.β, P)
+    return Settled(way.σ * along, flow, None, 0.0)
+
+
+def dissipated(work: Metered, P) -> tuple:
+    """(where oil goes in, where it goes out), W."""
+    return work.flow * (P - work.fed), work.flow * work.fed - work.force * work.speed
+
+
+def bounds(P_hM, P_rM) -> tuple[float, float]:
+    """Between which the chambers should stay above the return, Pa: somewhat beyond suction checks and reliefs."""
+    return -SUCTION, OVER * max(P_hM, P_rM)
+
+
+def open_port(work: Metered, u_c, line: Line, w):
+    """Pressure of the chamber that is open to the pump, blended over an opening of w, Pa."""
+    o = u_c / w
+    head = work.P_h * np.clip(o, 0.0, 1.0)
+    rod = work.P_r * np.clip(-o, 0.0, 1.0)
+    return line.p_r + head + rod
+
+
+def bears(section: Section | Motor, line: Line) -> tuple:
+    """Force, N, of a rod that is pulled, and pushed, by what pump and reliefs allow; of a motor N m."""
+    P = line.p_s - line.p_r
+    return -section.A_r * min(P, section.P_rM), section.A_h * min(P, section.P_hM)
+
+
+def bears_by(line: Line) -> str:
+    return (
+        f"pump ({(line.p_s - line.p_r) / 1e5:g} bar above the return) and reliefs of the chambers"
+    )
