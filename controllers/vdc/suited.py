@@ -1,0 +1,73 @@
+"""Which machines virtual decomposition control can serve: a sentence for every one that it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from controllers.vdc.parts import SERVED
+from plants.multibody import coordinates, required
+from plants.multibody.built import Built
+from plants.multibody.mechanism import Mechanism
+from workbench.contract.errors import InputError
+from workbench.contract.system import System
+
+HELD = (
+    1e-6  # least singular value of J_s, of its largest: below it a coordinate is held by no drive
+)
+
+
+def unfit(model) -> InputError | None:
+    """Why the law cannot serve a plant, if it cannot."""
+    machine = model.mechanism if isinstance(model, System) else None
+    if machine is None:
+        return _no_machine(model)
+    return _unserved(machine) or (None if model.structures else _loose(model))
+
+
+def _unserved(model: Mechanism) -> InputError | None:
+    """Why this law cannot serve a mechanism, if it cannot."""
+    if not coordinates.independent(model):
+        return InputError(
+            f"VDC: {model.name} is described by method {model.method}, in coordinates that depend on each other "
+            "or turn freely",
+            mend="write 'method: minimal', with planar loops and joints of one degree of freedom",
+        )
+    for i in coordinates.driven(model):
+        a = model.actuators[i]
+        if not isinstance(a.drive, SERVED):
+            served = ", ".join(cls.__name__ for cls in SERVED)
+            return InputError(
+                f"VDC: no law for the drive of actuator {a.name}, a {type(a.drive).__name__}",
+                mend=f"choose from {served}; or PID",
+            )
+    return None
+
+
+def _no_machine(model) -> InputError:
+    return InputError(
+        f"VDC: {type(model).__name__} is no manipulator or mechanism; virtual decomposition needs links and cylinders "
+        "with valves",
+        mend="choose PID or MPC, or a crane",
+    )
+
+
+def _loose(plant: Mechanism | Built) -> InputError | None:
+    """Why some coordinate is held by no drive, if one is, at the mechanism's start."""
+    model = plant.mechanism
+    n = model.n
+    q = [float(v) for v in plant.inner(plant.initial())[:n]]
+    at = required.whole(model, q, [0.0] * n)
+    by_coordinate = required.lines(model, at).by_coordinate
+    rows = np.array([by_coordinate[i] for i in coordinates.driven(model)], float).reshape(-1, n)
+    names = coordinates.joints(model)
+    if len(rows):
+        _, σ, Vt = np.linalg.svd(rows / np.maximum(np.abs(rows).max(), 1e-300))
+        if len(σ) == n and σ[-1] > HELD * σ[0]:
+            return None
+        free = names[int(np.abs(Vt[-1]).argmax())]
+    else:
+        free = names[0]
+    return InputError(
+        f"VDC: {model.name} has {n} coordinates ({', '.join(names)}) and {len(rows)} drives, which leave {free} free",
+        mend="give every coordinate a drive, or fix the joint",
+    )
