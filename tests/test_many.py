@@ -27,7 +27,7 @@ from workbench import (
 from workbench.numerics.compiler import library
 from workbench.numerics.laned import INFIX, LIBRARY, WHOLE, has_text, laned, number
 from workbench.numerics.lanes import aligned, width
-from workbench.numerics.native import own_text
+from workbench.numerics.native import NUMBERS
 from workbench.run import many as MANY
 from workbench.run.many import Waiting, lanes_of, simulate_many
 from workbench.verification import claims as C
@@ -110,6 +110,8 @@ CASES = {
     "rest": lambda x, y: ca.fmod(x, y),
 }
 
+OWN = ("sine", "cosine", "tanh")  # of functions.h, not of the C library
+
 EACH_PAIR = """
 void each_pair(long n, const real *x, const real *y, real *out) {
   for (long k = 0; k < n; ++k) {
@@ -126,7 +128,7 @@ def over_lanes(f, x, y):
     assert len(x) % lanes == 0
     defines = {"LANES": lanes, "casadi_int": "long long int", "N_OUT": f.size1_out(0)}
     head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
-    lib = library(head + own_text("lanes.h") + laned([f]) + EACH_PAIR)
+    lib = library(head + NUMBERS + laned([f]) + EACH_PAIR)
     lib.each_pair.argtypes = [ctypes.c_long, *3 * [ctypes.c_void_p]]
     blocks = len(x) // lanes
     given = [aligned(blocks, lanes) for _ in range(2)]
@@ -147,6 +149,8 @@ def test_every_operation_is_that_of_one_number():
     for i, (a, b) in enumerate(pairs):
         wanted = np.array(f(a, b)).ravel()
         for name, mine, theirs in zip(CASES, found[i], wanted):
+            if name in OWN and abs(mine - theirs) <= 2 * np.spacing(abs(theirs)):
+                continue  # to the last bit: test_functions_of_c.py
             assert mine == theirs or (np.isnan(mine) and np.isnan(theirs)), (name, a, b)
 
 
@@ -156,7 +160,7 @@ def test_the_cases_cover_what_has_a_text():
     f = ca.Function("text", [x, y], [ca.vertcat(*[case(x, y) for case in CASES.values()])])
     used = {f.instruction_id(k) for k in range(f.n_instructions())}
     assert {*INFIX, *WHOLE} - used <= {ca.OP_ASSIGN}
-    machines = (ca.OP_SIN, ca.OP_COS, ca.OP_TANH, ca.OP_POW, ca.OP_ATAN2, ca.OP_EXP, ca.OP_LOG)
+    machines = (ca.OP_POW, ca.OP_ATAN2, ca.OP_EXP, ca.OP_LOG)
     assert {op for op in machines} <= used & set(LIBRARY)
 
 

@@ -28,23 +28,23 @@ INFIX = {
     ca.OP_OR: "NUMBER(({0} != 0.0) | ({1} != 0.0))",
     ca.OP_IF_ELSE_ZERO: "CHOOSE({0} != 0.0, {1}, EACH(0.0))",
 }
-WHOLE = {  # functions that lanes.h has for all lanes at once
+WHOLE = {  # functions that lanes.h and functions.h have for all lanes at once
     ca.OP_SQRT: "sqrt",
     ca.OP_FABS: "fabs",
     ca.OP_FMIN: "fmin",
     ca.OP_FMAX: "fmax",
     ca.OP_SIGN: "sign",
-}
-OF_ONE = {  # functions of the C library, called lane by lane
     ca.OP_SIN: "sin",
     ca.OP_COS: "cos",
+    ca.OP_TANH: "tanh",
+}
+OF_ONE = {  # functions of the C library, called lane by lane
     ca.OP_TAN: "tan",
     ca.OP_ASIN: "asin",
     ca.OP_ACOS: "acos",
     ca.OP_ATAN: "atan",
     ca.OP_SINH: "sinh",
     ca.OP_COSH: "cosh",
-    ca.OP_TANH: "tanh",
     ca.OP_ASINH: "asinh",
     ca.OP_ACOSH: "acosh",
     ca.OP_ATANH: "atanh",

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.numerics.calculus import Traced
 from workbench.numerics.compiler import library, processor
 from workbench.numerics.laned import laned
-from workbench.numerics.native import Loop, address, own_text
+from workbench.numerics.native import NUMBERS, Loop, address, own_text
 
 ALIGNED = 64  # bytes: a vector of eight numbers begins on such an address
 NOT_RUN = ("start", "measured")  # functions that driver.c has for one run alone
@@ -65,7 +65,7 @@ class Lanes:
             return None
         defines = {**sizes, "LANES": self.count, "casadi_int": "long long int"}
         head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
-        lib = library("\n".join([head, own_text("lanes.h"), text, own_text("driver.c")]))
+        lib = library("\n".join([head, NUMBERS, text, own_text("driver.c")]))
         if lib is not None:
             p = ctypes.c_void_p
             l = ctypes.c_long

@@ -1,7 +1,7 @@
 """Expression graphs as compiled code: C by CasADi's code generation, the system's compiler, a cache on disk.
 
 Without a compiler the same graphs run in CasADi's virtual machine, slower; that is said once. Both give the same numbers
-(floating-point contraction is off).
+(floating-point contraction is off), but for the last bit of sines, cosines and hyperbolic tangents (functions.h).
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ LOOKS = 3  # steps tried to end on one
 PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
 
 
-def generated(functions: list[ca.Function], defines: dict[str, object], tail: str = "") -> str:
-    """C source of the functions, named as given, preceded by #defines and followed by `tail`."""
+def generated(
+    functions: list[ca.Function], defines: dict[str, object], tail: str = "", numbers: str = ""
+) -> str:
+    """C source of the functions, named as given, preceded by #defines and what `numbers` are, and followed by `tail`."""
     generator = ca.CodeGenerator(
         "fluidproof_part", {"with_header": False, "casadi_int": "long long int"}
     )
@@ -39,7 +41,7 @@ def generated(functions: list[ca.Function], defines: dict[str, object], tail: st
         generator.add(f)
     text = generator.dump()
     head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
-    return head + text + "\n" + tail
+    return head + numbers + text + "\n" + tail
 
 
 def address(array: np.ndarray | None) -> int:
@@ -48,8 +50,13 @@ def address(array: np.ndarray | None) -> int:
 
 
 def own_text(name: str) -> str:
-    """A file of C beside this one: lanes.h, what a number is; driver.c, the loop over samples."""
+    """A file of C beside this one: lanes.h and functions.h, what a number is and its functions; driver.c, the loop over samples."""
     return (Path(__file__).parent / name).read_text()
+
+
+NUMBERS = own_text("lanes.h") + own_text(
+    "functions.h"
+)  # what stands before the functions of a loop
 
 
 class Loop:
@@ -90,8 +97,7 @@ class Loop:
         if text is None:
             return None
         named, sizes = text
-        tail = own_text("lanes.h") + own_text("driver.c")
-        lib = library(generated(named, {**sizes, "LANES": 1}, tail))
+        lib = library(generated(named, {**sizes, "LANES": 1}, own_text("driver.c"), NUMBERS))
         if lib is not None:
             p = ctypes.c_void_p
             l = ctypes.c_long
