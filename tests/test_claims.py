@@ -46,10 +46,11 @@ from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger_claims import check_identity, check_inequality, check_power_flows
 from workbench.verification.machine import check_machine_limits
 from workbench.verification.oscillation import range_used, swinging
-from workbench.verification.requirements import check_pressures, check_saturation, check_tracking
+from workbench.verification.requirements import check_pressures, check_tracking
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
 from workbench.verification.settled import check_settled
+from workbench.verification.shares import check_saturation
 
 SHORT = Scenario(reference=PATH, duration=0.6)
 KNOWN = VDC(model=CRANE)

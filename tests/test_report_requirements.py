@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from reports import Content, rendered
-from reports.chapters.requirements import sentence_rows
+from reports.chapters.requirements import limit_rows, sentence_rows
 from reports.figures.requirements import MOST, requirements
 from reports.style import RED, drawing
 from workbench.verification.requirement_claims import Requirement, drawn
 from workbench.verification.temporal.sentence import read
+from workbench.verification.verdict import Verdict
 
 T = np.linspace(0.0, 10.0, 1001)
 COLUMNS = {"e": 4e-3 * np.sin(T), "p": 1e7 + 0 * T}
@@ -51,6 +52,31 @@ def test_rows_tell_every_clause_in_its_own_unit():
     assert [row[3] for row in rows[1:]] == ["1 mm", "100 bar"]
     assert sentence_rows(entry("always (e < 3 mm)"))[0][2] == "violated"
     assert sentence_rows(entry("always[0 s, 20 s] (e < 5 mm)"))[0][2:4] == ["undecided", "–"]
+
+
+def test_limits_of_the_machine_are_sentences():
+    """A row a limit, from the verdict alone."""
+    limits = [
+        {
+            "name": "stroke",
+            "sentence": "always (x <= 1 m)",
+            "broken": False,
+            "margin": 0.2,
+            "unit": "m",
+        },
+        {
+            "name": "spool",
+            "sentence": "always (`at spool` <= 1 %)",
+            "broken": True,
+            "margin": 0.0,
+            "unit": "m",
+        },
+    ]
+    verdict = Verdict("machine-limits", "kept", False, "sampled", data={"limits": limits})
+    rows = limit_rows(verdict)
+    assert [row[2] for row in rows] == ["holds", "violated"] and rows[0][3] == "0.2 m"
+    assert rows[1][1] == "always (`at spool` <= 1 %)"
+    assert limit_rows(Verdict("tracking", "kept", True, "sampled")) == []
 
 
 def test_the_chapter_is_printed():

@@ -9,7 +9,7 @@ import pytest
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification import report_limits, requirements, settled
+from workbench.verification import report_limits, requirements, settled, shares
 from workbench.verification.run import Run
 from workbench.verification.run_claims import Pressures, Saturation, Settled, Tracking
 
@@ -26,7 +26,7 @@ def ran(status=ENDED, error=None, units=None, plant=None, controller=None, time=
     log = Log(time, np.column_stack(values), signals, {}, status)
     own = {
         "has_tool": True,
-        "p_s": 2e7,
+        "p_top": 2e7,
         "pressure_names": tuple(n for n in names if n.startswith("p")),
         "limits": dict,
     }
@@ -47,7 +47,7 @@ def ran(status=ENDED, error=None, units=None, plant=None, controller=None, time=
     [
         (requirements.check_tracking, Tracking(counted=False)),
         (requirements.check_pressures, Pressures(counted=False)),
-        (requirements.check_saturation, Saturation(counted=False)),
+        (shares.check_saturation, Saturation(counted=False)),
         (settled.check_settled, Settled(counted=False)),
     ],
 )
@@ -130,7 +130,7 @@ def test_pressures_within_their_limits(p, low, high, holds, margin, limit, t):
 
 def test_pressures_without_an_upper_limit_or_without_names():
     free = requirements.check_pressures(
-        Pressures(low=2e5), ran(plant={"p_s": None}, p_a=at(3, 9e9))
+        Pressures(low=2e5), ran(plant={"p_top": None}, p_a=at(3, 9e9))
     )
     assert free.holds is True and free.claim == "pressures: always (p_lowest >= 2 bar)"
     assert free.margin == pytest.approx(5e6 - 2e5)
@@ -169,7 +169,7 @@ def test_a_chamber_below_vacuum_is_told():
 # ---- saturation -----------------------------------------------------------------------------------------------------------
 def commands(u, w, limits, **claim):
     run = ran(units={"u": "V", "w": "V"}, plant={"limits": lambda: limits}, u=u, w=w)
-    return requirements.check_saturation(Saturation(**claim), run)
+    return shares.check_saturation(Saturation(**claim), run)
 
 
 U = np.array([0, 10, 10, -10, 0, 0, 0, 0, 3.0])
@@ -182,7 +182,9 @@ def test_the_share_of_time_at_a_limit(share, holds):
     assert found.margin == pytest.approx(share - 3 / 9) and found.limit == share
     assert found.worst == "u: 33.3 % of the time, up to 10 V"
     assert found.data == pytest.approx({"u": 3 / 9, "w": 1 / 9})
-    assert found.claim == f"commands at their limit for at most {100 * share:g} % of the time"
+    said = "33 %" if share == 0.33 else "50 %" if share == 0.5 else repr(share)
+    assert found.claim == f"saturation: always (at_limit <= {said})"
+    assert found.margin == share - 3 / 9, "to the last bit"
 
 
 def test_a_billionth_of_the_range_from_a_limit_is_at_it():

@@ -1,4 +1,4 @@
-"""Requirements in signal temporal logic: what was asked, clause by clause, and when it was decided."""
+"""Requirements in signal temporal logic: what was asked, clause by clause, and when it was decided; limits of the machine alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from reports import tables
 from reports.chapters.chapter import Chapter, Figures
 from reports.figures.requirements import requirements
 from reports.style import clean
+from workbench.verification.machine import KEY as MACHINE_LIMITS
+from workbench.verification.verdict import Verdict
 
 WORDS = {True: "holds", False: "violated", None: "undecided"}
 
@@ -23,7 +25,22 @@ class Requirements(Chapter):
 
     def rows(self, content, drawn: list[str]) -> dict:
         entries = (content.analysis.get("requirements") or {}).values()
-        return {"requirements": [row for entry in entries for row in sentence_rows(entry)]}
+        return {
+            "requirements": [row for entry in entries for row in sentence_rows(entry)],
+            "limits": [row for verdict in content.verdicts for row in limit_rows(verdict)],
+        }
+
+
+def limit_rows(verdict: Verdict) -> list[list[str]]:
+    """[limit, sentence, word, room to it] of every limit of the machine that a verdict is about."""
+    if verdict.key != MACHINE_LIMITS:
+        return []
+    found = []
+    for row in verdict.data.get("limits", ()):
+        word = WORDS[not row["broken"]]
+        margin = tables.quantity(row["margin"], row["unit"], 3)
+        found.append([clean(row["name"], 40), clean(row["sentence"], 120), word, margin])
+    return found
 
 
 def sentence_rows(entry: dict) -> list[list[str]]:

@@ -30,6 +30,7 @@ from workbench.verification.run_claims import (
     HoldsWeight,
     MachineLimits,
     NoCavitation,
+    Overshoot,
     Pressures,
     Saturation,
     Settled,
@@ -235,6 +236,7 @@ Claim = (
     | Tracking
     | Pressures
     | Saturation
+    | Overshoot
     | EnergyBalance
     | MachineLimits
     | SampleTimeLimit

@@ -8,11 +8,12 @@ from workbench.contract.machine_limits import Limit
 from workbench.contract.units import format_quantity as say
 from workbench.verification.requirements import diverged
 from workbench.verification.run import Run
+from workbench.verification.shares import ROUNDING, limit_reached, name_of, size_of_limit, so_far
+from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
 
 KEY = "machine-limits"
 SOURCE = "numbers of the plant, checked on the run"
-ROUNDING = 1e-6  # of a limit's size: what rounding may pass it by
 WORDS = {
     "flow": "pump flow",
     "stroke": "strokes",
@@ -73,13 +74,19 @@ def check_machine_limits(claim, run: Run) -> Verdict:
 def _row(limit: Limit, run: Run, share: float) -> dict:
     """What one limit shows: how far it is reached (1: at the limit), for which share of the time, and in words where."""
     value = limit.value(run.log)
-    room = np.minimum(value - limit.low, limit.high - value)
-    k = int(np.argmin(room))
-    size = _size(limit, value)
-    beyond = room < (0.0 if limit.bearable else -ROUNDING * size)
-    reached = room <= ROUNDING * size if limit.bearable else beyond
+    size = size_of_limit(limit, value)
+    inside = ready.within(limit)
+    answer = inside.on(run.log.time, {name: run.log.array(name) for name in limit.signals})
+    k, room = answer.sample, answer.margin
+    if limit.bearable:
+        sentence = ready.borne(name_of(limit), share)
+        reached = limit_reached(limit, value)
+        broken = not sentence.on(run.log.time, {name_of(limit): so_far(reached)}).holds
+    else:
+        sentence = inside
+        reached = np.minimum(value - limit.low, limit.high - value) < -ROUNDING * size
+        broken = room < -ROUNDING * size
     portion = float(np.mean(reached))
-    broken = portion > share if limit.bearable else bool(beyond.any())
     edge = limit.low if value[k] - limit.low < limit.high - value[k] else limit.high
     at = f"{say(value[k], limit.unit, 3)} at t = {run.log.time[k]:.2f} s"
     words = f"nearest: {limit.name} {at}, limit {say(edge, limit.unit, 3)} ({limit.key})"
@@ -89,20 +96,13 @@ def _row(limit: Limit, run: Run, share: float) -> dict:
         )
     return {
         "name": limit.name,
+        "sentence": sentence.text,
         "kind": limit.kind,
-        "margin": float(room[k]),
+        "margin": room,
         "unit": limit.unit,
         "limit": float(edge),
         "share": portion,
-        "broken": broken,
-        "reached": 1.0 - float(room[k]) / size,
+        "broken": bool(broken),
+        "reached": 1.0 - room / size,
         "words": words,
     }
-
-
-def _size(limit: Limit, value: np.ndarray) -> float:
-    """What a limit's room is measured by: its width, or its own size, or that of what is limited."""
-    if np.isfinite(limit.high - limit.low):
-        return limit.high - limit.low
-    edge = limit.high if np.isfinite(limit.high) else limit.low
-    return max(abs(edge), float(np.abs(value).max()), 1e-300)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.deviated import undeviated
-from workbench.run.limit_cycle import limit_cycle
+from workbench.run.limit_cycle import LimitCycle, limit_cycle
 from workbench.run.reference import Sine, Waypoints
 from workbench.verification.requirements import joint_errors
 from workbench.verification.run import Run
@@ -113,43 +114,95 @@ FEWEST = 16  # samples in the settled half that a search for oscillations needs
 SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
 
 
-def oscillation(run: Run, floor: float, chatter: float):
-    """(signal, kind, frequency Hz, amplitude, unit) of the worst oscillation in the settled half of a run, or None.
+BEYOND = float(np.finfo(float).max)  # what is more than any bound, as a number
 
-    Chatter: rms of a command about its own smooth part. Its frequency is the largest line of that; it need not be one line.
+
+@dataclass(frozen=True)
+class Chatter:
+    """The fast part of a command: its rms as a share of the range that is used, its frequency (Hz) and amplitude."""
+
+    share: float
+    frequency: float
+    amplitude: float
+
+
+def chatters(run: Run) -> dict[str, Chatter]:
+    """Command → its fast part in the settled half of a run: rms about its own smooth part.
+
+    Its frequency is the largest line of that; it need not be one line.
     """
     t = run.log.time
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
-    worst = None
+    found = {}
     for name, (low, high) in ranges_of_commands(run).items():
         whole = np.clip(run.log.array(name), low, high)
         u = whole[len(t) // 2 :]
         fast = swinging(u - smoothed(u, step), step)
         rms = float(np.sqrt(np.mean(fast**2)))
-        full = range_used(whole, step, low, high)
-        if rms > chatter * full and (worst is None or rms / full > worst[0]):
-            line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
-            worst = (
-                rms / full,
-                (
-                    name,
-                    "chatter",
-                    float(np.argmax(line) / (len(fast) * step)),
-                    float(np.sqrt(2) * rms),
-                    run.log.signal(name).unit,
-                ),
-            )
-    if worst:
-        return worst[1]
-    cycles = output_cycles(run, floor)
-    if not cycles:
-        return None
-    name = max(
-        cycles, key=lambda n: cycles[n].amplitude if np.isfinite(cycles[n].amplitude) else np.inf
-    )
-    c = cycles[name]
-    kind = "growing oscillation" if c.trend == "growing" else "limit cycle"
-    return name, kind, c.frequency, c.amplitude, run.log.signal(name).unit
+        line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
+        frequency = float(np.argmax(line) / (len(fast) * step))
+        share = share_of(rms, range_used(whole, step, low, high))
+        found[name] = Chatter(share, frequency, float(np.sqrt(2) * rms))
+    return found
+
+
+def share_of(rms: float, full: float) -> float:
+    """rms/full; of a command that uses no range at all, nothing or more than any share."""
+    if full > 0:
+        return rms / full
+    return 0.0 if rms == 0 else BEYOND
+
+
+@dataclass(frozen=True, eq=False)
+class Oscillations:
+    """What swings in the settled half of a run: outputs that cycle, and every command with its fast part."""
+
+    run: Run
+    cycles: Mapping[str, LimitCycle]
+    commands: Mapping[str, Chatter]
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """swing_NAME: amplitude of the cycle of an error, 0 where it has none, beyond any floor where it grows; chatter_NAME: share
+        of a command's fast part."""
+        found = {f"swing_{n}": self._swing(n) for n in joint_errors(self.run)}
+        found |= {f"chatter_{n}": c.share for n, c in self.commands.items()}
+        return {name: np.full(len(self.run.log.time), value) for name, value in found.items()}
+
+    def _swing(self, name: str) -> float:
+        cycle = self.cycles.get(name)
+        if cycle is None:
+            return 0.0
+        bounded = cycle.trend != "growing" and np.isfinite(cycle.amplitude)
+        return cycle.amplitude if bounded else BEYOND
+
+    def _amplitude(self, name: str) -> float:
+        size = self.cycles[name].amplitude
+        return size if np.isfinite(size) else np.inf
+
+    def worst(self, chatter: float):
+        """(signal, kind, frequency Hz, amplitude, unit) of the worst, of chatter first, then of cycles; None where all is quiet."""
+        loud = {n: c for n, c in self.commands.items() if c.share > chatter}
+        if loud:
+            name = max(loud, key=lambda n: loud[n].share)
+            unit = self.run.log.signal(name).unit
+            return name, "chatter", loud[name].frequency, loud[name].amplitude, unit
+        if not self.cycles:
+            return None
+        name = max(self.cycles, key=self._amplitude)
+        c = self.cycles[name]
+        kind = "growing oscillation" if c.trend == "growing" else "limit cycle"
+        return name, kind, c.frequency, c.amplitude, self.run.log.signal(name).unit
+
+
+def oscillations(run: Run, floor: float) -> Oscillations:
+    """What swings in the settled half of a run; cycles of errors above the floor, and above what is rounding of the machine."""
+    return Oscillations(run, output_cycles(run, floor), chatters(run))
+
+
+def oscillation(run: Run, floor: float, chatter: float):
+    """(signal, kind, frequency Hz, amplitude, unit) of the worst oscillation in the settled half of a run, or None."""
+    return oscillations(run, floor).worst(chatter)
 
 
 LEAST_USED = 0.1  # of half the range a command can have: what a command counts as using at least

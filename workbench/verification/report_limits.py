@@ -63,9 +63,9 @@ def _limit(t, name, unit, kind, value, low, high, soft: bool) -> dict:
 
 def _command_limits(run, law) -> dict[str, tuple[float, float]]:
     """Range of every command: the plant's, narrowed by wrappers and the law's own limits."""
-    from workbench.verification.requirements import command_limits
+    from workbench.verification.shares import command_limits
 
-    outer = command_limits(run)
+    outer = command_limits(run.loop)
     own = names(run.loop.controller.commands)
     if isinstance(law, Predictive):
         low = law.each("u_min")

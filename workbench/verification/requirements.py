@@ -1,4 +1,4 @@
-"""Claims on the signals of a run: tool error, pressures, saturation, settled, energy balance."""
+"""Claims on the signals of a run: tool error, pressures; what all claims on a run say alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
-from workbench.contract.wrappers import Saturated
 from workbench.run.targets import parse, target_name
 from workbench.verification.run import Run, error_unit
 from workbench.verification.temporal import ready
@@ -176,57 +175,6 @@ def _between(sentence: Sentence, run: Run, lowest: np.ndarray, highest: np.ndarr
     """What the run says where chambers (rows) have these pressures at least, and at most."""
     columns = {"p_lowest": lowest.min(axis=0), "p_highest": highest.max(axis=0)}
     return sentence.on(run.log.time, columns)
-
-
-def command_limits(run: Run) -> dict[str, tuple[float, float]]:
-    """Range of every command: the plant's own, narrowed by what the controller allows itself."""
-    ranges = dict(run.loop.plant.limits())
-    around = run.loop.controller
-    while around is not None:
-        if isinstance(around, Saturated):
-            for s in around.commands:
-                low, high = ranges.get(s.name, (-np.inf, np.inf))
-                ranges[s.name] = (max(low, around.low), min(high, around.high))
-        around = around.inner
-    return ranges
-
-
-def check_saturation(claim, run: Run) -> Verdict:
-    """Share of time any command is at its limit."""
-    text = f"commands at their limit for at most {100 * claim.share:g} % of the time"
-    source = "requirement on the run"
-    gone = diverged("saturation", text, run, claim.counted, source)
-    if gone:
-        return gone
-    shares = {}
-    for name, (low, high) in command_limits(run).items():
-        u = run.log.array(name)
-        slack = 1e-9 * (high - low)
-        shares[name] = float(np.mean((u >= high - slack) | (u <= low + slack)))
-    if not shares:
-        return Verdict(
-            "saturation",
-            text,
-            None,
-            worst="no command has a limit",
-            source=source,
-            counted=claim.counted,
-        )
-    worst = max(shares, key=shares.get)
-    top = float(np.abs(run.log.array(worst)).max())
-    return Verdict(
-        "saturation",
-        text,
-        shares[worst] <= claim.share,
-        "sampled",
-        claim.share - shares[worst],
-        "1",
-        claim.share,
-        f"{worst}: {100 * shares[worst]:.3g} % of the time, up to {say(top, run.log.signal(worst).unit, 3)}",
-        source=source,
-        counted=claim.counted,
-        data=shares,
-    )
 
 
 def size_of(claim, field: str, units: Sequence[str]) -> float:

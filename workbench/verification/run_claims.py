@@ -63,12 +63,27 @@ class Pressures(_Checked):
 class Saturation(_Checked):
     """Valves stay off their limits for all but a fraction of the time."""
 
-    check: ClassVar[str] = "requirements.check_saturation"
+    check: ClassVar[str] = "shares.check_saturation"
     searched: ClassVar[bool] = True
 
     share: Annotated[
         float, Unit("1"), "largest acceptable share of time at the limit", fraction
     ] = 0.01
+    counted: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Overshoot(_Checked):
+    """Nothing goes further beyond what its reference asks for than a share of its way."""
+
+    check: ClassVar[str] = "overshoot.check_overshoot"
+    searched: ClassVar[bool] = True
+    at_steps: ClassVar[bool] = True
+
+    share: Annotated[
+        float, Unit("1"), "largest excursion beyond the way that is asked for", nonnegative
+    ] = 0.1
     counted: bool = True
 
 

@@ -24,11 +24,12 @@ from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.limit_cycle import limit_cycle
-from workbench.verification.oscillation import FEWEST, beside, oscillation, small
+from workbench.verification.oscillation import FEWEST, beside, oscillations, small
 from workbench.verification.requirements import diverged, joint_errors, size_of
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor
+from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
 
 KEY = "settled"
@@ -55,11 +56,12 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
     gone = diverged(KEY, TEXT, run, claim.counted, SOURCE)
     if gone:
         return gone
+    text = TEXT
 
     def said(holds, worst: str, **data) -> Verdict:
         strength = None if holds is None else "sampled"
         return Verdict(
-            KEY, TEXT, holds, strength, worst=worst, source=SOURCE, counted=claim.counted, data=data
+            KEY, text, holds, strength, worst=worst, source=SOURCE, counted=claim.counted, data=data
         )
 
     if len(run.log.time) < 2 * FEWEST:
@@ -68,8 +70,12 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
         floor = size_of(claim, "floor", [run.log.signal(n).unit for n in joint_errors(run)])
     except InputError as why:
         return said(None, why.message)
-    found = oscillation(run, floor, claim.chatter)
-    if found is not None:
+    seen = oscillations(run, floor)
+    units = {name: run.log.signal(name).unit for name in joint_errors(run)}
+    sentence = ready.settled(floor, units, claim.chatter, list(seen.commands))
+    text = f"{TEXT}: {sentence.text}"
+    if not sentence.on(run.log.time, seen.columns).holds:
+        found = seen.worst(claim.chatter)
         name, kind, frequency, amplitude, unit = found
         return said(
             False,

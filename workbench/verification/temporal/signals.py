@@ -4,6 +4,9 @@
     tool_error    distance of the tool from where it should be; of a plant without a tool, of the outputs that follow a reference
     e_NAME        desired minus actual of a joint or output NAME that follows a reference; e_tcp_x, e_tcp_y, e_tcp_z of the tool
     p_lowest, p_highest    the least and the largest of all chamber pressures, Pa
+    at_limit      share of the run for which the command most often at its limit has been there so far; `at LIMIT`: that of a limit
+                  of the machine which it bears for a while
+    overshoot     how far outputs go beyond all that their reference asks for, as a share of the way it asks for
     v             the accompanying function of a law that states one, J; a signal of the log that is called v goes before
 
 Every one has a row a step of the integrator, whatever rows the scenario keeps for its reader.
@@ -22,8 +25,16 @@ from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
 from workbench.verification.ledger import has_ledger
+from workbench.verification.overshoot import overshoot
 from workbench.verification.requirements import joint_errors
 from workbench.verification.run import Run, error_unit
+from workbench.verification.shares import (
+    AT_LIMIT,
+    at_limit,
+    at_machine_limit,
+    command_limits,
+    name_of,
+)
 from workbench.verification.temporal.windows import largest
 
 AXES = ("x", "y", "z")
@@ -48,7 +59,7 @@ def table_of(log: Log) -> dict[str, str]:
 def _worked_out(loop: System, demand: Demand, logged: dict[str, str]) -> dict[str, str]:
     found = {}
     if demand.reference is not None:
-        found["tool_error"] = error_unit(loop)
+        found |= {"tool_error": error_unit(loop), "overshoot": "1"}
         known = {s.name: s.unit for s in (*loop.plant.states, *loop.plant.outputs)}
         followed = [name for name, order in demand.wanted if order == 0]
         joints = followed if _outputs(loop, demand) else list(loop.plant.joint_names)
@@ -57,6 +68,9 @@ def _worked_out(loop: System, demand: Demand, logged: dict[str, str]) -> dict[st
             found |= {f"e_tcp_{axis}": "m" for axis in AXES}
     if loop.plant.pressure_names:
         found |= {"p_lowest": "Pa", "p_highest": "Pa"}
+    if command_limits(loop):
+        found[AT_LIMIT] = "1"
+    found |= {name_of(limit): "1" for limit in loop.plant.machine_limits() if limit.bearable}
     if has_ledger(loop):
         found["v"] = "J"
     return found
@@ -82,13 +96,16 @@ def _made(run: Run, name: str) -> np.ndarray | None:
     special: dict[str, Callable[[], np.ndarray | None]] = {
         "tool_error": lambda: fine.tool_error,
         "v": lambda: storage(run),
+        AT_LIMIT: lambda: at_limit(fine),
+        "overshoot": lambda: overshoot(fine),
         "p_lowest": lambda: np.min(_chambers(fine), axis=0),
         "p_highest": lambda: np.max(_chambers(fine), axis=0),
         **{f"e_tcp_{axis}": lambda i=i: _tool(fine, i) for i, axis in enumerate(AXES)},
     }
     if name in special:
         return special[name]()
-    return joint_errors(fine).get(name.removeprefix("e_"))
+    reached = at_machine_limit(fine, name)
+    return joint_errors(fine).get(name.removeprefix("e_")) if reached is None else reached
 
 
 def _tool(fine: Run, axis: int) -> np.ndarray | None:
