@@ -37,6 +37,7 @@ _HOME = {
     "Spline": "run.spline",
     "Steps": "run.steps",
     "verify": "verification.judge",
+    "sensitivity": "commands.sensitivity_command",
     "changed": "cases.edit",
     "load": "cases.file",
     "Case": "cases.file",

@@ -23,6 +23,7 @@ from reports.chapters.requirements import Requirements
 from reports.chapters.returns import Returns
 from reports.chapters.room import Room
 from reports.chapters.run import Run
+from reports.chapters.sensitivity import Sensitivity
 
 CHAPTERS: tuple[Chapter, ...] = (
     Machine(),
@@ -30,6 +31,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Run(),
     Requirements(),
     Falsify(),
+    Sensitivity(),
     Metering(),
     Energy(),
     Law(),

@@ -1,4 +1,4 @@
-"""`verify-stability` and `workbench init | draw | simulate | compare | sweep | falsify | identify | tune | plan | report | schema`.
+"""`verify-stability` and `workbench init | draw | simulate | compare | sweep | falsify | sensitivity | identify | tune | plan | report | schema`.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and
@@ -24,6 +24,7 @@ from workbench.commands.verbs import (
     do_init,
     do_plan,
     do_schema,
+    do_sensitivity,
     do_simulate,
     do_sweep,
     do_tune,
@@ -98,7 +99,7 @@ def _machine_verbs(verb) -> None:
 def _case_verbs(verb) -> None:
     """Verbs that run and judge case files."""
     from workbench.commands.compare_command import compare_options
-    from workbench.sweep.options import falsify_options, sweep_options
+    from workbench.sweep.options import falsify_options, sensitivity_options, sweep_options
 
     p = verb("simulate", do_simulate, "run the scenario of a case file")
     _case_argument(p)
@@ -134,6 +135,13 @@ def _case_verbs(verb) -> None:
     )
     _case_argument(p)
     falsify_options(p)
+    p = verb(
+        "sensitivity",
+        do_sensitivity,
+        "tell which numbers of the machine move the margins of a case's requirements most",
+    )
+    _case_argument(p)
+    sensitivity_options(p)
     verb("schema", do_schema, "print the JSON schema of case files, for editors")
 
 

@@ -147,6 +147,13 @@ def do_falsify(options, arguments) -> int:
     return run_falsify(options, read_case(options.file))
 
 
+def do_sensitivity(options, arguments) -> int:
+    from workbench.commands.sensitivity_command import run_sensitivity
+
+    _check_outputs({"json": options.json}, options.file)
+    return run_sensitivity(options, read_case(options.file))
+
+
 def do_schema(options, arguments) -> int:
     import json
 

@@ -1,4 +1,4 @@
-"""Arguments of `workbench sweep` and `workbench falsify`; light, so that --help is immediate."""
+"""Arguments of `workbench sweep`, `workbench falsify` and `workbench sensitivity`; light, so that --help is immediate."""
 
 
 def sweep_options(parser) -> None:
@@ -47,4 +47,17 @@ def falsify_options(parser) -> None:
         action="store_true",
         help="take the runs of an interrupted search from YAML.journal",
     )
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
+
+
+def sensitivity_options(parser) -> None:
+    """Arguments of `workbench sensitivity`."""
+    parser.add_argument(
+        "--of",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a number of the plant, such as payload.mass; all where left out",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the numbers as JSON")
     parser.add_argument("--quiet", action="store_true", help="print nothing")

@@ -39,6 +39,7 @@ from workbench.verification.run_claims import (
     ValveLosses,
 )
 from workbench.verification.search.claim import Falsify
+from workbench.verification.sensitivity.claim import Sensitivity
 
 
 @final
@@ -261,4 +262,5 @@ Claim = (
     | Requirement
     | Falsify
     | Probability
+    | Sensitivity
 )

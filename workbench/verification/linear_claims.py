@@ -70,10 +70,14 @@ def check_asked(claim: Any, loop: Any) -> None:
         point(loop.plant, claim.at)
     if kind == "RobustStability":
         ranges(loop, claim)
-    if kind == "Probability":
+    if kind in ("Probability", "Sensitivity"):
         from workbench.verification.probability.draws import laws
 
         laws(claim.over, loop.plant)
+    if kind == "Sensitivity":
+        from workbench.verification.sensitivity.check import groups
+
+        groups(loop.plant, claim.of)
 
 
 def _where(claim: Any, run: Any) -> tuple[Point, bool]:

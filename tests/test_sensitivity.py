@@ -1,0 +1,150 @@
+"""Which number moves a margin most: slopes of known margins, kinks, Sobol's indices of a known function, a loop by hand."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pytest
+from small import Feedback, Linear
+
+from workbench import ClosedLoop, InputError, Scenario, Signal, System, verify
+from workbench.cases.file import loads
+from workbench.contract.parameters import Unit, positive
+from workbench.verification.claims import Requirement, Sensitivity
+from workbench.verification.probability_claims import Spread
+from workbench.verification.sensitivity.shares import base, shares
+from workbench.verification.sensitivity.slopes import slopes
+
+
+def margins_of(function, values):
+    """(factors of named numbers) → margins of a function of all numbers, as runs give them."""
+
+    def margins(asked):
+        return [[function(**{n: v * one.get(n, 1.0) for n, v in values.items()})] for one in asked]
+
+    return margins
+
+
+@pytest.mark.quick
+def test_slopes_of_a_smooth_margin_and_their_errors():
+    """m = a² b − c: per 10 % of a, 0.2 a² b; the error estimate is above the true one."""
+    a, b, c = 1.7, 0.6, 0.4
+    found = slopes(margins_of(lambda a, b, c: a**2 * b - c, dict(a=a, b=b, c=c)), ["a", "b", "c"])
+    expected = [0.2 * a**2 * b, 0.1 * a**2 * b, -0.1 * c]
+    for slope, tenth in zip(found[0], expected):
+        assert slope.smooth and slope.tenth == pytest.approx(tenth, rel=1e-9)
+        assert abs(slope.tenth - tenth) <= slope.error + 1e-12
+    wave = slopes(margins_of(lambda a: np.sin(3 * a), dict(a=a)), ["a"])[0][0]
+    assert abs(wave.tenth - 0.3 * a * np.cos(3 * a)) <= wave.error < 0.01
+
+
+def test_a_kink_is_told_and_so_are_runs_that_end():
+    kink = slopes(margins_of(lambda a: min(a - 1.004, 40 * (1.004 - a)), dict(a=1.0)), ["a"])
+    assert not kink[0][0].smooth and kink[0][0].known
+    ends = slopes(margins_of(lambda a: np.nan if a > 1 else a, dict(a=1.0)), ["a"])
+    assert not ends[0][0].known and not ends[0][0].smooth
+
+
+def test_shares_are_those_of_ishigami():
+    """sin x_1 + 7 sin² x_2 + 0.1 x_3⁴ sin x_1 on [−π, π]³; its shares are known. Source: [Sobol01] for the indices."""
+
+    def margins(even):
+        x = np.pi * (2 * np.asarray(even) - 1)
+        y = np.sin(x[:, 0]) + 7 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+        return np.column_stack([y, -3 * y])
+
+    D = 49 / 8 + 0.1 * np.pi**4 / 5 + 0.01 * np.pi**8 / 18 + 0.5
+    alone = np.array([0.5 * (1 + 0.1 * np.pi**4 / 5) ** 2, 49 / 8, 0]) / D
+    third = 0.01 * np.pi**8 * (1 / 18 - 1 / 50) / D
+    whole = alone + [third, 0, third]
+    for row in shares(margins, ["x_1", "x_2", "x_3"], base(20_000, 3), 5):
+        assert [s.alone for s in row] == pytest.approx(alone, abs=0.03)
+        assert [s.whole for s in row] == pytest.approx(whole, abs=0.03)
+        for s, a, w in zip(row, alone, whole):
+            assert s.alone_between[0] - 0.02 < a < s.alone_between[1] + 0.02
+            assert s.whole_between[0] - 0.02 < w < s.whole_between[1] + 0.02
+
+
+# ---- a loop -----------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Decaying(System):
+    """ẋ = −k x, x(0) = c, y = g x: largest y is g c, at the start; k moves nothing of it."""
+
+    c: Annotated[float, Unit("m"), "where it starts", positive] = 0.5
+    k: Annotated[float, Unit("1/s"), "rate", positive] = 3.0
+
+    @property
+    def states(self):
+        return (Signal("x", "m", "state"),)
+
+    @property
+    def inputs(self):
+        return (Signal("u0", "1", "input"),)
+
+    @property
+    def outputs(self):
+        return (Signal("y0", "m", "output"),)
+
+    def initial(self):
+        return [self.c]
+
+    def rhs(self, t, x, u):
+        return [-self.k * x[0] + u[0]]
+
+    def out(self, t, x):
+        return [x[0]]
+
+
+LOOP = ClosedLoop(Decaying(), Feedback(Linear(A=((0.0,),), B=((1.0,),), C=((1.0,),)), ((0.0,),)))
+ASKED = (
+    Requirement("always (x < 2 m)", "small"),
+    Requirement("always[20 ms, end] (x > 1 cm)", "on"),
+)
+
+
+@pytest.fixture(scope="module")
+def row():
+    over = {"c": Spread(uniform=("0.4 m", "0.6 m")), "k": Spread(uniform=("2 1/s", "4 1/s"))}
+    claims = (*ASKED, Sensitivity(over=over, runs=64))
+    (found,) = [v for v in verify(LOOP, Scenario(duration=0.02), claims) if v.key == "sensitivity"]
+    return found
+
+
+def test_a_loop_by_hand(row):
+    """Margins 2 − c, and c exp(−k 0.02) − 0.01: 5 cm less for 10 % of c; 0.1 k 0.02 c exp(−k 0.02) less for 10 % of k."""
+    assert row.holds is None and not row.counted, "it claims nothing"
+    small, on = row.data["requirements"]
+    first, second = small["slopes"]
+    assert first["name"] == "c" and first["tenth"] == pytest.approx(-0.05) and first["smooth"]
+    assert second["name"] == "k" and second["tenth"] == pytest.approx(0.0, abs=1e-12)
+    decay = 0.5 * np.exp(-0.06)
+    known = {s["name"]: s["tenth"] for s in on["slopes"]}
+    assert known["c"] == pytest.approx(0.1 * decay, rel=1e-6)
+    assert known["k"] == pytest.approx(-0.006 * decay, rel=1e-4)
+    assert "c" in row.worst and "per +10 %" in row.worst
+    assert first["words"] == "−50 mm per 50 mm", "one metre of margin a metre"
+
+
+def test_shares_of_a_loop(row):
+    """Of 2 − c all is c's."""
+    small = row.data["shares"][0]
+    alone = {n["name"]: n["whole"] for n in small["numbers"]}
+    assert small["failed"] == 0 and small["runs"] <= 64
+    assert alone["c"] == pytest.approx(1.0, abs=0.3) and alone["k"] == pytest.approx(0.0, abs=1e-9)
+
+
+HEAD = "plant: ieha-published-linear\ncontroller: PID\nscenario: {duration: 1 s}\nclaims:\n  sensitivity: "
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("{of: [KK]}", "no number 'KK'"),
+        ("{over: {K: {uniform: [2 1/s, 2 1/s]}}}", "empty range"),
+        ("{over: {K: {uniform: [100 1/s, 120 1/s]}}, runs: 20}", "at least"),
+    ],
+)
+def test_files_that_ask_amiss(text, words):
+    with pytest.raises(InputError) as caught:
+        loads(HEAD + text + "\n", "case.yaml")
+    assert words in str(caught.value) and caught.value.line

@@ -1,0 +1,79 @@
+"""`workbench sensitivity FILE`: which numbers of the machine move the margins of a case's requirements most."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.verification.sensitivity.check import check_sensitivity, signed
+from workbench.verification.sensitivity.claim import Sensitivity
+from workbench.verification.verdict import Verdict
+
+BARS = 8  # numbers shown of a requirement
+
+
+def asked(case, of: list[str]) -> Sensitivity:
+    """The claim of the file, of the numbers that the options name."""
+    claim = next((c for c in case.claims if isinstance(c, Sensitivity)), Sensitivity())
+    return replace(claim, of=tuple(of)) if of else claim
+
+
+def sensitivity(case, of: tuple[str, ...] = (), tick=None) -> Verdict:
+    """What moves the margins of a Case's requirements; `data` of the Verdict has the numbers.
+
+    of: paths of numbers of the plant or their ends; those of the file's claim, else all, where left out.
+    Raises InputError for a number that the plant does not have.
+    """
+    from workbench.verification.run import run
+
+    claim = asked(case, list(of))
+    return check_sensitivity(
+        claim, run(case.loop, case.scenario), case.claims, tick or (lambda: None)
+    )
+
+
+def lines(data: Mapping) -> list[str]:
+    """The table, a line a number: the change for +10 % with a bar, its error, per unit."""
+    found = []
+    for row in data["requirements"]:
+        found.append(f"{row['claim']}: {say(row['margin'], row['unit'], 3)} left")
+        known = [s for s in row["slopes"] if s["tenth"] is not None]
+        most = max((abs(s["tenth"]) for s in known), default=0.0) or 1.0
+        for s in row["slopes"][:BARS]:
+            if s["tenth"] is None:
+                found.append(f"    {s['name']:<24} runs beside the case end early")
+                continue
+            bar = "█" * max(1, round(12 * abs(s["tenth"]) / most)) if s["tenth"] else ""
+            kink = "" if s["smooth"] or not s["tenth"] else "  not smooth"
+            change = signed(s["tenth"], row["unit"])
+            found.append(
+                f"    {s['name']:<24} {bar:<12} {change:>12} for +10 %  {s['words']}{kink}"
+            )
+    return found
+
+
+def run_sensitivity(options, case) -> int:
+    """Exit code 0. Raises InputError where no requirement has a margin."""
+    from workbench.commands import terminal
+
+    with terminal.progress(not options.quiet) as tell, case.located():
+        tell(0.0, "running")
+        verdict = sensitivity(case, tuple(options.of))
+    if "requirements" not in verdict.data:
+        raise InputError(verdict.worst, key="claims", mend="ask a requirement that has a margin")
+    if options.json:
+        _write(options.json, verdict)
+    if not options.quiet:
+        for line in lines(verdict.data):
+            terminal.say(line)
+    return 0
+
+
+def _write(path: str, verdict: Verdict) -> None:
+    from workbench.files.atomic import write_atomic
+
+    text = json.dumps(verdict.as_dict(), ensure_ascii=False, indent=1)
+    write_atomic(path, lambda stream: stream.write(text.encode()))

@@ -1,0 +1,202 @@
+"""The row, the data and the picture of what moves the margins of a case's requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.parameters import Leaf, bind, leaves
+from workbench.contract.system import ClosedLoop
+from workbench.contract.units import format_quantity as say
+from workbench.verification.probability.draws import laws, numbers
+from workbench.verification.run import run as simulated
+from workbench.verification.run import run_many
+from workbench.verification.search.score import requirements, verdicts
+from workbench.verification.sensitivity.claim import Sensitivity
+from workbench.verification.sensitivity.shares import base, shares
+from workbench.verification.sensitivity.slopes import Slope, slopes
+from workbench.verification.verdict import Verdict
+
+KEY = "sensitivity"
+TEXT = "which numbers move the margins most"
+SOURCE = "differences of runs beside the case; Sobol's indices over ranges"
+TOLD = 3  # numbers in the row
+BATCH = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The loop with its requirements that have a margin, and runs of it with numbers of the plant exchanged."""
+
+    run: Any
+    asked: list
+    rows: list[Verdict]
+    tick: Callable[[], None]
+
+    def margins(self, values: Sequence[Mapping[str, float]]) -> np.ndarray:
+        """Margins (k, m) of runs whose numbers (path → SI) are these; NaN where a run has none."""
+        found = np.full((len(values), len(self.rows)), np.nan)
+        jobs, places = [], []
+        for i, one in enumerate(values):
+            try:
+                plant = bind(self.run.loop.plant, one)
+            except (ValueError, ArithmeticError):
+                continue
+            jobs.append((ClosedLoop(plant, self.run.loop.controller), self.run.scenario))
+            places.append(i)
+        for i in range(0, len(jobs), BATCH):
+            found[places[i : i + BATCH]] = self._each(jobs[i : i + BATCH])
+            self.tick()
+        return found
+
+    def _each(self, jobs: list) -> list:
+        try:
+            return run_many(jobs, self._of)
+        except (ValueError, ArithmeticError):
+            return [self._apart(job) for job in jobs]
+
+    def _apart(self, job: tuple) -> list[float]:
+        try:
+            return self._of(simulated(*job))
+        except (ValueError, ArithmeticError):
+            return [np.nan] * len(self.rows)
+
+    def _of(self, run: Any) -> list[float]:
+        found = {v.key: v.margin for v in verdicts(self.asked, run)}
+        return [np.nan if (m := found.get(v.key)) is None else m for v in self.rows]
+
+
+def check_sensitivity(claim: Sensitivity, run: Any, claims: Sequence, tick: Any) -> Verdict:
+    """Slopes of every margin beside the case, and shares of their spread where ranges are given; undecided, for information."""
+
+    def said(worst: str, **data: Any) -> Verdict:
+        return Verdict(
+            KEY, TEXT, None, worst=worst, source=SOURCE, counted=claim.counted, data=data
+        )
+
+    asked = requirements(claims)
+    rows = [v for v in verdicts(asked, run) if v.margin is not None and np.isfinite(v.margin)]
+    if not rows:
+        return said("no requirement of the case has a margin that could move")
+    named = groups(run.loop.plant, claim.of)
+    case = Case(run, asked, rows, tick)
+    move = lambda factors: case.margins([_moved(named, one) for one in factors])
+    moved = slopes(move, list(named))
+    found: dict[str, Any] = {"requirements": [_row(v, s, named) for v, s in zip(rows, moved)]}
+    if claim.over:
+        found["shares"] = _spread(claim, case)
+    run.kept[KEY] = found
+    thin = min(range(len(rows)), key=lambda j: _room(rows[j]))
+    return said(_words(rows[thin], moved[thin], named), **found)
+
+
+def groups(plant: Any, asked: Sequence[str]) -> dict[str, list[Leaf]]:
+    """Name → numbers of the plant that are moved together: those asked for, else all, by the last two words of their paths."""
+    if asked:
+        return {name: numbers(plant, name) for name in asked}
+    found: dict[str, list[Leaf]] = {}
+    for leaf in leaves(plant):
+        if leaf.value and not isinstance(leaf.value, (bool, int)):
+            found.setdefault(".".join(leaf.path.split(".")[-2:]), []).append(leaf)
+    return found
+
+
+def _moved(named: Mapping[str, list[Leaf]], factors: Mapping[str, float]) -> dict[str, float]:
+    return {leaf.path: f * float(leaf.value) for n, f in factors.items() for leaf in named[n]}
+
+
+def _room(row: Verdict) -> float:
+    """A margin as a share of what is allowed: which requirement is thinnest."""
+    return row.margin / abs(row.limit) if row.limit else row.margin
+
+
+def one_unit(named: Sequence[Leaf]) -> tuple[float, str] | None:
+    """(value, unit) of numbers that have one value; None for several, which have no slope per unit."""
+    values = {float(leaf.value) for leaf in named}
+    return (values.pop(), named[0].info.unit) if len(values) == 1 else None
+
+
+def per_unit(slope: Slope, named: Sequence[Leaf], unit: str) -> str:
+    """The slope in words: '−0.042 mm per kg'; '' where there is none."""
+    one = one_unit(named)
+    if one is None or not one[0] or not slope.known:
+        return ""
+    value, of = one
+    grown = say(abs(0.1 * value), of, 3)
+    return f"{signed(slope.tenth, unit)} per {grown}"
+
+
+def signed(value: float, unit: str) -> str:
+    """A change with its sign."""
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{say(abs(value), unit, 3)}"
+
+
+def _row(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Leaf]]) -> dict:
+    """One requirement: its margin, and every number by what it does, the strongest first; those that break runs before all."""
+    order = sorted(moved, key=lambda s: -abs(s.tenth) if s.known else -np.inf)
+    return {
+        "key": verdict.key,
+        "claim": verdict.claim,
+        "margin": verdict.margin,
+        "unit": verdict.unit,
+        "slopes": [
+            {
+                "name": s.name,
+                "tenth": s.tenth if s.known else None,
+                "error": s.error if s.known else None,
+                "smooth": s.smooth,
+                "words": per_unit(s, named[s.name], verdict.unit),
+            }
+            for s in order
+        ],
+    }
+
+
+def _words(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Leaf]]) -> str:
+    """The strongest numbers of the thinnest requirement."""
+    row = _row(verdict, moved, named)
+    told = []
+    for entry in row["slopes"][:TOLD]:
+        if entry["tenth"] is None:
+            told.append(f"{entry['name']}: runs beside the case end early")
+            continue
+        kink = "" if entry["smooth"] or not entry["tenth"] else ", not smooth there"
+        told.append(f"{entry['name']} {signed(entry['tenth'], verdict.unit)} per +10 %{kink}")
+    left = say(verdict.margin, verdict.unit, 3)
+    return f"thinnest is {verdict.key}, {left} left; {'; '.join(told)}"
+
+
+def _spread(claim: Sensitivity, case: Case) -> list[dict]:
+    """Shares of the spread of every margin, of the numbers that are drawn; runs without a margin leave a requirement out."""
+    from scipy.special import ndtri
+
+    drawn_by = laws(claim.over, case.run.loop.plant)
+    names = [law.name for law in drawn_by]
+    failed = np.zeros(len(case.rows), int)
+
+    def margins(even: np.ndarray) -> np.ndarray:
+        z = ndtri(np.clip(even, 1e-12, 1 - 1e-12))
+        columns = [law.values(z[:, i]) for i, law in enumerate(drawn_by)]
+        values = [
+            {leaf.path: float(v) for law, v in zip(drawn_by, row) for leaf in law.named}
+            for row in zip(*columns)
+        ]
+        found = case.margins(values)
+        nonlocal failed
+        failed = failed + np.isnan(found).sum(axis=0)
+        return np.nan_to_num(found)
+
+    n = base(claim.runs, len(names))
+    made = shares(margins, names, n, claim.seed)
+    return [
+        {
+            "key": row.key,
+            "runs": n * (len(names) + 2),
+            "failed": int(bad),
+            "numbers": [] if bad else [asdict(one) for one in each],
+        }
+        for row, each, bad in zip(case.rows, made, failed)
+    ]

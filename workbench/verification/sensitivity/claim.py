@@ -1,0 +1,44 @@
+"""The question which numbers move the margins most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, final
+
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import Unit, up_to
+from workbench.verification.probability_claims import Spread
+from workbench.verification.proofs import Checked as _Checked
+
+MOST_RUNS = 100_000
+
+
+@final
+@dataclass(frozen=True)
+class Sensitivity(_Checked):
+    """Which numbers of the true plant move the margins of the case's requirements most; for information, it claims nothing.
+
+    of: paths of numbers or their ends; all of the plant where left out. Each is moved by a hundredth of its value, the law keeps
+    what it believes. over: how numbers are drawn; then also which share of the spread of each margin is theirs (Sobol's indices),
+    in about `runs` runs, by the draws of `seed`.
+    """
+
+    check: ClassVar[str] = "sensitivity.check.check_sensitivity"
+    takes: ClassVar[tuple[str, ...]] = ("claims", "tick")
+    work: ClassVar[int] = 14
+
+    of: tuple[str, ...] = ()
+    over: Mapping[str, Spread] = field(default_factory=dict)
+    runs: Annotated[int, Unit("1"), "how many runs, about", up_to(MOST_RUNS)] = 1000
+    seed: Annotated[int, Unit("1"), "of the draws", up_to(2**31 - 1, 0)] = 0
+    counted: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.over and self.runs < 16 * (len(self.over) + 2):
+            raise InputError(
+                f"runs: {len(self.over)} numbers take {16 * (len(self.over) + 2)} runs at least",
+                key="runs",
+                mend="allow more, or draw fewer numbers",
+            )
